@@ -1,1 +1,50 @@
-//! To be written.
+//! NumPy type descriptions: parse and print without loss.
+//!
+//! A `b2nd` array, a bloscpack file with NumPy metadata and a bcolz column all say what their items are
+//! with the text that NumPy uses for a `dtype`. The text is a Python literal of one of four forms:
+//!
+//! ```text
+//! '<f8'                                          plain: byte order, kind, size
+//! [('a', '<i4'), ('x', '<i2', (3,))]             structured, fields packed one after the other
+//! {'names': ['a'], 'formats': ['<i4'],           structured, with offsets and padding
+//!  'offsets': [4], 'itemsize': 16}
+//! ('<i4', (2, 3))                                a sub-array as item
+//! ```
+//!
+//! [`Dtype::parse`] reads all of them with a parser of its own: nothing is ever evaluated. What was parsed
+//! prints as the very text it came from; what was built prints as NumPy would print it.
+//!
+//! ```
+//! use blosc_dtype::{Dtype, Kind};
+//!
+//! let point = Dtype::parse("[('x', '<f4'), ('y', '<f4'), ('tag', 'S3')]")?;
+//! assert_eq!(point.itemsize(), 11);
+//! assert_eq!(point.fields()[2].name(), "tag");
+//! assert_eq!(point.fields()[2].offset(), 8);
+//! assert_eq!(point.to_string(), "[('x', '<f4'), ('y', '<f4'), ('tag', 'S3')]");
+//!
+//! assert_eq!(Dtype::parse("<f8")?.kind(), Some(Kind::Float));
+//! # Ok::<(), blosc_dtype::Error>(())
+//! ```
+//!
+//! It does not interpret items, and it never follows object pointers (`|O`): those parse, with
+//! [`Kind::Object`], so that a caller can refuse them by name.
+//!
+//! Limits for hostile text: [`MAX_DEPTH`] levels of nesting, [`MAX_TEXT`] bytes of text, items of at most
+//! 2^31 - 1 bytes.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+extern crate alloc;
+
+mod dtype;
+mod error;
+mod literal;
+mod print;
+mod scalar;
+
+pub use dtype::{Dtype, Field};
+pub use error::Error;
+pub use literal::{MAX_DEPTH, MAX_TEXT};
+pub use scalar::{ByteOrder, Kind, Scalar};

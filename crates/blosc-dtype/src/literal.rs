@@ -1,0 +1,278 @@
+//! A parser for the Python literals in which dtypes are written: strings, integers, tuples, lists, dicts,
+//! booleans and `None`. It evaluates nothing and is bounded in depth and length.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::Error;
+
+/// The deepest nesting of lists, tuples and dicts that is parsed.
+pub const MAX_DEPTH: usize = 32;
+
+/// The longest dtype text that is parsed (bytes).
+pub const MAX_TEXT: usize = 1 << 20;
+
+/// One Python literal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Literal {
+    Str(String),
+    Int(i64),
+    Bool(bool),
+    None,
+    Tuple(Vec<Self>),
+    List(Vec<Self>),
+    Dict(Vec<(Self, Self)>),
+}
+
+impl Literal {
+    /// Parses `text`, which must hold one literal and nothing behind it.
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        if text.len() > MAX_TEXT {
+            return Err(Error::TextTooLong { len: text.len(), limit: MAX_TEXT });
+        }
+        let mut parser = Parser { text, at: 0 };
+        let literal = parser.value(0)?;
+        parser.skip_space();
+        if parser.at < text.len() {
+            return Err(parser.expected("the end of the text"));
+        }
+        Ok(literal)
+    }
+
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        if let Self::Str(text) = self { Some(text) } else { None }
+    }
+
+    pub(crate) fn as_list(&self) -> Option<&[Self]> {
+        if let Self::List(items) = self { Some(items) } else { None }
+    }
+
+    /// The value of `key` in a dict.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Dict(entries) = self else { return None };
+        entries.iter().find(|(k, _)| k.as_str() == Some(key)).map(|(_, v)| v)
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn expected(&self, expected: &'static str) -> Error {
+        Error::Syntax { at: self.at, expected }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    /// Steps over `byte` if it comes next.
+    fn eat(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Literal, Error> {
+        self.skip_space();
+        let Some(first) = self.peek() else { return Err(self.expected("a value")) };
+        match first {
+            b'(' | b'[' | b'{' if depth == MAX_DEPTH => Err(Error::TooDeep { at: self.at, limit: MAX_DEPTH }),
+            b'(' => self.parenthesis(depth + 1),
+            b'[' => self.items(b']', depth + 1).map(|(items, _)| Literal::List(items)),
+            b'{' => self.dict(depth + 1),
+            b'\'' | b'"' => self.string(first).map(Literal::Str),
+            b'-' | b'0'..=b'9' => self.int(),
+            _ => self.word(),
+        }
+    }
+
+    /// `(a)` is `a`; `(a,)`, `(a, b)` and `()` are tuples.
+    fn parenthesis(&mut self, depth: usize) -> Result<Literal, Error> {
+        let (mut items, trailing_comma) = self.items(b')', depth)?;
+        match items.pop() {
+            Some(only) if items.is_empty() && !trailing_comma => Ok(only),
+            last => {
+                items.extend(last);
+                Ok(Literal::Tuple(items))
+            }
+        }
+    }
+
+    /// The items up to `close`, and whether a comma stands before it.
+    fn items(&mut self, close: u8, depth: usize) -> Result<(Vec<Literal>, bool), Error> {
+        self.at += 1;
+        let mut items = Vec::new();
+        let mut comma = true;
+        while !self.eat(close) {
+            if !comma {
+                return Err(self.expected("',' or a closing bracket"));
+            }
+            items.push(self.value(depth)?);
+            comma = self.eat(b',');
+        }
+        let trailing_comma = comma && !items.is_empty();
+        Ok((items, trailing_comma))
+    }
+
+    fn dict(&mut self, depth: usize) -> Result<Literal, Error> {
+        self.at += 1;
+        let mut entries = Vec::new();
+        let mut comma = true;
+        while !self.eat(b'}') {
+            if !comma {
+                return Err(self.expected("',' or '}'"));
+            }
+            let key = self.value(depth)?;
+            if !self.eat(b':') {
+                return Err(self.expected("':'"));
+            }
+            entries.push((key, self.value(depth)?));
+            comma = self.eat(b',');
+        }
+        Ok(Literal::Dict(entries))
+    }
+
+    fn int(&mut self) -> Result<Literal, Error> {
+        let start = self.at;
+        self.at += 1;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        let digits = self.text.get(start..self.at).unwrap_or_default();
+        digits
+            .parse()
+            .map(Literal::Int)
+            .map_err(|_| Error::Syntax { at: start, expected: "a 64-bit integer" })
+    }
+
+    fn word(&mut self) -> Result<Literal, Error> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        for (word, literal) in
+            [("True", Literal::Bool(true)), ("False", Literal::Bool(false)), ("None", Literal::None)]
+        {
+            if rest.starts_with(word) {
+                self.at += word.len();
+                return Ok(literal);
+            }
+        }
+        Err(self.expected("a value"))
+    }
+
+    fn string(&mut self, quote: u8) -> Result<String, Error> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let Some(next) = rest.chars().next() else { return Err(self.expected("a closing quote")) };
+            self.at += next.len_utf8();
+            match next {
+                '\\' => out.extend(self.escape()?),
+                _ if next == char::from(quote) => return Ok(out),
+                _ => out.push(next),
+            }
+        }
+    }
+
+    /// The character behind a backslash; none for an escaped line end.
+    fn escape(&mut self) -> Result<Option<char>, Error> {
+        let Some(code) = self.peek() else { return Err(self.expected("an escape")) };
+        if !code.is_ascii() {
+            return Err(self.expected("an escape"));
+        }
+        self.at += 1;
+        Ok(Some(match code {
+            b'\n' => return Ok(None),
+            b'\\' | b'\'' | b'"' => char::from(code),
+            b'a' => '\u{7}',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'v' => '\u{b}',
+            b'0' => '\0',
+            b'x' => self.hex(2)?,
+            b'u' => self.hex(4)?,
+            b'U' => self.hex(8)?,
+            _ => return Err(Error::Syntax { at: self.at - 1, expected: "an escape" }),
+        }))
+    }
+
+    fn hex(&mut self, digits: usize) -> Result<char, Error> {
+        let code = self.text.get(self.at..self.at + digits);
+        let parsed = code.and_then(|code| u32::from_str_radix(code, 16).ok()).and_then(char::from_u32);
+        let Some(parsed) = parsed else { return Err(self.expected("hexadecimal digits of a character")) };
+        self.at += digits;
+        Ok(parsed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec;
+
+    #[test]
+    fn parenthesis_with_one_value_is_the_value_and_with_a_comma_a_tuple() {
+        assert_eq!(Literal::parse("(3)"), Ok(Literal::Int(3)));
+        assert_eq!(Literal::parse("(3,)"), Ok(Literal::Tuple(vec![Literal::Int(3)])));
+        assert_eq!(Literal::parse("()"), Ok(Literal::Tuple(vec![])));
+        assert_eq!(Literal::parse("(1, 2)"), Ok(Literal::Tuple(vec![Literal::Int(1), Literal::Int(2)])));
+    }
+
+    #[test]
+    fn strings_take_both_quotes_and_python_escapes() {
+        assert_eq!(Literal::parse(r#""it's""#), Ok(Literal::Str("it's".to_string())));
+        assert_eq!(Literal::parse(r"'\x41\u00e9\n\''"), Ok(Literal::Str("A\u{e9}\n'".to_string())));
+        assert_eq!(
+            Literal::parse(r"'\xe'"),
+            Err(Error::Syntax { at: 3, expected: "hexadecimal digits of a character" })
+        );
+        assert_eq!(Literal::parse(r"'\q'"), Err(Error::Syntax { at: 2, expected: "an escape" }));
+        assert_eq!(Literal::parse("'open"), Err(Error::Syntax { at: 5, expected: "a closing quote" }));
+    }
+
+    #[test]
+    fn words_and_dicts() {
+        let dict = Literal::parse("{'aligned': True, 'n': None, 'z': False}").unwrap();
+        assert_eq!(dict.get("aligned"), Some(&Literal::Bool(true)));
+        assert_eq!(dict.get("n"), Some(&Literal::None));
+        assert_eq!(dict.get("absent"), None);
+    }
+
+    #[test]
+    fn malformed_text_says_where() {
+        assert_eq!(
+            Literal::parse("[1 2]"),
+            Err(Error::Syntax { at: 3, expected: "',' or a closing bracket" })
+        );
+        assert_eq!(Literal::parse("[1,,2]"), Err(Error::Syntax { at: 3, expected: "a value" }));
+        assert_eq!(Literal::parse("{'a' 1}"), Err(Error::Syntax { at: 5, expected: "':'" }));
+        assert_eq!(Literal::parse("{'a':1 'b':2}"), Err(Error::Syntax { at: 7, expected: "',' or '}'" }));
+        assert_eq!(Literal::parse("1 1"), Err(Error::Syntax { at: 2, expected: "the end of the text" }));
+        assert_eq!(Literal::parse("os"), Err(Error::Syntax { at: 0, expected: "a value" }));
+        assert_eq!(
+            Literal::parse("99999999999999999999"),
+            Err(Error::Syntax { at: 0, expected: "a 64-bit integer" })
+        );
+    }
+
+    #[test]
+    fn nesting_and_length_are_limited() {
+        let deep = "[".repeat(MAX_DEPTH + 1);
+        assert_eq!(Literal::parse(&deep), Err(Error::TooDeep { at: MAX_DEPTH, limit: MAX_DEPTH }));
+        let long = " ".repeat(MAX_TEXT + 1);
+        assert_eq!(Literal::parse(&long), Err(Error::TextTooLong { len: MAX_TEXT + 1, limit: MAX_TEXT }));
+    }
+}

@@ -1,0 +1,139 @@
+//! Dtypes as NumPy prints them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::dtype::{Shape, Struct};
+use crate::{Dtype, Field, Kind, Scalar};
+
+/// The text of a dtype that stands alone: a plain code without quotes, otherwise a literal.
+pub(crate) fn print(shape: &Shape) -> String {
+    match shape {
+        Shape::Scalar(scalar) => scalar.to_string(),
+        _ => literal(shape),
+    }
+}
+
+fn literal(shape: &Shape) -> String {
+    match shape {
+        Shape::Scalar(scalar) => inner_code(scalar),
+        Shape::Subarray { base, shape, .. } => format!("({}, {})", literal(base.shape()), tuple(shape)),
+        Shape::Struct(item) if is_packed(item) => {
+            format!("[{}]", join(item.fields.iter().map(field)))
+        }
+        Shape::Struct(item) => dict(item),
+    }
+}
+
+/// Inside a description NumPy leaves out the `|` and writes booleans as `?`.
+fn inner_code(scalar: &Scalar) -> String {
+    if scalar.kind() == Kind::Bool {
+        return "'?'".to_string();
+    }
+    quote(scalar.to_string().trim_start_matches('|'))
+}
+
+fn field(field: &Field) -> String {
+    let name = match field.title() {
+        Some(title) => format!("({}, {})", quote(title), quote(field.name())),
+        None => quote(field.name()),
+    };
+    match field.dtype().shape() {
+        Shape::Subarray { base, shape, .. } => {
+            format!("({name}, {}, {})", literal(base.shape()), tuple(shape))
+        }
+        plain => format!("({name}, {})", literal(plain)),
+    }
+}
+
+fn dict(item: &Struct) -> String {
+    let names = join(item.fields.iter().map(|f| quote(f.name())));
+    let formats = join(item.fields.iter().map(|f| literal(f.dtype().shape())));
+    let offsets = join(item.fields.iter().map(|f| f.offset().to_string()));
+    let titles = if item.fields.iter().any(|f| f.title().is_some()) {
+        let each = item.fields.iter().map(|f| f.title().map_or_else(|| "None".to_string(), quote));
+        format!(", 'titles': [{}]", join(each))
+    } else {
+        String::new()
+    };
+    let aligned = if item.aligned { ", 'aligned': True" } else { "" };
+    format!(
+        "{{'names': [{names}], 'formats': [{formats}], 'offsets': [{offsets}]{titles}, 'itemsize': {}{aligned}}}",
+        item.itemsize
+    )
+}
+
+/// Whether the fields lie one after the other and fill the item.
+fn is_packed(item: &Struct) -> bool {
+    let mut end = 0;
+    let in_order = item.fields.iter().all(|field| {
+        let follows = field.offset() == end;
+        end = field.offset() + Dtype::itemsize(field.dtype());
+        follows
+    });
+    in_order && end == item.itemsize && !item.aligned
+}
+
+fn tuple(shape: &[u64]) -> String {
+    match shape {
+        [only] => format!("({only},)"),
+        _ => format!("({})", join(shape.iter().map(ToString::to_string))),
+    }
+}
+
+fn join(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// A Python string literal: single quotes, unless the text holds one and no double quote.
+fn quote(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::from(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if c == quote => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ if c.is_control() && u32::from(c) < 0x100 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            _ => out.push(c),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_follow_python() {
+        assert_eq!(quote("a"), "'a'");
+        assert_eq!(quote("it's"), "\"it's\"");
+        assert_eq!(quote("it's \"x\""), "'it\\'s \"x\"'");
+        assert_eq!(quote("a\n\u{1}\\"), "'a\\n\\x01\\\\'");
+    }
+
+    #[test]
+    fn nested_types_print_without_loss() {
+        for text in [
+            "[('a', '<i4'), ('x', '<i2', (3,)), ('n', [('p', 'u1'), ('q', '<f4', (2, 2))])]",
+            "{'names': ['a', 'b'], 'formats': ['<i4', '<f8'], 'offsets': [0, 8], 'itemsize': 16, 'aligned': True}",
+            "{'names': ['a'], 'formats': ['O'], 'offsets': [8], 'titles': ['T'], 'itemsize': 16}",
+            "[(('t', 'n'), '<f4', (2,))]",
+            "[('x', [('p', 'u1')], (2,))]",
+            "('<i4', (2, 3))",
+            "<M8[25us]",
+            "|S300",
+            "<M8",
+        ] {
+            assert_eq!(print(Dtype::parse(text).unwrap().shape()), text);
+        }
+    }
+}

@@ -1,1 +1,54 @@
-//! To be written.
+//! Positional reads and writes: the storage under frames and other containers.
+//!
+//! A container holds positions, so its reader needs one thing only: *give me `n` bytes at position `p`*. There
+//! is no cursor to share, hence readers take `&self` and any number of threads can use one store at once.
+//!
+//! ```text
+//!   b2frame, bloscpack, bcolz-store        what the bytes mean
+//!        |  ReadAt / WriteAt
+//!   FileStore  MemStore  SeekStore<R>      where the bytes are
+//!   Windowed<S>  CountingStore<S>          a part of them; what was asked for
+//! ```
+//!
+//! | store | use it for |
+//! |---|---|
+//! | [`FileStore`] | a file, by `pread` and `pwrite` on one descriptor |
+//! | [`MemStore`] | bytes in memory |
+//! | [`SeekStore`] | anything that is `Read + Seek`; calls take turns |
+//! | [`Windowed`] | a part of another store that looks like a whole one |
+//! | [`CountingStore`] | to see which ranges were read |
+//!
+//! What this crate does not do: it interprets nothing (see `b2frame`), does not cache and does not lock files.
+//!
+//! ```
+//! use blosc_io::{MemStore, ReadAt, Windowed, WriteAt};
+//!
+//! let mut store = MemStore::new(b"header".to_vec());
+//! store.write_at(6, b" and data")?;
+//!
+//! let data = Windowed::new(store, 11, 4)?;
+//! let mut four = [0; 4];
+//! data.read_exact_at(0, &mut four)?;
+//! assert_eq!(&four, b"data");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! The `testing` feature adds the module `testing`: the suite that a store of your own should pass.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod counting;
+mod file;
+mod mem;
+mod seek;
+mod store;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod window;
+
+pub use counting::CountingStore;
+pub use file::FileStore;
+pub use mem::MemStore;
+pub use seek::SeekStore;
+pub use store::{ReadAt, Stamp, Sync, WriteAt};
+pub use window::Windowed;

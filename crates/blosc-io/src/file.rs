@@ -1,0 +1,176 @@
+//! A store on a file, by positional system calls: one descriptor serves all threads.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use crate::{ReadAt, Stamp, Sync, WriteAt};
+
+/// A file, read by `pread` and written by `pwrite`; the descriptor's own position is never used.
+#[derive(Debug)]
+pub struct FileStore {
+    file: File,
+}
+
+impl FileStore {
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// What the system says; a directory is [`io::ErrorKind::IsADirectory`] on every system.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::checked(File::open(path)?)
+    }
+
+    /// Opens an existing file for reading and writing.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_rw(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::checked(OpenOptions::new().read(true).write(true).open(path)?)
+    }
+
+    /// Creates a file for reading and writing, or empties it if it exists.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+        Ok(Self { file })
+    }
+
+    /// A store on a file that is open already. It must be open for reading, and for writing if the store is
+    /// to be written.
+    #[must_use]
+    pub fn from_file(file: File) -> Self {
+        Self { file }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn into_file(self) -> File {
+        self.file
+    }
+
+    /// Opening a directory for reading succeeds on Unix; reading it does not.
+    fn checked(file: File) -> io::Result<Self> {
+        if file.metadata()?.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Ok(Self { file })
+    }
+}
+
+impl ReadAt for FileStore {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        // A position that no file can have: the system would report a bad argument.
+        if i64::try_from(at).is_err() {
+            return Ok(0);
+        }
+        positional::read(&self.file, at, buf)
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let metadata = self.file.metadata().ok()?;
+        Some(Stamp::new(metadata.len(), metadata.modified().ok()))
+    }
+}
+
+impl WriteAt for FileStore {
+    fn write_at(&mut self, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match positional::write(&self.file, at, bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => {
+                    bytes = bytes.get(n..).ok_or(io::ErrorKind::InvalidData)?;
+                    at = at.checked_add(n as u64).ok_or(io::ErrorKind::InvalidInput)?;
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn sync(&mut self, what: Sync) -> io::Result<()> {
+        match what {
+            Sync::Data => self.file.sync_data(),
+            Sync::All => self.file.sync_all(),
+        }
+    }
+}
+
+/// The positional calls of Unix.
+#[cfg(unix)]
+mod positional {
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::fs::FileExt as _;
+
+    pub(super) fn read(file: &File, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        file.read_at(buf, at)
+    }
+
+    pub(super) fn write(file: &File, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        file.write_at(bytes, at)
+    }
+}
+
+/// The positional calls of Windows. They move the descriptor's position, which nothing here depends on.
+#[cfg(windows)]
+mod positional {
+    use std::fs::File;
+    use std::io;
+    use std::os::windows::fs::FileExt as _;
+
+    pub(super) fn read(file: &File, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        file.seek_read(buf, at)
+    }
+
+    pub(super) fn write(file: &File, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        file.seek_write(bytes, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_named_as_such() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(FileStore::open(dir.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn what_was_written_is_there_when_opened_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let mut store = FileStore::create(&path).unwrap();
+        store.write_at(3, b"xyz").unwrap();
+        store.sync(Sync::All).unwrap();
+
+        let mut again = FileStore::open_rw(&path).unwrap();
+        assert_eq!(again.stamp().unwrap().len, 6);
+        again.set_len(5).unwrap();
+        again.sync(Sync::Data).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"\0\0\0xy");
+        assert_eq!(store.into_file().metadata().unwrap().len(), 5);
+    }
+
+    #[test]
+    fn a_store_opened_for_reading_cannot_be_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, b"abc").unwrap();
+        assert!(FileStore::open(&path).unwrap().write_at(0, b"x").is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"abc");
+    }
+}

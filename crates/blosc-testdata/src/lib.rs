@@ -1,1 +1,26 @@
-//! To be written.
+//! Data, fixtures and digests shared by the tests of every crate; never published.
+//!
+//! - [`data`]: bytes of several kinds and any length, from a fixed seed;
+//! - [`yardstick`]: the named data sets that codec sizes are compared on;
+//! - [`fixture`]: the files under `testdata/` and the manifest that says who made them;
+//! - [`sha256_hex`]: the digest that the manifest holds.
+//!
+//! It knows nothing of filters, codecs, chunks or frames, so that any of those crates can use it in its tests.
+//!
+//! ```
+//! use blosc_testdata::data::Kind;
+//!
+//! let walk = Kind::Walk.bytes(10_001);
+//! assert_eq!(walk.len(), 10_001);
+//! assert_eq!(walk, Kind::Walk.bytes(10_001));
+//! ```
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod data;
+mod digest;
+pub mod fixture;
+pub mod yardstick;
+
+pub use digest::sha256_hex;

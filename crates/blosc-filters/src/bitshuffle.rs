@@ -1,0 +1,180 @@
+//! Bit shuffle, id 2: bit `k` of byte `j` of all items, one row after another ("Bitshuffle" in the format document).
+//!
+//! Seen as a matrix of one row per item and one column per bit, the block is transposed. Items take part in groups of
+//! eight, as eight bits make a byte.
+
+use crate::filter::check_lengths;
+use crate::{Error, Filter, FilterCx, FilterId};
+
+/// What happens to blocks whose number of items is no multiple of eight. The version byte of the chunk decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BitshuffleRule {
+    /// Chunk version 2: such a block is copied.
+    Blosc1,
+    /// Chunk versions 3 and later: the items up to the last multiple of eight are transposed, the rest is copied.
+    #[default]
+    Blosc2,
+}
+
+/// Transposes the bits of items of `typesize` bytes. What does not take part (see [`BitshuffleRule`]; always the
+/// bytes after the last whole item) is copied. A typesize of 0 counts as 1.
+///
+/// ```
+/// use blosc_filters::{BitshuffleRule, bitshuffle};
+/// let mut dest = [0; 9];
+/// bitshuffle(1, BitshuffleRule::Blosc2, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &mut dest);
+/// assert_eq!(dest, [0b1010_1010, 0b1100_1100, 0b1111_0000, 0, 0, 0, 0, 0, 8]);
+/// ```
+///
+/// # Panics
+///
+/// If `src` and `dest` differ in length.
+pub fn bitshuffle(typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "bitshuffle: lengths of source and destination");
+    let typesize = typesize.max(1);
+    let nbytes = transposed(typesize, rule, src.len());
+    let row = nbytes / typesize / 8;
+    for (group, items) in src[..nbytes].chunks_exact(8 * typesize).enumerate() {
+        for j in 0..typesize {
+            let bits = transpose8x8(core::array::from_fn(|i| items[i * typesize + j]));
+            for (k, byte) in bits.into_iter().enumerate() {
+                dest[(8 * j + k) * row + group] = byte;
+            }
+        }
+    }
+    dest[nbytes..].copy_from_slice(&src[nbytes..]);
+}
+
+/// Undoes [`bitshuffle`].
+///
+/// # Panics
+///
+/// If `src` and `dest` differ in length.
+pub fn bitunshuffle(typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "bitunshuffle: lengths of source and destination");
+    let typesize = typesize.max(1);
+    let nbytes = transposed(typesize, rule, src.len());
+    let row = nbytes / typesize / 8;
+    for (group, items) in dest[..nbytes].chunks_exact_mut(8 * typesize).enumerate() {
+        for j in 0..typesize {
+            let bytes = transpose8x8(core::array::from_fn(|k| src[(8 * j + k) * row + group]));
+            for (i, byte) in bytes.into_iter().enumerate() {
+                items[i * typesize + j] = byte;
+            }
+        }
+    }
+    dest[nbytes..].copy_from_slice(&src[nbytes..]);
+}
+
+/// The bytes of a block of `len` bytes that take part.
+fn transposed(typesize: usize, rule: BitshuffleRule, len: usize) -> usize {
+    let nitems = len / typesize;
+    match rule {
+        BitshuffleRule::Blosc1 if !nitems.is_multiple_of(8) => 0,
+        BitshuffleRule::Blosc1 | BitshuffleRule::Blosc2 => (nitems - nitems % 8) * typesize,
+    }
+}
+
+/// Bit `k` of byte `i` becomes bit `i` of byte `k`: blocks of 1, 2 and 4 bits change places across the diagonal.
+fn transpose8x8(bytes: [u8; 8]) -> [u8; 8] {
+    let swap = |x: u64, shift: u32, mask: u64| {
+        let t = (x ^ (x >> shift)) & mask;
+        x ^ t ^ (t << shift)
+    };
+    let x = u64::from_le_bytes(bytes);
+    let x = swap(x, 7, 0x00AA_00AA_00AA_00AA);
+    let x = swap(x, 14, 0x0000_CCCC_0000_CCCC);
+    swap(x, 28, 0x0000_0000_F0F0_F0F0).to_le_bytes()
+}
+
+pub(crate) struct Bitshuffle;
+
+impl Filter for Bitshuffle {
+    fn id(&self) -> FilterId {
+        FilterId::BITSHUFFLE
+    }
+
+    fn name(&self) -> &'static str {
+        "bitshuffle"
+    }
+
+    fn forward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        check_lengths(src, dest)?;
+        bitshuffle(cx.typesize, cx.bitshuffle, src, dest);
+        Ok(())
+    }
+
+    fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        check_lengths(src, dest)?;
+        bitunshuffle(cx.typesize, cx.bitshuffle, src, dest);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BitshuffleRule::{Blosc1, Blosc2};
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    fn shuffled(typesize: usize, rule: BitshuffleRule, src: &[u8]) -> Vec<u8> {
+        let mut dest = vec![0xEE; src.len()];
+        bitshuffle(typesize, rule, src, &mut dest);
+        dest
+    }
+
+    fn noise(len: usize) -> Vec<u8> {
+        (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+    }
+
+    #[test]
+    fn rows_hold_one_bit_of_all_items() {
+        let src = [1, 0, 2, 0, 3, 0, 0, 1, 1, 1, 0, 0x80, 0xff, 0xff, 0, 0, 0x11, 0x22, 0x33];
+        let rows =
+            [0x55, 0x46, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x58, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x60];
+        let expected = [&rows[..], &[0x11, 0x22, 0x33]].concat();
+        assert_eq!(shuffled(2, Blosc2, &src), expected);
+    }
+
+    #[test]
+    fn every_bit_stands_where_the_definition_says() {
+        for (typesize, len) in [(1, 70), (3, 100), (4, 131), (7, 600)] {
+            let (src, nitems) = (noise(len), len / typesize / 8 * 8);
+            let dest = shuffled(typesize, Blosc2, &src);
+            for (i, j, k) in
+                (0..nitems).flat_map(|i| (0..typesize).flat_map(move |j| (0..8).map(move |k| (i, j, k))))
+            {
+                let row = &dest[(8 * j + k) * nitems / 8..];
+                assert_eq!(
+                    row[i / 8] >> (i % 8) & 1,
+                    src[i * typesize + j] >> k & 1,
+                    "item {i}, byte {j}, bit {k}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn version_2_copies_blocks_of_other_than_a_multiple_of_eight_items() {
+        let src = noise(50);
+        assert_eq!(shuffled(4, Blosc1, &src), src); // 12 items
+        assert_eq!(shuffled(6, Blosc1, &src), shuffled(6, Blosc2, &src)); // 8 items and 2 bytes
+        assert_ne!(shuffled(6, Blosc1, &src), src);
+        assert_eq!(shuffled(6, Blosc1, &src)[48..], src[48..]);
+    }
+
+    #[test]
+    fn bitunshuffle_undoes_bitshuffle() {
+        for (rule, typesize) in
+            [Blosc1, Blosc2].into_iter().flat_map(|r| (1..=40).chain([255]).map(move |t| (r, t)))
+        {
+            for len in (0..=100).chain([255 * 8, 255 * 16 + 3]) {
+                let src = noise(len);
+                let mut restored = vec![0xEE; len];
+                bitunshuffle(typesize, rule, &shuffled(typesize, rule, &src), &mut restored);
+                assert_eq!(restored, src, "typesize {typesize}, {len} bytes, {rule:?}");
+            }
+        }
+    }
+}

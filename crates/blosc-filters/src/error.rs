@@ -1,0 +1,130 @@
+//! What can go wrong: an id that nobody registered, a parameter that a filter cannot work with, or a text that is
+//! no pipeline. The bytes of a block are never wrong.
+
+use crate::FilterId;
+
+/// Why a block was not filtered, or a [`Pipeline`](crate::Pipeline) or [`Simd`](crate::Simd) not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The registry has no filter of this id. Skipping it would give wrong data.
+    #[error("filter {id} is not available")]
+    UnknownFilter {
+        /// The id in the pipeline.
+        id: FilterId,
+    },
+    /// A filter cannot work with what it was given.
+    #[error("{id}: {what}")]
+    Param {
+        /// The filter that refuses.
+        id: FilterId,
+        /// What does not fit.
+        what: Param,
+    },
+    /// The buffers of one call are not equally long.
+    #[error("the source has {src} bytes, the destination or scratch {dest}")]
+    Length {
+        /// Bytes of the source.
+        src: usize,
+        /// Bytes of the destination, or of the scratch buffer where that one differs.
+        dest: usize,
+    },
+    /// A text is not the description of a pipeline.
+    #[error("filter {nfilter} of the list: {what}")]
+    Spec {
+        /// Which part between commas, counted from 0.
+        nfilter: usize,
+        /// What is wrong with it.
+        what: Spec,
+    },
+    /// A filter cannot be registered under this id: 0 to 36 belong to the format.
+    #[error("filter id {id} is reserved, user-defined ones start at 160")]
+    ReservedId {
+        /// The id wanted.
+        id: FilterId,
+    },
+    /// Another filter has been registered under this id.
+    #[error("filter id {id} is taken")]
+    IdTaken {
+        /// The id wanted.
+        id: FilterId,
+    },
+    /// The name is none of `auto`, `none`, `sse2`, `avx2`, `avx512`, `neon`, or this machine does not have it.
+    #[error("this machine does not have the vector instructions asked for")]
+    Simd,
+}
+
+/// What a filter cannot work with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Param {
+    /// The filter is not defined for items of this size.
+    #[error("typesize {typesize} is not supported")]
+    Typesize {
+        /// Bytes of an item.
+        typesize: usize,
+    },
+    /// The meta byte is outside the filter's range.
+    #[error("meta {meta} is outside {min}..={max}, or 0")]
+    Meta {
+        /// The meta byte, with the sign that the filter reads it with.
+        meta: i16,
+        /// The least allowed.
+        min: i16,
+        /// The greatest allowed.
+        max: i16,
+    },
+    /// The reference block of delta is shorter than the block.
+    #[error("the reference block has {reference} bytes, the block {block}")]
+    Reference {
+        /// Bytes of the reference block.
+        reference: usize,
+        /// Bytes of the block.
+        block: usize,
+    },
+    /// The filter needs the shape of the block, which only arrays have.
+    #[error("the shape of the block is needed")]
+    NoGeometry,
+    /// The shape does not have 1 to 8 dimensions.
+    #[error("{ndim} dimensions are outside 1..=8")]
+    Dimensions {
+        /// How many dimensions the shape has.
+        ndim: usize,
+    },
+    /// The shape and the item size do not give the length of the block, or a dimension is 0.
+    #[error("the shape of the block does not fill its {block} bytes")]
+    Shape {
+        /// Bytes of the block.
+        block: usize,
+    },
+    /// A cell has more items than the block.
+    #[error("a cell of side {side} has more items than the block")]
+    Cell {
+        /// The side of a cell, in items.
+        side: u8,
+    },
+    /// A filter outside this crate refuses.
+    #[error("{0}")]
+    Custom(&'static str),
+}
+
+/// What is wrong with one filter in the text of a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Spec {
+    /// Neither a filter's name nor a number 0..=255.
+    #[error("no filter has this name")]
+    Name,
+    /// What stands after the colon is no number in -128..=255.
+    #[error("the parameter is not a number in -128..=255")]
+    Meta,
+    /// The filter cannot do without a parameter, as in `trunc:20`.
+    #[error("{id} needs a parameter, as in {id}:8")]
+    MetaNeeded {
+        /// The filter.
+        id: FilterId,
+    },
+    /// More than the six filters that a chunk header has room for.
+    #[error("more than 6 filters")]
+    TooMany,
+}

@@ -1,0 +1,108 @@
+//! The interface of a filter: what it is told and what it does.
+
+use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd};
+
+/// Makes and unmakes a representation of a block that is easier to compress.
+///
+/// The filters of the format are behind [`Registry::builtin`](crate::Registry::builtin); a program adds its own with
+/// [`Registry::register`](crate::Registry::register).
+///
+/// ```
+/// use blosc_filters::{Error, Filter, FilterCx, FilterId, Pipeline, Registry};
+/// use std::sync::Arc;
+///
+/// struct Invert;
+///
+/// impl Filter for Invert {
+///     fn id(&self) -> FilterId {
+///         FilterId(160)
+///     }
+///     fn name(&self) -> &str {
+///         "invert"
+///     }
+///     fn forward(&self, _: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+///         dest.iter_mut().zip(src).for_each(|(d, s)| *d = !s);
+///         Ok(())
+///     }
+///     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+///         self.forward(cx, meta, src, dest)
+///     }
+/// }
+///
+/// let mut registry = Registry::builtin();
+/// registry.register(Arc::new(Invert))?;
+/// let (mut dest, mut scratch) = ([0; 3], [0; 3]);
+/// Pipeline::parse("160")?.forward(&registry, &FilterCx::new(1), b"abc", &mut dest, &mut scratch)?;
+/// assert_eq!(dest, [!b'a', !b'b', !b'c']);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait Filter: Send + Sync {
+    /// The number in chunk headers.
+    fn id(&self) -> FilterId;
+
+    /// The name in specifications of a pipeline and in messages.
+    fn name(&self) -> &str;
+
+    /// Filters a block: `src` is what the caller or the slot before gave, `dest` is as long. All of `dest` must be
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Param`] if the filter cannot work with `cx` and `meta`.
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
+
+    /// Undoes [`forward`](Self::forward), with the same lengths. `src` comes from a file and may hold anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Param`] if the filter cannot work with `cx` and `meta`.
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
+
+    /// Whether `backward(forward(x))` may differ from `x`.
+    fn is_lossy(&self) -> bool {
+        false
+    }
+
+    /// Whether [`backward`](Self::backward) would copy only. The pipeline then leaves it out.
+    fn backward_is_identity(&self, _cx: &FilterCx<'_>, _meta: u8) -> bool {
+        false
+    }
+}
+
+/// What the filters of a pipeline are told about a block.
+#[derive(Debug, Clone, Copy)]
+pub struct FilterCx<'a> {
+    /// Bytes of an item as the chunk header says, 1..=255. Items wider than that have 1 here.
+    pub typesize: usize,
+    /// Bytes of an item as the super-chunk says; the same as `typesize` unless wider than 255 bytes.
+    pub schunk_typesize: usize,
+    /// What delta takes the difference to.
+    pub reference: Reference<'a>,
+    /// Which bitshuffle the version of the chunk means.
+    pub bitshuffle: BitshuffleRule,
+    /// The shape of the block, if it is part of an array.
+    pub geometry: Option<&'a BlockGeometry<'a>>,
+    /// The instructions to use.
+    pub simd: Simd,
+}
+
+impl FilterCx<'_> {
+    /// For a first block of a Blosc2 chunk with items of `typesize` bytes, no array, and the best instructions that
+    /// the machine has.
+    #[must_use]
+    pub fn new(typesize: usize) -> Self {
+        Self {
+            typesize,
+            schunk_typesize: typesize,
+            reference: Reference::FirstBlock,
+            bitshuffle: BitshuffleRule::Blosc2,
+            geometry: None,
+            simd: Simd::detect(),
+        }
+    }
+}
+
+/// Fails unless the two have one length. The built-in filters ask first, since their kernels rely on it.
+pub(crate) fn check_lengths(src: &[u8], dest: &[u8]) -> Result<(), Error> {
+    if src.len() == dest.len() { Ok(()) } else { Err(Error::Length { src: src.len(), dest: dest.len() }) }
+}

@@ -1,0 +1,136 @@
+//! Byte shuffle, id 1: byte `j` of all items, one plane after another ("Shuffle" in the format document).
+
+use crate::filter::check_lengths;
+use crate::{Error, Filter, FilterCx, FilterId};
+
+/// Writes byte 0 of each item of `typesize` bytes, then byte 1 of each, and so on. Bytes after the last whole item
+/// are copied. A typesize of 0 counts as 1.
+///
+/// ```
+/// let mut dest = [0; 8];
+/// blosc_filters::shuffle(3, b"abcABC!?", &mut dest);
+/// assert_eq!(&dest, b"aAbBcC!?");
+/// ```
+///
+/// # Panics
+///
+/// If `src` and `dest` differ in length.
+pub fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "shuffle: lengths of source and destination");
+    let nitems = src.len() / typesize.max(1);
+    if typesize <= 1 || nitems == 0 {
+        return dest.copy_from_slice(src);
+    }
+    for (j, plane) in dest.chunks_exact_mut(nitems).take(typesize).enumerate() {
+        for (byte, item) in plane.iter_mut().zip(src.chunks_exact(typesize)) {
+            *byte = item[j];
+        }
+    }
+    let whole = nitems * typesize;
+    dest[whole..].copy_from_slice(&src[whole..]);
+}
+
+/// Undoes [`shuffle`].
+///
+/// # Panics
+///
+/// If `src` and `dest` differ in length.
+pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "unshuffle: lengths of source and destination");
+    let nitems = src.len() / typesize.max(1);
+    if typesize <= 1 || nitems == 0 {
+        return dest.copy_from_slice(src);
+    }
+    for (j, plane) in src.chunks_exact(nitems).take(typesize).enumerate() {
+        for (item, byte) in dest.chunks_exact_mut(typesize).zip(plane) {
+            item[j] = *byte;
+        }
+    }
+    let whole = nitems * typesize;
+    dest[whole..].copy_from_slice(&src[whole..]);
+}
+
+pub(crate) struct Shuffle;
+
+impl Filter for Shuffle {
+    fn id(&self) -> FilterId {
+        FilterId::SHUFFLE
+    }
+
+    fn name(&self) -> &'static str {
+        "shuffle"
+    }
+
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        check_lengths(src, dest)?;
+        shuffle(group(cx, meta), src, dest);
+        Ok(())
+    }
+
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        check_lengths(src, dest)?;
+        unshuffle(group(cx, meta), src, dest);
+        Ok(())
+    }
+
+    fn backward_is_identity(&self, cx: &FilterCx<'_>, meta: u8) -> bool {
+        group(cx, meta) <= 1
+    }
+}
+
+/// The bytes that are spread over planes together: the meta byte, or the typesize where that is 0.
+fn group(cx: &FilterCx<'_>, meta: u8) -> usize {
+    if meta == 0 { cx.typesize } else { usize::from(meta) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    fn shuffled(typesize: usize, src: &[u8]) -> Vec<u8> {
+        let mut dest = vec![0xEE; src.len()];
+        shuffle(typesize, src, &mut dest);
+        dest
+    }
+
+    #[test]
+    fn planes_stand_one_after_another_and_the_rest_is_copied() {
+        assert_eq!(
+            shuffled(4, &[1, 0, 0, 0, 2, 0, 0, 0, 4, 3, 2, 1, 0xaa, 0xbb]),
+            [1, 2, 4, 0, 0, 3, 0, 0, 2, 0, 0, 1, 0xaa, 0xbb]
+        );
+        assert_eq!(shuffled(3, &[1, 2, 3, 4, 5, 6, 7]), [1, 4, 2, 5, 3, 6, 7]);
+    }
+
+    #[test]
+    fn blocks_below_one_item_are_copied() {
+        for typesize in [0, 1, 4, 255] {
+            assert_eq!(shuffled(typesize, &[1, 2, 3]), [1, 2, 3]);
+            assert_eq!(shuffled(typesize, &[]), []);
+        }
+    }
+
+    #[test]
+    fn unshuffle_undoes_shuffle() {
+        for typesize in (1..=40).chain([255]) {
+            for len in 0..=600 {
+                let src: Vec<u8> = (0..len).map(|i| (i * 7 % 251) as u8).collect();
+                let mut restored = vec![0xEE; src.len()];
+                unshuffle(typesize, &shuffled(typesize, &src), &mut restored);
+                assert_eq!(restored, src, "typesize {typesize}, {len} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn meta_is_the_group_size_and_0_means_the_typesize() {
+        let (cx, src) = (FilterCx::new(4), *b"abcdABCD");
+        for (meta, expected) in [(0, b"aAbBcCdD"), (4, b"aAbBcCdD"), (2, b"acACbdBD"), (1, b"abcdABCD")] {
+            let mut dest = [0; 8];
+            Shuffle.forward(&cx, meta, &src, &mut dest).unwrap();
+            assert_eq!(&dest, expected, "meta {meta}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Which vector instructions the kernels may use: found once, then handed down as a value.
+
+use core::fmt;
+
+use crate::Error;
+
+/// A set of vector instructions that this machine has.
+///
+/// A value can be made only for instructions that were found, so holding one is the proof that they may be used.
+///
+/// ```
+/// use blosc_filters::Simd;
+/// assert_eq!(Simd::parse("auto")?.name(), Simd::detect().name());
+/// assert_eq!(Simd::none().name(), "none");
+/// # Ok::<(), blosc_filters::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Simd(Level);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// Portable code.
+    None,
+    /// SSE2 and SSSE3.
+    Sse2,
+    /// AVX2.
+    Avx2,
+    /// AVX-512 F, BW, VL and VBMI, and GFNI: Ice Lake, Zen 4 and later.
+    Avx512,
+    /// NEON.
+    Neon,
+}
+
+impl Simd {
+    /// The best that the machine has. Cheap: the answer of the processor is remembered.
+    #[must_use]
+    pub fn detect() -> Self {
+        Self::available().last().unwrap_or(Self::none())
+    }
+
+    /// Portable code only.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(Level::None)
+    }
+
+    /// `auto`, `none`, `sse2`, `avx2`, `avx512` or `neon`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Simd`] for other texts and for what the machine does not have.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        if text.eq_ignore_ascii_case("auto") {
+            return Ok(Self::detect());
+        }
+        Self::available().find(|simd| text.eq_ignore_ascii_case(simd.name())).ok_or(Error::Simd)
+    }
+
+    /// All that the machine has, worst first; for tests and benches that compare them.
+    pub fn available() -> impl Iterator<Item = Self> {
+        LEVELS.into_iter().filter(|level| detected(*level)).map(Self)
+    }
+
+    /// The text that [`parse`](Self::parse) takes.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            Level::None => "none",
+            Level::Sse2 => "sse2",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+            Level::Neon => "neon",
+        }
+    }
+}
+
+impl Default for Simd {
+    fn default() -> Self {
+        Self::detect()
+    }
+}
+
+impl fmt::Debug for Simd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Simd({})", self.name())
+    }
+}
+
+/// Whether the processor has all these features.
+macro_rules! has {
+    ($detector:ident: $($feature:tt),+) => {
+        [$({
+            #[cfg(feature = "std")]
+            let found = std::arch::$detector!($feature);
+            #[cfg(not(feature = "std"))]
+            let found = cfg!(target_feature = $feature);
+            found
+        }),+]
+        .into_iter()
+        .all(|found| found)
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+fn detected(level: Level) -> bool {
+    match level {
+        Level::None => true,
+        Level::Sse2 => has!(is_x86_feature_detected: "sse2", "ssse3"),
+        Level::Avx2 => has!(is_x86_feature_detected: "avx2"),
+        Level::Avx512 => {
+            has!(is_x86_feature_detected: "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "gfni")
+        }
+        Level::Neon => false,
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn detected(level: Level) -> bool {
+    match level {
+        Level::None => true,
+        Level::Neon => has!(is_aarch64_feature_detected: "neon"),
+        Level::Sse2 | Level::Avx2 | Level::Avx512 => false,
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn detected(level: Level) -> bool {
+    level == Level::None
+}
+
+/// Worst first.
+const LEVELS: [Level; 5] = [Level::None, Level::Sse2, Level::Avx2, Level::Avx512, Level::Neon];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_available_can_be_asked_for_by_name() {
+        for simd in Simd::available() {
+            assert_eq!(Simd::parse(simd.name()), Ok(simd));
+        }
+    }
+
+    #[test]
+    fn unknown_names_and_instructions_of_other_machines_are_refused() {
+        assert_eq!(Simd::parse("mmx"), Err(Error::Simd));
+        let foreign = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+        assert_eq!(Simd::parse(foreign), Err(Error::Simd));
+    }
+}

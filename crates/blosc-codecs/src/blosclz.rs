@@ -1,0 +1,83 @@
+//! BloscLZ: a byte-oriented LZ77 format with literal runs of up to 32 bytes and a window of 72 KiB.
+//!
+//! ```text
+//! instruction   000nnnnn                 n + 1 literal bytes follow (1..=32)
+//!               LLLhhhhh [e..] l         L = 1..=6: match of L + 2 bytes, h * 256 + l + 1 back
+//!                                        L = 7: length 9 + the sum of e, which ends with the first e below 255
+//!               LLL11111 [e..] ff H L    the same, 8192 + H * 256 + L back (big-endian here only)
+//! stream        literal run, then anything, then a literal run; no end mark and no length inside
+//! ```
+//!
+//! The first control byte carries a mark in its upper bits, which a decoder masks off. [`decode`] is the format's
+//! definition in code; [`encode`] is our own search, which writes no format that any release could not read.
+
+mod decode;
+mod encode;
+
+use alloc::boxed::Box;
+
+pub use decode::decompress;
+pub use encode::Encoder;
+
+use crate::{
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param,
+};
+
+/// Longest distance of a near match (bytes).
+const MAX_NEAR: usize = 8191;
+/// Distance that a far match adds to its two bytes.
+const FAR_BASE: usize = 8192;
+/// Longest literal run (bytes).
+const MAX_RUN: usize = 32;
+
+/// The codec.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BloscLz;
+
+impl Codec for BloscLz {
+    fn id(&self) -> CodecId {
+        CodecId::BLOSCLZ
+    }
+
+    fn name(&self) -> &str {
+        "blosclz"
+    }
+
+    fn version(&self) -> &str {
+        concat!("blosc-codecs ", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn max_compressed_len(&self, len: usize) -> usize {
+        len + len.div_ceil(MAX_RUN)
+    }
+
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+        no_dict(options.dict)?;
+        Ok(Box::new(Encoder::new(options.level)))
+    }
+
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+        no_dict(options.dict)?;
+        Ok(Box::new(Decoder))
+    }
+}
+
+/// The decoder; it keeps nothing.
+struct Decoder;
+
+impl BlockDecoder for Decoder {
+    fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        decompress(src, dest)
+    }
+}
+
+fn no_dict(dict: Option<&[u8]>) -> Result<(), Error> {
+    match dict {
+        None => Ok(()),
+        Some(_) => Err(Error::Param { codec: CodecId::BLOSCLZ, what: Param::Dict }),
+    }
+}
+
+fn corrupt(at: usize, what: Corrupt) -> Error {
+    Error::Corrupt { codec: CodecId::BLOSCLZ, at, what }
+}

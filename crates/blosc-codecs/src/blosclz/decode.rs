@@ -1,0 +1,121 @@
+//! Decoding: "Bitstream" and "Decoder" in the codec document.
+
+use super::{FAR_BASE, MAX_RUN, corrupt};
+use crate::{Corrupt, Error, lz::copy_match};
+
+/// Decompresses a BloscLZ stream. Succeeds only if exactly `dest.len()` bytes come out.
+///
+/// # Errors
+///
+/// [`Error::Corrupt`] with the position in `src` where it went wrong.
+pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    let mut input = Input { src, at: 0 };
+    let mut done = 0;
+    // The first instruction is a literal run, whatever its upper bits say.
+    let mut control = input.byte(1)? & 31;
+    loop {
+        done = if usize::from(control) < MAX_RUN {
+            input.literals(usize::from(control) + 1, dest, done)?
+        } else {
+            input.repeat(control, dest, done)?
+        };
+        if input.at == src.len() {
+            break;
+        }
+        control = input.byte(1)?;
+    }
+    if done < dest.len() {
+        return Err(corrupt(src.len(), Corrupt::TooShort { nbytes: done, expected: dest.len() }));
+    }
+    Ok(())
+}
+
+/// The stream and how far it was read.
+struct Input<'a> {
+    src: &'a [u8],
+    at: usize,
+}
+
+impl Input<'_> {
+    /// The next byte, of which the stream must still have `need`.
+    #[inline(always)]
+    fn byte(&mut self, need: usize) -> Result<u8, Error> {
+        let have = self.src.len() - self.at;
+        if have < need {
+            return Err(corrupt(self.at, Corrupt::Truncated { need, have }));
+        }
+        let byte = self.src[self.at];
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// Copies a literal run of `len` bytes to `dest[done..]` and returns its end.
+    #[inline(always)]
+    fn literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
+        let (from, end) = (self.at, done + len);
+        if from + MAX_RUN <= self.src.len() && done + MAX_RUN <= dest.len() {
+            // A copy of fixed length beats one of the right length.
+            dest[done..done + MAX_RUN].copy_from_slice(&self.src[from..from + MAX_RUN]);
+        } else {
+            let have = self.src.len() - from;
+            let run = self
+                .src
+                .get(from..from + len)
+                .ok_or_else(|| corrupt(from, Corrupt::Truncated { need: len, have }))?;
+            let room = dest.len();
+            dest.get_mut(done..end)
+                .ok_or_else(|| corrupt(from, Corrupt::TooLong { nbytes: end as u64, room }))?
+                .copy_from_slice(run);
+        }
+        self.at += len;
+        Ok(end)
+    }
+
+    /// Executes the match that `control` starts and returns its end in `dest`.
+    #[inline(always)]
+    fn repeat(&mut self, control: u8, dest: &mut [u8], done: usize) -> Result<usize, Error> {
+        let start = self.at - 1;
+        let len = self.length(control, dest.len() - done)?;
+        let distance = self.distance(control & 31)?;
+        if distance > done {
+            return Err(corrupt(start, Corrupt::Distance { distance, available: done }));
+        }
+        if len > dest.len() - done {
+            let nbytes = done as u64 + len as u64;
+            return Err(corrupt(start, Corrupt::TooLong { nbytes, room: dest.len() }));
+        }
+        if self.at == self.src.len() {
+            return Err(corrupt(start, Corrupt::EndsWithMatch));
+        }
+        copy_match(dest, done, distance, len);
+        Ok(done + len)
+    }
+
+    /// The length of a match; more than `room` as soon as it is known to be so.
+    #[inline(always)]
+    fn length(&mut self, control: u8, room: usize) -> Result<usize, Error> {
+        let short = usize::from(control >> 5) + 2;
+        if short < 9 {
+            return Ok(short);
+        }
+        let mut len = short;
+        loop {
+            // One more byte, at least, holds the distance.
+            let more = self.byte(2)?;
+            len += usize::from(more);
+            if more != u8::MAX || len > room {
+                return Ok(len);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn distance(&mut self, high: u8) -> Result<usize, Error> {
+        let low = self.byte(1)?;
+        if high == 31 && low == u8::MAX {
+            let far = [self.byte(2)?, self.byte(1)?];
+            return Ok(FAR_BASE + usize::from(u16::from_be_bytes(far)));
+        }
+        Ok(usize::from(high) * 256 + usize::from(low) + 1)
+    }
+}

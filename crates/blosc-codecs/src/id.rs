@@ -1,0 +1,215 @@
+//! The numbers by which a chunk names its codec ("Ids, names, versions" in the codec document).
+//!
+//! Three numberings exist, and mixing them up is the commonest mistake: the *codec* (LZ4HC is 2), the *format* of its
+//! streams (LZ4HC writes format 1, as LZ4 does; it stands in three bits of the chunk flags), and for plugins the
+//! registered id, which is a codec id of 32 or more under format 6.
+
+use core::fmt;
+
+use crate::Error;
+
+/// A codec: one way to *make* streams. Ids below 32 are Blosc's own, 32 to 159 are registered plugins, the rest is
+/// for users.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
+pub struct CodecId(pub u8);
+
+impl CodecId {
+    /// BloscLZ, the LZ77 codec that Blosc started with.
+    pub const BLOSCLZ: Self = Self(0);
+    /// LZ4 with an acceleration that the level sets.
+    pub const LZ4: Self = Self(1);
+    /// The LZ4 format, made by a thorough search.
+    pub const LZ4HC: Self = Self(2);
+    /// Snappy; Blosc 1 only.
+    pub const SNAPPY: Self = Self(3);
+    /// Deflate in a zlib wrapper.
+    pub const ZLIB: Self = Self(4);
+    /// Zstandard.
+    pub const ZSTD: Self = Self(5);
+    /// Lizard; alphas and betas of C-Blosc2 only.
+    pub const LIZARD: Self = Self(6);
+    /// NDLZ: LZ over the cells of a 2-D array of bytes.
+    pub const NDLZ: Self = Self(32);
+    /// ZFP with a bound on the absolute error.
+    pub const ZFP_ACC: Self = Self(33);
+    /// ZFP with a bound on the number of bit planes.
+    pub const ZFP_PREC: Self = Self(34);
+    /// ZFP with a fixed number of bits per value.
+    pub const ZFP_RATE: Self = Self(35);
+    /// HTJ2K through the OpenHTJ2K library.
+    pub const OPENHTJ2K: Self = Self(36);
+    /// JPEG 2000 through the Grok library.
+    pub const GROK: Self = Self(37);
+    /// OpenZL.
+    pub const OPENZL: Self = Self(38);
+    /// JPEG 2000 part 1.
+    pub const J2K: Self = Self(39);
+    /// High-throughput JPEG 2000.
+    pub const HTJ2K: Self = Self(40);
+
+    /// The name in the API of the original libraries; `None` for ids without one.
+    pub fn name(self) -> Option<&'static str> {
+        NAMES.iter().find(|(id, _)| *id == self).map(|(_, name)| *name)
+    }
+
+    /// The codec of this name.
+    ///
+    /// ```
+    /// use blosc_codecs::CodecId;
+    ///
+    /// assert_eq!(CodecId::from_name("lz4hc"), Some(CodecId::LZ4HC));
+    /// assert_eq!(CodecId::from_name("LZ4HC"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, n)| *n == name).map(|(id, _)| *id)
+    }
+
+    /// The format of the streams that this codec writes.
+    pub fn format(self) -> FormatId {
+        match self {
+            Self::BLOSCLZ => FormatId::BLOSCLZ,
+            Self::LZ4 | Self::LZ4HC => FormatId::LZ4,
+            Self::SNAPPY => FormatId::SNAPPY,
+            Self::ZLIB => FormatId::ZLIB,
+            Self::ZSTD => FormatId::ZSTD,
+            Self::LIZARD => FormatId::LIZARD,
+            _ => FormatId::USER,
+        }
+    }
+}
+
+impl fmt::Display for CodecId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.pad(name),
+            None => fmt::Display::fmt(&self.0, f),
+        }
+    }
+}
+
+/// The format of a stream, as it stands in bits 5 to 7 of the chunk flags. This is what a decoder is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
+pub struct FormatId(pub u8);
+
+impl FormatId {
+    /// BloscLZ.
+    pub const BLOSCLZ: Self = Self(0);
+    /// An LZ4 block, written by LZ4 or LZ4HC.
+    pub const LZ4: Self = Self(1);
+    /// Raw Snappy.
+    pub const SNAPPY: Self = Self(2);
+    /// zlib.
+    pub const ZLIB: Self = Self(3);
+    /// Zstandard frames.
+    pub const ZSTD: Self = Self(4);
+    /// Lizard.
+    pub const LIZARD: Self = Self(5);
+    /// The codec id stands elsewhere in the header (plugins and user codecs).
+    pub const USER: Self = Self(6);
+}
+
+impl fmt::Display for FormatId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// How hard to try, 0 to 9. Level 0 means "do not compress" and is the chunk's matter: an encoder takes it for 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
+pub struct Level(u8);
+
+impl Level {
+    /// 0: store.
+    pub const NONE: Self = Self(0);
+    /// 1: the least effort.
+    pub const FAST: Self = Self(1);
+    /// 5: the default of the original libraries.
+    pub const DEFAULT: Self = Self(5);
+    /// 9: the most effort.
+    pub const BEST: Self = Self(9);
+
+    /// The level as a number, 0 to 9.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+
+    /// The level that an encoder works with, 1 to 9.
+    pub(crate) fn effort(self) -> u8 {
+        self.0.max(1)
+    }
+}
+
+impl Default for Level {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl TryFrom<u8> for Level {
+    type Error = Error;
+
+    fn try_from(level: u8) -> Result<Self, Error> {
+        if level <= Self::BEST.0 { Ok(Self(level)) } else { Err(Error::Level { level }) }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+const NAMES: [(CodecId, &str); 16] = [
+    (CodecId::BLOSCLZ, "blosclz"),
+    (CodecId::LZ4, "lz4"),
+    (CodecId::LZ4HC, "lz4hc"),
+    (CodecId::SNAPPY, "snappy"),
+    (CodecId::ZLIB, "zlib"),
+    (CodecId::ZSTD, "zstd"),
+    (CodecId::LIZARD, "lizard"),
+    (CodecId::NDLZ, "ndlz"),
+    (CodecId::ZFP_ACC, "zfp_acc"),
+    (CodecId::ZFP_PREC, "zfp_prec"),
+    (CodecId::ZFP_RATE, "zfp_rate"),
+    (CodecId::OPENHTJ2K, "openhtj2k"),
+    (CodecId::GROK, "grok"),
+    (CodecId::OPENZL, "openzl"),
+    (CodecId::J2K, "j2k"),
+    (CodecId::HTJ2K, "htj2k"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn every_name_leads_back_to_its_id() {
+        for (id, name) in NAMES {
+            assert_eq!(CodecId::from_name(name), Some(id));
+            assert_eq!(id.name(), Some(name));
+            assert_eq!(id.to_string(), name);
+        }
+        assert_eq!(CodecId(200).to_string(), "200");
+    }
+
+    #[test]
+    fn codec_and_format_are_two_numberings() {
+        assert_eq!(CodecId::LZ4HC.format(), FormatId(1));
+        assert_eq!(CodecId::ZLIB.format(), FormatId(3));
+        assert_eq!(CodecId::ZSTD.format(), FormatId(4));
+        assert_eq!(CodecId::ZFP_RATE.format(), FormatId::USER);
+        assert_eq!(CodecId(255).format(), FormatId::USER);
+    }
+
+    #[test]
+    fn levels_end_at_nine() {
+        assert_eq!(Level::try_from(9), Ok(Level::BEST));
+        assert_eq!(Level::try_from(10), Err(Error::Level { level: 10 }));
+        assert_eq!(Level::NONE.effort(), 1);
+        assert_eq!(Level::default().get(), 5);
+    }
+}

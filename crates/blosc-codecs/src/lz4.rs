@@ -1,0 +1,129 @@
+//! LZ4 and LZ4HC: two searches, one format, one decoder.
+//!
+//! ```text
+//! sequence  token [l..] literals offset [m..]    token = literal count << 4 | match length - 4;
+//!                                                15 in a half: bytes follow that add up, until one is not 255
+//!                                                offset: 2 bytes, little-endian, 1..=65535
+//! block     sequences; the last one ends after its literals
+//! ```
+//!
+//! A payload is one raw LZ4 block, without length, frame or checksum. With a dictionary, its bytes stand right before
+//! the output, so offsets may reach into it.
+
+mod decode;
+mod encode;
+mod hc;
+
+use alloc::{boxed::Box, vec::Vec};
+
+pub use decode::{decompress, decompress_with_dict};
+pub use encode::Encoder;
+pub use hc::HcEncoder;
+
+use crate::{BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, dict};
+
+/// Shortest match.
+const MIN_MATCH: usize = 4;
+/// Longest distance of a match (bytes).
+const MAX_DISTANCE: usize = 65_535;
+/// Bytes at the end of a block that are literals.
+const LAST_LITERALS: usize = 5;
+/// No match starts in the last so many bytes of a block.
+const MATCH_LIMIT: usize = 12;
+/// Longest input (bytes); the reference has the same limit.
+const MAX_INPUT: usize = 0x7E00_0000;
+
+/// The codec `lz4`: fast, with an acceleration that the level sets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lz4;
+
+/// The codec `lz4hc`: the same format after a thorough search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lz4Hc;
+
+impl Codec for Lz4 {
+    fn id(&self) -> CodecId {
+        CodecId::LZ4
+    }
+
+    fn name(&self) -> &str {
+        "lz4"
+    }
+
+    fn version(&self) -> &str {
+        concat!("blosc-codecs ", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn max_compressed_len(&self, len: usize) -> usize {
+        max_compressed_len(len)
+    }
+
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+        Ok(Box::new(Encoder::new(options.level, options.dict.unwrap_or_default())))
+    }
+
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+        Ok(Box::new(Decoder { dict: options.dict.unwrap_or_default().into() }))
+    }
+
+    fn has_dict(&self) -> bool {
+        true
+    }
+
+    fn train_dict(&self, samples: &[&[u8]], max: usize) -> Result<Option<Vec<u8>>, Error> {
+        Ok(dict::raw_content(samples, max))
+    }
+}
+
+impl Codec for Lz4Hc {
+    fn id(&self) -> CodecId {
+        CodecId::LZ4HC
+    }
+
+    fn name(&self) -> &str {
+        "lz4hc"
+    }
+
+    fn version(&self) -> &str {
+        Lz4.version()
+    }
+
+    fn max_compressed_len(&self, len: usize) -> usize {
+        max_compressed_len(len)
+    }
+
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+        Ok(Box::new(HcEncoder::new(options.level, options.dict.unwrap_or_default())))
+    }
+
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+        Lz4.new_decoder(options)
+    }
+
+    fn has_dict(&self) -> bool {
+        true
+    }
+
+    fn train_dict(&self, samples: &[&[u8]], max: usize) -> Result<Option<Vec<u8>>, Error> {
+        Lz4.train_dict(samples, max)
+    }
+}
+
+/// The decoder; it keeps its dictionary.
+struct Decoder {
+    dict: Box<[u8]>,
+}
+
+impl BlockDecoder for Decoder {
+    fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        if self.dict.is_empty() { decompress(src, dest) } else { decompress_with_dict(src, dest, &self.dict) }
+    }
+}
+
+fn max_compressed_len(len: usize) -> usize {
+    len + len / 255 + 16
+}
+
+fn corrupt(at: usize, what: Corrupt) -> Error {
+    Error::Corrupt { codec: CodecId::LZ4, at, what }
+}

@@ -1,0 +1,116 @@
+//! Decoding an LZ4 block of known plain length.
+
+use super::{MIN_MATCH, corrupt};
+use crate::{Corrupt, Error, lz::copy_match};
+
+/// Decompresses an LZ4 block. Succeeds only if exactly `dest.len()` bytes come out.
+///
+/// # Errors
+///
+/// [`Error::Corrupt`] with the position in `src` where it went wrong.
+pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    decompress_with_dict(src, dest, &[])
+}
+
+/// Decompresses an LZ4 block whose offsets may reach into `dict`, the last byte of which stands right before the
+/// output.
+///
+/// # Errors
+///
+/// As [`decompress`].
+pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<(), Error> {
+    let mut input = Input { src, at: 0 };
+    let mut done = 0;
+    loop {
+        let token = input.byte()?;
+        let nliterals = input.length(token >> 4, dest.len() - done)?;
+        done = input.literals(nliterals, dest, done)?;
+        if input.at == src.len() {
+            break;
+        }
+        let start = input.at;
+        let distance = usize::from(u16::from_le_bytes([input.byte()?, input.byte()?]));
+        let len = input.length(token & 15, dest.len() - done)? + MIN_MATCH;
+        if distance == 0 || distance > done + dict.len() {
+            return Err(corrupt(start, Corrupt::Distance { distance, available: done + dict.len() }));
+        }
+        if len > dest.len() - done {
+            return Err(corrupt(start, too_long(done, len, dest)));
+        }
+        let from_dict = copy_from_dict(dict, dest, done, distance, len);
+        if from_dict < len {
+            copy_match(dest, done + from_dict, distance, len - from_dict);
+        }
+        done += len;
+    }
+    if done < dest.len() {
+        return Err(corrupt(src.len(), Corrupt::TooShort { nbytes: done, expected: dest.len() }));
+    }
+    Ok(())
+}
+
+/// Copies what a match takes from the dictionary and returns how much that is.
+#[inline(always)]
+fn copy_from_dict(dict: &[u8], dest: &mut [u8], done: usize, distance: usize, len: usize) -> usize {
+    if distance <= done {
+        return 0;
+    }
+    let from = &dict[dict.len() - (distance - done)..];
+    let n = from.len().min(len);
+    dest[done..done + n].copy_from_slice(&from[..n]);
+    n
+}
+
+/// The block and how far it was read.
+struct Input<'a> {
+    src: &'a [u8],
+    at: usize,
+}
+
+impl Input<'_> {
+    #[inline(always)]
+    fn byte(&mut self) -> Result<u8, Error> {
+        let byte = *self
+            .src
+            .get(self.at)
+            .ok_or_else(|| corrupt(self.at, Corrupt::Truncated { need: 1, have: 0 }))?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// A length whose first four bits are `nibble`; more than `room` as soon as it is known to be so.
+    #[inline(always)]
+    fn length(&mut self, nibble: u8, room: usize) -> Result<usize, Error> {
+        let mut len = usize::from(nibble);
+        if nibble < 15 {
+            return Ok(len);
+        }
+        loop {
+            let more = self.byte()?;
+            len += usize::from(more);
+            if more != u8::MAX || len > room {
+                return Ok(len);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
+        let from = self.at;
+        let have = self.src.len() - from;
+        if len > dest.len() - done {
+            return Err(corrupt(from, too_long(done, len, dest)));
+        }
+        let run = self
+            .src
+            .get(from..from + len)
+            .ok_or_else(|| corrupt(from, Corrupt::Truncated { need: len, have }))?;
+        dest[done..done + len].copy_from_slice(run);
+        self.at += len;
+        Ok(done + len)
+    }
+}
+
+fn too_long(done: usize, len: usize, dest: &[u8]) -> Corrupt {
+    Corrupt::TooLong { nbytes: done as u64 + len as u64, room: dest.len() }
+}

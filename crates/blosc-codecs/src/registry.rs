@@ -1,0 +1,224 @@
+//! The codecs of a program, as a value that it passes around; and what is known of those that are not there.
+
+use alloc::{sync::Arc, vec, vec::Vec};
+use core::fmt;
+
+use crate::{Codec, CodecId, Error, FormatId, blosclz, lz4};
+
+/// A set of codecs. Cloning is cheap; a clone that registers a codec of its own leaves the others as they were.
+///
+/// ```
+/// use blosc_codecs::{CodecId, Registry};
+///
+/// let registry = Registry::builtin();
+/// assert_eq!(registry.require(CodecId::LZ4)?.name(), "lz4");
+/// assert!(registry.require(CodecId::GROK).is_err());
+/// # Ok::<(), blosc_codecs::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Registry {
+    /// In the order of ids.
+    codecs: Arc<Vec<Arc<dyn Codec>>>,
+}
+
+impl Registry {
+    /// Every codec of this build.
+    pub fn builtin() -> Self {
+        let codecs: Vec<Arc<dyn Codec>> = vec![
+            Arc::new(blosclz::BloscLz),
+            Arc::new(lz4::Lz4),
+            Arc::new(lz4::Lz4Hc),
+            #[cfg(feature = "zlib")]
+            Arc::new(crate::zlib::Zlib),
+            #[cfg(feature = "zstd")]
+            Arc::new(crate::zstd::Zstd),
+        ];
+        Self { codecs: Arc::new(codecs) }
+    }
+
+    /// A set without any codec.
+    pub fn empty() -> Self {
+        Self { codecs: Arc::default() }
+    }
+
+    /// Adds a codec; one that was there under the same id is replaced and returned.
+    pub fn register(&mut self, codec: Arc<dyn Codec>) -> Option<Arc<dyn Codec>> {
+        let codecs = Arc::make_mut(&mut self.codecs);
+        match codecs.binary_search_by_key(&codec.id(), |c| c.id()) {
+            Ok(i) => Some(core::mem::replace(&mut codecs[i], codec)),
+            Err(i) => {
+                codecs.insert(i, codec);
+                None
+            }
+        }
+    }
+
+    /// The codec of this id, if it is there. [`require`](Self::require) says why not.
+    pub fn get(&self, id: CodecId) -> Option<&Arc<dyn Codec>> {
+        let i = self.codecs.binary_search_by_key(&id, |c| c.id()).ok()?;
+        self.codecs.get(i)
+    }
+
+    /// A codec that decodes this format. Format [`USER`](FormatId::USER) says nothing about the codec and has none.
+    pub fn by_format(&self, format: FormatId) -> Option<&Arc<dyn Codec>> {
+        self.get(codec_of(format)?)
+    }
+
+    /// The codec of this id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] when the codec is known but not there, [`Error::UnknownCodec`] otherwise.
+    pub fn require(&self, id: CodecId) -> Result<&Arc<dyn Codec>, Error> {
+        self.get(id).ok_or_else(|| missing(id))
+    }
+
+    /// A codec that decodes this format.
+    ///
+    /// # Errors
+    ///
+    /// As [`require`](Self::require); [`Error::UnknownFormat`] for [`FormatId::USER`] (look the codec id up instead)
+    /// and beyond.
+    pub fn require_format(&self, format: FormatId) -> Result<&Arc<dyn Codec>, Error> {
+        self.require(codec_of(format).ok_or(Error::UnknownFormat { format })?)
+    }
+
+    /// All codecs, in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Codec>> {
+        self.codecs.iter()
+    }
+
+    /// What is known about a codec id, whether the codec is there or not.
+    pub fn describe(&self, id: CodecId) -> Option<Description> {
+        KNOWN.iter().find(|d| d.id == id).copied()
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::builtin()
+    }
+}
+
+/// Two registries are equal when they have the same codecs by id, name and version.
+impl PartialEq for Registry {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Arc<dyn Codec>, &Arc<dyn Codec>)| {
+            a.id() == b.id() && a.name() == b.name() && a.version() == b.version()
+        };
+        self.codecs.len() == other.codecs.len() && self.iter().zip(other.iter()).all(same)
+    }
+}
+
+impl Eq for Registry {}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(|c| c.name())).finish()
+    }
+}
+
+/// A codec that the Blosc family knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Description {
+    /// Its id.
+    pub id: CodecId,
+    /// Its name.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub home: &'static str,
+    /// What it needs beyond a bare chunk, or to be there at all.
+    pub needs: &'static str,
+}
+
+fn missing(id: CodecId) -> Error {
+    match KNOWN.iter().find(|d| d.id == id) {
+        Some(d) => Error::Unsupported { id, name: d.name, needs: d.needs },
+        None => Error::UnknownCodec { id },
+    }
+}
+
+/// The codec that stands for a format: any that decodes it will do.
+fn codec_of(format: FormatId) -> Option<CodecId> {
+    [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::SNAPPY, CodecId::ZLIB, CodecId::ZSTD, CodecId::LIZARD]
+        .into_iter()
+        .find(|id| id.format() == format)
+}
+
+const fn known(id: CodecId, name: &'static str, home: &'static str, needs: &'static str) -> Description {
+    Description { id, name, home, needs }
+}
+
+const PLUGIN: &str = "C-Blosc2, registered plugin";
+const OWN_WHEEL: &str = "a plugin of C-Blosc2 in a package of its own";
+
+const KNOWN: [Description; 16] = [
+    known(CodecId::BLOSCLZ, "blosclz", "Blosc", "nothing"),
+    known(CodecId::LZ4, "lz4", "LZ4", "nothing"),
+    known(CodecId::LZ4HC, "lz4hc", "LZ4", "nothing"),
+    known(CodecId::SNAPPY, "snappy", "Snappy; Blosc 1 only", "the feature `snappy` of blosc-codecs"),
+    known(CodecId::ZLIB, "zlib", "zlib", "the feature `zlib` of blosc-codecs"),
+    known(CodecId::ZSTD, "zstd", "Zstandard", "the feature `zstd` of blosc-codecs"),
+    known(
+        CodecId::LIZARD,
+        "lizard",
+        "Lizard; alphas and betas of C-Blosc2 2.0",
+        "a Lizard 1.x decoder, which no release since has",
+    ),
+    known(CodecId::NDLZ, "ndlz", PLUGIN, "nothing"),
+    known(CodecId::ZFP_ACC, "zfp_acc", PLUGIN, "the shape of the array's blocks"),
+    known(CodecId::ZFP_PREC, "zfp_prec", PLUGIN, "the shape of the array's blocks"),
+    known(CodecId::ZFP_RATE, "zfp_rate", PLUGIN, "the shape of the array's blocks"),
+    known(CodecId::OPENHTJ2K, "openhtj2k", OWN_WHEEL, "the plugin blosc2_openhtj2k (an HTJ2K library)"),
+    known(CodecId::GROK, "grok", OWN_WHEEL, "the plugin blosc2_grok (a JPEG 2000 library)"),
+    known(CodecId::OPENZL, "openzl", OWN_WHEEL, "the plugin blosc2_openzl (the OpenZL library)"),
+    known(CodecId::J2K, "j2k", OWN_WHEEL, "the plugin blosc2_j2k (a JPEG 2000 library)"),
+    known(CodecId::HTJ2K, "htj2k", OWN_WHEEL, "the plugin blosc2_htj2k (an HTJ2K library)"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::ToString};
+
+    #[test]
+    fn builtin_codecs_are_in_order_and_agree_with_their_descriptions() {
+        let registry = Registry::builtin();
+        let ids: Vec<_> = registry.iter().map(|c| c.id()).collect();
+        assert!(ids.windows(2).all(|w| w[0] < w[1]), "{ids:?}");
+        for codec in registry.iter() {
+            let description = registry.describe(codec.id()).unwrap();
+            assert_eq!(description.name, codec.name());
+            assert_eq!(codec.id().name(), Some(codec.name()));
+        }
+    }
+
+    #[test]
+    fn codecs_that_are_missing_say_what_they_need() {
+        let registry = Registry::builtin();
+        let error = registry.require(CodecId::GROK).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "grok is not supported here: it needs the plugin blosc2_grok (a JPEG 2000 library)"
+        );
+        assert_eq!(registry.require(CodecId(77)).err(), Some(Error::UnknownCodec { id: CodecId(77) }));
+        let zstd = Registry::empty().require_format(FormatId::ZSTD).err().unwrap();
+        assert!(zstd.to_string().contains("feature `zstd`"), "{zstd}");
+        assert!(matches!(
+            registry.require_format(FormatId::LIZARD).err(),
+            Some(Error::Unsupported { id: CodecId::LIZARD, .. })
+        ));
+    }
+
+    #[test]
+    fn a_clone_that_registers_leaves_the_original_alone() {
+        let original = Registry::empty();
+        let mut clone = original.clone();
+        assert!(clone.register(Arc::new(lz4::Lz4)).is_none());
+        assert!(clone.register(Arc::new(lz4::Lz4)).is_some());
+        assert!(original.get(CodecId::LZ4).is_none());
+        assert_ne!(original, clone);
+        assert_eq!(format!("{clone:?}"), r#"{"lz4"}"#);
+    }
+}

@@ -1,0 +1,104 @@
+//! zlib: a complete RFC 1950 stream per payload, through the `zlib-rs` crate. State is kept and reset.
+
+use alloc::boxed::Box;
+
+use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status};
+
+use crate::{
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param,
+};
+
+/// Bits of the window; Blosc always uses the largest.
+const WINDOW_BITS: u8 = 15;
+
+/// The codec.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Zlib;
+
+impl Codec for Zlib {
+    fn id(&self) -> CodecId {
+        CodecId::ZLIB
+    }
+
+    fn name(&self) -> &str {
+        "zlib"
+    }
+
+    fn version(&self) -> &str {
+        "zlib-rs 0.6"
+    }
+
+    fn max_compressed_len(&self, len: usize) -> usize {
+        // Stored or, at level 1 of this library, fixed codes of up to 9 bits.
+        len + len / 8 + 64
+    }
+
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+        no_dict(options.dict)?;
+        Ok(Box::new(Encoder::new(options.level)))
+    }
+
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+        no_dict(options.dict)?;
+        Ok(Box::new(Decoder { inflate: Inflate::new(true, WINDOW_BITS) }))
+    }
+}
+
+struct Encoder {
+    deflate: Deflate,
+}
+
+impl Encoder {
+    fn new(level: Level) -> Self {
+        Self { deflate: Deflate::new(i32::from(level.effort()), true, WINDOW_BITS) }
+    }
+}
+
+impl BlockEncoder for Encoder {
+    fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
+        self.deflate.reset();
+        match self.deflate.compress(src, dest, DeflateFlush::Finish) {
+            Ok(Status::StreamEnd) => Ok(usize::try_from(self.deflate.total_out()).ok()),
+            Ok(Status::Ok | Status::BufError) => Ok(None),
+            Err(e) => {
+                Err(Error::Param { codec: CodecId::ZLIB, what: Param::Library { message: e.as_str() } })
+            }
+        }
+    }
+}
+
+struct Decoder {
+    inflate: Inflate,
+}
+
+impl BlockDecoder for Decoder {
+    fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        self.inflate.reset(true);
+        let status = self.inflate.decompress(src, dest, InflateFlush::Finish);
+        let (read, written) = (count(self.inflate.total_in()), count(self.inflate.total_out()));
+        let what = match status {
+            Ok(Status::StreamEnd) if written < dest.len() => {
+                Corrupt::TooShort { nbytes: written, expected: dest.len() }
+            }
+            Ok(Status::StreamEnd) if read < src.len() => Corrupt::Trailing { extra: src.len() - read },
+            Ok(Status::StreamEnd) => return Ok(()),
+            Ok(_) if read == src.len() => Corrupt::Truncated { need: 1, have: 0 },
+            Ok(_) => Corrupt::TooLong { nbytes: written as u64 + 1, room: dest.len() },
+            Err(InflateError::NeedDict { .. }) => Corrupt::Library { message: "needs a dictionary" },
+            Err(e) => Corrupt::Library { message: self.inflate.error_message().unwrap_or(e.as_str()) },
+        };
+        Err(Error::Corrupt { codec: CodecId::ZLIB, at: read, what })
+    }
+}
+
+/// Counts never pass the length of a slice.
+fn count(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+fn no_dict(dict: Option<&[u8]>) -> Result<(), Error> {
+    match dict {
+        None => Ok(()),
+        Some(_) => Err(Error::Param { codec: CodecId::ZLIB, what: Param::Dict }),
+    }
+}

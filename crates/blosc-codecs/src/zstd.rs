@@ -1,0 +1,141 @@
+//! Zstandard: normal frames with their content size, through the `zstd` crate (the reference library). Contexts are
+//! kept.
+//!
+//! All use of the library is in this file, so that another one can take its place.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use ::zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ErrorCode};
+
+use crate::{
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param,
+};
+
+/// The codec.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Zstd;
+
+impl Codec for Zstd {
+    fn id(&self) -> CodecId {
+        CodecId::ZSTD
+    }
+
+    fn name(&self) -> &str {
+        "zstd"
+    }
+
+    fn version(&self) -> &str {
+        zstd_safe::version_string()
+    }
+
+    fn max_compressed_len(&self, len: usize) -> usize {
+        zstd_safe::compress_bound(len)
+    }
+
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+        Ok(Box::new(Encoder::new(options.level, options.dict)?))
+    }
+
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+        Ok(Box::new(Decoder::new(options.dict)?))
+    }
+
+    fn has_dict(&self) -> bool {
+        true
+    }
+
+    fn train_dict(&self, samples: &[&[u8]], max: usize) -> Result<Option<Vec<u8>>, Error> {
+        // The trainer refuses what it cannot make a dictionary of; a chunk does without one then.
+        Ok(::zstd::dict::from_samples(samples, max).ok().filter(|dict| !dict.is_empty()))
+    }
+}
+
+struct Encoder {
+    context: CCtx<'static>,
+}
+
+impl Encoder {
+    fn new(level: Level, dict: Option<&[u8]>) -> Result<Self, Error> {
+        let mut context = CCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
+        context.set_parameter(CParameter::CompressionLevel(zstd_level(level))).map_err(library)?;
+        if let Some(dict) = dict {
+            let bad =
+                |code| param(Param::BadDict { nbytes: dict.len(), message: zstd_safe::get_error_name(code) });
+            context.load_dictionary(dict).map_err(bad)?;
+        }
+        Ok(Self { context })
+    }
+}
+
+impl BlockEncoder for Encoder {
+    fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
+        match self.context.compress2(dest, src) {
+            Ok(len) => Ok(Some(len)),
+            Err(code) if code == NO_ROOM => Ok(None),
+            Err(code) => Err(library(code)),
+        }
+    }
+}
+
+struct Decoder {
+    context: DCtx<'static>,
+}
+
+impl Decoder {
+    fn new(dict: Option<&[u8]>) -> Result<Self, Error> {
+        let mut context = DCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
+        if let Some(dict) = dict {
+            let bad =
+                |code| param(Param::BadDict { nbytes: dict.len(), message: zstd_safe::get_error_name(code) });
+            context.load_dictionary(dict).map_err(bad)?;
+        }
+        Ok(Self { context })
+    }
+}
+
+impl BlockDecoder for Decoder {
+    fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        legacy(src)?;
+        let what = match self.context.decompress(dest, src) {
+            Ok(nbytes) if nbytes == dest.len() => return Ok(()),
+            Ok(nbytes) => Corrupt::TooShort { nbytes, expected: dest.len() },
+            Err(code) if code == NO_ROOM => {
+                let stated = zstd_safe::get_frame_content_size(src).ok().flatten();
+                Corrupt::TooLong { nbytes: stated.unwrap_or(dest.len() as u64 + 1), room: dest.len() }
+            }
+            Err(code) => Corrupt::Library { message: zstd_safe::get_error_name(code) },
+        };
+        Err(Error::Corrupt { codec: CodecId::ZSTD, at: 0, what })
+    }
+}
+
+/// The library's level for ours.
+fn zstd_level(level: Level) -> i32 {
+    match level.effort() {
+        9 => 22,
+        effort => 2 * i32::from(effort) - 1,
+    }
+}
+
+/// Frames of the time before the format was final start with another magic number.
+fn legacy(src: &[u8]) -> Result<(), Error> {
+    let name = match src {
+        [0x27, 0xB5, 0x2F, 0xFD, ..] => "a frame of zstd 0.7",
+        [0x26, 0xB5, 0x2F, 0xFD, ..] => "a frame of zstd 0.6",
+        [0x25, 0xB5, 0x2F, 0xFD, ..] => "a frame of zstd 0.5",
+        _ => return Ok(()),
+    };
+    Err(Error::Unsupported { id: CodecId::ZSTD, name, needs: "a decoder for zstd frames from before 1.0" })
+}
+
+fn library(code: ErrorCode) -> Error {
+    param(Param::Library { message: zstd_safe::get_error_name(code) })
+}
+
+fn param(what: Param) -> Error {
+    Error::Param { codec: CodecId::ZSTD, what }
+}
+
+/// What the library returns when the output does not fit (a negated error code).
+const NO_ROOM: ErrorCode =
+    (zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall as ErrorCode).wrapping_neg();

@@ -1,0 +1,138 @@
+//! Streams of the original libraries, and streams made by hand: `testdata/vectors/codecs.json`.
+
+use blosc_codecs::{BlockDecoder, CodecId, DecodeOptions, EncodeOptions, Error, Registry};
+use serde_json::Value;
+
+struct Vectors(Value);
+
+impl Vectors {
+    fn load() -> Self {
+        let text = include_str!("../../../testdata/vectors/codecs.json");
+        Self(serde_json::from_str(text).expect("the vectors are JSON"))
+    }
+
+    fn entries(&self, section: &str) -> &[Value] {
+        self.0[section].as_array().expect("a section is an array")
+    }
+
+    /// The bytes of a field: hex, or the name of a plain input.
+    fn bytes(&self, entry: &Value, field: &str) -> Option<Vec<u8>> {
+        let text = entry[field].as_str()?;
+        let named = &self.0["plain_inputs"][text];
+        Some(unhex(named.as_str().unwrap_or(text)))
+    }
+
+    fn plain(&self, entry: &Value) -> Vec<u8> {
+        self.bytes(entry, "plain")
+            .or_else(|| self.bytes(entry, "plain_input"))
+            .expect("an entry has its plain bytes")
+    }
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).expect("hex")).collect()
+}
+
+fn number(entry: &Value, field: &str) -> Option<usize> {
+    entry[field].as_u64().map(|n| usize::try_from(n).expect("a small number"))
+}
+
+fn codec_id(entry: &Value) -> CodecId {
+    match number(entry, "codec_id") {
+        Some(id) => CodecId(u8::try_from(id).expect("an id is a byte")),
+        None => CodecId::from_name(entry["codec"].as_str().expect("a name")).expect("a known name"),
+    }
+}
+
+fn decoder(entry: &Value, dict: Option<&[u8]>) -> Result<Box<dyn BlockDecoder>, Error> {
+    let shape: Vec<u32> = entry["blockshape"].as_array().map_or(Vec::new(), |dims| {
+        dims.iter().map(|d| u32::try_from(d.as_u64().expect("a number")).expect("small")).collect()
+    });
+    let options = DecodeOptions {
+        meta: u8::try_from(number(entry, "codec_meta").unwrap_or(0)).expect("a byte"),
+        typesize: number(entry, "typesize").unwrap_or(1),
+        dict,
+        blockshape: (!shape.is_empty()).then_some(&shape[..]),
+    };
+    Registry::builtin().require(codec_id(entry))?.new_decoder(&options)
+}
+
+/// What the crate has so far.
+fn is_here(entry: &Value) -> bool {
+    Registry::builtin().get(codec_id(entry)).is_some()
+}
+
+#[test]
+fn streams_of_the_original_libraries_decode() {
+    let vectors = Vectors::load();
+    let mut count = 0;
+    for entry in vectors.entries("codec_streams").iter().filter(|e| is_here(e)) {
+        let plain = vectors.plain(entry);
+        assert_eq!(number(entry, "plain_len"), Some(plain.len()));
+        let mut out = vec![0xA5; plain.len()];
+        let stream = vectors.bytes(entry, "stream").expect("a stream");
+        decoder(entry, None)
+            .and_then(|mut d| d.decode(&stream, &mut out))
+            .unwrap_or_else(|e| panic!("{e}: {entry}"));
+        assert_eq!(out, plain, "{entry}");
+        count += 1;
+    }
+    assert!(count >= 94, "{count}");
+}
+
+#[test]
+fn streams_made_by_hand_decode() {
+    let vectors = Vectors::load();
+    for entry in vectors.entries("codec_handmade") {
+        let mut out = vec![0xA5; number(entry, "plain_len").expect("a length")];
+        let stream = vectors.bytes(entry, "stream").expect("a stream");
+        decoder(entry, None)
+            .and_then(|mut d| d.decode(&stream, &mut out))
+            .unwrap_or_else(|e| panic!("{e}: {entry}"));
+        assert_eq!(format!("{:08x}", crc32(&out)), entry["plain_crc32"].as_str().expect("a sum"), "{entry}");
+    }
+}
+
+#[test]
+fn streams_that_the_original_refuses_are_corrupt() {
+    let vectors = Vectors::load();
+    for entry in vectors.entries("codec_reject") {
+        let mut out = vec![0; number(entry, "plain_len").expect("a length")];
+        let stream = vectors.bytes(entry, "stream").expect("a stream");
+        let error =
+            decoder(entry, None).and_then(|mut d| d.decode(&stream, &mut out)).expect_err("a bad stream");
+        assert!(matches!(error, Error::Corrupt { .. }), "{error}: {entry}");
+    }
+}
+
+#[test]
+fn streams_with_dictionaries_decode_and_encode() {
+    let vectors = Vectors::load();
+    for entry in vectors.entries("codec_dict").iter().filter(|e| is_here(e)) {
+        let dict = vectors.bytes(entry, "dictionary").expect("a dictionary");
+        let plain = vectors.plain(entry);
+        let stream = vectors.bytes(entry, "stream").expect("a stream");
+        let mut out = vec![0xA5; plain.len()];
+        decoder(entry, Some(&dict)).and_then(|mut d| d.decode(&stream, &mut out)).expect("a good stream");
+        assert_eq!(out, plain, "{entry}");
+
+        let registry = Registry::builtin();
+        let options = EncodeOptions { dict: Some(&dict), ..EncodeOptions::default() };
+        let mut encoder =
+            registry.require(codec_id(entry)).and_then(|c| c.new_encoder(&options)).expect("an encoder");
+        let mut ours = vec![0; plain.len()];
+        let len = encoder.encode(&plain, &mut ours).expect("no error").expect("it fits");
+        decoder(entry, Some(&dict))
+            .and_then(|mut d| d.decode(&ours[..len], &mut out))
+            .expect("our own stream");
+        assert_eq!(out, plain, "{entry}");
+        assert!(decoder(entry, None).and_then(|mut d| d.decode(&ours[..len], &mut out)).is_err(), "{entry}");
+    }
+}
+
+/// CRC-32 of IEEE 802.3, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |c, _| (c >> 1) ^ (0xEDB8_8320 & (c & 1).wrapping_neg()))
+    })
+}

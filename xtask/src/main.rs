@@ -1,2 +1,56 @@
-//! To be written.
-fn main() {}
+//! Development tasks: `cargo xtask TASK [OPTIONS]`.
+//!
+//! One table of tasks; each is a function in the module of its name. What CI runs is here too, so that a
+//! contributor can run all of it.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod args;
+mod failure;
+mod fixtures;
+mod venv;
+mod workspace;
+
+use std::process::ExitCode;
+
+use args::Args;
+use failure::Result;
+
+/// One task of the table.
+struct Task {
+    name: &'static str,
+    run: fn(Args) -> Result<()>,
+    help: &'static str,
+}
+
+const TASKS: &[Task] = &[
+    Task {
+        name: "fixtures",
+        run: fixtures::run,
+        help: "regenerate testdata/*/generated with the original programs [--python PATH]",
+    },
+];
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let name = words.next().unwrap_or_default();
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        usage();
+        return ExitCode::from(2);
+    };
+    match (task.run)(Args::new(words)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask {name}: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() {
+    eprintln!("usage: cargo xtask TASK [OPTIONS]\n");
+    for task in TASKS {
+        eprintln!("  {:<10} {}", task.name, task.help);
+    }
+}

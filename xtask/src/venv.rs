@@ -1,0 +1,59 @@
+//! The virtual environment with the original programs, `target/oracles`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{
+    failure::{Context, Result},
+    workspace,
+};
+
+/// The interpreter that has the original programs: `chosen` where given, else the one of our own environment,
+/// which is made on first use and again whenever `xtask/python/requirements.txt` changes.
+pub(crate) fn python(chosen: Option<PathBuf>) -> Result<PathBuf> {
+    if let Some(python) = chosen {
+        return Ok(python);
+    }
+    let requirements = scripts().join("requirements.txt");
+    let wanted = fs::read(&requirements).at(requirements.display())?;
+    let dir = workspace::target().join("oracles");
+    let installed = dir.join("requirements.txt");
+    let python = dir.join("bin/python");
+    if fs::read(&installed).ok() != Some(wanted) {
+        install(&dir, &python, &requirements)?;
+        fs::copy(&requirements, &installed).at(installed.display())?;
+    }
+    Ok(python)
+}
+
+/// The folder with our Python scripts.
+pub(crate) fn scripts() -> PathBuf {
+    workspace::root().join("xtask/python")
+}
+
+/// A command that runs one of our scripts, without leaving byte code beside it.
+pub(crate) fn script(python: &Path, name: &str) -> Command {
+    let mut command = Command::new(python);
+    command.arg("-B").arg(scripts().join(name)).current_dir(workspace::root());
+    command
+}
+
+fn install(dir: &Path, python: &Path, requirements: &Path) -> Result<()> {
+    eprintln!("making the environment of the original programs in {}", dir.display());
+    workspace::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir))?;
+    let mut pip = Command::new(python);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--only-binary",
+        ":all:",
+        "-r",
+    ]);
+    workspace::run(pip.arg(requirements))
+}

@@ -1,0 +1,80 @@
+//! Where things are, and running other programs.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::failure::{Context, Result, fail};
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_path_buf()
+}
+
+/// `path` below the root, with forward slashes.
+pub(crate) fn relative(path: &Path) -> String {
+    let path = path.strip_prefix(root()).unwrap_or(path);
+    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// The folder for everything that is built; never tracked.
+pub(crate) fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(dir) => root().join(dir),
+        None => root().join("target"),
+    }
+}
+
+/// The cargo that runs us.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root());
+    cargo
+}
+
+/// Runs `command` to its end with our own output; its failure is ours.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().at(describe(command))?;
+    if status.success() { Ok(()) } else { fail(format!("{}: {status}", describe(command))) }
+}
+
+/// Runs `command` and returns what it printed.
+pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
+    let output = command.output().at(describe(command))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    fail(format!("{}: {}\n{}", describe(command), output.status, said.trim_end()))
+}
+
+/// The command as one would type it.
+pub(crate) fn describe(command: &Command) -> String {
+    let words = core::iter::once(command.get_program()).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}
+
+/// All files below `dir`, sorted.
+pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![dir.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).at(folder.display())? {
+            let entry = entry?;
+            let list = if entry.file_type()?.is_dir() { &mut folders } else { &mut found };
+            list.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The size of all files below `dir` (bytes).
+pub(crate) fn size(dir: &Path) -> Result<u64> {
+    let sizes = files(dir)?.into_iter().map(|path| Ok(fs::metadata(path)?.len()));
+    sizes.sum()
+}

@@ -9,6 +9,7 @@
 mod args;
 mod failure;
 mod fixtures;
+mod invariants;
 mod venv;
 mod workspace;
 
@@ -25,6 +26,7 @@ struct Task {
 }
 
 const TASKS: &[Task] = &[
+    Task { name: "ci", run: invariants::run, help: "check the invariants of docs/architecture.md" },
     Task {
         name: "fixtures",
         run: fixtures::run,

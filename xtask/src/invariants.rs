@@ -1,0 +1,85 @@
+//! `cargo xtask ci`: the invariants of `docs/architecture.md` that a program can check.
+//!
+//! Each check looks at the manifests or at the sources and returns its findings, one line each; the task fails
+//! when there is any. Sources are looked at after comments and literals were blanked (see [`source`]), and
+//! without their `mod tests`, where the rule is about what users get.
+
+mod layers;
+mod rules;
+mod source;
+
+use std::fs;
+
+use blosc_testdata::fixture::{self, Manifest};
+
+use crate::{
+    args::Args,
+    failure::{Context, Result, fail},
+    workspace,
+};
+use source::Source;
+
+/// What is wrong, beginning with the place.
+type Finding = String;
+
+struct Check {
+    about: &'static str,
+    run: fn(&[Source]) -> Result<Vec<Finding>>,
+}
+
+const CHECKS: &[Check] = &[
+    Check { about: "crates depend only on layers below", run: |_| layers::check() },
+    Check { about: "manifests take versions and lints from the workspace", run: |_| manifests() },
+    Check { about: "no I/O below b2frame", run: rules::no_io },
+    Check { about: "only the program prints", run: rules::no_printing },
+    Check { about: "unsafe code only where it is allowed", run: rules::no_unsafe },
+    Check { about: "nothing unfinished, ignored or left from debugging", run: rules::nothing_unfinished },
+    Check { about: "modules are foo.rs + foo/bar.rs, each with a header", run: rules::module_files },
+    Check { about: "files have at most 600 lines of code, functions 100", run: rules::sizes },
+    Check { about: "testdata is listed and below 3 MB", run: |_| testdata() },
+];
+
+pub(crate) fn run(args: Args) -> Result<()> {
+    args.finish()?;
+    let sources = source::load()?;
+    let mut count = 0;
+    for check in CHECKS {
+        let findings = (check.run)(&sources)?;
+        println!("{} {}", if findings.is_empty() { "ok  " } else { "FAIL" }, check.about);
+        findings.iter().for_each(|finding| println!("     {finding}"));
+        count += findings.len();
+    }
+    if count == 0 { Ok(()) } else { fail(format!("{count} findings")) }
+}
+
+fn manifests() -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for manifest in workspace::files(&workspace::root().join("crates"))? {
+        if manifest.file_name().is_none_or(|name| name != "Cargo.toml") {
+            continue;
+        }
+        let text = fs::read_to_string(&manifest).at(manifest.display())?;
+        let place = workspace::relative(&manifest);
+        if !text.contains("[lints]\nworkspace = true") {
+            findings.push(format!("{place}: does not take the lints of the workspace"));
+        }
+        let own = text.lines().enumerate().filter(|(_, line)| line.contains("version = \""));
+        findings.extend(own.map(|(i, line)| format!("{place}:{}: a version of its own: {line}", i + 1)));
+    }
+    Ok(findings)
+}
+
+fn testdata() -> Result<Vec<Finding>> {
+    const LIMIT: u64 = 3_000_000;
+    let mut findings = Vec::new();
+    let size = workspace::size(&fixture::root())?;
+    if size >= LIMIT {
+        findings.push(format!("testdata: {size} bytes, the limit is {LIMIT}"));
+    }
+    for listed in Manifest::load()?.fixtures {
+        if !listed.path().is_file() {
+            findings.push(format!("testdata/{}: in the manifest but not there", listed.file));
+        }
+    }
+    Ok(findings)
+}

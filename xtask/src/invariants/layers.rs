@@ -1,0 +1,102 @@
+//! Who may depend on whom, from `cargo metadata`.
+
+use serde::Deserialize;
+
+use super::Finding;
+use crate::{failure::Result, workspace};
+
+/// Each crate with those of ours that it may use. A crate that is not here is a finding too.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("blosc-dtype", &[]),
+    ("blosc-filters", &[]),
+    ("blosc-codecs", &[]),
+    ("blosc-io", &[]),
+    ("blosc-testdata", &[]),
+    ("blosc-chunk", &["blosc-filters", "blosc-codecs"]),
+    ("b2frame", &["blosc-chunk", "blosc-io", "blosc-dtype"]),
+    ("bloscpack", &["blosc-chunk", "blosc-io", "blosc-dtype"]),
+    ("bcolz-store", &["blosc-chunk", "blosc-io", "blosc-dtype"]),
+    ("b2-cli", &["b2frame", "bloscpack", "bcolz-store", "blosc-chunk", "blosc-io", "blosc-dtype"]),
+];
+
+/// These may use everything: no user gets them.
+const TOOLS: &[&str] = &["xtask"];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    /// Absent for ordinary ones, else `dev` or `build`.
+    kind: Option<String>,
+    /// Present for crates of ours.
+    path: Option<String>,
+}
+
+pub(super) fn check() -> Result<Vec<Finding>> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["metadata", "--no-deps", "--format-version", "1", "--offline"]);
+    let metadata: Metadata = serde_json::from_slice(&workspace::output(&mut cargo)?)?;
+    Ok(metadata.packages.iter().flat_map(findings).collect())
+}
+
+fn findings(package: &Package) -> Vec<Finding> {
+    if TOOLS.contains(&package.name.as_str()) {
+        return Vec::new();
+    }
+    let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == package.name) else {
+        return vec![format!("{}: not in the table of layers", package.name)];
+    };
+    let ours = package.dependencies.iter().filter(|dependency| dependency.path.is_some());
+    let wrong = ours.filter(|dependency| !may_use(allowed, dependency));
+    wrong.map(|dependency| format!("{}: may not depend on {}", package.name, dependency.name)).collect()
+}
+
+fn may_use(allowed: &[&str], dependency: &Dependency) -> bool {
+    let for_tests = dependency.kind.as_deref() == Some("dev") && dependency.name == "blosc-testdata";
+    for_tests || allowed.contains(&dependency.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, dependency: &str, kind: Option<&str>) -> Package {
+        let dependency = Dependency {
+            name: dependency.to_owned(),
+            kind: kind.map(str::to_owned),
+            path: Some("crates".to_owned()),
+        };
+        Package { name: name.to_owned(), dependencies: vec![dependency] }
+    }
+
+    #[test]
+    fn layers_above_are_found() {
+        let found = findings(&package("blosc-codecs", "blosc-filters", None));
+        assert_eq!(found, ["blosc-codecs: may not depend on blosc-filters"]);
+        assert!(findings(&package("blosc-chunk", "blosc-filters", None)).is_empty());
+    }
+
+    #[test]
+    fn test_data_is_for_tests_only() {
+        assert!(findings(&package("b2frame", "blosc-testdata", Some("dev"))).is_empty());
+        assert_eq!(findings(&package("b2frame", "blosc-testdata", None)).len(), 1);
+    }
+
+    #[test]
+    fn unknown_crates_are_found() {
+        assert_eq!(
+            findings(&package("blosc-new", "blosc-io", None)),
+            ["blosc-new: not in the table of layers"]
+        );
+    }
+}

@@ -1,0 +1,246 @@
+//! Rules about the sources.
+
+use super::{Finding, source::Source};
+use crate::failure::Result;
+
+/// Bytes to bytes, and nothing else.
+const PURE: [&str; 3] = ["blosc-filters", "blosc-codecs", "blosc-dtype"];
+
+pub(super) fn no_io(sources: &[Source]) -> Result<Vec<Finding>> {
+    const FILES: [&str; 5] = ["std::fs", "std::net", "std::env", "std::process", "blosc_io"];
+    const STREAMS: [&str; 2] = ["std::io", "stdin()"];
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(|source| source.is_product()) {
+        let is_pure = PURE.iter().any(|name| source.is_of(name));
+        if is_pure || source.is_of("blosc-chunk") {
+            findings.extend(uses_of(source, &FILES));
+        }
+        if is_pure {
+            findings.extend(uses_of(source, &STREAMS));
+        }
+    }
+    Ok(findings)
+}
+
+pub(super) fn no_printing(sources: &[Source]) -> Result<Vec<Finding>> {
+    const WORDS: [&str; 6] = ["println!", "print!", "eprintln!", "eprint!", "stdout()", "stderr()"];
+    let may_print = |source: &Source| source.is_of("b2-cli") || source.path.starts_with("xtask/");
+    let libraries = sources.iter().filter(|source| source.is_product() && !may_print(source));
+    Ok(libraries.flat_map(|source| uses_of(source, &WORDS)).collect())
+}
+
+/// Each crate forbids unsafe code, but for two that deny it and allow it again in files of their own.
+pub(super) fn no_unsafe(sources: &[Source]) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for source in sources {
+        let exception = UNSAFE_IN.iter().find(|(name, _)| source.is_of(name));
+        let allowed =
+            exception.is_some_and(|(_, places)| places.iter().any(|place| source.path.contains(place)));
+        if !allowed {
+            findings.extend(uses_of(source, &["unsafe"]));
+        }
+        if is_crate_root(&source.path) {
+            let is_in = |attribute: &str| source.code.contains(attribute);
+            let denies = exception.is_some() && is_in("#![deny(unsafe_code)]");
+            if !denies && !is_in("#![forbid(unsafe_code)]") {
+                findings.push(format!("{}: has no #![forbid(unsafe_code)]", source.path));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// The crates with unsafe code, and the parts of paths where it stands.
+const UNSAFE_IN: [(&str, &[&str]); 2] =
+    [("blosc-filters", &["/src/arch.rs", "/src/arch/"]), ("blosc-codecs", &["/src/lz.rs", "/src/lz/"])];
+
+fn is_crate_root(path: &str) -> bool {
+    path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
+}
+
+pub(super) fn nothing_unfinished(sources: &[Source]) -> Result<Vec<Finding>> {
+    const WORDS: [&str; 5] = ["todo!", "unimplemented!", "dbg!", "#[ignore", "#[should_panic"];
+    let mut findings = Vec::new();
+    for source in sources {
+        let lines = source.code.lines().enumerate().map(|(i, line)| (i + 1, line));
+        findings.extend(words_in(source, lines, &WORDS));
+    }
+    Ok(findings)
+}
+
+pub(super) fn module_files(sources: &[Source]) -> Result<Vec<Finding>> {
+    const VAGUE: [&str; 5] = ["mod", "utils", "util", "common", "misc"];
+    let mut findings = Vec::new();
+    for source in sources {
+        let name = source.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
+        if VAGUE.contains(&name) {
+            findings.push(format!("{}: name the concept", source.path));
+        }
+        let start = source.text.trim_start_matches("#![no_main]").trim_start();
+        if !start.starts_with("//!") {
+            findings.push(format!("{}: does not begin with a //! header", source.path));
+        }
+    }
+    Ok(findings)
+}
+
+pub(super) fn sizes(sources: &[Source]) -> Result<Vec<Finding>> {
+    Ok(sources.iter().filter(|source| source.is_product()).flat_map(size_of).collect())
+}
+
+fn size_of(source: &Source) -> Vec<Finding> {
+    const FILE: usize = 600;
+    const FUNCTION: usize = 100;
+    let mut findings = Vec::new();
+    let lines = source.product().filter(|(_, line)| !line.trim().is_empty()).count();
+    if lines > FILE {
+        findings.push(format!("{}: {lines} lines of code, the limit is {FILE}", source.path));
+    }
+    for (start, lines) in functions(source) {
+        if lines > FUNCTION {
+            findings.push(format!(
+                "{}:{start}: a function of {lines} lines, the limit is {FUNCTION}",
+                source.path
+            ));
+        }
+    }
+    findings
+}
+
+/// First line and number of lines of each function. As rustfmt leaves it, a function ends at the first line that
+/// is a closing brace in the column where the function began. Those with `too_many_lines` allowed are left out.
+fn functions(source: &Source) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut open: Vec<(usize, String)> = Vec::new();
+    let mut excused = false;
+    for (number, line) in source.product() {
+        excused |= line.contains("too_many_lines");
+        if begins_function(line) && !line.ends_with(';') {
+            let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+            if !excused && !line.ends_with('}') {
+                open.push((number, indent + "}"));
+            }
+            excused = false;
+        }
+        if let Some((start, _)) = open.pop_if(|(_, end)| line == end) {
+            found.push((start, number + 1 - start));
+        }
+    }
+    found
+}
+
+fn begins_function(line: &str) -> bool {
+    let line = line.trim_start();
+    line.split("fn ")
+        .next()
+        .is_some_and(|before| before.len() < line.len() && before.split_whitespace().all(is_qualifier))
+}
+
+fn is_qualifier(word: &str) -> bool {
+    word.starts_with("pub")
+        || matches!(word, "const" | "async" | "unsafe" | "extern" | "in" | "super)" | "crate)")
+}
+
+fn uses_of(source: &Source, words: &[&str]) -> Vec<Finding> {
+    words_in(source, source.product(), words)
+}
+
+/// A finding for each line that holds one of `words`, not as the end of a longer one.
+fn words_in<'a>(
+    source: &Source,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+    words: &[&str],
+) -> Vec<Finding> {
+    let found = lines.filter_map(|(number, line)| {
+        let word = words.iter().find(|word| has_word(line, word))?;
+        Some(format!("{}:{number}: {word}", source.path))
+    });
+    found.collect()
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        let goes_on = word.ends_with(is_letter) && after.starts_with(is_letter);
+        !goes_on && !before.ends_with(is_letter)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        Source::new(path.to_owned(), text.to_owned())
+    }
+
+    #[test]
+    fn words_are_whole_words() {
+        assert!(has_word("unsafe { }", "unsafe"));
+        assert!(!has_word("#![forbid(unsafe_code)]", "unsafe"));
+        assert!(!has_word("eprintln!()", "println!"));
+    }
+
+    #[test]
+    fn io_below_the_frame_is_found() {
+        let sources = [
+            source("crates/blosc-chunk/src/a.rs", "use std::fs;\nuse std::io::Read;\n"),
+            source("crates/blosc-codecs/src/a.rs", "use std::io::Read;\n"),
+            source("crates/b2frame/src/a.rs", "use std::fs;\n"),
+        ];
+        let found = no_io(&sources).unwrap();
+        assert_eq!(
+            found,
+            ["crates/blosc-chunk/src/a.rs:1: std::fs", "crates/blosc-codecs/src/a.rs:1: std::io"]
+        );
+    }
+
+    #[test]
+    fn printing_in_a_library_is_found_but_not_in_its_tests() {
+        let text = "fn f() { println!() }\n#[cfg(test)]\nmod tests { fn g() { println!() } }\n";
+        let sources = [source("crates/b2frame/src/a.rs", text), source("crates/b2-cli/src/a.rs", text)];
+        assert_eq!(no_printing(&sources).unwrap(), ["crates/b2frame/src/a.rs:1: println!"]);
+    }
+
+    #[test]
+    fn unsafe_code_outside_its_places_is_found() {
+        let sources = [
+            source("crates/blosc-filters/src/arch/avx2.rs", "unsafe { f() }\n"),
+            source("crates/blosc-filters/src/shuffle.rs", "unsafe { f() }\n"),
+            source("crates/b2frame/src/lib.rs", "//! a\n"),
+        ];
+        let found = no_unsafe(&sources).unwrap();
+        assert_eq!(found[0], "crates/blosc-filters/src/shuffle.rs:1: unsafe");
+        assert_eq!(found[1], "crates/b2frame/src/lib.rs: has no #![forbid(unsafe_code)]");
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn unfinished_work_is_found_in_tests_too() {
+        let text = "//! a\n#[cfg(test)]\nmod tests {\n#[ignore]\nfn f() { todo!() }\n}\n";
+        assert_eq!(nothing_unfinished(&[source("crates/a/src/b.rs", text)]).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn headers_and_names_are_checked() {
+        let sources = [source("crates/a/src/mod.rs", "fn f() {}\n"), source("crates/a/src/b.rs", "//! b\n")];
+        assert_eq!(module_files(&sources).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn long_files_and_functions_are_found() {
+        let body = "    let x = 1;\n".repeat(100);
+        let function = format!("fn f() {{\n{body}}}\n");
+        assert_eq!(functions(&source("a", &function)), [(1, 102)]);
+        assert_eq!(size_of(&source("a", &function)).len(), 1);
+        assert_eq!(size_of(&source("a", &format!("#[allow(clippy::too_many_lines)]\n{function}"))).len(), 0);
+        assert_eq!(size_of(&source("a", &"use x;\n".repeat(601))).len(), 1);
+    }
+
+    #[test]
+    fn methods_nested_in_functions_are_measured_apart() {
+        let text = "impl A {\n    fn f() {\n        fn g() {\n            x\n        }\n    }\n}\n";
+        assert_eq!(functions(&source("a", text)), [(3, 3), (2, 5)]);
+    }
+}

@@ -20,7 +20,8 @@ pub use decode::decompress;
 pub use encode::Encoder;
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param,
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
+    codec::refuse_dict,
 };
 
 /// Longest distance of a near match (bytes).
@@ -52,12 +53,12 @@ impl Codec for BloscLz {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
-        no_dict(options.dict)?;
+        refuse_dict(CodecId::BLOSCLZ, options.dict)?;
         Ok(Box::new(Encoder::new(options.level)))
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
-        no_dict(options.dict)?;
+        refuse_dict(CodecId::BLOSCLZ, options.dict)?;
         Ok(Box::new(Decoder))
     }
 }
@@ -68,13 +69,6 @@ struct Decoder;
 impl BlockDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         decompress(src, dest)
-    }
-}
-
-fn no_dict(dict: Option<&[u8]>) -> Result<(), Error> {
-    match dict {
-        None => Ok(()),
-        Some(_) => Err(Error::Param { codec: CodecId::BLOSCLZ, what: Param::Dict }),
     }
 }
 

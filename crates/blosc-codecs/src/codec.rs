@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
-use crate::{CodecId, Error, FormatId, Level};
+use crate::{CodecId, Error, FormatId, Level, Param};
 
 /// One codec: makes encoders and decoders, each for one thread.
 pub trait Codec: Send + Sync {
@@ -49,7 +49,7 @@ pub trait Codec: Send + Sync {
     /// [`Error::Param`] when the codec has no dictionaries.
     fn train_dict(&self, samples: &[&[u8]], max: usize) -> Result<Option<Vec<u8>>, Error> {
         let _ = (samples, max);
-        Err(Error::Param { codec: self.id(), what: crate::Param::Dict })
+        Err(Error::Param { codec: self.id(), what: Param::Dict })
     }
 
     /// Whether decoding gives back something else than what was encoded.
@@ -120,5 +120,13 @@ pub struct DecodeOptions<'a> {
 impl Default for DecodeOptions<'_> {
     fn default() -> Self {
         Self { meta: 0, typesize: 1, dict: None, blockshape: None }
+    }
+}
+
+/// For codecs without dictionaries.
+pub(crate) fn refuse_dict(codec: CodecId, dict: Option<&[u8]>) -> Result<(), Error> {
+    match dict {
+        None => Ok(()),
+        Some(_) => Err(Error::Param { codec, what: Param::Dict }),
     }
 }

@@ -16,6 +16,10 @@ mod registry;
 
 pub mod blosclz;
 pub mod lz4;
+pub mod ndlz;
+#[cfg(feature = "snappy")]
+pub mod snappy;
+pub mod zfp;
 #[cfg(feature = "zlib")]
 pub mod zlib;
 #[cfg(feature = "zstd")]

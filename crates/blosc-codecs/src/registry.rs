@@ -3,7 +3,7 @@
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::fmt;
 
-use crate::{Codec, CodecId, Error, FormatId, blosclz, lz4};
+use crate::{Codec, CodecId, Error, FormatId, blosclz, lz4, ndlz, zfp};
 
 /// A set of codecs. Cloning is cheap; a clone that registers a codec of its own leaves the others as they were.
 ///
@@ -28,10 +28,16 @@ impl Registry {
             Arc::new(blosclz::BloscLz),
             Arc::new(lz4::Lz4),
             Arc::new(lz4::Lz4Hc),
+            #[cfg(feature = "snappy")]
+            Arc::new(crate::snappy::Snappy),
             #[cfg(feature = "zlib")]
             Arc::new(crate::zlib::Zlib),
             #[cfg(feature = "zstd")]
             Arc::new(crate::zstd::Zstd),
+            Arc::new(ndlz::Ndlz),
+            Arc::new(zfp::Zfp::ACCURACY),
+            Arc::new(zfp::Zfp::PRECISION),
+            Arc::new(zfp::Zfp::RATE),
         ];
         Self { codecs: Arc::new(codecs) }
     }

@@ -6,6 +6,7 @@ use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status
 
 use crate::{
     BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param,
+    codec::refuse_dict,
 };
 
 /// Bits of the window; Blosc always uses the largest.
@@ -34,12 +35,12 @@ impl Codec for Zlib {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
-        no_dict(options.dict)?;
+        refuse_dict(CodecId::ZLIB, options.dict)?;
         Ok(Box::new(Encoder::new(options.level)))
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
-        no_dict(options.dict)?;
+        refuse_dict(CodecId::ZLIB, options.dict)?;
         Ok(Box::new(Decoder { inflate: Inflate::new(true, WINDOW_BITS) }))
     }
 }
@@ -94,11 +95,4 @@ impl BlockDecoder for Decoder {
 /// Counts never pass the length of a slice.
 fn count(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
-}
-
-fn no_dict(dict: Option<&[u8]>) -> Result<(), Error> {
-    match dict {
-        None => Ok(()),
-        Some(_) => Err(Error::Param { codec: CodecId::ZLIB, what: Param::Dict }),
-    }
 }

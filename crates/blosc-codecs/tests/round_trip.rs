@@ -1,6 +1,8 @@
 //! What goes in comes out, for every codec, level, kind of data and length; and a stream never passes its room.
 
-use blosc_codecs::{Codec, DecodeOptions, EncodeOptions, Level, Registry};
+use std::sync::Arc;
+
+use blosc_codecs::{Codec, CodecId, DecodeOptions, EncodeOptions, Level, Registry};
 
 /// Data of four kinds: ramp, random walk, text, noise.
 fn data(kind: usize, len: usize) -> Vec<u8> {
@@ -27,6 +29,11 @@ fn data(kind: usize, len: usize) -> Vec<u8> {
     }
     out.truncate(len);
     out
+}
+
+/// The codecs that take any bytes; plugins (ids from 32) want arrays.
+fn general(registry: &Registry) -> impl Iterator<Item = &Arc<dyn Codec>> {
+    registry.iter().filter(|c| c.id() < CodecId::NDLZ)
 }
 
 fn check(codec: &dyn Codec, level: u8, lens: impl Iterator<Item = usize>) {
@@ -67,7 +74,7 @@ fn check(codec: &dyn Codec, level: u8, lens: impl Iterator<Item = usize>) {
 
 #[test]
 fn short_streams_of_every_length() {
-    for codec in Registry::builtin().iter() {
+    for codec in general(&Registry::builtin()) {
         let step = if codec.name() == "zstd" { 7 } else { 1 };
         for level in [1, 5, 9] {
             check(&**codec, level, (1..300).step_by(step));
@@ -77,7 +84,7 @@ fn short_streams_of_every_length() {
 
 #[test]
 fn long_streams_at_every_level() {
-    for codec in Registry::builtin().iter() {
+    for codec in general(&Registry::builtin()) {
         for level in 0..=9 {
             check(&**codec, level, [1000, 4096, 40_001].into_iter());
         }
@@ -86,7 +93,100 @@ fn long_streams_at_every_level() {
 
 #[test]
 fn streams_longer_than_every_window() {
-    for codec in Registry::builtin().iter() {
+    for codec in general(&Registry::builtin()) {
         check(&**codec, 3, [300_000].into_iter());
+    }
+}
+
+/// Bytes with equal rows, equal cells and constant cells.
+fn picture(rows: usize, cols: usize) -> Vec<u8> {
+    let noise = data(3, cols + 64);
+    let pixel = |y: usize, x: usize| match (y / 8 + x / 8) % 4 {
+        0 => 7,
+        1 => noise[x % 8 + 8 * (y % 3)],
+        2 => noise[x % 8 + 8 * (y % 8)],
+        _ => noise[(x * 31 + y * 57) % noise.len()],
+    };
+    (0..rows * cols).map(|i| pixel(i / cols, i % cols)).collect()
+}
+
+#[test]
+fn ndlz_arrays_of_every_shape() {
+    for meta in [4, 8] {
+        for (rows, cols) in
+            (1..20).flat_map(|r| (1..20).map(move |c| (r, c))).chain([(300, 200), (7, 70_000)])
+        {
+            let plain = picture(rows, cols);
+            let shape = [rows, cols].map(|n| u32::try_from(n).expect("small"));
+            let options = EncodeOptions { meta, blockshape: Some(&shape), ..EncodeOptions::default() };
+            let registry = Registry::builtin();
+            let codec = registry.require(CodecId::NDLZ).expect("it is built in");
+            let mut stream = vec![0; codec.max_compressed_len(plain.len())];
+            let mut encoder = codec.new_encoder(&options).expect("an encoder");
+            let csize = encoder.encode(&plain, &mut stream).expect("no error").expect("the bound holds");
+            assert!(rows < 300 || csize < plain.len() / 2, "{csize} bytes");
+            let mut decoder =
+                codec.new_decoder(&DecodeOptions { meta, ..DecodeOptions::default() }).expect("a decoder");
+            let mut back = vec![0xA5; plain.len()];
+            decoder.decode(&stream[..csize], &mut back).unwrap_or_else(|e| panic!("{rows} x {cols}: {e}"));
+            assert!(back == plain, "{rows} x {cols}, cells of {meta}");
+            for room in 0..csize.min(200) {
+                assert_eq!(
+                    encoder.encode(&plain, &mut stream[..room]),
+                    Ok(None),
+                    "{rows} x {cols} in {room}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn zfp_keeps_its_bounds() {
+    let registry = Registry::builtin();
+    for shape in [&[37][..], &[9, 14], &[5, 6, 7], &[4, 5, 6, 7], &[4, 4, 4, 4]] {
+        let nitems: u32 = shape.iter().product();
+        let values: Vec<f64> = (0..nitems).map(|i| (f64::from(i) * 0.37).sin() * 1000.0).collect();
+        let src: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let coded = |id: CodecId, meta: u8| {
+            let codec = registry.require(id).expect("it is built in");
+            let options =
+                EncodeOptions { meta, typesize: 8, blockshape: Some(shape), ..EncodeOptions::default() };
+            let mut stream = vec![0; codec.max_compressed_len(src.len())];
+            let mut encoder = codec.new_encoder(&options).expect("an encoder");
+            let csize = encoder.encode(&src, &mut stream).expect("no error").expect("the bound holds");
+            let options =
+                DecodeOptions { meta, typesize: 8, blockshape: Some(shape), ..DecodeOptions::default() };
+            let mut back = vec![0; src.len()];
+            let mut decoder = codec.new_decoder(&options).expect("a decoder");
+            decoder.decode(&stream[..csize], &mut back).unwrap_or_else(|e| panic!("{id} {shape:?}: {e}"));
+            assert!(decoder.decode(&stream[..csize / 2], &mut back.clone()).is_err(), "{id} {shape:?}");
+            let back = back.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")));
+            let error = back.zip(&values).map(|(b, v)| (b - v).abs()).fold(0.0, f64::max);
+            (csize, error)
+        };
+        for k in [-6i8, -2, 0, 2] {
+            let (_, error) = coded(CodecId::ZFP_ACC, k.cast_unsigned());
+            assert!(error <= 10f64.powi(k.into()), "{shape:?}, 10^{k}: {error}");
+        }
+        let (_, error) = coded(CodecId::ZFP_PREC, 40);
+        assert!(error < 1e-6, "{shape:?}: {error}");
+        let cells: u32 = shape.iter().map(|n| n.div_ceil(4)).product();
+        let (csize, _) = coded(CodecId::ZFP_RATE, 50);
+        let bits = u64::from(cells) * 32 * 4u64.pow(u32::try_from(shape.len()).expect("small"));
+        assert_eq!(csize as u64, bits.div_ceil(64) * 8, "{shape:?}");
+    }
+}
+
+#[test]
+fn zfp_leaves_values_that_are_not_finite_to_be_stored() {
+    let registry = Registry::builtin();
+    let codec = registry.require(CodecId::ZFP_ACC).expect("it is built in");
+    let options = EncodeOptions { typesize: 4, blockshape: Some(&[8]), ..EncodeOptions::default() };
+    let mut encoder = codec.new_encoder(&options).expect("an encoder");
+    for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let src: Vec<u8> =
+            [1.0, 2.0, 3.0, 4.0, 5.0, odd, 6.0, 7.0].iter().flat_map(|v: &f32| v.to_le_bytes()).collect();
+        assert_eq!(encoder.encode(&src, &mut [0; 200]), Ok(None));
     }
 }

@@ -1,0 +1,192 @@
+//! NDLZ (plugin 32): a 2-D array of bytes, cut into cells of 4 x 4 or 8 x 8, each of which may repeat earlier rows.
+//!
+//! ```text
+//! stream  02  rows (i32)  columns (i32)  cell  cell  ...      cells in row-major order
+//! cell    token  [offset (u16)]  [offset (u16)]  [bytes]
+//! ```
+//!
+//! A token says which rows of the cell come from where ([`Layout`]): a first and a second back reference each give
+//! some rows, the bytes after them give the rest. References count back from the token, in the *compressed* stream.
+//! Cells that the edge of the array cuts are stored as they are. The codec's `meta` is the side of a cell.
+
+mod decode;
+mod encode;
+
+use alloc::boxed::Box;
+
+pub use decode::decompress;
+pub use encode::Encoder;
+
+use crate::{
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param,
+    codec::refuse_dict,
+};
+
+/// The codec.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ndlz;
+
+impl Codec for Ndlz {
+    fn id(&self) -> CodecId {
+        CodecId::NDLZ
+    }
+
+    fn name(&self) -> &str {
+        "ndlz"
+    }
+
+    fn version(&self) -> &str {
+        concat!("blosc-codecs ", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn max_compressed_len(&self, len: usize) -> usize {
+        // At worst, every byte is a cell of its own.
+        HEADER_LEN + 2 * len
+    }
+
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+        refuse_dict(CodecId::NDLZ, options.dict)?;
+        let shape = options.blockshape.ok_or(param(Param::NoShape))?;
+        let [rows, cols] = *shape else {
+            return Err(param(Param::Dimensions { ndim: shape.len(), allowed: "2" }));
+        };
+        Ok(Box::new(Encoder::new(Side::new(options.meta)?, rows, cols)?))
+    }
+
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+        refuse_dict(CodecId::NDLZ, options.dict)?;
+        Ok(Box::new(Decoder { side: Side::new(options.meta)? }))
+    }
+}
+
+/// The side of a cell (items).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Cells of 4 x 4 bytes.
+    Four,
+    /// Cells of 8 x 8 bytes.
+    Eight,
+}
+
+impl Side {
+    /// The side that the codec's `meta` means.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::Meta`] unless it is 4 or 8.
+    pub fn new(meta: u8) -> Result<Self, Error> {
+        match meta {
+            4 => Ok(Self::Four),
+            8 => Ok(Self::Eight),
+            _ => Err(param(Param::Meta { meta, allowed: "4, 8" })),
+        }
+    }
+
+    /// Bytes along one side.
+    fn len(self) -> usize {
+        match self {
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+}
+
+struct Decoder {
+    side: Side,
+}
+
+impl BlockDecoder for Decoder {
+    fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        decompress(self.side, src, dest)
+    }
+}
+
+/// Where the rows of a cell come from, as bit masks (bit i: row i). Rows in neither mask are literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    first: u8,
+    second: u8,
+}
+
+impl Layout {
+    const LITERAL: Self = Self { first: 0, second: 0 };
+
+    /// What `token` means in a cell that no edge cuts.
+    fn of(token: u8, side: Side) -> Option<Self> {
+        match side {
+            _ if token == LITERAL => Some(Self::LITERAL),
+            Side::Four => TOKENS_4.iter().find(|(t, _)| *t == token).map(|(_, layout)| *layout),
+            Side::Eight => match token {
+                WHOLE => Some(one(0xFF)),
+                0xA8..=0xAD => Some(one(0b111 << (token - 0xA8))),
+                0x88..=0x8E => Some(one(0b11 << (token - 0x88))),
+                _ => None,
+            },
+        }
+    }
+}
+
+const fn one(first: u8) -> Layout {
+    Layout { first, second: 0 }
+}
+
+/// Token of a cell whose bytes follow.
+const LITERAL: u8 = 0x00;
+/// Token of a cell of one repeated byte, which follows.
+const CONSTANT: u8 = 0x40;
+/// Token of a cell that is all one reference.
+const WHOLE: u8 = 0xC0;
+
+/// The tokens of 4 x 4 cells with references, best first.
+const TOKENS_4: [(u8, Layout); 14] = [
+    (WHOLE, one(0b1111)),
+    (0x28, Layout { first: 0b0011, second: 0b1100 }),
+    (0x30, Layout { first: 0b0101, second: 0b1010 }),
+    (0x38, Layout { first: 0b1001, second: 0b0110 }),
+    (0xE8, one(0b0111)),
+    (0xF0, one(0b1011)),
+    (0xF8, one(0b1101)),
+    (0xE0, one(0b1110)),
+    (0x88, one(0b0011)),
+    (0x90, one(0b0101)),
+    (0x98, one(0b1001)),
+    (0xB0, one(0b0110)),
+    (0xB8, one(0b1010)),
+    (0x80, one(0b1100)),
+];
+
+/// Number of dimensions, rows, columns.
+const HEADER_LEN: usize = 9;
+
+/// The whole cells and the cut ones of an array: where they start and what of them lies inside.
+#[derive(Clone, Copy)]
+struct Cell {
+    /// Position of the first byte in the array.
+    at: usize,
+    rows: usize,
+    cols: usize,
+}
+
+fn cells(side: Side, rows: usize, cols: usize) -> impl Iterator<Item = Cell> {
+    let side = side.len();
+    (0..rows).step_by(side).flat_map(move |y| {
+        (0..cols).step_by(side).map(move |x| Cell {
+            at: y * cols + x,
+            rows: side.min(rows - y),
+            cols: side.min(cols - x),
+        })
+    })
+}
+
+/// The rows of a mask, in order.
+fn rows_of(mask: u8) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |row| mask >> row & 1 == 1)
+}
+
+fn corrupt(at: usize, what: Corrupt) -> Error {
+    Error::Corrupt { codec: CodecId::NDLZ, at, what }
+}
+
+fn param(what: Param) -> Error {
+    Error::Param { codec: CodecId::NDLZ, what }
+}

@@ -1,0 +1,153 @@
+//! Encoding: rows of literal cells are remembered by their hash, and later cells refer to them.
+
+use alloc::{boxed::Box, vec, vec::Vec};
+
+use super::{CONSTANT, Cell, LITERAL, Layout, Side, TOKENS_4, WHOLE, cells, one, param, rows_of};
+use crate::{BlockEncoder, Error, Param, lz::Room};
+
+/// Bits of the hash.
+const HASH_BITS: u32 = 12;
+/// Longest reference (bytes). The original decoder adds up to 3 to it in 16 bits.
+const MAX_OFFSET: usize = 65_532;
+/// Bytes of the largest cell.
+const MAX_CELL: usize = 64;
+
+/// Compresses blocks of one shape.
+pub struct Encoder {
+    side: Side,
+    rows: usize,
+    cols: usize,
+    layouts: Vec<(u8, Layout)>,
+    /// Positions in the stream, by the hash of what stands there.
+    table: Box<[u32]>,
+}
+
+impl Encoder {
+    /// An encoder for blocks of `rows` x `cols` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::ShapeSize`] when the shape is empty or too large for the format.
+    pub fn new(side: Side, rows: u32, cols: u32) -> Result<Self, Error> {
+        let nbytes = u64::from(rows) * u64::from(cols);
+        let limit = i32::MAX as usize;
+        if nbytes == 0 || nbytes > limit as u64 {
+            return Err(param(Param::ShapeSize { shape: nbytes, nbytes: limit }));
+        }
+        let table = vec![0; 1 << HASH_BITS].into_boxed_slice();
+        Ok(Self { side, rows: rows as usize, cols: cols as usize, layouts: layouts(side), table })
+    }
+
+    fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+        let mut out = Room::new(dest);
+        out.byte(2)?;
+        for extent in [self.rows, self.cols] {
+            out.bytes(&i32::try_from(extent).ok()?.to_le_bytes())?;
+        }
+        self.table.fill(0);
+        let mut bytes = [0; MAX_CELL];
+        for cell in cells(self.side, self.rows, self.cols) {
+            let bytes = gather(src, self.cols, cell, &mut bytes);
+            let whole = bytes.len() == self.side.len() * self.side.len();
+            if whole && bytes.iter().all(|b| *b == bytes[0]) {
+                out.bytes(&[CONSTANT, bytes[0]])?;
+            } else if !(whole && self.repeat(bytes, &mut out)?) {
+                out.byte(LITERAL)?;
+                let at = out.len();
+                out.bytes(bytes)?;
+                if whole {
+                    self.remember(bytes, at);
+                }
+            }
+        }
+        Some(out.len())
+    }
+
+    /// Writes a whole cell as the best token with references, or says that there is none.
+    fn repeat(&mut self, bytes: &[u8], out: &mut Room<'_>) -> Option<bool> {
+        let side = self.side.len();
+        let token_at = out.len();
+        for &(token, layout) in &self.layouts {
+            let Some(first) = self.find(bytes, layout.first, out) else { continue };
+            let Some(second) = self.find(bytes, layout.second, out) else { continue };
+            out.byte(token)?;
+            for at in [first, second].into_iter().flatten() {
+                out.bytes(&u16::try_from(token_at - at).ok()?.to_le_bytes())?;
+            }
+            for (row, bytes) in bytes.chunks_exact(side).enumerate() {
+                if (layout.first | layout.second) >> row & 1 == 0 {
+                    out.bytes(bytes)?;
+                }
+            }
+            return Some(true);
+        }
+        Some(false)
+    }
+
+    /// Where in the stream the rows of `mask` stand, one after another. An empty mask stands nowhere, which is fine.
+    #[allow(clippy::option_option, reason = "outer: whether it was found; inner: whether it is needed")]
+    fn find(&self, cell: &[u8], mask: u8, out: &mut Room<'_>) -> Option<Option<usize>> {
+        if mask == 0 {
+            return Some(None);
+        }
+        let side = self.side.len();
+        let mut key = [0; MAX_CELL];
+        let mut len = 0;
+        for row in rows_of(mask) {
+            key[len..len + side].copy_from_slice(&cell[row * side..][..side]);
+            len += side;
+        }
+        let at = self.table[hash(&key[..len])] as usize;
+        let found = out.written().get(at..at + len) == Some(&key[..len]) && out.len() - at <= MAX_OFFSET;
+        (found && at > 0).then_some(Some(at))
+    }
+
+    /// Notes every run of two rows, three rows and all rows of a literal cell that starts at `at`.
+    #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
+    fn remember(&mut self, cell: &[u8], at: usize) {
+        let side = self.side.len();
+        for rows in [2, 3, side] {
+            for start in (0..=cell.len() - rows * side).step_by(side) {
+                self.table[hash(&cell[start..start + rows * side])] = (at + start) as u32;
+            }
+        }
+    }
+}
+
+impl BlockEncoder for Encoder {
+    fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
+        let shape = self.rows * self.cols;
+        if src.len() != shape {
+            return Err(param(Param::ShapeSize { shape: shape as u64, nbytes: src.len() }));
+        }
+        Ok(self.compress(src, dest))
+    }
+}
+
+/// The bytes of a cell, row by row.
+fn gather<'b>(src: &[u8], cols: usize, cell: Cell, bytes: &'b mut [u8; MAX_CELL]) -> &'b [u8] {
+    let bytes = &mut bytes[..cell.rows * cell.cols];
+    for (row, to) in bytes.chunks_exact_mut(cell.cols).enumerate() {
+        to.copy_from_slice(&src[cell.at + row * cols..][..cell.cols]);
+    }
+    bytes
+}
+
+/// The tokens with references, those that save most first.
+fn layouts(side: Side) -> Vec<(u8, Layout)> {
+    match side {
+        Side::Four => TOKENS_4.to_vec(),
+        Side::Eight => {
+            let triples = (0..6).map(|i| (0xA8 + i, one(0b111 << i)));
+            let pairs = (0..7).map(|i| (0x88 + i, one(0b11 << i)));
+            core::iter::once((WHOLE, one(0xFF))).chain(triples).chain(pairs).collect()
+        }
+    }
+}
+
+/// FNV-1a, folded.
+fn hash(key: &[u8]) -> usize {
+    let h =
+        key.iter().fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01B3));
+    (h >> (64 - HASH_BITS)) as usize
+}

@@ -1,0 +1,135 @@
+//! The array as a grid of cells: which items a cell holds, and what fills a cell that the edge cuts.
+
+use super::{cell::MAX_CELL, real::Real};
+
+/// Side of a cell (items).
+const SIDE: usize = 4;
+
+/// An array of one to four dimensions, fastest first.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    ndim: usize,
+    /// Items; 1 in dimensions that are not there.
+    shape: [usize; 4],
+    /// Items from one to the next.
+    strides: [usize; 4],
+}
+
+/// The part of a cell that lies inside the array.
+pub(super) struct Place {
+    /// First item.
+    at: usize,
+    /// Items in each dimension, 1 to 4.
+    count: [usize; 4],
+}
+
+impl Grid {
+    /// `None` unless there are one to four dimensions, none of them empty, and few enough items to count.
+    pub(super) fn new(blockshape: &[u32]) -> Option<Self> {
+        let mut shape = [1; 4];
+        let mut strides = [0; 4];
+        if blockshape.is_empty() || blockshape.len() > shape.len() || blockshape.contains(&0) {
+            return None;
+        }
+        for (to, extent) in shape.iter_mut().zip(blockshape.iter().rev()) {
+            *to = usize::try_from(*extent).ok()?;
+        }
+        let mut nitems = 1usize;
+        for (stride, extent) in strides.iter_mut().zip(shape) {
+            *stride = nitems;
+            nitems = nitems.checked_mul(extent)?;
+        }
+        Some(Self { ndim: blockshape.len(), shape, strides })
+    }
+
+    pub(super) fn ndim(&self) -> usize {
+        self.ndim
+    }
+
+    /// Items in the array.
+    pub(super) fn nitems(&self) -> u64 {
+        self.shape.iter().map(|extent| *extent as u64).product()
+    }
+
+    /// Values in a cell.
+    pub(super) fn cell_len(&self) -> usize {
+        1 << (2 * self.ndim)
+    }
+
+    /// Whether a dimension has fewer items than a cell.
+    pub(super) fn is_thin(&self) -> bool {
+        self.shape[..self.ndim].iter().any(|extent| *extent < SIDE)
+    }
+
+    /// All cells, fastest dimension first.
+    pub(super) fn cells(&self) -> impl Iterator<Item = Place> + use<'_> {
+        let ncells = self.shape.map(|extent| extent.div_ceil(SIDE));
+        (0..ncells.iter().product()).map(move |ncell| self.place(ncell, &ncells))
+    }
+
+    fn place(&self, ncell: usize, ncells: &[usize; 4]) -> Place {
+        let mut rest = ncell;
+        let mut place = Place { at: 0, count: [1; 4] };
+        for (axis, n) in ncells.iter().enumerate() {
+            let origin = rest % n * SIDE;
+            rest /= n;
+            place.at += origin * self.strides[axis];
+            place.count[axis] = SIDE.min(self.shape[axis] - origin);
+        }
+        place
+    }
+
+    /// Copies the items of a cell to `values`; what lies outside repeats what lies inside.
+    pub(super) fn gather<R: Real>(&self, place: &Place, src: &[u8], values: &mut [R; MAX_CELL]) {
+        for (at, item) in self.lines(place) {
+            let items = src[item * R::LEN..].chunks_exact(R::LEN).take(place.count[0]);
+            for (value, bytes) in values[at..].iter_mut().zip(items) {
+                *value = R::load(bytes);
+            }
+        }
+        for axis in 0..self.ndim {
+            pad(axis, &place.count, values);
+        }
+    }
+
+    /// Copies what of `values` lies inside the array to its items.
+    pub(super) fn scatter<R: Real>(&self, place: &Place, values: &[R; MAX_CELL], dest: &mut [u8]) {
+        for (at, item) in self.lines(place) {
+            let items = dest[item * R::LEN..].chunks_exact_mut(R::LEN).take(place.count[0]);
+            for (value, bytes) in values[at..].iter().zip(items) {
+                value.store(bytes);
+            }
+        }
+    }
+
+    /// The lines of a cell along the fastest dimension: position in the cell, first item.
+    fn lines(&self, place: &Place) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let [_, ys, zs, ws] = place.count;
+        let ([_, y_stride, z_stride, w_stride], at) = (self.strides, place.at);
+        (0..ws).flat_map(move |w| {
+            (0..zs).flat_map(move |z| {
+                (0..ys)
+                    .map(move |y| (64 * w + 16 * z + 4 * y, at + w * w_stride + z * z_stride + y * y_stride))
+            })
+        })
+    }
+}
+
+/// Fills the lines along `axis` up to four values. Lines along faster axes are full by now; along slower ones, only
+/// those inside exist.
+fn pad<R: Real>(axis: usize, count: &[usize; 4], values: &mut [R; MAX_CELL]) {
+    let step = 1 << (2 * axis);
+    // Values 0, 1, 2 of a line that repeat as values 1, 2, 3, by how many there are.
+    let sources: &[(usize, usize)] = match count[axis] {
+        1 => &[(0, 1), (0, 2), (0, 3)],
+        2 => &[(1, 2), (0, 3)],
+        3 => &[(0, 3)],
+        _ => return,
+    };
+    let outer: usize = count[axis + 1..].iter().map(|_| SIDE).product();
+    for group in values.chunks_exact_mut(SIDE * step).take(outer) {
+        for (from, to) in sources {
+            group.copy_within(from * step..(from + 1) * step, to * step);
+        }
+    }
+}

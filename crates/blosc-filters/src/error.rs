@@ -38,19 +38,19 @@ pub enum Error {
         what: Spec,
     },
     /// A filter cannot be registered under this id: 0 to 36 belong to the format.
-    #[error("filter id {id} is reserved, user-defined ones start at 160")]
+    #[error("filter id {} is reserved, user-defined ones start at 160", id.0)]
     ReservedId {
         /// The id wanted.
         id: FilterId,
     },
     /// Another filter has been registered under this id.
-    #[error("filter id {id} is taken")]
+    #[error("filter id {} is taken", id.0)]
     IdTaken {
         /// The id wanted.
         id: FilterId,
     },
     /// The name is none of `auto`, `none`, `sse2`, `avx2`, `avx512`, `neon`, or this machine does not have it.
-    #[error("this machine does not have the vector instructions asked for")]
+    #[error("these vector instructions are unknown, or this machine does not have them")]
     Simd,
 }
 
@@ -97,8 +97,8 @@ pub enum Param {
         /// Bytes of the block.
         block: usize,
     },
-    /// A cell has more items than the block.
-    #[error("a cell of side {side} has more items than the block")]
+    /// A cell of this side is too large for the block, or for the block in C-Blosc2.
+    #[error("a cell of side {side} does not fit the block")]
     Cell {
         /// The side of a cell, in items.
         side: u8,

@@ -64,6 +64,15 @@ impl Pipeline {
         Ok(Self(slots))
     }
 
+    /// The same filters with what an encoder should spell out: bytedelta's meta of 0 becomes the typesize, since
+    /// C-Blosc2 refuses 0 in chunks that are not part of a super-chunk. (Where the typesize does not fit, it stays 0.)
+    #[must_use]
+    pub fn with_typesize(self, typesize: usize) -> Self {
+        let streams = u8::try_from(typesize).unwrap_or(0);
+        let is_open = |slot: &FilterSlot| slot.id == FilterId::BYTEDELTA && slot.meta == 0;
+        Self(self.0.map(|slot| if is_open(&slot) { FilterSlot { meta: streams, ..slot } } else { slot }))
+    }
+
     /// The filter ids for a chunk header.
     #[must_use]
     pub fn ids(&self) -> [u8; SLOTS] {
@@ -253,6 +262,13 @@ mod tests {
         assert_eq!(shuffle.forward(&registry, &cx, &[0; 9], &mut [0; 8], &mut [0; 9]), length);
         assert_eq!(shuffle.forward(&registry, &cx, &[0; 9], &mut [0; 9], &mut [0; 8]), length);
         assert_eq!(shuffle.backward(&registry, &cx, &mut [0; 9], &mut [0; 8]), length);
+    }
+
+    #[test]
+    fn the_typesize_is_spelled_out_where_bytedelta_leaves_it_open() {
+        let pipeline = Pipeline::parse("shuffle, bytedelta, bytedelta:3").unwrap();
+        assert_eq!(pipeline.with_typesize(8).metas(), [0, 0, 0, 0, 8, 3]);
+        assert_eq!(pipeline.with_typesize(256), pipeline);
     }
 
     #[test]

@@ -4,8 +4,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::bytedelta::{Bytedelta, BytedeltaLegacy};
 use crate::{Error, Filter, FilterId};
-use crate::{bitshuffle::Bitshuffle, delta::Delta, shuffle::Shuffle, trunc_prec::TruncPrec};
+use crate::{bitshuffle::Bitshuffle, delta::Delta, int_trunc::IntTrunc, ndcell::Ndcell};
+use crate::{ndmean::Ndmean, shuffle::Shuffle, trunc_prec::TruncPrec};
 
 /// The filters by id. Cloning is cheap; a clone does not see what is registered later.
 #[derive(Clone, Default)]
@@ -87,6 +89,11 @@ fn builtin(id: FilterId) -> Option<&'static dyn Filter> {
         FilterId::BITSHUFFLE => &Bitshuffle,
         FilterId::DELTA => &Delta,
         FilterId::TRUNC_PREC => &TruncPrec,
+        FilterId::NDCELL => &Ndcell,
+        FilterId::NDMEAN => &Ndmean,
+        FilterId::BYTEDELTA_LEGACY => &BytedeltaLegacy,
+        FilterId::BYTEDELTA => &Bytedelta,
+        FilterId::INT_TRUNC => &IntTrunc,
         _ => return None,
     })
 }

@@ -2,6 +2,7 @@
 //! document).
 
 use crate::filter::check_lengths;
+use crate::mask::clear_low_bits;
 use crate::{Error, Filter, FilterCx, FilterId, Param};
 
 /// Clears low mantissa bits of `f32` (typesize 4) or `f64` (typesize 8) items: `bits` > 0 is how many are kept, of 23
@@ -22,34 +23,20 @@ use crate::{Error, Filter, FilterCx, FilterId, Param};
 /// it; [`Error::Length`] if `src` and `dest` differ in length.
 pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     check_lengths(src, dest)?;
-    match typesize {
-        4 => {
-            let mask = (u32::MAX << zeroed_bits(bits, 23)?).to_ne_bytes();
-            and_mask(mask, src, dest);
-        }
-        8 => {
-            let mask = (u64::MAX << zeroed_bits(bits, 52)?).to_ne_bytes();
-            and_mask(mask, src, dest);
-        }
+    let mantissa = match typesize {
+        4 => 23,
+        8 => 52,
         _ => return Err(Error::Param { id: FilterId::TRUNC_PREC, what: Param::Typesize { typesize } }),
-    }
+    };
+    clear_low_bits(typesize, zeroed_bits(bits, mantissa)?, src, dest);
     Ok(())
 }
 
-fn and_mask<const N: usize>(mask: [u8; N], src: &[u8], dest: &mut [u8]) {
-    dest.copy_from_slice(src);
-    for item in dest.as_chunks_mut::<N>().0 {
-        for (byte, m) in item.iter_mut().zip(mask) {
-            *byte &= m;
-        }
-    }
-}
-
 /// How many low bits to clear in a mantissa of this many bits.
-fn zeroed_bits(bits: i8, mantissa: i8) -> Result<u8, Error> {
+fn zeroed_bits(bits: i8, mantissa: i8) -> Result<u32, Error> {
     let zeroed = if bits >= 0 { mantissa.checked_sub(bits) } else { bits.checked_neg() };
     match zeroed {
-        Some(zeroed) if (0..mantissa).contains(&zeroed) => Ok(zeroed.unsigned_abs()),
+        Some(zeroed) if (0..mantissa).contains(&zeroed) => Ok(zeroed.unsigned_abs().into()),
         _ => {
             let what = Param::Meta { meta: bits.into(), min: 1 - i16::from(mantissa), max: mantissa.into() };
             Err(Error::Param { id: FilterId::TRUNC_PREC, what })

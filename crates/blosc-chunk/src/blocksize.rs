@@ -1,0 +1,247 @@
+//! Block sizes and splits as the original writers choose them ("Split decision" and "Automatic block size" in the
+//! format document).
+//!
+//! The choice affects only how well and how fast a chunk compresses; a reader takes both from the header. It is
+//! the same on every machine: what the heuristics of C call cache sizes are constants.
+
+use blosc_codecs::CodecId;
+use blosc_filters::FilterId;
+
+use crate::header::{MAX_BLOCKSIZE_1, MAX_BLOCKSIZE_2};
+use crate::{CParams, SplitMode, Target};
+
+/// Block size (bytes) for a chunk of `nbytes`, as stored in its header.
+pub(crate) fn blocksize(params: &CParams, nbytes: usize) -> usize {
+    if params.target.is_blosc1() { blocksize_1(params, nbytes) } else { blocksize_2(params, nbytes) }
+}
+
+/// Whether full blocks of `blocksize` bytes are split. Blocks that are not whole items cannot be, whatever the mode.
+pub(crate) fn is_split(params: &CParams, blocksize: usize) -> bool {
+    let typesize = usize::from(params.stored_typesize());
+    if !blocksize.is_multiple_of(typesize) {
+        false
+    } else if params.target.is_blosc1() {
+        is_split_1(params, typesize, blocksize)
+    } else {
+        is_split_2(params, typesize, blocksize)
+    }
+}
+
+/// C-Blosc2 tests the split with the whole data for a block, and counts in items of the caller's size, even where the
+/// header cannot hold it.
+fn blocksize_2(params: &CParams, nbytes: usize) -> usize {
+    let typesize = params.typesize;
+    if nbytes < typesize {
+        return 1;
+    }
+    let wanted = match params.block_size {
+        Some(user) => user.min(MAX_BLOCKSIZE_2 as usize),
+        None if params.level.get() > 0 && is_split_2(params, typesize, nbytes) => {
+            split_size(params.level.get()).saturating_mul(typesize).clamp(32 * K, 4 * M)
+        }
+        None if nbytes < 32 * K => nbytes,
+        None => base(params),
+    };
+    whole_items(wanted.min(nbytes), typesize)
+}
+
+/// C-Blosc works with the typesize of the header, and enlarges split blocks even if the caller chose the size.
+fn blocksize_1(params: &CParams, nbytes: usize) -> usize {
+    let typesize = usize::from(params.stored_typesize());
+    if nbytes < typesize {
+        return 1;
+    }
+    let mut wanted = match params.block_size {
+        Some(user) => user.clamp(MIN_BUFFER_1, MAX_BLOCKSIZE_1 as usize),
+        None if nbytes < 32 * K => nbytes,
+        None => base(params),
+    };
+    if params.level.get() > 0 && is_split_1(params, typesize, wanted) {
+        wanted = (wanted.min(256 * K) * typesize).clamp(64 * K, M);
+    }
+    whole_items(wanted.min(nbytes), typesize)
+}
+
+fn is_split_2(params: &CParams, typesize: usize, blocksize: usize) -> bool {
+    match params.split {
+        SplitMode::Never => false,
+        _ if params.codec == CodecId::OPENZL => false,
+        SplitMode::Always => true,
+        SplitMode::Auto | SplitMode::ForwardCompat => {
+            splits_well(params)
+                && params.filters.contains(FilterId::SHUFFLE)
+                && typesize <= MAX_STREAMS
+                && blocksize / typesize >= MIN_BUFFER_2
+        }
+    }
+}
+
+fn splits_well(params: &CParams) -> bool {
+    match params.codec {
+        CodecId::BLOSCLZ | CodecId::LZ4 => true,
+        CodecId::ZSTD => params.level.get() <= 5,
+        _ => false,
+    }
+}
+
+fn is_split_1(params: &CParams, typesize: usize, blocksize: usize) -> bool {
+    let by_codec = match params.split {
+        _ if params.target == Target::Blosc1_3 => true,
+        SplitMode::Never => false,
+        SplitMode::Auto => matches!(params.codec, CodecId::BLOSCLZ | CodecId::SNAPPY),
+        SplitMode::Always | SplitMode::ForwardCompat => params.codec != CodecId::ZSTD,
+    };
+    by_codec && splits_in_blosc1(typesize, blocksize)
+}
+
+/// The bounds that every reader of Blosc 1 applies, whatever the flags say.
+pub(crate) fn splits_in_blosc1(typesize: usize, blocksize: usize) -> bool {
+    typesize <= MAX_STREAMS && blocksize / typesize >= MIN_BUFFER_1
+}
+
+/// Blocks for codecs that run on whole blocks (bytes). The slower the codec and the higher the level, the larger.
+fn base(params: &CParams) -> usize {
+    let shift = [0, 1, 2, 3, 4, 4, 5, 5, 5, 5][usize::from(params.level.get())];
+    match params.codec {
+        CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD if params.level.get() == 9 => M,
+        CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD => (16 * K) << shift,
+        _ => (8 * K) << shift,
+    }
+}
+
+/// Bytes of one stream of a split block.
+fn split_size(level: u8) -> usize {
+    match level {
+        ..=3 => 32 * K,
+        4..=6 => 64 * K,
+        7 => 128 * K,
+        8 => 256 * K,
+        _ => 512 * K,
+    }
+}
+
+fn whole_items(blocksize: usize, typesize: usize) -> usize {
+    if blocksize > typesize { blocksize - blocksize % typesize } else { blocksize }
+}
+
+const K: usize = 1024;
+const M: usize = 1024 * K;
+/// Typesizes up to here are split.
+const MAX_STREAMS: usize = 16;
+/// Shortest stream (bytes) that Blosc 1 splits a block into; also the shortest data that it compresses.
+pub(crate) const MIN_BUFFER_1: usize = 128;
+/// The same for Blosc2.
+pub(crate) const MIN_BUFFER_2: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blosc_codecs::Level;
+    use blosc_filters::Pipeline;
+
+    /// The measured tables beside the fixtures, one row per line.
+    fn rows() -> Vec<Vec<String>> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/chunks/blocksizes.txt");
+        let text = std::fs::read_to_string(path).unwrap();
+        let rows = text.lines().filter(|line| !line.starts_with('#'));
+        rows.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+    }
+
+    fn bytes(text: &str) -> usize {
+        let number = |digits: &str, unit: usize| digits.parse::<usize>().unwrap() * unit;
+        match text.split_at(text.len() - 1) {
+            (digits, "K") => number(digits, K),
+            (digits, "M") => number(digits, M),
+            _ => number(text, 1),
+        }
+    }
+
+    fn params(section: &str, codec: &str, level: u8, typesize: usize) -> CParams {
+        let params = CParams::default()
+            .codec(CodecId::from_name(codec).unwrap())
+            .level(Level::try_from(level).unwrap())
+            .typesize(typesize);
+        match section {
+            "A.1" => params,
+            "A.2" => params.filters(Pipeline::parse("bitshuffle").unwrap()),
+            _ => params.target(Target::Blosc1_14),
+        }
+    }
+
+    const SIZES: [usize; 14] = [
+        K,
+        4 * K,
+        16 * K,
+        32 * K,
+        64 * K,
+        128 * K,
+        256 * K,
+        512 * K,
+        M,
+        2 * M,
+        4 * M,
+        16 * M,
+        64 * M,
+        256 * M,
+    ];
+
+    #[test]
+    fn the_whole_measured_grid_is_met() {
+        let mut count = 0;
+        for row in rows().iter().filter(|row| row[0] != "A.4") {
+            let level = row[2].parse().unwrap();
+            for (codec, typesize) in row[1].split(',').flat_map(|c| row[3].split(',').map(move |t| (c, t))) {
+                let params = params(&row[0], codec, level, typesize.parse().unwrap());
+                for (nbytes, expected) in SIZES.iter().zip(&row[4..]) {
+                    assert_eq!(blocksize(&params, *nbytes), bytes(expected), "{row:?} {nbytes}");
+                    count += 1;
+                }
+            }
+        }
+        assert_eq!(count, 3 * 5 * 9 * 5 * 14);
+    }
+
+    #[test]
+    fn odd_typesizes_are_met() {
+        let mut count = 0;
+        for row in rows().iter().filter(|row| row[0] == "A.4") {
+            let columns =
+                ["A.1", "A.3"].into_iter().flat_map(|s| ["blosclz", "lz4hc", "zstd"].map(|c| (s, c)));
+            for ((section, codec), expected) in columns.zip(&row[3..]) {
+                let params = params(section, codec, 5, bytes(&row[2]));
+                assert_eq!(blocksize(&params, bytes(&row[1])), bytes(expected), "{row:?} {section} {codec}");
+                count += 1;
+            }
+        }
+        assert_eq!(count, 15 * 6);
+    }
+
+    #[test]
+    fn short_data_are_one_block_even_beyond_the_limit() {
+        let params = params("A.2", "blosclz", 1, 4);
+        assert_eq!(blocksize(&params, 20480), 20480);
+        assert_eq!(blocksize(&params, 33000), 16384);
+        assert_eq!(blocksize(&params, 3), 1);
+    }
+
+    #[test]
+    fn blocks_of_the_caller_are_rounded_to_items_and_enlarged_by_blosc1_only() {
+        let params = params("A.1", "lz4", 5, 3).block_size(Some(64));
+        assert_eq!(blocksize(&params, 1000), 63);
+        assert_eq!(blocksize(&params.clone().block_size(Some(1000)), 64), 63);
+        assert_eq!(blocksize(&params.target(Target::Blosc1_14).block_size(Some(4096)), M), 64 * K - 1);
+    }
+
+    #[test]
+    fn splits_are_those_of_the_original_writers() {
+        let split = |section, codec, level, typesize, blocksize| {
+            is_split(&params(section, codec, level, typesize), blocksize)
+        };
+        assert!(split("A.1", "lz4", 5, 4, 128) && !split("A.1", "lz4", 5, 4, 124));
+        assert!(split("A.1", "zstd", 5, 16, 4096) && !split("A.1", "zstd", 6, 16, 4096));
+        assert!(!split("A.1", "lz4", 5, 17, 4096) && !split("A.1", "zlib", 5, 4, 4096));
+        assert!(!split("A.2", "lz4", 5, 4, 4096));
+        assert!(split("A.3", "zlib", 5, 4, 512) && !split("A.3", "zlib", 5, 4, 508));
+        assert!(!split("A.3", "zstd", 5, 4, 512));
+    }
+}

@@ -1,0 +1,134 @@
+//! A block of a chunk and its streams, for those who want to look and not decode.
+
+use core::ops::Range;
+
+use super::Chunk;
+use crate::decode::{Map, nstreams};
+use crate::source::{Blocks, InMemory};
+use crate::stream::{Payload, Streams};
+use crate::{Error, Result, Unsupported, vl};
+
+/// Where a block is and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockRef {
+    nblock: usize,
+    data: Range<usize>,
+    offset: usize,
+    streams: Vec<StreamRef>,
+}
+
+/// One stream of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamRef {
+    /// Where its size field is (bytes from the start of the chunk).
+    pub offset: usize,
+    /// Bytes of data, before the filters are undone.
+    pub nbytes: usize,
+    /// How the data are kept.
+    pub kind: StreamKind,
+    /// Where the stored bytes are (bytes from the start of the chunk); the token of a run is not one of them.
+    pub payload: Range<usize>,
+}
+
+/// How the data of a stream are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StreamKind {
+    /// As they are.
+    Stored,
+    /// As output of the codec.
+    Coded,
+    /// As one byte that repeats.
+    Run(u8),
+}
+
+impl BlockRef {
+    pub(super) fn find(chunk: &Chunk<'_>, nblock: usize) -> Result<Self> {
+        let nblocks = chunk.nblocks();
+        match nblocks {
+            0 => Err(Error::Unsupported(Unsupported::NoBlocks)),
+            _ if nblock >= nblocks => Err(Error::Range { start: nblock, end: nblock + 1, len: nblocks }),
+            _ => {
+                let source = InMemory::new(*chunk, *chunk.layout())?;
+                Self::read(&source, &Map::new(&source)?, nblock)
+            }
+        }
+    }
+
+    /// Walks over the streams of a block.
+    pub(crate) fn read(blocks: &impl Blocks, map: &Map, nblock: usize) -> Result<Self> {
+        let (bytes, offset) = blocks.block(nblock)?;
+        let data = map.range(nblock);
+        let streams = if blocks.layout().header.is_vl() {
+            vec![vl_stream(bytes, offset, data.len())]
+        } else {
+            read_streams(blocks, bytes, offset, data.len()).map_err(|error| error.in_block(nblock, offset))?
+        };
+        Ok(Self { nblock, data, offset, streams })
+    }
+
+    /// The number of the block.
+    #[must_use]
+    pub const fn nblock(&self) -> usize {
+        self.nblock
+    }
+
+    /// Which bytes of the chunk's data it holds.
+    #[must_use]
+    pub fn data(&self) -> Range<usize> {
+        self.data.clone()
+    }
+
+    /// Where it is stored (bytes from the start of the chunk).
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Bytes that it takes in the chunk, size fields included.
+    #[must_use]
+    pub fn cbytes(&self) -> usize {
+        self.streams.iter().map(StreamRef::cbytes).sum()
+    }
+
+    /// Its streams: `typesize` of them if it is split, one otherwise.
+    #[must_use]
+    pub fn streams(&self) -> &[StreamRef] {
+        &self.streams
+    }
+}
+
+impl StreamRef {
+    /// Bytes that it takes in the chunk: size field, payload, and the token of a run.
+    #[must_use]
+    pub fn cbytes(&self) -> usize {
+        let token = matches!(self.kind, StreamKind::Run(1..));
+        4 + self.payload.len() + usize::from(token)
+    }
+
+    fn new(offset: usize, nbytes: usize, payload: Payload<'_>) -> Self {
+        let (kind, len) = match payload {
+            Payload::Stored(bytes) => (StreamKind::Stored, bytes.len()),
+            Payload::Coded(bytes) => (StreamKind::Coded, bytes.len()),
+            Payload::Run(value) => (StreamKind::Run(value), 0),
+        };
+        Self { offset, nbytes, kind, payload: offset + 4..offset + 4 + len }
+    }
+}
+
+fn read_streams(blocks: &impl Blocks, bytes: &[u8], at: usize, nbytes: usize) -> Result<Vec<StreamRef>> {
+    let layout = blocks.layout();
+    let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
+    let nstreams = nstreams(layout, &streams, bytes.len(), nbytes);
+    let nbytes = nbytes / nstreams;
+    (0..nstreams)
+        .map(|_| {
+            let offset = streams.at;
+            Ok(StreamRef::new(offset, nbytes, streams.next(nbytes)?))
+        })
+        .collect()
+}
+
+fn vl_stream(bytes: &[u8], offset: usize, nbytes: usize) -> StreamRef {
+    StreamRef::new(offset, nbytes, vl::payload(bytes, nbytes))
+}

@@ -1,0 +1,214 @@
+//! From the stored bytes of blocks to data ("Reader algorithm" in the format document).
+//!
+//! [`read`] decodes a range of a chunk's data and touches only the blocks that it needs; decoding all of it is the
+//! same with the full range. Blocks are independent, but for delta, which refers to the first block of the chunk.
+
+mod worker;
+
+use core::ops::Range;
+
+use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference};
+
+use crate::jobs::for_each;
+use crate::layout::Grid;
+use crate::source::Blocks;
+use crate::vl::VlSizes;
+use crate::{DParams, Error, Result, Unsupported};
+
+pub(crate) use worker::{Worker, nstreams};
+
+/// Buffers and decoders that are kept from chunk to chunk, and the parameters that they are made for.
+///
+/// ```
+/// use blosc_chunk::{CParams, Chunk, Scratch, compress};
+///
+/// let data: Vec<u8> = (0..10_000u32).flat_map(u32::to_le_bytes).collect();
+/// let chunk = compress(&data, &CParams::default().typesize(4))?;
+/// let mut scratch = Scratch::default();
+/// let mut items = [0; 3 * 4];
+/// Chunk::parse(&chunk)?.read_items(5000..5003, &mut items, &mut scratch)?;
+/// assert_eq!(items, data[4 * 5000..4 * 5003]);
+/// # Ok::<(), blosc_chunk::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Scratch {
+    params: DParams,
+    workers: Vec<Worker>,
+    reference: Vec<u8>,
+}
+
+impl Scratch {
+    /// Empty buffers for decoding with these parameters.
+    #[must_use]
+    pub fn new(params: &DParams) -> Self {
+        Self { params: params.clone(), ..Self::default() }
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub const fn params(&self) -> &DParams {
+        &self.params
+    }
+}
+
+/// Decodes the bytes `range` of a chunk's data, which `dest` is as long as.
+pub(crate) fn read(
+    blocks: &impl Blocks,
+    range: Range<usize>,
+    dest: &mut [u8],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let Scratch { params, workers, reference } = scratch;
+    let job = Job::new(blocks, params)?;
+    let nblocks = job.map.covering(&range);
+    if job.needs_reference(&nblocks) {
+        job.read_reference(workers, reference)?;
+    }
+    let pieces = Pieces { map: &job.map, nblocks: nblocks.clone(), range, dest };
+    let reference = &*reference;
+    for_each(params.threads.jobs(nblocks.len()), workers, pieces, |worker, piece| {
+        job.read_piece(worker, piece, reference)
+    })
+}
+
+/// What the blocks of one chunk have in common.
+pub(crate) struct Job<'a, B> {
+    blocks: &'a B,
+    params: &'a DParams,
+    map: Map,
+    pipeline: Pipeline,
+    geometry: Option<BlockGeometry<'a>>,
+    /// Whether the filters have anything to undo.
+    is_filtered: bool,
+}
+
+impl<'a, B: Blocks> Job<'a, B> {
+    pub(crate) fn new(blocks: &'a B, params: &'a DParams) -> Result<Self> {
+        let layout = blocks.layout();
+        params.limits.check_blocks(layout.grid.nblocks)?;
+        let map = Map::new(blocks)?;
+        let geometry = params.blockshape.as_deref().map(BlockGeometry::new);
+        let pipeline = pipeline_to_undo(blocks, params)?;
+        let mut job = Self { blocks, params, map, pipeline, geometry, is_filtered: true };
+        let cx = job.filter_cx(Reference::FirstBlock);
+        job.is_filtered = !pipeline.backward_is_identity(&params.registries.filters, &cx);
+        Ok(job)
+    }
+
+    /// Whether one of these blocks refers to the first block.
+    fn needs_reference(&self, nblocks: &Range<usize>) -> bool {
+        nblocks.end > 1 && self.pipeline.contains(FilterId::DELTA) && matches!(self.map, Map::Grid(_))
+    }
+
+    fn read_reference(&self, workers: &mut Vec<Worker>, reference: &mut Vec<u8>) -> Result<()> {
+        let nbytes = self.map.range(0).len();
+        self.params.limits.check_nbytes(nbytes)?;
+        reference.clear();
+        reference.resize(nbytes, 0);
+        for_each(1, workers, [&mut **reference].into_iter(), |worker, dest| {
+            worker.read_block(self, 0, Reference::FirstBlock, dest)
+        })
+    }
+
+    fn read_piece(&self, worker: &mut Worker, piece: Piece<'_>, first: &[u8]) -> Result<()> {
+        let Piece { nblock, nbytes, part, dest } = piece;
+        let refers = self.needs_reference(&(nblock..nblock + 1));
+        let reference = if refers { Reference::Block(first) } else { Reference::FirstBlock };
+        if dest.len() == nbytes {
+            return worker.read_block(self, nblock, reference, dest);
+        }
+        self.params.limits.check_nbytes(nbytes)?;
+        worker.read_part(self, nblock, reference, nbytes, part, dest)
+    }
+
+    fn filter_cx<'b>(&'b self, reference: Reference<'b>) -> FilterCx<'b> {
+        let header = &self.blocks.layout().header;
+        FilterCx {
+            typesize: header.typesize(),
+            schunk_typesize: self.params.schunk_typesize.unwrap_or(header.typesize()),
+            reference,
+            bitshuffle: header.bitshuffle_rule(),
+            geometry: self.geometry.as_ref(),
+            simd: self.params.registries.simd,
+        }
+    }
+}
+
+/// Which data each block holds.
+pub(crate) enum Map {
+    Grid(Grid),
+    Vl(VlSizes),
+}
+
+impl Map {
+    pub(crate) fn new(blocks: &impl Blocks) -> Result<Self> {
+        let layout = blocks.layout();
+        if layout.header.is_vl() { VlSizes::read(blocks).map(Self::Vl) } else { Ok(Self::Grid(layout.grid)) }
+    }
+
+    pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
+        match self {
+            Self::Grid(grid) => grid.range(nblock),
+            Self::Vl(sizes) => sizes.range(nblock),
+        }
+    }
+
+    fn covering(&self, bytes: &Range<usize>) -> Range<usize> {
+        match self {
+            Self::Grid(grid) => grid.covering(bytes),
+            Self::Vl(sizes) => sizes.covering(bytes),
+        }
+    }
+}
+
+/// The part of one block that is wanted, and where it goes.
+struct Piece<'a> {
+    nblock: usize,
+    /// Bytes of the whole block.
+    nbytes: usize,
+    /// The bytes wanted, counted from the start of the block.
+    part: Range<usize>,
+    /// As long as `part`.
+    dest: &'a mut [u8],
+}
+
+/// Cuts a destination at the borders of blocks.
+struct Pieces<'a, 'm> {
+    map: &'m Map,
+    nblocks: Range<usize>,
+    /// What is still to come, in bytes of the chunk's data; `dest` is as long.
+    range: Range<usize>,
+    dest: &'a mut [u8],
+}
+
+impl<'a> Iterator for Pieces<'a, '_> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let nblock = self.nblocks.next()?;
+        let block = self.map.range(nblock);
+        let end = block.end.min(self.range.end);
+        let part = self.range.start - block.start..end - block.start;
+        let (dest, rest) = core::mem::take(&mut self.dest).split_at_mut(part.len());
+        self.range.start = end;
+        self.dest = rest;
+        Some(Piece { nblock, nbytes: block.len(), part, dest })
+    }
+}
+
+/// The filters of a chunk, all of them known. An instrumented chunk lists filters that were never applied.
+fn pipeline_to_undo(blocks: &impl Blocks, params: &DParams) -> Result<Pipeline> {
+    let header = &blocks.layout().header;
+    if header.is_instrumented() {
+        return if params.instrumented {
+            Ok(Pipeline::EMPTY)
+        } else {
+            Err(Error::Unsupported(Unsupported::Instrumented))
+        };
+    }
+    let (pipeline, registry) = (header.pipeline(), &params.registries.filters);
+    match pipeline.active().find(|slot| registry.get(slot.id).is_none()) {
+        Some(slot) => Err(Error::UnknownFilter { id: slot.id }),
+        None => Ok(pipeline),
+    }
+}

@@ -1,0 +1,207 @@
+//! One thread's part: the streams of a block, the codec, and the filters backward.
+
+use core::fmt;
+use core::ops::Range;
+use std::sync::Arc;
+
+use blosc_codecs::{BlockDecoder, CodecId, DecodeOptions, FormatId};
+use blosc_filters::Reference;
+
+use super::Job;
+use crate::layout::{Layout, Split};
+use crate::source::Blocks;
+use crate::stream::{Payload, Streams};
+use crate::{ChunkHeader, DParams, Error, Result, vl};
+
+/// The buffers and the decoder of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Worker {
+    decoder: Option<Cached>,
+    /// A block as the codec gives it, before the filters.
+    filtered: Vec<u8>,
+    /// A block of which only a part is wanted.
+    block: Vec<u8>,
+}
+
+impl Worker {
+    /// Decodes a block of which only `part` is wanted.
+    pub(super) fn read_part<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        nblock: usize,
+        reference: Reference<'_>,
+        nbytes: usize,
+        part: Range<usize>,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let mut block = core::mem::take(&mut self.block);
+        let result = self.read_block(job, nblock, reference, room(&mut block, nbytes));
+        if result.is_ok() {
+            dest.copy_from_slice(&block[part]);
+        }
+        self.block = block;
+        result
+    }
+
+    /// Decodes a block, which `dest` is as long as.
+    pub(super) fn read_block<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        nblock: usize,
+        reference: Reference<'_>,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let (bytes, at) = job.blocks.block(nblock)?;
+        self.undo(job, bytes, at, reference, dest).map_err(|error| error.in_block(nblock, at))
+    }
+
+    fn undo<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        bytes: &[u8],
+        at: usize,
+        reference: Reference<'_>,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        if !job.is_filtered {
+            return self.read_streams(job, bytes, at, dest);
+        }
+        job.params.limits.check_nbytes(dest.len())?;
+        let mut filtered = core::mem::take(&mut self.filtered);
+        let src = room(&mut filtered, dest.len());
+        let result = self.read_streams(job, bytes, at, src).and_then(|()| {
+            let (registry, cx) = (&job.params.registries.filters, job.filter_cx(reference));
+            Ok(job.pipeline.backward(registry, &cx, src, dest)?)
+        });
+        self.filtered = filtered;
+        result
+    }
+
+    fn read_streams<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        bytes: &[u8],
+        at: usize,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let layout = job.blocks.layout();
+        if layout.header.is_vl() {
+            return self.read_payload(job, vl::payload(bytes, dest.len()), at, dest);
+        }
+        let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
+        let len = dest.len() / nstreams(layout, &streams, bytes.len(), dest.len());
+        for part in dest.chunks_exact_mut(len) {
+            let at = streams.at;
+            let payload = streams.next(len)?;
+            self.read_payload(job, payload, at, part)?;
+        }
+        Ok(())
+    }
+
+    fn read_payload<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        payload: Payload<'_>,
+        at: usize,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        match payload {
+            Payload::Stored(plain) => dest.copy_from_slice(plain),
+            Payload::Run(value) => dest.fill(value),
+            Payload::Coded(coded) => {
+                let decoder = self.decoder(&job.blocks.layout().header, job.blocks.dict(), job.params)?;
+                decoder.decode(coded, dest).map_err(|source| Error::Codec { at: at as u64, source })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The decoder of the last chunk, if this one wants the same.
+    fn decoder(
+        &mut self,
+        header: &ChunkHeader,
+        dict: Option<&[u8]>,
+        params: &DParams,
+    ) -> Result<&mut dyn BlockDecoder> {
+        let cached = match self.decoder.take().filter(|cached| cached.suits(header, dict)) {
+            Some(cached) => cached,
+            None => Cached::new(header, dict, params)?,
+        };
+        Ok(&mut *self.decoder.insert(cached).decoder)
+    }
+}
+
+/// A decoder and what it was made for.
+struct Cached {
+    format: FormatId,
+    codec: CodecId,
+    meta: u8,
+    typesize: usize,
+    dict: Option<Arc<[u8]>>,
+    decoder: Box<dyn BlockDecoder>,
+}
+
+impl Cached {
+    fn new(header: &ChunkHeader, dict: Option<&[u8]>, params: &DParams) -> Result<Self> {
+        let (format, codec) = (header.format(), header.codec_id());
+        let (meta, typesize) = (header.codec_meta(), header.typesize());
+        let unknown = |source| Error::UnknownCodec { format, id: codec, source };
+        let registry = &params.registries.codecs;
+        let found = match format {
+            // No C-Blosc2 has Snappy: what stands there is something else.
+            FormatId::SNAPPY if header.version() > 2 => {
+                return Err(unknown(blosc_codecs::Error::UnknownFormat { format }));
+            }
+            FormatId::USER if header.is_extended() => registry.require(codec),
+            _ => registry.require_format(format),
+        };
+        let found = found.map_err(unknown)?;
+        // Codecs without dictionaries ignore one, as C-Blosc2 does.
+        let dict = dict.filter(|_| found.has_dict());
+        let options = DecodeOptions { meta, typesize, dict, blockshape: params.blockshape.as_deref() };
+        let decoder = found.new_decoder(&options).map_err(|source| Error::Codec { at: 0, source })?;
+        Ok(Self { format, codec, meta, typesize, dict: dict.map(Arc::from), decoder })
+    }
+
+    fn suits(&self, header: &ChunkHeader, dict: Option<&[u8]>) -> bool {
+        self.format == header.format()
+            && self.codec == header.codec_id()
+            && self.meta == header.codec_meta()
+            && self.typesize == header.typesize()
+            && self.dict.as_deref() == dict
+            && (header.version() == 2 || self.format != FormatId::SNAPPY)
+    }
+}
+
+impl fmt::Debug for Cached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cached").field(&self.codec).finish()
+    }
+}
+
+/// How many streams a block of `len` bytes has.
+pub(crate) fn nstreams(layout: &Layout, streams: &Streams<'_>, extent: usize, len: usize) -> usize {
+    if layout.is_leftover(len) {
+        return 1;
+    }
+    match layout.split {
+        Split::No => 1,
+        Split::Yes => layout.header.typesize(),
+        Split::ByExtent => {
+            let one = streams.peek_csize().and_then(|csize| usize::try_from(csize).ok());
+            if one.and_then(|csize| csize.checked_add(4)) == Some(extent) {
+                1
+            } else {
+                layout.header.typesize()
+            }
+        }
+    }
+}
+
+/// The first `len` bytes of a buffer that only grows.
+fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    &mut buffer[..len]
+}

@@ -1,0 +1,80 @@
+//! Whole chunks to data: the one-line functions and the reusable object.
+
+use crate::{Chunk, DParams, Result, Scratch};
+
+/// Decodes a chunk with default parameters, which refuse more than 1 GiB of data.
+///
+/// # Errors
+///
+/// As [`Decoder::decode`].
+pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
+    Decoder::default().decode(chunk)
+}
+
+/// Decodes a chunk with default parameters to the start of `dest` and returns how many bytes of data it has.
+///
+/// # Errors
+///
+/// As [`Decoder::decode_into`].
+pub fn decompress_into(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
+    Decoder::default().decode_into(chunk, dest)
+}
+
+/// Decodes chunks one after another with the same parameters and buffers.
+///
+/// ```
+/// use blosc_chunk::{CParams, DParams, Decoder, compress};
+///
+/// let mut decoder = Decoder::new(DParams::default());
+/// for data in [&b"one chunk"[..], b"and another"] {
+///     let chunk = compress(data, &CParams::default())?;
+///     assert_eq!(decoder.decode(&chunk)?, data);
+/// }
+/// # Ok::<(), blosc_chunk::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Decoder {
+    scratch: Scratch,
+}
+
+impl Decoder {
+    /// A decoder with these parameters.
+    #[must_use]
+    pub fn new(params: DParams) -> Self {
+        Self { scratch: Scratch::new(&params) }
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub const fn params(&self) -> &DParams {
+        self.scratch.params()
+    }
+
+    /// All data of a chunk.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) if they are more than the limits allow, and otherwise as
+    /// [`Chunk::parse`] and [`Chunk::decode_into`].
+    pub fn decode(&mut self, chunk: &[u8]) -> Result<Vec<u8>> {
+        let chunk = Chunk::parse(chunk)?;
+        self.params().limits.check(chunk.header())?;
+        let mut data = vec![0; chunk.header().nbytes()];
+        chunk.decode_into(&mut data, &mut self.scratch)?;
+        Ok(data)
+    }
+
+    /// All data of a chunk, to the start of `dest`; returns how many bytes they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Chunk::parse`] and [`Chunk::decode_into`].
+    pub fn decode_into(&mut self, chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
+        Chunk::parse(chunk)?.decode_into(dest, &mut self.scratch)
+    }
+
+    /// The buffers, for the methods of [`Chunk`].
+    pub fn scratch(&mut self) -> &mut Scratch {
+        &mut self.scratch
+    }
+}

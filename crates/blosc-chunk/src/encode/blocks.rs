@@ -1,0 +1,132 @@
+//! The blocks of a chunk, one after another or many at once.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use blosc_filters::{FilterId, Reference};
+
+use super::plan::{Plan, field};
+use super::worker::Worker;
+use super::{Input, worker};
+use crate::jobs::for_each;
+use crate::{CParams, ChunkHeader, Result};
+
+/// How the data ended up.
+pub(super) enum Fit {
+    /// Compressed, and in the destination but for this header.
+    Chunk(ChunkHeader),
+    /// To be stored as they are.
+    Memcpyed(ChunkHeader),
+}
+
+/// What the blocks of one chunk have in common.
+pub(super) struct Job<'a> {
+    pub(super) params: &'a CParams,
+    pub(super) plan: &'a Plan,
+    pub(super) input: Input<'a>,
+    /// What blocks after the first refer to.
+    pub(super) reference: Option<&'a [u8]>,
+    pub(super) is_filtered: bool,
+}
+
+/// Compresses all blocks. `dest` is no longer than the data and a header.
+pub(super) fn encode(
+    params: &CParams,
+    plan: &Plan,
+    input: Input<'_>,
+    workers: &mut Vec<Worker>,
+    dest: &mut [u8],
+) -> Result<Fit> {
+    let first = first_block(params, plan, input)?;
+    let reference = first.as_deref();
+    let job = Job { params, plan, input, reference, is_filtered: worker::is_filtered(params) };
+    let jobs = params.threads.jobs(plan.grid.nblocks);
+    let end = if jobs > 1 {
+        encode_parallel(&job, jobs, workers, dest)?
+    } else {
+        encode_serial(&job, workers, dest)?
+    };
+    let all_zeros = plan.table_end() + 4 * plan.all_streams();
+    Ok(match end {
+        Some(end) if end == all_zeros && may_be_special(params, plan) => Fit::Chunk(plan.zeros()),
+        Some(end) => Fit::Chunk(plan.finish(end)),
+        None => Fit::Memcpyed(plan.memcpyed()),
+    })
+}
+
+/// Readers before C-Blosc2 3.1.5 refuse zeros that are not whole items.
+fn may_be_special(params: &CParams, plan: &Plan) -> bool {
+    let whole = plan.header.nbytes().is_multiple_of(plan.header.typesize());
+    params.special_values && whole && plan.header.is_extended()
+}
+
+/// Compresses straight to the destination; `None` if it is too small.
+fn encode_serial(job: &Job<'_>, workers: &mut Vec<Worker>, dest: &mut [u8]) -> Result<Option<usize>> {
+    if workers.is_empty() {
+        workers.push(Worker::default());
+    }
+    let worker = &mut workers[0];
+    let mut end = job.plan.table_end();
+    for nblock in 0..job.plan.grid.nblocks {
+        put_start(job.plan, nblock, end, dest);
+        match worker.encode(job, nblock, &mut dest[end..])? {
+            Some(cbytes) => end += cbytes,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(end))
+}
+
+/// Compresses to the workers' buffers, then puts the blocks together in order; `None` if the destination is too small.
+fn encode_parallel(
+    job: &Job<'_>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    dest: &mut [u8],
+) -> Result<Option<usize>> {
+    let room = dest.len().saturating_sub(job.plan.table_end());
+    let total = AtomicUsize::new(0);
+    workers.iter_mut().for_each(Worker::clear);
+    for_each(jobs, workers, 0..job.plan.grid.nblocks, |worker, nblock| {
+        if total.load(Ordering::Relaxed) <= room {
+            let cbytes = worker.encode_packed(job, nblock)?;
+            total.fetch_add(cbytes, Ordering::Relaxed);
+        }
+        Ok(())
+    })?;
+    if total.into_inner() > room {
+        return Ok(None);
+    }
+    let mut blocks: Vec<_> = workers.iter().flat_map(Worker::packed).collect();
+    blocks.sort_unstable_by_key(|(nblock, _)| *nblock);
+    let mut end = job.plan.table_end();
+    for (nblock, bytes) in blocks {
+        put_start(job.plan, nblock, end, dest);
+        dest[end..end + bytes.len()].copy_from_slice(bytes);
+        end += bytes.len();
+    }
+    Ok(Some(end))
+}
+
+fn put_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [u8]) {
+    let at = plan.header.header_len() + 4 * nblock;
+    dest[at..at + 4].copy_from_slice(&field(start).to_le_bytes());
+}
+
+/// What delta refers to in blocks after the first: the first block as a decoder will have it, which is not the same
+/// as the data if a filter loses some.
+fn first_block(params: &CParams, plan: &Plan, input: Input<'_>) -> Result<Option<Vec<u8>>> {
+    if plan.grid.nblocks < 2 || !params.filters.contains(FilterId::DELTA) {
+        return Ok(None);
+    }
+    let mut first = vec![0; plan.grid.blocksize];
+    input.read(0, &mut first);
+    let registry = &params.registries.filters;
+    if params.filters.is_lossy(registry) {
+        let geometry = worker::geometry(params);
+        let cx = worker::filter_cx(params, plan, Reference::FirstBlock, geometry.as_ref());
+        let (mut filtered, mut scratch) = (vec![0; first.len()], vec![0; first.len()]);
+        params.filters.forward(registry, &cx, &first, &mut filtered, &mut scratch)?;
+        params.filters.backward(registry, &cx, &mut filtered, &mut first)?;
+    }
+    Ok(Some(first))
+}

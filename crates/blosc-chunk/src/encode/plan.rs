@@ -1,0 +1,144 @@
+//! What is decided before the first block: the header, the blocks, and whether to compress at all.
+
+use core::num::{NonZeroU8, NonZeroU32};
+
+use blosc_codecs::FormatId;
+use blosc_filters::FilterId;
+
+use crate::blocksize::{MIN_BUFFER_1, MIN_BUFFER_2, blocksize, is_split};
+use crate::header::Extension;
+use crate::layout::Grid;
+use crate::{Blosc2Flags, CParams, ChunkHeader, Error, Flags, Param, Result, SpecialKind};
+
+/// The header without the final size, and what the blocks are like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) header: ChunkHeader,
+    pub(super) grid: Grid,
+    /// Streams of a full block.
+    pub(super) nstreams: usize,
+}
+
+impl Plan {
+    /// Plans a chunk for `nbytes` bytes of data and a destination of `room` bytes.
+    pub(super) fn new(params: &CParams, nbytes: usize, room: usize) -> Result<Self> {
+        let header_len = if params.target.is_blosc1() { ChunkHeader::MIN_LEN } else { ChunkHeader::MAX_LEN };
+        let max = i32::MAX as usize - header_len;
+        let too_long = Error::Param(Param::Nbytes { nbytes, max });
+        let size = u32::try_from(nbytes).ok().filter(|_| nbytes <= max).ok_or(too_long)?;
+        let blocksize = if nbytes == 0 { 1 } else { blocksize(params, nbytes) };
+        let grid = Grid::new(nbytes, blocksize);
+        let split = is_split(params, blocksize);
+        let header = header(params, size, blocksize, split);
+        let table = header_len + 4 * grid.nblocks;
+        let stored = is_stored(params, &grid) || table > room.min(nbytes + header_len);
+        let nstreams = if split { header.typesize() } else { 1 };
+        Ok(Self { header: if stored { up_front(header) } else { header }, grid, nstreams })
+    }
+
+    /// Where the blocks of a chunk without dictionary begin.
+    pub(super) fn table_end(&self) -> usize {
+        self.header.header_len() + 4 * self.grid.nblocks
+    }
+
+    /// Streams of a block of `nbytes` bytes.
+    pub(super) fn nstreams(&self, nbytes: usize) -> usize {
+        if nbytes < self.grid.blocksize { 1 } else { self.nstreams }
+    }
+
+    /// Streams of all blocks together.
+    pub(super) fn all_streams(&self) -> usize {
+        let full = self.grid.nbytes / self.grid.blocksize;
+        full * self.nstreams + (self.grid.nblocks - full)
+    }
+
+    /// The header of the chunk when its size is known.
+    pub(super) fn finish(&self, cbytes: usize) -> ChunkHeader {
+        ChunkHeader { cbytes: field(cbytes), ..self.header }
+    }
+
+    /// The header of a chunk whose streams are all runs of zeros.
+    pub(super) fn zeros(&self) -> ChunkHeader {
+        let special = SpecialKind::Zeros.code() << 4;
+        let extension = self.header.extension.map(|e| Extension {
+            blosc2_flags: e.blosc2_flags.without(Blosc2Flags::DICT).with(special),
+            ..e
+        });
+        ChunkHeader { extension, ..self.finish(ChunkHeader::MAX_LEN) }
+    }
+
+    /// The header of a chunk that did not get smaller.
+    pub(super) fn memcpyed(&self) -> ChunkHeader {
+        memcpyed(self.header, self.header.flags.with(Flags::MEMCPYED))
+    }
+}
+
+/// Data that are not worth trying, and those that some reader of Blosc 1 would damage: C-Blosc before 1.18 and
+/// C-Blosc2 forget the cut item at the end of a bit-shuffled block, if the items before are a multiple of 8.
+fn is_stored(params: &CParams, grid: &Grid) -> bool {
+    let blosc1 = params.target.is_blosc1();
+    let min = if blosc1 { MIN_BUFFER_1 } else { MIN_BUFFER_2 };
+    if params.level.get() == 0 || grid.nbytes < min {
+        return true;
+    }
+    let (last, typesize) = (grid.range(grid.nblocks - 1).len(), usize::from(params.stored_typesize()));
+    let forgets = last % typesize != 0 && (last / typesize).is_multiple_of(8);
+    blosc1 && forgets && params.filters.contains(FilterId::BITSHUFFLE)
+}
+
+/// C-Blosc2 does not care for the other bits if it does not try, C-Blosc does.
+fn up_front(header: ChunkHeader) -> ChunkHeader {
+    if header.is_extended() {
+        memcpyed(header, Flags(Flags::EXTENDED | Flags::MEMCPYED))
+    } else {
+        memcpyed(header, header.flags.with(Flags::MEMCPYED))
+    }
+}
+
+fn memcpyed(header: ChunkHeader, flags: Flags) -> ChunkHeader {
+    let extension =
+        header.extension.map(|e| Extension { blosc2_flags: e.blosc2_flags.without(Blosc2Flags::DICT), ..e });
+    let cbytes = field(header.header_len() + header.nbytes());
+    ChunkHeader { flags, extension, cbytes, ..header }
+}
+
+fn header(params: &CParams, nbytes: u32, blocksize: usize, split: bool) -> ChunkHeader {
+    let blosc1 = params.target.is_blosc1();
+    ChunkHeader {
+        version: if blosc1 { 2 } else { 5 },
+        versionlz: 1,
+        flags: flags(params, split),
+        typesize: NonZeroU8::new(params.stored_typesize()).unwrap_or(NonZeroU8::MIN),
+        nbytes,
+        blocksize: NonZeroU32::new(field(blocksize)).unwrap_or(NonZeroU32::MIN),
+        cbytes: 0,
+        extension: (!blosc1).then(|| extension(params)),
+    }
+}
+
+fn flags(params: &CParams, split: bool) -> Flags {
+    let bit = |id, bit| if params.filters.contains(id) { bit } else { 0 };
+    let filters = if params.target.is_blosc1() {
+        bit(FilterId::SHUFFLE, Flags::SHUFFLE) | bit(FilterId::BITSHUFFLE, Flags::BITSHUFFLE)
+    } else {
+        Flags::EXTENDED | bit(FilterId::DELTA, Flags::DELTA)
+    };
+    let unsplit = if split { 0 } else { Flags::UNSPLIT };
+    let FormatId(format) = params.codec.format();
+    Flags(filters | unsplit).with_format(FormatId(format))
+}
+
+fn extension(params: &CParams) -> Extension {
+    Extension {
+        pipeline: params.filters,
+        udcodec: params.codec,
+        compcode_meta: params.codec_meta,
+        flags2: crate::Blosc2Flags2(0),
+        blosc2_flags: Blosc2Flags(0),
+    }
+}
+
+/// A size that fits a header field, since the data do.
+pub(super) fn field(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}

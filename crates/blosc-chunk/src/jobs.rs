@@ -1,0 +1,105 @@
+//! Blocks in parallel, with results that do not depend on the number of threads.
+
+use crate::Result;
+
+/// Calls `f` for each item, with one worker per job. Items are taken in order; if some fail, the error is that of the
+/// first of them, as if there were one job.
+pub(crate) fn for_each<W: Default + Send, T: Send>(
+    jobs: usize,
+    workers: &mut Vec<W>,
+    mut items: impl Iterator<Item = T> + Send,
+    f: impl Fn(&mut W, T) -> Result<()> + Sync,
+) -> Result<()> {
+    if workers.len() < jobs.max(1) {
+        workers.resize_with(jobs.max(1), W::default);
+    }
+    if jobs > 1 {
+        return parallel::for_each(&mut workers[..jobs], items, f);
+    }
+    items.try_for_each(|item| f(&mut workers[0], item))
+}
+
+#[cfg(feature = "rayon")]
+mod parallel {
+    use std::sync::{Mutex, PoisonError};
+
+    use crate::{Error, Result};
+
+    /// The items that are left, and the first failure. All items before a failed one have been taken by someone.
+    struct Queue<I> {
+        items: I,
+        taken: usize,
+        failure: Option<(usize, Error)>,
+    }
+
+    impl<I: Iterator> Queue<I> {
+        fn take(&mut self) -> Option<(usize, I::Item)> {
+            if self.failure.is_some() {
+                return None;
+            }
+            let item = self.items.next()?;
+            self.taken += 1;
+            Some((self.taken, item))
+        }
+
+        fn fail(&mut self, nitem: usize, error: Error) {
+            if self.failure.as_ref().is_none_or(|(first, _)| nitem < *first) {
+                self.failure = Some((nitem, error));
+            }
+        }
+    }
+
+    pub(super) fn for_each<W: Send, T: Send>(
+        workers: &mut [W],
+        items: impl Iterator<Item = T> + Send,
+        f: impl Fn(&mut W, T) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let queue = Mutex::new(Queue { items, taken: 0, failure: None });
+        let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let (lock, f) = (&lock, &f);
+        rayon::scope(|scope| {
+            for worker in workers {
+                scope.spawn(move |_| {
+                    loop {
+                        let Some((nitem, item)) = lock().take() else { return };
+                        if let Err(error) = f(worker, item) {
+                            lock().fail(nitem, error);
+                        }
+                    }
+                });
+            }
+        });
+        let failure = lock().failure.take();
+        failure.map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+#[cfg(not(feature = "rayon"))]
+mod parallel {
+    use crate::Result;
+
+    pub(super) fn for_each<W, T>(
+        workers: &mut [W],
+        mut items: impl Iterator<Item = T>,
+        f: impl Fn(&mut W, T) -> Result<()>,
+    ) -> Result<()> {
+        items.try_for_each(|item| f(&mut workers[0], item))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Error, Param};
+
+    #[test]
+    fn the_first_failure_counts_whatever_the_number_of_jobs() {
+        let fail_from_7 = |_: &mut (), item: usize| {
+            if item < 7 { Ok(()) } else { Err(Error::Param(Param::EmptyBlock { nblock: item })) }
+        };
+        for jobs in 1..5 {
+            let error = for_each(jobs, &mut Vec::new(), 0..100, fail_from_7).unwrap_err();
+            assert_eq!(error, Error::Param(Param::EmptyBlock { nblock: 7 }));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Where the blocks of a chunk are and what they cover ("Body layout" in the format document).
+
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+
+use core::ops::Range;
+
+use crate::blocksize::splits_in_blosc1;
+use crate::{ChunkHeader, Corrupt, Error, Kind, Result};
+
+/// The data of a chunk cut into blocks of one size; the last one may be shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub(crate) nbytes: usize,
+    pub(crate) blocksize: usize,
+    pub(crate) nblocks: usize,
+}
+
+impl Grid {
+    /// A block size beyond the data is cut to them: C-Blosc2 3.x reads it so. `blocksize` is at least 1.
+    pub(crate) fn new(nbytes: usize, blocksize: usize) -> Self {
+        let blocksize = blocksize.min(nbytes).max(1);
+        Self { nbytes, blocksize, nblocks: nbytes.div_ceil(blocksize) }
+    }
+
+    /// The data (bytes) that block `nblock` covers.
+    pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
+        let start = nblock.saturating_mul(self.blocksize).min(self.nbytes);
+        start..start.saturating_add(self.blocksize).min(self.nbytes)
+    }
+
+    /// The blocks that cover these bytes, which lie within the data.
+    pub(crate) fn covering(&self, bytes: &Range<usize>) -> Range<usize> {
+        if bytes.is_empty() {
+            return 0..0;
+        }
+        let first = bytes.start.checked_div(self.blocksize).unwrap_or(0);
+        first..bytes.end.div_ceil(self.blocksize)
+    }
+}
+
+/// What a reader must know to find and decode the blocks of a regular or VL-block chunk. For other kinds there
+/// are no blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub(crate) header: ChunkHeader,
+    /// In a VL-block chunk only `nblocks` has a meaning.
+    pub(crate) grid: Grid,
+    pub(crate) split: Split,
+    /// Where the dictionary is (bytes from the start of the chunk).
+    dict: Option<(u32, u32)>,
+    /// Where the block area begins (bytes from the start of the chunk).
+    pub(crate) data_start: usize,
+    /// The stored block size, to be tried if reading with the rounded one fails.
+    pub(crate) literal_blocksize: Option<usize>,
+}
+
+/// How the full blocks of a chunk are cut into streams. Leftover blocks are one stream always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Split {
+    /// One stream.
+    No,
+    /// `typesize` streams.
+    Yes,
+    /// One stream if its size fills the extent of the block, `typesize` streams otherwise: Blosc 1 chunks that bend
+    /// the rule, from before it had a flag or from C-Blosc 1.14 and later in mode ALWAYS.
+    ByExtent,
+}
+
+impl Layout {
+    /// Finds the parts of the chunk. `head` holds the chunk at least up to its block area.
+    pub(crate) fn parse(header: ChunkHeader, head: &[u8]) -> Result<Self> {
+        match header.kind() {
+            Kind::Regular => salvage(&header, head)
+                .map_or_else(|| Self::with_blocksize(header, header.blocksize(), head), Ok)
+                .and_then(Self::check_split),
+            Kind::Vl => Self::build(header, vl_grid(&header), head),
+            _ => Ok(Self::without_blocks(header)),
+        }
+    }
+
+    /// The layout if blocks have this size.
+    pub(crate) fn with_blocksize(header: ChunkHeader, blocksize: usize, head: &[u8]) -> Result<Self> {
+        Self::build(header, Grid::new(header.nbytes(), blocksize), head)
+    }
+
+    /// Where the dictionary is.
+    pub(crate) fn dict(&self) -> Option<Range<usize>> {
+        self.dict.map(|(start, end)| start as usize..end as usize)
+    }
+
+    /// Whether a block of `len` bytes is shorter than the others, and so never split.
+    pub(crate) fn is_leftover(&self, len: usize) -> bool {
+        len < self.grid.blocksize
+    }
+
+    /// The last place where a stream can begin.
+    pub(crate) fn data_end(&self) -> usize {
+        self.header.cbytes()
+    }
+
+    /// The stored start of a block, checked to lie in the block area.
+    pub(crate) fn block_start(&self, head: &[u8], nblock: usize) -> Result<usize> {
+        let at = self.header.header_len().saturating_add(nblock.saturating_mul(4));
+        let bstart = read_i32(head, at).ok_or_else(|| self.starts_outside())?;
+        self.check_block_start(nblock, bstart)
+    }
+
+    pub(crate) fn check_block_start(&self, nblock: usize, bstart: i32) -> Result<usize> {
+        let (min, max) = (self.data_start, self.data_end().saturating_sub(4));
+        let start = usize::try_from(bstart).ok().filter(|start| (min..=max).contains(start));
+        let at = self.header.header_len().saturating_add(nblock.saturating_mul(4));
+        start.ok_or_else(|| Error::corrupt(at, Corrupt::BlockStart { nblock, bstart, min, max }))
+    }
+
+    fn without_blocks(header: ChunkHeader) -> Self {
+        let grid = Grid { nbytes: header.nbytes(), blocksize: header.blocksize(), nblocks: 0 };
+        let data_start = header.header_len();
+        Self { header, grid, split: Split::No, dict: None, data_start, literal_blocksize: None }
+    }
+
+    fn build(header: ChunkHeader, grid: Grid, head: &[u8]) -> Result<Self> {
+        let layout = Self { grid, split: split_rule(&header, &grid), ..Self::without_blocks(header) };
+        let end = (header.header_len() as u64).saturating_add((grid.nblocks as u64).saturating_mul(4));
+        let cbytes = header.cbytes().min(head.len());
+        let Some(end) = usize::try_from(end).ok().filter(|&end| end <= cbytes) else {
+            return Err(layout.starts_outside());
+        };
+        if !header.has_dict() {
+            return Ok(Self { data_start: end, ..layout });
+        }
+        let (start, data_start) = find_dict(&header, head, end)?;
+        let dict = u32::try_from(start).ok().zip(u32::try_from(data_start).ok());
+        Ok(Self { dict, data_start, ..layout })
+    }
+
+    /// A split block is cut at whole items, so its size must be some.
+    fn check_split(self) -> Result<Self> {
+        let (blocksize, typesize) = (self.grid.blocksize, self.header.typesize());
+        if self.split == Split::Yes && blocksize.checked_rem(typesize) != Some(0) {
+            return Err(Error::corrupt(8, Corrupt::Split { blocksize, typesize }));
+        }
+        Ok(self)
+    }
+
+    fn starts_outside(&self) -> Error {
+        let (nblocks, at) = (self.grid.nblocks as u64, self.header.header_len());
+        let end = (at as u64).saturating_add(nblocks.saturating_mul(4));
+        Error::corrupt(at, Corrupt::BlockStarts { nblocks, end, cbytes: self.header.cbytes() })
+    }
+}
+
+/// Reads an `i32` at a place that may be outside.
+pub(crate) fn read_i32(bytes: &[u8], at: usize) -> Option<i32> {
+    let field = bytes.get(at..)?.first_chunk()?;
+    Some(i32::from_le_bytes(*field))
+}
+
+fn header_grid(header: &ChunkHeader) -> Grid {
+    Grid::new(header.nbytes(), header.blocksize())
+}
+
+fn vl_grid(header: &ChunkHeader) -> Grid {
+    Grid { nbytes: header.nbytes(), blocksize: header.nbytes(), nblocks: header.blocksize() }
+}
+
+/// C-Blosc2 3.0 to 3.3.5 store the block size that the user gave, but cut the data by that size rounded down to whole
+/// items. If the block starts are where the rounded size puts them, that is what happened. The literal size remains
+/// possible if nothing tells the two apart.
+fn salvage(header: &ChunkHeader, head: &[u8]) -> Option<Layout> {
+    let literal = header_grid(header);
+    let grid = rounded(header)?;
+    let layout = Layout::build(*header, grid, head).ok()?;
+    let starts = (0..grid.nblocks)
+        .filter_map(|nblock| read_i32(head, header.header_len().saturating_add(nblock.saturating_mul(4))));
+    let first = usize::try_from(starts.min()?).ok()?;
+    let ambiguous = layout.split == Split::No && literal.nblocks == grid.nblocks;
+    let literal_blocksize = ambiguous.then_some(literal.blocksize);
+    (first == layout.data_start).then_some(Layout { literal_blocksize, ..layout })
+}
+
+/// The grid of the block size rounded down to whole items, where that makes a difference.
+fn rounded(header: &ChunkHeader) -> Option<Grid> {
+    let literal = header_grid(header);
+    let rest = literal.blocksize.checked_rem(header.typesize())?;
+    let differs = header.version() > 2 && literal.blocksize > header.typesize() && rest != 0;
+    differs.then(|| Grid::new(literal.nbytes, literal.blocksize.saturating_sub(rest)))
+}
+
+fn split_rule(header: &ChunkHeader, grid: &Grid) -> Split {
+    let (typesize, blocksize) = (header.typesize(), grid.blocksize);
+    if !header.is_split() || header.is_vl() || typesize == 1 {
+        return Split::No;
+    }
+    if header.version() > 2 || splits_in_blosc1(typesize, blocksize) {
+        return Split::Yes;
+    }
+    if blocksize.checked_rem(typesize) == Some(0) { Split::ByExtent } else { Split::No }
+}
+
+/// Where the dictionary whose size field is at `at` starts and ends.
+fn find_dict(header: &ChunkHeader, head: &[u8], at: usize) -> Result<(usize, usize)> {
+    let cbytes = header.cbytes().min(head.len());
+    let start = at.saturating_add(4);
+    let no_room = |end| Error::corrupt(at, Corrupt::DictRoom { end, cbytes });
+    let dsize = read_i32(head, at).filter(|_| start <= cbytes).ok_or_else(|| no_room(start))?;
+    let len = usize::try_from(dsize).ok().filter(|len| (1..=MAX_DICT).contains(len));
+    let len = len.ok_or_else(|| Error::corrupt(at, Corrupt::DictSize { dsize, max: MAX_DICT }))?;
+    let end = start.saturating_add(len);
+    if end <= cbytes { Ok((start, end)) } else { Err(no_room(end)) }
+}
+
+/// Greatest size of a dictionary (bytes).
+pub(crate) const MAX_DICT: usize = 32768;

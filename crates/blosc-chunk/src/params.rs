@@ -1,0 +1,358 @@
+//! What to do when compressing ([`CParams`]) and when decompressing ([`DParams`]).
+
+mod check;
+
+use core::fmt;
+use core::num::NonZeroUsize;
+use std::sync::Arc;
+
+use blosc_codecs::{CodecId, Level};
+use blosc_filters::{Pipeline, Simd};
+
+use crate::{Limits, Result};
+
+/// How to compress. The default is that of C-Blosc2: BloscLZ at level 5, items of 8 bytes, shuffle, automatic block
+/// size; the chunks are readable by every C-Blosc2 from 2.0.3 on.
+///
+/// ```
+/// use blosc_chunk::{CParams, CodecId, Pipeline};
+///
+/// let params = CParams::default().codec(CodecId::LZ4).typesize(4).filters(Pipeline::parse("bitshuffle")?);
+/// assert!(params.check().is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CParams {
+    /// The codec of the streams.
+    pub codec: CodecId,
+    /// The codec's parameter, stored in the header; 0 for built-in codecs.
+    pub codec_meta: u8,
+    /// How hard to try, 0 to 9; at 0 the data are stored.
+    pub level: Level,
+    /// Bytes of an item. Items wider than 255 bytes are compressed as bytes.
+    pub typesize: usize,
+    /// The filters before the codec.
+    pub filters: Pipeline,
+    /// Bytes of a block, rounded down to whole items; `None` for the automatic choice of the original libraries.
+    pub block_size: Option<usize>,
+    /// Whether blocks are split into streams.
+    pub split: SplitMode,
+    /// A dictionary for the streams of a chunk.
+    pub dict: Dict,
+    /// The oldest program that shall read the chunks.
+    pub target: Target,
+    /// Whether a chunk of zeros is stored as 32 bytes.
+    pub special_values: bool,
+    /// Threads inside one chunk. The bytes do not depend on it.
+    pub threads: Threads,
+    /// The codecs and filters there are.
+    pub registries: Registries,
+    /// Items per dimension of a block, slowest first, for codecs and filters that work on arrays.
+    pub blockshape: Option<Arc<[u32]>>,
+    /// Bytes of an item for filters that want the super-chunk's typesize; `None` for `typesize`.
+    pub schunk_typesize: Option<usize>,
+}
+
+impl Default for CParams {
+    fn default() -> Self {
+        Self {
+            codec: CodecId::BLOSCLZ,
+            codec_meta: 0,
+            level: Level::DEFAULT,
+            typesize: 8,
+            filters: Pipeline::SHUFFLE,
+            block_size: None,
+            split: SplitMode::default(),
+            dict: Dict::None,
+            target: Target::default(),
+            special_values: true,
+            threads: Threads::One,
+            registries: Registries::default(),
+            blockshape: None,
+            schunk_typesize: None,
+        }
+    }
+}
+
+/// One method for each field, to be chained.
+impl CParams {
+    /// With another codec.
+    #[must_use]
+    pub fn codec(self, codec: CodecId) -> Self {
+        Self { codec, ..self }
+    }
+
+    /// With another parameter for the codec.
+    #[must_use]
+    pub fn codec_meta(self, codec_meta: u8) -> Self {
+        Self { codec_meta, ..self }
+    }
+
+    /// With another level.
+    #[must_use]
+    pub fn level(self, level: Level) -> Self {
+        Self { level, ..self }
+    }
+
+    /// With items of another size (bytes).
+    #[must_use]
+    pub fn typesize(self, typesize: usize) -> Self {
+        Self { typesize, ..self }
+    }
+
+    /// With other filters.
+    #[must_use]
+    pub fn filters(self, filters: Pipeline) -> Self {
+        Self { filters, ..self }
+    }
+
+    /// With blocks of another size (bytes), or `None` for the automatic choice.
+    #[must_use]
+    pub fn block_size(self, block_size: Option<usize>) -> Self {
+        Self { block_size, ..self }
+    }
+
+    /// With another rule for splitting blocks.
+    #[must_use]
+    pub fn split(self, split: SplitMode) -> Self {
+        Self { split, ..self }
+    }
+
+    /// With or without a dictionary.
+    #[must_use]
+    pub fn dict(self, dict: Dict) -> Self {
+        Self { dict, ..self }
+    }
+
+    /// For other readers.
+    #[must_use]
+    pub fn target(self, target: Target) -> Self {
+        Self { target, ..self }
+    }
+
+    /// With or without special chunks for zeros.
+    #[must_use]
+    pub fn special_values(self, special_values: bool) -> Self {
+        Self { special_values, ..self }
+    }
+
+    /// With another number of threads.
+    #[must_use]
+    pub fn threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// With other codecs and filters.
+    #[must_use]
+    pub fn registries(self, registries: Registries) -> Self {
+        Self { registries, ..self }
+    }
+
+    /// With the shape of a block, in items.
+    #[must_use]
+    pub fn blockshape(self, blockshape: Option<Arc<[u32]>>) -> Self {
+        Self { blockshape, ..self }
+    }
+
+    /// With the typesize of the super-chunk (bytes).
+    #[must_use]
+    pub fn schunk_typesize(self, schunk_typesize: Option<usize>) -> Self {
+        Self { schunk_typesize, ..self }
+    }
+
+    /// Whether chunks can be written like this, for this target.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Param`](crate::Error::Param) for what contradicts itself or the target,
+    /// [`Error::UnknownCodec`](crate::Error::UnknownCodec) and [`Error::UnknownFilter`](crate::Error::UnknownFilter)
+    /// for what the registries lack.
+    pub fn check(&self) -> Result<()> {
+        check::check(self)
+    }
+
+    /// The typesize in the header (bytes): 1 for items that are too wide for it.
+    pub(crate) fn stored_typesize(&self) -> u8 {
+        u8::try_from(self.typesize).unwrap_or(1)
+    }
+}
+
+/// How to decompress.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct DParams {
+    /// How much a chunk may cost.
+    pub limits: Limits,
+    /// Threads inside one chunk.
+    pub threads: Threads,
+    /// The codecs and filters there are.
+    pub registries: Registries,
+    /// Items per dimension of a block, slowest first, for codecs and filters that work on arrays.
+    pub blockshape: Option<Arc<[u32]>>,
+    /// Bytes of an item for filters that want the super-chunk's typesize; `None` for that of the chunk.
+    pub schunk_typesize: Option<usize>,
+    /// Whether instrumented chunks are read. What comes out is statistics, 16 bytes for each stream.
+    pub instrumented: bool,
+}
+
+/// One method for each field, to be chained.
+impl DParams {
+    /// With other limits.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// With another number of threads.
+    #[must_use]
+    pub fn threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// With other codecs and filters.
+    #[must_use]
+    pub fn registries(self, registries: Registries) -> Self {
+        Self { registries, ..self }
+    }
+
+    /// With the shape of a block, in items.
+    #[must_use]
+    pub fn blockshape(self, blockshape: Option<Arc<[u32]>>) -> Self {
+        Self { blockshape, ..self }
+    }
+
+    /// With the typesize of the super-chunk (bytes).
+    #[must_use]
+    pub fn schunk_typesize(self, schunk_typesize: Option<usize>) -> Self {
+        Self { schunk_typesize, ..self }
+    }
+
+    /// Reading instrumented chunks, or not.
+    #[must_use]
+    pub fn instrumented(self, instrumented: bool) -> Self {
+        Self { instrumented, ..self }
+    }
+}
+
+/// The oldest reader that a chunk is for. Later ones read it too, and C-Blosc2 reads all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// C-Blosc 1.3: BloscLZ, LZ4, LZ4HC, Snappy and zlib; shuffle; split by a fixed rule.
+    Blosc1_3,
+    /// C-Blosc 1.11: also Zstd, bitshuffle, and blocks that are not split.
+    Blosc1_11,
+    /// C-Blosc 1.14: the same chunks, split as that release does.
+    Blosc1_14,
+    /// C-Blosc2 2.0.3: 32-byte headers, runs, any filters.
+    #[default]
+    Blosc2_0,
+    /// C-Blosc2 3.0: also VL-blocks, LZ4 dictionaries and shuffle with a width of its own.
+    Blosc3_0,
+}
+
+impl Target {
+    pub(crate) const fn is_blosc1(self) -> bool {
+        matches!(self, Self::Blosc1_3 | Self::Blosc1_11 | Self::Blosc1_14)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Blosc1_3 => "blosc-1.3",
+            Self::Blosc1_11 => "blosc-1.11",
+            Self::Blosc1_14 => "blosc-1.14",
+            Self::Blosc2_0 => "blosc2-2.0",
+            Self::Blosc3_0 => "blosc2-3.0",
+        })
+    }
+}
+
+/// When blocks are split into one stream for each byte of an item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SplitMode {
+    /// Always, but for leftover blocks. Not for Blosc 1, which could not read all of them.
+    Always,
+    /// Never.
+    Never,
+    /// Where it tends to help. For Blosc2 the same as `ForwardCompat`.
+    Auto,
+    /// As the original libraries do by default.
+    #[default]
+    ForwardCompat,
+}
+
+/// Whether the streams of a chunk share a dictionary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dict {
+    /// They do not.
+    #[default]
+    None,
+    /// One of at most `max` bytes, made from the data; none if the data are few.
+    Train {
+        /// The greatest size (bytes), up to 32768.
+        max: usize,
+    },
+    /// This one.
+    Given(Arc<[u8]>),
+}
+
+/// How many threads work on one chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Threads {
+    /// Only the caller's.
+    #[default]
+    One,
+    /// As many as the current rayon pool has. Without the feature `rayon` the same as `One`.
+    Auto,
+    /// At most so many of the current rayon pool.
+    N(NonZeroUsize),
+}
+
+impl Threads {
+    /// How many jobs to make for `nblocks` blocks.
+    pub(crate) fn jobs(self, nblocks: usize) -> usize {
+        let wanted = match self {
+            Self::One => 1,
+            #[cfg(feature = "rayon")]
+            Self::Auto => rayon::current_num_threads(),
+            #[cfg(not(feature = "rayon"))]
+            Self::Auto => 1,
+            Self::N(n) => n.get(),
+        };
+        if cfg!(feature = "rayon") { wanted.min(nblocks).max(1) } else { 1 }
+    }
+}
+
+/// The codecs, filters and machine instructions to work with.
+#[derive(Clone, Debug)]
+pub struct Registries {
+    /// The codecs.
+    pub codecs: blosc_codecs::Registry,
+    /// The filters.
+    pub filters: blosc_filters::Registry,
+    /// The instructions for filters.
+    pub simd: Simd,
+}
+
+impl Default for Registries {
+    fn default() -> Self {
+        Self {
+            codecs: blosc_codecs::Registry::builtin(),
+            filters: blosc_filters::Registry::builtin(),
+            simd: Simd::detect(),
+        }
+    }
+}
+
+/// Equal when they have codecs and filters of the same ids and names.
+impl PartialEq for Registries {
+    fn eq(&self, other: &Self) -> bool {
+        self.codecs == other.codecs && self.filters.iter().eq(other.filters.iter())
+    }
+}

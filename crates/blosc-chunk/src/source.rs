@@ -1,0 +1,103 @@
+//! Where the bytes of blocks come from: a chunk in memory, or parts of one that were fetched.
+
+use core::ops::Range;
+
+use crate::layout::{Layout, Split};
+use crate::{Chunk, Corrupt, Error, Result};
+
+/// The stored bytes of the blocks of one chunk.
+pub(crate) trait Blocks: Sync {
+    /// The chunk's layout.
+    fn layout(&self) -> &Layout;
+
+    /// The chunk's dictionary.
+    fn dict(&self) -> Option<&[u8]>;
+
+    /// The bytes of a block, from the size of its first stream on, and where they begin in the chunk. They may
+    /// reach beyond the block unless something depends on the extent: see [`Extents::are_needed`].
+    fn block(&self, nblock: usize) -> Result<(&[u8], usize)>;
+}
+
+/// The blocks of a chunk in memory.
+pub(crate) struct InMemory<'a> {
+    chunk: Chunk<'a>,
+    layout: Layout,
+    extents: Option<Extents>,
+}
+
+impl<'a> InMemory<'a> {
+    pub(crate) fn new(chunk: Chunk<'a>, layout: Layout) -> Result<Self> {
+        let starts = |nblock| layout.block_start(chunk.bytes(), nblock);
+        let needed = Extents::are_needed(&layout);
+        let extents = needed.then(|| Extents::new(&layout, starts)).transpose()?;
+        Ok(Self { chunk, layout, extents })
+    }
+}
+
+impl Blocks for InMemory<'_> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn dict(&self) -> Option<&[u8]> {
+        self.chunk.bytes().get(self.layout.dict()?)
+    }
+
+    fn block(&self, nblock: usize) -> Result<(&[u8], usize)> {
+        let range = match &self.extents {
+            Some(extents) => extents.range(nblock),
+            None => self.layout.block_start(self.chunk.bytes(), nblock)?..self.layout.data_end(),
+        };
+        let start = range.start;
+        Ok((self.chunk.bytes().get(range).unwrap_or_default(), start))
+    }
+}
+
+/// From where to where each block reaches: its start, and the next larger start or the end of the chunk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extents(Vec<Range<u32>>);
+
+impl Extents {
+    /// Whether decoding depends on where a block ends. Otherwise its streams say so themselves.
+    pub(crate) fn are_needed(layout: &Layout) -> bool {
+        layout.header.is_vl() || layout.split == Split::ByExtent
+    }
+
+    /// Blocks may be stored in any order, but VL-blocks.
+    pub(crate) fn new(layout: &Layout, start: impl Fn(usize) -> Result<usize>) -> Result<Self> {
+        let starts = (0..layout.grid.nblocks).map(|nblock| start(nblock).map(field));
+        let starts = starts.collect::<Result<Vec<u32>>>()?;
+        let end = field(layout.data_end());
+        if layout.header.is_vl() {
+            check_order(layout, &starts, end)?;
+        }
+        let mut sorted = starts.clone();
+        sorted.sort_unstable();
+        let next = |start| sorted.get(sorted.partition_point(|&s| s <= start)).copied().unwrap_or(end);
+        Ok(Self(starts.iter().map(|&start| start..next(start)).collect()))
+    }
+
+    /// Where a block lies in the chunk (bytes).
+    pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
+        self.0.get(nblock).map_or(0..0, |range| range.start as usize..range.end as usize)
+    }
+}
+
+/// The payload of a VL-block has no size of its own, so the order of the blocks matters, and each needs a size and
+/// at least one byte.
+fn check_order(layout: &Layout, starts: &[u32], end: u32) -> Result<()> {
+    let ends = starts.iter().skip(1).chain([&end]);
+    for (nblock, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+        if i64::from(end) - i64::from(start) <= 4 {
+            let at = layout.header.header_len() + 4 * nblock;
+            let what = Corrupt::VlSpan { nblock, start: start.into(), end: end.into() };
+            return Err(Error::corrupt(at, what));
+        }
+    }
+    Ok(())
+}
+
+/// An offset in a chunk, which has less than 2 GiB.
+fn field(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,66 @@
+//! Blocks of individual sizes ("VL-block chunk" in the format document).
+//!
+//! A VL-block stores the size of its data; the size of its payload follows from where the next block starts. There
+//! are no runs and no splits, and every block stands alone: delta refers to the block itself.
+
+use core::ops::Range;
+
+use crate::layout::read_i32;
+use crate::source::Blocks;
+use crate::stream::Payload;
+use crate::{Corrupt, Error, Result};
+
+/// Which data (bytes of the chunk's data) each VL-block holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VlSizes {
+    /// Where each block ends.
+    ends: Vec<u32>,
+}
+
+impl VlSizes {
+    /// Reads the size of every block; together they must be the chunk's data.
+    pub(crate) fn read(blocks: &impl Blocks) -> Result<Self> {
+        let layout = blocks.layout();
+        let (nbytes, mut ends) = (layout.header.nbytes, Vec::with_capacity(layout.grid.nblocks));
+        let mut end = 0u32;
+        for nblock in 0..layout.grid.nblocks {
+            let (bytes, at) = blocks.block(nblock)?;
+            end += block_nbytes(bytes, at, nbytes - end)?;
+            ends.push(end);
+        }
+        if end != nbytes {
+            let what = Corrupt::VlSum { sum: end.into(), nbytes: nbytes as usize };
+            return Err(Error::corrupt(4, what));
+        }
+        Ok(Self { ends })
+    }
+
+    /// The data of one block.
+    pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
+        let end = |nblock: usize| self.ends.get(nblock).map_or(0, |&end| end as usize);
+        nblock.checked_sub(1).map_or(0, end)..end(nblock)
+    }
+
+    /// The blocks that hold these bytes.
+    pub(crate) fn covering(&self, bytes: &Range<usize>) -> Range<usize> {
+        if bytes.is_empty() {
+            return 0..0;
+        }
+        let first = self.ends.partition_point(|&end| end as usize <= bytes.start);
+        first..self.ends.partition_point(|&end| (end as usize) < bytes.end) + 1
+    }
+}
+
+/// The size of a block's data, which no more than `left` bytes of the chunk's data are left for.
+pub(crate) fn block_nbytes(bytes: &[u8], at: usize, left: u32) -> Result<u32> {
+    let field = read_i32(bytes, 0);
+    let nbytes = field.ok_or_else(|| Error::corrupt(at, Corrupt::StreamHeader { left: bytes.len() }))?;
+    let size = u32::try_from(nbytes).ok().filter(|size| (1..=left).contains(size));
+    size.ok_or_else(|| Error::corrupt(at, Corrupt::VlSize { nbytes, left: left as usize }))
+}
+
+/// The payload of a block that holds `nbytes` bytes and whose extent is `bytes`.
+pub(crate) fn payload(bytes: &[u8], nbytes: usize) -> Payload<'_> {
+    let payload = bytes.get(4..).unwrap_or_default();
+    if payload.len() == nbytes { Payload::Stored(payload) } else { Payload::Coded(payload) }
+}

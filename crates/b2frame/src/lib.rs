@@ -1,1 +1,81 @@
-//! To be written.
+//! Blosc2 frames: super-chunks in `.b2frame` files, and the n-dimensional arrays in `.b2nd` files.
+//!
+//! ```text
+//!  0            header_len                             frame_len - trailer_len    frame_len
+//!  | header     | data section                 | index     |   | trailer          |
+//!  | 87 bytes   | chunk  chunk  (dead)  chunk  | one chunk |   | vlmetalayers     |
+//!  | metalayers |                              |           |   | trailer_len      |
+//!      |                 ^                          |                   |
+//!      |                 '------- offsets ----------'                   found from the end
+//!      '-- nbytes, cbytes: where the index is; typesize, chunk_size, defaults for new chunks
+//! ```
+//!
+//! The layout is described byte by byte in `docs/formats/cframe.md`. What a chunk holds is the business of
+//! `blosc-chunk`; where the bytes are, that of `blosc-io`; this crate knows of files only that they have positions.
+//!
+//! ```
+//! use b2frame::{FrameParams, SChunk, to_cframe};
+//!
+//! let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+//! let params = FrameParams::default().chunksize(64 << 10).metalayer("kind", *b"demo");
+//! let frame = to_cframe(&data, &params)?;
+//! assert!(frame.len() < data.len() / 10);
+//!
+//! let schunk = SChunk::from_cframe(frame)?;
+//! let mut items = [0; 8 * 2];
+//! schunk.read(1000..1002, &mut items)?;
+//! assert_eq!(items, data[8000..8016]);
+//! # Ok::<(), b2frame::Error>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | look at a frame | [`SChunk::open`], [`SChunk::header`], [`SChunk::chunk_infos`], [`SChunk::usage`] |
+//! | read parts of it | [`SChunk::read`], [`SChunk::read_bytes`], [`SChunk::decode_chunk`] |
+//! | read all of it, by all processors | [`SChunk::decode_ordered`], [`NdView::for_each_band`] |
+//! | look for damage | [`SChunk::verify`] |
+//! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`] |
+//! | tell what a file is | [`probe`] |
+//!
+//! # Limits
+//!
+//! Read are contiguous frames of format versions 2 and 3, so those of every C-Blosc2 from 2.0.0-rc.1 on, at any
+//! position of a file. Frames of the betas before ([`Error::OlderLayout`]) and sparse ones ([`Error::Sparse`]) are
+//! recognised. Written are new frames with a fixed chunk size, which every C-Blosc2 from 2.0.3 on reads.
+//!
+//! Nothing is allocated on the word of a file: lengths are compared with the bytes that are there and with
+//! [`OpenOptions`]; reading and compressing keep to the `max_memory` of their options. Memory beside that is 8 bytes
+//! for a chunk. There are no threads but those that a call starts and ends.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod compress;
+mod error;
+mod frames;
+mod header;
+mod metalayers;
+mod msgpack;
+mod nd;
+mod offsets;
+mod ordered;
+mod params;
+mod probe;
+mod raw;
+mod schunk;
+mod source;
+mod trailer;
+mod writer;
+
+pub use blosc_chunk::Blame;
+pub use compress::{Totals, compress_stream};
+pub use error::{Corrupt, Error, Limited, Param, Result};
+pub use frames::{Frames, read_frame};
+pub use header::{ChunkSize, FrameHeader, FrameType, GeneralFlags};
+pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
+pub use nd::{MAX_NDIM, NdCorrupt, NdMeta, NdView};
+pub use params::{CompressOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions};
+pub use probe::{Kind, PROBE_LEN, probe};
+pub use schunk::{
+    BadChunk, ChunkBytes, ChunkInfo, Note, Progress, SChunk, Scratch, StoredInfo, Usage, VerifyReport, VlMeta,
+};
+pub use writer::{FrameWriter, to_cframe};

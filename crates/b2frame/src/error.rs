@@ -1,0 +1,387 @@
+//! Errors: outside, who has to act; inside [`Corrupt`] and [`Param`], what exactly is wrong.
+//!
+//! Positions are bytes from the start of the file, or of the buffer when only a part is parsed. A chunk's own
+//! error is kept as `source`, with positions inside of that chunk.
+
+use std::io;
+
+use blosc_chunk::Blame;
+
+use crate::nd::NdCorrupt;
+use crate::probe::Kind;
+
+/// The result of this crate.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// What can go wrong with a frame.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The storage of the frame could not be read.
+    #[error("reading {len} bytes at {at}")]
+    Io {
+        /// Position (bytes).
+        at: u64,
+        /// Bytes wanted.
+        len: u64,
+        /// What the storage said.
+        source: io::Error,
+    },
+    /// The storage of the frame could not be written.
+    #[error("writing {len} bytes at {at}")]
+    Write {
+        /// Position (bytes).
+        at: u64,
+        /// Bytes to write.
+        len: u64,
+        /// What the storage said.
+        source: io::Error,
+    },
+    /// A file could not be opened or asked for its length.
+    #[error("opening the file")]
+    Open {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The stream of data to compress could not be read.
+    #[error("reading the data after {nbytes} bytes")]
+    Input {
+        /// Bytes read before.
+        nbytes: u64,
+        /// What the stream said.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("not a Blosc2 frame: the file starts like {found}")]
+    NotAFrame {
+        /// What it looks like.
+        found: Kind,
+    },
+    /// A frame of the 2.0.0 betas.
+    #[error("an older frame layout, of the 2.0.0 betas (first byte {first_byte:#04x})")]
+    OlderLayout {
+        /// Byte 0, which names the layout.
+        first_byte: u8,
+    },
+    /// A frame of a version that we do not know.
+    #[error("frame format version {version}, known are 2 and 3")]
+    UnknownVersion {
+        /// The version.
+        version: u8,
+    },
+    /// A trailer of a version that we do not know.
+    #[error("trailer version {version}, known is 1")]
+    UnknownTrailerVersion {
+        /// The version.
+        version: u8,
+    },
+    /// A `b2nd` metalayer of a version that we do not know.
+    #[error("b2nd metalayer version {version}, known is 0")]
+    UnknownNdVersion {
+        /// The version.
+        version: u8,
+    },
+    /// A sparse frame, which is a directory of chunk files.
+    #[error("a sparse frame, one file for every chunk")]
+    Sparse,
+    /// The frame contradicts itself or its file.
+    #[error("at byte {at}: {what}")]
+    Corrupt {
+        /// Position of the field (bytes).
+        at: u64,
+        /// What is wrong there.
+        what: Corrupt,
+    },
+    /// More memory would be needed than the caller allows.
+    #[error("{what}: {nbytes} bytes needed, the limit is {limit}")]
+    Limit {
+        /// What for.
+        what: Limited,
+        /// Bytes needed.
+        nbytes: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// A chunk that cannot be decoded.
+    #[error("chunk {nchunk} at byte {at}")]
+    Chunk {
+        /// Number of the chunk.
+        nchunk: u64,
+        /// Where it starts (bytes).
+        at: u64,
+        /// What the chunk layer found; its positions count from the chunk's first byte.
+        source: blosc_chunk::Error,
+    },
+    /// The index chunk cannot be decoded.
+    #[error("index chunk at byte {at}")]
+    Index {
+        /// Where it starts (bytes).
+        at: u64,
+        /// What the chunk layer found.
+        source: blosc_chunk::Error,
+    },
+    /// The content of a vlmetalayer cannot be decoded.
+    #[error("vlmetalayer {name:?} at byte {at}")]
+    VlMeta {
+        /// Its name.
+        name: String,
+        /// Where its content starts (bytes).
+        at: u64,
+        /// What the chunk layer found.
+        source: blosc_chunk::Error,
+    },
+    /// Data could not be compressed.
+    #[error("compressing chunk {nchunk}")]
+    Compress {
+        /// Number of the chunk.
+        nchunk: u64,
+        /// What the chunk layer says.
+        source: blosc_chunk::Error,
+    },
+    /// The caller asked for what cannot be done.
+    #[error(transparent)]
+    Param(#[from] Param),
+}
+
+/// What is wrong in a frame. The names of fields are those of the format document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are named in the messages")]
+pub enum Corrupt {
+    /// Less than a header.
+    #[error("the frame ends after {len} bytes, its header has 87")]
+    HeaderTruncated { len: u64 },
+    /// A field that does not begin with its marker.
+    #[error("{field} has the marker {found:#04x}, it is always {expected:#04x}")]
+    Marker { field: &'static str, found: u8, expected: u8 },
+    /// `header_len` too small or negative.
+    #[error("header_len is {header_len}, at least 97")]
+    HeaderLen { header_len: i32 },
+    /// `frame_len` leaves no room for header and trailer, or is absurd.
+    #[error("frame_len is {frame_len}, header and trailer need {min}")]
+    FrameLen { frame_len: u64, min: u64 },
+    /// The file ends before the frame.
+    #[error("frame_len is {frame_len}, the file has {available}")]
+    FrameTruncated { frame_len: u64, available: u64 },
+    /// A buffer that should be one frame has more bytes.
+    #[error("frame_len is {frame_len}, the buffer has {available}")]
+    BytesAfterFrame { frame_len: u64, available: u64 },
+    /// Neither contiguous nor sparse.
+    #[error("frame type {found}, known are 0 and 1")]
+    FrameType { found: u8 },
+    /// `nbytes` negative.
+    #[error("nbytes is {nbytes}")]
+    Nbytes { nbytes: i64 },
+    /// `typesize` zero or negative.
+    #[error("typesize is {typesize}, at least 1")]
+    Typesize { typesize: i32 },
+    /// `blocksize` negative.
+    #[error("blocksize is {blocksize}")]
+    Blocksize { blocksize: i32 },
+    /// `chunk_size` below -1, or not known although there is data.
+    #[error("chunk_size is {chunksize}")]
+    ChunkSize { chunksize: i32 },
+    /// More filter slots than there are.
+    #[error("{nfilters} filter slots, at most 6")]
+    Nfilters { nfilters: u8 },
+    /// Offsets of a width that was never written.
+    #[error("offset width {width}, only 1 (64 bits) is in use")]
+    OffsetWidth { width: u8 },
+    /// The data section does not fit into the frame.
+    #[error("cbytes is {cbytes}, the frame has room for {room}")]
+    Cbytes { cbytes: i64, room: u64 },
+    /// A field or string longer than what is left.
+    #[error("{len} bytes expected, {left} are left")]
+    Truncated { len: u64, left: u64 },
+    /// Too many metalayers.
+    #[error("{count} metalayers, at most {max}")]
+    MetaCount { count: u16, max: usize },
+    /// A metalayer's name that is not a string of 1 to 31 bytes.
+    #[error("metalayer name has the marker {found:#04x}, 0xa1..=0xbf are names")]
+    NameMarker { found: u8 },
+    /// A metalayer whose value is elsewhere.
+    #[error("metalayer value at {position}, the section ends at {end}")]
+    MetaPosition { position: i32, end: u64 },
+    /// The vlmetalayers do not end where the trailer goes on.
+    #[error("the vlmetalayers end at {end} of the trailer, it goes on at {expected}")]
+    SectionEnd { end: u64, expected: u64 },
+    /// `trailer_len` out of bounds.
+    #[error("trailer_len is {trailer_len}, outside 35..={max}")]
+    TrailerLen { trailer_len: u32, max: u64 },
+    /// The index chunk reaches into the trailer.
+    #[error("the index chunk has {cbytes} bytes, there is room for {room}")]
+    IndexCbytes { cbytes: u64, room: u64 },
+    /// The index has another number of offsets than there are chunks.
+    #[error("the index has {nbytes} bytes, {expected} expected")]
+    IndexNbytes { nbytes: u64, expected: u64 },
+    /// More chunks than an index can describe.
+    #[error("{nchunks} chunks, at most {max}")]
+    TooManyChunks { nchunks: u64, max: u64 },
+    /// An offset outside the data section.
+    #[error("chunk {nchunk} has offset {offset}, the data section has {cbytes} bytes")]
+    Offset { nchunk: u64, offset: u64, cbytes: u64 },
+    /// An offset that stands for a run of unknown kind.
+    #[error("chunk {nchunk} has offset {offset:#018x}, no known special value")]
+    SpecialOffset { nchunk: u64, offset: u64 },
+    /// A chunk that reaches out of the data section.
+    #[error("chunk {nchunk} has {cbytes} bytes, outside 16..={room}")]
+    ChunkCbytes { nchunk: u64, cbytes: u64, room: u64 },
+    /// A chunk of the wrong size for its place.
+    #[error("chunk {nchunk} holds {nbytes} bytes, its place demands {expected}")]
+    ChunkNbytes { nchunk: u64, nbytes: u64, expected: u64 },
+    /// A chunk of NaN in a frame whose items are no floats.
+    #[error("chunk {nchunk} is all NaN, but typesize is {typesize}; 4 or 8 is needed")]
+    NanTypesize { nchunk: u64, typesize: u32 },
+    /// A chunk with VL-blocks in a frame of regular chunks, or the other way round.
+    #[error("chunk {nchunk} has VL-blocks: {found}; the frame says {expected}")]
+    VlBlocks { nchunk: u64, found: bool, expected: bool },
+    /// Special chunks of a frame with variable chunk sizes, whose sizes are stored nowhere.
+    #[error("chunk {nchunk} has no size: {count} special chunks share {nbytes} bytes")]
+    SizeLost { nchunk: u64, count: u64, nbytes: u64 },
+    /// The chunks of a frame together have another size than the header says.
+    #[error("the chunks hold {found} bytes, nbytes is {expected}")]
+    SumOfChunks { found: u64, expected: u64 },
+    /// A vlmetalayer whose chunk has another size than its place.
+    #[error("the vlmetalayer's chunk has {cbytes} bytes, its place {len}")]
+    VlMetaCbytes { cbytes: u64, len: u64 },
+    /// A `b2nd` metalayer that cannot be, or not in this frame.
+    #[error(transparent)]
+    Nd(#[from] NdCorrupt),
+}
+
+/// What a limit was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Limited {
+    /// Header or trailer with their metalayers: [`OpenOptions::max_metadata`](crate::OpenOptions::max_metadata).
+    #[error("header or trailer")]
+    Metadata,
+    /// The index: [`OpenOptions::max_index`](crate::OpenOptions::max_index).
+    #[error("index of the chunks")]
+    Index,
+    /// The content of a vlmetalayer: [`OpenOptions::max_metadata`](crate::OpenOptions::max_metadata).
+    #[error("vlmetalayer")]
+    VlMeta,
+    /// Chunks or parts of them in work: `max_memory` of the options.
+    #[error("working memory")]
+    Memory,
+    /// A frame in memory.
+    #[error("frame in memory")]
+    Frame,
+}
+
+/// A request that cannot be fulfilled, whatever the file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are named in the messages")]
+pub enum Param {
+    /// A chunk number behind the last.
+    #[error("chunk {nchunk} of a frame that has {nchunks}")]
+    ChunkNumber { nchunk: u64, nchunks: u64 },
+    /// A range of bytes or items behind the end, or backwards.
+    #[error("range {start}..{end} of {len}")]
+    Range { start: u64, end: u64, len: u64 },
+    /// A buffer of the wrong length.
+    #[error("a buffer of {len} bytes for {expected}")]
+    BufferLen { len: u64, expected: u64 },
+    /// A chunk size for writing that is zero, too large or no multiple of the typesize.
+    #[error("chunk size {chunksize}: a multiple of the typesize {typesize}, at most {max}")]
+    ChunkSize { chunksize: u64, typesize: u64, max: u64 },
+    /// A typesize for writing that does not fit.
+    #[error("typesize {typesize}, 1 to {max} can be written")]
+    Typesize { typesize: u64, max: u64 },
+    /// An empty chunk: a frame cannot say how many it has.
+    #[error("a chunk without data")]
+    EmptyChunk,
+    /// A chunk of a size that its place in a frame with fixed chunk size does not allow.
+    #[error("chunk of {nbytes} bytes, {expected} expected")]
+    ChunkNbytes { nbytes: u64, expected: u64 },
+    /// A chunk after one that was shorter than the others.
+    #[error("a chunk after the short last one")]
+    AfterLastChunk,
+    /// More chunks than a frame can hold.
+    #[error("more than {max} chunks")]
+    TooManyChunks { max: u64 },
+    /// A special value that frames cannot hold for these items.
+    #[error("a chunk of NaN with typesize {typesize}; 4 or 8 is needed")]
+    NanTypesize { typesize: u64 },
+    /// A special value that is no run in the index: one value, repeated, is a stored chunk.
+    #[error("a repeated value is not a run in the index")]
+    SpecialKind,
+    /// A chunk with VL-blocks.
+    #[error("a chunk with VL-blocks in a frame of regular chunks")]
+    VlBlocks,
+    /// More metalayers than can be written.
+    #[error("{count} metalayers, at most {max} can be written")]
+    MetaCount { count: usize, max: usize },
+    /// A metalayer name that is empty or too long.
+    #[error("metalayer name of {len} bytes, 1 to 31 are possible")]
+    MetaName { len: usize },
+    /// Two metalayers of one name.
+    #[error("metalayer {name:?} given twice")]
+    MetaTwice { name: String },
+    /// Metalayers that do not fit their section.
+    #[error("metalayers of {nbytes} bytes do not fit")]
+    MetaTooLong { nbytes: u64 },
+    /// A frame that holds no n-dimensional array.
+    #[error("the frame has no b2nd metalayer")]
+    NotAnArray,
+}
+
+impl Error {
+    /// Who has to act; programs choose their exit code by it.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Io { .. } | Self::Write { .. } | Self::Open { .. } | Self::Input { .. } => self.blame_io(),
+            Self::NotAFrame { .. }
+            | Self::OlderLayout { .. }
+            | Self::UnknownVersion { .. }
+            | Self::UnknownTrailerVersion { .. }
+            | Self::UnknownNdVersion { .. }
+            | Self::Sparse => Blame::NotOurs,
+            Self::Corrupt { .. } => Blame::Data,
+            Self::Limit { .. } => Blame::Limit,
+            Self::Chunk { source, .. }
+            | Self::Index { source, .. }
+            | Self::VlMeta { source, .. }
+            | Self::Compress { source, .. } => source.blame(),
+            Self::Param(_) => Blame::Usage,
+        }
+    }
+
+    /// The position in the file (bytes), if the error has one.
+    #[must_use]
+    pub fn position(&self) -> Option<u64> {
+        match self {
+            Self::Io { at, .. }
+            | Self::Write { at, .. }
+            | Self::Corrupt { at, .. }
+            | Self::Chunk { at, .. }
+            | Self::Index { at, .. }
+            | Self::VlMeta { at, .. } => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// Something wrong at a position of a buffer.
+    pub(crate) fn corrupt(at: usize, what: impl Into<Corrupt>) -> Self {
+        Self::Corrupt { at: at as u64, what: what.into() }
+    }
+
+    /// The same error for a buffer that begins at position `base` of the file.
+    pub(crate) fn moved(mut self, base: u64) -> Self {
+        if let Self::Corrupt { at, .. } = &mut self {
+            *at = at.saturating_add(base);
+        }
+        self
+    }
+
+    /// A file that ends while it is read was cut off by someone else: the data's fault, not the system's.
+    fn blame_io(&self) -> Blame {
+        match self {
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => Blame::Data,
+            _ => Blame::Io,
+        }
+    }
+}

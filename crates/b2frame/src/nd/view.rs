@@ -1,0 +1,224 @@
+//! Reading an array in C order although it is stored in chunks and blocks.
+//!
+//! ```text
+//!   shape 5 x 3, chunks 4 x 2, blocks 2 x 2            band by band, each a run of whole rows:
+//!    1  2 |  3                                          1  2  3  4  5  6  7  8  9 10 11 12
+//!    4  5 |  6      a band is a box: full width,       13 14 15
+//!    7  8 |  9      as many rows as memory allows,
+//!   10 11 | 12      best whole rows of chunks
+//!   ------+---
+//!   13 14 | 15
+//! ```
+//!
+//! When not even one row fits, a band is a part of a row, and blocks are decoded for each row that they have a
+//! part of: slow, but in bounded memory.
+
+use core::cell::RefCell;
+
+use super::NdMeta;
+use super::geometry::{Box, Geometry, Run, lens, unravel};
+use crate::error::{Error, Limited, Result};
+use crate::ordered::{Budget, Job, in_order};
+use crate::params::{ReadOptions, count};
+use crate::schunk::{Location, SChunk, Scratch, check_limit};
+
+/// An n-dimensional array in a super-chunk.
+///
+/// ```no_run
+/// use b2frame::{Error, ReadOptions, SChunk};
+/// use std::io::Write as _;
+///
+/// let schunk = SChunk::open("temperature.b2nd")?;
+/// if let Some(array) = schunk.nd_view()? {
+///     println!("{:?} {}", array.meta().shape(), array.meta().dtype_text(4));
+///     let mut out = std::fs::File::create("temperature.raw")?;
+///     array.for_each_band(&ReadOptions::default(), |bytes| {
+///         out.write_all(bytes)?;
+///         Ok::<(), Box<dyn std::error::Error>>(())
+///     })?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct NdView<'a> {
+    schunk: &'a SChunk,
+    meta: NdMeta,
+}
+
+impl<'a> NdView<'a> {
+    /// `meta` was checked against `schunk`.
+    pub(crate) fn new(schunk: &'a SChunk, meta: NdMeta) -> Self {
+        Self { schunk, meta }
+    }
+
+    /// Shapes and item type.
+    #[must_use]
+    pub fn meta(&self) -> &NdMeta {
+        &self.meta
+    }
+
+    /// Bytes of the array: its items without padding.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        self.meta.nitems().saturating_mul(self.schunk.typesize() as u64)
+    }
+
+    /// Hands the bytes of the array in C order to `sink`, piece by piece.
+    ///
+    /// # Errors
+    /// What is wrong with the first bad chunk, [`Error::Limit`] if one item or block needs more memory than allowed,
+    /// or the error of `sink`.
+    pub fn for_each_band<E: From<Error>>(
+        &self,
+        options: &ReadOptions,
+        mut sink: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.nbytes() == 0 {
+            return Ok(());
+        }
+        let geometry = Geometry::new(&self.meta, self.schunk.typesize());
+        // Half for the band, half for what is in work.
+        let half = options.max_memory / 2;
+        let bands = Bands::new(&geometry, half)?;
+        let budget = Budget { threads: count(options.threads), bytes: half };
+        let mut bytes = vec![];
+        for nband in 0..bands.count() {
+            let band = bands.get(nband);
+            let nbytes = lens(&band).iter().product::<u64>().saturating_mul(geometry.typesize());
+            bytes.resize(usize::try_from(nbytes).unwrap_or(usize::MAX), 0);
+            self.read_box(&geometry, &band, budget, &mut bytes)?;
+            sink(&bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the whole array in C order, if it has at most `max_nbytes` bytes.
+    ///
+    /// # Errors
+    /// As [`for_each_band`](Self::for_each_band), and [`Error::Limit`].
+    pub fn to_vec(&self, max_nbytes: u64) -> Result<Vec<u8>> {
+        check_limit(Limited::Memory, self.nbytes(), max_nbytes)?;
+        let mut bytes = Vec::new();
+        self.for_each_band(&ReadOptions::default(), |band| {
+            bytes.extend_from_slice(band);
+            Ok::<(), Error>(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// Fills `dest` with a box: blocks are decoded by several threads and copied in by this one.
+    fn read_box(&self, geometry: &Geometry, bounds: &Box, budget: Budget, dest: &mut [u8]) -> Result<()> {
+        let share = budget.bytes / (budget.threads as u64).saturating_mul(4).max(1);
+        let mut runs = geometry.runs(bounds, share);
+        let buffers = RefCell::new(Vec::<Vec<u8>>::new());
+        in_order(
+            budget,
+            || {
+                let Some(run) = runs.next() else { return Ok(None) };
+                let location = self.schunk.locate(run.nchunk)?;
+                // The data, and as much again for the chunk as stored.
+                let weight = (run.bytes.len() as u64).saturating_mul(2);
+                check_limit(Limited::Memory, weight, budget.bytes)?;
+                let bytes = buffers.borrow_mut().pop().unwrap_or_default();
+                Ok(Some(Job { job: (run, location, bytes), weight }))
+            },
+            || Scratch::of_one_thread(self.schunk.dparams()),
+            |scratch, (run, location, bytes)| self.decode(run, &location, bytes, scratch),
+            |(run, bytes, result): (Run, Vec<u8>, Result<()>)| {
+                result?;
+                geometry.scatter(&run, &bytes, bounds, dest);
+                buffers.borrow_mut().push(bytes);
+                Ok(())
+            },
+        )
+    }
+
+    fn decode(
+        &self,
+        run: Run,
+        location: &Location,
+        mut bytes: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> (Run, Vec<u8>, Result<()>) {
+        bytes.resize(run.bytes.len(), 0);
+        let result = self.schunk.decode_part(run.nchunk, location, run.bytes.clone(), &mut bytes, scratch);
+        (run, bytes, result)
+    }
+}
+
+/// An array cut into boxes whose bytes follow each other in C order.
+struct Bands<'a> {
+    geometry: &'a Geometry,
+    /// The dimension that is cut. Those before it have one position in a band, those after it are whole.
+    dim: usize,
+    /// Length of a band in that dimension (items).
+    rows: u64,
+}
+
+impl<'a> Bands<'a> {
+    /// Bands of at most `max` bytes.
+    fn new(geometry: &'a Geometry, max: u64) -> Result<Self> {
+        let shape = geometry.shape();
+        let row = |dim: usize| {
+            shape.iter().skip(dim.saturating_add(1)).product::<u64>().saturating_mul(geometry.typesize())
+        };
+        let Some(dim) = (0..shape.len()).find(|dim| row(*dim) <= max) else {
+            return Err(Error::Limit { what: Limited::Memory, nbytes: geometry.typesize(), limit: max });
+        };
+        let fitting = max / row(dim).max(1);
+        // A chunk or block that is cut by the border of a band is decoded for both.
+        let rows = [geometry.chunkshape(), geometry.blockshape()]
+            .into_iter()
+            .filter_map(|lens| lens.get(dim))
+            .find(|len| **len <= fitting)
+            .map_or(fitting, |len| fitting - fitting % len);
+        Ok(Self { geometry, dim, rows: rows.max(1) })
+    }
+
+    /// How many along the cut dimension.
+    fn along(&self) -> u64 {
+        self.geometry.shape().get(self.dim).map_or(1, |len| len.div_ceil(self.rows))
+    }
+
+    fn count(&self) -> u64 {
+        self.geometry.shape().iter().take(self.dim).product::<u64>().saturating_mul(self.along())
+    }
+
+    fn get(&self, nband: u64) -> Box {
+        let shape = self.geometry.shape();
+        let outer = unravel(nband / self.along(), shape.get(..self.dim).unwrap_or_default());
+        let start = nband % self.along() * self.rows;
+        let bounds = |(dim, len): (usize, &u64)| match outer.get(dim) {
+            Some(at) => *at..at + 1,
+            None if dim == self.dim => start..(start + self.rows).min(*len),
+            None => 0..*len,
+        };
+        shape.iter().enumerate().map(bounds).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bands(max: u64) -> Vec<Box> {
+        let geometry = Geometry::new(&NdMeta::new(&[5, 3], &[4, 2], &[2, 2], "<i2").unwrap(), 2);
+        let bands = Bands::new(&geometry, max).unwrap();
+        (0..bands.count()).map(|n| bands.get(n)).collect()
+    }
+
+    #[test]
+    fn bands_are_whole_rows_of_chunks_then_of_blocks_then_less() {
+        assert_eq!(bands(1000), [vec![0..5, 0..3]]);
+        assert_eq!(bands(29), [vec![0..4, 0..3], vec![4..5, 0..3]]);
+        assert_eq!(bands(23), [vec![0..2, 0..3], vec![2..4, 0..3], vec![4..5, 0..3]]);
+        assert_eq!(bands(6).len(), 5);
+        assert_eq!(bands(5)[..3], [vec![0..1, 0..2], vec![0..1, 2..3], vec![1..2, 0..2]]);
+    }
+
+    #[test]
+    fn an_item_larger_than_memory_is_a_limit() {
+        let geometry = Geometry::new(&NdMeta::new(&[2], &[2], &[1], "<c16").unwrap(), 16);
+        assert!(matches!(Bands::new(&geometry, 15), Err(Error::Limit { nbytes: 16, limit: 15, .. })));
+    }
+}

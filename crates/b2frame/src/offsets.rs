@@ -1,0 +1,318 @@
+//! The index chunk: where each chunk is, or which run of one value it stands for.
+//!
+//! ```text
+//! index chunk, uncompressed:  nchunks x u64, little-endian
+//!   0 .. 2^63     stored: position behind the header (bytes)
+//!   81 00 .. 00   zeros      82 00 .. 00   NaN      84 00 .. 00   uninitialised
+//! ```
+//!
+//! A file of 172 bytes can describe 2^28 chunks with one repeated offset, so that case stays one number. Other
+//! indexes are decoded page by page when an offset is asked for, and kept. Small ones are decoded and checked
+//! when the frame is opened, which finds a damaged file early and costs next to nothing.
+
+use std::sync::OnceLock;
+
+use blosc_chunk::{Chunk, ChunkHeader, DParams, Scratch, Special, SpecialKind};
+
+use crate::error::{Corrupt, Error, Limited, Result};
+use crate::header::{FrameHeader, FrameType};
+use crate::source::Source;
+
+/// Most chunks of a frame: their index must have less than 2^31 bytes.
+pub(crate) const MAX_NCHUNKS: u64 = (1 << 28) - 1;
+/// Bytes of an offset.
+const WIDTH: usize = size_of::<u64>();
+/// Least bytes of a stored chunk.
+const MIN_CHUNK: u64 = 32;
+/// An index of at most so many bytes is decoded when the frame is opened.
+const SMALL: u64 = 64 << 10;
+/// A page has at least so many bytes; it is what C-Blosc2 takes as block size.
+const PAGE: usize = 16 << 10;
+/// Blocks larger than this are not worth pages.
+const MAX_PAGE: usize = 1 << 20;
+
+/// Where a chunk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offset {
+    /// In the data section, so many bytes behind the header.
+    Stored(u64),
+    /// Nowhere: all its items have one value.
+    Special(SpecialKind),
+}
+
+impl Offset {
+    /// What the number in the index stands for.
+    pub(crate) fn parse(nchunk: u64, offset: u64) -> Result<Self, Corrupt> {
+        // The kind is in the lower half of the top byte. C-Blosc2 tests its bits one by one and lets some
+        // nonsense pass; nobody writes it.
+        match (offset >> 56) as u8 {
+            0x81 => Ok(Self::Special(SpecialKind::Zeros)),
+            0x82 => Ok(Self::Special(SpecialKind::Nans)),
+            0x84 => Ok(Self::Special(SpecialKind::Uninit)),
+            0x80.. => Err(Corrupt::SpecialOffset { nchunk, offset }),
+            _ => Ok(Self::Stored(offset)),
+        }
+    }
+
+    /// The number that stands for a special value, if it can be one.
+    pub(crate) fn of_special(kind: SpecialKind) -> Option<u64> {
+        match kind {
+            SpecialKind::Zeros => Some(0x81 << 56),
+            SpecialKind::Nans => Some(0x82 << 56),
+            SpecialKind::Uninit => Some(0x84 << 56),
+            _ => None,
+        }
+    }
+}
+
+/// The index of a frame.
+pub(crate) struct Index {
+    nchunks: u64,
+    cbytes: u64,
+    /// Position of the index chunk in the frame.
+    at: u64,
+    /// Length of the data section, which stored chunks lie in.
+    section: u64,
+    offsets: Offsets,
+}
+
+enum Offsets {
+    Repeated(u64),
+    Paged(Pages),
+}
+
+/// An index chunk and what was decoded of it.
+struct Pages {
+    nbytes: usize,
+    cbytes: usize,
+    page_bytes: usize,
+    chunk: OnceLock<Vec<u8>>,
+    pages: Vec<OnceLock<Box<[u64]>>>,
+}
+
+impl Index {
+    /// The index of a frame without chunks.
+    pub(crate) fn empty() -> Self {
+        Self { nchunks: 0, cbytes: 0, at: 0, section: 0, offsets: Offsets::Repeated(0) }
+    }
+
+    /// Reads the header of the index chunk of a frame that has chunks, and more of it if it is small.
+    ///
+    /// `end` is where the trailer begins.
+    pub(crate) fn open(
+        source: &Source,
+        header: &FrameHeader,
+        end: u64,
+        max: u64,
+        d: &DParams,
+    ) -> Result<Self> {
+        let at = header.index_position();
+        let chunk = parse_header(source, at, end)?;
+        let nchunks = count(source.position(at), header, &chunk)?;
+        let section = match header.frame_type() {
+            FrameType::Contiguous => header.cbytes(),
+            FrameType::Sparse => 0,
+        };
+        let cbytes = chunk.cbytes() as u64;
+        let offsets = match read_repeated(source, at, &chunk)? {
+            Some(offset) => Offsets::Repeated(offset),
+            None => Offsets::Paged(Pages::new(&chunk, max)?),
+        };
+        let index = Self { nchunks, cbytes, at, section, offsets };
+        index.check_small(source, d)?;
+        Ok(index)
+    }
+
+    /// Number of chunks.
+    pub(crate) fn nchunks(&self) -> u64 {
+        self.nchunks
+    }
+
+    /// Length of the index chunk (bytes).
+    pub(crate) fn cbytes(&self) -> u64 {
+        self.cbytes
+    }
+
+    /// Position of the index chunk in the frame (bytes).
+    pub(crate) fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// What all chunks are, if they are all the same run.
+    pub(crate) fn all_special(&self) -> Option<SpecialKind> {
+        match self.offsets {
+            Offsets::Repeated(offset) => match Offset::parse(0, offset) {
+                Ok(Offset::Special(kind)) => Some(kind),
+                _ => None,
+            },
+            Offsets::Paged(_) => None,
+        }
+    }
+
+    /// Where chunk `nchunk` is. The caller has compared it with the number of chunks.
+    pub(crate) fn get(&self, source: &Source, nchunk: u64, d: &DParams) -> Result<Offset> {
+        let offset = match &self.offsets {
+            Offsets::Repeated(offset) => *offset,
+            Offsets::Paged(pages) => pages.get(source, self.at, nchunk, d)?,
+        };
+        self.check(nchunk, offset).map_err(|what| Error::Corrupt { at: source.position(self.at), what })
+    }
+
+    /// A stored chunk must have its header inside the data section.
+    fn check(&self, nchunk: u64, offset: u64) -> Result<Offset, Corrupt> {
+        let parsed = Offset::parse(nchunk, offset)?;
+        match parsed {
+            Offset::Stored(offset) if offset.saturating_add(MIN_CHUNK) > self.section => {
+                Err(Corrupt::Offset { nchunk, offset, cbytes: self.section })
+            }
+            _ => Ok(parsed),
+        }
+    }
+
+    /// Looks at all offsets where they are few or one. Unknown special values are left to whoever reads such a
+    /// chunk: the others can still be read.
+    fn check_small(&self, source: &Source, d: &DParams) -> Result<()> {
+        let looked_at = match &self.offsets {
+            Offsets::Repeated(_) => self.nchunks.min(1),
+            Offsets::Paged(pages) if pages.nbytes as u64 <= SMALL => self.nchunks,
+            Offsets::Paged(_) => 0,
+        };
+        for nchunk in 0..looked_at {
+            match self.get(source, nchunk, d) {
+                Err(Error::Corrupt { what: Corrupt::SpecialOffset { .. }, .. }) | Ok(_) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Pages {
+    fn new(chunk: &ChunkHeader, max: u64) -> Result<Self> {
+        let nbytes = chunk.nbytes().max(chunk.cbytes());
+        if nbytes as u64 > max {
+            return Err(Error::Limit { what: Limited::Index, nbytes: nbytes as u64, limit: max });
+        }
+        let page_bytes = page_bytes(chunk);
+        let npages = chunk.nbytes().div_ceil(page_bytes);
+        let pages = core::iter::repeat_with(OnceLock::new).take(npages).collect();
+        Ok(Self { nbytes: chunk.nbytes(), cbytes: chunk.cbytes(), page_bytes, chunk: OnceLock::new(), pages })
+    }
+
+    /// The number in the index for chunk `nchunk`.
+    fn get(&self, source: &Source, at: u64, nchunk: u64, d: &DParams) -> Result<u64> {
+        let nchunk = usize::try_from(nchunk).unwrap_or(usize::MAX);
+        let per_page = self.page_bytes / WIDTH;
+        let page = self.page(source, at, nchunk / per_page, d)?;
+        let nchunks = (self.nbytes / WIDTH) as u64;
+        let missing = Error::Param(crate::Param::ChunkNumber { nchunk: nchunk as u64, nchunks });
+        page.get(nchunk % per_page).copied().ok_or(missing)
+    }
+
+    /// A page, decoded when it is first asked for. Two threads may both do so; one result is kept.
+    fn page(&self, source: &Source, at: u64, npage: usize, d: &DParams) -> Result<&[u64]> {
+        let Some(page) = self.pages.get(npage) else { return Ok(&[]) };
+        if let Some(decoded) = page.get() {
+            return Ok(decoded);
+        }
+        let decoded = self.decode(source, at, npage, d)?;
+        Ok(page.get_or_init(|| decoded))
+    }
+
+    fn decode(&self, source: &Source, at: u64, npage: usize, d: &DParams) -> Result<Box<[u64]>> {
+        let chunk = match self.chunk.get() {
+            Some(chunk) => chunk,
+            None => {
+                let read = source.read_vec(at, self.cbytes)?;
+                self.chunk.get_or_init(|| read)
+            }
+        };
+        let start = npage.saturating_mul(self.page_bytes);
+        let end = start.saturating_add(self.page_bytes).min(self.nbytes);
+        let mut bytes = vec![0; end.saturating_sub(start)];
+        Chunk::parse(chunk)
+            .and_then(|chunk| chunk.read_bytes(start..end, &mut bytes, &mut Scratch::new(d)))
+            .map_err(|error| Error::Index { at: source.position(at), source: error })?;
+        let (offsets, _) = bytes.as_chunks();
+        Ok(offsets.iter().copied().map(u64::from_le_bytes).collect())
+    }
+}
+
+/// Whole blocks of at least [`PAGE`] bytes; the whole index where blocks are unusual.
+fn page_bytes(chunk: &ChunkHeader) -> usize {
+    match chunk.blocksize() {
+        blocksize @ 1..=MAX_PAGE if blocksize % WIDTH == 0 => {
+            PAGE.div_ceil(blocksize).saturating_mul(blocksize)
+        }
+        _ => chunk.nbytes().max(WIDTH),
+    }
+}
+
+/// The header of the index chunk, which must end before the trailer.
+fn parse_header(source: &Source, at: u64, end: u64) -> Result<ChunkHeader> {
+    let room = end.saturating_sub(at);
+    let (head, len) = source.read_head::<{ ChunkHeader::MAX_LEN }>(at, room)?;
+    let at = source.position(at);
+    let chunk = ChunkHeader::parse(head.get(..len).unwrap_or_default())
+        .map_err(|error| Error::Index { at, source: error })?;
+    let cbytes = chunk.cbytes() as u64;
+    if cbytes > room || cbytes < MIN_CHUNK {
+        return Err(Error::Corrupt { at, what: Corrupt::IndexCbytes { cbytes, room } });
+    }
+    Ok(chunk)
+}
+
+/// The number of chunks, on which header and index must agree.
+fn count(at: u64, header: &FrameHeader, chunk: &ChunkHeader) -> Result<u64> {
+    let corrupt = |what| Error::Corrupt { at, what };
+    let nbytes = chunk.nbytes() as u64;
+    let width = WIDTH as u64;
+    let nchunks = header.nchunks().unwrap_or(nbytes / width);
+    if nchunks > MAX_NCHUNKS {
+        return Err(corrupt(Corrupt::TooManyChunks { nchunks, max: MAX_NCHUNKS }));
+    }
+    let expected = nchunks.saturating_mul(width);
+    if nbytes != expected || nchunks == 0 {
+        return Err(corrupt(Corrupt::IndexNbytes { nbytes, expected: expected.max(width) }));
+    }
+    Ok(nchunks)
+}
+
+/// The one offset of an index that is a run.
+fn read_repeated(source: &Source, at: u64, chunk: &ChunkHeader) -> Result<Option<u64>> {
+    if chunk.special().is_none() || chunk.cbytes() > ChunkHeader::MAX_LEN.saturating_add(WIDTH) {
+        return Ok(None);
+    }
+    let bytes = source.read_vec(at, chunk.cbytes())?;
+    let index_error = |error| Error::Index { at: source.position(at), source: error };
+    match Chunk::parse(&bytes).map_err(index_error)?.special() {
+        Some(Special::Value(value)) => {
+            Ok(value.first_chunk().filter(|v| v.len() == value.len()).copied().map(u64::from_le_bytes))
+        }
+        Some(Special::Zeros | Special::Uninit) => Ok(Some(0)),
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_values_are_there_and_back() {
+        for kind in [SpecialKind::Zeros, SpecialKind::Nans, SpecialKind::Uninit] {
+            let offset = Offset::of_special(kind).unwrap();
+            assert_eq!(Offset::parse(0, offset), Ok(Offset::Special(kind)));
+        }
+        assert_eq!(Offset::of_special(SpecialKind::Value), None);
+        assert_eq!(Offset::parse(0, 7), Ok(Offset::Stored(7)));
+    }
+
+    #[test]
+    fn other_kinds_are_none() {
+        for top in [0x80_u64, 0x83, 0x85, 0x86, 0x87, 0x88, 0x90, 0xc1, 0xff] {
+            let what = Corrupt::SpecialOffset { nchunk: 3, offset: top << 56 };
+            assert_eq!(Offset::parse(3, top << 56), Err(what));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Work on many chunks at once, results in order, memory bounded.
+//!
+//! ```text
+//!   next() --job--> [ worker | worker | worker ] --result--> done()
+//!   caller's thread                                          caller's thread, in the order of the jobs
+//! ```
+//!
+//! Input and output stay on the caller's thread, which therefore needs no locks; the workers only compute.
+//! Every job has a weight in bytes. While the jobs that were begun and not yet handed to `done` weigh as much as
+//! is allowed, no further one is begun, so memory does not depend on how many jobs there are.
+
+use core::panic::AssertUnwindSafe;
+use std::collections::BTreeMap;
+use std::panic::{catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// How many workers, and how much may be in work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Workers; with one, all is done on the caller's thread.
+    pub threads: usize,
+    /// Weight of the jobs in work (bytes). One job is always begun, whatever it weighs.
+    pub bytes: u64,
+}
+
+/// A piece of work and the memory it takes until its result was handed on.
+#[derive(Debug)]
+pub(crate) struct Job<J> {
+    pub job: J,
+    /// Bytes.
+    pub weight: u64,
+}
+
+/// Takes jobs from `next` until there are no more, does each with a worker's `state`, and hands the results to
+/// `done` in the order of the jobs.
+///
+/// The first error of `next` or `done` ends it; results not handed on by then are dropped.
+pub(crate) fn in_order<J, R, S, E>(
+    budget: Budget,
+    next: impl FnMut() -> Result<Option<Job<J>>, E>,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, J) -> R + Sync,
+    done: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E>
+where
+    J: Send,
+    R: Send,
+{
+    if budget.threads <= 1 {
+        return one_by_one(next, &state, &work, done);
+    }
+    let (job_sender, jobs) = channel();
+    let (result_sender, results) = channel();
+    let jobs = Mutex::new(jobs);
+    thread::scope(|scope| {
+        for _ in 0..budget.threads {
+            let result_sender = result_sender.clone();
+            let (jobs, state, work) = (&jobs, &state, &work);
+            scope.spawn(move || worker(jobs, &result_sender, state, work));
+        }
+        // The workers have their own; without this one the channel closes when they end.
+        drop(result_sender);
+        Pipeline {
+            jobs: job_sender,
+            results,
+            budget,
+            begun: 0,
+            handed_on: 0,
+            weight: 0,
+            waiting: BTreeMap::new(),
+        }
+        .run(next, done)
+        // Leaving drops the job channel, which ends the workers.
+    })
+}
+
+/// The same on one thread.
+fn one_by_one<J, R, S, E>(
+    mut next: impl FnMut() -> Result<Option<Job<J>>, E>,
+    state: &impl Fn() -> S,
+    work: &impl Fn(&mut S, J) -> R,
+    mut done: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut state = state();
+    while let Some(Job { job, .. }) = next()? {
+        done(work(&mut state, job))?;
+    }
+    Ok(())
+}
+
+/// A job on its way: its place in the order, and its weight.
+struct Numbered<T> {
+    number: u64,
+    weight: u64,
+    item: T,
+}
+
+/// Takes jobs until there are no more, or nobody wants results.
+fn worker<J, R, S>(
+    jobs: &Mutex<Receiver<Numbered<J>>>,
+    results: &Sender<Numbered<thread::Result<R>>>,
+    state: &impl Fn() -> S,
+    work: &impl Fn(&mut S, J) -> R,
+) {
+    let mut state = state();
+    let take = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    while let Ok(Numbered { number, weight, item }) = take() {
+        // A panic must reach the caller: a result that never comes would be waited for without end.
+        let item = catch_unwind(AssertUnwindSafe(|| work(&mut state, item)));
+        let ends = item.is_err();
+        if results.send(Numbered { number, weight, item }).is_err() || ends {
+            return;
+        }
+    }
+}
+
+/// The caller's side.
+struct Pipeline<J, R> {
+    jobs: Sender<Numbered<J>>,
+    results: Receiver<Numbered<thread::Result<R>>>,
+    budget: Budget,
+    /// Number of the next job to begin.
+    begun: u64,
+    /// Number of the next result to hand on.
+    handed_on: u64,
+    /// Weight of the jobs between the two.
+    weight: u64,
+    /// Results that came before their turn, with their weights.
+    waiting: BTreeMap<u64, (u64, R)>,
+}
+
+impl<J, R> Pipeline<J, R> {
+    fn run<E>(
+        mut self,
+        mut next: impl FnMut() -> Result<Option<Job<J>>, E>,
+        mut done: impl FnMut(R) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while let Some(Job { job, weight }) = next()? {
+            while self.is_full(weight) {
+                self.hand_on(&mut done)?;
+            }
+            if !self.begin(job, weight) {
+                break;
+            }
+        }
+        while self.handed_on < self.begun {
+            self.hand_on(&mut done)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a further job would be too much. More jobs than twice the workers only wait.
+    fn is_full(&self, weight: u64) -> bool {
+        let in_work = self.begun.saturating_sub(self.handed_on);
+        let many = in_work >= 2 * self.budget.threads as u64;
+        in_work > 0 && (many || self.weight.saturating_add(weight) > self.budget.bytes)
+    }
+
+    /// False when all workers are gone, which only a panic can cause: its result is about to be seen.
+    fn begin(&mut self, item: J, weight: u64) -> bool {
+        let number = self.begun;
+        let sent = self.jobs.send(Numbered { number, weight, item }).is_ok();
+        if sent {
+            self.begun = self.begun.saturating_add(1);
+            self.weight = self.weight.saturating_add(weight);
+        }
+        sent
+    }
+
+    /// Waits for the next result in order and hands it on.
+    fn hand_on<E>(&mut self, done: &mut impl FnMut(R) -> Result<(), E>) -> Result<(), E> {
+        loop {
+            if let Some((weight, result)) = self.waiting.remove(&self.handed_on) {
+                self.handed_on = self.handed_on.saturating_add(1);
+                self.weight = self.weight.saturating_sub(weight);
+                return done(result);
+            }
+            match self.results.recv() {
+                Ok(Numbered { number, weight, item: Ok(item) }) => {
+                    self.waiting.insert(number, (weight, item));
+                }
+                Ok(Numbered { item: Err(panic), .. }) => resume_unwind(panic),
+                // No worker is left, and each said why it ended: nothing more will come.
+                Err(_) => {
+                    self.handed_on = self.begun;
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    fn jobs(n: u64, weight: u64) -> impl FnMut() -> Result<Option<Job<u64>>, String> {
+        let mut jobs = 0..n;
+        move || Ok(jobs.next().map(|job| Job { job, weight }))
+    }
+
+    #[test]
+    fn results_come_in_order_whatever_the_threads() {
+        for threads in [1, 2, 3, 8] {
+            let mut found = vec![];
+            let budget = Budget { threads, bytes: 1000 };
+            let slow_first = |(): &mut (), job: u64| {
+                if job.is_multiple_of(3) {
+                    thread::yield_now();
+                }
+                job * job
+            };
+            let done = |result| {
+                found.push(result);
+                Ok(())
+            };
+            in_order(budget, jobs(200, 10), || (), slow_first, done).unwrap();
+            assert_eq!(found, (0..200).map(|n| n * n).collect::<Vec<u64>>());
+        }
+    }
+
+    #[test]
+    fn no_more_weight_is_in_work_than_allowed() {
+        let (in_work, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        let budget = Budget { threads: 4, bytes: 35 };
+        let mut left = 50;
+        let next = || {
+            left -= 1;
+            if left > 0 {
+                return Ok(Some(Job { job: (), weight: 10 }));
+            }
+            Ok::<_, String>(None)
+        };
+        let work = |(): &mut (), (): ()| {
+            most.fetch_max(in_work.fetch_add(10, Ordering::SeqCst) + 10, Ordering::SeqCst);
+        };
+        let done = |()| {
+            in_work.fetch_sub(10, Ordering::SeqCst);
+            Ok(())
+        };
+        in_order(budget, next, || (), work, done).unwrap();
+        assert!(most.into_inner() <= 30);
+    }
+
+    #[test]
+    fn a_job_heavier_than_the_budget_is_done_alone() {
+        let mut found = 0;
+        let budget = Budget { threads: 2, bytes: 5 };
+        let done = |_| {
+            found += 1;
+            Ok(())
+        };
+        in_order(budget, jobs(3, 50), || (), |(), job| job, done).unwrap();
+        assert_eq!(found, 3);
+    }
+
+    #[test]
+    fn the_first_error_ends_it() {
+        for threads in [1, 4] {
+            let budget = Budget { threads, bytes: 100 };
+            let done = |job: u64| if job == 7 { Err("seven".to_owned()) } else { Ok(()) };
+            let result = in_order(budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
+            assert_eq!(result, Err("seven".to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_worker_reaches_the_caller() {
+        let budget = Budget { threads: 3, bytes: 100 };
+        let work = |(): &mut (), job: u64| assert!(job != 5, "five");
+        let caught =
+            catch_unwind(AssertUnwindSafe(|| in_order(budget, jobs(100, 1), || (), work, |()| Ok(()))));
+        assert!(caught.is_err());
+    }
+}

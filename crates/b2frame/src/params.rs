@@ -1,0 +1,207 @@
+//! What callers may choose: how a frame is opened, read, checked and written.
+
+use blosc_chunk::{CParams, DParams, Threads};
+
+/// How to open a frame.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Position of the frame's first byte in the file. Default: 0.
+    pub offset: u64,
+    /// Most bytes of a header or trailer with its metalayers, and of a vlmetalayer. Default: 64 MiB.
+    pub max_metadata: u64,
+    /// Most bytes of an index, 8 for a chunk. An index that is one repeated value counts as nothing. Default: 64 MiB.
+    pub max_index: u64,
+    /// How chunks are decoded: limits, codecs and filters.
+    pub dparams: DParams,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { offset: 0, max_metadata: 64 << 20, max_index: 64 << 20, dparams: DParams::default() }
+    }
+}
+
+impl OpenOptions {
+    /// With the frame at another position of the file (bytes).
+    #[must_use]
+    pub fn offset(self, offset: u64) -> Self {
+        Self { offset, ..self }
+    }
+
+    /// With another bound for metalayers (bytes).
+    #[must_use]
+    pub fn max_metadata(self, max_metadata: u64) -> Self {
+        Self { max_metadata, ..self }
+    }
+
+    /// With another bound for the index (bytes).
+    #[must_use]
+    pub fn max_index(self, max_index: u64) -> Self {
+        Self { max_index, ..self }
+    }
+
+    /// With other parameters for decoding chunks.
+    #[must_use]
+    pub fn dparams(self, dparams: DParams) -> Self {
+        Self { dparams, ..self }
+    }
+}
+
+/// How to read many chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// Threads that decode. [`Threads::Auto`] (the default) is one for each processor.
+    pub threads: Threads,
+    /// Bytes of chunks, compressed and not, that are in work at a time. Default: 128 MiB.
+    ///
+    /// Chunks that are too large for it are decoded in parts. One block must fit.
+    pub max_memory: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { threads: Threads::Auto, max_memory: 128 << 20 }
+    }
+}
+
+impl ReadOptions {
+    /// With another number of threads.
+    #[must_use]
+    pub fn threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// With another bound on the bytes in work.
+    #[must_use]
+    pub fn max_memory(self, max_memory: u64) -> Self {
+        Self { max_memory, ..self }
+    }
+}
+
+/// How to verify a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyOptions {
+    /// How chunks are read.
+    pub read: ReadOptions,
+    /// Most bad chunks and notes that are described; all are counted. Default: 1000.
+    pub max_reported: usize,
+}
+
+impl Default for VerifyOptions {
+    fn default() -> Self {
+        Self { read: ReadOptions::default(), max_reported: 1000 }
+    }
+}
+
+impl VerifyOptions {
+    /// With other options for reading.
+    #[must_use]
+    pub fn read(self, read: ReadOptions) -> Self {
+        Self { read, ..self }
+    }
+
+    /// With another bound on what is described.
+    #[must_use]
+    pub fn max_reported(self, max_reported: usize) -> Self {
+        Self { max_reported, ..self }
+    }
+}
+
+/// How to compress a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompressOptions {
+    /// Threads that compress. [`Threads::Auto`] (the default) is one for each processor. The bytes written do not
+    /// depend on it.
+    pub threads: Threads,
+    /// Bytes of chunks, compressed and not, that are in work at a time. Default: 128 MiB. One chunk must fit.
+    pub max_memory: u64,
+    /// Stop after so many bytes of data (rounded up to whole chunks); `None` (the default) for all there are.
+    pub max_nbytes: Option<u64>,
+}
+
+impl Default for CompressOptions {
+    fn default() -> Self {
+        Self { threads: Threads::Auto, max_memory: 128 << 20, max_nbytes: None }
+    }
+}
+
+impl CompressOptions {
+    /// With another number of threads.
+    #[must_use]
+    pub fn threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// With another bound on the bytes in work.
+    #[must_use]
+    pub fn max_memory(self, max_memory: u64) -> Self {
+        Self { max_memory, ..self }
+    }
+
+    /// With an end after so many bytes of data.
+    #[must_use]
+    pub fn max_nbytes(self, max_nbytes: Option<u64>) -> Self {
+        Self { max_nbytes, ..self }
+    }
+}
+
+/// What a new frame is like.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FrameParams {
+    /// How chunks are compressed. Also written to the header, as defaults for whoever appends.
+    pub cparams: CParams,
+    /// Data of a chunk (bytes), rounded down to whole items; at least one. Default: 4 MiB.
+    pub chunksize: usize,
+    /// Names and contents of metalayers.
+    pub metalayers: Vec<(String, Vec<u8>)>,
+    /// Names and contents of vlmetalayers, not compressed.
+    pub vlmetalayers: Vec<(String, Vec<u8>)>,
+}
+
+impl Default for FrameParams {
+    fn default() -> Self {
+        Self::new(CParams::default())
+    }
+}
+
+impl FrameParams {
+    /// A frame of chunks compressed like this, without metalayers.
+    #[must_use]
+    pub fn new(cparams: CParams) -> Self {
+        Self { cparams, chunksize: 4 << 20, metalayers: vec![], vlmetalayers: vec![] }
+    }
+
+    /// With another size of chunks (bytes).
+    #[must_use]
+    pub fn chunksize(self, chunksize: usize) -> Self {
+        Self { chunksize, ..self }
+    }
+
+    /// With a further metalayer.
+    #[must_use]
+    pub fn metalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.metalayers.push((name.into(), content.into()));
+        self
+    }
+
+    /// With a further vlmetalayer.
+    #[must_use]
+    pub fn vlmetalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.vlmetalayers.push((name.into(), content.into()));
+        self
+    }
+}
+
+/// How many threads that are.
+pub(crate) fn count(threads: Threads) -> usize {
+    match threads {
+        Threads::One => 1,
+        Threads::N(n) => n.get(),
+        _ => std::thread::available_parallelism().map_or(1, core::num::NonZero::get),
+    }
+}

@@ -1,0 +1,382 @@
+//! A super-chunk that lies in a contiguous frame, for reading.
+//!
+//! Opening reads header, trailer and index, never a chunk ("Reader algorithm" in `docs/formats/cframe.md`). What
+//! is read later is checked then: `schunk/locate.rs` finds a chunk, `schunk/read.rs` decodes parts of the data,
+//! `schunk/ordered.rs` all of it in order, `schunk/verify.rs` looks for damage.
+
+mod locate;
+mod ordered;
+mod partial;
+mod read;
+mod usage;
+mod verify;
+
+use core::fmt;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use blosc_chunk::{CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, SplitMode};
+use blosc_io::{FileStore, MemStore, ReadAt};
+
+use crate::error::{Corrupt, Error, Limited, Result};
+use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType};
+use crate::metalayers::{Metalayer, Metalayers, Section};
+use crate::nd::{NdMeta, NdView};
+use crate::offsets::Index;
+use crate::params::OpenOptions;
+use crate::probe::Kind;
+use crate::source::Source;
+use crate::trailer::{self, TrailerEnd};
+
+pub use locate::{ChunkBytes, ChunkInfo, StoredInfo};
+pub use read::Scratch;
+pub use usage::Usage;
+pub use verify::{BadChunk, Note, Progress, VerifyReport};
+
+pub(crate) use locate::Location;
+
+/// A super-chunk in a contiguous frame: chunks of compressed data with a common type and metalayers.
+///
+/// It can be shared between threads; all reading takes `&self`. It is a snapshot: what happens to the file after
+/// opening is not seen.
+///
+/// ```
+/// use b2frame::{FrameParams, SChunk, to_cframe};
+///
+/// let frame = to_cframe(b"some data", &FrameParams::default())?;
+/// let schunk = SChunk::from_cframe(frame)?;
+/// assert_eq!((schunk.nchunks(), schunk.nbytes()), (1, 9));
+/// let mut four = [0; 4];
+/// schunk.read_bytes(5, &mut four)?;
+/// assert_eq!(&four, b"data");
+/// # Ok::<(), b2frame::Error>(())
+/// ```
+pub struct SChunk {
+    source: Source,
+    header: FrameHeader,
+    trailer_len: u32,
+    meta: Metalayers,
+    vlmeta: Metalayers,
+    index: Index,
+    options: OpenOptions,
+    /// Of a frame with variable chunk sizes: where each chunk begins in the data.
+    starts: OnceLock<Result<Vec<u64>, Corrupt>>,
+}
+
+impl SChunk {
+    /// Opens the frame that a file begins with. What follows the frame in the file is ignored.
+    ///
+    /// # Errors
+    /// [`Error::Open`], or why the frame cannot be read. A directory is [`Error::Sparse`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens a frame in a file.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::from_store_with(open_file(path.as_ref())?, options)
+    }
+
+    /// Opens the frame that a store begins with.
+    ///
+    /// # Errors
+    /// Why the frame cannot be read.
+    pub fn from_store(store: Arc<dyn ReadAt>) -> Result<Self> {
+        Self::from_store_with(store, &OpenOptions::default())
+    }
+
+    /// Opens a frame in a store.
+    ///
+    /// # Errors
+    /// Why the frame cannot be read.
+    pub fn from_store_with(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
+        open_frame(Source::new(store, options.offset), options.clone())
+    }
+
+    /// Takes a buffer that is one frame and nothing else.
+    ///
+    /// # Errors
+    /// Why the frame cannot be read; [`Corrupt::BytesAfterFrame`] if there is more than a frame.
+    pub fn from_cframe(frame: Vec<u8>) -> Result<Self> {
+        let available = frame.len() as u64;
+        let schunk = Self::from_store(Arc::new(MemStore::new(frame)))?;
+        let frame_len = schunk.header.frame_len();
+        if frame_len != available {
+            return Err(Error::Corrupt { at: 0x10, what: Corrupt::BytesAfterFrame { frame_len, available } });
+        }
+        Ok(schunk)
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &FrameHeader {
+        &self.header
+    }
+
+    /// Number of chunks.
+    #[must_use]
+    pub fn nchunks(&self) -> u64 {
+        self.index.nchunks()
+    }
+
+    /// Uncompressed bytes of all chunks. Of an array this includes the padding of its chunks.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        self.header.nbytes()
+    }
+
+    /// Length of the data section (bytes): all chunks, and what they left behind when they were replaced. See
+    /// [`usage`](Self::usage) for the chunks alone.
+    #[must_use]
+    pub fn cbytes(&self) -> u64 {
+        self.header.cbytes()
+    }
+
+    /// Length of the whole frame (bytes).
+    #[must_use]
+    pub fn frame_len(&self) -> u64 {
+        self.header.frame_len()
+    }
+
+    /// Position of the frame in its file (bytes).
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.source.base()
+    }
+
+    /// Length of the index chunk (bytes).
+    #[must_use]
+    pub fn index_len(&self) -> u64 {
+        self.index.cbytes()
+    }
+
+    /// Length of the trailer (bytes).
+    #[must_use]
+    pub fn trailer_len(&self) -> u64 {
+        self.trailer_len.into()
+    }
+
+    /// Bytes of an item.
+    #[must_use]
+    pub fn typesize(&self) -> usize {
+        usize::try_from(self.header.typesize().get()).unwrap_or(usize::MAX)
+    }
+
+    /// Uncompressed bytes of a chunk.
+    #[must_use]
+    pub fn chunksize(&self) -> ChunkSize {
+        self.header.chunksize()
+    }
+
+    /// How chunks are decoded.
+    pub(crate) fn dparams(&self) -> &DParams {
+        &self.options.dparams
+    }
+
+    /// The parameters that the header gives for new chunks. Each chunk describes itself; see
+    /// [`chunk_info`](Self::chunk_info).
+    #[must_use]
+    pub fn cparams(&self) -> CParams {
+        let header = &self.header;
+        let blocksize = header.blocksize().and_then(|size| usize::try_from(size.get()).ok());
+        let split = match header.split_mode() {
+            0 => SplitMode::Always,
+            1 => SplitMode::Never,
+            2 => SplitMode::Auto,
+            _ => SplitMode::ForwardCompat,
+        };
+        let dict = if header.uses_dict() { Dict::Train { max: MAX_DICT } } else { Dict::None };
+        CParams::default()
+            .codec(CodecId(header.codec()))
+            .codec_meta(header.codec_meta())
+            .level(Level::try_from(header.clevel()).unwrap_or(Level::BEST))
+            .typesize(self.typesize())
+            .filters(Pipeline::from_slots(header.filters(), header.filters_meta()))
+            .block_size(blocksize)
+            .split(split)
+            .dict(dict)
+    }
+
+    /// The metalayers, contents as stored.
+    #[must_use]
+    pub fn meta(&self) -> &Metalayers {
+        &self.meta
+    }
+
+    /// The vlmetalayers.
+    #[must_use]
+    pub fn vlmeta(&self) -> VlMeta<'_> {
+        VlMeta { schunk: self }
+    }
+
+    /// Description of the n-dimensional array, if the frame holds one.
+    ///
+    /// # Errors
+    /// What is wrong with the description, in itself or for this frame.
+    pub fn nd_meta(&self) -> Result<Option<NdMeta>> {
+        let layer = self.meta.get(NdMeta::NAME).or_else(|| self.meta.get(NdMeta::OLD_NAME));
+        let Some(layer) = layer else { return Ok(None) };
+        let at = self.source.position(layer.position);
+        let meta = NdMeta::parse(layer.content).map_err(|error| error.moved(at))?;
+        meta.check_frame(self.header.typesize().get(), self.chunksize().fixed(), self.nchunks())
+            .map_err(|what| Error::Corrupt { at, what: what.into() })?;
+        Ok(Some(meta))
+    }
+
+    /// The n-dimensional array, if the frame holds one.
+    ///
+    /// # Errors
+    /// As [`nd_meta`](Self::nd_meta).
+    pub fn nd_view(&self) -> Result<Option<NdView<'_>>> {
+        Ok(self.nd_meta()?.map(|meta| NdView::new(self, meta)))
+    }
+}
+
+impl fmt::Debug for SChunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SChunk")
+            .field("offset", &self.offset())
+            .field("header", &self.header)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The vlmetalayers of a super-chunk. Their contents are stored compressed.
+#[derive(Clone, Copy, Debug)]
+pub struct VlMeta<'a> {
+    schunk: &'a SChunk,
+}
+
+impl<'a> VlMeta<'a> {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.stored().len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.stored().is_empty()
+    }
+
+    /// Names, with contents as stored: each is a chunk.
+    #[must_use]
+    pub fn stored(&self) -> &'a Metalayers {
+        &self.schunk.vlmeta
+    }
+
+    /// The content of the first one of this name.
+    ///
+    /// # Errors
+    /// Why it cannot be decoded.
+    pub fn get(&self, name: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        self.stored().get(name).map(|layer| self.decode(layer)).transpose()
+    }
+
+    /// Decodes the content of one of [`stored`](Self::stored).
+    ///
+    /// # Errors
+    /// [`Error::VlMeta`], [`Error::Limit`], or [`Corrupt::VlMetaCbytes`].
+    pub fn decode(&self, layer: Metalayer<'_>) -> Result<Vec<u8>> {
+        let trailer = self.schunk.frame_len().saturating_sub(self.schunk.trailer_len());
+        let at = self.schunk.source.position(trailer.saturating_add(layer.position));
+        let vlmeta = |source| Error::VlMeta { name: layer.name_text().into_owned(), at, source };
+        let header = ChunkHeader::parse(layer.content).map_err(vlmeta)?;
+        let (cbytes, len) = (header.cbytes() as u64, layer.content.len() as u64);
+        if cbytes != len {
+            return Err(Error::Corrupt { at, what: Corrupt::VlMetaCbytes { cbytes, len } });
+        }
+        check_limit(Limited::VlMeta, header.nbytes() as u64, self.schunk.options.max_metadata)?;
+        let mut content = vec![0; header.nbytes()];
+        let chunk = Chunk::parse(layer.content).map_err(vlmeta)?;
+        let mut scratch = blosc_chunk::Scratch::new(&self.schunk.options.dparams);
+        chunk.decode_into(&mut content, &mut scratch).map_err(vlmeta)?;
+        Ok(content)
+    }
+}
+
+/// Size of dictionaries that C-Blosc2 aims at (bytes); the header only says whether there are any.
+const MAX_DICT: usize = 32 << 10;
+
+/// Opens a file for reading; a directory is what a sparse frame is.
+pub(crate) fn open_file(path: &Path) -> Result<Arc<dyn ReadAt>> {
+    match FileStore::open(path) {
+        Ok(file) => Ok(Arc::new(file)),
+        Err(error)
+            if error.kind() == std::io::ErrorKind::IsADirectory && path.join("chunks.b2frame").is_file() =>
+        {
+            Err(Error::Sparse)
+        }
+        Err(source) => Err(Error::Open { source }),
+    }
+}
+
+/// Header, trailer, index: in this order, since each needs the one before.
+fn open_frame(source: Source, options: OpenOptions) -> Result<SChunk> {
+    let available = source.available()?;
+    let header = read_header(&source, available)?;
+    if header.frame_type() != FrameType::Contiguous {
+        return Err(Error::Sparse);
+    }
+    let (header_len, frame_len) = (u64::from(header.header_len()), header.frame_len());
+    check_limit(Limited::Metadata, header_len, options.max_metadata)?;
+    let meta = read_meta(&source, &header)?;
+    let (trailer_len, vlmeta) = read_trailer(&source, &header, options.max_metadata)?;
+    let index = if header.nbytes() == 0 {
+        Index::empty()
+    } else {
+        let end = frame_len.saturating_sub(trailer_len.into());
+        Index::open(&source, &header, end, options.max_index, &options.dparams)?
+    };
+    Ok(SChunk { source, header, trailer_len, meta, vlmeta, index, options, starts: OnceLock::new() })
+}
+
+/// The fixed part of the header, checked against the length of the file.
+fn read_header(source: &Source, available: u64) -> Result<FrameHeader> {
+    let (head, len) = source.read_head::<FIXED_LEN>(0, available)?;
+    let head = head.get(..len).unwrap_or_default();
+    if head.is_empty() {
+        return Err(Error::NotAFrame { found: Kind::Empty });
+    }
+    let header = FrameHeader::parse(head).map_err(|error| error.moved(source.base()))?;
+    let frame_len = header.frame_len();
+    if frame_len > available {
+        let what = Corrupt::FrameTruncated { frame_len, available };
+        return Err(Error::Corrupt { at: source.position(0x10), what });
+    }
+    Ok(header)
+}
+
+/// The metalayers, with positions in the frame.
+fn read_meta(source: &Source, header: &FrameHeader) -> Result<Metalayers> {
+    let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
+    let mut bytes = vec![0; len];
+    // The fixed part was read already; zeros stand in for it, since positions count from the frame's start.
+    source.read_into(FIXED_LEN as u64, bytes.get_mut(FIXED_LEN..).unwrap_or_default())?;
+    Metalayers::parse(bytes, Section::HEADER).map_err(|error| error.moved(source.base()))
+}
+
+/// The length of the trailer and what is in it.
+fn read_trailer(source: &Source, header: &FrameHeader, max: u64) -> Result<(u32, Metalayers)> {
+    let frame_len = header.frame_len();
+    let end_at = frame_len.saturating_sub(trailer::END_LEN as u64);
+    let room = frame_len.saturating_sub(header.header_len().into());
+    let mut end = [0; trailer::END_LEN];
+    source.read_into(end_at, &mut end)?;
+    let TrailerEnd { trailer_len } =
+        TrailerEnd::parse(end, room).map_err(|error| error.moved(source.position(end_at)))?;
+    check_limit(Limited::Metadata, trailer_len.into(), max)?;
+    let at = frame_len.saturating_sub(trailer_len.into());
+    let bytes = source.read_vec(at, usize::try_from(trailer_len).unwrap_or(usize::MAX))?;
+    let vlmeta = trailer::parse(bytes).map_err(|error| error.moved(source.position(at)))?;
+    Ok((trailer_len, vlmeta))
+}
+
+/// Whether so many bytes may be allocated.
+pub(crate) fn check_limit(what: Limited, nbytes: u64, limit: u64) -> Result<()> {
+    if nbytes <= limit { Ok(()) } else { Err(Error::Limit { what, nbytes, limit }) }
+}

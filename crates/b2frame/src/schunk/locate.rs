@@ -1,0 +1,311 @@
+//! From the number of a chunk to its bytes: offset, header, and whether the size is right for the place.
+
+use blosc_chunk::{ChunkHeader, CodecId, Kind, Pipeline, SpecialKind};
+
+use crate::SChunk;
+use crate::error::{Corrupt, Error, Param, Result};
+use crate::header::ChunkSize;
+use crate::offsets::Offset;
+
+/// Where a chunk is, checked.
+///
+/// Invariants: the bytes `at..at + header.cbytes()` lie in the data section; `nbytes` is what the place demands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Location {
+    /// A run that only the index knows of.
+    Special { kind: SpecialKind, nbytes: usize },
+    /// A chunk at a position of the frame.
+    Stored { at: u64, header: ChunkHeader },
+}
+
+impl Location {
+    /// Uncompressed size (bytes).
+    pub(crate) fn nbytes(&self) -> usize {
+        match self {
+            Self::Special { nbytes, .. } => *nbytes,
+            Self::Stored { header, .. } => header.nbytes(),
+        }
+    }
+}
+
+/// A chunk, compressed as it is in the frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChunkBytes {
+    /// The bytes of a stored chunk.
+    Stored(Vec<u8>),
+    /// A run that is noted in the index alone.
+    #[non_exhaustive]
+    Special {
+        /// Which run.
+        kind: SpecialKind,
+        /// Uncompressed size (bytes).
+        nbytes: usize,
+    },
+}
+
+/// What a chunk is, without decoding it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChunkInfo {
+    /// Number of the chunk.
+    pub nchunk: u64,
+    /// Where it starts in the file (bytes); `None` if it is a run that only the index knows of.
+    pub offset: Option<u64>,
+    /// Bytes it takes in the data section.
+    pub cbytes: u64,
+    /// Uncompressed size (bytes).
+    pub nbytes: u64,
+    /// The run that it is, if it is one.
+    pub special: Option<SpecialKind>,
+    /// How the chunk was compressed; `None` if it is a run that only the index knows of.
+    pub stored: Option<StoredInfo>,
+}
+
+/// What a stored chunk says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredInfo {
+    /// Chunk format version.
+    pub version: u8,
+    /// Bytes of an item, as in the chunk: wide items (over 255 bytes) have 1 there.
+    pub typesize: usize,
+    /// Bytes of a block; of a chunk with VL-blocks their number.
+    pub blocksize: usize,
+    /// Id of the codec.
+    pub codec: CodecId,
+    /// Filters and their parameters.
+    pub pipeline: Pipeline,
+    /// Whether the data are stored as they are.
+    pub is_memcpyed: bool,
+    /// Whether blocks are split into streams.
+    pub is_split: bool,
+    /// Whether the blocks share a dictionary.
+    pub has_dict: bool,
+    /// Whether blocks have individual sizes.
+    pub is_vl: bool,
+}
+
+impl SChunk {
+    /// Reads a chunk as it is stored.
+    ///
+    /// # Errors
+    /// [`Param::ChunkNumber`], or what is wrong with the chunk's place or header.
+    pub fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
+        match self.locate(nchunk)? {
+            Location::Special { kind, nbytes } => Ok(ChunkBytes::Special { kind, nbytes }),
+            Location::Stored { at, header } => {
+                self.source.read_vec(at, header.cbytes()).map(ChunkBytes::Stored)
+            }
+        }
+    }
+
+    /// What a chunk is. Reads its header at most.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn chunk_info(&self, nchunk: u64) -> Result<ChunkInfo> {
+        Ok(match self.locate(nchunk)? {
+            Location::Special { kind, nbytes } => ChunkInfo {
+                nchunk,
+                offset: None,
+                cbytes: 0,
+                nbytes: nbytes as u64,
+                special: Some(kind),
+                stored: None,
+            },
+            Location::Stored { at, header } => ChunkInfo {
+                nchunk,
+                offset: Some(self.source.position(at)),
+                cbytes: header.cbytes() as u64,
+                nbytes: header.nbytes() as u64,
+                special: header.special(),
+                stored: Some(StoredInfo::new(&header)),
+            },
+        })
+    }
+
+    /// What each chunk is, in order.
+    pub fn chunk_infos(&self) -> impl Iterator<Item = Result<ChunkInfo>> {
+        (0..self.nchunks()).map(|nchunk| self.chunk_info(nchunk))
+    }
+
+    /// Uncompressed size of a chunk (bytes).
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk); with a fixed chunk size only [`Param::ChunkNumber`].
+    pub fn chunk_nbytes(&self, nchunk: u64) -> Result<usize> {
+        match self.expected_nbytes(nchunk)? {
+            Some(nbytes) => Ok(nbytes),
+            None => Ok(self.locate(nchunk)?.nbytes()),
+        }
+    }
+
+    /// Finds a chunk and checks its header.
+    pub(crate) fn locate(&self, nchunk: u64) -> Result<Location> {
+        let expected = self.expected_nbytes(nchunk)?;
+        let kind = match self.index.get(&self.source, nchunk, &self.options.dparams)? {
+            Offset::Special(kind) => kind,
+            Offset::Stored(offset) => {
+                let (at, header) = self.stored(nchunk, offset)?;
+                self.check_chunk(nchunk, at, &header, expected)?;
+                return Ok(Location::Stored { at, header });
+            }
+        };
+        let corrupt = |what| Error::Corrupt { at: self.source.position(self.index.position()), what };
+        let typesize = self.header.typesize().get();
+        if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
+            return Err(corrupt(Corrupt::NanTypesize { nchunk, typesize }));
+        }
+        let nbytes = match expected {
+            Some(nbytes) => nbytes,
+            None => self.nbytes_of_special(nchunk)?,
+        };
+        Ok(Location::Special { kind, nbytes })
+    }
+
+    /// Where the index says that a chunk starts in the file (bytes).
+    pub(crate) fn stored_at(&self, nchunk: u64) -> Option<u64> {
+        match self.index.get(&self.source, nchunk, &self.options.dparams) {
+            Ok(Offset::Stored(offset)) => {
+                Some(self.source.position(offset).saturating_add(self.header.header_len().into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The header of the chunk at an offset, which must lie in the data section as a whole.
+    fn stored(&self, nchunk: u64, offset: u64) -> Result<(u64, ChunkHeader)> {
+        let at = u64::from(self.header.header_len()).saturating_add(offset);
+        let room = self.cbytes().saturating_sub(offset);
+        let (head, len) = self.source.read_head::<{ ChunkHeader::MAX_LEN }>(at, room)?;
+        let position = self.source.position(at);
+        let header = ChunkHeader::parse(head.get(..len).unwrap_or_default())
+            .map_err(|source| Error::Chunk { nchunk, at: position, source })?;
+        let cbytes = header.cbytes() as u64;
+        if cbytes > room {
+            return Err(Error::Corrupt { at: position, what: Corrupt::ChunkCbytes { nchunk, cbytes, room } });
+        }
+        Ok((at, header))
+    }
+
+    /// What the frame demands of the chunk at a place.
+    fn check_chunk(&self, nchunk: u64, at: u64, header: &ChunkHeader, expected: Option<usize>) -> Result<()> {
+        let corrupt = |what| Err(Error::Corrupt { at: self.source.position(at), what });
+        let (found, expected_vl) = (header.kind() == Kind::Vl, self.header.flags().vl_blocks());
+        let is_run = header.special().is_some();
+        if found != expected_vl && !is_run {
+            return corrupt(Corrupt::VlBlocks { nchunk, found, expected: expected_vl });
+        }
+        match expected {
+            Some(expected) if expected != header.nbytes() => corrupt(Corrupt::ChunkNbytes {
+                nchunk,
+                nbytes: header.nbytes() as u64,
+                expected: expected as u64,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The size that a fixed chunk size and the total give for a chunk (bytes).
+    fn expected_nbytes(&self, nchunk: u64) -> Result<Option<usize>> {
+        let nchunks = self.nchunks();
+        if nchunk >= nchunks {
+            return Err(Param::ChunkNumber { nchunk, nchunks }.into());
+        }
+        let ChunkSize::Fixed(chunksize) = self.chunksize() else { return Ok(None) };
+        let chunksize = u64::from(chunksize.get());
+        let left = self.nbytes().saturating_sub(nchunk.saturating_mul(chunksize));
+        Ok(usize::try_from(left.min(chunksize)).ok())
+    }
+
+    /// Where each chunk begins in the data (bytes), and the end, in a frame with variable chunk sizes. The
+    /// headers of all chunks are read for it, once.
+    ///
+    /// The size of a special chunk is stored nowhere in such a frame. One can be computed; of more, only the sum
+    /// is known, and the positions behind the first of them are not.
+    pub(crate) fn starts(&self) -> Result<&[u64]> {
+        if let Some(starts) = self.starts.get() {
+            return self.starts_or_error(starts);
+        }
+        let read = self.read_starts()?;
+        self.starts_or_error(self.starts.get_or_init(|| read))
+    }
+
+    fn starts_or_error<'a>(&self, starts: &'a Result<Vec<u64>, Corrupt>) -> Result<&'a [u64]> {
+        let at = self.source.position(self.index.position());
+        starts.as_deref().map_err(|what| Error::Corrupt { at, what: what.clone() })
+    }
+
+    /// The outer result is a failure to read; the inner one is a property of the frame.
+    fn read_starts(&self) -> Result<Result<Vec<u64>, Corrupt>> {
+        let mut sizes = Vec::new();
+        let (mut known, mut specials) = (0_u64, vec![]);
+        for nchunk in 0..self.nchunks() {
+            let nbytes = match self.index.get(&self.source, nchunk, &self.options.dparams)? {
+                Offset::Special(_) => {
+                    specials.push(nchunk);
+                    0
+                }
+                Offset::Stored(offset) => self.stored(nchunk, offset)?.1.nbytes() as u64,
+            };
+            known = known.saturating_add(nbytes);
+            sizes.push(nbytes);
+        }
+        let expected = self.nbytes();
+        let left = expected.checked_sub(known);
+        Ok(match (specials.as_slice(), left) {
+            (&[], Some(0)) => Ok(sums(&sizes)),
+            (&[special], Some(left)) if left <= i32::MAX.unsigned_abs().into() => {
+                if let Some(size) = usize::try_from(special).ok().and_then(|n| sizes.get_mut(n)) {
+                    *size = left;
+                }
+                Ok(sums(&sizes))
+            }
+            (&[nchunk, _, ..], Some(nbytes)) => {
+                Err(Corrupt::SizeLost { nchunk, count: specials.len() as u64, nbytes })
+            }
+            _ => Err(Corrupt::SumOfChunks { found: known, expected }),
+        })
+    }
+
+    /// The size of a special chunk in a frame with variable chunk sizes (bytes).
+    fn nbytes_of_special(&self, nchunk: u64) -> Result<usize> {
+        let at = self.source.position(self.index.position());
+        let starts = self.starts().map_err(|error| match error {
+            Error::Corrupt { what: Corrupt::SizeLost { count, nbytes, .. }, .. } => {
+                Error::Corrupt { at, what: Corrupt::SizeLost { nchunk, count, nbytes } }
+            }
+            other => other,
+        })?;
+        let n = usize::try_from(nchunk).unwrap_or(usize::MAX);
+        let (start, end) = (starts.get(n), starts.get(n.saturating_add(1)));
+        let nbytes = end.copied().unwrap_or(0).saturating_sub(start.copied().unwrap_or(0));
+        Ok(usize::try_from(nbytes).unwrap_or(usize::MAX))
+    }
+}
+
+impl StoredInfo {
+    fn new(header: &ChunkHeader) -> Self {
+        Self {
+            version: header.version(),
+            typesize: header.typesize(),
+            blocksize: header.blocksize(),
+            codec: header.codec_id(),
+            pipeline: header.pipeline(),
+            is_memcpyed: header.is_memcpyed(),
+            is_split: header.is_split(),
+            has_dict: header.has_dict(),
+            is_vl: header.is_vl(),
+        }
+    }
+}
+
+/// Where each of these sizes begins, and the end.
+fn sums(sizes: &[u64]) -> Vec<u64> {
+    let sum = |total: &mut u64, size: &u64| {
+        *total = total.saturating_add(*size);
+        Some(*total)
+    };
+    core::iter::once(0).chain(sizes.iter().scan(0, sum)).collect()
+}

@@ -1,0 +1,162 @@
+//! All the data, or those of many chunks: decoded by several threads, handed on in order, in bounded memory.
+
+use core::cell::RefCell;
+use core::ops::Range;
+
+use blosc_chunk::Kind;
+
+use super::{Location, SChunk, Scratch, check_limit};
+use crate::error::{Error, Limited, Param, Result};
+use crate::ordered::{Budget, Job, in_order};
+use crate::params::{ReadOptions, count};
+
+/// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them round shows.
+const MIN_PART: u64 = 1 << 20;
+
+/// A part of a chunk to decode, and where to.
+pub(crate) struct Part {
+    pub nchunk: u64,
+    pub range: Range<usize>,
+    pub location: Location,
+    pub dest: Vec<u8>,
+}
+
+impl SChunk {
+    /// Decodes the chunks `nchunks` and hands their data to `sink` in order, with the number of the chunk.
+    ///
+    /// Chunks that are large for the memory allowed come in several calls, one after the other.
+    ///
+    /// # Errors
+    /// What is wrong with the first bad chunk, after all data before it were handed on; [`Error::Limit`] if one
+    /// block needs more memory than allowed; or the error of `sink`.
+    ///
+    /// ```
+    /// use b2frame::{FrameParams, ReadOptions, SChunk, to_cframe};
+    ///
+    /// let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+    /// let schunk = SChunk::from_cframe(to_cframe(&data, &FrameParams::default().chunksize(10_000))?)?;
+    /// let mut back = Vec::new();
+    /// schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), |_, bytes| {
+    ///     back.extend_from_slice(bytes);
+    ///     Ok::<(), b2frame::Error>(())
+    /// })?;
+    /// assert_eq!(back, data);
+    /// # Ok::<(), b2frame::Error>(())
+    /// ```
+    pub fn decode_ordered<E: From<Error>>(
+        &self,
+        nchunks: Range<u64>,
+        options: &ReadOptions,
+        mut sink: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if nchunks.end > self.nchunks() {
+            let param = Param::ChunkNumber { nchunk: nchunks.end, nchunks: self.nchunks() };
+            return Err(Error::from(param).into());
+        }
+        let mut parts = Parts::new(self, nchunks, options);
+        let buffers = RefCell::new(Vec::<Vec<u8>>::new());
+        in_order(
+            parts.budget,
+            || {
+                let Some(mut job) = parts.next()? else { return Ok(None) };
+                job.job.dest = buffers.borrow_mut().pop().unwrap_or_default();
+                Ok(Some(job))
+            },
+            || Scratch::of_one_thread(&self.options.dparams),
+            |scratch, part| self.decode(part, scratch),
+            |(part, result): (Part, Result<()>)| {
+                result?;
+                sink(part.nchunk, &part.dest)?;
+                buffers.borrow_mut().push(part.dest);
+                Ok(())
+            },
+        )
+    }
+
+    /// Decodes a part to its buffer.
+    pub(crate) fn decode(&self, mut part: Part, scratch: &mut Scratch) -> (Part, Result<()>) {
+        part.dest.resize(part.range.len(), 0);
+        let result =
+            self.decode_part(part.nchunk, &part.location, part.range.clone(), &mut part.dest, scratch);
+        (part, result)
+    }
+}
+
+/// Cuts chunks into parts that fit into memory.
+pub(crate) struct Parts<'a> {
+    schunk: &'a SChunk,
+    nchunks: Range<u64>,
+    pub budget: Budget,
+    /// The chunk at work: its number, place, the parts' size, and what is left of it.
+    current: Option<(u64, Location, usize, Range<usize>)>,
+}
+
+impl<'a> Parts<'a> {
+    pub(crate) fn new(schunk: &'a SChunk, nchunks: Range<u64>, options: &ReadOptions) -> Self {
+        let budget = Budget { threads: count(options.threads), bytes: options.max_memory };
+        Self { schunk, nchunks, budget, current: None }
+    }
+
+    /// The next part; an error concerns one chunk, and calling again goes on with the chunk after it.
+    pub(crate) fn next(&mut self) -> Result<Option<Job<Part>>> {
+        loop {
+            if let Some(part) = self.cut() {
+                return Ok(Some(part));
+            }
+            let Some(nchunk) = self.nchunks.next() else { return Ok(None) };
+            let location = self.schunk.locate(nchunk)?;
+            let part = self.part_nbytes(&location)?;
+            self.current = Some((nchunk, location, part, 0..location.nbytes()));
+        }
+    }
+
+    /// The number of the chunk that the next call begins with.
+    pub(crate) fn next_chunk(&self) -> u64 {
+        self.nchunks.start
+    }
+
+    /// A part of the chunk at work.
+    fn cut(&mut self) -> Option<Job<Part>> {
+        let (nchunk, location, part, left) = self.current.as_mut().filter(|(.., left)| !left.is_empty())?;
+        let end = left.start.saturating_add(*part).min(left.end);
+        let range = left.start..end;
+        left.start = end;
+        let weight = weight(location, range.len());
+        Some(Job { job: Part { nchunk: *nchunk, range, location: *location, dest: vec![] }, weight })
+    }
+
+    /// How many bytes of a chunk's data to decode at a time: all, unless that leaves threads without memory.
+    fn part_nbytes(&self, location: &Location) -> Result<usize> {
+        let nbytes = location.nbytes();
+        let share = self.budget.bytes / (self.budget.threads as u64).saturating_mul(2).max(1);
+        let share = share.max(MIN_PART.min(self.budget.bytes));
+        if weight(location, nbytes) <= share {
+            return Ok(nbytes.max(1));
+        }
+        let unit = match location {
+            Location::Stored { header, .. } => match header.kind() {
+                Kind::Regular => header.blocksize().clamp(1, nbytes.max(1)),
+                Kind::Vl => nbytes,
+                _ => 1,
+            },
+            Location::Special { .. } => 1,
+        };
+        check_limit(Limited::Memory, weight(location, unit), self.budget.bytes)?;
+        let wanted = usize::try_from(share / 2).unwrap_or(usize::MAX);
+        Ok((wanted / unit).max(1).saturating_mul(unit))
+    }
+}
+
+/// What a part of a chunk takes in memory (bytes): its data, and its share of the stored chunk.
+fn weight(location: &Location, part: usize) -> u64 {
+    let stored = match location {
+        Location::Special { .. } => 0,
+        Location::Stored { header, .. } if header.is_memcpyed() => 0,
+        Location::Stored { header, .. } => {
+            let (cbytes, nbytes) = (header.cbytes() as u64, header.nbytes().max(1) as u64);
+            // Fractions of a chunk that is decoded in parts: neither number exceeds 2^31.
+            cbytes.saturating_mul(part as u64).div_ceil(nbytes)
+        }
+    };
+    (part as u64).saturating_add(stored)
+}

@@ -1,0 +1,188 @@
+//! Parts of the data: only the chunks that hold them are touched, and of those only the blocks.
+
+use core::ops::Range;
+
+use blosc_chunk::{Chunk, DParams, Special, SpecialKind, Threads, fill_special};
+
+use super::partial::fetch;
+use super::{Location, SChunk, check_limit};
+use crate::error::{Error, Limited, Param, Result};
+use crate::header::ChunkSize;
+
+/// Buffers for decoding, kept from chunk to chunk. Each thread has its own.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// A chunk as stored.
+    bytes: Vec<u8>,
+    chunk: blosc_chunk::Scratch,
+}
+
+impl Scratch {
+    /// Buffers for a thread that is one of many: chunks are spread over threads, so blocks are not.
+    pub(crate) fn of_one_thread(dparams: &DParams) -> Self {
+        Self { bytes: vec![], chunk: blosc_chunk::Scratch::new(&dparams.clone().threads(Threads::One)) }
+    }
+
+    /// The block size that the regular chunk which was decoded last has in truth (bytes).
+    pub(crate) fn blocksize(&self) -> Option<usize> {
+        Chunk::parse(&self.bytes).ok()?.blocksize()
+    }
+}
+
+impl SChunk {
+    /// Buffers for decoding chunks of this frame.
+    #[must_use]
+    pub fn scratch(&self) -> Scratch {
+        Scratch { bytes: vec![], chunk: blosc_chunk::Scratch::new(&self.options.dparams) }
+    }
+
+    /// Decodes a chunk to the start of `dest`, which must have room for [`chunk_nbytes`](Self::chunk_nbytes), and
+    /// returns how many bytes that are.
+    ///
+    /// # Errors
+    /// What is wrong with the chunk, or [`Param::BufferLen`].
+    pub fn decode_chunk_into(&self, nchunk: u64, dest: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        let location = self.locate(nchunk)?;
+        let (nbytes, len) = (location.nbytes(), dest.len());
+        let Some(dest) = dest.get_mut(..nbytes) else {
+            return Err(Param::BufferLen { len: len as u64, expected: nbytes as u64 }.into());
+        };
+        self.decode_part(nchunk, &location, 0..nbytes, dest, scratch)?;
+        Ok(nbytes)
+    }
+
+    /// Decodes a chunk.
+    ///
+    /// # Errors
+    /// What is wrong with the chunk; its size is limited by [`OpenOptions::dparams`](crate::OpenOptions::dparams).
+    pub fn decode_chunk(&self, nchunk: u64) -> Result<Vec<u8>> {
+        let location = self.locate(nchunk)?;
+        let nbytes = location.nbytes();
+        check_limit(Limited::Memory, nbytes as u64, self.options.dparams.limits.max_nbytes)?;
+        let mut dest = vec![0; nbytes];
+        self.decode_part(nchunk, &location, 0..nbytes, &mut dest, &mut self.scratch())?;
+        Ok(dest)
+    }
+
+    /// Fills `dest` with the data from byte `start` on.
+    ///
+    /// # Errors
+    /// [`Param::Range`] if the data end before, or what is wrong with the chunks that hold them.
+    pub fn read_bytes(&self, start: u64, dest: &mut [u8]) -> Result<()> {
+        let len = self.nbytes();
+        let end = start.saturating_add(dest.len() as u64);
+        if end > len {
+            return Err(Param::Range { start, end, len }.into());
+        }
+        let mut scratch = self.scratch();
+        let (mut at, mut dest) = (start, dest);
+        while !dest.is_empty() {
+            let (nchunk, from) = self.chunk_at(at)?;
+            let location = self.locate(nchunk)?;
+            let part = location.nbytes().saturating_sub(from).min(dest.len());
+            let (now, later) = dest.split_at_mut(part);
+            self.decode_part(nchunk, &location, from..from.saturating_add(part), now, &mut scratch)?;
+            at = at.saturating_add(part as u64);
+            dest = later;
+        }
+        Ok(())
+    }
+
+    /// Fills `dest` with the items `items`; it has as many bytes as they.
+    ///
+    /// # Errors
+    /// [`Param::Range`], [`Param::BufferLen`], or what is wrong with the chunks that hold them.
+    pub fn read(&self, items: Range<u64>, dest: &mut [u8]) -> Result<()> {
+        let typesize = u64::from(self.header.typesize().get());
+        let (start, end, len) = (items.start, items.end, self.nbytes() / typesize);
+        let nitems = end.checked_sub(start).filter(|_| end <= len).ok_or(Param::Range { start, end, len })?;
+        let expected = nitems.saturating_mul(typesize);
+        if dest.len() as u64 != expected {
+            return Err(Param::BufferLen { len: dest.len() as u64, expected }.into());
+        }
+        self.read_bytes(start.saturating_mul(typesize), dest)
+    }
+
+    /// The chunk that holds a byte of the data, and which byte of the chunk that is. Of several chunks that begin
+    /// at one byte, all but the last are empty.
+    fn chunk_at(&self, at: u64) -> Result<(u64, usize)> {
+        let (nchunk, from) = match self.chunksize() {
+            ChunkSize::Fixed(size) => (at / u64::from(size.get()), at % u64::from(size.get())),
+            ChunkSize::Variable | ChunkSize::Unset => {
+                let starts = self.starts()?;
+                let nchunk = starts.partition_point(|start| *start <= at).saturating_sub(1);
+                (nchunk as u64, at.saturating_sub(starts.get(nchunk).copied().unwrap_or(0)))
+            }
+        };
+        Ok((nchunk, usize::try_from(from).unwrap_or(usize::MAX)))
+    }
+
+    /// Decodes the bytes `range` of a chunk's data; `dest` has as many.
+    pub(crate) fn decode_part(
+        &self,
+        nchunk: u64,
+        location: &Location,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let (at, header) = match location {
+            Location::Special { kind, .. } => {
+                let at = self.source.position(self.index.position());
+                return fill(*kind, self.typesize(), range.start, dest).map_err(|source| Error::Chunk {
+                    nchunk,
+                    at,
+                    source,
+                });
+            }
+            Location::Stored { at, header } => (*at, header),
+        };
+        if header.is_memcpyed() {
+            // The header was parsed only because the data follow it, byte for byte.
+            let from = header.header_len().saturating_add(range.start) as u64;
+            return self.source.read_into(at.saturating_add(from), dest);
+        }
+        fetch(&self.source, at, header, &range, &mut scratch.bytes)?;
+        Chunk::parse(&scratch.bytes)
+            .and_then(|chunk| chunk.read_bytes(range, dest, &mut scratch.chunk))
+            .map_err(|source| Error::Chunk { nchunk, at: self.source.position(at), source })
+    }
+}
+
+/// Fills `dest` with a run, of which it starts at byte `start`.
+fn fill(kind: SpecialKind, typesize: usize, start: usize, dest: &mut [u8]) -> blosc_chunk::Result<()> {
+    if kind != SpecialKind::Nans {
+        dest.fill(0);
+        return Ok(());
+    }
+    // A run begins with a whole item: the cut one in front is filled apart.
+    let cut = start.checked_rem(typesize).unwrap_or(0);
+    let (front, rest) =
+        dest.split_at_mut(typesize.saturating_sub(cut).checked_rem(typesize).unwrap_or(0).min(dest.len()));
+    let mut item = [0; 8];
+    fill_special(Special::Nans, typesize, &mut item)?;
+    front.iter_mut().zip(item.iter().skip(cut)).for_each(|(byte, of_item)| *byte = *of_item);
+    fill_special(Special::Nans, typesize, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_nan_may_start_and_end_anywhere() {
+        for typesize in [4, 8] {
+            let mut whole = [1; 32];
+            fill(SpecialKind::Nans, typesize, 0, &mut whole).unwrap();
+            assert_eq!(f32::from_le_bytes(whole[..4].try_into().unwrap()).is_nan(), typesize == 4);
+            for start in 0..16 {
+                for len in 0..16 {
+                    let mut part = vec![1; len];
+                    fill(SpecialKind::Nans, typesize, start, &mut part).unwrap();
+                    assert_eq!(part, whole[start..start + len], "{typesize} {start} {len}");
+                }
+            }
+        }
+        assert!(fill(SpecialKind::Nans, 2, 0, &mut [0; 4]).is_err());
+    }
+}

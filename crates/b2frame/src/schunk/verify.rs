@@ -1,0 +1,237 @@
+//! Looking for damage: everything is decoded, nothing stops at the first bad chunk.
+
+use core::cell::RefCell;
+
+use blosc_chunk::{ChunkHeader, Kind};
+
+use super::ordered::{Part, Parts};
+use super::{Location, SChunk, Scratch};
+use crate::error::{Corrupt, Error, Result};
+use crate::ordered::{Job, in_order};
+use crate::params::VerifyOptions;
+
+/// What verifying a frame found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Chunks of the frame.
+    pub nchunks: u64,
+    /// Bytes that could be decoded.
+    pub nbytes: u64,
+    /// Chunks that could not be read, in order; at most
+    /// [`max_reported`](crate::VerifyOptions::max_reported) of them.
+    pub bad: Vec<BadChunk>,
+    /// How many chunks could not be read.
+    pub nbad: u64,
+    /// What is wrong apart from chunks: vlmetalayers, the array's description, the sum of sizes.
+    pub other: Vec<Error>,
+    /// What is odd, but could be read; at most [`max_reported`](crate::VerifyOptions::max_reported) of them.
+    pub notes: Vec<Note>,
+}
+
+impl VerifyReport {
+    /// Whether all could be read.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.nbad == 0 && self.other.is_empty()
+    }
+}
+
+/// A chunk that could not be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BadChunk {
+    /// Its number.
+    pub nchunk: u64,
+    /// Where it starts in the file (bytes), if the index says.
+    pub offset: Option<u64>,
+    /// Why it could not be read.
+    pub error: Error,
+}
+
+/// Something odd that could be read nevertheless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Note {
+    /// The header of a chunk has another block size than its blocks, as some of C-Blosc2 3.x have. C-Blosc2 cannot
+    /// read such a chunk.
+    #[error("chunk {nchunk} at byte {offset}: the header says blocks of {stored} bytes, they have {used}")]
+    Blocksize {
+        /// Number of the chunk.
+        nchunk: u64,
+        /// Where it starts in the file (bytes).
+        offset: u64,
+        /// Block size in the header (bytes).
+        stored: usize,
+        /// Block size that was used (bytes).
+        used: usize,
+    },
+    /// A run stored as a chunk of 32 bytes. C-Blosc2 expects such runs in the index and cannot read the chunk.
+    #[error("chunk {nchunk} at byte {offset}: a run stored as a chunk, not in the index")]
+    StoredRun {
+        /// Number of the chunk.
+        nchunk: u64,
+        /// Where it starts in the file (bytes).
+        offset: u64,
+    },
+}
+
+/// How far verifying has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Chunks done.
+    pub nchunks: u64,
+    /// Uncompressed bytes done.
+    pub nbytes: u64,
+}
+
+impl SChunk {
+    /// Decodes every chunk and vlmetalayer and reports what cannot be read. `progress` is called now and then.
+    ///
+    /// The result says what is wrong with the frame; nothing is an error of the call itself.
+    pub fn verify(&self, options: &VerifyOptions, mut progress: impl FnMut(Progress)) -> VerifyReport {
+        let mut report = VerifyReport { nchunks: self.nchunks(), ..VerifyReport::default() };
+        self.verify_metadata(&mut report);
+        if self.index.all_special().is_some() && self.nchunks() > 0 {
+            self.verify_one_run(&mut report);
+        } else {
+            self.verify_chunks(options, &mut report, &mut progress);
+        }
+        if report.is_ok() && report.nbytes != self.nbytes() {
+            let what = Corrupt::SumOfChunks { found: report.nbytes, expected: self.nbytes() };
+            report.other.push(Error::Corrupt { at: self.source.position(0x1e), what });
+        }
+        progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
+        report
+    }
+
+    fn verify_metadata(&self, report: &mut VerifyReport) {
+        let vlmeta = self.vlmeta();
+        report.other.extend(vlmeta.stored().iter().filter_map(|layer| vlmeta.decode(layer).err()));
+        report.other.extend(self.nd_meta().err());
+    }
+
+    /// All chunks are the same run: if the first is right, so are all others; they may be many.
+    fn verify_one_run(&self, report: &mut VerifyReport) {
+        match self.locate(0) {
+            Ok(_) => report.nbytes = self.nbytes(),
+            Err(error) => {
+                report.nbad = self.nchunks();
+                report.bad.push(BadChunk { nchunk: 0, offset: None, error });
+            }
+        }
+    }
+
+    fn verify_chunks(
+        &self,
+        options: &VerifyOptions,
+        report: &mut VerifyReport,
+        progress: &mut dyn FnMut(Progress),
+    ) {
+        let mut parts = Parts::new(self, 0..self.nchunks(), &options.read);
+        let buffers = RefCell::new(Vec::<Vec<u8>>::new());
+        let mut done = Done { max: options.max_reported, last_bad: None, report };
+        let result = in_order(
+            parts.budget,
+            || Ok::<_, Error>(next(&mut parts, &buffers)),
+            || Scratch::of_one_thread(&self.options.dparams),
+            |scratch, job| match job {
+                Found::Part(part) => self.check(part, scratch),
+                Found::Bad(nchunk, error) => {
+                    Checked { nchunk, nbytes: 0, note: None, dest: vec![], result: Err(error) }
+                }
+            },
+            |checked: Checked| {
+                let nchunks = checked.nchunk;
+                buffers.borrow_mut().push(done.take(self, checked));
+                progress(Progress { nchunks, nbytes: done.report.nbytes });
+                Ok(())
+            },
+        );
+        // Neither side reports errors of its own: each concerns a chunk and was noted there.
+        debug_assert!(result.is_ok());
+    }
+
+    /// Decodes a part; its data are dropped.
+    fn check(&self, part: Part, scratch: &mut Scratch) -> Checked {
+        let (nchunk, is_first) = (part.nchunk, part.range.start == 0);
+        let location = part.location;
+        let (part, result) = self.decode(part, scratch);
+        let note = if is_first { self.note(nchunk, &location, scratch) } else { None };
+        Checked { nchunk, nbytes: part.range.len() as u64, note, dest: part.dest, result }
+    }
+
+    /// What is odd about a chunk that was just decoded with this scratch.
+    fn note(&self, nchunk: u64, location: &Location, scratch: &Scratch) -> Option<Note> {
+        let Location::Stored { at, header } = location else { return None };
+        let offset = self.source.position(*at);
+        if header.special().is_some() && header.cbytes() == ChunkHeader::MAX_LEN {
+            return Some(Note::StoredRun { nchunk, offset });
+        }
+        if header.kind() != Kind::Regular {
+            return None;
+        }
+        let (stored, used) = (header.blocksize(), scratch.blocksize()?);
+        (used != stored).then_some(Note::Blocksize { nchunk, offset, stored, used })
+    }
+}
+
+/// Something to check.
+enum Found {
+    Part(Part),
+    /// A chunk whose place is wrong already.
+    Bad(u64, Error),
+}
+
+/// What came of it.
+struct Checked {
+    nchunk: u64,
+    nbytes: u64,
+    note: Option<Note>,
+    dest: Vec<u8>,
+    result: Result<()>,
+}
+
+/// The next part of a chunk, or a chunk that has none because it was not found.
+fn next(parts: &mut Parts<'_>, buffers: &RefCell<Vec<Vec<u8>>>) -> Option<Job<Found>> {
+    let nchunk = parts.next_chunk();
+    match parts.next() {
+        Ok(None) => None,
+        Ok(Some(Job { job: mut part, weight })) => {
+            part.dest = buffers.borrow_mut().pop().unwrap_or_default();
+            Some(Job { job: Found::Part(part), weight })
+        }
+        Err(error) => Some(Job { job: Found::Bad(nchunk, error), weight: 0 }),
+    }
+}
+
+/// Collects results.
+struct Done<'a> {
+    max: usize,
+    last_bad: Option<u64>,
+    report: &'a mut VerifyReport,
+}
+
+impl Done<'_> {
+    /// Notes a result and gives its buffer back.
+    fn take(&mut self, schunk: &SChunk, checked: Checked) -> Vec<u8> {
+        let Checked { nchunk, nbytes, note, dest, result } = checked;
+        let report = &mut *self.report;
+        report.notes.extend(note.filter(|_| report.notes.len() < self.max));
+        match result {
+            Ok(()) => report.nbytes = report.nbytes.saturating_add(nbytes),
+            // Further parts of a bad chunk are no further chunks.
+            Err(_) if self.last_bad == Some(nchunk) => {}
+            Err(error) => {
+                self.last_bad = Some(nchunk);
+                report.nbad = report.nbad.saturating_add(1);
+                if report.bad.len() < self.max {
+                    let offset = schunk.stored_at(nchunk);
+                    report.bad.push(BadChunk { nchunk, offset, error });
+                }
+            }
+        }
+        dest
+    }
+}

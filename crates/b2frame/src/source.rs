@@ -1,0 +1,66 @@
+//! Where a frame is: a store, and the position of the frame's first byte in it.
+//!
+//! Positions inside of a frame count from its first byte; errors name positions of the store.
+
+use std::sync::Arc;
+
+use blosc_io::ReadAt;
+
+use crate::error::{Error, Result};
+
+/// A store with a frame in it.
+#[derive(Clone)]
+pub(crate) struct Source {
+    store: Arc<dyn ReadAt>,
+    base: u64,
+}
+
+impl Source {
+    /// The frame that begins at position `base` of `store`.
+    pub(crate) fn new(store: Arc<dyn ReadAt>, base: u64) -> Self {
+        Self { store, base }
+    }
+
+    /// Position of the frame in the store (bytes).
+    pub(crate) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Position in the store of a position in the frame.
+    pub(crate) fn position(&self, at: u64) -> u64 {
+        self.base.saturating_add(at)
+    }
+
+    /// Bytes of the store from the frame's first byte on.
+    pub(crate) fn available(&self) -> Result<u64> {
+        let len = self.store.len().map_err(|source| Error::Open { source })?;
+        Ok(len.saturating_sub(self.base))
+    }
+
+    /// Fills `buf` from position `at` of the frame.
+    pub(crate) fn read_into(&self, at: u64, buf: &mut [u8]) -> Result<()> {
+        let at = self.position(at);
+        self.store.read_exact_at(at, buf).map_err(|source| Error::Io { at, len: buf.len() as u64, source })
+    }
+
+    /// The first bytes from position `at` of the frame, up to `N` of them and at most `room`.
+    pub(crate) fn read_head<const N: usize>(&self, at: u64, room: u64) -> Result<([u8; N], usize)> {
+        let mut head = [0; N];
+        let len = usize::try_from(room).map_or(N, |room| room.min(N));
+        self.read_into(at, head.get_mut(..len).unwrap_or_default())?;
+        Ok((head, len))
+    }
+
+    /// `len` bytes from position `at` of the frame. The caller has compared `len` with what is there.
+    pub(crate) fn read_vec(&self, at: u64, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        self.read_into(at, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// As [`read_vec`](Self::read_vec), into a buffer that is used again and again.
+    pub(crate) fn read_reusing(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.resize(len, 0);
+        self.read_into(at, bytes)
+    }
+}

@@ -1,0 +1,351 @@
+//! Writing a frame from front to back.
+//!
+//! ```text
+//!    0            header_len                          frame_len
+//!    | header     | chunk | chunk | ..  | index | trailer |
+//!      last, by     as they come          finish()
+//!      finish()
+//! ```
+//!
+//! The header comes last: as long as it is missing the file is no frame, so nobody takes half of one for a whole.
+
+use std::path::Path;
+
+use blosc_chunk::{
+    CParams, ChunkHeader, CodecId, Dict, Encoder, Level, Pipeline, Special, SpecialKind, SplitMode,
+};
+use blosc_io::{FileStore, MemStore, WriteAt};
+
+use crate::error::{Error, Param, Result};
+use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType, GeneralFlags};
+use crate::metalayers::{Metalayers, Section};
+use crate::offsets::{MAX_NCHUNKS, Offset};
+use crate::params::FrameParams;
+use crate::trailer;
+
+/// Most uncompressed bytes of a chunk.
+const MAX_CHUNK: usize = i32::MAX as usize - ChunkHeader::MAX_LEN;
+/// The block size that C-Blosc2 gives to index chunks (bytes).
+const INDEX_BLOCK: usize = 16 << 10;
+
+/// Writes a contiguous frame to a store, which should be empty.
+///
+/// All chunks but the last have one size. Nothing is a frame before [`finish`](Self::finish) was called.
+///
+/// ```
+/// use b2frame::{FrameParams, FrameWriter, SChunk};
+/// use blosc_io::MemStore;
+///
+/// let mut writer = FrameWriter::new(MemStore::default(), &FrameParams::default().chunksize(8))?;
+/// writer.append(b"12345678")?;
+/// writer.append(b"90")?;
+/// let frame = writer.finish()?.into_bytes();
+/// assert_eq!(SChunk::from_cframe(frame)?.decode_chunk(1)?, b"90");
+/// # Ok::<(), b2frame::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct FrameWriter<S> {
+    store: S,
+    /// The header as it will be; sizes are added up here.
+    header: FrameHeader,
+    /// The metalayers, encoded.
+    meta: Vec<u8>,
+    /// The trailer, encoded.
+    trailer: Vec<u8>,
+    offsets: Vec<u64>,
+    cparams: CParams,
+    chunksize: usize,
+    encoder: Encoder,
+    /// Whether a chunk was shorter than the others and must be the last.
+    is_short: bool,
+}
+
+impl FrameWriter<FileStore> {
+    /// Creates a file, or empties an existing one, for a frame.
+    ///
+    /// # Errors
+    /// [`Error::Open`], or as [`new`](Self::new).
+    pub fn create(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
+        Self::new(FileStore::create(path).map_err(|source| Error::Open { source })?, params)
+    }
+}
+
+impl<S: WriteAt> FrameWriter<S> {
+    /// Prepares a frame; nothing is written yet.
+    ///
+    /// # Errors
+    /// [`Error::Param`] or [`Error::Compress`] when these parameters cannot be written.
+    pub fn new(store: S, params: &FrameParams) -> Result<Self> {
+        let cparams = params.cparams.clone();
+        let chunksize = whole_items(params.chunksize, cparams.typesize)?;
+        let layers = params.metalayers.iter().map(|(name, content)| (name.as_bytes(), content.as_slice()));
+        let meta = Metalayers::encode(layers, Section::HEADER)?;
+        let trailer = encode_trailer(&params.vlmetalayers, &cparams)?;
+        let header_len = meta.len().saturating_add(FIXED_LEN);
+        let too_long = Param::MetaTooLong { nbytes: header_len as u64 };
+        let header_len = i32::try_from(header_len).map_err(|_| too_long)?.unsigned_abs();
+        let header = new_header(header_len, chunksize, !params.vlmetalayers.is_empty(), &cparams)?;
+        let encoder =
+            Encoder::new(cparams.clone()).map_err(|source| Error::Compress { nchunk: 0, source })?;
+        let offsets = vec![];
+        Ok(Self { store, header, meta, trailer, offsets, cparams, chunksize, encoder, is_short: false })
+    }
+
+    /// Uncompressed bytes of a chunk: those asked for, in whole items.
+    #[must_use]
+    pub fn chunksize(&self) -> usize {
+        self.chunksize
+    }
+
+    /// How chunks are compressed.
+    #[must_use]
+    pub fn cparams(&self) -> &CParams {
+        &self.cparams
+    }
+
+    /// Number of chunks so far.
+    #[must_use]
+    pub fn nchunks(&self) -> u64 {
+        self.offsets.len() as u64
+    }
+
+    /// Uncompressed bytes so far.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        self.header.nbytes
+    }
+
+    /// Compressed bytes so far.
+    #[must_use]
+    pub fn cbytes(&self) -> u64 {
+        self.header.cbytes.unsigned_abs()
+    }
+
+    /// Compresses `data` and appends it as a chunk. It has [`chunksize`](Self::chunksize) bytes; the last chunk may
+    /// have fewer.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a wrong number of bytes, [`Error::Compress`], or [`Error::Write`].
+    pub fn append(&mut self, data: &[u8]) -> Result<()> {
+        self.check_place(data.len())?;
+        let nchunk = self.nchunks();
+        let chunk = self.encoder.encode(data).map_err(|source| Error::Compress { nchunk, source })?;
+        self.append_chunk(&chunk)
+    }
+
+    /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in the index.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); [`Error::Chunk`] if `chunk` is none.
+    pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
+        let nchunk = self.nchunks();
+        let wrong = |source| Error::Chunk { nchunk, at: 0, source };
+        let parsed = blosc_chunk::Chunk::parse(chunk).map_err(wrong)?;
+        let header = parsed.header();
+        match header.special() {
+            Some(kind) if kind != SpecialKind::Value => self.append_special(kind, header.nbytes()),
+            _ if header.is_vl() => Err(Param::VlBlocks.into()),
+            _ => {
+                self.check_place(header.nbytes())?;
+                self.store(parsed.bytes(), header.nbytes())
+            }
+        }
+    }
+
+    /// Appends `nbytes` bytes of a run: zeros, NaN, or anything.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); [`Param::NanTypesize`]; [`Param::SpecialKind`].
+    pub fn append_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<()> {
+        self.check_place(nbytes)?;
+        let typesize = self.cparams.typesize;
+        if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
+            return Err(Param::NanTypesize { typesize: typesize as u64 }.into());
+        }
+        let offset = Offset::of_special(kind).ok_or(Param::SpecialKind)?;
+        if nbytes.checked_rem(typesize) == Some(0) {
+            self.note(offset, nbytes);
+            return Ok(());
+        }
+        // C-Blosc2 before 3.1.5 refuses runs that end within an item, so this one is stored as data.
+        let nchunk = self.nchunks();
+        let wrong = |source| Error::Compress { nchunk, source };
+        let mut data = vec![0; nbytes];
+        if kind == SpecialKind::Nans {
+            blosc_chunk::fill_special(Special::Nans, typesize, &mut data).map_err(wrong)?;
+        }
+        let cparams = self.cparams.clone().special_values(false);
+        let chunk = blosc_chunk::compress(&data, &cparams).map_err(wrong)?;
+        self.store(&chunk, nbytes)
+    }
+
+    /// Writes index, trailer and header, and gives the store back. To be sure of the frame, sync the store.
+    ///
+    /// # Errors
+    /// [`Error::Write`]; [`Error::Compress`] for the index.
+    pub fn finish(mut self) -> Result<S> {
+        let mut at = u64::from(self.header.header_len).saturating_add(self.cbytes());
+        if !self.offsets.is_empty() {
+            let index = encode_index(&self.offsets, &self.cparams)?;
+            self.write(at, &index)?;
+            at = at.saturating_add(index.len() as u64);
+        }
+        let trailer = core::mem::take(&mut self.trailer);
+        self.write(at, &trailer)?;
+        self.header.frame_len = at.saturating_add(trailer.len() as u64);
+        let mut header = self.header.encode().to_vec();
+        header.append(&mut self.meta);
+        self.write(0, &header)?;
+        Ok(self.store)
+    }
+
+    /// Whether a chunk of so many bytes may come next.
+    fn check_place(&self, nbytes: usize) -> Result<()> {
+        if nbytes == 0 {
+            return Err(Param::EmptyChunk.into());
+        }
+        if self.is_short {
+            return Err(Param::AfterLastChunk.into());
+        }
+        if nbytes > self.chunksize {
+            let expected = self.chunksize as u64;
+            return Err(Param::ChunkNbytes { nbytes: nbytes as u64, expected }.into());
+        }
+        if self.nchunks() >= MAX_NCHUNKS {
+            return Err(Param::TooManyChunks { max: MAX_NCHUNKS }.into());
+        }
+        Ok(())
+    }
+
+    /// Writes a chunk behind the last one.
+    fn store(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
+        let offset = self.cbytes();
+        self.write(u64::from(self.header.header_len).saturating_add(offset), chunk)?;
+        self.header.cbytes = self.header.cbytes.saturating_add_unsigned(chunk.len() as u64);
+        self.note(offset, nbytes);
+        Ok(())
+    }
+
+    fn note(&mut self, offset: u64, nbytes: usize) {
+        self.offsets.push(offset);
+        self.header.nbytes = self.header.nbytes.saturating_add(nbytes as u64);
+        self.is_short = nbytes < self.chunksize;
+    }
+
+    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        let len = bytes.len() as u64;
+        self.store.write_at(at, bytes).map_err(|source| Error::Write { at, len, source })
+    }
+}
+
+/// Compresses data in memory to a frame in memory, on the caller's thread.
+///
+/// ```
+/// use b2frame::{FrameParams, SChunk, to_cframe};
+///
+/// let params = FrameParams::default().metalayer("kind", *b"demo").vlmetalayer("note", *b"from a test");
+/// let schunk = SChunk::from_cframe(to_cframe(&[0; 1000], &params)?)?;
+/// assert_eq!(schunk.meta().get("kind").map(|layer| layer.content), Some(&b"demo"[..]));
+/// assert_eq!(schunk.vlmeta().get("note")?, Some(b"from a test".to_vec()));
+/// # Ok::<(), b2frame::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`FrameWriter::new`] and [`FrameWriter::append`].
+pub fn to_cframe(data: &[u8], params: &FrameParams) -> Result<Vec<u8>> {
+    let mut writer = FrameWriter::new(MemStore::default(), params)?;
+    for chunk in data.chunks(writer.chunksize()) {
+        writer.append(chunk)?;
+    }
+    Ok(writer.finish()?.into_bytes())
+}
+
+/// The chunk size in whole items, at least one.
+fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
+    let max = MAX_CHUNK as u64;
+    if typesize == 0 || typesize > MAX_CHUNK {
+        return Err(Param::Typesize { typesize: typesize as u64, max }.into());
+    }
+    let whole = (chunksize / typesize).max(1).saturating_mul(typesize);
+    if chunksize == 0 || whole > MAX_CHUNK {
+        let (chunksize, typesize) = (chunksize as u64, typesize as u64);
+        return Err(Param::ChunkSize { chunksize, typesize, max }.into());
+    }
+    Ok(whole)
+}
+
+/// The header of a frame without chunks.
+fn new_header(header_len: u32, chunksize: usize, has_vlmeta: bool, cparams: &CParams) -> Result<FrameHeader> {
+    let CodecId(codec) = cparams.codec;
+    // Ids from 6 on do not fit the low half of the byte; 6 refers to `udcodec`.
+    let (low, level) = (codec.min(6), cparams.level.get());
+    let typesize = u32::try_from(cparams.typesize).ok().and_then(core::num::NonZeroU32::new);
+    let chunksize = u32::try_from(chunksize).ok().and_then(core::num::NonZeroU32::new);
+    let (Some(typesize), Some(chunksize)) = (typesize, chunksize) else {
+        return Err(Param::Typesize { typesize: cparams.typesize as u64, max: MAX_CHUNK as u64 }.into());
+    };
+    let blocksize = cparams.block_size.unwrap_or(0).min(MAX_CHUNK);
+    Ok(FrameHeader {
+        header_len,
+        frame_len: 0,
+        flags: GeneralFlags::VERSION_2,
+        frame_type: FrameType::Contiguous,
+        codec_and_level: level << 4 | low,
+        other_flags: match cparams.split {
+            SplitMode::Always => 0,
+            SplitMode::Never => 1,
+            SplitMode::Auto => 2,
+            _ => 3,
+        },
+        nbytes: 0,
+        cbytes: 0,
+        typesize,
+        blocksize: u32::try_from(blocksize).unwrap_or(0),
+        chunksize: ChunkSize::Fixed(chunksize),
+        // How many threads there were must not show in the bytes.
+        threads: [1, 1],
+        has_vlmeta,
+        nfilters: 6,
+        filters: cparams.filters.ids(),
+        filters_meta: cparams.filters.metas(),
+        udcodec: codec,
+        codec_meta: cparams.codec_meta,
+        other_flags2: u8::from(cparams.dict != Dict::None),
+        reserved: 0,
+    })
+}
+
+/// The trailer with these contents compressed: as C-Blosc2's Python binding does, but with a codec that every
+/// build has.
+fn encode_trailer(vlmeta: &[(String, Vec<u8>)], cparams: &CParams) -> Result<Vec<u8>> {
+    let plain = CParams::default().typesize(1).special_values(false).registries(cparams.registries.clone());
+    let chunks = vlmeta.iter().map(|(_, content)| blosc_chunk::compress(content, &plain));
+    let chunks: Vec<Vec<u8>> =
+        chunks.collect::<Result<_, _>>().map_err(|source| Error::Compress { nchunk: 0, source })?;
+    let layers = vlmeta.iter().zip(&chunks).map(|((name, _), chunk)| (name.as_bytes(), chunk.as_slice()));
+    trailer::encode(layers)
+}
+
+/// The index chunk, as C-Blosc2 compresses it. One offset for all chunks becomes a run, as there.
+fn encode_index(offsets: &[u64], cparams: &CParams) -> Result<Vec<u8>> {
+    let params = CParams::default()
+        .codec(CodecId::BLOSCLZ)
+        .level(Level::DEFAULT)
+        .filters(Pipeline::SHUFFLE)
+        .typesize(size_of::<u64>())
+        .block_size(Some(INDEX_BLOCK))
+        .split(SplitMode::Never)
+        .special_values(false)
+        .registries(cparams.registries.clone());
+    let nbytes = size_of_val(offsets);
+    let chunk = match offsets {
+        [first, rest @ ..] if rest.iter().all(|offset| offset == first) && !rest.is_empty() => {
+            blosc_chunk::special_chunk(Special::Value(&first.to_le_bytes()), nbytes, &params)
+        }
+        _ => {
+            let bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+            blosc_chunk::compress(&bytes, &params)
+        }
+    };
+    chunk.map_err(|source| Error::Compress { nchunk: offsets.len() as u64, source })
+}

@@ -4,11 +4,13 @@ mod block;
 
 use core::ops::Range;
 
+use crate::decode::{Map, Wanted};
 use crate::layout::Layout;
 use crate::source::InMemory;
 use crate::special::fill_special_from;
 use crate::{
-    Blame, ChunkHeader, Corrupt, Error, Kind, Result, Scratch, Special, SpecialKind, Unsupported, decode,
+    ChunkHeader, Corrupt, Error, Kind, Postfilter, Result, Scratch, Special, SpecialKind, Unsupported,
+    VlChunk, decode,
 };
 
 pub use block::{BlockRef, StreamKind, StreamRef};
@@ -109,6 +111,19 @@ impl<'a> Chunk<'a> {
         BlockRef::find(self, nblock)
     }
 
+    /// The blocks of a VL-block chunk, to be read one by one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if the chunk is of another kind, [`Error::Corrupt`] if the sizes of the blocks make no
+    /// sense.
+    pub fn as_vl(&self) -> Result<VlChunk<'a>> {
+        match self.header().kind() {
+            Kind::Vl => VlChunk::new(InMemory::new(*self)?),
+            _ => Err(Error::Unsupported(Unsupported::NotVl)),
+        }
+    }
+
     /// Decodes all data to the start of `dest` and returns how many bytes they are.
     ///
     /// # Errors
@@ -144,13 +159,70 @@ impl<'a> Chunk<'a> {
     /// [`Error::Range`] or [`Error::Dest`] if the range or `dest` does not fit, [`Error::Limit`] if a block is larger
     /// than the limit, and otherwise whatever is wrong with the blocks; `dest` then holds anything.
     pub fn read_bytes(&self, range: Range<usize>, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        self.read(range, dest, scratch, None)
+    }
+
+    /// As [`read_bytes`](Self::read_bytes), with a change to the data on the way.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_bytes`](Self::read_bytes).
+    pub fn read_bytes_with(
+        &self,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+        postfilter: &dyn Postfilter,
+    ) -> Result<()> {
+        self.read(range, dest, scratch, Some(postfilter))
+    }
+
+    /// Decodes one block to the start of `dest` and returns how many bytes it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if the chunk has no blocks, [`Error::Range`] if it has no such block, and otherwise as
+    /// [`read_bytes`](Self::read_bytes).
+    pub fn read_block(&self, nblock: usize, dest: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        let data = self.block_data(nblock)?;
+        let nbytes = data.len();
+        self.read_bytes(data, dest, scratch)?;
+        Ok(nbytes)
+    }
+
+    /// Decodes the blocks for which `chosen` says so, each to its place in `dest`, which has room for all data. The
+    /// places of the others are left alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_block`](Self::read_block).
+    pub fn read_blocks(
+        &self,
+        chosen: impl Fn(usize) -> bool + Sync,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        if self.nblocks() == 0 {
+            return Err(Error::Unsupported(Unsupported::NoBlocks));
+        }
+        let range = 0..self.header().nbytes();
         let dest = self.dest_for(&range, dest)?;
-        match self.header().kind() {
-            _ if dest.is_empty() => Ok(()),
-            Kind::Special(_) => self.fill(range.start, dest),
-            Kind::Memcpyed => self.copy(range, dest),
-            Kind::Empty => Ok(()),
-            Kind::Regular | Kind::Vl => self.read_blocks(range, dest, scratch),
+        let source = InMemory::new(*self)?;
+        let wanted = Wanted { range, chosen: &chosen, postfilter: None };
+        decode::read_by(&source, &Map::new(&source)?, &wanted, dest, scratch)
+    }
+
+    /// Which bytes of the data a block holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if the chunk has no blocks, [`Error::Range`] if it has no such block, and
+    /// [`Error::Corrupt`] if the sizes of VL-blocks make no sense.
+    pub fn block_data(&self, nblock: usize) -> Result<Range<usize>> {
+        self.check_nblock(nblock)?;
+        match self.layout.header.kind() {
+            Kind::Vl => Ok(Map::new(&InMemory::new(*self)?)?.range(nblock)),
+            _ => Ok(self.layout.grid.range(nblock)),
         }
     }
 
@@ -171,35 +243,37 @@ impl<'a> Chunk<'a> {
         dest.get_mut(..needed).ok_or(Error::Dest { needed, room })
     }
 
-    fn fill(&self, start: usize, dest: &mut [u8]) -> Result<()> {
-        let special = self.special().ok_or(Error::Unsupported(Unsupported::NoBlocks))?;
-        fill_special_from(special, self.header().typesize(), start, dest)
-    }
-
-    fn copy(&self, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
-        // The header was parsed only because the body is exactly as long as the data.
-        dest.copy_from_slice(self.body().get(range).unwrap_or_default());
-        Ok(())
-    }
-
-    fn read_blocks(&self, range: Range<usize>, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let result = self.read_blocks_by(self.layout, range.clone(), dest, scratch);
-        match (result, self.layout.literal_blocksize) {
-            (Err(error), Some(blocksize)) if error.blame() == Blame::Data => {
-                let layout = Layout::with_blocksize(*self.header(), blocksize, self.bytes)?;
-                self.read_blocks_by(layout, range, dest, scratch).map_err(|_| error)
-            }
-            (result, _) => result,
+    fn check_nblock(&self, nblock: usize) -> Result<()> {
+        match self.nblocks() {
+            0 => Err(Error::Unsupported(Unsupported::NoBlocks)),
+            len if nblock >= len => Err(Error::Range { start: nblock, end: nblock + 1, len }),
+            _ => Ok(()),
         }
     }
 
-    fn read_blocks_by(
+    fn read(
         &self,
-        layout: Layout,
         range: Range<usize>,
         dest: &mut [u8],
         scratch: &mut Scratch,
+        postfilter: Option<&dyn Postfilter>,
     ) -> Result<()> {
-        decode::read(&InMemory::new(*self, layout)?, range, dest, scratch)
+        let dest = self.dest_for(&range, dest)?;
+        if dest.is_empty() {
+            return Ok(());
+        }
+        let start = range.start;
+        match self.special() {
+            Some(special) => fill_special_from(special, self.header().typesize(), start, dest)?,
+            // The header was parsed only because the body is exactly as long as the data.
+            None if self.header().is_memcpyed() => {
+                dest.copy_from_slice(self.body().get(range).unwrap_or_default());
+            }
+            None => return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter),
+        }
+        if let Some(postfilter) = postfilter {
+            postfilter.apply(start, dest);
+        }
+        Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::jobs::for_each;
 use crate::layout::Grid;
 use crate::source::Blocks;
 use crate::vl::VlSizes;
-use crate::{DParams, Error, Result, Unsupported};
+use crate::{Blame, DParams, Error, Result, Unsupported};
 
 pub(crate) use worker::{Worker, nstreams};
 
@@ -32,9 +32,11 @@ pub(crate) use worker::{Worker, nstreams};
 /// ```
 #[derive(Debug, Default)]
 pub struct Scratch {
-    params: DParams,
-    workers: Vec<Worker>,
-    reference: Vec<u8>,
+    pub(crate) params: DParams,
+    /// One for each thread.
+    pub(crate) workers: Vec<Worker>,
+    /// The first block of the chunk, if others refer to it.
+    pub(crate) reference: Vec<u8>,
 }
 
 impl Scratch {
@@ -51,31 +53,95 @@ impl Scratch {
     }
 }
 
+/// Changes data after they are decoded, part by part and in several threads.
+///
+/// ```
+/// use blosc_chunk::{CParams, Chunk, Scratch, compress};
+///
+/// let chunk = compress(b"some text, more text", &CParams::default().typesize(1))?;
+/// let upper = |_at: usize, data: &mut [u8]| data.make_ascii_uppercase();
+/// let mut part = [0; 4];
+/// Chunk::parse(&chunk)?.read_bytes_with(5..9, &mut part, &mut Scratch::default(), &upper)?;
+/// assert_eq!(&part, b"TEXT");
+/// # Ok::<(), blosc_chunk::Error>(())
+/// ```
+pub trait Postfilter: Sync {
+    /// Changes the bytes from `at` on of the chunk's data, which are any part of it. Other parts have their own turn.
+    fn apply(&self, at: usize, data: &mut [u8]);
+}
+
+impl<F: Fn(usize, &mut [u8]) + Sync> Postfilter for F {
+    fn apply(&self, at: usize, data: &mut [u8]) {
+        self(at, data);
+    }
+}
+
 /// Decodes the bytes `range` of a chunk's data, which `dest` is as long as.
+///
+/// Some chunks of C-Blosc2 3.x do not say which of two block sizes they used; then the second one gets its turn when
+/// the first makes no sense.
 pub(crate) fn read(
     blocks: &impl Blocks,
     range: Range<usize>,
     dest: &mut [u8],
     scratch: &mut Scratch,
+    postfilter: Option<&dyn Postfilter>,
+) -> Result<()> {
+    let result = Map::new(blocks).and_then(|map| {
+        let wanted = Wanted { range: range.clone(), chosen: &|_| true, postfilter };
+        read_by(blocks, &map, &wanted, dest, scratch)
+    });
+    match (result, blocks.layout().literal()) {
+        (Err(error), Some(grid)) if error.blame() == Blame::Data => {
+            let wanted = Wanted { range, chosen: &|_| true, postfilter };
+            read_by(blocks, &Map::Grid(grid), &wanted, dest, scratch).map_err(|_| error)
+        }
+        (result, _) => result,
+    }
+}
+
+/// What shall be decoded.
+pub(crate) struct Wanted<'a> {
+    /// Bytes of the chunk's data; the destination is as long.
+    pub(crate) range: Range<usize>,
+    /// Which blocks of it. The others' places in the destination are left alone.
+    pub(crate) chosen: &'a (dyn Fn(usize) -> bool + Sync),
+    /// What to do with decoded data.
+    pub(crate) postfilter: Option<&'a dyn Postfilter>,
+}
+
+/// Decodes with one idea of where the blocks are.
+pub(crate) fn read_by(
+    blocks: &impl Blocks,
+    map: &Map,
+    wanted: &Wanted<'_>,
+    dest: &mut [u8],
+    scratch: &mut Scratch,
 ) -> Result<()> {
     let Scratch { params, workers, reference } = scratch;
-    let job = Job::new(blocks, params)?;
-    let nblocks = job.map.covering(&range);
-    if job.needs_reference(&nblocks) {
+    let job = Job::new(blocks, map, params)?;
+    let nblocks = map.covering(&wanted.range);
+    if job.needs_reference(nblocks.clone().filter(|&nblock| (wanted.chosen)(nblock)).max().unwrap_or(0)) {
         job.read_reference(workers, reference)?;
     }
-    let pieces = Pieces { map: &job.map, nblocks: nblocks.clone(), range, dest };
+    let jobs = params.threads.jobs(nblocks.len());
+    let pieces = Pieces { map, nblocks, range: wanted.range.clone(), dest };
+    let pieces = pieces.filter(|piece| (wanted.chosen)(piece.nblock));
     let reference = &*reference;
-    for_each(params.threads.jobs(nblocks.len()), workers, pieces, |worker, piece| {
-        job.read_piece(worker, piece, reference)
+    for_each(jobs, workers, pieces, |worker, Piece { nblock, part, dest }| {
+        job.read_part(worker, nblock, &part, dest, reference)?;
+        if let Some(postfilter) = wanted.postfilter {
+            postfilter.apply(map.range(nblock).start + part.start, dest);
+        }
+        Ok(())
     })
 }
 
 /// What the blocks of one chunk have in common.
 pub(crate) struct Job<'a, B> {
     blocks: &'a B,
+    map: &'a Map,
     params: &'a DParams,
-    map: Map,
     pipeline: Pipeline,
     geometry: Option<BlockGeometry<'a>>,
     /// Whether the filters have anything to undo.
@@ -83,24 +149,23 @@ pub(crate) struct Job<'a, B> {
 }
 
 impl<'a, B: Blocks> Job<'a, B> {
-    pub(crate) fn new(blocks: &'a B, params: &'a DParams) -> Result<Self> {
-        let layout = blocks.layout();
-        params.limits.check_blocks(layout.grid.nblocks)?;
-        let map = Map::new(blocks)?;
+    pub(crate) fn new(blocks: &'a B, map: &'a Map, params: &'a DParams) -> Result<Self> {
+        params.limits.check_blocks(blocks.layout().grid.nblocks)?;
         let geometry = params.blockshape.as_deref().map(BlockGeometry::new);
         let pipeline = pipeline_to_undo(blocks, params)?;
-        let mut job = Self { blocks, params, map, pipeline, geometry, is_filtered: true };
+        let mut job = Self { blocks, map, params, pipeline, geometry, is_filtered: true };
         let cx = job.filter_cx(Reference::FirstBlock);
         job.is_filtered = !pipeline.backward_is_identity(&params.registries.filters, &cx);
         Ok(job)
     }
 
-    /// Whether one of these blocks refers to the first block.
-    fn needs_reference(&self, nblocks: &Range<usize>) -> bool {
-        nblocks.end > 1 && self.pipeline.contains(FilterId::DELTA) && matches!(self.map, Map::Grid(_))
+    /// Whether this block refers to the first one.
+    pub(crate) fn needs_reference(&self, nblock: usize) -> bool {
+        nblock > 0 && self.pipeline.contains(FilterId::DELTA) && matches!(self.map, Map::Grid(_))
     }
 
-    fn read_reference(&self, workers: &mut Vec<Worker>, reference: &mut Vec<u8>) -> Result<()> {
+    /// Decodes the first block.
+    pub(crate) fn read_reference(&self, workers: &mut Vec<Worker>, reference: &mut Vec<u8>) -> Result<()> {
         let nbytes = self.map.range(0).len();
         self.params.limits.check_nbytes(nbytes)?;
         reference.clear();
@@ -110,15 +175,23 @@ impl<'a, B: Blocks> Job<'a, B> {
         })
     }
 
-    fn read_piece(&self, worker: &mut Worker, piece: Piece<'_>, first: &[u8]) -> Result<()> {
-        let Piece { nblock, nbytes, part, dest } = piece;
-        let refers = self.needs_reference(&(nblock..nblock + 1));
+    /// Decodes a part of a block, counted from the block's start. `first` is the first block if this one needs it.
+    pub(crate) fn read_part(
+        &self,
+        worker: &mut Worker,
+        nblock: usize,
+        part: &Range<usize>,
+        dest: &mut [u8],
+        first: &[u8],
+    ) -> Result<()> {
+        let refers = self.needs_reference(nblock);
         let reference = if refers { Reference::Block(first) } else { Reference::FirstBlock };
+        let nbytes = self.map.range(nblock).len();
         if dest.len() == nbytes {
             return worker.read_block(self, nblock, reference, dest);
         }
         self.params.limits.check_nbytes(nbytes)?;
-        worker.read_part(self, nblock, reference, nbytes, part, dest)
+        worker.read_part(self, nblock, reference, part, dest)
     }
 
     fn filter_cx<'b>(&'b self, reference: Reference<'b>) -> FilterCx<'b> {
@@ -135,6 +208,7 @@ impl<'a, B: Blocks> Job<'a, B> {
 }
 
 /// Which data each block holds.
+#[derive(Debug)]
 pub(crate) enum Map {
     Grid(Grid),
     Vl(VlSizes),
@@ -164,8 +238,6 @@ impl Map {
 /// The part of one block that is wanted, and where it goes.
 struct Piece<'a> {
     nblock: usize,
-    /// Bytes of the whole block.
-    nbytes: usize,
     /// The bytes wanted, counted from the start of the block.
     part: Range<usize>,
     /// As long as `part`.
@@ -192,7 +264,7 @@ impl<'a> Iterator for Pieces<'a, '_> {
         let (dest, rest) = core::mem::take(&mut self.dest).split_at_mut(part.len());
         self.range.start = end;
         self.dest = rest;
-        Some(Piece { nblock, nbytes: block.len(), part, dest })
+        Some(Piece { nblock, part, dest })
     }
 }
 

@@ -4,6 +4,7 @@
 //! it, blocks are stored in order, and whether the chunk fits is decided by the sum.
 
 mod blocks;
+mod dict;
 mod plan;
 mod special;
 mod worker;
@@ -149,6 +150,39 @@ impl Encoder {
         Ok(chunk)
     }
 
+    /// Compresses blocks of individual sizes to a VL-block chunk. Each of them can be read alone, and stays a unit.
+    ///
+    /// ```
+    /// use blosc_chunk::{CParams, Chunk, Encoder, Scratch, Target};
+    ///
+    /// let mut encoder = Encoder::new(CParams::default().typesize(1).target(Target::Blosc3_0))?;
+    /// let bytes = encoder.encode_vl(&[b"variable", &[b'a'; 32], b"x"])?;
+    /// let blocks = Chunk::parse(&bytes)?.as_vl()?;
+    /// assert_eq!(blocks.read(1, &mut Scratch::default())?, [b'a'; 32]);
+    /// # Ok::<(), blosc_chunk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Param`] if the target is not [`Target::Blosc3_0`](crate::Target::Blosc3_0), if there are no blocks,
+    /// one is empty, or they are more than a chunk can hold; otherwise as [`encode`](Self::encode).
+    pub fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
+        let plan = Plan::new_vl(&self.params, blocks)?;
+        let (input, workers) = (Input::Blocks(blocks), &mut self.workers);
+        let dict = dict::choose(&self.params, &plan, input, workers)?;
+        let plan = plan.with_dict(dict);
+        let mut chunk = vec![0; plan.table_end() + 4 * blocks.len() + input.nbytes()];
+        let header = match blocks::encode(&self.params, &plan, input, workers, &mut chunk)? {
+            Fit::Chunk(header) => header,
+            // There is room for blocks that are all stored.
+            Fit::Memcpyed(_) => return Err(Error::Dest { needed: chunk.len() + 1, room: chunk.len() }),
+        };
+        chunk.truncate(header.cbytes());
+        chunk[..ChunkHeader::MAX_LEN].copy_from_slice(&header.to_bytes());
+        chunk.shrink_to_fit();
+        Ok(chunk)
+    }
+
     fn encode_input(&mut self, input: Input<'_>, dest: &mut [u8]) -> Result<usize> {
         let plan = Plan::new(&self.params, input.nbytes(), dest.len())?;
         let max = plan.header.header_len() + input.nbytes();
@@ -159,7 +193,7 @@ impl Encoder {
             dest.split_at_mut_checked(header.header_len()).ok_or(Error::Dest { needed: max, room })?;
         if header.is_memcpyed() {
             let data = body.get_mut(..input.nbytes()).ok_or(Error::Dest { needed: max, room })?;
-            input.read(0, data);
+            input.read_all(data);
         }
         head.copy_from_slice(&header.to_bytes());
         Ok(header.cbytes())
@@ -169,15 +203,21 @@ impl Encoder {
         if plan.header.is_memcpyed() {
             return Ok(Fit::Memcpyed(plan.header));
         }
-        blocks::encode(&self.params, plan, input, &mut self.workers, dest)
+        let dict = dict::choose(&self.params, plan, input, &mut self.workers)?;
+        let plan = plan.clone().with_dict(dict);
+        blocks::encode(&self.params, &plan, input, &mut self.workers, dest)
     }
 }
 
 /// Where the data come from.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
+    /// One piece, cut into blocks by the plan.
     Slice(&'a [u8]),
+    /// Bytes that are made when they are needed.
     Made { nbytes: usize, prefilter: &'a dyn Prefilter },
+    /// The blocks of a VL-block chunk.
+    Blocks(&'a [&'a [u8]]),
 }
 
 impl<'a> Input<'a> {
@@ -185,28 +225,41 @@ impl<'a> Input<'a> {
         match self {
             Self::Slice(src) => src.len(),
             Self::Made { nbytes, .. } => *nbytes,
+            Self::Blocks(blocks) => blocks.iter().map(|block| block.len()).sum(),
         }
     }
 
-    fn read(&self, at: usize, dest: &mut [u8]) {
+    /// Bytes of one block.
+    fn block_nbytes(&self, plan: &Plan, nblock: usize) -> usize {
         match self {
-            Self::Slice(src) => dest.copy_from_slice(&src[at..at + dest.len()]),
-            Self::Made { prefilter, .. } => prefilter.fill(at, dest),
+            Self::Blocks(blocks) => blocks[nblock].len(),
+            _ => plan.grid.range(nblock).len(),
         }
     }
 
-    /// Bytes of the data: in place, or made in the buffer.
-    fn get<'b>(&self, range: core::ops::Range<usize>, buffer: &'b mut Vec<u8>) -> &'b [u8]
+    /// One block: in place, or made in the buffer.
+    fn block<'b>(&self, plan: &Plan, nblock: usize, buffer: &'b mut Vec<u8>) -> &'b [u8]
     where
         'a: 'b,
     {
         match self {
-            Self::Slice(src) => &src[range],
+            Self::Slice(src) => &src[plan.grid.range(nblock)],
+            Self::Blocks(blocks) => blocks[nblock],
             Self::Made { prefilter, .. } => {
+                let range = plan.grid.range(nblock);
                 buffer.resize(range.len(), 0);
                 prefilter.fill(range.start, buffer);
                 buffer
             }
+        }
+    }
+
+    /// All data; not for blocks, which are never stored in one piece.
+    fn read_all(&self, dest: &mut [u8]) {
+        match self {
+            Self::Slice(src) => dest.copy_from_slice(src),
+            Self::Made { prefilter, .. } => prefilter.fill(0, dest),
+            Self::Blocks(_) => {}
         }
     }
 }

@@ -128,7 +128,8 @@ impl Error {
             Self::UnknownVersion { .. } | Self::UnknownCodec { .. } | Self::UnknownFilter { .. } => {
                 Blame::NotOurs
             }
-            Self::Unsupported(_) => Blame::NotOurs,
+            Self::Unsupported(Unsupported::Instrumented) => Blame::NotOurs,
+            Self::Unsupported(_) => Blame::Usage,
             Self::Limit { .. } => Blame::Limit,
             Self::Dest { .. } | Self::Range { .. } | Self::Param(_) => Blame::Usage,
         }
@@ -389,6 +390,9 @@ pub enum Unsupported {
     /// The chunk has no blocks: it is memcpyed, special or empty.
     #[error("the chunk has no blocks")]
     NoBlocks,
+    /// The chunk is not a VL-block chunk.
+    #[error("the chunk has no blocks of individual sizes")]
+    NotVl,
 }
 
 /// What is wrong with parameters.

@@ -19,6 +19,14 @@ pub(crate) fn for_each<W: Default + Send, T: Send>(
     items.try_for_each(|item| f(&mut workers[0], item))
 }
 
+/// The worker for what is done in the caller's thread.
+pub(crate) fn first<W: Default>(workers: &mut Vec<W>) -> &mut W {
+    if workers.is_empty() {
+        workers.push(W::default());
+    }
+    &mut workers[0]
+}
+
 #[cfg(feature = "rayon")]
 mod parallel {
     use std::sync::{Mutex, PoisonError};

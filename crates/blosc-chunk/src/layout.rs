@@ -50,8 +50,8 @@ pub(crate) struct Layout {
     dict: Option<(u32, u32)>,
     /// Where the block area begins (bytes from the start of the chunk).
     pub(crate) data_start: usize,
-    /// The stored block size, to be tried if reading with the rounded one fails.
-    pub(crate) literal_blocksize: Option<usize>,
+    /// The stored block size, if the one used may be that or a rounded one.
+    literal_blocksize: Option<usize>,
 }
 
 /// How the full blocks of a chunk are cut into streams. Leftover blocks are one stream always.
@@ -71,16 +71,21 @@ impl Layout {
     pub(crate) fn parse(header: ChunkHeader, head: &[u8]) -> Result<Self> {
         match header.kind() {
             Kind::Regular => salvage(&header, head)
-                .map_or_else(|| Self::with_blocksize(header, header.blocksize(), head), Ok)
+                .map_or_else(|| Self::build(header, header_grid(&header), head), Ok)
                 .and_then(Self::check_split),
             Kind::Vl => Self::build(header, vl_grid(&header), head),
             _ => Ok(Self::without_blocks(header)),
         }
     }
 
-    /// The layout if blocks have this size.
-    pub(crate) fn with_blocksize(header: ChunkHeader, blocksize: usize, head: &[u8]) -> Result<Self> {
-        Self::build(header, Grid::new(header.nbytes(), blocksize), head)
+    /// The grid to try if reading makes no sense with this one; see [`salvage`]. The block starts are the same.
+    pub(crate) fn literal(&self) -> Option<Grid> {
+        self.literal_blocksize.map(|blocksize| Grid::new(self.grid.nbytes, blocksize))
+    }
+
+    /// Whether the block size is not the stored one, although that is not beyond the data.
+    pub(crate) fn is_salvaged(&self) -> bool {
+        self.header.kind() == Kind::Regular && self.grid.blocksize < header_grid(&self.header).blocksize
     }
 
     /// Where the dictionary is.
@@ -153,6 +158,27 @@ impl Layout {
 pub(crate) fn read_i32(bytes: &[u8], at: usize) -> Option<i32> {
     let field = bytes.get(at..)?.first_chunk()?;
     Some(i32::from_le_bytes(*field))
+}
+
+/// How many bytes from the start of a chunk are needed to find its blocks, as far as `head`, which holds the header,
+/// tells already. Not more than the chunk has.
+pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
+    let nblocks = match header.kind() {
+        Kind::Regular => rounded(header).unwrap_or(header_grid(header)).nblocks,
+        Kind::Vl => header.blocksize(),
+        _ => 0,
+    };
+    let table = nblocks.saturating_mul(4).saturating_add(header.header_len());
+    let end = if header.has_dict() { table.saturating_add(4) } else { table };
+    let dict = match read_i32(head, table) {
+        Some(_) if !header.has_dict() => 0,
+        // The dictionary may begin earlier.
+        Some(_) if rounded(header).is_some() => MAX_DICT,
+        Some(dsize) => usize::try_from(dsize).unwrap_or(0).min(MAX_DICT),
+        None => 0,
+    };
+    // If the block starts alone are longer than the chunk, there is no point in fetching it.
+    if table > header.cbytes() { header.header_len() } else { end.saturating_add(dict).min(header.cbytes()) }
 }
 
 fn header_grid(header: &ChunkHeader) -> Grid {

@@ -19,34 +19,34 @@ pub(crate) trait Blocks: Sync {
 }
 
 /// The blocks of a chunk in memory.
+#[derive(Clone, Debug)]
 pub(crate) struct InMemory<'a> {
     chunk: Chunk<'a>,
-    layout: Layout,
     extents: Option<Extents>,
 }
 
 impl<'a> InMemory<'a> {
-    pub(crate) fn new(chunk: Chunk<'a>, layout: Layout) -> Result<Self> {
-        let starts = |nblock| layout.block_start(chunk.bytes(), nblock);
-        let needed = Extents::are_needed(&layout);
-        let extents = needed.then(|| Extents::new(&layout, starts)).transpose()?;
-        Ok(Self { chunk, layout, extents })
+    pub(crate) fn new(chunk: Chunk<'a>) -> Result<Self> {
+        let layout = chunk.layout();
+        let start = |nblock| layout.block_start(chunk.bytes(), nblock);
+        let extents = Extents::are_needed(layout).then(|| Extents::new(layout, start)).transpose()?;
+        Ok(Self { chunk, extents })
     }
 }
 
 impl Blocks for InMemory<'_> {
     fn layout(&self) -> &Layout {
-        &self.layout
+        self.chunk.layout()
     }
 
     fn dict(&self) -> Option<&[u8]> {
-        self.chunk.bytes().get(self.layout.dict()?)
+        self.chunk.dict()
     }
 
     fn block(&self, nblock: usize) -> Result<(&[u8], usize)> {
         let range = match &self.extents {
             Some(extents) => extents.range(nblock),
-            None => self.layout.block_start(self.chunk.bytes(), nblock)?..self.layout.data_end(),
+            None => self.layout().block_start(self.chunk.bytes(), nblock)?..self.layout().data_end(),
         };
         let start = range.start;
         Ok((self.chunk.bytes().get(range).unwrap_or_default(), start))

@@ -6,7 +6,7 @@ use super::Chunk;
 use crate::decode::{Map, nstreams};
 use crate::source::{Blocks, InMemory};
 use crate::stream::{Payload, Streams};
-use crate::{Error, Result, Unsupported, vl};
+use crate::{Result, vl};
 
 /// Where a block is and what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,15 +44,9 @@ pub enum StreamKind {
 
 impl BlockRef {
     pub(super) fn find(chunk: &Chunk<'_>, nblock: usize) -> Result<Self> {
-        let nblocks = chunk.nblocks();
-        match nblocks {
-            0 => Err(Error::Unsupported(Unsupported::NoBlocks)),
-            _ if nblock >= nblocks => Err(Error::Range { start: nblock, end: nblock + 1, len: nblocks }),
-            _ => {
-                let source = InMemory::new(*chunk, *chunk.layout())?;
-                Self::read(&source, &Map::new(&source)?, nblock)
-            }
-        }
+        chunk.check_nblock(nblock)?;
+        let source = InMemory::new(*chunk)?;
+        Self::read(&source, &Map::new(&source)?, nblock)
     }
 
     /// Walks over the streams of a block.

@@ -30,14 +30,14 @@ impl Worker {
         job: &Job<'_, B>,
         nblock: usize,
         reference: Reference<'_>,
-        nbytes: usize,
-        part: Range<usize>,
+        part: &Range<usize>,
         dest: &mut [u8],
     ) -> Result<()> {
+        let nbytes = job.map.range(nblock).len();
         let mut block = core::mem::take(&mut self.block);
         let result = self.read_block(job, nblock, reference, room(&mut block, nbytes));
         if result.is_ok() {
-            dest.copy_from_slice(&block[part]);
+            dest.copy_from_slice(&block[part.clone()]);
         }
         self.block = block;
         result

@@ -4,10 +4,10 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use blosc_filters::{FilterId, Reference};
 
-use super::plan::{Plan, field};
+use super::plan::{Form, Plan, field};
 use super::worker::Worker;
 use super::{Input, worker};
-use crate::jobs::for_each;
+use crate::jobs::{self, for_each};
 use crate::{CParams, ChunkHeader, Result};
 
 /// How the data ended up.
@@ -28,6 +28,17 @@ pub(super) struct Job<'a> {
     pub(super) is_filtered: bool,
 }
 
+impl<'a> Job<'a> {
+    pub(super) fn new(
+        params: &'a CParams,
+        plan: &'a Plan,
+        input: Input<'a>,
+        reference: Option<&'a [u8]>,
+    ) -> Self {
+        Self { params, plan, input, reference, is_filtered: worker::is_filtered(params) }
+    }
+}
+
 /// Compresses all blocks. `dest` is no longer than the data and a header.
 pub(super) fn encode(
     params: &CParams,
@@ -36,9 +47,12 @@ pub(super) fn encode(
     workers: &mut Vec<Worker>,
     dest: &mut [u8],
 ) -> Result<Fit> {
+    if plan.table_end() > dest.len() {
+        return Ok(Fit::Memcpyed(plan.memcpyed()));
+    }
+    plan.put_dict(dest);
     let first = first_block(params, plan, input)?;
-    let reference = first.as_deref();
-    let job = Job { params, plan, input, reference, is_filtered: worker::is_filtered(params) };
+    let job = Job::new(params, plan, input, first.as_deref());
     let jobs = params.threads.jobs(plan.grid.nblocks);
     let end = if jobs > 1 {
         encode_parallel(&job, jobs, workers, dest)?
@@ -56,15 +70,12 @@ pub(super) fn encode(
 /// Readers before C-Blosc2 3.1.5 refuse zeros that are not whole items.
 fn may_be_special(params: &CParams, plan: &Plan) -> bool {
     let whole = plan.header.nbytes().is_multiple_of(plan.header.typesize());
-    params.special_values && whole && plan.header.is_extended()
+    params.special_values && whole && plan.form() == Form::Blosc2
 }
 
 /// Compresses straight to the destination; `None` if it is too small.
 fn encode_serial(job: &Job<'_>, workers: &mut Vec<Worker>, dest: &mut [u8]) -> Result<Option<usize>> {
-    if workers.is_empty() {
-        workers.push(Worker::default());
-    }
-    let worker = &mut workers[0];
+    let worker = jobs::first(workers);
     let mut end = job.plan.table_end();
     for nblock in 0..job.plan.grid.nblocks {
         put_start(job.plan, nblock, end, dest);
@@ -114,12 +125,12 @@ fn put_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [u8]) {
 
 /// What delta refers to in blocks after the first: the first block as a decoder will have it, which is not the same
 /// as the data if a filter loses some.
-fn first_block(params: &CParams, plan: &Plan, input: Input<'_>) -> Result<Option<Vec<u8>>> {
-    if plan.grid.nblocks < 2 || !params.filters.contains(FilterId::DELTA) {
+pub(super) fn first_block(params: &CParams, plan: &Plan, input: Input<'_>) -> Result<Option<Vec<u8>>> {
+    if plan.grid.nblocks < 2 || plan.form() == Form::Vl || !params.filters.contains(FilterId::DELTA) {
         return Ok(None);
     }
-    let mut first = vec![0; plan.grid.blocksize];
-    input.read(0, &mut first);
+    let mut first = Vec::new();
+    first = input.block(plan, 0, &mut first).to_vec();
     let registry = &params.registries.filters;
     if params.filters.is_lossy(registry) {
         let geometry = worker::geometry(params);

@@ -1,22 +1,27 @@
 //! What is decided before the first block: the header, the blocks, and whether to compress at all.
 
 use core::num::{NonZeroU8, NonZeroU32};
+use std::sync::Arc;
 
 use blosc_codecs::FormatId;
 use blosc_filters::FilterId;
 
 use crate::blocksize::{MIN_BUFFER_1, MIN_BUFFER_2, blocksize, is_split};
 use crate::header::Extension;
-use crate::layout::Grid;
-use crate::{Blosc2Flags, CParams, ChunkHeader, Error, Flags, Param, Result, SpecialKind};
+use crate::layout::{Grid, MAX_DICT};
+use crate::{
+    Blosc2Flags, Blosc2Flags2, CParams, ChunkHeader, Error, Flags, Param, Result, SpecialKind, Target,
+};
 
 /// The header without the final size, and what the blocks are like.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) header: ChunkHeader,
     pub(super) grid: Grid,
     /// Streams of a full block.
-    pub(super) nstreams: usize,
+    nstreams: usize,
+    /// The dictionary of all streams.
+    pub(super) dict: Option<Arc<[u8]>>,
 }
 
 impl Plan {
@@ -33,12 +38,73 @@ impl Plan {
         let table = header_len + 4 * grid.nblocks;
         let stored = is_stored(params, &grid) || table > room.min(nbytes + header_len);
         let nstreams = if split { header.typesize() } else { 1 };
-        Ok(Self { header: if stored { up_front(header) } else { header }, grid, nstreams })
+        Ok(Self { header: if stored { up_front(header) } else { header }, grid, nstreams, dict: None })
     }
 
-    /// Where the blocks of a chunk without dictionary begin.
+    /// Plans a VL-block chunk.
+    pub(super) fn new_vl(params: &CParams, blocks: &[&[u8]]) -> Result<Self> {
+        if params.target < Target::Blosc3_0 {
+            let target = params.target;
+            return Err(Error::Param(Param::ForTarget { what: "VL-blocks", target }));
+        }
+        if let Some(nblock) = blocks.iter().position(|block| block.is_empty()) {
+            return Err(Error::Param(Param::EmptyBlock { nblock }));
+        }
+        let nbytes = blocks.iter().fold(0usize, |sum, block| sum.saturating_add(block.len()));
+        let nblocks = blocks.len();
+        let cbytes = nblocks.saturating_mul(8).saturating_add(ChunkHeader::MAX_LEN + 4 + MAX_DICT);
+        let max = (i32::MAX as usize).saturating_sub(cbytes);
+        match u32::try_from(nbytes) {
+            _ if nblocks == 0 => Err(Error::Param(Param::NoBlocks)),
+            Ok(size) if nbytes <= max => Ok(Self::vl(params, size, nblocks)),
+            _ => Err(Error::Param(Param::Nbytes { nbytes, max })),
+        }
+    }
+
+    fn vl(params: &CParams, nbytes: u32, nblocks: usize) -> Self {
+        let mut header = header(params, nbytes, nblocks, false);
+        header.version = 6;
+        let flags2 = Blosc2Flags2(Blosc2Flags2::VL);
+        header.extension = header.extension.map(|e| Extension { flags2, ..e });
+        let blocksize = nbytes as usize;
+        Self { header, grid: Grid { nbytes: blocksize, blocksize, nblocks }, nstreams: 1, dict: None }
+    }
+
+    /// The same with a dictionary for all streams.
+    pub(super) fn with_dict(mut self, dict: Option<Arc<[u8]>>) -> Self {
+        if dict.is_some() {
+            let set = |e: Extension| Extension { blosc2_flags: e.blosc2_flags.with(Blosc2Flags::DICT), ..e };
+            self.header.extension = self.header.extension.map(set);
+        }
+        self.dict = dict;
+        self
+    }
+
+    /// Where the blocks begin.
     pub(super) fn table_end(&self) -> usize {
+        self.dict_start() + self.dict.as_ref().map_or(0, |dict| 4 + dict.len())
+    }
+
+    /// Where the dictionary is, if there is one.
+    fn dict_start(&self) -> usize {
         self.header.header_len() + 4 * self.grid.nblocks
+    }
+
+    /// Writes the dictionary; `dest` reaches to the blocks at least.
+    pub(super) fn put_dict(&self, dest: &mut [u8]) {
+        let Some(dict) = &self.dict else { return };
+        let section = &mut dest[self.dict_start()..self.table_end()];
+        section[..4].copy_from_slice(&field(dict.len()).to_le_bytes());
+        section[4..].copy_from_slice(dict);
+    }
+
+    /// What the streams of the chunk can be.
+    pub(super) fn form(&self) -> Form {
+        match self.header.is_extended() {
+            false => Form::Blosc1,
+            true if self.header.is_vl() => Form::Vl,
+            true => Form::Blosc2,
+        }
     }
 
     /// Streams of a block of `nbytes` bytes.
@@ -71,6 +137,17 @@ impl Plan {
     pub(super) fn memcpyed(&self) -> ChunkHeader {
         memcpyed(self.header, self.header.flags.with(Flags::MEMCPYED))
     }
+}
+
+/// How streams are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A size, and stored or coded bytes.
+    Blosc1,
+    /// The same, or a run.
+    Blosc2,
+    /// The size of the data, and stored or coded bytes.
+    Vl,
 }
 
 /// Data that are not worth trying, and those that some reader of Blosc 1 would damage: C-Blosc before 1.18 and
@@ -133,7 +210,7 @@ fn extension(params: &CParams) -> Extension {
         pipeline: params.filters,
         udcodec: params.codec,
         compcode_meta: params.codec_meta,
-        flags2: crate::Blosc2Flags2(0),
+        flags2: Blosc2Flags2(0),
         blosc2_flags: Blosc2Flags(0),
     }
 }

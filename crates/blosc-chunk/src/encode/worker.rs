@@ -2,12 +2,13 @@
 
 use core::fmt;
 use core::ops::Range;
+use std::sync::Arc;
 
 use blosc_codecs::{BlockEncoder, EncodeOptions};
 use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference};
 
 use super::blocks::Job;
-use super::plan::{Plan, field};
+use super::plan::{Form, Plan, field};
 use crate::{CParams, Error, Result};
 
 /// The buffers and the encoder of one thread.
@@ -15,6 +16,8 @@ use crate::{CParams, Error, Result};
 pub(super) struct Worker {
     encoder: Option<Cached>,
     buffers: Buffers,
+    /// A stream, where the destination has not enough room to try.
+    stream: Vec<u8>,
     /// Compressed blocks, of which `used` bytes count.
     packed: Vec<u8>,
     used: usize,
@@ -28,8 +31,6 @@ struct Buffers {
     plain: Vec<u8>,
     filtered: Vec<u8>,
     scratch: Vec<u8>,
-    /// A stream, where the destination has not enough room to try.
-    stream: Vec<u8>,
 }
 
 impl Worker {
@@ -46,7 +47,7 @@ impl Worker {
 
     /// Compresses a block and keeps it; returns how long it is (bytes).
     pub(super) fn encode_packed(&mut self, job: &Job<'_>, nblock: usize) -> Result<usize> {
-        let nbytes = job.plan.grid.range(nblock).len();
+        let nbytes = job.input.block_nbytes(job.plan, nblock);
         let most = nbytes + 4 * job.plan.nstreams(nbytes);
         let start = self.used;
         let mut packed = core::mem::take(&mut self.packed);
@@ -64,19 +65,11 @@ impl Worker {
 
     /// Compresses a block to the start of `dest`; returns how long it is (bytes), or `None` if it does not fit.
     pub(super) fn encode(&mut self, job: &Job<'_>, nblock: usize, dest: &mut [u8]) -> Result<Option<usize>> {
-        let range = job.plan.grid.range(nblock);
-        let len = range.len() / job.plan.nstreams(range.len());
-        let Buffers { plain, filtered, scratch, stream: spare } = &mut self.buffers;
-        let mut block = job.input.get(range, plain);
-        if job.is_filtered {
-            let reference = job.reference.filter(|_| nblock > 0);
-            let reference = reference.map_or(Reference::FirstBlock, Reference::Block);
-            block = filter(job, block, reference, filtered, scratch)?;
-        }
+        let block = filtered(&mut self.buffers, job, nblock)?;
         let encoder = encoder(&mut self.encoder, job)?;
+        let mut put = Put { encoder, spare: &mut self.stream, form: job.plan.form() };
         let mut end = 0;
-        for stream in block.chunks_exact(len) {
-            let put = Put { encoder, spare, runs: job.plan.header.is_extended() };
+        for stream in block.chunks_exact(block.len() / job.plan.nstreams(block.len())) {
             match put.stream(stream, &mut dest[end..])? {
                 Some(cbytes) => end += cbytes,
                 None => return Ok(None),
@@ -84,6 +77,23 @@ impl Worker {
         }
         Ok(Some(end))
     }
+
+    /// A block as the codec gets it.
+    pub(super) fn filtered<'b>(&'b mut self, job: &Job<'b>, nblock: usize) -> Result<&'b [u8]> {
+        filtered(&mut self.buffers, job, nblock)
+    }
+}
+
+/// A block after the filters.
+fn filtered<'b>(buffers: &'b mut Buffers, job: &Job<'b>, nblock: usize) -> Result<&'b [u8]> {
+    let Buffers { plain, filtered, scratch } = buffers;
+    let block = job.input.block(job.plan, nblock, plain);
+    if !job.is_filtered {
+        return Ok(block);
+    }
+    let reference = job.reference.filter(|_| nblock > 0);
+    let reference = reference.map_or(Reference::FirstBlock, Reference::Block);
+    filter(job, block, reference, filtered, scratch)
 }
 
 /// Whether the filters change anything.
@@ -132,14 +142,15 @@ fn filter<'b>(
 struct Put<'a> {
     encoder: &'a mut dyn BlockEncoder,
     spare: &'a mut Vec<u8>,
-    /// Whether readers know runs.
-    runs: bool,
+    form: Form,
 }
 
 impl Put<'_> {
     /// Writes one stream with its size; returns how long both are (bytes), or `None` if they do not fit.
-    fn stream(mut self, plain: &[u8], dest: &mut [u8]) -> Result<Option<usize>> {
-        if let Some(value) = run_value(plain).filter(|_| self.runs) {
+    fn stream(&mut self, plain: &[u8], dest: &mut [u8]) -> Result<Option<usize>> {
+        if self.form == Form::Blosc2
+            && let Some(value) = run_value(plain)
+        {
             return Ok(put_run(value, dest));
         }
         let Some((csize, body)) = dest.split_at_mut_checked(4) else { return Ok(None) };
@@ -149,7 +160,8 @@ impl Put<'_> {
         if coded.is_none() {
             body.copy_from_slice(plain);
         }
-        csize.copy_from_slice(&field(len).to_le_bytes());
+        let size = if self.form == Form::Vl { plain.len() } else { len };
+        csize.copy_from_slice(&field(size).to_le_bytes());
         Ok(Some(4 + len))
     }
 
@@ -191,6 +203,7 @@ fn put_run(value: u8, dest: &mut [u8]) -> Option<usize> {
 
 struct Cached {
     split: bool,
+    dict: Option<Arc<[u8]>>,
     encoder: Box<dyn BlockEncoder>,
 }
 
@@ -202,25 +215,28 @@ impl fmt::Debug for Cached {
 
 /// The encoder of the last chunk, if this one wants the same.
 fn encoder<'a>(cached: &'a mut Option<Cached>, job: &Job<'_>) -> Result<&'a mut dyn BlockEncoder> {
-    let split = job.plan.header.is_split();
-    let encoder = match cached.take().filter(|cached| cached.split == split) {
+    let (split, dict) = (job.plan.header.is_split(), &job.plan.dict);
+    let encoder = match cached.take().filter(|cached| cached.split == split && cached.dict == *dict) {
         Some(cached) => cached,
-        None => Cached { split, encoder: new_encoder(job.params, split)? },
+        None => Cached::new(job.params, split, dict.clone())?,
     };
     Ok(&mut *cached.insert(encoder).encoder)
 }
 
-fn new_encoder(params: &CParams, split: bool) -> Result<Box<dyn BlockEncoder>> {
-    let (id, format) = (params.codec, params.codec.format());
-    let codec = params.registries.codecs.require(id);
-    let codec = codec.map_err(|source| Error::UnknownCodec { format, id, source })?;
-    let options = EncodeOptions {
-        level: params.level,
-        meta: params.codec_meta,
-        typesize: usize::from(params.stored_typesize()),
-        split,
-        dict: None,
-        blockshape: params.blockshape.as_deref(),
-    };
-    codec.new_encoder(&options).map_err(|source| Error::Codec { at: 0, source })
+impl Cached {
+    fn new(params: &CParams, split: bool, dict: Option<Arc<[u8]>>) -> Result<Self> {
+        let (id, format) = (params.codec, params.codec.format());
+        let codec = params.registries.codecs.require(id);
+        let codec = codec.map_err(|source| Error::UnknownCodec { format, id, source })?;
+        let options = EncodeOptions {
+            level: params.level,
+            meta: params.codec_meta,
+            typesize: usize::from(params.stored_typesize()),
+            split,
+            dict: dict.as_deref(),
+            blockshape: params.blockshape.as_deref(),
+        };
+        let encoder = codec.new_encoder(&options).map_err(|source| Error::Codec { at: 0, source })?;
+        Ok(Self { split, dict, encoder })
+    }
 }

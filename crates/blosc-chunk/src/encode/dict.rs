@@ -1,0 +1,80 @@
+//! The dictionary of a chunk ("Dictionary section" in the format document).
+//!
+//! C-Blosc2 trains with the first sixteenth of the data only; here the samples come from all over them. What counts
+//! for a reader is what is stored.
+
+use std::sync::Arc;
+
+use blosc_codecs::Codec;
+
+use super::Input;
+use super::blocks::{Job, first_block};
+use super::plan::Plan;
+use super::worker::Worker;
+use crate::layout::MAX_DICT;
+use crate::{CParams, Dict, Error, Result, jobs};
+
+/// The dictionary that the parameters ask for, if there is enough data for one.
+pub(super) fn choose(
+    params: &CParams,
+    plan: &Plan,
+    input: Input<'_>,
+    workers: &mut Vec<Worker>,
+) -> Result<Option<Arc<[u8]>>> {
+    match &params.dict {
+        Dict::None => Ok(None),
+        Dict::Given(dict) => Ok(Some(dict.clone())),
+        Dict::Train { max } => {
+            let max = (*max).min(MAX_DICT).min(input.nbytes() / 20);
+            if max < MIN_DICT || (matches!(input, Input::Blocks(_)) && plan.grid.nblocks < MIN_SAMPLES) {
+                return Ok(None);
+            }
+            train(params, plan, input, workers, max)
+        }
+    }
+}
+
+fn train(
+    params: &CParams,
+    plan: &Plan,
+    input: Input<'_>,
+    workers: &mut Vec<Worker>,
+    max: usize,
+) -> Result<Option<Arc<[u8]>>> {
+    let (id, format) = (params.codec, params.codec.format());
+    let codec: &Arc<dyn Codec> = match params.registries.codecs.require(id) {
+        Ok(codec) => codec,
+        Err(source) => return Err(Error::UnknownCodec { format, id, source }),
+    };
+    let first = first_block(params, plan, input)?;
+    let job = Job::new(params, plan, input, first.as_deref());
+    let text = samples(&job, jobs::first(workers), max * TEXT_PER_DICT)?;
+    let pieces: Vec<&[u8]> = text.iter().map(Vec::as_slice).collect();
+    let dict = codec.train_dict(&pieces, max).map_err(|source| Error::Codec { at: 0, source })?;
+    Ok(dict.filter(|dict| (1..=MAX_DICT).contains(&dict.len())).map(Arc::from))
+}
+
+/// Filtered data from evenly spaced blocks, in evenly spaced pieces, about `most` bytes together.
+fn samples(job: &Job<'_>, worker: &mut Worker, most: usize) -> Result<Vec<Vec<u8>>> {
+    let nblocks = job.plan.grid.nblocks;
+    let per_block = (most / nblocks).max(MIN_SAMPLES * MIN_SAMPLE);
+    let wanted = (most / per_block).clamp(1, nblocks);
+    let mut text = Vec::new();
+    for i in 0..wanted {
+        let block = worker.filtered(job, i * nblocks / wanted)?;
+        let stream = block.len() / job.plan.nstreams(block.len());
+        let piece = (per_block / MIN_SAMPLES).min(stream);
+        let pieces = block.chunks(piece.max(block.len() / MIN_SAMPLES));
+        text.extend(pieces.map(|part| part[..piece.min(part.len())].to_vec()));
+    }
+    Ok(text)
+}
+
+/// Smallest dictionary that is worth its place (bytes).
+const MIN_DICT: usize = 256;
+/// Fewest blocks, or pieces of one block, to train with.
+const MIN_SAMPLES: usize = 8;
+/// Shortest piece of a block (bytes).
+const MIN_SAMPLE: usize = 256;
+/// How much text to train with, for each byte of the dictionary.
+const TEXT_PER_DICT: usize = 100;

@@ -1,0 +1,258 @@
+//! Reading a chunk that is somewhere else, without doing the I/O ("Lazy chunk" in the format document, but without its
+//! byte layout, which nobody needs).
+//!
+//! ```text
+//!   first bytes --> ChunkIndex::parse --+--> Needs(n): fetch more and try again
+//!                                       +--> Ready(index)
+//!   index.plan(range) --> plan.ranges() --> fetch them --> index.decode(plan, parts)
+//! ```
+
+use core::iter::once;
+use core::ops::Range;
+
+use blosc_filters::FilterId;
+
+use crate::decode;
+use crate::layout::{Layout, head_len};
+use crate::source::{Blocks, Extents};
+use crate::special::fill_special_from;
+use crate::{ChunkHeader, Corrupt, Error, Kind, Result, Scratch, Special, SpecialKind};
+
+/// Everything of a chunk but its blocks: enough to tell which bytes of it hold which data.
+///
+/// ```
+/// use blosc_chunk::{CParams, ChunkIndex, IndexStep, Scratch, compress};
+///
+/// let data: Vec<u8> = (0..500_000u32).flat_map(u32::to_le_bytes).collect();
+/// let stored = compress(&data, &CParams::default().typesize(4))?; // on a disk, or behind a network
+/// let fetch = |range: std::ops::Range<usize>| &stored[range];
+///
+/// let mut head = 32;
+/// let index = loop {
+///     match ChunkIndex::parse(fetch(0..head))? {
+///         IndexStep::Ready(index) => break index,
+///         IndexStep::Needs(len) => head = len,
+///     }
+/// };
+/// let plan = index.plan(1_000_000..1_000_100, 0)?;
+/// let parts: Vec<&[u8]> = plan.ranges().iter().cloned().map(fetch).collect();
+/// assert!(parts.iter().map(|part| part.len()).sum::<usize>() < stored.len() / 4);
+///
+/// let mut dest = [0; 100];
+/// index.decode(&plan, &parts, &mut dest, &mut Scratch::default())?;
+/// assert_eq!(dest, data[1_000_000..1_000_100]);
+/// # Ok::<(), blosc_chunk::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ChunkIndex {
+    layout: Layout,
+    /// The chunk up to its blocks, or with its value.
+    head: Vec<u8>,
+    extents: Extents,
+}
+
+/// Whether the bytes given are enough.
+#[derive(Clone, Debug)]
+pub enum IndexStep {
+    /// They are.
+    Ready(ChunkIndex),
+    /// They are not: so many bytes are needed, counted from the start of the chunk.
+    Needs(usize),
+}
+
+/// Which bytes of a chunk to fetch for a range of its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    range: Range<usize>,
+    fetch: Vec<Range<usize>>,
+}
+
+impl Plan {
+    /// The bytes to fetch, counted from the start of the chunk: ascending, apart from each other, perhaps none.
+    #[must_use]
+    pub fn ranges(&self) -> &[Range<usize>] {
+        &self.fetch
+    }
+
+    /// The bytes of the chunk's data that the plan is for.
+    #[must_use]
+    pub fn data(&self) -> Range<usize> {
+        self.range.clone()
+    }
+}
+
+impl ChunkIndex {
+    /// Makes an index from the first bytes of a chunk. 32 bytes, or the whole chunk if it is shorter, are a good start;
+    /// whoever fetches some kilobytes at once mostly needs no second step.
+    ///
+    /// # Errors
+    ///
+    /// As [`Chunk::parse`](crate::Chunk::parse), and [`Error::Corrupt`] if a block starts outside the chunk.
+    pub fn parse(head: &[u8]) -> Result<IndexStep> {
+        if head.len() < ChunkHeader::MIN_LEN {
+            return Ok(IndexStep::Needs(ChunkHeader::MIN_LEN));
+        }
+        let header = match ChunkHeader::parse(head) {
+            Err(Error::Corrupt { what: Corrupt::TooShort { needed, .. }, .. }) => {
+                return Ok(IndexStep::Needs(needed));
+            }
+            other => other?,
+        };
+        if header.is_lazy() {
+            return Err(Error::corrupt(0x1f, Corrupt::Lazy));
+        }
+        let is_value = header.special() == Some(SpecialKind::Value);
+        let needed = if is_value { header.cbytes() } else { head_len(&header, head) };
+        if head.len() < needed {
+            return Ok(IndexStep::Needs(needed));
+        }
+        Self::new(header, &head[..needed]).map(IndexStep::Ready)
+    }
+
+    /// The header.
+    #[must_use]
+    pub const fn header(&self) -> &ChunkHeader {
+        &self.layout.header
+    }
+
+    /// How many blocks are stored.
+    #[must_use]
+    pub const fn nblocks(&self) -> usize {
+        self.layout.grid.nblocks
+    }
+
+    /// Where a block lies in the chunk (bytes); empty beyond the last block.
+    #[must_use]
+    pub fn extent(&self, nblock: usize) -> Range<usize> {
+        self.extents.range(nblock)
+    }
+
+    /// What to fetch for a range of the data (bytes). Ranges with at most `merge_gap` bytes between them are made one.
+    ///
+    /// The sizes of VL-blocks are stored with the blocks, so all blocks of such a chunk are fetched.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`] if the range is not inside the data.
+    pub fn plan(&self, range: Range<usize>, merge_gap: usize) -> Result<Plan> {
+        let Range { start, end } = range;
+        let len = self.header().nbytes();
+        if start > end || end > len {
+            return Err(Error::Range { start, end, len });
+        }
+        let body = self.header().header_len();
+        let fetch = match self.header().kind() {
+            _ if range.is_empty() => Vec::new(),
+            Kind::Memcpyed => once(body + start..body + end).collect(),
+            Kind::Vl => once(self.layout.data_start..self.layout.data_end()).collect(),
+            Kind::Regular => self.merged(&range, merge_gap),
+            Kind::Special(_) | Kind::Empty => Vec::new(),
+        };
+        Ok(Plan { range, fetch })
+    }
+
+    /// Decodes the data of a plan to the start of `dest`. `parts` are the bytes of [`Plan::ranges`], in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Chunk::read_bytes`](crate::Chunk::read_bytes). [`Error::Range`] also if a part is missing or has another length than planned.
+    pub fn decode<P: AsRef<[u8]> + Sync>(
+        &self,
+        plan: &Plan,
+        parts: &[P],
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        check_parts(plan, parts)?;
+        let (needed, room) = (plan.range.len(), dest.len());
+        let dest = dest.get_mut(..needed).ok_or(Error::Dest { needed, room })?;
+        match self.header().kind() {
+            _ if dest.is_empty() => Ok(()),
+            Kind::Special(kind) => {
+                let special = self.special(kind);
+                fill_special_from(special, self.header().typesize(), plan.range.start, dest)
+            }
+            Kind::Memcpyed => {
+                dest.copy_from_slice(parts.first().map_or(&[], AsRef::as_ref));
+                Ok(())
+            }
+            _ => {
+                let blocks = Fetched { index: self, ranges: &plan.fetch, parts };
+                decode::read(&blocks, plan.range.clone(), dest, scratch, None)
+            }
+        }
+    }
+
+    fn new(header: ChunkHeader, head: &[u8]) -> Result<Self> {
+        let layout = Layout::parse(header, head)?;
+        let extents = Extents::new(&layout, |nblock| layout.block_start(head, nblock))?;
+        Ok(Self { layout, head: head.to_vec(), extents })
+    }
+
+    fn special(&self, kind: SpecialKind) -> Special<'_> {
+        match kind {
+            SpecialKind::Zeros => Special::Zeros,
+            SpecialKind::Nans => Special::Nans,
+            SpecialKind::Value => Special::Value(self.head.get(ChunkHeader::MAX_LEN..).unwrap_or_default()),
+            SpecialKind::Uninit => Special::Uninit,
+        }
+    }
+
+    /// The extents of the blocks that hold these data, and of the first block if others refer to it.
+    fn merged(&self, range: &Range<usize>, merge_gap: usize) -> Vec<Range<usize>> {
+        let covering = self.layout.grid.covering(range);
+        // If the block size is in doubt, the blocks by both.
+        let other = self.layout.literal().map_or(0..0, |grid| grid.covering(range));
+        let first = self.header().pipeline().contains(FilterId::DELTA).then_some(0);
+        let mut extents: Vec<_> =
+            first.into_iter().chain(covering).chain(other).map(|n| self.extent(n)).collect();
+        extents.sort_unstable_by_key(|extent| extent.start);
+        let mut merged: Vec<Range<usize>> = Vec::new();
+        for extent in extents {
+            match merged.last_mut() {
+                Some(last) if extent.start <= last.end.saturating_add(merge_gap) => {
+                    last.end = last.end.max(extent.end);
+                }
+                _ => merged.push(extent),
+            }
+        }
+        merged
+    }
+}
+
+/// The blocks of a chunk, of which some were fetched.
+struct Fetched<'a, P> {
+    index: &'a ChunkIndex,
+    ranges: &'a [Range<usize>],
+    parts: &'a [P],
+}
+
+impl<P: AsRef<[u8]> + Sync> Blocks for Fetched<'_, P> {
+    fn layout(&self) -> &Layout {
+        &self.index.layout
+    }
+
+    fn dict(&self) -> Option<&[u8]> {
+        self.index.head.get(self.index.layout.dict()?)
+    }
+
+    fn block(&self, nblock: usize) -> Result<(&[u8], usize)> {
+        let extent = self.index.extent(nblock);
+        let npart = self.ranges.partition_point(|range| range.end < extent.end);
+        let bytes = self.ranges.get(npart).zip(self.parts.get(npart)).and_then(|(range, part)| {
+            let start = extent.start.checked_sub(range.start)?;
+            part.as_ref().get(start..extent.end - range.start)
+        });
+        let missing = Error::Range { start: nblock, end: nblock + 1, len: self.index.nblocks() };
+        Ok((bytes.ok_or(missing)?, extent.start))
+    }
+}
+
+fn check_parts<P: AsRef<[u8]>>(plan: &Plan, parts: &[P]) -> Result<()> {
+    let fits = plan.fetch.iter().zip(parts).all(|(range, part)| range.len() == part.as_ref().len());
+    if fits && plan.fetch.len() == parts.len() {
+        return Ok(());
+    }
+    let (start, end) = (0, plan.fetch.iter().map(Range::len).sum());
+    Err(Error::Range { start, end, len: parts.iter().map(|part| part.as_ref().len()).sum() })
+}

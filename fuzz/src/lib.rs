@@ -1,0 +1,88 @@
+//! What the fuzz targets share: limits that keep one input fast, and parameters drawn from the input.
+
+use blosc_chunk::{CParams, CodecId, DParams, Level, Limits, Pipeline, SplitMode};
+use blosc_codecs::{DecodeOptions, EncodeOptions};
+
+/// Bytes that one input may make a decoder allocate.
+pub const MAX_NBYTES: u64 = 1 << 22;
+
+/// Decoding parameters for strangers' chunks, with a small limit.
+pub fn dparams() -> DParams {
+    DParams::default().limits(Limits::default().max_nbytes(MAX_NBYTES))
+}
+
+/// Takes one byte off the front of the input.
+pub fn take(input: &mut &[u8]) -> u8 {
+    let Some((first, rest)) = input.split_first() else { return 0 };
+    *input = rest;
+    *first
+}
+
+/// Compression parameters from the first bytes of the input; `None` if no chunk can be written with them.
+pub fn cparams(input: &mut &[u8]) -> Option<CParams> {
+    let codecs = [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC, CodecId::ZLIB, CodecId::ZSTD];
+    let codec = codecs[usize::from(take(input)) % codecs.len()];
+    let level = Level::try_from(take(input) % 10).ok()?;
+    let typesize = usize::from(take(input)).max(1);
+    let mut filters = [0; 6];
+    let shape = take(input);
+    filters[4] = [0, 3, 2, 0][usize::from(shape & 3)];
+    filters[5] = [1, 2, 0, 1][usize::from(shape >> 2 & 3)];
+    let block_size = match take(input) {
+        0 => None,
+        n => Some(usize::from(n) * usize::from(take(input)).max(1)),
+    };
+    let split = [SplitMode::Auto, SplitMode::Always, SplitMode::Never][usize::from(take(input)) % 3];
+    let params = CParams::default()
+        .codec(codec)
+        .level(level)
+        .typesize(typesize)
+        .filters(Pipeline::from_slots(filters, [0; 6]))
+        .block_size(block_size)
+        .split(split);
+    params.check().is_ok().then_some(params)
+}
+
+/// A store over the input.
+pub fn store(data: &[u8]) -> blosc_io::MemStore {
+    blosc_io::MemStore::new(data.to_vec())
+}
+
+/// Decodes a stream; only a panic or an over-long result is a failure.
+pub fn decode_stream(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, len: usize, stream: &[u8]) {
+    let registry = blosc_codecs::Registry::builtin();
+    let codec = registry.get(codec).expect("built in");
+    let options = DecodeOptions { meta, typesize: typesize(len, blockshape), dict: None, blockshape };
+    if let Ok(mut decoder) = codec.new_decoder(&options) {
+        let _ = decoder.decode(stream, &mut vec![0; len]);
+    }
+}
+
+/// Compresses a stream, if the codec takes it; returns what came out.
+pub fn encode_stream(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, plain: &[u8]) -> Option<Vec<u8>> {
+    let registry = blosc_codecs::Registry::builtin();
+    let codec = registry.get(codec).expect("built in");
+    let typesize = typesize(plain.len(), blockshape);
+    let options = EncodeOptions { meta, typesize, blockshape, ..EncodeOptions::default() };
+    let mut room = vec![0; plain.len()];
+    let len = codec.new_encoder(&options).ok()?.encode(plain, &mut room).ok()??;
+    room.truncate(len);
+    Some(room)
+}
+
+/// What a lossless codec compresses comes back.
+pub fn round_trip(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, plain: &[u8]) {
+    let Some(stream) = encode_stream(codec, meta, blockshape, plain) else { return };
+    let registry = blosc_codecs::Registry::builtin();
+    let options = DecodeOptions { meta, typesize: 1, dict: None, blockshape };
+    let mut decoder = registry.get(codec).expect("built in").new_decoder(&options).expect("as the encoder");
+    let mut back = vec![0; plain.len()];
+    decoder.decode(&stream, &mut back).expect("our own stream");
+    assert_eq!(back, plain);
+}
+
+/// Bytes per item, if the block has this shape.
+fn typesize(len: usize, blockshape: Option<&[u32]>) -> usize {
+    let nitems = blockshape.map_or(len, |shape| shape.iter().product::<u32>() as usize);
+    len.checked_div(nitems).unwrap_or(1).max(1)
+}

@@ -1,2 +1,7 @@
-//! To be written.
-fn main() {}
+//! The binary `b2`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    b2_cli::run(std::env::args_os()).into()
+}

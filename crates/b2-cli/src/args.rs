@@ -1,0 +1,280 @@
+//! The command line: what can be said, and what it means.
+//!
+//! [`parse`] turns `argv` into a [`Cli`]. clap knows commands and their options; [`manners`] comes before it and makes
+//! one form of the three that users write: `b2 compress FILE`, `b2 -z FILE`, `b2 FILE`.
+
+pub(crate) mod compress;
+pub(crate) mod level;
+pub(crate) mod manners;
+pub(crate) mod shared;
+
+use std::ffi::OsString;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+pub(crate) use self::{
+    compress::CompressArgs,
+    shared::{GeneralArgs, InputArgs, LimitArgs, OutputArgs},
+};
+
+/// Compress, inspect, verify and restore files of the Blosc family.
+///
+/// Reads and writes contiguous Blosc2 frames, the files that python-blosc2 and C-Blosc2 call .b2frame and .b2nd.
+/// Formats are told by content, never by name; inputs are kept; no FILE or `-` means standard input and output.
+#[derive(Debug, Parser)]
+#[command(
+    name = "b2",
+    disable_version_flag = true,
+    disable_help_subcommand = false,
+    max_term_width = 110,
+    override_usage = "b2 COMMAND [OPTIONS] [FILE]...\n       b2 -z|-d|-t|-l [OPTIONS] [FILE]...   compress, decompress, verify, list\n       b2 FILE...                           same as `b2 info FILE...`",
+    after_help = "`b2 COMMAND --help` shows the options of a command with examples.",
+    after_long_help = TOP_EXAMPLES
+)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    /// Print the version; with -v also the codecs and filters of this build
+    #[arg(short = 'V', long)]
+    pub(crate) version: bool,
+    /// Say more with -V
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compress files or a pipe into Blosc2 frames
+    #[command(visible_alias = "c", after_long_help = compress::EXAMPLES)]
+    Compress(Box<CompressArgs>),
+    /// Restore what was compressed
+    #[command(visible_aliases = ["d", "x"], after_long_help = DECOMPRESS_EXAMPLES)]
+    Decompress(DecompressArgs),
+    /// Write decompressed bytes to standard output
+    #[command(after_long_help = CAT_EXAMPLES)]
+    Cat(CatArgs),
+    /// Show what a file is
+    #[command(visible_alias = "i", after_long_help = INFO_EXAMPLES)]
+    Info(LookArgs),
+    /// Show one line per file
+    #[command(visible_aliases = ["l", "ls"], after_long_help = LIST_EXAMPLES)]
+    List(LookArgs),
+    /// Decode everything, check everything, write nothing
+    #[command(visible_aliases = ["t", "test"], after_long_help = VERIFY_EXAMPLES)]
+    Verify(VerifyArgs),
+    /// Show the formats, codecs and filters of this build
+    Formats(FormatsArgs),
+    /// Print a completion script for a shell
+    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print a manual page
+    #[command(after_long_help = MAN_EXAMPLES)]
+    Man(ManArgs),
+}
+
+/// Options of `decompress`.
+#[derive(Args, Debug)]
+pub(crate) struct DecompressArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// Form of the output: raw is the bytes of the items, arrays in C order
+    #[arg(long, value_name = "FMT", default_value = "raw", help_heading = "Output")]
+    pub(crate) format: RestoredFormat,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// What `decompress` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RestoredFormat {
+    /// The bytes of the items.
+    Raw,
+}
+
+/// Options of `cat`.
+#[derive(Args, Debug)]
+pub(crate) struct CatArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// Only these items, as in Python: 10:20, :5, -5:
+    #[arg(
+        long,
+        value_name = "A:B",
+        allow_hyphen_values = true,
+        conflicts_with = "bytes",
+        help_heading = "Selection"
+    )]
+    pub(crate) items: Option<crate::span::Span>,
+    /// Only these bytes, as in Python
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, help_heading = "Selection")]
+    pub(crate) bytes: Option<crate::span::Span>,
+    /// Write binary data to a terminal
+    #[arg(short, long, help_heading = "Output")]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// Options of `info` and `list`.
+#[derive(Args, Debug)]
+pub(crate) struct LookArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// Options of `verify`.
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// Options of `formats`.
+#[derive(Args, Debug)]
+pub(crate) struct FormatsArgs {
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// Options of `completions`.
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Args, Debug)]
+pub(crate) struct ManArgs {
+    /// The command whose page is wanted; without it the page of b2 itself
+    pub(crate) command: Option<String>,
+}
+
+/// Reads the command line.
+///
+/// # Errors
+///
+/// What clap says, which includes the texts of `--help`.
+pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let grammar = grammar();
+    let argv = manners::canonical(argv, &manners::Shapes::of(&grammar));
+    Cli::from_arg_matches(&grammar.try_get_matches_from(argv)?)
+}
+
+/// The command that `word` was probably meant to be.
+pub(crate) fn similar_command(word: &str) -> Option<String> {
+    let grammar = grammar();
+    let names = grammar.get_subcommands().map(|command| command.get_name().to_owned());
+    let near = names.map(|name| (distance(word.as_bytes(), name.as_bytes()), name));
+    near.filter(|(slips, _)| slips * 3 <= word.len()).min().map(|(_, name)| name)
+}
+
+/// How many bytes must be put in, taken out or changed to make `b` of `a`.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = core::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// All commands and options, as clap sees them.
+pub(crate) fn grammar() -> clap::Command {
+    // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
+    let all = ["decompress", "cat", "info", "list", "verify"]
+        .iter()
+        .fold(Cli::command(), |all, name| all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0'))));
+    // Raw data has no frames to choose from.
+    let files = "Files to compress; none or `-` is standard input";
+    all.mut_subcommand("compress", |c| c.mut_arg("files", |a| a.help(files)))
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  b2 c temperature.f32              writes temperature.f32.b2frame beside it
+  b2 temperature.f32.b2frame        shows what it is
+  b2 -t *.b2frame                   decodes and checks everything
+  b2 d temperature.f32.b2frame      writes temperature.f32
+  zcat log.gz | b2 c -t 1 | ssh host 'b2 cat | wc -l'
+
+Exit codes:
+  0 done and sound; 1 the data says no; 2 wrong use; 3 the system says no;
+  4 not a format, codec or filter of ours; 5 a limit was reached; 130, 143 interrupted.";
+
+const DECOMPRESS_EXAMPLES: &str = "\
+Examples:
+  b2 d data.f32.b2frame             writes data.f32 beside it
+  b2 d data.f32.b2frame -o copy     writes copy
+  b2 d -c data.f32.b2frame | wc -c  writes to standard output
+  b2 d --output-dir out *.b2frame   writes all into out/";
+
+const CAT_EXAMPLES: &str = "\
+Examples:
+  b2 cat log.b2frame | head -3
+  b2 cat --items 1000:1010 data.f32.b2frame | od -f
+  b2 cat --bytes=-64: data.b2frame  the last 64 bytes";
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  b2 info data.b2frame
+  b2 info -vv data.b2frame          one line per chunk
+  b2 info --json *.b2frame          one JSON document per file";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  b2 -l *.b2frame
+  b2 ls -r archive/                 every Blosc file below a directory";
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  b2 -t *.b2frame
+  b2 verify --json -r archive/ | jq 'select(.ok | not)'";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  b2 completions bash > ~/.local/share/bash-completion/completions/b2
+  b2 completions fish > ~/.config/fish/completions/b2.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  b2 man | man -l -
+  b2 man compress > b2-compress.1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_of_the_pen_are_recognised() {
+        assert_eq!(similar_command("comprss").as_deref(), Some("compress"));
+        assert_eq!(similar_command("verfiy").as_deref(), Some("verify"));
+        assert_eq!(similar_command("data"), None);
+        assert_eq!(similar_command("xy"), None);
+        assert_eq!(distance(b"kitten", b"sitting"), 3);
+        assert_eq!(distance(b"", b"abc"), 3);
+    }
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        grammar().debug_assert();
+    }
+}

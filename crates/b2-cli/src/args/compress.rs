@@ -1,0 +1,165 @@
+//! Options of `compress`.
+
+use blosc_codecs::CodecId;
+use blosc_filters::Pipeline;
+use clap::{Args, ValueEnum};
+
+use super::{GeneralArgs, InputArgs, OutputArgs, level::LevelArgs};
+use crate::size::ByteSize;
+
+/// What `b2 compress` accepts.
+#[derive(Args, Debug)]
+pub(crate) struct CompressArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) tuning: TuningArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// How data is compressed.
+#[derive(Args, Debug)]
+pub(crate) struct TuningArgs {
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    /// Codec by name or number, and its parameter [default: zstd, lz4 with --fast]
+    #[arg(short = 'C', long, value_name = "NAME[:META]", value_parser = parse_codec, help_heading = "Compression")]
+    pub(crate) codec: Option<CodecChoice>,
+    /// Filters in their order: shuffle, bitshuffle, delta, trunc:N (needs --lossy), none
+    #[arg(long, value_name = "SPEC", default_value = "shuffle", value_parser = parse_filter, help_heading = "Compression")]
+    pub(crate) filter: Pipeline,
+    /// Bytes per item; auto takes it from a .npy header, else from a name like .f32, else from the data
+    #[arg(short = 't', long, value_name = "N", default_value = "auto", value_parser = parse_typesize, help_heading = "Compression")]
+    pub(crate) typesize: Typesize,
+    /// Bytes of data per chunk [default: automatic]
+    #[arg(short = 'z', long, value_name = "SIZE", help_heading = "Compression")]
+    pub(crate) chunk_size: Option<ByteSize>,
+    /// Bytes of data per block [default: automatic]
+    #[arg(long, value_name = "SIZE", help_heading = "Compression")]
+    pub(crate) block_size: Option<ByteSize>,
+    /// When the bytes of an item go into streams of their own
+    #[arg(long, value_name = "MODE", default_value = "forward", help_heading = "Compression")]
+    pub(crate) split: Split,
+    /// Compress runs of equal values like other data
+    #[arg(long, help_heading = "Compression")]
+    pub(crate) no_special: bool,
+    /// Allow filters that lose data
+    #[arg(long, help_heading = "Compression")]
+    pub(crate) lossy: bool,
+    /// Format of the output
+    #[arg(long, value_name = "FMT", default_value = "b2frame", help_heading = "Output")]
+    pub(crate) format: CompressedFormat,
+    /// Read back and compare before success is reported (always done with --rm)
+    #[arg(long, help_heading = "Output")]
+    pub(crate) verify: bool,
+}
+
+/// A codec and its meta byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodecChoice {
+    pub(crate) id: CodecId,
+    pub(crate) meta: u8,
+}
+
+/// The size of an item, or the wish to have it found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Typesize {
+    Auto,
+    Bytes(u8),
+}
+
+/// Split modes of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Split {
+    /// Every block.
+    Always,
+    /// No block.
+    Never,
+    /// As C-Blosc2 decides.
+    Auto,
+    /// As Blosc 1 decided.
+    Forward,
+}
+
+/// What `compress` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompressedFormat {
+    /// A contiguous Blosc2 frame.
+    B2frame,
+}
+
+/// What is wrong with the value of an option.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ValueError {
+    /// No codec of this name.
+    #[error("no codec has the name {name:?} (see `b2 formats`)")]
+    Codec { name: String },
+    /// The parameter of the codec is no byte.
+    #[error("{meta:?} is not a number from 0 to 255")]
+    Meta { meta: String },
+    /// The library does not understand the filters.
+    #[error("{0}")]
+    Filter(blosc_filters::Error),
+    /// Not an item size.
+    #[error("{text:?} is neither `auto` nor a number of bytes from 1 to 255")]
+    Typesize { text: String },
+}
+
+fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
+    let (name, meta) = text.split_once(':').unwrap_or((text, "0"));
+    let meta = meta.parse().map_err(|_| ValueError::Meta { meta: meta.to_owned() })?;
+    let by_number = || name.parse().ok().map(CodecId);
+    let id = CodecId::from_name(name)
+        .or_else(by_number)
+        .ok_or_else(|| ValueError::Codec { name: name.to_owned() })?;
+    Ok(CodecChoice { id, meta })
+}
+
+fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
+    Pipeline::parse(text).map_err(ValueError::Filter)
+}
+
+fn parse_typesize(text: &str) -> Result<Typesize, ValueError> {
+    match text.parse() {
+        Ok(0) | Err(_) if text != "auto" => Err(ValueError::Typesize { text: text.to_owned() }),
+        Ok(bytes) => Ok(Typesize::Bytes(bytes)),
+        Err(_) => Ok(Typesize::Auto),
+    }
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  b2 c air.f32                      writes air.f32.b2frame, items of 4 bytes
+  b2 c -9 -t 8 -o out.b2frame data  best level, items of 8 bytes
+  b2 c --fast *.f64                 lz4 for every file
+  zcat log.gz | b2 c -t 1 > log.b2frame
+  b2 c --filter delta,shuffle -C zstd -3 ticks.i64
+  b2 c --rm --output-dir packed *.dat";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codecs_go_by_name_or_number() {
+        assert_eq!(parse_codec("zstd"), Ok(CodecChoice { id: CodecId::ZSTD, meta: 0 }));
+        assert_eq!(parse_codec("lz4hc:7"), Ok(CodecChoice { id: CodecId::LZ4HC, meta: 7 }));
+        assert_eq!(parse_codec("4"), Ok(CodecChoice { id: CodecId::ZLIB, meta: 0 }));
+        assert_eq!(parse_codec("gzip"), Err(ValueError::Codec { name: "gzip".into() }));
+        assert_eq!(parse_codec("zstd:x"), Err(ValueError::Meta { meta: "x".into() }));
+        assert_eq!(parse_codec("zstd:256"), Err(ValueError::Meta { meta: "256".into() }));
+    }
+
+    #[test]
+    fn typesizes_are_auto_or_fit_a_byte() {
+        assert_eq!(parse_typesize("auto"), Ok(Typesize::Auto));
+        assert_eq!(parse_typesize("1"), Ok(Typesize::Bytes(1)));
+        assert_eq!(parse_typesize("255"), Ok(Typesize::Bytes(255)));
+        for text in ["0", "256", "", "4.0", "-1"] {
+            assert_eq!(parse_typesize(text), Err(ValueError::Typesize { text: text.into() }));
+        }
+    }
+}

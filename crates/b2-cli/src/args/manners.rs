@@ -1,0 +1,206 @@
+//! Three manners of speaking, made one before clap looks.
+//!
+//! `b2 [OPTIONS] COMMAND [OPTIONS] [FILE]...` may carry its options anywhere; `b2 -d [OPTIONS] [FILE]...` is how gzip,
+//! zstd, xz and lz4 are called; `b2 FILE...` asks what the files are. All become `b2 COMMAND [OPTIONS] [FILE]...`.
+//! Nothing is judged here: what makes no sense is passed on for clap to complain about.
+//!
+//! A letter may mean different things: `-t` is a mode until a command is known, and the item size of `compress`
+//! afterwards. So `b2 -t FILE` verifies, while `b2 c -t 4 FILE` and `b2 -z -t 4 FILE` set a size.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ffi::OsString,
+};
+
+/// Letters that choose a command when they come before any.
+const MODES: [(char, &str); 4] = [('z', "compress"), ('d', "decompress"), ('t', "verify"), ('l', "list")];
+
+/// Which words are commands, and which options take a value.
+#[derive(Debug)]
+pub(crate) struct Shapes {
+    /// Command names and aliases, and the proper name.
+    commands: HashMap<String, String>,
+    /// Per command, its short options with a value.
+    shorts: HashMap<String, HashSet<char>>,
+    /// Long options with a value, of all commands.
+    longs: HashSet<String>,
+}
+
+impl Shapes {
+    /// Takes them from the grammar.
+    pub(crate) fn of(grammar: &clap::Command) -> Self {
+        let mut shapes = Self { commands: HashMap::new(), shorts: HashMap::new(), longs: HashSet::new() };
+        shapes.commands.insert("help".into(), "help".into());
+        for command in grammar.get_subcommands() {
+            shapes.add(command);
+        }
+        shapes
+    }
+
+    fn add(&mut self, command: &clap::Command) {
+        let proper = command.get_name().to_owned();
+        for name in command.get_all_aliases().chain([command.get_name()]) {
+            self.commands.insert(name.to_owned(), proper.clone());
+        }
+        let valued =
+            || command.get_arguments().filter(|arg| arg.get_action().takes_values() && !arg.is_positional());
+        self.longs.extend(valued().filter_map(|arg| arg.get_long()).map(str::to_owned));
+        self.shorts.insert(proper, valued().filter_map(|arg| arg.get_short()).collect());
+    }
+
+    fn short_takes_value(&self, command: Option<&str>, letter: char) -> bool {
+        match command {
+            Some(command) => self.shorts.get(command).is_some_and(|letters| letters.contains(&letter)),
+            None => self.shorts.values().any(|letters| letters.contains(&letter)),
+        }
+    }
+}
+
+/// Brings `argv` into the form `b2 COMMAND [OPTIONS] [FILE]...`.
+pub(crate) fn canonical(argv: impl IntoIterator<Item = OsString>, shapes: &Shapes) -> Vec<OsString> {
+    let mut argv = argv.into_iter();
+    let program = argv.next().unwrap_or_else(|| "b2".into());
+    let mut scan = Scan { shapes, command: None, kept: Vec::new(), operands: false };
+    scan.all(argv);
+    let command = scan.command.or_else(|| scan.operands.then(|| "info".to_owned()));
+    let command = command.map(OsString::from);
+    [program].into_iter().chain(command).chain(scan.kept).collect()
+}
+
+/// What was seen so far.
+struct Scan<'a> {
+    shapes: &'a Shapes,
+    command: Option<String>,
+    kept: Vec<OsString>,
+    operands: bool,
+}
+
+impl Scan<'_> {
+    fn all(&mut self, mut argv: impl Iterator<Item = OsString>) {
+        while let Some(word) = argv.next() {
+            let value_follows = match word.to_str() {
+                Some("--") => return self.rest(word, argv),
+                Some(text) if text.starts_with("--") => self.long(&text[2..]),
+                Some(text) if text.len() > 1 && text.starts_with('-') => {
+                    let (left, value_follows) = self.cluster(&text[1..]);
+                    self.kept.extend((!left.is_empty()).then(|| format!("-{left}").into()));
+                    self.kept.extend(value_follows.then(|| argv.next()).flatten());
+                    continue;
+                }
+                text if self.is_command(text) => {
+                    self.command = text.and_then(|name| self.shapes.commands.get(name).cloned());
+                    self.kept.extend(argv);
+                    return;
+                }
+                _ => {
+                    self.operands = true;
+                    false
+                }
+            };
+            self.kept.push(word);
+            self.kept.extend(value_follows.then(|| argv.next()).flatten());
+        }
+    }
+
+    /// Everything after `--` is a file.
+    fn rest(&mut self, dashes: OsString, argv: impl Iterator<Item = OsString>) {
+        self.kept.push(dashes);
+        let before = self.kept.len();
+        self.kept.extend(argv);
+        self.operands |= self.kept.len() > before;
+    }
+
+    /// Only the first operand can be a command, and only when no mode was chosen.
+    fn is_command(&self, word: Option<&str>) -> bool {
+        let known = word.is_some_and(|word| self.shapes.commands.contains_key(word));
+        known && self.command.is_none() && !self.operands
+    }
+
+    /// Does a value follow this long option as a word of its own?
+    fn long(&self, name: &str) -> bool {
+        self.shapes.longs.contains(name)
+    }
+
+    /// Takes a mode letter out of `-abc`; returns what is left, and whether a value follows as a word of its own.
+    fn cluster(&mut self, letters: &str) -> (String, bool) {
+        let mut left = String::new();
+        let mut letters = letters.chars();
+        while let Some(letter) = letters.next() {
+            let mode = MODES.iter().find(|(mode, _)| *mode == letter).map(|(_, command)| *command);
+            if let (None, Some(command)) = (&self.command, mode) {
+                self.command = Some(command.to_owned());
+                continue;
+            }
+            left.push(letter);
+            if self.shapes.short_takes_value(self.command.as_deref(), letter) {
+                let value = letters.as_str();
+                left.push_str(value);
+                return (left, value.is_empty());
+            }
+        }
+        (left, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(line: &str) -> String {
+        let shapes = Shapes::of(&crate::args::grammar());
+        let words = canonical(line.split_whitespace().map(OsString::from), &shapes);
+        words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn options_before_the_command_move_behind_it() {
+        assert_eq!(form("b2 -9 c f"), "b2 compress -9 f");
+        assert_eq!(form("b2 -q --max-memory 64M verify f"), "b2 verify -q --max-memory 64M f");
+        assert_eq!(form("b2 --max-memory=64M -T 2 t f"), "b2 verify --max-memory=64M -T 2 f");
+        assert_eq!(form("b2 -T2 info f -v"), "b2 info -T2 f -v");
+        assert_eq!(form("b2 -C lz4 compress f"), "b2 compress -C lz4 f");
+        assert_eq!(form("b2 -o d d d"), "b2 decompress -o d d");
+    }
+
+    #[test]
+    fn mode_letters_choose_a_command() {
+        assert_eq!(form("b2 -d f"), "b2 decompress f");
+        assert_eq!(form("b2 -dc f"), "b2 decompress -c f");
+        assert_eq!(form("b2 -cd f"), "b2 decompress -c f");
+        assert_eq!(form("b2 -z f -o y"), "b2 compress f -o y");
+        assert_eq!(form("b2 -9z f"), "b2 compress -9 f");
+        assert_eq!(form("b2 -tv f"), "b2 verify -v f");
+        assert_eq!(form("b2 -l -- f"), "b2 list -- f");
+        assert_eq!(form("b2 f -t"), "b2 verify f");
+        assert_eq!(form("b2 -d"), "b2 decompress");
+    }
+
+    #[test]
+    fn mode_letters_mean_other_things_once_a_command_is_known() {
+        assert_eq!(form("b2 c -t 4 f"), "b2 compress -t 4 f");
+        assert_eq!(form("b2 -z -t 4 f"), "b2 compress -t 4 f");
+        assert_eq!(form("b2 -zt4 -l 3 f"), "b2 compress -t4 -l 3 f");
+        assert_eq!(form("b2 -z -z 64K f"), "b2 compress -z 64K f");
+        assert_eq!(form("b2 -d d"), "b2 decompress d");
+    }
+
+    #[test]
+    fn files_alone_are_looked_at() {
+        assert_eq!(form("b2 f"), "b2 info f");
+        assert_eq!(form("b2 -v f y"), "b2 info -v f y");
+        assert_eq!(form("b2 f c"), "b2 info f c");
+        assert_eq!(form("b2 -- c"), "b2 info -- c");
+        assert_eq!(form("b2 -"), "b2 info -");
+        assert_eq!(form("b2 -o c f"), "b2 info -o c f");
+    }
+
+    #[test]
+    fn nothing_to_do_is_left_alone() {
+        assert_eq!(form("b2"), "b2");
+        assert_eq!(form("b2 --help"), "b2 --help");
+        assert_eq!(form("b2 -Vv"), "b2 -Vv");
+        assert_eq!(form("b2 --"), "b2 --");
+        assert_eq!(form("b2 help c"), "b2 help c");
+        assert_eq!(form("b2 -d --help"), "b2 decompress --help");
+    }
+}

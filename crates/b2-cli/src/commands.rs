@@ -1,0 +1,12 @@
+//! One module per command. Each takes its options and a [`Context`](crate::context::Context), asks the libraries, and
+//! prints through the console.
+
+pub(crate) mod cat;
+pub(crate) mod completions;
+pub(crate) mod compress;
+pub(crate) mod decompress;
+pub(crate) mod formats;
+pub(crate) mod info;
+pub(crate) mod list;
+pub(crate) mod man;
+pub(crate) mod verify;

@@ -1,0 +1,302 @@
+//! `b2 compress`: files and pipes into frames.
+//!
+//! A file becomes one frame, written where it will be renamed from. A pipe has no end to go back to, and the header
+//! of a frame, which comes first, is known last: so a pipe gets a sequence of frames, each made in memory from
+//! [`PIECE`] bytes of data.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+    time::Instant,
+};
+
+use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, Totals, compress_stream};
+use blosc_chunk::{CParams, SplitMode};
+use blosc_codecs::CodecId;
+use blosc_io::{FileStore, MemStore};
+use serde::Serialize;
+
+use crate::{
+    args::{
+        CompressArgs,
+        compress::{Split, TuningArgs, Typesize},
+    },
+    compare::{self, Digest, Digesting},
+    context::Context,
+    data::Data,
+    error::{Doing, Error, Result},
+    exit::Code,
+    frames::Frames,
+    input::{self, Origin},
+    progress::Progress,
+    sink::Sink,
+    size,
+    stage::{StageOptions, Staged},
+    targets::{Naming, Target, Targets},
+    typesize,
+};
+
+/// Bytes of data in one frame of a sequence.
+const PIECE: u64 = 64 << 20;
+
+/// What became of one input.
+#[derive(Debug, Serialize)]
+struct CompressReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    output: &'a str,
+    nbytes: u64,
+    file_bytes: u64,
+    cratio: Option<f64>,
+    frames: u64,
+    typesize: usize,
+    seconds: f64,
+}
+
+/// Compresses each input.
+pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
+    let inputs = input::find(&args.inputs, &|path| !input::has_frame_suffix(path));
+    let targets = check(args).and_then(|()| Targets::new(&args.output, Naming::Add, inputs.len()));
+    match targets {
+        Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
+        Err(error) => cx.refuse(&error),
+    }
+}
+
+/// What makes no sense for any input.
+fn check(args: &CompressArgs) -> Result<()> {
+    let registry = blosc_filters::Registry::builtin();
+    if args.tuning.filter.is_lossy(&registry) {
+        if !args.tuning.lossy {
+            return Err(Error::Lossy { filter: args.tuning.filter.to_string() });
+        }
+        if args.tuning.verify || args.output.rm {
+            return Err(Error::LossyVerify);
+        }
+    }
+    Ok(())
+}
+
+fn one(args: &CompressArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+    let start = Instant::now();
+    let data = Data::open(origin, &args.output)?;
+    let target = targets.next(origin)?;
+    let params = frame_params(&args.tuning, origin, &data, cx);
+    let progress = Progress::new(&cx.console, &origin.name(), data.len());
+    let work = Work { args, cx, origin, params, progress };
+    let (counts, output) = match &target {
+        Target::Stdout => {
+            let mut sink = Sink::stdout(args.output.force)?;
+            (work.sequence(data, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, None)
+        }
+        Target::Device(path) => {
+            let mut sink = Sink::device(path)?;
+            (work.sequence(data, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, Some(path))
+        }
+        Target::File(path) => (work.to_file(data, path)?, Some(path)),
+    };
+    work.report(counts, output.map(|path| path.as_path()), start)
+}
+
+/// What the options and the data say about the frame to write.
+fn frame_params(tuning: &TuningArgs, origin: &Origin, data: &Data, cx: &Context) -> FrameParams {
+    let (typesize, evidence) = match tuning.typesize {
+        Typesize::Bytes(typesize) => (typesize, None),
+        Typesize::Auto => {
+            let (typesize, evidence) = typesize::find(origin.path(), data.sample());
+            (typesize, Some(evidence.text()))
+        }
+    };
+    let params = FrameParams::new(cparams(tuning, typesize));
+    let params = match tuning.chunk_size {
+        Some(size) => params.chunksize(usize::try_from(size.0).unwrap_or(usize::MAX)),
+        None => params.chunksize(CHUNK),
+    };
+    let cparams = &params.cparams;
+    cx.console.detail(&format!(
+        "{}: items of {typesize} bytes{}, {} -> {} level {}, chunks of {}",
+        origin.name(),
+        evidence.map(|text| format!(" ({text})")).unwrap_or_default(),
+        cparams.filters,
+        cparams.codec,
+        cparams.level,
+        cx.console.units().size(params.chunksize as u64)
+    ));
+    params
+}
+
+/// Bytes of data in a chunk, when nobody says.
+const CHUNK: usize = 2 << 20;
+
+fn cparams(tuning: &TuningArgs, typesize: u8) -> CParams {
+    let default = if tuning.level.fast { CodecId::LZ4 } else { CodecId::ZSTD };
+    let (codec, meta) = tuning.codec.map_or((default, 0), |choice| (choice.id, choice.meta));
+    CParams::default()
+        .codec(codec)
+        .codec_meta(meta)
+        .level(tuning.level.level)
+        .typesize(typesize.into())
+        .filters(tuning.filter)
+        .block_size(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
+        .special_values(!tuning.no_special)
+        .split(match tuning.split {
+            Split::Always => SplitMode::Always,
+            Split::Never => SplitMode::Never,
+            Split::Auto => SplitMode::Auto,
+            Split::Forward => SplitMode::ForwardCompat,
+        })
+}
+
+/// One input on its way.
+struct Work<'a> {
+    args: &'a CompressArgs,
+    cx: &'a Context,
+    origin: &'a Origin,
+    params: FrameParams,
+    progress: Progress,
+}
+
+/// How much went in and came out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    frames: u64,
+    nbytes: u64,
+    /// Bytes of all frames, headers, indexes and trailers included.
+    stored: u64,
+}
+
+impl Work<'_> {
+    /// One frame in one file.
+    fn to_file(&self, data: Data, target: &Path) -> Result<Counts> {
+        let (args, metadata) = (self.args, data.metadata.clone());
+        let options = StageOptions { force: args.output.force, sync: !args.output.no_sync };
+        let staged = Staged::create(target, options, &self.cx.unfinished)?;
+        let mut writer = FrameWriter::new(FileStore::from_file(staged.handle()?), &self.params)?;
+        let memory = self.cx.compress_options(writer.chunksize() as u64, 0)?;
+        let mut reader = Digesting::new(data.into_reader(), args.tuning.verify);
+        let totals = self.compress(&mut reader, &mut writer, &memory).map_err(|error| at(error, target))?;
+        let store = writer.finish().map_err(|error| at(error.into(), target))?;
+        let stored = store.into_file().metadata().map_err(Error::io_at(Doing::Write, target))?.len();
+        if args.output.rm || args.tuning.verify {
+            staged.sync()?;
+            self.read_back(staged.handle()?, reader.take_digest())?;
+        }
+        staged.commit(metadata.as_ref())?;
+        match self.origin.path() {
+            Some(path) if args.output.rm => fs::remove_file(path).map_err(Error::io(Doing::Remove))?,
+            _ => {}
+        }
+        Ok(Counts { frames: 1, nbytes: totals.nbytes, stored })
+    }
+
+    /// Frames of [`PIECE`] bytes of data, one after the other.
+    fn sequence(&self, data: Data, out: &mut Sink) -> Result<Counts> {
+        let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
+        let mut counts = Counts::default();
+        loop {
+            let mut writer = FrameWriter::new(MemStore::default(), &self.params)?;
+            let chunksize = writer.chunksize() as u64;
+            let piece = self.cx.compress_options(chunksize, PIECE.max(chunksize))?.max_nbytes(Some(PIECE));
+            let totals = self.compress(&mut reader, &mut writer, &piece)?;
+            if totals.nbytes > 0 || counts.frames == 0 {
+                let frame = writer.finish()?.into_bytes();
+                counts.frames += 1;
+                counts.nbytes += totals.nbytes;
+                counts.stored += frame.len() as u64;
+                out.write(&frame)?;
+                self.check_piece(frame, reader.take_digest())?;
+            }
+            if totals.is_end {
+                return Ok(counts);
+            }
+        }
+    }
+
+    fn compress<S: blosc_io::WriteAt>(
+        &self,
+        reader: &mut dyn Read,
+        writer: &mut FrameWriter<S>,
+        options: &CompressOptions,
+    ) -> Result<Totals> {
+        let mut done = 0;
+        let totals = compress_stream(reader, writer, options, |totals| {
+            self.progress.add(totals.nbytes - done);
+            done = totals.nbytes;
+        })?;
+        Ok(totals)
+    }
+
+    /// Compares a finished file with its source: byte by byte where that can be read again.
+    fn read_back(&self, file: File, digest: Digest) -> Result<()> {
+        let options = self.cx.read_options();
+        let mut frames = Frames::of(Arc::new(FileStore::from_file(file)));
+        match self.origin.path().filter(|path| path.is_file()) {
+            Some(path) => {
+                let source = File::open(path).map_err(Error::io(Doing::Open))?;
+                compare::equal(&mut frames, &mut io::BufReader::new(source), &options)
+            }
+            None => {
+                let schunk = frames.next()?.ok_or(Error::ReadBackPipe)?;
+                same(&Digest::of(&schunk, &options)?, &digest)
+            }
+        }
+    }
+
+    /// The same for a frame of a sequence.
+    fn check_piece(&self, frame: Vec<u8>, digest: Digest) -> Result<()> {
+        if !self.args.tuning.verify {
+            return Ok(());
+        }
+        same(&Digest::of(&SChunk::from_cframe(frame)?, &self.cx.read_options())?, &digest)
+    }
+
+    fn report(self, counts: Counts, output: Option<&Path>, start: Instant) -> Result<()> {
+        let console = &self.cx.console;
+        // The bar goes before the line that replaces it.
+        drop(self.progress);
+        let (name, elapsed) = (self.origin.name(), start.elapsed());
+        let Counts { frames, nbytes, stored } = counts;
+        let units = console.units();
+        let speed = size::speed(units, nbytes, elapsed);
+        let sizes = format!("{} -> {}", units.size(nbytes), units.size(stored));
+        let ratio = size::ratio(nbytes, stored);
+        let Some(output) = output.map(|path| path.display().to_string()) else {
+            let plural = if frames == 1 { "" } else { "s" };
+            console.note(&format!(
+                "{}: {name}: {sizes} ({ratio}x) in {frames} frame{plural}{speed}",
+                console.program()
+            ));
+            return Ok(());
+        };
+        if console.json() {
+            return console.document(&CompressReport {
+                schema: "b2.compress/1",
+                path: &name,
+                output: &output,
+                nbytes,
+                file_bytes: stored,
+                cratio: size::cratio(nbytes, stored),
+                frames,
+                typesize: self.params.cparams.typesize,
+                seconds: elapsed.as_secs_f64(),
+            });
+        }
+        console.note(&format!("{name} -> {output}   {sizes}  ({ratio}x){speed}"));
+        Ok(())
+    }
+}
+
+fn same(found: &Digest, expected: &Digest) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::ReadBackPipe) }
+}
+
+/// Failures of the storage concern the output when they come from writing, and the input when they come from reading.
+fn at(error: Error, target: &Path) -> Error {
+    match error {
+        Error::Frame(b2frame::Error::Write { source, .. }) => Error::io_at(Doing::Write, target)(source),
+        Error::Frame(b2frame::Error::Input { source, .. }) => Error::io(Doing::Read)(source),
+        other => other,
+    }
+}

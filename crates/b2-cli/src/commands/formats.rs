@@ -1,0 +1,140 @@
+//! `b2 formats`: what this build reads and writes, and what it knows by name only.
+
+use blosc_codecs::CodecId;
+use blosc_filters::{FilterId, Simd};
+use serde::Serialize;
+
+use crate::{
+    console::Console,
+    error::Result,
+    table::{Align, Table},
+};
+
+/// What a build can do.
+#[derive(Debug, Serialize)]
+struct FormatsReport {
+    schema: &'static str,
+    version: &'static str,
+    simd: &'static str,
+    formats: &'static [FormatRow],
+    codecs: Vec<PartRow>,
+    filters: Vec<PartRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct FormatRow {
+    name: &'static str,
+    read: bool,
+    write: bool,
+    note: &'static str,
+}
+
+/// A codec or a filter.
+#[derive(Debug, Serialize)]
+struct PartRow {
+    id: u8,
+    name: String,
+    available: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+const FORMATS: &[FormatRow] = &[
+    FormatRow {
+        name: "b2frame",
+        read: true,
+        write: true,
+        note: "contiguous Blosc2 frame, format 2 and 3 (.b2frame)",
+    },
+    FormatRow {
+        name: "b2nd",
+        read: true,
+        write: false,
+        note: "n-dimensional array in a contiguous frame (.b2nd)",
+    },
+    FormatRow { name: "raw", read: true, write: true, note: "bytes without any format" },
+];
+
+/// Prints the tables.
+pub(crate) fn run(console: &Console) -> Result<()> {
+    let report = report();
+    if console.json() { console.document(&report) } else { console.print(&text(&report)) }
+}
+
+/// Codecs, filters and vector instructions in one line each, for `-V -v`.
+pub(crate) fn summary() -> String {
+    let report = report();
+    let names = |rows: &[PartRow]| {
+        let names: Vec<_> = rows.iter().filter(|row| row.available).map(|row| row.name.as_str()).collect();
+        names.join(" ")
+    };
+    format!(
+        "codecs   {}\nfilters  {}\nsimd     {}\n",
+        names(&report.codecs),
+        names(&report.filters),
+        report.simd
+    )
+}
+
+fn report() -> FormatsReport {
+    FormatsReport {
+        schema: "b2.formats/1",
+        version: env!("CARGO_PKG_VERSION"),
+        simd: Simd::detect().name(),
+        formats: FORMATS,
+        codecs: codecs(),
+        filters: filters(),
+    }
+}
+
+fn codecs() -> Vec<PartRow> {
+    let registry = blosc_codecs::Registry::builtin();
+    let ids = (0..=u8::MAX).map(CodecId).filter(|id| id.name().is_some() || registry.get(*id).is_some());
+    let row = |id: CodecId| {
+        let here = registry.get(id);
+        let missing =
+            || registry.describe(id).map(|known| format!("{}; would need {}", known.home, known.needs));
+        PartRow {
+            id: id.0,
+            name: id.to_string(),
+            available: here.is_some(),
+            note: here.map_or_else(missing, |codec| Some(codec.version().to_owned())),
+        }
+    };
+    ids.map(row).collect()
+}
+
+fn filters() -> Vec<PartRow> {
+    let registry = blosc_filters::Registry::builtin();
+    let ids = (1..=u8::MAX).map(FilterId).filter(|id| id.name().is_some() || registry.get(*id).is_some());
+    let row = |id: FilterId| {
+        let here = registry.describe(id);
+        let lossy = here.filter(|filter| filter.is_lossy).map(|_| "loses data".to_owned());
+        PartRow { id: id.0, name: id.to_string(), available: here.is_some(), note: lossy }
+    };
+    ids.map(row).collect()
+}
+
+fn text(report: &FormatsReport) -> String {
+    let mut formats = Table::new(&[Align::Left; 4]);
+    formats.row(["Format", "Read", "Write", ""]);
+    for format in report.formats {
+        formats.row([format.name, yes(format.read), yes(format.write), format.note]);
+    }
+    let (codecs, filters) = (parts("Codec", &report.codecs), parts("Filter", &report.filters));
+    format!("{formats}\n{codecs}\n{filters}\nVector instructions in use: {}\n", report.simd)
+}
+
+fn parts(title: &str, rows: &[PartRow]) -> Table {
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Left]);
+    table.row([title, "Id", "Here", ""]);
+    for row in rows {
+        let note = row.note.clone().unwrap_or_default();
+        table.row([row.name.clone(), row.id.to_string(), yes(row.available).to_owned(), note]);
+    }
+    table
+}
+
+fn yes(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
+}

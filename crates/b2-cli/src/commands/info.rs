@@ -1,0 +1,258 @@
+//! `b2 info`: what a file is.
+
+use core::fmt::Write;
+use std::{io, path::Path};
+
+use b2frame::SChunk;
+
+use crate::{
+    args::{self, LookArgs},
+    context::Context,
+    error::{Error, Result},
+    exit::Code,
+    frames::Frames,
+    input::{self, Origin},
+    report::{ChunkRow, ChunkTable, InfoReport},
+    size::{self, Units},
+};
+
+/// Tells about each input.
+pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
+    let inputs = input::find(&args.inputs, &input::is_frame);
+    cx.each(inputs, |origin| one(cx, origin))
+}
+
+fn one(cx: &Context, origin: &Origin) -> Result<()> {
+    let mut source = Frames::open(origin).map_err(|error| mistyped(error, origin))?;
+    let mut frames = Vec::new();
+    while let Some(schunk) = source.next()? {
+        frames.push(schunk);
+    }
+    let Some(first) = frames.first() else { return Ok(()) };
+    let (name, console) = (origin.name(), &cx.console);
+    let table = console.verbose() >= 2;
+    let report = InfoReport::new(&name, &frames, first, table && console.json());
+    if console.json() {
+        console.document(&report)?;
+    } else {
+        console.print(&text(&report, source.trailing(), console.verbose() > 0, console.units()))?;
+        if table {
+            chunks(cx, &frames)?;
+        }
+    }
+    if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+}
+
+/// `b2 comprss x` asks about a file `comprss`, which is hardly what was meant.
+fn mistyped(error: Error, origin: &Origin) -> Error {
+    let missing = matches!(&error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+    let command = origin.path().and_then(Path::to_str).filter(|_| missing).and_then(args::similar_command);
+    command.map_or(error, |command| Error::Mistyped { command })
+}
+
+/// The report for people: a line per topic.
+fn text(report: &InfoReport<'_>, trailing: u64, verbose: bool, units: Units) -> String {
+    let mut lines = Lines { text: headline(report), units };
+    lines.shape(report);
+    lines.chunks(report);
+    lines.pipeline(report, verbose);
+    lines.sizes(report);
+    lines.names("meta", report.metalayers.keys());
+    lines.names("vlmeta", report.vlmetalayers.keys());
+    if verbose {
+        lines.layers(report);
+        lines.frames(report);
+    }
+    if trailing > 0 {
+        lines.add("behind", &format!("{} that are no frame", units.size(trailing)));
+    }
+    for problem in &report.problems {
+        lines.add("problem", problem);
+    }
+    lines.text
+}
+
+fn headline(report: &InfoReport<'_>) -> String {
+    let what = if report.array.is_some() { "n-d array" } else { "super-chunk" };
+    let frames = match report.frames.len() {
+        0 => "contiguous frame".to_owned(),
+        several => format!("{several} contiguous frames"),
+    };
+    let kinds =
+        if report.format_version >= 3 && report.chunksize.is_none() { ": variable chunks" } else { "" };
+    format!("{}: Blosc2 {what}, {frames} (format {}{kinds})\n", report.path, report.format_version)
+}
+
+/// Lines of a label and a text.
+struct Lines {
+    text: String,
+    units: Units,
+}
+
+impl Lines {
+    fn add(&mut self, label: &str, text: &str) {
+        // Writing to a string does not fail.
+        let _written = writeln!(self.text, "  {label:<10}  {text}");
+    }
+
+    /// Items, or the shape of an array.
+    fn shape(&mut self, report: &InfoReport<'_>) {
+        let sizes = sizes(report.nbytes, report.cbytes, self.units);
+        let Some(array) = &report.array else {
+            let nitems = size::count(report.nbytes / report.typesize.max(1));
+            return self.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
+        };
+        let typesize = report.typesize;
+        self.add(
+            "shape",
+            &format!("{}     {}, items of {typesize} bytes, C order", dims(&array.shape), array.dtype),
+        );
+        self.add("chunks", &dims(&array.chunkshape));
+        self.add("blocks", &dims(&array.blockshape));
+        self.add("size", &sizes);
+    }
+
+    fn chunks(&mut self, report: &InfoReport<'_>) {
+        let mut text = size::count(report.nchunks);
+        if let Some(chunksize) = report.chunksize.filter(|_| report.nchunks > 0) {
+            text += &format!(" of {}", self.units.size(chunksize));
+            let last = report.nbytes % chunksize.max(1);
+            if last > 0 && report.frames.is_empty() {
+                text += &format!(", last {}", self.units.size(last));
+            }
+        }
+        if let Some(blocksize) = report.blocksize {
+            text += &format!(", blocks of {}", self.units.size(blocksize));
+        }
+        let special = report.special;
+        let kinds = [
+            (special.zeros, "all zero"),
+            (special.nan, "all NaN"),
+            (special.value, "one value"),
+            (special.uninit, "uninitialised"),
+        ];
+        let kinds: Vec<_> = kinds
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, kind)| format!("{} {kind}", size::count(*n)))
+            .collect();
+        if !kinds.is_empty() {
+            text += &format!("; {}", kinds.join(", "));
+        }
+        self.add(if report.array.is_some() { "stored" } else { "chunks" }, &text);
+    }
+
+    fn pipeline(&mut self, report: &InfoReport<'_>, verbose: bool) {
+        let slots = report.filters.iter().zip(&report.filters_meta);
+        let filters: Vec<_> = slots
+            .map(|(name, meta)| if *meta == 0 { name.clone() } else { format!("{name}:{meta}") })
+            .collect();
+        let filters = if filters.is_empty() { "no filter".to_owned() } else { filters.join(", ") };
+        let dict = if report.dict { ", dictionary" } else { "" };
+        let split = if verbose { format!(", split {}", report.split) } else { String::new() };
+        self.add("pipeline", &format!("{filters} -> {} level {}{dict}{split}", report.codec, report.clevel));
+    }
+
+    fn sizes(&mut self, report: &InfoReport<'_>) {
+        let units = self.units;
+        let parts = report.parts;
+        let mut text = units.size(report.file_bytes).to_string();
+        if report.frames.is_empty() {
+            let (header, index, trailer) =
+                (units.size(parts.header), units.size(parts.index), units.size(parts.trailer));
+            text += &format!(
+                "     header {header}, index {index}, trailer {trailer}, dead {}",
+                units.size(report.dead_bytes)
+            );
+        } else {
+            text += &format!("     dead {}", units.size(report.dead_bytes));
+        }
+        self.add("file", &text);
+        self.add("checksums", "none");
+        self.add("opens with", &report.opens_with);
+    }
+
+    fn names<'a>(&mut self, label: &str, names: impl Iterator<Item = &'a String>) {
+        let names: Vec<_> = names.map(String::as_str).collect();
+        if !names.is_empty() {
+            self.add(label, &names.join(", "));
+        }
+    }
+
+    /// The content of metalayers.
+    fn layers(&mut self, report: &InfoReport<'_>) {
+        for (name, value) in report.metalayers.iter().chain(&report.vlmetalayers) {
+            self.add(name, &value.to_string());
+        }
+    }
+
+    /// The frames of a sequence.
+    fn frames(&mut self, report: &InfoReport<'_>) {
+        for (nframe, row) in report.frames.iter().enumerate() {
+            let sizes = format!("{} -> {}", self.units.size(row.nbytes), self.units.size(row.file_bytes));
+            self.add(
+                &format!("frame {nframe}"),
+                &format!("at byte {}: {sizes}, {} chunks", row.offset, row.nchunks),
+            );
+        }
+    }
+}
+
+/// `61.0 MiB -> 5.1 MiB  11.9x`, the ratio only where there is one.
+fn sizes(nbytes: u64, cbytes: u64, units: Units) -> String {
+    let sizes = format!("{} -> {}", units.size(nbytes), units.size(cbytes));
+    if nbytes == 0 || cbytes == 0 { sizes } else { format!("{sizes}  {}x", size::ratio(nbytes, cbytes)) }
+}
+
+fn dims<T: ToString>(lens: &[T]) -> String {
+    if lens.is_empty() {
+        return "scalar".to_owned();
+    }
+    lens.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+/// One line per chunk, printed as they come.
+fn chunks(cx: &Context, frames: &[SChunk]) -> Result<()> {
+    let several = frames.len() > 1;
+    let frame = if several { "frame  " } else { "" };
+    cx.console.print(&format!(
+        "{frame}{:>9}  {:>14}  {:>12}  {:>12}  {:>7}  {:>9}  {:<7}  pipeline\n",
+        "chunk", "offset", "bytes", "data", "ratio", "blocksize", "special"
+    ))?;
+    let mut page = String::new();
+    for row in ChunkTable(frames).rows() {
+        if several {
+            let _written = write!(page, "{:>5}  ", row.frame.unwrap_or(0));
+        }
+        let _written = writeln!(page, "{}", line(&row));
+        if page.len() > PAGE {
+            cx.console.print(&page)?;
+            page.clear();
+        }
+    }
+    cx.console.print(&page)
+}
+
+/// Bytes of lines that are printed together.
+const PAGE: usize = 64 << 10;
+
+fn line(row: &ChunkRow) -> String {
+    let number = |n: Option<u64>| n.map_or("-".to_owned(), size::count);
+    let (nchunk, offset) = (size::count(row.nchunk), number(row.offset));
+    if let Some(error) = &row.error {
+        return format!("{nchunk:>9}  {offset:>14}  {error}");
+    }
+    let (cbytes, nbytes) = (size::count(row.cbytes), size::count(row.nbytes));
+    let ratio = size::ratio(row.nbytes, row.cbytes);
+    let blocksize = row.blocksize.map_or("-".to_owned(), |blocksize| size::count(blocksize as u64));
+    let special = row.special.unwrap_or("-");
+    let pipeline = match (&row.codec, &row.filters) {
+        _ if row.memcpyed => "stored".to_owned(),
+        (Some(codec), Some(filters)) if filters.is_empty() => codec.clone(),
+        (Some(codec), Some(filters)) => format!("{} -> {codec}", filters.join(", ")),
+        _ => "-".to_owned(),
+    };
+    format!(
+        "{nchunk:>9}  {offset:>14}  {cbytes:>12}  {nbytes:>12}  {ratio:>7}  {blocksize:>9}  {special:<7}  {pipeline}"
+    )
+}

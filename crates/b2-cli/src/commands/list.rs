@@ -1,0 +1,121 @@
+//! `b2 list`: one line per file.
+
+use serde::Serialize;
+
+use crate::{
+    args::LookArgs,
+    console::Console,
+    context::Context,
+    error::Result,
+    exit::Code,
+    frames::Frames,
+    input::{self, Origin},
+    size,
+    table::{Align, Table},
+};
+
+/// What is listed of one input.
+#[derive(Debug, Serialize)]
+struct ListRow {
+    schema: &'static str,
+    path: String,
+    format: &'static str,
+    nchunks: u64,
+    file_bytes: u64,
+    nbytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cratio: Option<f64>,
+    frames: u64,
+}
+
+/// Lists the inputs; the table is printed when all of them have been looked at, since its columns depend on all.
+pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
+    let mut rows = Vec::new();
+    let inputs = input::find(&args.inputs, &input::is_frame);
+    let code = cx.each(inputs, |origin| {
+        let row = row(origin)?;
+        if cx.console.json() {
+            return cx.console.document(&row);
+        }
+        rows.push(row);
+        Ok(())
+    });
+    if rows.is_empty() {
+        return code;
+    }
+    match cx.console.print(&text(&rows, &cx.console)) {
+        Ok(()) => code,
+        Err(error) if error.is_closed_pipe() => code,
+        Err(error) => {
+            cx.console.failure(None, &error);
+            code.and(error.code())
+        }
+    }
+}
+
+fn row(origin: &Origin) -> Result<ListRow> {
+    let mut frames = Frames::open(origin)?;
+    let mut row = ListRow {
+        schema: "b2.list/1",
+        path: origin.name(),
+        format: "b2frame",
+        nchunks: 0,
+        file_bytes: 0,
+        nbytes: 0,
+        cratio: None,
+        frames: 0,
+    };
+    while let Some(schunk) = frames.next()? {
+        if schunk.nd_meta()?.is_some() {
+            row.format = "b2nd";
+        }
+        row.frames += 1;
+        row.nchunks += schunk.nchunks();
+        row.nbytes += schunk.nbytes();
+        row.file_bytes += schunk.frame_len();
+    }
+    row.cratio = size::cratio(row.nbytes, row.file_bytes);
+    Ok(row)
+}
+
+fn text(rows: &[ListRow], console: &Console) -> String {
+    use Align::{Left, Right};
+    let units = console.units();
+    let mut table = Table::new(&[Left, Right, Right, Right, Right, Left, Left]);
+    table.row(["Format", "Chunks", "Compressed", "Uncompressed", "Ratio", "Check", "Name"]);
+    for row in rows {
+        table.row([
+            row.format.to_owned(),
+            row.nchunks.to_string(),
+            units.size(row.file_bytes).to_string(),
+            units.size(row.nbytes).to_string(),
+            size::ratio(row.nbytes, row.file_bytes),
+            "none".to_owned(),
+            row.path.clone(),
+        ]);
+    }
+    if let (true, Some(total)) = (rows.len() > 1, total(rows)) {
+        table.row([
+            String::new(),
+            total.0.to_string(),
+            units.size(total.1).to_string(),
+            units.size(total.2).to_string(),
+            size::ratio(total.2, total.1),
+            String::new(),
+            format!("{} files", rows.len()),
+        ]);
+    }
+    table.to_string()
+}
+
+/// Chunks, compressed and uncompressed bytes of all rows.
+fn total(rows: &[ListRow]) -> Option<(u64, u64, u64)> {
+    let add = |sum: (u64, u64, u64), row: &ListRow| {
+        Some((
+            sum.0.checked_add(row.nchunks)?,
+            sum.1.checked_add(row.file_bytes)?,
+            sum.2.checked_add(row.nbytes)?,
+        ))
+    };
+    rows.iter().try_fold((0, 0, 0), add)
+}

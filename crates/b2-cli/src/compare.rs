@@ -1,0 +1,186 @@
+//! Reading back: does what was written give what was read?
+//!
+//! Files are compared byte by byte. What came through a pipe cannot be read twice: there a [`Digest`] of it is taken
+//! on the way.
+
+use core::hash::Hasher;
+use std::{
+    hash::DefaultHasher,
+    io::{self, Read},
+};
+
+use b2frame::{ReadOptions, SChunk};
+
+use crate::{
+    content,
+    error::{ByteOrEnd, Doing, Error, Result},
+    frames::Frames,
+};
+
+/// Compares the content of all `frames` with the bytes of `raw`.
+///
+/// # Errors
+///
+/// [`Error::ReadBack`] with the first byte that differs, or what could not be read.
+pub(crate) fn equal(frames: &mut Frames, raw: &mut dyn Read, options: &ReadOptions) -> Result<()> {
+    let mut comparison = Comparison { raw, at: 0, buffer: Vec::new() };
+    while let Some(schunk) = frames.next()? {
+        content::all(&schunk, options, &mut |bytes| comparison.next(bytes))?;
+    }
+    comparison.finish()
+}
+
+struct Comparison<'a> {
+    raw: &'a mut dyn Read,
+    at: u64,
+    buffer: Vec<u8>,
+}
+
+impl Comparison<'_> {
+    /// Compares the next bytes.
+    fn next(&mut self, decoded: &[u8]) -> Result<()> {
+        self.buffer.clear();
+        let wanted = decoded.len() as u64;
+        self.raw.take(wanted).read_to_end(&mut self.buffer).map_err(Error::io(Doing::Read))?;
+        if self.buffer != decoded {
+            return Err(self.difference(decoded));
+        }
+        self.at += wanted;
+        Ok(())
+    }
+
+    /// Nothing may be left.
+    fn finish(mut self) -> Result<()> {
+        self.buffer.clear();
+        self.raw.take(1).read_to_end(&mut self.buffer).map_err(Error::io(Doing::Read))?;
+        if self.buffer.is_empty() { Ok(()) } else { Err(self.difference(&[])) }
+    }
+
+    fn difference(&self, decoded: &[u8]) -> Error {
+        let same = self.buffer.iter().zip(decoded).take_while(|(a, b)| a == b).count();
+        let byte = |bytes: &[u8]| ByteOrEnd(bytes.get(same).copied());
+        Error::ReadBack { at: self.at + same as u64, expected: byte(&self.buffer), found: byte(decoded) }
+    }
+}
+
+/// The length and a hash of bytes that pass by. It tells accidents apart, not attacks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Digest {
+    hasher: DefaultHasher,
+    nbytes: u64,
+}
+
+impl Digest {
+    /// The digest of the content of `schunk`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be decoded.
+    pub(crate) fn of(schunk: &SChunk, options: &ReadOptions) -> Result<Self> {
+        let mut digest = Self::default();
+        content::all(schunk, options, &mut |bytes| {
+            digest.update(bytes);
+            Ok(())
+        })?;
+        Ok(digest)
+    }
+
+    /// Adds bytes, one by one as far as the result is concerned: how they are cut does not matter.
+    fn update(&mut self, bytes: &[u8]) {
+        self.hasher.write(bytes);
+        self.nbytes += bytes.len() as u64;
+    }
+}
+
+impl PartialEq for Digest {
+    fn eq(&self, other: &Self) -> bool {
+        self.nbytes == other.nbytes && self.hasher.finish() == other.hasher.finish()
+    }
+}
+
+/// A reader that takes the digest of what it reads, if it will be needed: a digest costs time.
+#[derive(Debug)]
+pub(crate) struct Digesting<R> {
+    inner: R,
+    digest: Digest,
+    needed: bool,
+}
+
+impl<R> Digesting<R> {
+    /// A reader of `inner`.
+    pub(crate) fn new(inner: R, needed: bool) -> Self {
+        Self { inner, digest: Digest::default(), needed }
+    }
+
+    /// The digest since the start or the last call.
+    pub(crate) fn take_digest(&mut self) -> Digest {
+        core::mem::take(&mut self.digest)
+    }
+}
+
+impl<R: Read> Read for Digesting<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let nbytes = self.inner.read(buf)?;
+        if self.needed {
+            self.digest.update(&buf[..nbytes]);
+        }
+        Ok(nbytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use b2frame::{FrameParams, to_cframe};
+    use blosc_io::MemStore;
+    use std::sync::Arc;
+
+    fn compared(frames: &[&[u8]], raw: &[u8]) -> Result<()> {
+        let params = FrameParams::default().chunksize(8);
+        let stored: Vec<u8> = frames.iter().flat_map(|data| to_cframe(data, &params).unwrap()).collect();
+        equal(&mut Frames::of(Arc::new(MemStore::new(stored))), &mut &*raw, &ReadOptions::default())
+    }
+
+    #[test]
+    fn the_first_difference_is_told() {
+        assert!(compared(&[b"0123456789"], b"0123456789").is_ok());
+        assert!(compared(&[b"0123", b"456789"], b"0123456789").is_ok());
+        for (raw, at, expected, found) in [
+            (&b"012345678x"[..], 9, Some(b'x'), Some(b'9')),
+            (b"0123", 4, None, Some(b'4')),
+            (b"0123456789x", 10, Some(b'x'), None),
+        ] {
+            match compared(&[b"0123456789"], raw) {
+                Err(Error::ReadBack { at: a, expected: e, found: f }) => {
+                    assert_eq!((a, e.0, f.0), (at, expected, found));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_digest_does_not_depend_on_how_bytes_are_cut() {
+        let data: Vec<u8> = (0..200).collect();
+        let mut whole = Digest::default();
+        whole.update(&data);
+        for cut in 1..20 {
+            let mut pieces = Digest::default();
+            data.chunks(cut).for_each(|piece| pieces.update(piece));
+            assert_eq!(pieces, whole);
+        }
+        let mut other = Digest::default();
+        other.update(&data[1..]);
+        assert_ne!(other, whole);
+    }
+
+    #[test]
+    fn a_digesting_reader_notes_what_it_reads() {
+        let mut reader = Digesting::new(&b"some data"[..], true);
+        io::copy(&mut reader, &mut io::sink()).unwrap();
+        let frame = to_cframe(b"some data", &FrameParams::default()).unwrap();
+        let schunk = SChunk::from_cframe(frame).unwrap();
+        assert_eq!(Digest::of(&schunk, &ReadOptions::default()).unwrap(), reader.take_digest());
+        assert_eq!(reader.take_digest(), Digest::default());
+    }
+}

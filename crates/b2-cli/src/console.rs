@@ -1,0 +1,200 @@
+//! The only place that prints for people: messages on standard error, and the way to standard output.
+//!
+//! A failure is `b2: FILE: what is wrong`, and `hint: what to do` on a line of its own; with `--json` it is an object.
+//! `-q` takes away everything but errors, `-qq` those too.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::{
+    args::{GeneralArgs, shared::When},
+    error::{Doing, Error, Result, chain},
+    place::{Place, place_of},
+    size::Units,
+};
+
+/// How the program speaks.
+#[derive(Clone, Debug)]
+pub(crate) struct Console {
+    program: String,
+    quiet: u8,
+    verbose: u8,
+    json: bool,
+    units: Units,
+    color: When,
+    progress: When,
+}
+
+/// An error as programs get it.
+#[derive(Debug, Serialize)]
+struct Object<'a> {
+    schema: &'static str,
+    kind: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(flatten)]
+    place: Place,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+impl Console {
+    /// As the options want it.
+    pub(crate) fn new(program: &str, general: &GeneralArgs) -> Self {
+        Self {
+            program: program.to_owned(),
+            quiet: general.quiet,
+            verbose: general.verbose,
+            json: general.json,
+            units: if general.si { Units::Si } else { Units::Binary },
+            color: general.color,
+            progress: general.progress,
+        }
+    }
+
+    /// The name that the program was called by.
+    pub(crate) fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// Units for printed sizes.
+    pub(crate) fn units(&self) -> Units {
+        self.units
+    }
+
+    /// Are documents wanted instead of text?
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    /// How often `-v` was said.
+    pub(crate) fn verbose(&self) -> u8 {
+        self.verbose
+    }
+
+    /// May a progress bar be drawn, and may it even where no terminal is?
+    pub(crate) fn progress(&self) -> (bool, bool) {
+        let always = self.progress == When::Always;
+        let auto = self.progress == When::Auto && io::stderr().is_terminal();
+        (self.quiet == 0 && !self.json && (always || auto), always)
+    }
+
+    /// Says what stopped `file`.
+    pub(crate) fn failure(&self, file: Option<&str>, error: &Error) {
+        let named = error.path().map(|path| path.display().to_string());
+        let file = named.as_deref().or(file);
+        self.problem(file, error.kind(), &chain(error), place_of(error), error.hint().as_deref());
+    }
+
+    /// Says what is wrong without an error of ours at hand, as for one bad chunk of many.
+    pub(crate) fn problem(
+        &self,
+        file: Option<&str>,
+        kind: &str,
+        message: &str,
+        place: Place,
+        hint: Option<&str>,
+    ) {
+        if self.quiet >= 2 {
+            return;
+        }
+        if self.json {
+            self.object(&Object { schema: "b2.error/1", kind, message, file, place, hint });
+            return;
+        }
+        let (red, plain) = (AnsiColor::Red.on_default().bold(), Style::new());
+        let mut text = format!("{red}{}:{red:#} ", self.program);
+        text.extend(file.map(|file| format!("{file}: ")));
+        text.push_str(message);
+        text.extend(hint.map(|hint| format!("\n{}", labelled("hint", AnsiColor::Cyan, hint))));
+        self.stderr(&format!("{plain}{text}\n"));
+    }
+
+    /// Something that does not stop the work.
+    pub(crate) fn warning(&self, file: &str, message: &str) {
+        if self.quiet >= 1 {
+            return;
+        }
+        if self.json {
+            let place = Place::default();
+            self.object(&Object {
+                schema: "b2.warning/1",
+                kind: "warning",
+                message,
+                file: Some(file),
+                place,
+                hint: None,
+            });
+            return;
+        }
+        let label = labelled("warning", AnsiColor::Yellow, message);
+        self.stderr(&format!("{}: {file}: {label}\n", self.program));
+    }
+
+    /// What was done, for people who watch.
+    pub(crate) fn note(&self, text: &str) {
+        if self.quiet == 0 && !self.json {
+            self.stderr(&format!("{text}\n"));
+        }
+    }
+
+    /// What was done, for people who asked for more.
+    pub(crate) fn detail(&self, text: &str) {
+        if self.verbose > 0 {
+            self.note(text);
+        }
+    }
+
+    /// Prints `text` to standard output.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written; see [`Error::is_closed_pipe`].
+    pub(crate) fn print(&self, text: &str) -> Result<()> {
+        let mut out = AutoStream::new(io::stdout().lock(), self.choice());
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io(Doing::Stdout))
+    }
+
+    /// Prints one JSON document on one line of standard output.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub(crate) fn document(&self, document: &impl Serialize) -> Result<()> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let written = serde_json::to_writer(&mut out, document).map_err(io::Error::from);
+        written
+            .and_then(|()| out.write_all(b"\n"))
+            .and_then(|()| out.flush())
+            .map_err(Error::io(Doing::Stdout))
+    }
+
+    fn object(&self, object: &Object<'_>) {
+        if let Ok(line) = serde_json::to_string(object) {
+            self.stderr(&format!("{line}\n"));
+        }
+    }
+
+    /// Standard error that is gone cannot be told to anybody.
+    fn stderr(&self, text: &str) {
+        let mut stderr = AutoStream::new(io::stderr().lock(), self.choice());
+        let _unheard = stderr.write_all(text.as_bytes());
+    }
+
+    fn choice(&self) -> ColorChoice {
+        match self.color {
+            When::Auto => ColorChoice::Auto,
+            When::Always => ColorChoice::Always,
+            When::Never => ColorChoice::Never,
+        }
+    }
+}
+
+fn labelled(label: &str, color: AnsiColor, text: &str) -> String {
+    let style = color.on_default().bold();
+    format!("{style}{label}:{style:#} {text}")
+}

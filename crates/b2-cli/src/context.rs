@@ -1,0 +1,144 @@
+//! What every command works with: the console, the budget, the list of unfinished files.
+
+use core::num::NonZeroUsize;
+use std::thread;
+
+use b2frame::{CompressOptions, ReadOptions};
+use blosc_chunk::Threads;
+
+use crate::{
+    args::GeneralArgs,
+    console::Console,
+    error::{Error, Result},
+    exit::Code,
+    input::{Found, Origin},
+    interrupt::Unfinished,
+    memory,
+};
+
+/// Memory that a thread needs besides the chunks under way (bytes): the state of a codec and the blocks in its hands.
+const THREAD: u64 = 6 << 20;
+
+/// The surroundings of a command.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The way to the user.
+    pub(crate) console: Console,
+    /// Temporary files under way.
+    pub(crate) unfinished: Unfinished,
+    threads: NonZeroUsize,
+    memory: u64,
+}
+
+impl Context {
+    /// As the options want it.
+    pub(crate) fn new(console: Console, general: &GeneralArgs, unfinished: Unfinished) -> Self {
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self {
+            console,
+            unfinished,
+            threads: NonZeroUsize::new(general.threads).unwrap_or_else(cores),
+            memory: memory::budget(general.max_memory.map(|size| size.0)),
+        }
+    }
+
+    /// Says what stops the whole command.
+    pub(crate) fn refuse(&self, error: &Error) -> Code {
+        self.console.failure(None, error);
+        error.code()
+    }
+
+    /// Does `work` for each input, says what went wrong, and goes on; the first failure gives the code. When nobody
+    /// reads our output any more, the rest is not worth doing.
+    pub(crate) fn each(&self, inputs: Vec<Found>, mut work: impl FnMut(&Origin) -> Result<()>) -> Code {
+        let mut code = Code::Success;
+        for input in inputs {
+            let (name, done) = match input {
+                Ok(origin) => (origin.name(), work(&origin)),
+                Err((name, error)) => (name, Err(error)),
+            };
+            match done {
+                Ok(()) => {}
+                Err(error) if error.is_closed_pipe() => return code,
+                Err(error) => {
+                    code = code.and(error.code());
+                    if !matches!(error, Error::Reported { .. }) {
+                        self.console.failure(Some(&name), &error);
+                    }
+                }
+            }
+        }
+        code
+    }
+
+    /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too little for them.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        let threads = self.threads_within(self.memory / 2, THREAD);
+        ReadOptions::default().threads(Threads::N(threads)).max_memory(self.memory / 2)
+    }
+
+    /// How to compress chunks of `chunksize` bytes, when `reserved` bytes are needed for something else.
+    ///
+    /// # Errors
+    ///
+    /// When one chunk does not fit.
+    pub(crate) fn compress_options(&self, chunksize: u64, reserved: u64) -> Result<CompressOptions> {
+        // The data and the room for it compressed.
+        let chunk = blosc_chunk::max_compressed_len(usize::try_from(chunksize).unwrap_or(usize::MAX)) as u64;
+        let job = chunk.saturating_add(chunksize);
+        let needed = job.saturating_add(THREAD).saturating_add(reserved);
+        if needed > self.memory {
+            return Err(Error::MaxMemory { needed, limit: self.memory });
+        }
+        let left = self.memory - reserved;
+        let threads = self.threads_within(left, job.saturating_add(THREAD));
+        let chunks = left.saturating_sub(THREAD.saturating_mul(threads.get() as u64));
+        Ok(CompressOptions::default().threads(Threads::N(threads)).max_memory(chunks))
+    }
+
+    /// As many threads as were asked for, and as have room.
+    fn threads_within(&self, memory: u64, each: u64) -> NonZeroUsize {
+        let fitting = usize::try_from(memory / each.max(1)).unwrap_or(usize::MAX);
+        NonZeroUsize::new(fitting).map_or(NonZeroUsize::MIN, |fitting| fitting.min(self.threads))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context(threads: usize, memory: u64) -> Context {
+        let general = GeneralArgs {
+            threads,
+            max_memory: Some(crate::size::ByteSize(memory)),
+            ..GeneralArgs::default()
+        };
+        Context::new(Console::new("b2", &general), &general, Unfinished::default())
+    }
+
+    #[test]
+    fn memory_bounds_the_threads() {
+        let options = context(1000, 192 << 20).compress_options(1 << 20, 0).unwrap();
+        let Threads::N(threads) = options.threads else { panic!("a number of threads") };
+        let taken = options.max_memory + THREAD * threads.get() as u64;
+        assert!(threads.get() > 16 && taken <= 192 << 20, "{threads} {taken}");
+        assert_eq!(
+            context(3, 192 << 20).compress_options(1 << 20, 0).unwrap().threads,
+            context(3, 0).threads()
+        );
+    }
+
+    #[test]
+    fn a_chunk_that_does_not_fit_is_a_limit() {
+        let refused = context(1, 10 << 20).compress_options(8 << 20, 0);
+        assert!(matches!(refused, Err(Error::MaxMemory { limit: 10_485_760, .. })));
+        let reserved = context(1, 100 << 20).compress_options(1 << 20, 99 << 20);
+        assert!(matches!(reserved, Err(Error::MaxMemory { .. })));
+    }
+
+    impl Context {
+        fn threads(&self) -> Threads {
+            Threads::N(self.threads)
+        }
+    }
+}

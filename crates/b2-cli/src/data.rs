@@ -1,0 +1,101 @@
+//! Raw data to compress: a file or standard input, with its first bytes looked at before they are used.
+
+use std::{
+    fs::{File, Metadata},
+    io::{self, Chain, Cursor, Read},
+    path::Path,
+};
+
+use crate::{
+    args::OutputArgs,
+    error::{Doing, Error, FileKind, Result, irregular},
+    input::{Origin, Part},
+    typesize::SAMPLE,
+};
+
+/// Data and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Data {
+    /// The first bytes, up to [`SAMPLE`] of them.
+    sample: Vec<u8>,
+    rest: Reader,
+    /// Mode, times and length of a regular file.
+    pub(crate) metadata: Option<Metadata>,
+}
+
+/// Where the bytes come from.
+#[derive(Debug)]
+enum Reader {
+    File(File),
+    Stdin(io::Stdin),
+}
+
+impl Read for Reader {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buf),
+            Self::Stdin(stdin) => stdin.lock().read(buf),
+        }
+    }
+}
+
+impl Data {
+    /// Opens the data of `origin`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is something that needs `-f`.
+    pub(crate) fn open(origin: &Origin, output: &OutputArgs) -> Result<Self> {
+        let Origin::File { path, part } = origin else {
+            return Self::start(Reader::Stdin(io::stdin()), None);
+        };
+        if *part != Part::Whole {
+            return Err(Error::io(Doing::Open)(io::ErrorKind::NotFound.into()));
+        }
+        check_kind(path, output)?;
+        let file = File::open(path).map_err(Error::io(Doing::Open))?;
+        let metadata = file.metadata().map_err(Error::io(Doing::Open))?;
+        if metadata.is_dir() {
+            return Err(Error::NotRegular { path: path.clone(), kind: FileKind::Directory });
+        }
+        let regular = metadata.is_file().then_some(metadata);
+        Self::start(Reader::File(file), regular)
+    }
+
+    fn start(mut rest: Reader, metadata: Option<Metadata>) -> Result<Self> {
+        let mut sample = Vec::new();
+        (&mut rest).take(SAMPLE as u64).read_to_end(&mut sample).map_err(Error::io(Doing::Read))?;
+        Ok(Self { sample, rest, metadata })
+    }
+
+    /// The first bytes.
+    pub(crate) fn sample(&self) -> &[u8] {
+        &self.sample
+    }
+
+    /// Bytes of a regular file.
+    pub(crate) fn len(&self) -> Option<u64> {
+        self.metadata.as_ref().map(Metadata::len)
+    }
+
+    /// All bytes, from the first.
+    pub(crate) fn into_reader(self) -> Chain<Cursor<Vec<u8>>, impl Read> {
+        Cursor::new(self.sample).chain(self.rest)
+    }
+}
+
+/// Links and devices are not read unasked: a link would lose its name, a device may have no end.
+///
+/// # Errors
+///
+/// When it needs `-f`, or is a directory.
+pub(crate) fn check_kind(path: &Path, output: &OutputArgs) -> Result<()> {
+    let named = output.stdout || output.output.is_some();
+    match irregular(path).map_err(Error::io(Doing::Open))? {
+        Some(FileKind::Link) if named && !output.rm => Ok(()),
+        Some(FileKind::Pipe) if named => Ok(()),
+        Some(kind @ FileKind::Directory) => Err(Error::NotRegular { path: path.to_owned(), kind }),
+        Some(kind) if !output.force => Err(Error::NotRegular { path: path.to_owned(), kind }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,383 @@
+//! What can stop an input, and whose fault it is.
+//!
+//! [`Error`] says what is wrong, in words that follow `b2: FILE:`; its causes come from the libraries and are printed
+//! behind it, never repeated in it. [`Error::code`] gives the exit code, [`Error::hint`] what to do.
+
+use core::{error::Error as StdError, fmt};
+use std::{
+    borrow::Cow,
+    io,
+    path::{Path, PathBuf},
+};
+
+use b2frame::{Kind, probe};
+use blosc_chunk::Blame;
+
+use crate::exit::Code;
+
+/// Why an input was not done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum Error {
+    /// The system refuses.
+    #[error("{doing}")]
+    Io { doing: Doing, path: Option<PathBuf>, source: io::Error },
+    /// The library cannot read or write a frame.
+    #[error(transparent)]
+    Frame(#[from] b2frame::Error),
+    /// No such file, and the name looks like a slip of the pen.
+    #[error("no such file or directory")]
+    Mistyped { command: String },
+    /// The content is of some other format.
+    #[error("not a {}{}", expected(.start), starts_with(.start))]
+    NotBlosc { start: Vec<u8> },
+    /// The output is there already.
+    #[error("file exists")]
+    Exists { path: PathBuf },
+    /// Something that is no regular file, and nobody said -f.
+    #[error("is {kind}")]
+    NotRegular { path: PathBuf, kind: FileKind },
+    /// Output would spoil a terminal.
+    #[error("refusing to write binary data to a terminal")]
+    Terminal,
+    /// No output name can be made from the input name.
+    #[error("the name does not end in {suffix}, so that there is nothing to take away")]
+    NoSuffix { suffix: String },
+    /// One output file for many inputs.
+    #[error("{inputs} inputs cannot go into one file")]
+    OneForMany { inputs: usize },
+    /// Several files would become one.
+    #[error("has been written by this run already")]
+    Twice { path: PathBuf },
+    /// Input and output are the same file.
+    #[error("is the input itself")]
+    Same { path: PathBuf },
+    /// A filter loses data, and nobody allowed it.
+    #[error("the filter {filter} loses data")]
+    Lossy { filter: String },
+    /// Nothing to compare with after a loss.
+    #[error("what a filter has changed cannot be compared with the input")]
+    LossyVerify,
+    /// The output does not give back the input.
+    #[error("reading back gave other data at byte {at} (expected {expected}, found {found})")]
+    ReadBack { at: u64, expected: ByteOrEnd, found: ByteOrEnd },
+    /// The input holds more than what was restored, and so must not be removed.
+    #[error("kept, because {what} would be lost")]
+    WouldLose { what: String },
+    /// What was written does not give back what came through a pipe.
+    #[error("reading back gave other data")]
+    ReadBackPipe,
+    /// More comes out than was allowed.
+    #[error("{nbytes} bytes come out, the limit is {limit}")]
+    MaxOutput { nbytes: u64, limit: u64 },
+    /// More comes out of so little than was allowed.
+    #[error("{nbytes} bytes come out of {from}, the limit is {limit} times as many")]
+    MaxRatio { nbytes: u64, from: u64, limit: u64 },
+    /// The working memory does not suffice.
+    #[error("{needed} bytes of working memory are needed, the limit is {limit}")]
+    MaxMemory { needed: u64, limit: u64 },
+    /// A page was asked for that there is not.
+    #[error("no command has the name {name:?}")]
+    NoCommand { name: String },
+    /// What is wrong has been said; this is the code.
+    #[error("damaged")]
+    Reported { code: Code },
+    /// There are not that many frames in the file.
+    #[error("no frame {wanted}, the file has {frames}")]
+    NoFrame { wanted: u64, frames: u64 },
+    /// Items of different sizes follow each other.
+    #[error("items of {first} and of {other} bytes follow each other, so that items cannot be counted")]
+    MixedTypesize { first: u64, other: u64 },
+}
+
+/// What was being done when the system refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub(crate) enum Doing {
+    /// Opening a file, or looking at it: the refusal says it all.
+    Open,
+    Read,
+    Write,
+    Stdout,
+    Create,
+    Sync,
+    Rename,
+    Remove,
+    Spool,
+    Signals,
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "",
+            Self::Read => "reading",
+            Self::Write => "writing",
+            Self::Stdout => "writing to standard output",
+            Self::Create => "creating the file",
+            Self::Sync => "syncing to the disk",
+            Self::Rename => "renaming into place",
+            Self::Remove => "removing",
+            Self::Spool => "keeping the input in a temporary file",
+            Self::Signals => "waiting for signals",
+        })
+    }
+}
+
+/// A kind of file that is not handled unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FileKind {
+    #[error("a symbolic link")]
+    Link,
+    #[error("a directory")]
+    Directory,
+    #[error("a device")]
+    Device,
+    #[error("a pipe")]
+    Pipe,
+    #[error("a socket")]
+    Socket,
+}
+
+/// A byte of two that should be equal, or the end of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ByteOrEnd(pub(crate) Option<u8>);
+
+impl fmt::Display for ByteOrEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(byte) => write!(f, "{byte:#04x}"),
+            None => f.write_str("the end"),
+        }
+    }
+}
+
+/// Result of this crate.
+pub(crate) type Result<T, E = Error> = core::result::Result<T, E>;
+
+impl Error {
+    /// The system refused while `doing` something.
+    pub(crate) fn io(doing: Doing) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, path: None, source }
+    }
+
+    /// The system refused while `doing` something with a file that is not the input.
+    pub(crate) fn io_at(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = Some(path.to_owned());
+        move |source| Self::Io { doing, path, source }
+    }
+
+    /// The file that this is about, when it is not the input.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. } => path.as_deref(),
+            Self::Exists { path }
+            | Self::NotRegular { path, .. }
+            | Self::Twice { path }
+            | Self::Same { path } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The exit code that this error ends in.
+    pub(crate) fn code(&self) -> Code {
+        match self {
+            Self::Io { .. } | Self::Exists { .. } => Code::System,
+            // What the options ask for cannot be done: a codec or filter says so when it meets the first chunk.
+            Self::Frame(error @ b2frame::Error::Compress { .. }) if error.blame() == Blame::Data => {
+                Code::Usage
+            }
+            Self::Frame(error) => blame_code(error.blame()),
+            Self::Reported { code } => *code,
+            Self::NotBlosc { .. } => Code::Foreign,
+            Self::ReadBack { .. }
+            | Self::ReadBackPipe
+            | Self::WouldLose { .. }
+            | Self::MixedTypesize { .. } => Code::Data,
+            Self::MaxOutput { .. } | Self::MaxRatio { .. } | Self::MaxMemory { .. } => Code::Limit,
+            _ => Code::Usage,
+        }
+    }
+
+    /// A word for programs, see the table in the manual.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.code() {
+            Code::Success => "none",
+            Code::Data => "data",
+            Code::Usage => "usage",
+            Code::System => "io",
+            Code::Foreign => "foreign",
+            Code::Limit => "limit",
+        }
+    }
+
+    /// What the user can do about it.
+    pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
+        if let Self::Mistyped { command } = self {
+            return Some(format!("did you mean the command `{command}`?").into());
+        }
+        self.fixed_hint().map(Cow::Borrowed)
+    }
+
+    fn fixed_hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
+            Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
+            Self::NotRegular { .. } => "use -f if this is meant",
+            Self::Terminal => "use -o to name a file, or -f if this is meant",
+            Self::NoSuffix { .. } => "use -o to name the output, or --suffix",
+            Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
+            Self::Twice { .. } => "use --output-dir or --suffix to tell the outputs apart",
+            Self::Same { .. } => "use -o to choose another name",
+            Self::Lossy { .. } => "use --lossy if this is meant",
+            Self::LossyVerify => "leave out --verify and --rm",
+            Self::Frame(b2frame::Error::Sparse) => "this version reads frames that are one file",
+            Self::MaxOutput { .. } => "use --max-output to allow more",
+            Self::MaxRatio { .. } => "use --max-ratio to allow more",
+            Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",
+            Self::WouldLose { .. } => "use -f with --rm if this is meant",
+            Self::ReadBack { .. } | Self::ReadBackPipe => {
+                "the input is untouched; this is a defect of the program or of the machine"
+            }
+            _ => return None,
+        })
+    }
+
+    /// Did the reader at the other end of our output go away?
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Io { doing: Doing::Stdout, source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+fn blame_code(blame: Blame) -> Code {
+    match blame {
+        Blame::Data => Code::Data,
+        Blame::NotOurs => Code::Foreign,
+        Blame::Limit => Code::Limit,
+        Blame::Usage => Code::Usage,
+        // Whoever else is to be blamed one day: not the user.
+        _ => Code::System,
+    }
+}
+
+/// `error` and its causes, as one line: `chunk 7 at byte 1000: at byte 44: bstart 3 points to 9999`.
+pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
+    let mut line = one_link(error);
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let link = one_link(error);
+        // A transparent error prints its cause; once is enough.
+        if !line.ends_with(&link) {
+            line.extend((!line.is_empty()).then_some(": "));
+            line.push_str(&link);
+        }
+        cause = error.source();
+    }
+    line
+}
+
+fn one_link(error: &(dyn StdError + 'static)) -> String {
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => io_text(error),
+        None => error.to_string(),
+    }
+}
+
+/// The system's words without the number, and without the capital that would look odd in the middle of a line.
+fn io_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error ").next().unwrap_or_default();
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if letters.clone().next().is_some_and(char::is_lowercase) => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// What a file is not: a relative of ours is a Blosc file all the same.
+fn expected(start: &[u8]) -> &'static str {
+    match probe(start) {
+        Kind::Chunk | Kind::Bloscpack => "Blosc2 frame",
+        _ => "Blosc file",
+    }
+}
+
+/// ` (starts with 89 50 4e 47: a PNG image)`.
+fn starts_with(start: &[u8]) -> String {
+    let hex: Vec<String> = start.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    match probe(start) {
+        Kind::Empty => " (it is empty)".to_owned(),
+        Kind::Unknown => format!(" (starts with {})", hex.join(" ")),
+        kind => format!(" (starts with {}: {kind})", hex.join(" ")),
+    }
+}
+
+/// What kind of file stands at `path`, when it is not a regular one; links are not followed.
+pub(crate) fn irregular(path: &Path) -> io::Result<Option<FileKind>> {
+    let kind = path.symlink_metadata()?.file_type();
+    if kind.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(if kind.is_symlink() {
+        FileKind::Link
+    } else if kind.is_dir() {
+        FileKind::Directory
+    } else {
+        special(kind)
+    }))
+}
+
+#[cfg(unix)]
+fn special(kind: std::fs::FileType) -> FileKind {
+    use std::os::unix::fs::FileTypeExt;
+    if kind.is_fifo() {
+        FileKind::Pipe
+    } else if kind.is_socket() {
+        FileKind::Socket
+    } else {
+        FileKind::Device
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: std::fs::FileType) -> FileKind {
+    FileKind::Device
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(doing: Doing) -> Error {
+        Error::io(doing)(io::Error::from_raw_os_error(2))
+    }
+
+    #[test]
+    fn causes_follow_in_one_line() {
+        assert_eq!(chain(&missing(Doing::Open)), "no such file or directory");
+        assert_eq!(chain(&missing(Doing::Read)), "reading: no such file or directory");
+        assert_eq!(missing(Doing::Read).code(), Code::System);
+    }
+
+    #[test]
+    fn foreign_files_are_named_when_known() {
+        assert_eq!(
+            Error::NotBlosc { start: b"\x89PNG\r\n\x1a\n".to_vec() }.to_string(),
+            "not a Blosc file (starts with 89 50 4e 47: a PNG image)"
+        );
+        assert_eq!(
+            Error::NotBlosc { start: b"ab".to_vec() }.to_string(),
+            "not a Blosc file (starts with 61 62)"
+        );
+        assert_eq!(Error::NotBlosc { start: vec![] }.to_string(), "not a Blosc file (it is empty)");
+    }
+
+    #[test]
+    fn only_our_own_output_can_be_a_closed_pipe() {
+        let broken = |doing| Error::io(doing)(io::ErrorKind::BrokenPipe.into());
+        assert!(broken(Doing::Stdout).is_closed_pipe());
+        assert!(!broken(Doing::Read).is_closed_pipe());
+    }
+}

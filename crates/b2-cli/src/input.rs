@@ -1,0 +1,250 @@
+//! Which inputs there are: names from the command line, from lists and from directories.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use b2frame::{Kind, PROBE_LEN, probe};
+
+use crate::{
+    args::InputArgs,
+    error::{Doing, Error, FileKind, Result, irregular},
+    targets::{ARRAY_SUFFIX, SUFFIX},
+};
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Standard input.
+    Stdin,
+    /// A file, or a part of it.
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// Which frames of it.
+        part: Part,
+    },
+}
+
+/// Which frames of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All, one after the other.
+    #[default]
+    Whole,
+    /// `FILE@N`: the one that starts at this byte.
+    Offset(u64),
+    /// `FILE#N`: the one with this number, from 0.
+    Nth(u64),
+}
+
+impl Origin {
+    /// The path, unless it is standard input.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::File { path, .. } => Some(path),
+        }
+    }
+
+    /// How messages call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Stdin => "stdin".to_owned(),
+            Self::File { path, part } => match part {
+                Part::Whole => path.display().to_string(),
+                Part::Offset(at) => format!("{}@{at}", path.display()),
+                Part::Nth(n) => format!("{}#{n}", path.display()),
+            },
+        }
+    }
+
+    /// The input that `word` means.
+    fn of(word: &Path) -> Self {
+        if word == Path::new("-") {
+            return Self::Stdin;
+        }
+        let (path, part) = part_of(word).unwrap_or_else(|| (word.to_owned(), Part::Whole));
+        Self::File { path, part }
+    }
+}
+
+/// `FILE@N` or `FILE#N`, unless a file really has that name.
+fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
+    if word.symlink_metadata().is_ok() {
+        return None;
+    }
+    let text = word.to_str()?;
+    let (path, number) = text.rsplit_once(['@', '#'])?;
+    let number = number.parse().ok()?;
+    let part = if text[path.len()..].starts_with('@') { Part::Offset(number) } else { Part::Nth(number) };
+    (!path.is_empty()).then(|| (path.into(), part))
+}
+
+/// An input, or what is wrong with the name.
+pub(crate) type Found = Result<Origin, (String, Error)>;
+
+/// Is this called like a frame?
+pub(crate) fn has_frame_suffix(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    [SUFFIX, ARRAY_SUFFIX].iter().any(|suffix| name.ends_with(suffix.as_bytes()))
+}
+
+/// Does this file begin like a frame? Nothing else can be said of files that a directory happens to have.
+pub(crate) fn is_frame(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(PROBE_LEN as u64).read_to_end(&mut head));
+    read.is_ok() && matches!(probe(&head), Kind::Frame | Kind::OlderFrame)
+}
+
+/// Finds the inputs; `wanted` decides which files of a directory are taken.
+pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
+    let mut words = args.files.clone();
+    let mut found = Vec::new();
+    if let Some(list) = &args.files_from {
+        match listed(list, args.null) {
+            Ok(more) => words.extend(more),
+            Err(error) => found.push(Err((list.display().to_string(), error))),
+        }
+    } else if words.is_empty() {
+        words.push("-".into());
+    }
+    for word in &words {
+        let origin = Origin::of(word);
+        match origin.path() {
+            Some(path) if path.is_dir() && args.recursive => walk(path, wanted, &mut found),
+            Some(path) if path.is_dir() && !is_sparse_frame(path) => {
+                let error = Error::NotRegular { path: path.to_owned(), kind: FileKind::Directory };
+                found.push(Err((origin.name(), error)));
+            }
+            _ => found.push(Ok(origin)),
+        }
+    }
+    found
+}
+
+/// A sparse frame is a directory, and one object.
+fn is_sparse_frame(path: &Path) -> bool {
+    path.join("chunks.b2frame").is_file()
+}
+
+/// The names in a list: one per line, or with a NUL behind each.
+fn listed(list: &Path, null: bool) -> Result<Vec<PathBuf>> {
+    let bytes = match list.to_str() {
+        Some("-") => {
+            let mut bytes = Vec::new();
+            io::copy(&mut io::stdin().lock(), &mut bytes).map(|_| bytes)
+        }
+        _ => fs::read(list),
+    };
+    let bytes = bytes.map_err(Error::io(Doing::Open))?;
+    let names = bytes.split(|&byte| byte == if null { 0 } else { b'\n' });
+    names
+        .map(|name| if null { name } else { name.strip_suffix(b"\r").unwrap_or(name) })
+        .filter(|name| !name.is_empty())
+        .map(path_of)
+        .collect()
+}
+
+#[cfg(unix)]
+fn path_of(name: &[u8]) -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Ok(std::ffi::OsStr::from_bytes(name).into())
+}
+
+#[cfg(not(unix))]
+fn path_of(name: &[u8]) -> Result<PathBuf> {
+    let text = core::str::from_utf8(name).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+    text.map(PathBuf::from).map_err(Error::io(Doing::Read))
+}
+
+/// Takes the wanted files below `directory`, in the order of their names; links are not followed.
+fn walk(directory: &Path, wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<Found>) {
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(path) = waiting.pop() {
+        match irregular(&path) {
+            Ok(None) if wanted(&path) => found.push(Ok(Origin::File { path, part: Part::Whole })),
+            // The first one was named by the user, so a link there is meant.
+            Ok(Some(kind)) if kind == FileKind::Directory || path == directory => match children(&path) {
+                Ok(names) => waiting.extend(names),
+                Err(error) => found.push(Err((path.display().to_string(), Error::io(Doing::Open)(error)))),
+            },
+            Ok(_) => {}
+            Err(error) => found.push(Err((path.display().to_string(), Error::io(Doing::Open)(error)))),
+        }
+    }
+}
+
+/// The entries of a directory, last name first.
+fn children(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths =
+        fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(found: Vec<Found>) -> Vec<PathBuf> {
+        found.into_iter().map(|found| found.unwrap().path().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn nothing_means_standard_input() {
+        let found = find(&InputArgs::default(), &|_| true);
+        assert!(matches!(&found[..], [Ok(Origin::Stdin)]));
+    }
+
+    #[test]
+    fn parts_of_files_are_named_behind_them() {
+        let part = |word: &str| match Origin::of(Path::new(word)) {
+            Origin::File { path, part } => (path.to_str().unwrap().to_owned(), part),
+            Origin::Stdin => panic!("a file"),
+        };
+        assert_eq!(part("no@7"), ("no".into(), Part::Offset(7)));
+        assert_eq!(part("no#2"), ("no".into(), Part::Nth(2)));
+        assert_eq!(part("no@x"), ("no@x".into(), Part::Whole));
+        assert_eq!(part("@7"), ("@7".into(), Part::Whole));
+        assert_eq!(Origin::of(Path::new("no@7")).name(), "no@7");
+    }
+
+    #[test]
+    fn a_file_that_really_has_such_a_name_wins() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data@7");
+        fs::write(&path, b"").unwrap();
+        assert_eq!(Origin::of(&path), Origin::File { path, part: Part::Whole });
+    }
+
+    #[test]
+    fn directories_are_walked_in_order_when_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_owned();
+        fs::create_dir(root.join("b")).unwrap();
+        for name in ["c", "a", "b/x", "b/skipped"] {
+            fs::write(root.join(name), b"").unwrap();
+        }
+        let mut args = InputArgs { files: vec![root.clone()], recursive: true, ..InputArgs::default() };
+        let wanted = |path: &Path| !path.ends_with("skipped");
+        assert_eq!(paths(find(&args, &wanted)), ["a", "b/x", "c"].map(|name| root.join(name)));
+        args.recursive = false;
+        let found = find(&args, &wanted);
+        assert!(matches!(&found[..], [Err((_, Error::NotRegular { kind: FileKind::Directory, .. }))]));
+    }
+
+    #[test]
+    fn lists_have_lines_or_nuls() {
+        let dir = tempfile::tempdir().unwrap();
+        let list = dir.path().join("list");
+        fs::write(&list, b"one\r\n\ntwo words\n").unwrap();
+        let mut args = InputArgs { files_from: Some(list.clone()), ..InputArgs::default() };
+        assert_eq!(paths(find(&args, &|_| true)), [Path::new("one"), Path::new("two words")]);
+        fs::write(&list, b"a\nb\0c\0").unwrap();
+        args.null = true;
+        assert_eq!(paths(find(&args, &|_| true)), [Path::new("a\nb"), Path::new("c")]);
+    }
+}

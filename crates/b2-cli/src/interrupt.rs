@@ -1,0 +1,119 @@
+//! What to clean up when the program is told to stop.
+//!
+//! Output grows in temporary files. Their paths are kept in [`Unfinished`] from before they exist until they have been
+//! renamed or removed. SIGINT and SIGTERM end up in a thread that removes what is listed and leaves with 128 + signal,
+//! the code that shells expect. The list is locked while a file is created or renamed, so that no moment is left in
+//! which a file exists and is not listed, or is listed under a name that it no longer has.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// Temporary files that must not outlive the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unfinished(Arc<Mutex<BTreeSet<PathBuf>>>);
+
+impl Unfinished {
+    /// Runs `create` and lists the path of what it made.
+    pub(crate) fn create<T>(
+        &self,
+        create: impl FnOnce() -> io::Result<T>,
+        path: impl Fn(&T) -> &Path,
+    ) -> io::Result<T> {
+        let mut paths = self.lock();
+        let made = create()?;
+        paths.insert(path(&made).to_owned());
+        Ok(made)
+    }
+
+    /// Runs `settle`, after which `path` is gone or belongs to the user.
+    pub(crate) fn settle<T>(&self, path: &Path, settle: impl FnOnce() -> T) -> T {
+        let mut paths = self.lock();
+        let settled = settle();
+        paths.remove(path);
+        settled
+    }
+
+    /// Starts the thread that waits for signals.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let signals be caught or the thread be started.
+    #[cfg(unix)]
+    pub(crate) fn watch(&self) -> io::Result<()> {
+        use signal_hook::{
+            consts::{SIGINT, SIGTERM},
+            iterator::Signals,
+        };
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let unfinished = self.clone();
+        std::thread::Builder::new().name("signals".into()).spawn(move || {
+            if let Some(signal) = signals.forever().next() {
+                unfinished.stop(128 + signal);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Nothing to wait for on systems without signals.
+    #[cfg(not(unix))]
+    pub(crate) fn watch(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Removes what is listed and leaves. The lock is never given back: no file appears after this.
+    #[cfg(unix)]
+    fn stop(&self, code: i32) -> ! {
+        let paths = self.lock();
+        remove_all(&paths);
+        std::process::exit(code)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Removes every file; one that is gone already is as good.
+#[cfg(unix)]
+fn remove_all(paths: &BTreeSet<PathBuf>) {
+    for path in paths {
+        let _gone = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_listed_until_it_is_settled() {
+        let unfinished = Unfinished::default();
+        let path = PathBuf::from("some/file");
+        unfinished.create(|| Ok(path.clone()), |made| made.as_path()).unwrap();
+        assert!(unfinished.lock().contains(&path));
+        unfinished.settle(&path, || ());
+        assert!(unfinished.lock().is_empty());
+    }
+
+    #[test]
+    fn what_could_not_be_created_is_not_listed() {
+        let unfinished = Unfinished::default();
+        let refused =
+            unfinished.create(|| Err::<PathBuf, _>(io::ErrorKind::PermissionDenied.into()), PathBuf::as_path);
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert!(unfinished.lock().is_empty());
+    }
+
+    #[test]
+    fn listed_files_are_removed_and_missing_ones_forgiven() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = BTreeSet::from([dir.path().join("a"), dir.path().join("missing")]);
+        fs::write(dir.path().join("a"), b"half").unwrap();
+        remove_all(&paths);
+        assert!(!dir.path().join("a").exists());
+    }
+}

@@ -1,0 +1,149 @@
+//! `b2`: compress, inspect, verify and restore files of the Blosc family.
+//!
+//! ```text
+//! argv --args--> Command --commands--> libraries      b2frame does the work
+//!                   |                     |
+//!                Context               report          what was found, as data
+//!                   |                     |
+//!                console <----------------+            the only place that prints
+//! ```
+//!
+//! The program is a thin layer over [`b2frame`]: it names files, bounds memory, keeps output safe and talks to people.
+//! [`run`] is the whole of it, for other front ends; the binary only hands over its arguments. What the commands mean
+//! is told in `docs/cli.md`. It decodes nothing and knows no format beyond its name.
+//!
+//! Output files are written beside their target and renamed (`stage`), removed on failure and on SIGINT or SIGTERM
+//! (`interrupt`). Input from pipes is kept in bounded memory (`frames`). Errors carry whose fault they are, which
+//! decides the [exit code](Code).
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod args;
+mod commands;
+mod compare;
+mod console;
+mod content;
+mod context;
+mod data;
+mod error;
+mod exit;
+mod frames;
+mod input;
+mod interrupt;
+mod memory;
+mod payload;
+mod place;
+mod progress;
+mod report;
+mod sink;
+mod size;
+mod span;
+mod stage;
+mod table;
+mod targets;
+mod typesize;
+
+use std::{ffi::OsString, path::Path};
+
+use args::{Cli, Command, GeneralArgs};
+use console::Console;
+use context::Context;
+use error::{Doing, Error, Result};
+use interrupt::Unfinished;
+
+pub use exit::Code;
+
+/// Runs the program with `argv`, the name of the program included, on the standard streams.
+///
+/// SIGINT and SIGTERM are caught for the rest of the process: they remove partial output and exit with 130 and 143.
+///
+/// ```
+/// let code = b2_cli::run(["b2", "info", "no-such-file"].map(Into::into));
+/// assert_eq!(code, b2_cli::Code::System);
+/// ```
+pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
+    let mut argv = argv.into_iter().peekable();
+    let program = argv
+        .peek()
+        .and_then(|name| Path::new(name).file_stem())
+        .map_or("b2".into(), |name| name.to_string_lossy());
+    let program = program.into_owned();
+    match args::parse(argv) {
+        Ok(cli) => dispatch(&program, cli),
+        Err(error) => {
+            // A usage error that cannot be shown is one all the same.
+            let _unseen = error.print();
+            if error.use_stderr() { Code::Usage } else { Code::Success }
+        }
+    }
+}
+
+fn dispatch(program: &str, cli: Cli) -> Code {
+    let Some(command) = cli.command else {
+        return top(program, cli.version, cli.verbose);
+    };
+    match command {
+        Command::Compress(args) => with(program, &args.general, |cx| commands::compress::run(&args, cx)),
+        Command::Decompress(args) => with(program, &args.general, |cx| commands::decompress::run(&args, cx)),
+        Command::Cat(args) => with(program, &args.general, |cx| commands::cat::run(&args, cx)),
+        Command::Info(args) => with(program, &args.general, |cx| commands::info::run(&args, cx)),
+        Command::List(args) => with(program, &args.general, |cx| commands::list::run(&args, cx)),
+        Command::Verify(args) => with(program, &args.general, |cx| commands::verify::run(&args, cx)),
+        Command::Formats(args) => simple(program, &args.general, commands::formats::run),
+        Command::Completions(args) => {
+            simple(program, &GeneralArgs::default(), |console| commands::completions::run(&args, console))
+        }
+        Command::Man(args) => {
+            simple(program, &GeneralArgs::default(), |console| commands::man::run(&args, console))
+        }
+    }
+}
+
+/// No command: the version, or the help as a usage error.
+fn top(program: &str, version: bool, verbose: bool) -> Code {
+    if version {
+        return simple(
+            program,
+            &GeneralArgs { verbose: verbose.into(), ..GeneralArgs::default() },
+            print_version,
+        );
+    }
+    let console = Console::new(program, &GeneralArgs::default());
+    console.note(&args::grammar().render_help().to_string());
+    Code::Usage
+}
+
+/// Runs a command over files.
+fn with(program: &str, general: &GeneralArgs, command: impl FnOnce(&Context) -> Code) -> Code {
+    if general.version {
+        return simple(program, general, print_version);
+    }
+    let console = Console::new(program, general);
+    let unfinished = Unfinished::default();
+    if let Err(source) = unfinished.watch() {
+        let error = Error::io(Doing::Signals)(source);
+        console.failure(None, &error);
+        return error.code();
+    }
+    command(&Context::new(console, general, unfinished))
+}
+
+/// Runs a command that only prints.
+fn simple(program: &str, general: &GeneralArgs, command: impl FnOnce(&Console) -> Result<()>) -> Code {
+    let console = Console::new(program, general);
+    let done = if general.version { print_version(&console) } else { command(&console) };
+    match done {
+        Ok(()) => Code::Success,
+        Err(error) if error.is_closed_pipe() => Code::Success,
+        Err(error) => {
+            console.failure(None, &error);
+            error.code()
+        }
+    }
+}
+
+fn print_version(console: &Console) -> Result<()> {
+    let more = if console.verbose() > 0 { commands::formats::summary() } else { String::new() };
+    console.print(&format!("b2 {}\n{more}", env!("CARGO_PKG_VERSION")))
+}

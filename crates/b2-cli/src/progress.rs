@@ -1,0 +1,130 @@
+//! The progress bar: bytes done of bytes there are, on standard error, gone when the work is.
+//!
+//! Nothing is drawn in the first moments, so that quick jobs do not flicker; nothing is drawn at all unless standard
+//! error is a terminal or `--progress always` was said.
+
+use core::{fmt, time::Duration};
+use std::{
+    io::{self, Write},
+    sync::Mutex,
+    time::Instant,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+
+use crate::console::Console;
+
+/// Time before anything is drawn.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// A bar, or nothing.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    waiting: Mutex<Option<Waiting>>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    since: Instant,
+    patience: Duration,
+    always: bool,
+}
+
+impl Progress {
+    /// A bar for `total` bytes, or for an unknown number of them.
+    pub(crate) fn new(console: &Console, name: &str, total: Option<u64>) -> Self {
+        let (draw, always) = console.progress();
+        let bar = match total {
+            Some(total) => ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()),
+            None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+        };
+        bar.set_message(name.to_owned());
+        if let Ok(style) = ProgressStyle::with_template(if total.is_some() { KNOWN } else { UNKNOWN }) {
+            bar.set_style(style);
+        }
+        let patience = if always { Duration::ZERO } else { PATIENCE };
+        let waiting = draw.then(|| Waiting { since: Instant::now(), patience, always });
+        Self { bar, waiting: Mutex::new(waiting) }
+    }
+
+    /// `bytes` more are done.
+    pub(crate) fn add(&self, bytes: u64) {
+        self.wake();
+        self.bar.inc(bytes);
+    }
+
+    /// `piece` of `nbytes` bytes are done, which stand for `stored` bytes of the total.
+    pub(crate) fn add_share(&self, piece: u64, nbytes: u64, stored: u64) {
+        let share = u128::from(piece) * u128::from(stored) / u128::from(nbytes.max(1));
+        self.add(u64::try_from(share).unwrap_or(u64::MAX));
+    }
+
+    /// Starts to draw once the patience is over.
+    fn wake(&self) {
+        let Ok(mut waiting) = self.waiting.lock() else { return };
+        if let Some(over) = waiting.take_if(|waiting| waiting.since.elapsed() >= waiting.patience) {
+            self.bar.set_draw_target(if over.always {
+                ProgressDrawTarget::term_like(Box::new(Stderr))
+            } else {
+                ProgressDrawTarget::stderr()
+            });
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+const KNOWN: &str = "{msg} {wide_bar} {percent:>3}% {binary_bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}";
+const UNKNOWN: &str = "{msg} {spinner} {binary_bytes:>10} {binary_bytes_per_sec:>12}";
+
+/// Standard error taken for a terminal of 80 columns, whatever it is.
+struct Stderr;
+
+impl fmt::Debug for Stderr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stderr")
+    }
+}
+
+impl TermLike for Stderr {
+    fn width(&self) -> u16 {
+        80
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        if n == 0 { Ok(()) } else { write!(io::stderr(), "\x1b[{n}A") }
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        if n == 0 { Ok(()) } else { write!(io::stderr(), "\x1b[{n}B") }
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        if n == 0 { Ok(()) } else { write!(io::stderr(), "\x1b[{n}C") }
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        if n == 0 { Ok(()) } else { write!(io::stderr(), "\x1b[{n}D") }
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        writeln!(io::stderr(), "{text}")
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        write!(io::stderr(), "{text}")
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        write!(io::stderr(), "\r\x1b[2K")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}

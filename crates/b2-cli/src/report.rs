@@ -1,0 +1,8 @@
+//! What was found in a file, as data: the documents of `--json`, and what the text of `info` and `list` is made from.
+
+mod chunks;
+mod info;
+mod readers;
+
+pub(crate) use chunks::{ChunkRow, ChunkTable};
+pub(crate) use info::InfoReport;

@@ -1,0 +1,99 @@
+//! The table of chunks, made row by row while it is printed: a frame may have millions.
+
+use b2frame::{ChunkInfo, SChunk};
+use blosc_chunk::SpecialKind;
+use serde::{Serialize, Serializer};
+
+use crate::error::{Error, Result, chain};
+
+/// The chunks of some frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChunkTable<'a>(pub(crate) &'a [SChunk]);
+
+/// One chunk, or why it cannot be told.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChunkRow {
+    /// Frame, from 0, when it is not the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) frame: Option<usize>,
+    pub(crate) nchunk: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) offset: Option<u64>,
+    pub(crate) cbytes: u64,
+    pub(crate) nbytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) special: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) codec: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) filters: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) blocksize: Option<usize>,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) memcpyed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+impl<'a> ChunkTable<'a> {
+    /// The rows, in order.
+    pub(crate) fn rows(self) -> impl Iterator<Item = ChunkRow> + use<'a> {
+        self.0.iter().enumerate().flat_map(|(nframe, schunk)| {
+            let frame = (nframe > 0).then_some(nframe);
+            (0..schunk.nchunks()).map(move |nchunk| match schunk.chunk_info(nchunk) {
+                Ok(info) => ChunkRow::new(frame, info),
+                Err(error) => ChunkRow::bad(frame, nchunk, &error.into()),
+            })
+        })
+    }
+}
+
+impl Serialize for ChunkTable<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows())
+    }
+}
+
+impl ChunkRow {
+    fn new(frame: Option<usize>, info: ChunkInfo) -> Self {
+        let stored = info.stored.as_ref();
+        Self {
+            frame,
+            nchunk: info.nchunk,
+            offset: info.offset,
+            cbytes: info.cbytes,
+            nbytes: info.nbytes,
+            special: info.special.map(special_name),
+            codec: stored.map(|stored| stored.codec.to_string()),
+            filters: stored.map(|stored| stored.pipeline.active().map(|slot| slot.id.to_string()).collect()),
+            blocksize: stored.filter(|stored| !stored.is_vl).map(|stored| stored.blocksize),
+            memcpyed: stored.is_some_and(|stored| stored.is_memcpyed),
+            error: None,
+        }
+    }
+
+    fn bad(frame: Option<usize>, nchunk: u64, error: &Error) -> Self {
+        Self {
+            frame,
+            nchunk,
+            offset: crate::place::place_of(error).offset,
+            cbytes: 0,
+            nbytes: 0,
+            special: None,
+            codec: None,
+            filters: None,
+            blocksize: None,
+            memcpyed: false,
+            error: Some(chain(error)),
+        }
+    }
+}
+
+fn special_name(kind: SpecialKind) -> &'static str {
+    match kind {
+        SpecialKind::Zeros => "zeros",
+        SpecialKind::Nans => "nan",
+        SpecialKind::Value => "value",
+        SpecialKind::Uninit => "uninit",
+    }
+}

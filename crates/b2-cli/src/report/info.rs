@@ -1,0 +1,251 @@
+//! One input, as `b2 info` tells about it: the keys of schema `b2.info/1`.
+
+use b2frame::{FrameHeader, SChunk};
+use blosc_chunk::{Dict, SplitMode};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{ChunkTable, readers};
+use crate::{
+    error::{Result, chain},
+    payload, size,
+};
+
+/// All frames of one input taken together; parameters are those of the first.
+#[derive(Debug, Serialize)]
+pub(crate) struct InfoReport<'a> {
+    pub(crate) schema: &'static str,
+    pub(crate) path: &'a str,
+    pub(crate) format: &'static str,
+    pub(crate) format_version: u8,
+    pub(crate) nbytes: u64,
+    pub(crate) cbytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cratio: Option<f64>,
+    pub(crate) file_bytes: u64,
+    pub(crate) dead_bytes: u64,
+    pub(crate) nchunks: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) chunksize: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) blocksize: Option<u64>,
+    pub(crate) typesize: u64,
+    pub(crate) codec: String,
+    pub(crate) clevel: u8,
+    pub(crate) filters: Vec<String>,
+    pub(crate) filters_meta: Vec<u8>,
+    pub(crate) split: &'static str,
+    pub(crate) dict: bool,
+    pub(crate) special: SpecialCounts,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) array: Option<ArrayInfo>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(crate) metalayers: Map<String, Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(crate) vlmetalayers: Map<String, Value>,
+    /// What could not be found out, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) problems: Vec<String>,
+    /// Each frame, when there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) frames: Vec<FrameRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) chunks: Option<ChunkTable<'a>>,
+    #[serde(skip)]
+    pub(crate) parts: Parts,
+    /// The first release of C-Blosc2 that opens it.
+    #[serde(skip)]
+    pub(crate) opens_with: String,
+}
+
+/// Chunks that are runs of one value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct SpecialCounts {
+    pub(crate) zeros: u64,
+    pub(crate) nan: u64,
+    pub(crate) value: u64,
+    pub(crate) uninit: u64,
+}
+
+/// An n-dimensional array.
+#[derive(Debug, Serialize)]
+pub(crate) struct ArrayInfo {
+    pub(crate) shape: Vec<u64>,
+    pub(crate) chunkshape: Vec<u32>,
+    pub(crate) blockshape: Vec<u32>,
+    pub(crate) dtype: String,
+}
+
+/// One frame of several.
+#[derive(Debug, Serialize)]
+pub(crate) struct FrameRow {
+    pub(crate) offset: u64,
+    pub(crate) file_bytes: u64,
+    pub(crate) nbytes: u64,
+    pub(crate) nchunks: u64,
+}
+
+/// Bytes of the parts of the first frame, for the text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) header: u64,
+    pub(crate) index: u64,
+    pub(crate) trailer: u64,
+}
+
+impl<'a> InfoReport<'a> {
+    /// Gathers what is known of `frames`, which are those of the input `path`. Chunks that cannot be read are left
+    /// out of the sums and noted as a problem: `verify` is the command that looks for damage.
+    pub(crate) fn new(path: &'a str, frames: &'a [SChunk], first: &'a SChunk, table: bool) -> Self {
+        let mut report = Self::of_first(path, first);
+        for schunk in frames {
+            report.add(schunk);
+        }
+        report.cratio = size::cratio(report.nbytes, report.cbytes);
+        if frames.len() > 1 {
+            report.frames = frames.iter().map(FrameRow::new).collect();
+        }
+        report.chunks = table.then_some(ChunkTable(frames));
+        report
+    }
+
+    /// The parameters of the first frame.
+    fn of_first(path: &'a str, first: &SChunk) -> Self {
+        let (header, cparams) = (first.header(), first.cparams());
+        let slots: Vec<_> = cparams.filters.active().collect();
+        let mut problems = Vec::new();
+        let array = noted(&mut problems, array(first)).flatten();
+        let blocksize = noted(&mut problems, blocksize(first)).flatten();
+        let vlmetalayers = vlmetalayers(first, &mut problems);
+        Self {
+            schema: "b2.info/1",
+            path,
+            format: "cframe",
+            format_version: header.flags().version(),
+            nbytes: 0,
+            cbytes: 0,
+            cratio: None,
+            file_bytes: 0,
+            dead_bytes: 0,
+            nchunks: 0,
+            chunksize: first.chunksize().fixed().map(u64::from),
+            blocksize,
+            typesize: first.typesize() as u64,
+            codec: cparams.codec.to_string(),
+            clevel: cparams.level.get(),
+            filters: slots.iter().map(|slot| slot.id.to_string()).collect(),
+            filters_meta: slots.iter().map(|slot| slot.meta).collect(),
+            split: split_name(cparams.split),
+            dict: cparams.dict != Dict::None,
+            special: SpecialCounts::default(),
+            array,
+            metalayers: metalayers(first),
+            vlmetalayers,
+            problems,
+            frames: Vec::new(),
+            chunks: None,
+            parts: Parts::new(first, header),
+            opens_with: opens_with(first),
+        }
+    }
+
+    /// Adds the sums of one frame.
+    fn add(&mut self, schunk: &SChunk) {
+        self.nbytes = self.nbytes.saturating_add(schunk.nbytes());
+        self.file_bytes = self.file_bytes.saturating_add(schunk.frame_len());
+        self.nchunks = self.nchunks.saturating_add(schunk.nchunks());
+        let Some(usage) = noted(&mut self.problems, schunk.usage().map_err(Into::into)) else { return };
+        self.cbytes = self.cbytes.saturating_add(usage.cbytes);
+        self.dead_bytes = self.dead_bytes.saturating_add(usage.dead_bytes);
+        self.special.zeros += usage.zeros;
+        self.special.nan += usage.nans;
+        self.special.value += usage.value;
+        self.special.uninit += usage.uninit;
+    }
+}
+
+impl FrameRow {
+    fn new(schunk: &SChunk) -> Self {
+        Self {
+            offset: schunk.offset(),
+            file_bytes: schunk.frame_len(),
+            nbytes: schunk.nbytes(),
+            nchunks: schunk.nchunks(),
+        }
+    }
+}
+
+impl Parts {
+    fn new(schunk: &SChunk, header: &FrameHeader) -> Self {
+        Self { header: header.header_len().into(), index: schunk.index_len(), trailer: schunk.trailer_len() }
+    }
+}
+
+/// What was found, or `None` and a note.
+fn noted<T>(problems: &mut Vec<String>, found: Result<T>) -> Option<T> {
+    found.map_err(|error| problems.push(chain(&error))).ok()
+}
+
+/// By what the header says; single chunks may use more.
+fn opens_with(schunk: &SChunk) -> String {
+    let cparams = schunk.cparams();
+    let wide = (schunk.typesize() > 255).then(|| ((2, 11, 3), "items of more than 255 bytes".to_owned()));
+    let ndim = schunk.nd_meta().ok().flatten().map_or(0, |meta| meta.ndim());
+    let many = (ndim > 8).then(|| ((2, 21, 3), format!("{ndim} dimensions")));
+    let dict = (cparams.dict != Dict::None).then(|| ((3, 0, 0), "dictionary".to_owned()));
+    let filters = cparams.filters.active().filter_map(|slot| readers::filter(slot.id));
+    let features = filters.chain(wide).chain(many).chain(dict);
+    let plugin = readers::plugin(cparams.codec).unwrap_or_default();
+    readers::oldest(schunk.header().flags().version(), features) + &plugin
+}
+
+fn array(schunk: &SChunk) -> Result<Option<ArrayInfo>> {
+    let typesize = schunk.header().typesize().get();
+    Ok(schunk.nd_meta()?.map(|meta| ArrayInfo {
+        shape: meta.shape().to_vec(),
+        chunkshape: meta.chunkshape().to_vec(),
+        blockshape: meta.blockshape().to_vec(),
+        dtype: meta.dtype_text(typesize).into_owned(),
+    }))
+}
+
+/// The block size that the header asks for, or else that of the first stored chunk.
+fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
+    if let Some(blocksize) = schunk.header().blocksize() {
+        return Ok(Some(blocksize.get().into()));
+    }
+    if schunk.nchunks() == 0 {
+        return Ok(None);
+    }
+    let stored = schunk.chunk_info(0)?.stored.filter(|stored| !stored.is_vl);
+    Ok(stored.map(|stored| stored.blocksize as u64))
+}
+
+/// The first of several metalayers of one name counts.
+fn metalayers(schunk: &SChunk) -> Map<String, Value> {
+    let mut map = Map::new();
+    for layer in schunk.meta().iter() {
+        map.entry(layer.name_text()).or_insert_with(|| payload::to_json(layer.content));
+    }
+    map
+}
+
+fn vlmetalayers(schunk: &SChunk, problems: &mut Vec<String>) -> Map<String, Value> {
+    let mut map = Map::new();
+    let vlmeta = schunk.vlmeta();
+    for layer in vlmeta.stored().iter() {
+        if let Some(content) = noted(problems, vlmeta.decode(layer).map_err(Into::into)) {
+            map.entry(layer.name_text()).or_insert_with(|| payload::to_json(&content));
+        }
+    }
+    map
+}
+
+fn split_name(split: SplitMode) -> &'static str {
+    match split {
+        SplitMode::Always => "always",
+        SplitMode::Never => "never",
+        SplitMode::Auto => "auto",
+        _ => "forward",
+    }
+}

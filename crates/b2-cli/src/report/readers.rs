@@ -1,0 +1,56 @@
+//! Which release of C-Blosc2 is the first that opens a frame, by what the frame uses.
+
+use blosc_codecs::CodecId;
+use blosc_filters::FilterId;
+
+/// A feature of a frame, and the release that brought it.
+type Feature = ((u8, u8, u8), String);
+
+/// `C-Blosc2 2.10.0 or newer (bytedelta)` for a frame of this format version with these parameters.
+pub(crate) fn oldest(version: u8, features: impl IntoIterator<Item = Feature>) -> String {
+    let base = if version >= 3 { (3, 0, 0) } else { (2, 0, 3) };
+    let (mut oldest, mut because) = (base, if version >= 3 { vec!["format 3".to_owned()] } else { vec![] });
+    for (release, feature) in features {
+        if release > oldest {
+            (oldest, because) = (release, vec![feature]);
+        } else if release == oldest && release > (2, 0, 3) {
+            because.push(feature);
+        }
+    }
+    let (major, minor, patch) = oldest;
+    let reason = if because.is_empty() { String::new() } else { format!(" ({})", because.join(", ")) };
+    format!("C-Blosc2 {major}.{minor}.{patch} or newer{reason}")
+}
+
+/// What a filter asks for.
+pub(crate) fn filter(id: FilterId) -> Option<Feature> {
+    let release = match id {
+        FilterId::BYTEDELTA_LEGACY => (2, 8, 0),
+        FilterId::BYTEDELTA => (2, 10, 0),
+        FilterId::INT_TRUNC => (2, 13, 0),
+        _ => return None,
+    };
+    Some((release, id.to_string()))
+}
+
+/// A codec that comes as a plugin, by name.
+pub(crate) fn plugin(id: CodecId) -> Option<String> {
+    (id.0 >= 32).then(|| format!(", with the plugin codec {id}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_feature_decides() {
+        assert_eq!(oldest(2, []), "C-Blosc2 2.0.3 or newer");
+        assert_eq!(oldest(2, filter(FilterId::SHUFFLE)), "C-Blosc2 2.0.3 or newer");
+        let both = [FilterId::INT_TRUNC, FilterId::BYTEDELTA].into_iter().filter_map(filter);
+        assert_eq!(oldest(2, both), "C-Blosc2 2.13.0 or newer (int_trunc)");
+        assert_eq!(
+            oldest(3, [((3, 0, 0), "dictionary".to_owned())]),
+            "C-Blosc2 3.0.0 or newer (format 3, dictionary)"
+        );
+    }
+}

@@ -1,0 +1,277 @@
+//! Files that appear whole or not at all.
+//!
+//! Output grows in `.NAME.b2tmp-XXXX` beside its target, is synced, gets mode and times of the input, and is renamed.
+//! A [`Staged`] file that is dropped before [`Staged::commit`], by an error or by a panic, is removed; a signal finds
+//! it in the list of [`Unfinished`] files.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, FileTimes, Metadata},
+    io,
+    path::{Path, PathBuf},
+};
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::{
+    error::{Doing, Error, Result, irregular},
+    interrupt::Unfinished,
+};
+
+/// How a file is put in its place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StageOptions {
+    /// Replace what is there; follow a link that is there.
+    pub(crate) force: bool,
+    /// Wait for the disk.
+    pub(crate) sync: bool,
+}
+
+/// A file under way.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    temporary: Option<NamedTempFile>,
+    target: PathBuf,
+    options: StageOptions,
+    unfinished: Unfinished,
+}
+
+impl Staged {
+    /// Starts a file that will be `target`.
+    ///
+    /// # Errors
+    ///
+    /// When something is at `target` that must not be replaced, or no file can be made beside it.
+    pub(crate) fn create(target: &Path, options: StageOptions, unfinished: &Unfinished) -> Result<Self> {
+        let target = check_target(target, options)?;
+        let prefix = prefix(&target)?;
+        let directory = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let create = || builder(&prefix).tempfile_in(directory);
+        let temporary =
+            unfinished.create(create, NamedTempFile::path).map_err(Error::io_at(Doing::Create, &target))?;
+        Ok(Self { temporary: Some(temporary), target, options, unfinished: unfinished.clone() })
+    }
+
+    /// Another handle of the file, with a position of its own if opened again by the caller.
+    ///
+    /// # Errors
+    ///
+    /// When the system is out of handles.
+    pub(crate) fn handle(&self) -> Result<File> {
+        let temporary = self.temporary.as_ref().ok_or_else(gone);
+        temporary
+            .and_then(|file| file.as_file().try_clone())
+            .map_err(Error::io_at(Doing::Create, &self.target))
+    }
+
+    /// Waits until the content is on the disk, unless told not to.
+    ///
+    /// # Errors
+    ///
+    /// When the disk refuses.
+    pub(crate) fn sync(&self) -> Result<()> {
+        match &self.temporary {
+            Some(file) if self.options.sync => {
+                file.as_file().sync_all().map_err(Error::io_at(Doing::Sync, &self.target))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives the file mode and times of `source`, syncs it and puts it in its place.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses, or another file has come to `target` meanwhile; the file is removed then.
+    pub(crate) fn commit(mut self, source: Option<&Metadata>) -> Result<PathBuf> {
+        if let (Some(source), Some(file)) = (source, &self.temporary) {
+            carry_over(source, file.as_file()).map_err(Error::io_at(Doing::Write, &self.target))?;
+        }
+        self.sync()?;
+        let Some(temporary) = self.temporary.take() else {
+            return Err(Error::io_at(Doing::Rename, &self.target)(gone()));
+        };
+        let path = temporary.path().to_owned();
+        self.unfinished.settle(&path, || put(temporary, &self.target, self.options.force))?;
+        if self.options.sync {
+            sync_directory(&self.target).map_err(Error::io_at(Doing::Sync, &self.target))?;
+        }
+        Ok(self.target.clone())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if let Some(temporary) = self.temporary.take() {
+            let path = temporary.path().to_owned();
+            let _removed = self.unfinished.settle(&path, || temporary.close());
+        }
+    }
+}
+
+fn gone() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+/// The path to write to, which is behind a link when links are followed.
+fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf> {
+    let path = || target.to_owned();
+    let kind = match irregular(target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path()),
+        Err(error) => return Err(Error::io_at(Doing::Open, target)(error)),
+        Ok(kind) => kind,
+    };
+    match kind {
+        None if options.force => Ok(path()),
+        None => Err(Error::Exists { path: path() }),
+        Some(crate::error::FileKind::Link) if options.force => {
+            fs::canonicalize(target).map_err(Error::io_at(Doing::Open, target))
+        }
+        Some(kind) => Err(Error::NotRegular { path: path(), kind }),
+    }
+}
+
+fn prefix(target: &Path) -> Result<OsString> {
+    let Some(name) = target.file_name() else {
+        return Err(Error::NotRegular { path: target.to_owned(), kind: crate::error::FileKind::Directory });
+    };
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".b2tmp-");
+    Ok(prefix)
+}
+
+fn builder(prefix: &OsString) -> Builder<'_, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(prefix).rand_bytes(6);
+    // Otherwise the mode of a temporary file, 0600, would stay: files made from a pipe follow the umask.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
+}
+
+fn put(temporary: NamedTempFile, target: &Path, force: bool) -> Result<()> {
+    let put = if force { temporary.persist(target) } else { temporary.persist_noclobber(target) };
+    match put {
+        Ok(_) => Ok(()),
+        Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(Error::Exists { path: target.to_owned() })
+        }
+        Err(refused) => Err(Error::io_at(Doing::Rename, target)(refused.error)),
+    }
+}
+
+/// Mode (without the bits that lend the owner's rights: the owner may be another) and times.
+fn carry_over(source: &Metadata, file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.set_permissions(fs::Permissions::from_mode(source.permissions().mode() & 0o777))?;
+    }
+    let mut times = FileTimes::new();
+    if let Ok(accessed) = source.accessed() {
+        times = times.set_accessed(accessed);
+    }
+    if let Ok(modified) = source.modified() {
+        times = times.set_modified(modified);
+    }
+    file.set_times(times)
+}
+
+/// A rename is on the disk when its directory is.
+fn sync_directory(target: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    let directory = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    const FORCE: StageOptions = StageOptions { force: true, sync: true };
+    const CAREFUL: StageOptions = StageOptions { force: false, sync: true };
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_on_commit_and_only_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out");
+        let staged = Staged::create(&target, CAREFUL, &Unfinished::default()).unwrap();
+        staged.handle().unwrap().write_all(b"content").unwrap();
+        let [name] = &names(dir.path())[..] else { panic!("one temporary file") };
+        assert!(name.starts_with(".out.b2tmp-"), "{name}");
+        staged.commit(None).unwrap();
+        assert_eq!(names(dir.path()), ["out"]);
+        assert_eq!(fs::read(target).unwrap(), b"content");
+    }
+
+    #[test]
+    fn a_dropped_file_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Staged::create(&dir.path().join("out"), CAREFUL, &Unfinished::default()).unwrap());
+        assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_there_is_replaced_only_by_force() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out");
+        fs::write(&target, b"old").unwrap();
+        let refused = Staged::create(&target, CAREFUL, &Unfinished::default()).unwrap_err();
+        assert!(matches!(refused, Error::Exists { .. }), "{refused}");
+        Staged::create(&target, FORCE, &Unfinished::default()).unwrap().commit(None).unwrap();
+        assert_eq!(fs::read(target).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_file_that_came_meanwhile_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out");
+        let staged = Staged::create(&target, CAREFUL, &Unfinished::default()).unwrap();
+        fs::write(&target, b"other").unwrap();
+        assert!(matches!(staged.commit(None), Err(Error::Exists { .. })));
+        assert_eq!(fs::read(target).unwrap(), b"other");
+        assert_eq!(names(dir.path()), ["out"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_only_by_force() {
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs::write(&target, b"old").unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        let refused = Staged::create(&link, CAREFUL, &Unfinished::default()).unwrap_err();
+        assert!(matches!(refused, Error::NotRegular { .. }), "{refused}");
+        Staged::create(&link, FORCE, &Unfinished::default()).unwrap().commit(None).unwrap();
+        assert_eq!(fs::read(target).unwrap(), b"");
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn mode_and_times_are_carried_over() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (source, target) = (dir.path().join("in"), dir.path().join("out"));
+        let file = File::create(&source).unwrap();
+        let old = std::time::UNIX_EPOCH + core::time::Duration::from_secs(1_000_000_000);
+        file.set_times(FileTimes::new().set_modified(old)).unwrap();
+        fs::set_permissions(&source, fs::Permissions::from_mode(0o4640)).unwrap();
+        let staged = Staged::create(&target, CAREFUL, &Unfinished::default()).unwrap();
+        staged.commit(Some(&fs::metadata(&source).unwrap())).unwrap();
+        let made = fs::metadata(&target).unwrap();
+        assert_eq!(made.permissions().mode() & 0o7777, 0o640);
+        assert_eq!(made.modified().unwrap(), old);
+    }
+}

@@ -1,0 +1,64 @@
+//! Text in columns: as wide as their widest cell, two spaces apart, nothing behind the last one.
+
+use core::fmt::{self, Write};
+
+/// To which side a column's cells are pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Rows of cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    columns: Vec<Align>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub(crate) fn new(columns: &[Align]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(crate) fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    fn width(&self, column: usize) -> usize {
+        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
+        for row in &self.rows {
+            let mut line = String::new();
+            for ((cell, width), align) in row.iter().zip(&widths).zip(&self.columns) {
+                match align {
+                    Align::Left => write!(line, "{cell:<width$}  ")?,
+                    Align::Right => write!(line, "{cell:>width$}  ")?,
+                }
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let mut table = Table::new(&[Align::Left, Align::Right, Align::Left]);
+        table.row(["Name", "Size", "Note"]);
+        table.row(["a", "10", ""]);
+        table.row(["long name", "7", "x"]);
+        assert_eq!(table.to_string(), "Name       Size  Note\na            10\nlong name     7  x\n");
+    }
+}

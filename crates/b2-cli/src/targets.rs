@@ -1,0 +1,247 @@
+//! Where the output of each input goes, and under which name.
+//!
+//! One rule for compress and decompress: `-c` and `-o -` mean standard output, `-o FILE` a file, `-o DIR` and
+//! `--output-dir DIR` a file in that directory, nothing at all a file beside the input. The name is the input's with
+//! the suffix put on or taken off. Standard input without a word about output goes to standard output.
+
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    args::OutputArgs,
+    error::{Doing, Error, FileKind, Result, irregular},
+    input::Origin,
+};
+
+/// The suffix of contiguous frames.
+pub(crate) const SUFFIX: &str = ".b2frame";
+/// The suffix of contiguous frames that hold an array.
+pub(crate) const ARRAY_SUFFIX: &str = ".b2nd";
+
+/// Where one output goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Standard output.
+    Stdout,
+    /// A regular file, there or not.
+    File(PathBuf),
+    /// A device or a pipe that `-f` allowed: written from front to back, in place.
+    Device(PathBuf),
+}
+
+/// What is done to a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// The suffix is put on.
+    Add,
+    /// The suffix is taken off.
+    Strip,
+}
+
+/// Chooses targets, and notices when two inputs want the same one.
+#[derive(Debug)]
+pub(crate) struct Targets<'a> {
+    args: &'a OutputArgs,
+    naming: Naming,
+    taken: BTreeSet<PathBuf>,
+}
+
+impl<'a> Targets<'a> {
+    /// Targets for `ninputs` inputs.
+    ///
+    /// # Errors
+    ///
+    /// When they are many, and there is one file for them.
+    pub(crate) fn new(args: &'a OutputArgs, naming: Naming, ninputs: usize) -> Result<Self> {
+        let one =
+            args.output.as_deref().is_some_and(|output| output != Path::new("-") && !is_directory(output));
+        if one && ninputs > 1 {
+            return Err(Error::OneForMany { inputs: ninputs });
+        }
+        Ok(Self { args, naming, taken: BTreeSet::new() })
+    }
+
+    /// The target for what comes from `origin`.
+    ///
+    /// # Errors
+    ///
+    /// When no name can be made, or when it belongs to the input, to another input, or to something that needs `-f`.
+    pub(crate) fn next(&mut self, origin: &Origin) -> Result<Target> {
+        let Some(path) = self.path(origin)? else { return Ok(Target::Stdout) };
+        if origin.path().is_some_and(|input| same_file(input, &path)) {
+            return Err(Error::Same { path });
+        }
+        if !self.taken.insert(path.clone()) {
+            return Err(Error::Twice { path });
+        }
+        classify(path, self.args.force)
+    }
+
+    /// The output path; `None` is standard output.
+    fn path(&self, origin: &Origin) -> Result<Option<PathBuf>> {
+        let stdout = self.args.stdout || self.args.output.as_deref() == Some(Path::new("-"));
+        if stdout {
+            return Ok(None);
+        }
+        if let Some(directory) = &self.args.output_dir {
+            fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
+            return Ok(Some(directory.join(self.name(origin)?)));
+        }
+        match (&self.args.output, origin) {
+            (Some(output), _) if is_directory(output) => Ok(Some(output.join(self.name(origin)?))),
+            (Some(output), _) => Ok(Some(output.clone())),
+            (None, Origin::Stdin) => Ok(None),
+            (None, Origin::File { path, .. }) => Ok(Some(path.with_file_name(self.name(origin)?))),
+        }
+    }
+
+    /// The output's name without directories.
+    fn name(&self, origin: &Origin) -> Result<OsString> {
+        let name = origin.path().and_then(Path::file_name).unwrap_or(OsStr::new("stdin"));
+        match self.naming {
+            Naming::Add => {
+                let mut name = name.to_owned();
+                name.push(self.args.suffix.as_deref().unwrap_or(SUFFIX));
+                Ok(name)
+            }
+            Naming::Strip => strip(name, self.args.suffix.as_deref()),
+        }
+    }
+}
+
+/// `name` without its suffix.
+fn strip(name: &OsStr, suffix: Option<&str>) -> Result<OsString> {
+    let suffixes = match suffix {
+        Some(suffix) => vec![suffix],
+        None => vec![SUFFIX, ARRAY_SUFFIX],
+    };
+    let bytes = name.as_encoded_bytes();
+    let stem = suffixes
+        .iter()
+        .find_map(|suffix| bytes.strip_suffix(suffix.as_bytes()))
+        .filter(|stem| !stem.is_empty());
+    let lost = || Error::NoSuffix { suffix: suffixes.join(" or ") };
+    // The suffix is text, and so the cut is at a border of characters wherever the name is text.
+    let stem = stem.and_then(|stem| name.to_str().map(|text| &text[..stem.len()])).map(OsString::from);
+    stem.or_else(|| stem_of_bytes(name, &suffixes)).ok_or_else(lost)
+}
+
+/// The same for names that are not UTF-8, on systems where names are bytes.
+#[cfg(unix)]
+fn stem_of_bytes(name: &OsStr, suffixes: &[&str]) -> Option<OsString> {
+    use std::os::unix::ffi::OsStrExt;
+    let stem = suffixes.iter().find_map(|suffix| name.as_bytes().strip_suffix(suffix.as_bytes()))?;
+    (!stem.is_empty()).then(|| OsStr::from_bytes(stem).to_owned())
+}
+
+#[cfg(not(unix))]
+fn stem_of_bytes(_: &OsStr, _: &[&str]) -> Option<OsString> {
+    None
+}
+
+/// Is this meant as a directory? It is one, or it ends like one.
+fn is_directory(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// Devices and pipes are written in place; everything else is a file for [`Staged`](crate::stage::Staged) to judge.
+fn classify(path: PathBuf, force: bool) -> Result<Target> {
+    match irregular(&path) {
+        Ok(Some(kind @ (FileKind::Device | FileKind::Pipe))) if !force => {
+            Err(Error::NotRegular { path, kind })
+        }
+        Ok(Some(FileKind::Device | FileKind::Pipe)) => Ok(Target::Device(path)),
+        _ => Ok(Target::File(path)),
+    }
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| -> io::Result<PathBuf> { fs::canonicalize(path) };
+    matches!((real(a), real(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> Origin {
+        Origin::File { path: path.into(), part: crate::input::Part::Whole }
+    }
+
+    fn target(args: &OutputArgs, naming: Naming, origin: &Origin) -> Result<Target> {
+        Targets::new(args, naming, 1)?.next(origin)
+    }
+
+    #[test]
+    fn names_are_made_beside_the_input() {
+        let args = OutputArgs::default();
+        assert_eq!(
+            target(&args, Naming::Add, &file("d/x.f32")).unwrap(),
+            Target::File("d/x.f32.b2frame".into())
+        );
+        assert_eq!(
+            target(&args, Naming::Strip, &file("d/x.f32.b2frame")).unwrap(),
+            Target::File("d/x.f32".into())
+        );
+        assert_eq!(target(&args, Naming::Strip, &file("x.b2nd")).unwrap(), Target::File("x".into()));
+        assert_eq!(target(&args, Naming::Add, &Origin::Stdin).unwrap(), Target::Stdout);
+    }
+
+    #[test]
+    fn a_name_without_suffix_gives_no_name() {
+        for name in ["x", "x.b2frame.old", ".b2frame"] {
+            let refused = target(&OutputArgs::default(), Naming::Strip, &file(name));
+            assert!(matches!(refused, Err(Error::NoSuffix { .. })), "{name}");
+        }
+        let args = OutputArgs { suffix: Some(".b2".into()), ..OutputArgs::default() };
+        assert_eq!(target(&args, Naming::Strip, &file("x.b2")).unwrap(), Target::File("x".into()));
+        assert!(matches!(target(&args, Naming::Strip, &file("x.b2frame")), Err(Error::NoSuffix { .. })));
+    }
+
+    #[test]
+    fn one_file_does_not_take_many_inputs() {
+        let args = OutputArgs { output: Some("no-such-directory/out".into()), ..OutputArgs::default() };
+        let refused = Targets::new(&args, Naming::Add, 2);
+        assert!(matches!(refused, Err(Error::OneForMany { inputs: 2 })));
+    }
+
+    #[test]
+    fn two_inputs_do_not_share_an_output() {
+        let dir = tempfile::tempdir().unwrap();
+        let args = OutputArgs { output_dir: Some(dir.path().join("new")), ..OutputArgs::default() };
+        let mut targets = Targets::new(&args, Naming::Add, 2).unwrap();
+        assert_eq!(targets.next(&file("a/x")).unwrap(), Target::File(dir.path().join("new/x.b2frame")));
+        assert!(matches!(targets.next(&file("b/x")), Err(Error::Twice { .. })));
+    }
+
+    #[test]
+    fn the_input_is_never_the_output() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        fs::write(&path, b"data").unwrap();
+        let args = OutputArgs { output: Some(path.clone()), force: true, ..OutputArgs::default() };
+        let origin = Origin::File { path, part: crate::input::Part::Whole };
+        assert!(matches!(target(&args, Naming::Add, &origin), Err(Error::Same { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_need_force() {
+        let mut args = OutputArgs { output: Some("/dev/null".into()), ..OutputArgs::default() };
+        assert!(matches!(target(&args, Naming::Add, &file("x")), Err(Error::NotRegular { .. })));
+        args.force = true;
+        assert_eq!(target(&args, Naming::Add, &file("x")).unwrap(), Target::Device("/dev/null".into()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_not_text_keep_their_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        let name = OsStr::from_bytes(b"\xff.b2frame");
+        assert_eq!(strip(name, None).unwrap().as_bytes(), b"\xff");
+    }
+}

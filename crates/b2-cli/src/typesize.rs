@@ -1,0 +1,187 @@
+//! How many bytes an item has, when nobody says.
+//!
+//! In this order: the header of a `.npy` file, an extension that names a type (`.f32`, `.i16`, ...), the data itself.
+//! The guess from data tries what matters: a sample is compressed once for every candidate with shuffle and LZ4, and
+//! the smallest result wins. A larger item size must be better than a smaller one by more than 2 %, since it costs
+//! time and since noise would decide otherwise; text and other bytes without structure come out as 1.
+
+use std::path::Path;
+
+use blosc_chunk::CParams;
+use blosc_codecs::{CodecId, Level};
+use blosc_filters::Pipeline;
+
+/// Bytes of the sample that the guess looks at.
+pub(crate) const SAMPLE: usize = 256 << 10;
+
+/// Item sizes that are tried.
+const CANDIDATES: [u8; 5] = [1, 2, 4, 8, 16];
+
+/// Where an item size comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// The header of a NumPy file.
+    Npy,
+    /// The extension of the name.
+    Extension,
+    /// The first bytes of the data, by trial.
+    Data,
+}
+
+impl Evidence {
+    /// As it is said with `-v`.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Npy => "from the .npy header",
+            Self::Extension => "from the name",
+            Self::Data => "guessed from the data",
+        }
+    }
+}
+
+/// The item size of data that starts with `sample` and is called `name`.
+pub(crate) fn find(name: Option<&Path>, sample: &[u8]) -> (u8, Evidence) {
+    let by_name = || name.and_then(of_extension).map(|typesize| (typesize, Evidence::Extension));
+    let by_header = of_npy(sample).map(|typesize| (typesize, Evidence::Npy));
+    by_header.or_else(by_name).unwrap_or_else(|| (of_data(sample), Evidence::Data))
+}
+
+/// `x.f32` has items of 4 bytes.
+fn of_extension(name: &Path) -> Option<u8> {
+    let extension = name.extension()?.to_str()?.to_ascii_lowercase();
+    EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, typesize)| *typesize)
+}
+
+/// The item size that the header of a `.npy` file names: `{'descr': '<f8', ...}`. Structured types are left to the
+/// guess, and so is everything that does not look like a header.
+fn of_npy(sample: &[u8]) -> Option<u8> {
+    let header = sample.strip_prefix(b"\x93NUMPY")?;
+    let header = header.get(..header.len().min(512))?;
+    let start = position(header, b"'descr': '")?;
+    let descr: Vec<u8> = header.get(start..)?.iter().copied().take_while(|byte| *byte != b'\'').collect();
+    let descr = core::str::from_utf8(&descr).ok()?.trim_start_matches(['<', '>', '|', '=']);
+    let (kind, width) = descr.split_at_checked(1)?;
+    let width = width.split('[').next()?;
+    let width: u8 = width.parse().ok().filter(|width| *width > 0)?;
+    // Unicode counts characters of 4 bytes.
+    if kind == "U" { width.checked_mul(4) } else { Some(width) }
+}
+
+fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle).map(|at| at + needle.len())
+}
+
+/// The candidate that makes the sample smallest.
+fn of_data(sample: &[u8]) -> u8 {
+    // The same bytes for all, whole items for each.
+    let sample = sample.get(..SAMPLE).unwrap_or(sample);
+    let sample = &sample[..sample.len() - sample.len() % 16];
+    let mut best: Option<(usize, u8)> = None;
+    for typesize in CANDIDATES {
+        let Some(cbytes) = trial(sample, typesize) else { continue };
+        // More than 2 % better than what was found so far.
+        if best.is_none_or(|(least, _)| cbytes.saturating_mul(50) < least.saturating_mul(49)) {
+            best = Some((cbytes, typesize));
+        }
+    }
+    best.map_or(1, |(_, typesize)| typesize)
+}
+
+/// Bytes of the sample when compressed with items of `typesize` bytes.
+fn trial(sample: &[u8], typesize: u8) -> Option<usize> {
+    let params = CParams::default()
+        .codec(CodecId::LZ4)
+        .level(Level::DEFAULT)
+        .typesize(typesize.into())
+        .filters(Pipeline::SHUFFLE);
+    blosc_chunk::compress(sample, &params).ok().map(|chunk| chunk.len())
+}
+
+const EXTENSIONS: [(&str, u8); 20] = [
+    ("f16", 2),
+    ("f32", 4),
+    ("f64", 8),
+    ("c64", 8),
+    ("c128", 16),
+    ("i8", 1),
+    ("i16", 2),
+    ("i32", 4),
+    ("i64", 8),
+    ("u8", 1),
+    ("u16", 2),
+    ("u32", 4),
+    ("u64", 8),
+    ("txt", 1),
+    ("csv", 1),
+    ("json", 1),
+    ("log", 1),
+    ("md", 1),
+    ("xml", 1),
+    ("html", 1),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, sample: &[u8]) -> (u8, Evidence) {
+        find(Some(Path::new(name)), sample)
+    }
+
+    #[test]
+    fn extensions_name_types() {
+        assert_eq!(of("air.f32", b""), (4, Evidence::Extension));
+        assert_eq!(of("AIR.I16", b""), (2, Evidence::Extension));
+        assert_eq!(of("notes.txt", b""), (1, Evidence::Extension));
+        assert_eq!(of("air.dat", b""), (1, Evidence::Data));
+    }
+
+    #[test]
+    fn npy_headers_name_types() {
+        let npy =
+            |descr: &str| format!("\u{93}NUMPY\u{1}\0v\0{{'descr': {descr}, 'fortran_order': False, }}");
+        let bytes = |descr: &str| {
+            npy(descr).chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>()
+        };
+        assert_eq!(of("x.f32", &bytes("'<f8'")), (8, Evidence::Npy));
+        assert_eq!(of("x", &bytes("'|u1'")), (1, Evidence::Npy));
+        assert_eq!(of("x", &bytes("'<U5'")), (20, Evidence::Npy));
+        assert_eq!(of("x", &bytes("'<M8[ns]'")), (8, Evidence::Npy));
+        assert_eq!(of_npy(&bytes("[('a', '<i4')]")), None);
+        assert_eq!(of_npy(&bytes("'|S0'")), None);
+        assert_eq!(of_npy(&bytes("'|S300'")), None);
+    }
+
+    /// Items that walk in small steps, as measurements do.
+    fn walk(nitems: usize, mut item: impl FnMut(u32) -> Vec<u8>) -> Vec<u8> {
+        let mut random = blosc_testdata::data::XorShift32::new(7);
+        let mut value = 1u32 << 20;
+        let mut step = || {
+            value = value.wrapping_add(random.next_u32() >> 26).wrapping_sub(32);
+            value
+        };
+        (0..nitems).flat_map(|_| item(step())).collect()
+    }
+
+    #[test]
+    fn numbers_are_recognised_by_what_shuffle_gains() {
+        assert_eq!(of_data(&walk(30_000, |v| v.to_le_bytes().to_vec())), 4);
+        assert_eq!(of_data(&walk(30_000, |v| u64::from(v).to_le_bytes().to_vec())), 8);
+        assert_eq!(of_data(&walk(30_000, |v| f64::from(v).sqrt().to_le_bytes().to_vec())), 8);
+        assert_eq!(
+            of_data(&walk(30_000, |v| u16::try_from(v >> 8 & 0xffff).unwrap().to_le_bytes().to_vec())),
+            2
+        );
+    }
+
+    #[test]
+    fn text_noise_and_nothing_are_bytes() {
+        let text = "the quick brown fox jumps over the lazy dog; ".repeat(500);
+        assert_eq!(of_data(text.as_bytes()), 1);
+        let mut random = blosc_testdata::data::XorShift32::new(3);
+        let noise: Vec<u8> = (0..20_000).flat_map(|_| random.next_u32().to_le_bytes()).collect();
+        assert_eq!(of_data(&noise), 1);
+        assert_eq!(of_data(b""), 1);
+        assert_eq!(of_data(b"abc"), 1);
+    }
+}

@@ -1,0 +1,161 @@
+//! What all commands share: manners of calling, help, versions, messages.
+
+use crate::util::{Dir, snapshot, walk};
+
+#[test]
+fn without_anything_the_help_is_a_usage_error() {
+    let run = Dir::new().b2("");
+    assert_eq!(run.code, Some(2));
+    assert_eq!(run.text(), "");
+    assert!(run.stderr.contains("Usage: b2 COMMAND [OPTIONS] [FILE]..."), "{}", run.stderr);
+}
+
+#[test]
+fn help_goes_to_standard_output() {
+    for line in
+        ["--help", "-h", "help", "help compress", "c --help", "d -h", "-d --help", "cat --help", "list -h"]
+    {
+        let run = Dir::new().b2(line).ok();
+        assert!(run.text().contains("Usage: b2"), "{line}: {}", run.text());
+        assert_eq!(run.stderr, "");
+    }
+}
+
+#[test]
+fn long_help_has_examples_and_short_help_has_none() {
+    for command in ["compress", "decompress", "cat", "info", "list", "verify"] {
+        let dir = Dir::new();
+        assert!(dir.b2(&format!("{command} --help")).ok().text().contains("Examples:\n"), "{command}");
+        assert!(!dir.b2(&format!("{command} -h")).ok().text().contains("Examples:"), "{command}");
+    }
+}
+
+#[test]
+fn the_version_names_the_codecs_when_asked() {
+    let dir = Dir::new();
+    let version = format!("b2 {}\n", env!("CARGO_PKG_VERSION"));
+    for line in ["-V", "--version", "c -V", "info --version"] {
+        assert_eq!(dir.b2(line).ok().text(), version, "{line}");
+    }
+    let long = dir.b2("-V -v").ok();
+    assert!(long.text().starts_with(&version));
+    assert!(long.text().contains("codecs   blosclz lz4 lz4hc"), "{}", long.text());
+}
+
+#[test]
+fn wrong_use_is_exit_code_2() {
+    let dir = Dir::new();
+    for line in [
+        "c --no-such-option",
+        "c -l 10 x",
+        "c -t 0 x",
+        "c -z 5Q x",
+        "c -C gzip x",
+        "c --filter sharpen x",
+        "completions tcsh",
+    ] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(2), "{line}");
+        assert!(run.stderr.starts_with("error: "), "{line}: {}", run.stderr);
+        assert_eq!(run.text(), "");
+    }
+}
+
+#[test]
+fn a_missing_file_is_exit_code_3_for_every_command() {
+    let dir = Dir::new();
+    for line in ["c", "d", "cat", "info", "list", "verify"] {
+        let run = dir.b2(&format!("{line} missing.b2frame"));
+        assert_eq!(run.code, Some(3), "{line}");
+        assert_eq!(run.stderr, "b2: missing.b2frame: no such file or directory\n");
+    }
+}
+
+#[test]
+fn a_mistyped_command_is_told_from_a_missing_file() {
+    snapshot!(Dir::new().b2("comprss x.f32"), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: comprss: no such file or directory
+    hint: did you mean the command `compress`?
+    b2: x.f32: no such file or directory
+    "#);
+}
+
+#[test]
+fn failures_are_objects_when_asked() {
+    snapshot!(Dir::new().b2("info --json missing"), @r#"
+    exit 3
+    --- stdout
+    --- stderr
+    {"schema":"b2.error/1","kind":"io","message":"no such file or directory","file":"missing"}
+    "#);
+}
+
+#[test]
+fn quiet_twice_takes_away_the_errors_but_not_the_code() {
+    let run = Dir::new().b2("-qq info missing");
+    assert_eq!((run.code, run.text(), run.stderr.as_str()), (Some(3), "", ""));
+    let run = Dir::new().b2("-q info missing");
+    assert_eq!(run.stderr, "b2: missing: no such file or directory\n");
+}
+
+#[test]
+fn colour_comes_when_asked_for() {
+    let dir = Dir::new();
+    assert!(dir.b2("info --color always missing").stderr.contains("\u{1b}["));
+    assert!(!dir.b2("info missing").stderr.contains("\u{1b}["));
+    assert!(!dir.b2("info --color never missing").stderr.contains("\u{1b}["));
+}
+
+#[test]
+fn a_directory_needs_r() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("sub")).unwrap();
+    snapshot!(dir.b2("verify sub"), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: sub: is a directory
+    hint: use -r to walk directories
+    "#);
+}
+
+#[test]
+fn many_inputs_go_on_and_the_first_failure_gives_the_code() {
+    let dir = Dir::new();
+    dir.write("a.f32", walk(1000)).write("b.txt", "no frame");
+    dir.b2("c -q a.f32").ok();
+    let run = dir.b2("verify missing b.txt a.f32.b2frame");
+    assert_eq!(run.code, Some(3));
+    assert_eq!(run.text(), "a.f32.b2frame: OK (decoded; no checksums stored)\n");
+    let run = dir.b2("verify b.txt missing a.f32.b2frame");
+    assert_eq!(run.code, Some(4));
+    assert_eq!(run.stderr.lines().count(), 2);
+}
+
+#[test]
+fn completions_and_pages_are_printed() {
+    let dir = Dir::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = dir.b2(&format!("completions {shell}")).ok();
+        assert!(script.text().contains("decompress"), "{shell}");
+    }
+    assert!(dir.b2("man").ok().text().contains(".TH b2 1"));
+    assert!(dir.b2("man compress").ok().text().contains("chunk\\-size"));
+    assert_eq!(dir.b2("man nothing").code, Some(2));
+}
+
+#[test]
+fn formats_lists_codecs_and_filters() {
+    let dir = Dir::new();
+    let text = dir.b2("formats").ok();
+    for word in ["b2frame", "blosclz", "zstd", "bitshuffle", "zfp_rate", "bytedelta"] {
+        assert!(text.text().contains(word), "{word}");
+    }
+    let json: serde_json::Value = serde_json::from_slice(&dir.b2("formats --json").ok().stdout).unwrap();
+    assert_eq!(json["schema"], "b2.formats/1");
+    assert_eq!(json["codecs"][1]["name"], "lz4");
+    assert_eq!(json["codecs"][1]["available"], true);
+}

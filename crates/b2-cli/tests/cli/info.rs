@@ -1,0 +1,256 @@
+//! `info` and `list`, on frames of the fixtures, whose numbers never change.
+
+use blosc_testdata::fixture::path;
+
+use crate::util::{Dir, snapshot};
+
+/// A directory with some of the sample frames.
+fn samples(names: &[&str]) -> Dir {
+    let dir = Dir::new();
+    for name in names {
+        std::fs::copy(path("frames").join(name), dir.path(name)).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn a_frame() {
+    snapshot!(samples(&["tiny.b2frame"]).b2("info tiny.b2frame"), @r#"
+    exit 0
+    --- stdout
+    tiny.b2frame: Blosc2 super-chunk, contiguous frame (format 2)
+      items       37 x 4 bytes     148 B -> 111 B  1.33x
+      chunks      3 of 64 B, last 20 B, blocks of 64 B; 1 all zero
+      pipeline    shuffle -> lz4 level 5
+      file        369 B     header 117 B, index 56 B, trailer 85 B, dead 0 B
+      checksums   none
+      opens with  C-Blosc2 2.0.3 or newer
+      meta        kind
+      vlmeta      note
+    --- stderr
+    "#);
+}
+
+#[test]
+fn a_frame_with_all_details() {
+    snapshot!(samples(&["tiny.b2frame"]).b2("info -vv tiny.b2frame"), @r#"
+    exit 0
+    --- stdout
+    tiny.b2frame: Blosc2 super-chunk, contiguous frame (format 2)
+      items       37 x 4 bytes     148 B -> 111 B  1.33x
+      chunks      3 of 64 B, last 20 B, blocks of 64 B; 1 all zero
+      pipeline    shuffle -> lz4 level 5, split forward
+      file        369 B     header 117 B, index 56 B, trailer 85 B, dead 0 B
+      checksums   none
+      opens with  C-Blosc2 2.0.3 or newer
+      meta        kind
+      vlmeta      note
+      kind        "demo"
+      note        "hi"
+        chunk          offset         bytes          data    ratio  blocksize  special  pipeline
+            0             117            59            64     1.08         64  -        shuffle -> lz4
+            1               -             0            64        -          -  zeros    -
+            2             176            52            20     0.38         20  -        stored
+    --- stderr
+    "#);
+}
+
+#[test]
+fn a_frame_as_json() {
+    snapshot!(samples(&["tiny.b2frame"]).b2("info --json tiny.b2frame"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.info/1","path":"tiny.b2frame","format":"cframe","format_version":2,"nbytes":148,"cbytes":111,"cratio":1.3333333333333333,"file_bytes":369,"dead_bytes":0,"nchunks":3,"chunksize":64,"blocksize":64,"typesize":4,"codec":"lz4","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"forward","dict":false,"special":{"zeros":1,"nan":0,"value":0,"uninit":0},"metalayers":{"kind":"demo"},"vlmetalayers":{"note":"hi"}}
+    --- stderr
+    "#);
+    snapshot!(samples(&["tiny.b2frame"]).b2("info --json -vv tiny.b2frame"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.info/1","path":"tiny.b2frame","format":"cframe","format_version":2,"nbytes":148,"cbytes":111,"cratio":1.3333333333333333,"file_bytes":369,"dead_bytes":0,"nchunks":3,"chunksize":64,"blocksize":64,"typesize":4,"codec":"lz4","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"forward","dict":false,"special":{"zeros":1,"nan":0,"value":0,"uninit":0},"metalayers":{"kind":"demo"},"vlmetalayers":{"note":"hi"},"chunks":[{"nchunk":0,"offset":117,"cbytes":59,"nbytes":64,"codec":"lz4","filters":["shuffle"],"blocksize":64},{"nchunk":1,"cbytes":0,"nbytes":64,"special":"zeros"},{"nchunk":2,"offset":176,"cbytes":52,"nbytes":20,"codec":"blosclz","filters":["shuffle"],"blocksize":20,"memcpyed":true}]}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn an_array() {
+    snapshot!(samples(&["nd-struct.b2nd"]).b2("nd-struct.b2nd"), @r#"
+    exit 0
+    --- stdout
+    nd-struct.b2nd: Blosc2 n-d array, contiguous frame (format 2)
+      shape       2     [('a', '<i4'), ('b', '<f8'), ('c', 'S3')], items of 15 bytes, C order
+      chunks      2
+      blocks      2
+      size        30 B -> 62 B  0.48x
+      stored      1 of 30 B, blocks of 30 B
+      pipeline    shuffle -> zstd level 5
+      file        321 B     header 184 B, index 40 B, trailer 35 B, dead 0 B
+      checksums   none
+      opens with  C-Blosc2 2.0.3 or newer
+      meta        b2nd
+    --- stderr
+    "#);
+    snapshot!(samples(&["nd-struct.b2nd"]).b2("info --json nd-struct.b2nd"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.info/1","path":"nd-struct.b2nd","format":"cframe","format_version":2,"nbytes":30,"cbytes":62,"cratio":0.4838709677419355,"file_bytes":321,"dead_bytes":0,"nchunks":1,"chunksize":30,"blocksize":30,"typesize":15,"codec":"zstd","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"auto","dict":false,"special":{"zeros":0,"nan":0,"value":0,"uninit":0},"shape":[2],"chunkshape":[2],"blockshape":[2],"dtype":"[('a', '<i4'), ('b', '<f8'), ('c', 'S3')]","metalayers":{"b2nd":[0,1,[2],[2],[2],0,"[('a', '<i4'), ('b', '<f8'), ('c', 'S3')]"]}}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn runs_and_dead_bytes() {
+    snapshot!(samples(&["special-nan.b2frame"]).b2("special-nan.b2frame"), @r#"
+    exit 0
+    --- stdout
+    special-nan.b2frame: Blosc2 super-chunk, contiguous frame (format 2)
+      items       250 x 4 bytes     1000 B -> 0 B
+      chunks      3 of 400 B, last 200 B, blocks of 400 B; 3 all NaN
+      pipeline    shuffle -> lz4 level 5
+      file        172 B     header 97 B, index 40 B, trailer 35 B, dead 0 B
+      checksums   none
+      opens with  C-Blosc2 2.0.3 or newer
+    --- stderr
+    "#);
+    snapshot!(samples(&["delete-all-then-append.b2frame"]).b2("delete-all-then-append.b2frame"), @r#"
+    exit 0
+    --- stdout
+    delete-all-then-append.b2frame: Blosc2 super-chunk, contiguous frame (format 2)
+      items       100 x 4 bytes     400 B -> 177 B  2.26x
+      chunks      1 of 400 B, blocks of 400 B
+      pipeline    shuffle -> lz4 level 5
+      file        706 B     header 97 B, index 40 B, trailer 35 B, dead 357 B
+      checksums   none
+      opens with  C-Blosc2 2.0.3 or newer
+    --- stderr
+    "#);
+    snapshot!(samples(&["empty.b2frame"]).b2("empty.b2frame"), @r#"
+    exit 0
+    --- stdout
+    empty.b2frame: Blosc2 super-chunk, contiguous frame (format 2)
+      items       0 x 4 bytes     0 B -> 0 B
+      chunks      0
+      pipeline    shuffle -> lz4 level 5
+      file        132 B     header 97 B, index 0 B, trailer 35 B, dead 0 B
+      checksums   none
+      opens with  C-Blosc2 2.0.3 or newer
+    --- stderr
+    "#);
+}
+
+#[test]
+fn chunks_of_many_sizes() {
+    snapshot!(samples(&["variable-with-one-special.b2frame"]).b2("info -vv variable-with-one-special.b2frame"), @r#"
+    exit 0
+    --- stdout
+    variable-with-one-special.b2frame: Blosc2 super-chunk, contiguous frame (format 3: variable chunks)
+      items       450 x 4 bytes     1.8 KiB -> 595 B  3.03x
+      chunks      5, blocks of 400 B; 1 all zero
+      pipeline    shuffle -> lz4 level 5, split forward
+      file        799 B     header 97 B, index 72 B, trailer 35 B, dead 0 B
+      checksums   none
+      opens with  C-Blosc2 3.0.0 or newer (format 3)
+        chunk          offset         bytes          data    ratio  blocksize  special  pipeline
+            0              97           152           400     2.63        400  -        shuffle -> lz4
+            1             503           189           400     2.12        200  -        shuffle -> lz4
+            2               -             0           400        -          -  zeros    -
+            3             249           152           400     2.63        400  -        shuffle -> lz4
+            4             401           102           200     1.96        200  -        shuffle -> lz4
+    --- stderr
+    "#);
+}
+
+#[test]
+fn what_cannot_be_told_is_a_problem_and_code_1() {
+    snapshot!(samples(&["variable-with-two-specials.b2frame"]).b2("variable-with-two-specials.b2frame"), @r#"
+    exit 1
+    --- stdout
+    variable-with-two-specials.b2frame: Blosc2 super-chunk, contiguous frame (format 3: variable chunks)
+      items       450 x 4 bytes     1.8 KiB -> 0 B
+      chunks      5, blocks of 400 B
+      pipeline    shuffle -> lz4 level 5
+      file        647 B     header 97 B, index 72 B, trailer 35 B, dead 0 B
+      checksums   none
+      opens with  C-Blosc2 3.0.0 or newer (format 3)
+      problem     at byte 540: chunk 2 has no size: 2 special chunks share 800 bytes
+    --- stderr
+    "#);
+}
+
+#[test]
+fn sizes_in_powers_of_1000() {
+    let dir = samples(&["nd-typesize300.b2nd"]);
+    assert!(dir.b2("info --si nd-typesize300.b2nd").ok().text().contains("13.5 kB -> "));
+    assert!(dir.b2("info nd-typesize300.b2nd").ok().text().contains("13.2 KiB -> "));
+}
+
+#[test]
+fn a_list() {
+    let names = ["tiny.b2frame", "tiny-nd.b2nd", "special-zero.b2frame"];
+    let dir = samples(&names);
+    snapshot!(dir.b2(&format!("-l {}", names.join(" "))), @r#"
+    exit 0
+    --- stdout
+    Format   Chunks  Compressed  Uncompressed  Ratio  Check  Name
+    b2frame       3       369 B         148 B   0.40  none   tiny.b2frame
+    b2nd          4       456 B          64 B   0.14  none   tiny-nd.b2nd
+    b2frame       3       172 B        1000 B   5.81  none   special-zero.b2frame
+                 10       997 B       1.2 KiB   1.22         3 files
+    --- stderr
+    "#);
+    snapshot!(dir.b2("list --json tiny-nd.b2nd"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.list/1","path":"tiny-nd.b2nd","format":"b2nd","nchunks":4,"file_bytes":456,"nbytes":64,"cratio":0.14035087719298245,"frames":1}
+    --- stderr
+    "#);
+    snapshot!(dir.b2("ls -r ."), @r#"
+    exit 0
+    --- stdout
+    Format   Chunks  Compressed  Uncompressed  Ratio  Check  Name
+    b2frame       3       172 B        1000 B   5.81  none   ./special-zero.b2frame
+    b2nd          4       456 B          64 B   0.14  none   ./tiny-nd.b2nd
+    b2frame       3       369 B         148 B   0.40  none   ./tiny.b2frame
+                 10       997 B       1.2 KiB   1.22         3 files
+    --- stderr
+    "#);
+}
+
+#[test]
+fn a_sparse_frame_is_named_and_refused() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("s.b2frame")).unwrap();
+    std::fs::copy(path("frames/tiny-sparse.b2frame/chunks.b2frame"), dir.path("s.b2frame/chunks.b2frame"))
+        .unwrap();
+    snapshot!(dir.b2("s.b2frame"), @r#"
+    exit 4
+    --- stdout
+    --- stderr
+    b2: s.b2frame: a sparse frame, one file for every chunk
+    hint: this version reads frames that are one file
+    "#);
+}
+
+#[test]
+fn older_frames_and_other_formats_are_named() {
+    let dir = Dir::new();
+    dir.write("old", b"\x9d\xa8b2frame\0\xd2\0\0\0\x57")
+        .write("png", b"\x89PNG\r\n\x1a\n")
+        .write("empty", b"");
+    dir.write("blp", b"blpk\x03\0\0\0").write("text", b"some text");
+    snapshot!(dir.b2("old png empty blp text"), @r#"
+    exit 4
+    --- stdout
+    --- stderr
+    b2: old: an older frame layout, of the 2.0.0 betas (first byte 0x9d)
+    b2: png: not a Blosc file (starts with 89 50 4e 47: a PNG image)
+    b2: empty: not a Blosc file (it is empty)
+    b2: blp: not a Blosc2 frame (starts with 62 6c 70 6b: a Bloscpack file)
+    b2: text: not a Blosc file (starts with 73 6f 6d 65)
+    "#);
+    snapshot!(dir.b2("info --json png"), @r#"
+    exit 4
+    --- stdout
+    --- stderr
+    {"schema":"b2.error/1","kind":"foreign","message":"not a Blosc file (starts with 89 50 4e 47: a PNG image)","file":"png"}
+    "#);
+}

@@ -1,0 +1,11 @@
+//! The program as its users meet it: every case runs `b2` in a directory of its own and looks at standard output,
+//! standard error, the exit code and the files that are left.
+
+mod compress;
+mod damage;
+mod general;
+mod info;
+mod read;
+mod safety;
+mod util;
+mod verify;

@@ -1,0 +1,190 @@
+//! Files are safe: nothing is overwritten unasked, nothing half-made is left, nothing is removed too early.
+
+use core::time::Duration;
+use std::{
+    io::Write,
+    process::{Child, Stdio},
+    time::Instant,
+};
+
+use crate::util::{Dir, snapshot, walk};
+
+#[test]
+fn nothing_is_overwritten_unasked() {
+    let dir = Dir::new();
+    dir.write("a.f32", walk(100)).write("a.f32.b2frame", "precious");
+    snapshot!(dir.b2("c a.f32"), @r#"
+    exit 3
+    --- stdout
+    --- stderr
+    b2: a.f32.b2frame: file exists
+    hint: use -f to overwrite, or -o to choose another name
+    "#);
+    assert_eq!(dir.read("a.f32.b2frame"), b"precious");
+    dir.b2("c -f a.f32").ok();
+    assert_ne!(dir.read("a.f32.b2frame"), b"precious");
+    snapshot!(dir.b2("d a.f32.b2frame"), @r#"
+    exit 3
+    --- stdout
+    --- stderr
+    b2: a.f32: file exists
+    hint: use -f to overwrite, or -o to choose another name
+    "#);
+    assert_eq!(dir.names(), ["a.f32", "a.f32.b2frame"]);
+}
+
+#[test]
+fn the_input_is_never_its_own_output() {
+    let dir = Dir::new();
+    dir.write("a", walk(100));
+    snapshot!(dir.b2("c -f a -o a"), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a: is the input itself
+    hint: use -o to choose another name
+    "#);
+    assert_eq!(dir.read("a"), walk(100));
+}
+
+#[test]
+fn rm_removes_the_input_after_reading_back() {
+    let dir = Dir::new();
+    let data = walk(100_000);
+    dir.write("a.i32", &data);
+    dir.b2("c -q --rm a.i32").ok();
+    assert_eq!(dir.names(), ["a.i32.b2frame"]);
+    dir.b2("d --rm a.i32.b2frame").ok();
+    assert_eq!(dir.names(), ["a.i32"]);
+    assert!(dir.read("a.i32") == data);
+    dir.b2("c -q --rm --keep a.i32").ok();
+    assert_eq!(dir.names(), ["a.i32", "a.i32.b2frame"]);
+}
+
+#[test]
+fn rm_keeps_what_was_not_restored() {
+    let dir = Dir::new();
+    dir.write("a", walk(100)).b2("c -q a").ok();
+    std::fs::remove_file(dir.path("a")).unwrap();
+    let frame = dir.read("a.b2frame");
+    dir.write("a.b2frame", [&frame[..], b"more"].concat());
+    let run = dir.b2("d -q --rm a.b2frame");
+    assert_eq!(run.code, Some(1));
+    assert_eq!(
+        run.stderr,
+        "b2: a.b2frame: kept, because 4 bytes behind the last frame would be lost\nhint: use -f with --rm if this is meant\n"
+    );
+    assert_eq!(dir.names(), ["a", "a.b2frame"]);
+    let sample = blosc_testdata::fixture::path("frames/tiny.b2frame");
+    std::fs::copy(sample, dir.path("tiny.b2frame")).unwrap();
+    let run = dir.b2("d --rm tiny.b2frame");
+    assert!(run.stderr.contains("the metalayer `kind` would be lost"), "{}", run.stderr);
+    assert!(dir.path("tiny.b2frame").exists());
+}
+
+#[test]
+fn rm_keeps_the_input_of_a_failure() {
+    let dir = Dir::new();
+    dir.write("a", walk(100)).write("a.b2frame", "in the way");
+    assert_eq!(dir.b2("c --rm a").code, Some(3));
+    assert_eq!(dir.names(), ["a", "a.b2frame"]);
+    assert_eq!(dir.b2("d -f --rm a.b2frame").code, Some(4));
+    assert_eq!(dir.names(), ["a", "a.b2frame"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_exit_code_3() {
+    let dir = Dir::new();
+    dir.write("a", walk(1_000_000)).b2("c -q a").ok();
+    for line in ["c -f a -o /dev/full", "d -f a.b2frame -o /dev/full"] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(3), "{line}");
+        assert_eq!(run.stderr, "b2: /dev/full: writing: no space left on device\n", "{line}");
+    }
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = dir.command("cat a.b2frame").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_and_links_need_force() {
+    let dir = Dir::new();
+    dir.write("a", walk(100));
+    std::os::unix::fs::symlink("a", dir.path("link")).unwrap();
+    snapshot!(dir.b2("c a -o /dev/null"), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: /dev/null: is a device
+    hint: use -f if this is meant
+    "#);
+    snapshot!(dir.b2("c link"), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: link: is a symbolic link
+    hint: use -f if this is meant
+    "#);
+    dir.b2("c -qf a -o /dev/null").ok();
+    dir.b2("c -qf link").ok();
+    assert_eq!(dir.names(), ["a", "link", "link.b2frame"]);
+    assert_eq!(dir.b2("cat link.b2frame").ok().stdout, walk(100));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_without_permission_is_exit_code_3() {
+    let dir = Dir::new();
+    dir.write("a", walk(100));
+    let run = dir.b2("c a -o missing/out");
+    assert_eq!(run.code, Some(3));
+    assert_eq!(run.stderr, "b2: missing/out: creating the file: no such file or directory\n");
+}
+
+/// A compression that waits for more data from a pipe, with its temporary file already there.
+#[cfg(unix)]
+fn waiting(dir: &Dir) -> Child {
+    let mut child = dir.command("c -o out.b2frame").stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&walk(1_000_000)).unwrap();
+    child.stdin = Some(stdin);
+    let start = Instant::now();
+    while !dir.names().iter().any(|name| name.starts_with(".out.b2frame.b2tmp-")) {
+        assert!(start.elapsed() < Duration::from_secs(20), "no temporary file");
+        std::thread::yield_now();
+    }
+    child
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_leave_nothing_behind() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let dir = Dir::new();
+        let mut child = waiting(&dir);
+        let kill = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{signal}");
+        assert_eq!(dir.names(), Vec::<String>::new(), "SIG{signal}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn mode_and_times_come_with_the_data() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let dir = Dir::new();
+    dir.write("a", walk(100));
+    let file = std::fs::File::options().append(true).open(dir.path("a")).unwrap();
+    let old = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    file.set_times(std::fs::FileTimes::new().set_modified(old)).unwrap();
+    std::fs::set_permissions(dir.path("a"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    dir.b2("c -q a").ok();
+    let made = std::fs::metadata(dir.path("a.b2frame")).unwrap();
+    assert_eq!((made.mode() & 0o777, made.mtime()), (0o640, 1_000_000_000));
+    dir.b2("d a.b2frame -o back").ok();
+    let made = std::fs::metadata(dir.path("back")).unwrap();
+    assert_eq!((made.mode() & 0o777, made.mtime()), (0o640, 1_000_000_000));
+}

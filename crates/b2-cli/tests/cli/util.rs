@@ -1,0 +1,119 @@
+//! A directory to run in, and what came of a run.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use tempfile::TempDir;
+
+/// A directory of its own for one case.
+pub(crate) struct Dir(TempDir);
+
+impl Dir {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
+        fs::write(self.path(name), bytes).unwrap();
+        self
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// The names in the directory, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// A command line of `b2`, to be split at spaces, ready to run here.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_b2"));
+        command.args(line.split_whitespace()).current_dir(self.0.path());
+        command.env_clear().env("TMPDIR", self.0.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs `b2` with a line of arguments.
+    pub(crate) fn b2(&self, line: &str) -> Run {
+        Run::of(self.command(line).output().unwrap())
+    }
+
+    /// Runs `b2` with bytes on its standard input.
+    pub(crate) fn b2_with(&self, line: &str, input: &[u8]) -> Run {
+        let mut child = self.command(line).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        // A program that does not read everything closes the pipe; that is for its exit code to judge.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Run::of(output)
+    }
+}
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        Self { code: output.status.code(), stdout: output.stdout, stderr }
+    }
+
+    /// Asserts success, and nothing said against it.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        self
+    }
+
+    /// Standard output as text.
+    pub(crate) fn text(&self) -> &str {
+        core::str::from_utf8(&self.stdout).unwrap()
+    }
+
+    /// All three results in one text, for snapshots.
+    pub(crate) fn all(&self) -> String {
+        let code = self.code.map_or("signal".to_owned(), |code| code.to_string());
+        format!("exit {code}\n--- stdout\n{}--- stderr\n{}", self.text(), self.stderr)
+    }
+}
+
+/// Asserts that a run looks as noted beside the test.
+macro_rules! snapshot {
+    ($run:expr, @$expected:literal) => {
+        insta::assert_snapshot!($run.all(), @$expected)
+    };
+}
+pub(crate) use snapshot;
+
+/// Items that walk in small steps, as measurements do: they compress, and every one differs.
+pub(crate) fn walk(nitems: usize) -> Vec<u8> {
+    let mut random = blosc_testdata::data::XorShift32::new(11);
+    let mut value = 1 << 20;
+    let mut step = || {
+        value = value + (random.next_u32() >> 27) - 16;
+        value
+    };
+    (0..nitems).flat_map(|_| step().to_le_bytes()).collect()
+}

@@ -1,0 +1,117 @@
+//! `verify`: what is sound, what is not, and how it is told.
+
+use blosc_testdata::fixture::{Format, Manifest, path};
+
+use crate::util::{Dir, snapshot, walk};
+
+#[test]
+fn sound_frames_are_ok() {
+    let dir = Dir::new();
+    for fixture in Manifest::load().unwrap().of(Format::Cframe) {
+        let name = fixture.path().display().to_string();
+        assert_eq!(
+            dir.b2(&format!("verify {name}")).ok().text(),
+            format!("{name}: OK (decoded; no checksums stored)\n")
+        );
+    }
+}
+
+/// A frame of five chunks of 4000 bytes of which the third and the last are damaged in their streams.
+fn damaged() -> Dir {
+    let dir = Dir::new();
+    dir.write("w.i32", walk(5000)).b2("c -q -z 4000 w.i32").ok();
+    let table: serde_json::Value =
+        serde_json::from_slice(&dir.b2("info --json -vv w.i32.b2frame").ok().stdout).unwrap();
+    let mut frame = dir.read("w.i32.b2frame");
+    for nchunk in [2, 4] {
+        let at = usize::try_from(table["chunks"][nchunk]["offset"].as_u64().unwrap()).unwrap();
+        // The first four bytes behind the block starts are the length of a stream.
+        frame[at + 36..at + 40].copy_from_slice(&i32::MAX.to_le_bytes());
+    }
+    dir.write("bad.b2frame", frame);
+    dir
+}
+
+#[test]
+fn every_bad_chunk_is_named() {
+    let run = damaged().b2("verify bad.b2frame");
+    assert_eq!(run.code, Some(1));
+    assert_eq!(run.text(), "bad.b2frame: DAMAGED: 3 chunks good, 2 bad\n");
+    let lines: Vec<_> = run.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", run.stderr);
+    assert!(lines[0].starts_with("b2: bad.b2frame: chunk 2 at byte "), "{}", run.stderr);
+    assert!(lines[1].starts_with("b2: bad.b2frame: chunk 4 at byte "), "{}", run.stderr);
+}
+
+#[test]
+fn json_has_a_row_for_every_bad_chunk() {
+    let dir = damaged();
+    let run = dir.b2("t --json bad.b2frame w.i32.b2frame");
+    assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""));
+    let documents: Vec<serde_json::Value> =
+        run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [bad, good] = &documents[..] else { panic!("two documents") };
+    assert_eq!(
+        (&bad["schema"], &bad["ok"], &bad["nchunks"]),
+        (&"b2.verify/1".into(), &false.into(), &5.into())
+    );
+    assert_eq!((&bad["bad"][0]["chunk"], &bad["bad"][1]["chunk"]), (&2.into(), &4.into()));
+    assert_eq!(bad["bad"][0]["kind"], "data");
+    assert!(bad["bad"][0]["offset"].is_u64() && bad["bad"][0]["message"].is_string());
+    assert_eq!(
+        (&good["ok"], &good["bad"], &good["checksums"]),
+        (&true.into(), &serde_json::json!([]), &"none".into())
+    );
+}
+
+#[test]
+fn the_rest_of_a_damaged_frame_can_still_be_had() {
+    let dir = damaged();
+    let data = dir.read("w.i32");
+    assert!(dir.b2("cat --bytes 0:8000 bad.b2frame").ok().stdout == data[..8000]);
+    assert!(dir.b2("cat --bytes 12000:16000 bad.b2frame").ok().stdout == data[12_000..16_000]);
+    let run = dir.b2("cat bad.b2frame");
+    assert_eq!(run.code, Some(1));
+    assert!(run.stdout == data[..8000]);
+}
+
+#[test]
+fn what_the_originals_left_behind_is_a_warning() {
+    // Its header says blocks of another size than they have.
+    let file = path("frames/special-value.b2frame");
+    assert_eq!(Dir::new().b2(&format!("verify {}", file.display())).code, Some(0));
+}
+
+#[test]
+fn sizes_that_are_lost_are_damage() {
+    let dir = Dir::new();
+    std::fs::copy(path("frames/variable-with-two-specials.b2frame"), dir.path("two.b2frame")).unwrap();
+    snapshot!(dir.b2("verify two.b2frame"), @r#"
+    exit 1
+    --- stdout
+    two.b2frame: DAMAGED: 3 chunks good, 2 bad
+    --- stderr
+    b2: two.b2frame: at byte 540: chunk 2 has no size: 2 special chunks share 800 bytes
+    b2: two.b2frame: at byte 540: chunk 3 has no size: 2 special chunks share 800 bytes
+    "#);
+    snapshot!(dir.b2("verify --json two.b2frame"), @r#"
+    exit 1
+    --- stdout
+    {"schema":"b2.verify/1","path":"two.b2frame","ok":false,"nchunks":5,"nbytes":1000,"bad":[{"offset":540,"chunk":2,"kind":"data","message":"at byte 540: chunk 2 has no size: 2 special chunks share 800 bytes"},{"offset":540,"chunk":3,"kind":"data","message":"at byte 540: chunk 3 has no size: 2 special chunks share 800 bytes"}],"checksums":"none"}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn an_unknown_codec_is_not_damage() {
+    let dir = Dir::new();
+    dir.write("w", walk(1000)).b2("c -q -t 4 w").ok();
+    let mut frame = dir.read("w.b2frame");
+    // Format 6 in the flags of the first chunk, and a codec that nobody has.
+    frame[97 + 2] = frame[97 + 2] & 0x1f | 6 << 5;
+    frame[97 + 22] = 200;
+    let run = dir.write("w.b2frame", frame).b2("verify w.b2frame");
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert_eq!(run.text(), "w.b2frame: NOT READABLE: 0 chunks good, 1 bad\n");
+    assert!(run.stderr.contains("200"), "{}", run.stderr);
+}

@@ -37,6 +37,7 @@ const SAMPLES: &[&str] = &[
     "variable-with-one-special.b2frame",
     "variable-with-two-specials.b2frame",
     "variable-zero-as-value.b2frame",
+    "vl-blocks.b2frame",
 ];
 
 /// A sample and its sidecar.

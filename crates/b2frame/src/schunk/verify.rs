@@ -139,11 +139,11 @@ impl SChunk {
             |scratch, job| match job {
                 Found::Part(part) => self.check(part, scratch),
                 Found::Bad(nchunk, error) => {
-                    Checked { nchunk, nbytes: 0, note: None, dest: vec![], result: Err(error) }
+                    Checked { nchunk, is_end: true, nbytes: 0, note: None, dest: vec![], result: Err(error) }
                 }
             },
             |checked: Checked| {
-                let nchunks = checked.nchunk;
+                let nchunks = checked.nchunk.saturating_add(checked.is_end.into());
                 buffers.borrow_mut().push(done.take(self, checked));
                 progress(Progress { nchunks, nbytes: done.report.nbytes });
                 Ok(())
@@ -159,7 +159,8 @@ impl SChunk {
         let location = part.location;
         let (part, result) = self.decode(part, scratch);
         let note = if is_first { self.note(nchunk, &location, scratch) } else { None };
-        Checked { nchunk, nbytes: part.range.len() as u64, note, dest: part.dest, result }
+        let is_end = part.range.end == location.nbytes();
+        Checked { nchunk, is_end, nbytes: part.range.len() as u64, note, dest: part.dest, result }
     }
 
     /// What is odd about a chunk that was just decoded with this scratch.
@@ -187,6 +188,8 @@ enum Found {
 /// What came of it.
 struct Checked {
     nchunk: u64,
+    /// Whether the chunk is through.
+    is_end: bool,
     nbytes: u64,
     note: Option<Note>,
     dest: Vec<u8>,
@@ -216,7 +219,7 @@ struct Done<'a> {
 impl Done<'_> {
     /// Notes a result and gives its buffer back.
     fn take(&mut self, schunk: &SChunk, checked: Checked) -> Vec<u8> {
-        let Checked { nchunk, nbytes, note, dest, result } = checked;
+        let Checked { nchunk, nbytes, note, dest, result, .. } = checked;
         let report = &mut *self.report;
         report.notes.extend(note.filter(|_| report.notes.len() < self.max));
         match result {

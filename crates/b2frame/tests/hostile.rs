@@ -1,0 +1,166 @@
+//! Frames changed at random: an error, or data, but never a panic and never an absurd allocation.
+
+use std::sync::Arc;
+
+use b2frame::{Error, FrameParams, NdMeta, OpenOptions, ReadOptions, SChunk, VerifyOptions, to_cframe};
+use blosc_chunk::{CParams, CodecId, Threads};
+use blosc_io::MemStore;
+use blosc_testdata::data::Kind;
+use proptest::prelude::*;
+
+/// Does with a frame all that can be done.
+fn use_it(frame: Vec<u8>) -> Result<(), Error> {
+    let schunk = SChunk::from_store(Arc::new(MemStore::new(frame)))?;
+    let read = ReadOptions::default().threads(Threads::One).max_memory(1 << 20);
+    let nchunks = schunk.nchunks().min(50);
+    let _ = schunk.decode_ordered(0..nchunks, &read, |_, _| Ok::<(), Error>(()));
+    for nchunk in 0..nchunks {
+        let _ = (schunk.chunk_info(nchunk), schunk.chunk(nchunk));
+    }
+    for layer in schunk.vlmeta().stored().iter() {
+        let _ = schunk.vlmeta().decode(layer);
+    }
+    let _ = schunk.read_bytes(schunk.nbytes() / 2, &mut [0; 3]);
+    if schunk.nchunks() < 1000 {
+        let _ = schunk.usage();
+        schunk.verify(&VerifyOptions::default().read(read), |_| {});
+    }
+    if let Ok(Some(array)) = schunk.nd_view() {
+        let mut left = 1_u64 << 20;
+        let _ = array.for_each_band(&read, |bytes| {
+            left = left.checked_sub(bytes.len() as u64).ok_or(Stop)?;
+            Ok::<(), Stop>(())
+        });
+    }
+    Ok(())
+}
+
+/// Enough was read.
+struct Stop;
+
+impl From<Error> for Stop {
+    fn from(_: Error) -> Self {
+        Self
+    }
+}
+
+fn samples() -> Vec<Vec<u8>> {
+    let names = [
+        "tiny.b2frame",
+        "tiny-nd.b2nd",
+        "fixed-updated.b2frame",
+        "special-nan.b2frame",
+        "variable-with-one-special.b2frame",
+        "nd-struct.b2nd",
+        "vl-blocks.b2frame",
+    ];
+    let mut samples: Vec<_> =
+        names.iter().map(|name| blosc_testdata::fixture::read(format!("frames/{name}")).unwrap()).collect();
+    let cparams = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(400));
+    let params =
+        FrameParams::new(cparams).chunksize(2000).metalayer("m", *b"x").vlmetalayer("v", vec![5; 100]);
+    samples.push(to_cframe(&Kind::Mixed.bytes(9001), &params).unwrap());
+    samples
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn changed_bytes(
+        which in 0..8_usize,
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in proptest::option::weighted(0.1, any::<prop::sample::Index>()),
+    ) {
+        let mut frame = samples().swap_remove(which);
+        for (at, byte) in edits {
+            let at = at.index(frame.len());
+            frame[at] = byte;
+        }
+        if let Some(cut) = cut {
+            frame.truncate(cut.index(frame.len()));
+        }
+        let _ = use_it(frame);
+    }
+
+    #[test]
+    fn changed_header_fields(which in 0..8_usize, field in 0..9_usize, value: i64, small in -3..300_i64, is_small: bool) {
+        let mut frame = samples().swap_remove(which);
+        let (at, len) = [(0x0b, 4), (0x10, 8), (0x1e, 8), (0x27, 8), (0x30, 4), (0x35, 4), (0x3a, 4), (0x57, 10), (0x19, 1)][field];
+        let value = if is_small { small } else { value };
+        let bytes = i128::from(value).to_be_bytes();
+        frame[at..at + len].copy_from_slice(&bytes[16 - len..]);
+        let _ = use_it(frame);
+    }
+
+    #[test]
+    fn random_descriptions_of_arrays(
+        shape in proptest::collection::vec(prop_oneof![0..20_u64, any::<u64>()], 0..6),
+        chunks in proptest::collection::vec(prop_oneof![0..20_u32, any::<u32>()], 6),
+        blocks in proptest::collection::vec(prop_oneof![0..20_u32, any::<u32>()], 6),
+    ) {
+        let ndim = shape.len();
+        if let Ok(meta) = NdMeta::new(&shape, &chunks[..ndim], &blocks[..ndim], "<i2") {
+            let params = FrameParams::new(CParams::default().typesize(2)).metalayer("b2nd", meta.encode());
+            let _ = use_it(to_cframe(&[1; 64], &params.chunksize(16)).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    for frame in samples() {
+        for len in 0..frame.len() {
+            let cut = SChunk::from_store(Arc::new(MemStore::new(frame[..len].to_vec())));
+            assert!(cut.is_err(), "{len} of {}", frame.len());
+        }
+    }
+}
+
+#[test]
+fn two_hundred_bytes_that_promise_a_petabyte() {
+    // 2^28 - 1 chunks of zeros of nearly 2 GiB each: opening, looking and verifying cost nothing.
+    let mut frame = blosc_testdata::fixture::read("frames/special-zero.b2frame").unwrap();
+    let (nchunks, chunksize) = ((1_u64 << 28) - 1, 0x7fff_0000_u64);
+    frame[0x1e..0x26].copy_from_slice(&(nchunks * chunksize).to_be_bytes());
+    frame[0x3a..0x3e].copy_from_slice(&0x7fff_0000_u32.to_be_bytes());
+    frame[97 + 4..97 + 8].copy_from_slice(&(0x7fff_fff8_u32).to_le_bytes());
+    let schunk = SChunk::from_cframe(frame).unwrap();
+    assert_eq!(schunk.nchunks(), nchunks);
+    let report = schunk.verify(&VerifyOptions::default(), |_| {});
+    assert!(report.is_ok());
+    assert_eq!(schunk.usage().unwrap().zeros, nchunks);
+    assert_eq!(schunk.chunk_info(nchunks - 1).unwrap().nbytes, chunksize);
+    let mut dest = [1; 8];
+    schunk.read_bytes(schunk.nbytes() - 8, &mut dest).unwrap();
+    assert_eq!(dest, [0; 8]);
+    assert!(matches!(schunk.decode_chunk(0), Err(Error::Limit { .. })));
+    // Its data can be streamed all the same, in parts.
+    let options = ReadOptions::default().max_memory(1 << 20);
+    let mut largest = 0;
+    schunk
+        .decode_ordered(0..1, &options, |_, bytes| {
+            largest = largest.max(bytes.len());
+            Ok::<(), Error>(())
+        })
+        .unwrap();
+    assert!(largest <= 1 << 20);
+}
+
+#[test]
+fn metalayers_that_share_their_bytes_are_not_copied() {
+    // Sixteen names that all point to one value of a megabyte.
+    let mut params =
+        (0..16).fold(FrameParams::default(), |params, n| params.metalayer(format!("m{n:02}"), *b""));
+    params.metalayers[15].1 = vec![7; 1 << 20];
+    let mut frame = to_cframe(b"data", &params).unwrap();
+    let value = 87 + 7 + 16 * 9 + 3 + 15 * 5_u32;
+    for n in 0..16 {
+        let at = 87 + 7 + n * 9 + 5;
+        frame[at..at + 4].copy_from_slice(&value.to_be_bytes());
+    }
+    let schunk = SChunk::from_store_with(Arc::new(MemStore::new(frame)), &OpenOptions::default()).unwrap();
+    assert!(schunk.meta().iter().all(|layer| layer.content.len() == 1 << 20));
+    let first = schunk.meta().get("m00").unwrap().content.as_ptr();
+    assert!(schunk.meta().iter().all(|layer| layer.content.as_ptr() == first));
+}

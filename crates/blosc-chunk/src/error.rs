@@ -1,5 +1,7 @@
 //! What can go wrong, by who has to act; and, for damaged chunks, what is wrong where.
 
+use std::io;
+
 use blosc_codecs::{CodecId, FormatId};
 use blosc_filters::FilterId;
 
@@ -145,6 +147,19 @@ impl Error {
             Self::Block { .. } | Self::Limit { .. } | Self::Dest { .. } | Self::Param(_) => self,
             source => Self::Block { nblock: nblock as u64, at: at as u64, source: Box::new(source) },
         }
+    }
+}
+
+/// The kind tells who is to blame, and the error is inside.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error.blame() {
+            Blame::Data => io::ErrorKind::InvalidData,
+            Blame::NotOurs => io::ErrorKind::Unsupported,
+            Blame::Limit => io::ErrorKind::OutOfMemory,
+            Blame::Usage | Blame::Io => io::ErrorKind::InvalidInput,
+        };
+        Self::new(kind, error)
     }
 }
 

@@ -18,11 +18,13 @@ mod layout;
 mod limits;
 mod params;
 pub mod raw;
+pub mod read;
 mod source;
 mod special;
 mod stream;
 mod validate;
 mod vl;
+pub mod write;
 
 pub use blosc_codecs::{CodecId, FormatId, Level};
 pub use blosc_filters::{FilterId, Pipeline};

@@ -292,7 +292,9 @@ impl ChunkHeader {
         if code > SpecialKind::Uninit.code() {
             return Err(Error::corrupt(0x1f, Corrupt::SpecialKind { code }));
         }
-        if [code != 0, self.is_memcpyed(), self.is_vl()].iter().filter(|&&is| is).count() > 1 {
+        // C-Blosc2 turns empty data into a memcpyed chunk, and with a dictionary into one of zeros as well.
+        let kinds = [code != 0, self.is_memcpyed(), self.is_vl()];
+        if self.nbytes > 0 && kinds.iter().filter(|&&is| is).count() > 1 {
             return Err(self.kinds_exclude());
         }
         match self.kind() {

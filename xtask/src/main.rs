@@ -9,6 +9,7 @@
 mod args;
 mod failure;
 mod fixtures;
+mod interop;
 mod invariants;
 mod venv;
 mod workspace;
@@ -31,6 +32,11 @@ const TASKS: &[Task] = &[
         name: "fixtures",
         run: fixtures::run,
         help: "regenerate testdata/*/generated with the original programs [--python PATH]",
+    },
+    Task {
+        name: "interop",
+        run: interop::run,
+        help: "random data to the original programs and back [--seed N] [--cases N] [--only KIND] [--case N] [--jobs N]",
     },
 ];
 

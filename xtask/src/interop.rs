@@ -1,0 +1,262 @@
+//! `cargo xtask interop`: random data, written by the original programs and read by us, and the other way round.
+//!
+//! Every case is drawn from the seed, the kind and its number, so that a difference is reproduced by the one
+//! command that is printed with it. A new original program is an `op` in `xtask/python/oracle.py` and a row in
+//! [`KINDS`].
+
+mod case;
+mod chunks;
+mod frames;
+mod oracle;
+
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::{path::PathBuf, sync::Mutex, thread, time::Instant};
+
+use serde_json::json;
+
+use crate::{
+    args::Args,
+    failure::{Context, Failure, Result, fail},
+    venv, workspace,
+};
+use case::{Case, Draw, Filters, Scope};
+use oracle::Oracle;
+
+/// One way between an original program and us.
+struct Kind {
+    name: &'static str,
+    /// Cases for each 100 that were asked for.
+    share: u64,
+    scope: Scope,
+    run: fn(&mut Bench, &Case) -> Result<Verdict>,
+}
+
+/// What came out of a case that showed no difference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// Both read the same.
+    Equal,
+    /// The original program cannot read what it wrote; we can, and it is the data.
+    Rescued,
+    /// The original program cannot read what it wrote, and we say so too.
+    Lost,
+    /// The original program refuses to write this.
+    Refused,
+}
+
+const FRAME: Scope = Scope { bits: 22, filters: Filters::Frame };
+const CHUNK: Scope = Scope { bits: 17, filters: Filters::Blosc2 };
+const BLOSC1: Scope = Scope { bits: 17, filters: Filters::Blosc1 };
+
+const KINDS: &[Kind] = &[
+    Kind { name: "frame-read", share: 120, scope: FRAME, run: frames::read },
+    Kind { name: "frame-write", share: 120, scope: FRAME, run: frames::write },
+    Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },
+    Kind { name: "blosc2-write", share: 600, scope: CHUNK, run: chunks::blosc2_write },
+    Kind { name: "blosc1-read", share: 300, scope: BLOSC1, run: chunks::blosc1_read },
+    Kind { name: "blosc1-write", share: 300, scope: BLOSC1, run: chunks::blosc1_write },
+    Kind { name: "numcodecs-read", share: 200, scope: BLOSC1, run: chunks::numcodecs_read },
+    Kind { name: "numcodecs-write", share: 200, scope: BLOSC1, run: chunks::numcodecs_write },
+];
+
+/// What a case needs besides its parameters; one for each thread.
+struct Bench {
+    oracle: Oracle,
+    /// A folder of our own.
+    folder: PathBuf,
+}
+
+/// What was asked for on the command line.
+struct Plan {
+    seed: u64,
+    cases: u64,
+    only: Option<String>,
+    case: Option<u64>,
+    jobs: usize,
+    python: PathBuf,
+}
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let plan = Plan {
+        seed: args.option("--seed")?.unwrap_or(1),
+        cases: args.option("--cases")?.unwrap_or(500),
+        only: args.option("--only")?,
+        case: args.option("--case")?,
+        jobs: args.option("--jobs")?.unwrap_or(thread::available_parallelism()?.get()),
+        python: venv::python(args.option("--python")?)?,
+    };
+    args.finish()?;
+    let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| plan.wants(kind)).collect();
+    if kinds.is_empty() {
+        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        return fail(format!("--only takes one of {}, or the start of one", names.join(", ")));
+    }
+    announce(&plan)?;
+    for kind in kinds {
+        run_kind(kind, &plan)?;
+    }
+    Ok(())
+}
+
+impl Plan {
+    fn wants(&self, kind: &Kind) -> bool {
+        self.only.as_ref().is_none_or(|only| kind.name.starts_with(only.as_str()))
+    }
+
+    /// The numbers of the cases.
+    fn numbers(&self, kind: &Kind) -> core::ops::Range<u64> {
+        match self.case {
+            Some(case) => case..case + 1,
+            None => 0..(self.cases * kind.share).div_ceil(100),
+        }
+    }
+}
+
+fn announce(plan: &Plan) -> Result<()> {
+    let versions = Oracle::start(&plan.python)?.ask(json!({"op": "versions"}), &[])?.facts;
+    let version = |name: &str| versions[name].as_str().unwrap_or("?").to_owned();
+    println!(
+        "interop: seed {}, python-blosc2 {}, python-blosc {}, numcodecs {}",
+        plan.seed,
+        version("blosc2"),
+        version("blosc"),
+        version("numcodecs")
+    );
+    Ok(())
+}
+
+/// All cases of a kind, shared out between threads; the first difference stops all of them.
+fn run_kind(kind: &Kind, plan: &Plan) -> Result<()> {
+    let start = Instant::now();
+    let tally = Tally::new(plan.numbers(kind));
+    thread::scope(|scope| {
+        for job in 0..plan.jobs.max(1) {
+            let tally = &tally;
+            scope.spawn(move || {
+                if let Err(failure) = work(kind, plan, job, tally) {
+                    tally.stop(failure);
+                }
+            });
+        }
+    });
+    tally.report(kind, start)
+}
+
+fn work(kind: &Kind, plan: &Plan, job: usize, tally: &Tally) -> Result<()> {
+    let folder = workspace::target().join(format!("interop-{job}"));
+    std::fs::create_dir_all(&folder).at(folder.display())?;
+    let mut bench = Bench { oracle: Oracle::start(&plan.python)?, folder };
+    while let Some(number) = tally.next() {
+        let case = Case::draw(&mut Draw::new(plan.seed, kind.name, number), kind.scope);
+        let verdict = (kind.run)(&mut bench, &case).at(Reproduce { kind, plan, number, case: &case })?;
+        tally.count(verdict, number, case.recipe.nbytes);
+    }
+    Ok(std::fs::remove_dir_all(&bench.folder)?)
+}
+
+/// Says which case it is and how to run it alone.
+struct Reproduce<'a> {
+    kind: &'a Kind,
+    plan: &'a Plan,
+    number: u64,
+    case: &'a Case,
+}
+
+impl core::fmt::Display for Reproduce<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (kind, seed, number) = (self.kind.name, self.plan.seed, self.number);
+        let mut case = self.case.clone();
+        // Long, and never the reason.
+        case.metalayers.iter_mut().chain(&mut case.vlmetalayers).for_each(|(_, content)| content.clear());
+        writeln!(f, "{case:?}")?;
+        writeln!(f, "again: cargo xtask interop --seed {seed} --only {kind} --case {number}")?;
+        write!(f, "{kind} case {number}")
+    }
+}
+
+/// Which case is next, and what came out of the others.
+struct Tally {
+    next: AtomicU64,
+    end: u64,
+    stopped: AtomicBool,
+    nbytes: AtomicU64,
+    counts: [AtomicU64; 4],
+    /// The first case that nobody can read, or `u64::MAX`.
+    lost: AtomicU64,
+    failure: Mutex<Option<Failure>>,
+}
+
+impl Tally {
+    fn new(numbers: core::ops::Range<u64>) -> Self {
+        Self {
+            next: AtomicU64::new(numbers.start),
+            end: numbers.end,
+            stopped: AtomicBool::new(false),
+            nbytes: AtomicU64::new(0),
+            counts: Default::default(),
+            lost: AtomicU64::new(u64::MAX),
+            failure: Mutex::new(None),
+        }
+    }
+
+    fn next(&self) -> Option<u64> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        (number < self.end && !self.stopped.load(Ordering::Relaxed)).then_some(number)
+    }
+
+    fn count(&self, verdict: Verdict, number: u64, nbytes: usize) {
+        if verdict == Verdict::Lost {
+            self.lost.fetch_min(number, Ordering::Relaxed);
+        }
+        self.counts[verdict as usize].fetch_add(1, Ordering::Relaxed);
+        self.nbytes.fetch_add(nbytes as u64, Ordering::Relaxed);
+    }
+
+    fn stop(&self, failure: Failure) {
+        self.stopped.store(true, Ordering::Relaxed);
+        if let Ok(mut first) = self.failure.lock() {
+            first.get_or_insert(failure);
+        }
+    }
+
+    fn report(self, kind: &Kind, start: Instant) -> Result<()> {
+        if let Ok(Some(failure)) = self.failure.into_inner() {
+            return Err(failure);
+        }
+        let [equal, rescued, lost, refused] = self.counts.map(AtomicU64::into_inner);
+        let mut line = format!("{:<16} {equal:>6} equal", kind.name);
+        let others = [
+            (rescued, "that only we can read"),
+            (lost, "that nobody can read"),
+            (refused, "that the writer refused"),
+        ];
+        for (count, what) in others.iter().filter(|(count, _)| *count > 0) {
+            line += &format!(", {count} {what}");
+        }
+        if lost > 0 {
+            line += &format!(" (first: case {})", self.lost.into_inner());
+        }
+        let mib = self.nbytes.into_inner() >> 20;
+        println!("{line}; {mib} MiB, {:.1} s", start.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+/// Fails with the first difference between what was `expected` and what was `found`.
+fn compare(what: &str, expected: &[u8], found: &[u8]) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    let at = expected.iter().zip(found).take_while(|(a, b)| a == b).count();
+    fail(format!(
+        "{what}: differ at byte {at}: expected {:02x?} of {} bytes, found {:02x?} of {} bytes",
+        excerpt(expected, at),
+        expected.len(),
+        excerpt(found, at),
+        found.len()
+    ))
+}
+
+fn excerpt(bytes: &[u8], at: usize) -> &[u8] {
+    &bytes[at..(at + 8).min(bytes.len())]
+}

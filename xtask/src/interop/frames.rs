@@ -1,0 +1,185 @@
+//! Contiguous frames: C-Blosc2 through python-blosc2 against `b2frame`.
+
+use std::fs;
+
+use b2frame::{
+    CompressOptions, FrameParams, FrameWriter, ReadOptions, SChunk, VerifyOptions, compress_stream,
+};
+use blosc_chunk::Blame;
+use blosc_io::MemStore;
+use serde_json::{Value, json};
+
+use super::{
+    Bench, Case, Verdict,
+    case::DELTA,
+    chunks::{cparams, cparams_json, judge, threads},
+    compare,
+    oracle::Reply,
+};
+use crate::failure::{Context, Result, fail};
+
+/// python-blosc2 writes a frame, we read all of it, and parts.
+pub(super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
+    let Some(frame) = frame_of_oracle(bench, case)? else { return Ok(Verdict::Refused) };
+    let found = open(bench, case, &frame).at("opening").and_then(|schunk| {
+        let found = decode(&schunk, case).at("decoding")?;
+        check_slices(&schunk, case, &found)?;
+        check_layers(&schunk, case)?;
+        let report = schunk.verify(&VerifyOptions::default(), |_| {});
+        if report.is_ok() { Ok(found) } else { fail(format!("verify: {report:?}")) }
+    });
+    judge(case, content_for_oracle(bench, case, &frame)?, found)
+}
+
+/// A frame that python-blosc2 writes.
+pub(super) fn frame_of_oracle(bench: &mut Bench, case: &Case) -> Result<Option<Vec<u8>>> {
+    let mut request = cparams_json(case);
+    request["op"] = "frame_write".into();
+    request["chunksize"] = case.chunksize.into();
+    request["metalayers"] = names(&case.metalayers);
+    request["vlmetalayers"] = names(&case.vlmetalayers);
+    let data = case.data();
+    let layers = case.metalayers.iter().chain(&case.vlmetalayers).map(|(_, content)| content.as_slice());
+    let parts: Vec<&[u8]> = core::iter::once(data.as_slice()).chain(layers).collect();
+    bench.oracle.try_ask(request, &parts)?.map(Reply::into_first).transpose()
+}
+
+/// What python-blosc2 reads from its own frame, if it can.
+pub(super) fn content_for_oracle(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result<Option<Vec<u8>>> {
+    let request = json!({"op": "frame_content", "nthreads": case.threads});
+    bench.oracle.try_ask(request, &[frame])?.map(Reply::into_first).transpose()
+}
+
+/// We write a frame, python-blosc2 reads all of it, and parts.
+pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
+    let frame = match compress(case, case.threads) {
+        Ok(frame) => frame,
+        // Some orders of filters are not for every reader.
+        Err(error) if error.blame() == Blame::Usage => return Ok(Verdict::Refused),
+        Err(error) => return Err(error.into()),
+    };
+    compare("one thread and several", &compress(case, 1)?, &frame)?;
+    check_read(bench, case, &frame)?;
+    Ok(Verdict::Equal)
+}
+
+/// Lets python-blosc2 read `frame` and compares all that it says with the case.
+pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result<()> {
+    // C-Blosc2 gives wrong items where it would need the first block or a dictionary for them.
+    let asked = if case.filters.contains(&DELTA) || case.dict { &[] } else { case.slices.as_slice() };
+    let slices: Vec<[usize; 2]> = asked.iter().map(|items| [items.start, items.end]).collect();
+    let request = json!({
+        "op": "frame_read",
+        "through": through(case),
+        "nthreads": case.threads,
+        "slices": slices,
+    });
+    let reply = bench.oracle.ask(request, &[frame])?;
+    let Some((content, rest)) = reply.parts.split_first() else { return fail("no content") };
+    if !case.is_lossy() {
+        compare("read by the original program", &case.data(), content)?;
+    }
+    let schunk = SChunk::from_cframe(frame.to_vec())?;
+    compare("read by us", content, &decode(&schunk, case)?)?;
+    let (slices, layers) = rest.split_at(asked.len());
+    for (items, slice) in asked.iter().zip(slices) {
+        let bytes = items.start * case.typesize..items.end * case.typesize;
+        compare(&format!("items {items:?} read by the original program"), &content[bytes], slice)?;
+    }
+    check_facts(case, &reply.facts)?;
+    let expected = case.metalayers.iter().chain(&case.vlmetalayers);
+    expected.zip(layers).try_for_each(|((name, content), layer)| compare(name, content, layer))
+}
+
+fn compress(case: &Case, nthreads: usize) -> b2frame::Result<Vec<u8>> {
+    let mut params = FrameParams::new(cparams(case).threads(threads(1))).chunksize(case.chunksize);
+    for (name, content) in &case.metalayers {
+        params = params.metalayer(name, packed(content));
+    }
+    for (name, content) in &case.vlmetalayers {
+        params = params.vlmetalayer(name, packed(content));
+    }
+    let mut writer = FrameWriter::new(MemStore::default(), &params)?;
+    let options = CompressOptions::default().threads(threads(nthreads));
+    compress_stream(&mut case.data().as_slice(), &mut writer, &options, |_| {})?;
+    Ok(writer.finish()?.into_bytes())
+}
+
+/// `content` as python-blosc2 stores byte strings: MessagePack, bin 8 or bin 16.
+fn packed(content: &[u8]) -> Vec<u8> {
+    let len = u16::try_from(content.len()).unwrap_or(u16::MAX).to_be_bytes();
+    let head = if len[0] == 0 { vec![0xC4, len[1]] } else { vec![0xC5, len[0], len[1]] };
+    [head.as_slice(), content].concat()
+}
+
+fn open(bench: &Bench, case: &Case, frame: &[u8]) -> Result<SChunk> {
+    if !case.through_file {
+        return Ok(SChunk::from_cframe(frame.to_vec())?);
+    }
+    let path = bench.folder.join("case.b2frame");
+    fs::write(&path, frame).at(path.display())?;
+    Ok(SChunk::open(&path)?)
+}
+
+fn decode(schunk: &SChunk, case: &Case) -> Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let options = ReadOptions::default().threads(threads(case.threads));
+    schunk.decode_ordered(0..schunk.nchunks(), &options, |_, data| {
+        content.extend_from_slice(data);
+        Ok::<(), b2frame::Error>(())
+    })?;
+    Ok(content)
+}
+
+/// Slices read alone are slices of the whole.
+fn check_slices(schunk: &SChunk, case: &Case, content: &[u8]) -> Result<()> {
+    for items in &case.slices {
+        let bytes = items.start * case.typesize..items.end * case.typesize;
+        let mut part = vec![0xAA; bytes.len()];
+        schunk.read(items.start as u64..items.end as u64, &mut part).at(format!("items {items:?}"))?;
+        compare(&format!("items {items:?}"), &content[bytes], &part)?;
+    }
+    Ok(())
+}
+
+fn check_layers(schunk: &SChunk, case: &Case) -> Result<()> {
+    for (name, content) in &case.metalayers {
+        let found = schunk.meta().get(name).map(|layer| layer.content).unwrap_or_default();
+        compare(name, &packed(content), found)?;
+    }
+    for (name, content) in &case.vlmetalayers {
+        compare(name, &packed(content), &schunk.vlmeta().get(name)?.unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+/// What python-blosc2 says about a frame of ours.
+fn check_facts(case: &Case, facts: &Value) -> Result<()> {
+    let expected = json!({
+        "nbytes": case.recipe.nbytes,
+        "nchunks": case.recipe.nbytes.div_ceil(case.chunksize),
+        "typesize": case.typesize,
+        "codec": case.codec,
+        "clevel": case.level,
+        "filters": case.filters,
+        "filters_meta": case.filters_meta,
+        "metalayers": names(&case.metalayers),
+        "vlmetalayers": names(&case.vlmetalayers),
+    });
+    let wrong =
+        expected.as_object().into_iter().flatten().find(|(key, value)| facts[key.as_str()] != **value);
+    match wrong {
+        None => Ok(()),
+        Some((key, value)) => {
+            fail(format!("{key}: {value} expected, the original program says {}", facts[key]))
+        }
+    }
+}
+
+fn names(layers: &[(String, Vec<u8>)]) -> Value {
+    layers.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+fn through(case: &Case) -> Value {
+    if case.through_file { "file".into() } else { "memory".into() }
+}

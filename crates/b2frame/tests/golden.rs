@@ -3,7 +3,7 @@
 //! The samples are of C-Blosc2 3.3.5, or were made by hand and checked to be read by it; `testdata/frames/README.md`
 //! says what each shows.
 
-use b2frame::{ChunkBytes, Corrupt, Error, FrameType, ReadOptions, SChunk, VerifyOptions};
+use b2frame::{ChunkBytes, Corrupt, Error, FrameType, Note, ReadOptions, SChunk, VerifyOptions};
 use blosc_chunk::{SpecialKind, Threads};
 use serde_json::Value;
 
@@ -210,6 +210,18 @@ fn chunks_whose_sizes_are_lost_do_not_hide_the_others() {
     }
     assert_eq!(report.nbytes, 1000);
     assert_eq!(schunk.decode_chunk(4).unwrap().len(), schunk.chunk_nbytes(4).unwrap());
+}
+
+#[test]
+fn blocks_of_another_size_than_stored_are_read_and_noted() {
+    let frame = blosc_testdata::fixture::path("frames/odd-blocksize.b2frame");
+    let schunk = SChunk::open(frame).unwrap();
+    let expected: Vec<u8> = (0..300_u32).map(|n| (n / 9 % 7).to_le_bytes()[0]).collect();
+    assert_eq!(data(&schunk, &ReadOptions::default()).unwrap(), expected);
+    let report = schunk.verify(&VerifyOptions::default(), |_| {});
+    assert!(report.is_ok());
+    let note = Note::Blocksize { nchunk: 0, offset: 97, stored: 31, used: 30 };
+    assert_eq!(report.notes, [note]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Says what is in a Blosc2 frame and writes its data: `cargo run --example read_frame -- FRAME [FILE]`.
 
-use std::error::Error;
+use core::error::Error;
 use std::fs::File;
 use std::io::Write as _;
 

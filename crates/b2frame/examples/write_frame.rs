@@ -1,6 +1,6 @@
 //! Compresses a file to a Blosc2 frame: `cargo run --example write_frame -- FILE FRAME [TYPESIZE]`.
 
-use std::error::Error;
+use core::error::Error;
 use std::fs::File;
 
 use b2frame::{CompressOptions, FrameParams, FrameWriter, compress_stream};

@@ -1,4 +1,55 @@
-//! Chunks of Blosc 1 and Blosc2.
+//! Chunks of Blosc 1 and Blosc2: one buffer, compressed, as C-Blosc writes it and Zarr, Bloscpack, bcolz and Blosc2
+//! frames store it.
+//!
+//! ```text
+//!  chunk   | header | block starts | dictionary? | block 2 | block 0 | block 1 |     blocks in any order
+//!                                                 /         \
+//!  block                           | csize, stream | csize, stream | ...  |           one, or one per byte of an item
+//!                                          |
+//!                                  codec, then filters backward, give the block's data
+//! ```
+//!
+//! It implements `docs/formats/chunk.md`: every chunk that C-Blosc 1.0 to 1.21 and C-Blosc2 2.0 to 3.3 write is read,
+//! and what is written here, they read. Codecs are in `blosc-codecs`, filters in `blosc-filters`; many chunks in a
+//! file are the matter of `b2frame`. Nothing here opens files.
+//!
+//! ```
+//! use blosc_chunk::{CParams, Chunk, CodecId, Scratch, compress, decompress};
+//!
+//! let data: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+//! let chunk = compress(&data, &CParams::default().codec(CodecId::LZ4).typesize(4))?;
+//! assert!(chunk.len() < data.len() / 10);
+//! assert_eq!(decompress(&chunk)?, data);
+//!
+//! // Ten items from the middle: only the block that holds them is decoded.
+//! let mut items = [0; 10 * 4];
+//! Chunk::parse(&chunk)?.read_items(60_000..60_010, &mut items, &mut Scratch::default())?;
+//! assert_eq!(items[..4], 60_000u32.to_le_bytes());
+//! # Ok::<(), blosc_chunk::Error>(())
+//! ```
+//!
+//! # Which entry point
+//!
+//! | you have | and want | use |
+//! |---|---|---|
+//! | data | a chunk | [`compress`], or an [`Encoder`] for many |
+//! | a chunk | its data | [`decompress`], or a [`Decoder`] for many |
+//! | a chunk | a part, a block, a look inside, a check | [`Chunk`] |
+//! | a chunk elsewhere | the byte ranges to fetch for a part | [`ChunkIndex`] |
+//! | 32 bytes | what chunk that is | [`ChunkHeader`] |
+//! | a run | a chunk without data | [`special_chunk`] |
+//! | pieces of individual sizes | one chunk that keeps them apart | [`Encoder::encode_vl`] |
+//! | `Read` or `Write` | the same, of chunks | [`read`], [`write`](mod@write) |
+//!
+//! # Limits
+//!
+//! A chunk has less than 2 GiB of data. Bytes from strangers are safe to decode: sizes are compared with what is there
+//! before they are used, and [`Limits`] bound what a small chunk may grow to, 1 GiB unless set otherwise. The bytes of a
+//! chunk depend on data and parameters, not on threads, buffers or the machine.
+//!
+//! # Features
+//!
+//! `zlib`, `zstd` and `snappy` bring the codecs of these names, `rayon` threads inside a chunk; all are on by default.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

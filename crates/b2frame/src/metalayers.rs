@@ -3,6 +3,7 @@
 //! Both places use one encoding: a map from names to positions, then the values. They differ in three facts,
 //! gathered in [`Section`]: where the section begins, what the positions count from, and what `idx_size` spans.
 //! Values are kept as ranges of the bytes that were read, so a file cannot make us hold more than it has.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::ops::Range;
 use std::borrow::Cow;

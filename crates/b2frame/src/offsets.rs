@@ -9,12 +9,14 @@
 //! A file of 172 bytes can describe 2^28 chunks with one repeated offset, so that case stays one number. Other
 //! indexes are decoded page by page when an offset is asked for, and kept. Small ones are decoded and checked
 //! when the frame is opened, which finds a damaged file early and costs next to nothing.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+use core::num::NonZeroUsize;
 use std::sync::OnceLock;
 
 use blosc_chunk::{Chunk, ChunkHeader, DParams, Scratch, Special, SpecialKind};
 
-use crate::error::{Corrupt, Error, Limited, Result};
+use crate::error::{Corrupt, Error, Limited, Param, Result};
 use crate::header::{FrameHeader, FrameType};
 use crate::source::Source;
 
@@ -85,7 +87,7 @@ enum Offsets {
 struct Pages {
     nbytes: usize,
     cbytes: usize,
-    page_bytes: usize,
+    page_bytes: NonZeroUsize,
     chunk: OnceLock<Vec<u8>>,
     pages: Vec<OnceLock<Box<[u64]>>>,
 }
@@ -138,15 +140,9 @@ impl Index {
         self.at
     }
 
-    /// What all chunks are, if they are all the same run.
-    pub(crate) fn all_special(&self) -> Option<SpecialKind> {
-        match self.offsets {
-            Offsets::Repeated(offset) => match Offset::parse(0, offset) {
-                Ok(Offset::Special(kind)) => Some(kind),
-                _ => None,
-            },
-            Offsets::Paged(_) => None,
-        }
+    /// Whether one number stands for all chunks, of which there may be very many.
+    pub(crate) fn is_repeated(&self) -> bool {
+        matches!(self.offsets, Offsets::Repeated(_))
     }
 
     /// Where chunk `nchunk` is. The caller has compared it with the number of chunks.
@@ -194,7 +190,7 @@ impl Pages {
             return Err(Error::Limit { what: Limited::Index, nbytes: nbytes as u64, limit: max });
         }
         let page_bytes = page_bytes(chunk);
-        let npages = chunk.nbytes().div_ceil(page_bytes);
+        let npages = chunk.nbytes().div_ceil(page_bytes.get());
         let pages = core::iter::repeat_with(OnceLock::new).take(npages).collect();
         Ok(Self { nbytes: chunk.nbytes(), cbytes: chunk.cbytes(), page_bytes, chunk: OnceLock::new(), pages })
     }
@@ -202,11 +198,11 @@ impl Pages {
     /// The number in the index for chunk `nchunk`.
     fn get(&self, source: &Source, at: u64, nchunk: u64, d: &DParams) -> Result<u64> {
         let nchunk = usize::try_from(nchunk).unwrap_or(usize::MAX);
-        let per_page = self.page_bytes / WIDTH;
-        let page = self.page(source, at, nchunk / per_page, d)?;
+        let at_byte = nchunk.saturating_mul(WIDTH);
+        let (npage, in_page) = (at_byte / self.page_bytes, at_byte % self.page_bytes / WIDTH);
+        let offset = self.page(source, at, npage, d)?.get(in_page).copied();
         let nchunks = (self.nbytes / WIDTH) as u64;
-        let missing = Error::Param(crate::Param::ChunkNumber { nchunk: nchunk as u64, nchunks });
-        page.get(nchunk % per_page).copied().ok_or(missing)
+        offset.ok_or_else(|| Param::ChunkNumber { nchunk: nchunk as u64, nchunks }.into())
     }
 
     /// A page, decoded when it is first asked for. Two threads may both do so; one result is kept.
@@ -227,8 +223,8 @@ impl Pages {
                 self.chunk.get_or_init(|| read)
             }
         };
-        let start = npage.saturating_mul(self.page_bytes);
-        let end = start.saturating_add(self.page_bytes).min(self.nbytes);
+        let start = npage.saturating_mul(self.page_bytes.get());
+        let end = start.saturating_add(self.page_bytes.get()).min(self.nbytes);
         let mut bytes = vec![0; end.saturating_sub(start)];
         Chunk::parse(chunk)
             .and_then(|chunk| chunk.read_bytes(start..end, &mut bytes, &mut Scratch::new(d)))
@@ -239,13 +235,14 @@ impl Pages {
 }
 
 /// Whole blocks of at least [`PAGE`] bytes; the whole index where blocks are unusual.
-fn page_bytes(chunk: &ChunkHeader) -> usize {
-    match chunk.blocksize() {
+fn page_bytes(chunk: &ChunkHeader) -> NonZeroUsize {
+    let nbytes = match chunk.blocksize() {
         blocksize @ 1..=MAX_PAGE if blocksize % WIDTH == 0 => {
             PAGE.div_ceil(blocksize).saturating_mul(blocksize)
         }
-        _ => chunk.nbytes().max(WIDTH),
-    }
+        _ => chunk.nbytes(),
+    };
+    NonZeroUsize::new(nbytes).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// The header of the index chunk, which must end before the trailer.
@@ -267,7 +264,7 @@ fn count(at: u64, header: &FrameHeader, chunk: &ChunkHeader) -> Result<u64> {
     let corrupt = |what| Error::Corrupt { at, what };
     let nbytes = chunk.nbytes() as u64;
     let width = WIDTH as u64;
-    let nchunks = header.nchunks().unwrap_or(nbytes / width);
+    let nchunks = header.nchunks().or_else(|| nbytes.checked_div(width)).unwrap_or(0);
     if nchunks > MAX_NCHUNKS {
         return Err(corrupt(Corrupt::TooManyChunks { nchunks, max: MAX_NCHUNKS }));
     }

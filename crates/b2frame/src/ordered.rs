@@ -25,6 +25,13 @@ pub(crate) struct Budget {
     pub bytes: u64,
 }
 
+impl Budget {
+    /// The weight of a job that leaves room for so many others per worker (bytes).
+    pub(crate) fn share(&self, jobs: u64) -> u64 {
+        self.bytes.checked_div(jobs.saturating_mul(self.threads as u64)).unwrap_or(self.bytes)
+    }
+}
+
 /// A piece of work and the memory it takes until its result was handed on.
 #[derive(Debug)]
 pub(crate) struct Job<J> {

@@ -8,6 +8,7 @@
 //! ```
 //!
 //! The header comes last: as long as it is missing the file is no frame, so nobody takes half of one for a whole.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::path::Path;
 
@@ -266,7 +267,7 @@ fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
     if typesize == 0 || typesize > MAX_CHUNK {
         return Err(Param::Typesize { typesize: typesize as u64, max }.into());
     }
-    let whole = (chunksize / typesize).max(1).saturating_mul(typesize);
+    let whole = chunksize.checked_div(typesize).unwrap_or(0).max(1).saturating_mul(typesize);
     if chunksize == 0 || whole > MAX_CHUNK {
         let (chunksize, typesize) = (chunksize as u64, typesize as u64);
         return Err(Param::ChunkSize { chunksize, typesize, max }.into());

@@ -83,6 +83,7 @@ fn other_cases() -> Vec<(usize, Vec<u8>, u64, Corrupt)> {
         (0x113, vec![0x87], 0xe4, Corrupt::SpecialOffset { nchunk: 1, offset: special }),
         (0x81, vec![112], 0x75, Corrupt::ChunkCbytes { nchunk: 0, cbytes: 112, room: 111 }),
         (0x79, vec![60], 0x75, Corrupt::ChunkNbytes { nchunk: 0, nbytes: 60, expected: 64 }),
+        (0x19, vec![0x93], 0x75, Corrupt::VlBlocks { nchunk: 0, found: false, expected: true }),
         (0x93, vec![1], 0x75, Corrupt::VlBlocks { nchunk: 0, found: true, expected: false }),
     ]
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use b2frame::{Error, FrameParams, NdMeta, OpenOptions, ReadOptions, SChunk, VerifyOptions, to_cframe};
-use blosc_chunk::{CParams, CodecId, Threads};
+use b2frame::{
+    Error, FrameParams, Limited, NdMeta, OpenOptions, ReadOptions, SChunk, VerifyOptions, to_cframe,
+};
+use blosc_chunk::{CParams, CodecId, Special, Threads, special_chunk};
 use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use proptest::prelude::*;
@@ -145,6 +147,34 @@ fn two_hundred_bytes_that_promise_a_petabyte() {
         })
         .unwrap();
     assert!(largest <= 1 << 20);
+}
+
+#[test]
+fn a_chunk_that_stands_for_millions_is_looked_at_once() {
+    // An index that repeats the offset of the one chunk there is.
+    let params = FrameParams::new(CParams::default().typesize(4)).chunksize(400);
+    let one = to_cframe(&Kind::Ramp.bytes(400), &params).unwrap();
+    let schunk = SChunk::from_cframe(one.clone()).unwrap();
+    let nchunks = 200_000_000_u64;
+    let end = usize::try_from(97 + schunk.cbytes()).unwrap();
+    let cparams = CParams::default().typesize(8);
+    let index =
+        special_chunk(Special::Value(&[0; 8]), usize::try_from(nchunks * 8).unwrap(), &cparams).unwrap();
+    let mut frame = [&one[..end], &index, &one[one.len() - 35..]].concat();
+    let frame_len = frame.len() as u64;
+    frame[0x10..0x18].copy_from_slice(&frame_len.to_be_bytes());
+    frame[0x1e..0x26].copy_from_slice(&(nchunks * 400).to_be_bytes());
+    let schunk = SChunk::from_cframe(frame.clone()).unwrap();
+    let report = schunk.verify(&VerifyOptions::default(), |_| {});
+    assert!(report.is_ok() && report.nbytes == nchunks * 400, "{report:?}");
+    assert_eq!(schunk.usage().unwrap().cbytes, schunk.cbytes());
+    assert_eq!(schunk.decode_chunk(nchunks - 1).unwrap(), Kind::Ramp.bytes(400));
+
+    // With variable sizes, the positions of so many chunks would take too much memory.
+    frame[0x3a..0x3e].fill(0);
+    let schunk = SChunk::from_cframe(frame).unwrap();
+    let error = schunk.read_bytes(0, &mut [0; 4]).unwrap_err();
+    assert!(matches!(error, Error::Limit { what: Limited::Index, .. }), "{error:?}");
 }
 
 #[test]

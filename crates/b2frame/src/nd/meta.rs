@@ -5,6 +5,7 @@
 //! ```
 //!
 //! `caterva`, its predecessor, is the same without the last two fields and with `95` in front.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::borrow::Cow;
 

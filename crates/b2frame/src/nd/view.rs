@@ -108,8 +108,7 @@ impl<'a> NdView<'a> {
 
     /// Fills `dest` with a box: blocks are decoded by several threads and copied in by this one.
     fn read_box(&self, geometry: &Geometry, bounds: &Box, budget: Budget, dest: &mut [u8]) -> Result<()> {
-        let share = budget.bytes / (budget.threads as u64).saturating_mul(4).max(1);
-        let mut runs = geometry.runs(bounds, share);
+        let mut runs = geometry.runs(bounds, budget.share(4));
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         in_order(
             budget,

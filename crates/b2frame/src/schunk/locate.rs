@@ -1,9 +1,10 @@
 //! From the number of a chunk to its bytes: offset, header, and whether the size is right for the place.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::{ChunkHeader, CodecId, Kind, Pipeline, SpecialKind};
 
-use crate::SChunk;
-use crate::error::{Corrupt, Error, Param, Result};
+use super::{SChunk, check_limit};
+use crate::error::{Corrupt, Error, Limited, Param, Result};
 use crate::header::ChunkSize;
 use crate::offsets::Offset;
 
@@ -239,6 +240,8 @@ impl SChunk {
 
     /// The outer result is a failure to read; the inner one is a property of the frame.
     fn read_starts(&self) -> Result<Result<Vec<u64>, Corrupt>> {
+        let needed = self.nchunks().saturating_mul(size_of::<u64>() as u64);
+        check_limit(Limited::Index, needed, self.options.max_index)?;
         let mut sizes = Vec::new();
         let (mut known, mut specials) = (0_u64, vec![]);
         for nchunk in 0..self.nchunks() {

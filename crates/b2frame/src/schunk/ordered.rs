@@ -128,8 +128,7 @@ impl<'a> Parts<'a> {
     /// How many bytes of a chunk's data to decode at a time: all, unless that leaves threads without memory.
     fn part_nbytes(&self, location: &Location) -> Result<usize> {
         let nbytes = location.nbytes();
-        let share = self.budget.bytes / (self.budget.threads as u64).saturating_mul(2).max(1);
-        let share = share.max(MIN_PART.min(self.budget.bytes));
+        let share = self.budget.share(2).max(MIN_PART.min(self.budget.bytes));
         if weight(location, nbytes) <= share {
             return Ok(nbytes.max(1));
         }
@@ -143,7 +142,7 @@ impl<'a> Parts<'a> {
         };
         check_limit(Limited::Memory, weight(location, unit), self.budget.bytes)?;
         let wanted = usize::try_from(share / 2).unwrap_or(usize::MAX);
-        Ok((wanted / unit).max(1).saturating_mul(unit))
+        Ok(wanted.checked_div(unit).unwrap_or(0).max(1).saturating_mul(unit))
     }
 }
 

@@ -6,6 +6,7 @@
 //! ```
 //!
 //! What is skipped stays zero in memory, and the decoder never looks at it.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::ops::Range;
 
@@ -64,14 +65,15 @@ impl Blocks {
         // C-Blosc2 3.x may store a block size that it did not use; it is then no multiple of the typesize.
         let is_true = blocksize <= typesize || blocksize.checked_rem(typesize) == Some(0);
         let is_little = header.cbytes() > SHORT && range.len() <= nbytes / 2;
-        if !(is_plain && is_true && is_little) || range.is_empty() || blocksize == 0 {
+        if !(is_plain && is_true && is_little) || range.is_empty() {
             return None;
         }
+        let first = range.start.checked_div(blocksize)?;
         let head_len = nbytes.div_ceil(blocksize).checked_mul(4)?.checked_add(header.header_len())?;
         (head_len <= header.cbytes()).then(|| Self {
             head_len,
             header_len: header.header_len(),
-            range: range.start / blocksize..range.end.div_ceil(blocksize),
+            range: first..range.end.div_ceil(blocksize),
             needs_first: header.pipeline().contains(FilterId::DELTA),
             has_dict: header.has_dict(),
         })

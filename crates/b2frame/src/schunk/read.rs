@@ -1,5 +1,7 @@
 //! Parts of the data: only the chunks that hold them are touched, and of those only the blocks.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+use core::num::NonZeroU64;
 use core::ops::Range;
 
 use blosc_chunk::{Chunk, DParams, Special, SpecialKind, Threads, fill_special};
@@ -93,21 +95,21 @@ impl SChunk {
     /// # Errors
     /// [`Param::Range`], [`Param::BufferLen`], or what is wrong with the chunks that hold them.
     pub fn read(&self, items: Range<u64>, dest: &mut [u8]) -> Result<()> {
-        let typesize = u64::from(self.header.typesize().get());
+        let typesize = NonZeroU64::from(self.header.typesize());
         let (start, end, len) = (items.start, items.end, self.nbytes() / typesize);
         let nitems = end.checked_sub(start).filter(|_| end <= len).ok_or(Param::Range { start, end, len })?;
-        let expected = nitems.saturating_mul(typesize);
+        let expected = nitems.saturating_mul(typesize.get());
         if dest.len() as u64 != expected {
             return Err(Param::BufferLen { len: dest.len() as u64, expected }.into());
         }
-        self.read_bytes(start.saturating_mul(typesize), dest)
+        self.read_bytes(start.saturating_mul(typesize.get()), dest)
     }
 
     /// The chunk that holds a byte of the data, and which byte of the chunk that is. Of several chunks that begin
     /// at one byte, all but the last are empty.
     fn chunk_at(&self, at: u64) -> Result<(u64, usize)> {
         let (nchunk, from) = match self.chunksize() {
-            ChunkSize::Fixed(size) => (at / u64::from(size.get()), at % u64::from(size.get())),
+            ChunkSize::Fixed(size) => (at / NonZeroU64::from(size), at % NonZeroU64::from(size)),
             ChunkSize::Variable | ChunkSize::Unset => {
                 let starts = self.starts()?;
                 let nchunk = starts.partition_point(|start| *start <= at).saturating_sub(1);

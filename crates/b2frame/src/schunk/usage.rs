@@ -1,8 +1,9 @@
 //! What the bytes of a frame are used for.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::SpecialKind;
 
-use super::SChunk;
+use super::{ChunkInfo, SChunk};
 use crate::error::Result;
 
 /// How a frame uses its bytes, and which of its chunks are runs.
@@ -26,23 +27,17 @@ pub struct Usage {
 }
 
 impl SChunk {
-    /// Adds up all chunks. Reads the header of each.
+    /// Adds up all chunks. Reads the header of each; where all are one and the same, of that one.
     ///
     /// # Errors
     /// What is wrong with the first bad chunk.
     pub fn usage(&self) -> Result<Usage> {
         let mut usage = Usage::default();
-        if let Some(kind) = self.index.all_special() {
-            *usage.count(kind) = self.nchunks();
+        if self.index.is_repeated() && self.nchunks() > 0 {
+            usage.add(&self.chunk_info(0)?, self.nchunks());
         } else {
             for info in self.chunk_infos() {
-                let info = info?;
-                usage.cbytes = usage.cbytes.saturating_add(info.cbytes);
-                if let Some(kind) = info.special {
-                    *usage.count(kind) = usage.count(kind).saturating_add(1);
-                }
-                let is_memcpyed = info.stored.is_some_and(|stored| stored.is_memcpyed);
-                usage.memcpyed = usage.memcpyed.saturating_add(is_memcpyed.into());
+                usage.add(&info?, 1);
             }
         }
         let parts = [self.header.header_len().into(), usage.cbytes, self.index_len(), self.trailer_len()];
@@ -52,6 +47,17 @@ impl SChunk {
 }
 
 impl Usage {
+    /// Adds a chunk that is there so many times, and stored once.
+    fn add(&mut self, info: &ChunkInfo, times: u64) {
+        self.cbytes = self.cbytes.saturating_add(info.cbytes);
+        if let Some(kind) = info.special {
+            *self.count(kind) = self.count(kind).saturating_add(times);
+        }
+        if info.stored.as_ref().is_some_and(|stored| stored.is_memcpyed) {
+            self.memcpyed = self.memcpyed.saturating_add(times);
+        }
+    }
+
     fn count(&mut self, kind: SpecialKind) -> &mut u64 {
         match kind {
             SpecialKind::Zeros => &mut self.zeros,

@@ -1,6 +1,7 @@
 //! Looking for damage: everything is decoded, nothing stops at the first bad chunk.
 
 use core::cell::RefCell;
+use core::ops::Range;
 
 use blosc_chunk::{ChunkHeader, Kind};
 
@@ -93,10 +94,10 @@ impl SChunk {
     pub fn verify(&self, options: &VerifyOptions, mut progress: impl FnMut(Progress)) -> VerifyReport {
         let mut report = VerifyReport { nchunks: self.nchunks(), ..VerifyReport::default() };
         self.verify_metadata(&mut report);
-        if self.index.all_special().is_some() && self.nchunks() > 0 {
-            self.verify_one_run(&mut report);
+        if self.index.is_repeated() && self.nchunks() > 1 {
+            self.verify_repeated(options, &mut report, &mut progress);
         } else {
-            self.verify_chunks(options, &mut report, &mut progress);
+            self.verify_chunks(0..self.nchunks(), options, &mut report, &mut progress);
         }
         if report.is_ok() && report.nbytes != self.nbytes() {
             let what = Corrupt::SumOfChunks { found: report.nbytes, expected: self.nbytes() };
@@ -112,24 +113,36 @@ impl SChunk {
         report.other.extend(self.nd_meta().err());
     }
 
-    /// All chunks are the same run: if the first is right, so are all others; they may be many.
-    fn verify_one_run(&self, report: &mut VerifyReport) {
-        match self.locate(0) {
-            Ok(_) => report.nbytes = self.nbytes(),
-            Err(error) => {
-                report.nbad = self.nchunks();
-                report.bad.push(BadChunk { nchunk: 0, offset: None, error });
-            }
-        }
-    }
-
-    fn verify_chunks(
+    /// All chunks but the last are one and the same: one of them stands for all, since they may be very many.
+    fn verify_repeated(
         &self,
         options: &VerifyOptions,
         report: &mut VerifyReport,
         progress: &mut dyn FnMut(Progress),
     ) {
-        let mut parts = Parts::new(self, 0..self.nchunks(), &options.read);
+        let last = self.nchunks().saturating_sub(1);
+        match self.locate(0) {
+            Ok(Location::Special { nbytes, .. }) => report.nbytes = nbytes as u64,
+            _ => self.verify_chunks(0..1, options, report, progress),
+        }
+        report.nbytes = report.nbytes.saturating_mul(last);
+        report.nbad = report.nbad.saturating_mul(last);
+        match self.locate(last) {
+            Ok(Location::Special { nbytes, .. }) => {
+                report.nbytes = report.nbytes.saturating_add(nbytes as u64)
+            }
+            _ => self.verify_chunks(last..self.nchunks(), options, report, progress),
+        }
+    }
+
+    fn verify_chunks(
+        &self,
+        nchunks: Range<u64>,
+        options: &VerifyOptions,
+        report: &mut VerifyReport,
+        progress: &mut dyn FnMut(Progress),
+    ) {
+        let mut parts = Parts::new(self, nchunks, &options.read);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         let mut done = Done { max: options.max_reported, last_bad: None, report };
         let result = in_order(

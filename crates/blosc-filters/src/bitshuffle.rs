@@ -4,7 +4,7 @@
 //! eight, as eight bits make a byte.
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId};
+use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
 
 /// What happens to blocks whose number of items is no multiple of eight. The version byte of the chunk decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,19 +30,7 @@ pub enum BitshuffleRule {
 ///
 /// If `src` and `dest` differ in length.
 pub fn bitshuffle(typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
-    assert_eq!(src.len(), dest.len(), "bitshuffle: lengths of source and destination");
-    let typesize = typesize.max(1);
-    let nbytes = transposed(typesize, rule, src.len());
-    let row = nbytes / typesize / 8;
-    for (group, items) in src[..nbytes].chunks_exact(8 * typesize).enumerate() {
-        for j in 0..typesize {
-            let bits = transpose8x8(core::array::from_fn(|i| items[i * typesize + j]));
-            for (k, byte) in bits.into_iter().enumerate() {
-                dest[(8 * j + k) * row + group] = byte;
-            }
-        }
-    }
-    dest[nbytes..].copy_from_slice(&src[nbytes..]);
+    bitshuffle_with(Simd::detect(), typesize, rule, src, dest);
 }
 
 /// Undoes [`bitshuffle`].
@@ -51,19 +39,31 @@ pub fn bitshuffle(typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut 
 ///
 /// If `src` and `dest` differ in length.
 pub fn bitunshuffle(typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
-    assert_eq!(src.len(), dest.len(), "bitunshuffle: lengths of source and destination");
-    let typesize = typesize.max(1);
-    let nbytes = transposed(typesize, rule, src.len());
-    let row = nbytes / typesize / 8;
-    for (group, items) in dest[..nbytes].chunks_exact_mut(8 * typesize).enumerate() {
-        for j in 0..typesize {
-            let bytes = transpose8x8(core::array::from_fn(|k| src[(8 * j + k) * row + group]));
-            for (i, byte) in bytes.into_iter().enumerate() {
-                items[i * typesize + j] = byte;
-            }
-        }
-    }
-    dest[nbytes..].copy_from_slice(&src[nbytes..]);
+    bitunshuffle_with(Simd::detect(), typesize, rule, src, dest);
+}
+
+fn bitshuffle_with(simd: Simd, typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
+    let (items, to) = split_rest(typesize, rule, src, dest);
+    arch::bitshuffle(simd, typesize.max(1), items, to);
+}
+
+fn bitunshuffle_with(simd: Simd, typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
+    let (rows, to) = split_rest(typesize, rule, src, dest);
+    arch::bitunshuffle(simd, typesize.max(1), rows, to);
+}
+
+/// Copies the bytes that do not take part and returns the others.
+fn split_rest<'a>(
+    typesize: usize,
+    rule: BitshuffleRule,
+    src: &'a [u8],
+    dest: &'a mut [u8],
+) -> (&'a [u8], &'a mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "bitshuffle: lengths of source and destination");
+    let (items, rest) = src.split_at(transposed(typesize.max(1), rule, src.len()));
+    let (to, to_rest) = dest.split_at_mut(items.len());
+    to_rest.copy_from_slice(rest);
+    (items, to)
 }
 
 /// The bytes of a block of `len` bytes that take part.
@@ -73,18 +73,6 @@ fn transposed(typesize: usize, rule: BitshuffleRule, len: usize) -> usize {
         BitshuffleRule::Blosc1 if !nitems.is_multiple_of(8) => 0,
         BitshuffleRule::Blosc1 | BitshuffleRule::Blosc2 => (nitems - nitems % 8) * typesize,
     }
-}
-
-/// Bit `k` of byte `i` becomes bit `i` of byte `k`: blocks of 1, 2 and 4 bits change places across the diagonal.
-fn transpose8x8(bytes: [u8; 8]) -> [u8; 8] {
-    let swap = |x: u64, shift: u32, mask: u64| {
-        let t = (x ^ (x >> shift)) & mask;
-        x ^ t ^ (t << shift)
-    };
-    let x = u64::from_le_bytes(bytes);
-    let x = swap(x, 7, 0x00AA_00AA_00AA_00AA);
-    let x = swap(x, 14, 0x0000_CCCC_0000_CCCC);
-    swap(x, 28, 0x0000_0000_F0F0_F0F0).to_le_bytes()
 }
 
 pub(crate) struct Bitshuffle;
@@ -100,13 +88,13 @@ impl Filter for Bitshuffle {
 
     fn forward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        bitshuffle(cx.typesize, cx.bitshuffle, src, dest);
+        bitshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
     }
 
     fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        bitunshuffle(cx.typesize, cx.bitshuffle, src, dest);
+        bitunshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
     }
 }

@@ -50,6 +50,8 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+#[allow(unsafe_code)]
+mod arch;
 mod bitshuffle;
 mod bytedelta;
 mod cells;

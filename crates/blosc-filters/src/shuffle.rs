@@ -1,7 +1,7 @@
 //! Byte shuffle, id 1: byte `j` of all items, one plane after another ("Shuffle" in the format document).
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId};
+use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
 
 /// Writes byte 0 of each item of `typesize` bytes, then byte 1 of each, and so on. Bytes after the last whole item
 /// are copied. A typesize of 0 counts as 1.
@@ -16,18 +16,7 @@ use crate::{Error, Filter, FilterCx, FilterId};
 ///
 /// If `src` and `dest` differ in length.
 pub fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    assert_eq!(src.len(), dest.len(), "shuffle: lengths of source and destination");
-    let nitems = src.len() / typesize.max(1);
-    if typesize <= 1 || nitems == 0 {
-        return dest.copy_from_slice(src);
-    }
-    for (j, plane) in dest.chunks_exact_mut(nitems).take(typesize).enumerate() {
-        for (byte, item) in plane.iter_mut().zip(src.chunks_exact(typesize)) {
-            *byte = item[j];
-        }
-    }
-    let whole = nitems * typesize;
-    dest[whole..].copy_from_slice(&src[whole..]);
+    shuffle_with(Simd::detect(), typesize, src, dest);
 }
 
 /// Undoes [`shuffle`].
@@ -36,18 +25,32 @@ pub fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// If `src` and `dest` differ in length.
 pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    assert_eq!(src.len(), dest.len(), "unshuffle: lengths of source and destination");
-    let nitems = src.len() / typesize.max(1);
-    if typesize <= 1 || nitems == 0 {
-        return dest.copy_from_slice(src);
+    unshuffle_with(Simd::detect(), typesize, src, dest);
+}
+
+fn shuffle_with(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let (items, to) = split_leftover(typesize, src, dest);
+    match typesize {
+        0 | 1 => to.copy_from_slice(items),
+        _ => arch::shuffle(simd, typesize, items, to),
     }
-    for (j, plane) in src.chunks_exact(nitems).take(typesize).enumerate() {
-        for (item, byte) in dest.chunks_exact_mut(typesize).zip(plane) {
-            item[j] = *byte;
-        }
+}
+
+fn unshuffle_with(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let (items, to) = split_leftover(typesize, src, dest);
+    match typesize {
+        0 | 1 => to.copy_from_slice(items),
+        _ => arch::unshuffle(simd, typesize, items, to),
     }
-    let whole = nitems * typesize;
-    dest[whole..].copy_from_slice(&src[whole..]);
+}
+
+/// Copies the bytes after the last whole item and returns the others.
+fn split_leftover<'a>(typesize: usize, src: &'a [u8], dest: &'a mut [u8]) -> (&'a [u8], &'a mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "shuffle: lengths of source and destination");
+    let (items, leftover) = src.split_at(src.len() - src.len() % typesize.max(1));
+    let (to, to_leftover) = dest.split_at_mut(items.len());
+    to_leftover.copy_from_slice(leftover);
+    (items, to)
 }
 
 pub(crate) struct Shuffle;
@@ -63,13 +66,13 @@ impl Filter for Shuffle {
 
     fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        shuffle(group(cx, meta), src, dest);
+        shuffle_with(cx.simd, group(cx, meta), src, dest);
         Ok(())
     }
 
     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        unshuffle(group(cx, meta), src, dest);
+        unshuffle_with(cx.simd, group(cx, meta), src, dest);
         Ok(())
     }
 

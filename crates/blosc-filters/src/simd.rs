@@ -61,6 +61,10 @@ impl Simd {
         LEVELS.into_iter().filter(|level| detected(*level)).map(Self)
     }
 
+    pub(crate) const fn level(self) -> Level {
+        self.0
+    }
+
     /// The text that [`parse`](Self::parse) takes.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,0 +1,45 @@
+//! AVX2: registers of 32 bytes, in which most permutations stay within lanes of 16.
+#![forbid(unsafe_code)]
+
+mod bitshuffle;
+mod shuffle;
+mod strip;
+mod transpose;
+
+use core::arch::x86_64::*;
+
+use zerocopy::transmute;
+
+pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
+pub(super) use shuffle::{shuffle, unshuffle};
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load16(bytes: &[u8], at: usize) -> __m128i {
+    let mut array = [0; 16];
+    array.copy_from_slice(&bytes[at..at + 16]);
+    transmute!(array)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load32(bytes: &[u8], at: usize) -> __m256i {
+    let mut array = [0; 32];
+    array.copy_from_slice(&bytes[at..at + 32]);
+    transmute!(array)
+}
+
+/// The 16 bytes at `low` in the low lane, those at `high` in the high lane. (An insertion from memory needs no
+/// execution unit for permutations, which is what the kernels are short of.)
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load_lanes(bytes: &[u8], low: usize, high: usize) -> __m256i {
+    _mm256_set_m128i(load16(bytes, high), load16(bytes, low))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn store16(bytes: &mut [u8], at: usize, register: __m128i) {
+    let array: [u8; 16] = transmute!(register);
+    bytes[at..at + 16].copy_from_slice(&array);
+}

@@ -13,31 +13,97 @@ mod avx2;
 use crate::Simd;
 use crate::simd::Level;
 
-/// Defines functions of a typesize, a source of whole items and a destination as long, each of which calls the kernel
-/// of the same name for the instructions at hand.
+/// Defines functions that call the kernel of the same name for the instructions at hand.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $kernel:ident)+) => {$(
+    ($($(#[$doc:meta])* $kernel:ident($($typesize:ident)?))+) => {$(
         $(#[$doc])*
-        pub(crate) fn $kernel(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+        pub(crate) fn $kernel(simd: Simd, $($typesize: usize,)? src: &[u8], dest: &mut [u8]) {
             match simd.level() {
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx2 | Level::Avx512 => {
                     // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
-                    unsafe { avx2::$kernel(typesize, src, dest) }
+                    unsafe { avx2::$kernel($($typesize,)? src, dest) }
                 }
-                _ => scalar::$kernel(typesize, src, dest),
+                _ => scalar::$kernel($($typesize,)? src, dest),
             }
         }
     )+};
 }
 
+// `src` and `dest` are equally long, a multiple of `typesize` or `width`.
 kernels! {
-    /// Byte shuffle.
-    shuffle
+    /// Byte shuffle; `typesize` > 1.
+    shuffle(typesize)
     /// Undoes [`shuffle`].
-    unshuffle
+    unshuffle(typesize)
     /// Bit shuffle of a multiple of eight items.
-    bitshuffle
+    bitshuffle(typesize)
     /// Undoes [`bitshuffle`].
-    bitunshuffle
+    bitunshuffle(typesize)
+    /// Each word of 1, 2, 4 or 8 bytes becomes the XOR of all words up to it.
+    running_xor(width)
+    /// Each byte becomes the sum of all bytes up to it (mod 256).
+    running_sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    type Kernel = fn(Simd, usize, &[u8], &mut [u8]);
+
+    /// Runs a kernel on every level of instructions, with buffers that are not aligned, and compares with the scalar.
+    fn compare(kernel: Kernel, size: usize, nbytes: usize) {
+        let src: Vec<u8> = (0..=nbytes as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+        let run = |simd| {
+            let mut dest = vec![0xEE; nbytes + 3];
+            kernel(simd, size, &src[1..], &mut dest[3..]);
+            dest
+        };
+        let expected = run(Simd::none());
+        for simd in Simd::available() {
+            assert!(run(simd) == expected, "{simd:?}, size {size}, {nbytes} bytes");
+        }
+    }
+
+    /// Every typesize that has a kernel of its own, and some of the large ones, which share theirs.
+    fn typesizes() -> impl Iterator<Item = usize> {
+        let few = [1, 3, 4, 8, 12, 16, 17];
+        (1..=17).chain([24, 32, 33, 255, 300]).filter(move |n| !cfg!(miri) || few.contains(n))
+    }
+
+    /// Numbers of items around the sizes of registers, tiles and strips.
+    fn numbers_of_items() -> impl Iterator<Item = usize> {
+        let few = [0, 33, 64, 65, 131, 512, 520, 1027];
+        let all = (0..=70).chain(120..=135).chain([191, 500, 512, 520, 1000, 1027, 2048, 4096]);
+        all.filter(move |n| !cfg!(miri) || few.contains(n))
+    }
+
+    #[test]
+    fn every_level_shuffles_the_same() {
+        for (typesize, nitems) in typesizes().skip(1).flat_map(|t| numbers_of_items().map(move |n| (t, n))) {
+            compare(shuffle, typesize, nitems * typesize);
+            compare(unshuffle, typesize, nitems * typesize);
+        }
+    }
+
+    #[test]
+    fn every_level_shuffles_bits_the_same() {
+        for (typesize, nitems) in typesizes().flat_map(|t| numbers_of_items().map(move |n| (t, n / 8 * 8))) {
+            compare(bitshuffle, typesize, nitems * typesize);
+            compare(bitunshuffle, typesize, nitems * typesize);
+        }
+    }
+
+    #[test]
+    fn every_level_scans_the_same() {
+        for (width, nwords) in [1, 2, 4, 8].into_iter().flat_map(|w| numbers_of_items().map(move |n| (w, n)))
+        {
+            compare(running_xor, width, nwords * width);
+            compare(|simd, _, src, dest| running_sum(simd, src, dest), width, nwords);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! ("bytedelta" in the format document). It stands after shuffle, whose planes are the streams.
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId};
+use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
 
 /// Replaces each byte by its difference to the one before (mod 256), in `streams` streams of equal length that stand
 /// one after another. The bytes that are left over are copied. 0 streams count as 1.
@@ -30,10 +30,14 @@ pub fn bytedelta_encode(streams: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// If `src` and `dest` differ in length.
 pub fn bytedelta_decode(streams: usize, src: &[u8], dest: &mut [u8]) {
+    decode_with(Simd::detect(), streams, src, dest);
+}
+
+fn decode_with(simd: Simd, streams: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "bytedelta: lengths of source and destination");
     let len = stream_len(streams, src);
     for (to, from) in whole_streams(len, streams, src, dest) {
-        decode_stream(from, to);
+        arch::running_sum(simd, from, to);
     }
 }
 
@@ -44,13 +48,17 @@ pub fn bytedelta_decode(streams: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// If `src` and `dest` differ in length.
 pub fn bytedelta_decode_legacy(streams: usize, src: &[u8], dest: &mut [u8]) {
+    decode_legacy_with(Simd::detect(), streams, src, dest);
+}
+
+fn decode_legacy_with(simd: Simd, streams: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "bytedelta: lengths of source and destination");
     let len = stream_len(streams, src);
     for (to, from) in whole_streams(len, streams, src, dest) {
         let (from_vectors, from_rest) = from.split_at(len - len % 16);
         let (to_vectors, to_rest) = to.split_at_mut(len - len % 16);
-        decode_stream(from_vectors, to_vectors);
-        decode_stream(from_rest, to_rest);
+        arch::running_sum(simd, from_vectors, to_vectors);
+        arch::running_sum(simd, from_rest, to_rest);
     }
 }
 
@@ -92,14 +100,6 @@ fn encode_stream(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-fn decode_stream(src: &[u8], dest: &mut [u8]) {
-    let mut sum = 0_u8;
-    for (to, byte) in dest.iter_mut().zip(src) {
-        sum = sum.wrapping_add(*byte);
-        *to = sum;
-    }
-}
-
 pub(crate) struct Bytedelta;
 
 impl Filter for Bytedelta {
@@ -119,7 +119,7 @@ impl Filter for Bytedelta {
 
     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        bytedelta_decode(streams(cx, meta), src, dest);
+        decode_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
     }
 }
@@ -144,7 +144,7 @@ impl Filter for BytedeltaLegacy {
 
     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        bytedelta_decode_legacy(streams(cx, meta), src, dest);
+        decode_legacy_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
     }
 }

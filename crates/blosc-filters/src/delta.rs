@@ -2,7 +2,7 @@
 //! ("Delta" in the format document).
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Param};
+use crate::{Error, Filter, FilterCx, FilterId, Param, Simd, arch};
 
 /// What delta takes the difference to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,15 +34,16 @@ pub fn delta_encode(
     dest: &mut [u8],
 ) -> Result<(), Error> {
     check_lengths(src, dest)?;
+    let width = width(typesize);
     match reference {
-        Reference::Block(block) => xor_block(block, typesize, src, dest),
+        Reference::Block(block) => xor_block(block, width, src, dest),
         Reference::FirstBlock => {
-            let width = width(typesize);
-            let whole = src.len() - src.len() % width;
-            dest.copy_from_slice(src);
-            for (byte, before) in dest[..whole].iter_mut().skip(width).zip(src) {
-                *byte ^= before;
-            }
+            let (words, to) = split_leftover(width, src, dest);
+            // The first word has none before it.
+            let (first, others) = words.split_at(width.min(words.len()));
+            let (to_first, to_others) = to.split_at_mut(first.len());
+            to_first.copy_from_slice(first);
+            xor(others, words, to_others);
             Ok(())
         }
     }
@@ -59,33 +60,52 @@ pub fn delta_decode(
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<(), Error> {
+    decode_with(Simd::detect(), reference, typesize, src, dest)
+}
+
+fn decode_with(
+    simd: Simd,
+    reference: Reference<'_>,
+    typesize: usize,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<(), Error> {
     check_lengths(src, dest)?;
+    let width = width(typesize);
     match reference {
-        Reference::Block(block) => xor_block(block, typesize, src, dest),
+        Reference::Block(block) => xor_block(block, width, src, dest),
         Reference::FirstBlock => {
-            let width = width(typesize);
-            let whole = src.len() - src.len() % width;
-            dest.copy_from_slice(src);
-            for i in width..whole {
-                dest[i] ^= dest[i - width];
-            }
+            let (words, to) = split_leftover(width, src, dest);
+            arch::running_xor(simd, width, words, to);
             Ok(())
         }
     }
 }
 
 /// XOR with the first block; its own inverse.
-fn xor_block(block: &[u8], typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-    let whole = src.len() - src.len() % width(typesize);
-    if block.len() < whole {
+fn xor_block(block: &[u8], width: usize, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    let (words, to) = split_leftover(width, src, dest);
+    if block.len() < words.len() {
         let what = Param::Reference { reference: block.len(), block: src.len() };
         return Err(Error::Param { id: FilterId::DELTA, what });
     }
-    for ((d, s), r) in dest[..whole].iter_mut().zip(src).zip(block) {
-        *d = s ^ r;
-    }
-    dest[whole..].copy_from_slice(&src[whole..]);
+    xor(words, block, to);
     Ok(())
+}
+
+/// The XOR of two sources, as far as the destination goes.
+fn xor(a: &[u8], b: &[u8], dest: &mut [u8]) {
+    for ((to, a), b) in dest.iter_mut().zip(a).zip(b) {
+        *to = a ^ b;
+    }
+}
+
+/// Copies the bytes that do not make a whole word and returns the others.
+fn split_leftover<'a>(width: usize, src: &'a [u8], dest: &'a mut [u8]) -> (&'a [u8], &'a mut [u8]) {
+    let (words, leftover) = src.split_at(src.len() - src.len() % width);
+    let (to, to_leftover) = dest.split_at_mut(words.len());
+    to_leftover.copy_from_slice(leftover);
+    (words, to)
 }
 
 /// The bytes that are XORed together and so the distance to the item before: not always the typesize.
@@ -113,7 +133,7 @@ impl Filter for Delta {
     }
 
     fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        delta_decode(cx.reference, cx.typesize, src, dest)
+        decode_with(cx.simd, cx.reference, cx.typesize, src, dest)
     }
 }
 

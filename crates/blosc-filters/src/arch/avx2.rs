@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bitshuffle;
+mod scan;
 mod shuffle;
 mod strip;
 mod transpose;
@@ -11,6 +12,7 @@ use core::arch::x86_64::*;
 use zerocopy::transmute;
 
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
+pub(super) use scan::{running_sum, running_xor};
 pub(super) use shuffle::{shuffle, unshuffle};
 
 #[target_feature(enable = "avx2")]

@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod bitshuffle;
+mod scan;
 mod shuffle;
 
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
+pub(super) use scan::{running_sum, running_xor};
 pub(super) use shuffle::{shuffle, unshuffle};

@@ -8,9 +8,15 @@ mod case;
 mod chunks;
 mod frames;
 mod oracle;
+mod program;
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::{path::PathBuf, sync::Mutex, thread, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    sync::Mutex,
+    thread,
+    time::Instant,
+};
 
 use serde_json::json;
 
@@ -51,6 +57,8 @@ const BLOSC1: Scope = Scope { bits: 17, filters: Filters::Blosc1 };
 const KINDS: &[Kind] = &[
     Kind { name: "frame-read", share: 120, scope: FRAME, run: frames::read },
     Kind { name: "frame-write", share: 120, scope: FRAME, run: frames::write },
+    Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
+    Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },
     Kind { name: "blosc2-write", share: 600, scope: CHUNK, run: chunks::blosc2_write },
     Kind { name: "blosc1-read", share: 300, scope: BLOSC1, run: chunks::blosc1_read },
@@ -64,6 +72,8 @@ struct Bench {
     oracle: Oracle,
     /// A folder of our own.
     folder: PathBuf,
+    /// The built program.
+    b2: PathBuf,
 }
 
 /// What was asked for on the command line.
@@ -91,9 +101,10 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
         return fail(format!("--only takes one of {}, or the start of one", names.join(", ")));
     }
+    let b2 = program::build()?;
     announce(&plan)?;
     for kind in kinds {
-        run_kind(kind, &plan)?;
+        run_kind(kind, &plan, &b2)?;
     }
     Ok(())
 }
@@ -126,14 +137,14 @@ fn announce(plan: &Plan) -> Result<()> {
 }
 
 /// All cases of a kind, shared out between threads; the first difference stops all of them.
-fn run_kind(kind: &Kind, plan: &Plan) -> Result<()> {
+fn run_kind(kind: &Kind, plan: &Plan, b2: &Path) -> Result<()> {
     let start = Instant::now();
     let tally = Tally::new(plan.numbers(kind));
     thread::scope(|scope| {
         for job in 0..plan.jobs.max(1) {
             let tally = &tally;
             scope.spawn(move || {
-                if let Err(failure) = work(kind, plan, job, tally) {
+                if let Err(failure) = work(kind, plan, b2, job, tally) {
                     tally.stop(failure);
                 }
             });
@@ -142,10 +153,10 @@ fn run_kind(kind: &Kind, plan: &Plan) -> Result<()> {
     tally.report(kind, start)
 }
 
-fn work(kind: &Kind, plan: &Plan, job: usize, tally: &Tally) -> Result<()> {
+fn work(kind: &Kind, plan: &Plan, b2: &Path, job: usize, tally: &Tally) -> Result<()> {
     let folder = workspace::target().join(format!("interop-{job}"));
     std::fs::create_dir_all(&folder).at(folder.display())?;
-    let mut bench = Bench { oracle: Oracle::start(&plan.python)?, folder };
+    let mut bench = Bench { oracle: Oracle::start(&plan.python)?, folder, b2: b2.to_path_buf() };
     while let Some(number) = tally.next() {
         let case = Case::draw(&mut Draw::new(plan.seed, kind.name, number), kind.scope);
         let verdict = (kind.run)(&mut bench, &case).at(Reproduce { kind, plan, number, case: &case })?;

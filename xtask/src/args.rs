@@ -32,6 +32,12 @@ impl Args {
         }
     }
 
+    /// The first word that is no option.
+    pub(crate) fn word(&mut self) -> Option<String> {
+        let at = self.words.iter().position(|word| !word.starts_with("--"))?;
+        Some(self.words.remove(at))
+    }
+
     /// Refuses what nobody took.
     pub(crate) fn finish(self) -> Result<()> {
         match self.words.first() {
@@ -51,10 +57,11 @@ mod tests {
 
     #[test]
     fn options_take_both_spellings() {
-        let mut args = args("--seed 7 --cases=20");
+        let mut args = args("--seed 7 --cases=20 target");
         assert_eq!(args.option("--seed").unwrap(), Some(7));
         assert_eq!(args.option("--cases").unwrap(), Some(20));
         assert_eq!(args.option::<u64>("--case").unwrap(), None);
+        assert_eq!(args.word().as_deref(), Some("target"));
         args.finish().unwrap();
     }
 

@@ -9,8 +9,10 @@
 mod args;
 mod failure;
 mod fixtures;
+mod fuzz;
 mod interop;
 mod invariants;
+mod memory;
 mod venv;
 mod workspace;
 
@@ -34,9 +36,19 @@ const TASKS: &[Task] = &[
         help: "regenerate testdata/*/generated with the original programs [--python PATH]",
     },
     Task {
+        name: "fuzz",
+        run: fuzz::run,
+        help: "run the fuzz targets, or one of them, from the fixtures [TARGET] [--seconds N]",
+    },
+    Task {
         name: "interop",
         run: interop::run,
         help: "random data to the original programs and back [--seed N] [--cases N] [--only KIND] [--case N] [--jobs N]",
+    },
+    Task {
+        name: "memory",
+        run: memory::run,
+        help: "send a large file and a pipe through b2 and watch its memory [--mib N] [--limit MIB]",
     },
 ];
 

@@ -1,0 +1,158 @@
+//! `cargo xtask fuzz`: the fuzz targets, started from the fixtures.
+//!
+//! Without a target all of them run, for `--seconds` in all; the build then has been checked too. An input that fails
+//! is kept in `fuzz/artifacts`; once the cause is mended, it moves to the tests of its crate.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Mutex,
+    thread,
+};
+
+use crate::{
+    args::Args,
+    failure::{Context, Failure, Result, fail},
+    workspace,
+};
+
+/// The `cargo fuzz` that we install, if there is none.
+const CARGO_FUZZ: &str = "0.13.2";
+
+/// A target never needs more memory than this (MiB): decoders have to refuse before they allocate.
+const MEMORY: u32 = 1024;
+const ALLOCATION: u32 = 512;
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let seconds: u64 = args.option("--seconds")?.unwrap_or(60);
+    let target = args.word();
+    args.finish()?;
+    let tool = Tool::find()?;
+    workspace::run(tool.command("build").args(target.as_ref()))?;
+    let targets = match target {
+        Some(target) => vec![target],
+        None => tool.targets()?,
+    };
+    let jobs = thread::available_parallelism()?.get().min(targets.len());
+    let each = (seconds * jobs as u64).div_ceil(targets.len() as u64);
+    let queue = Mutex::new(targets.iter());
+    let failed = Mutex::new(None);
+    let next = || queue.lock().ok()?.next();
+    let work = || {
+        while let Some(target) = next() {
+            if let (Err(failure), Ok(mut failed)) = (smoke(&tool, target, each), failed.lock()) {
+                failed.get_or_insert(failure);
+            }
+        }
+    };
+    thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
+    failed.into_inner().ok().flatten().map_or(Ok(()), Err::<(), Failure>)
+}
+
+/// Runs one built target and reports how much it did.
+fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
+    let fuzz = folder();
+    let (corpus, artifacts) = (fuzz.join("corpus").join(target), fuzz.join("artifacts").join(target));
+    for dir in [&corpus, &artifacts] {
+        fs::create_dir_all(dir).at(dir.display())?;
+    }
+    let mut program = Command::new(tool.binary(target));
+    program
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-rss_limit_mb={MEMORY}"))
+        .arg(format!("-malloc_limit_mb={ALLOCATION}"))
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .args(["-timeout=20", "-verbosity=0", "-print_final_stats=1"])
+        .arg(&corpus)
+        .args(seeds(target));
+    let output = program.stdin(Stdio::null()).output().at(workspace::describe(&program))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+        println!("{target:<20} {:>10} runs in {seconds} s", runs.unwrap_or("?").trim());
+        return Ok(());
+    }
+    fail(format!("{target}: {}\n{said}", output.status))
+}
+
+/// The folders of fixtures that a target starts from.
+fn seeds(target: &str) -> Vec<PathBuf> {
+    let folders: &[&str] = match target.split('_').next() {
+        Some("frame") => &["frames", "frames/generated"],
+        Some("chunk") => &["chunks/generated"],
+        _ => &[],
+    };
+    folders.iter().map(blosc_testdata::fixture::path).filter(|path| path.is_dir()).collect()
+}
+
+fn folder() -> PathBuf {
+    workspace::root().join("fuzz")
+}
+
+/// `cargo fuzz` and the compiler that it needs.
+struct Tool {
+    program: PathBuf,
+    has_nightly: bool,
+    /// The triple of this machine, as in the paths of what is built.
+    host: String,
+}
+
+impl Tool {
+    fn find() -> Result<Self> {
+        let program = cargo_fuzz()?;
+        let mut nightly = Command::new("cargo");
+        clean(&mut nightly).env("RUSTUP_TOOLCHAIN", "nightly").arg("--version");
+        let has_nightly = nightly.output().is_ok_and(|output| output.status.success());
+        let version = workspace::output(Command::new("rustc").arg("-vV"))?;
+        let version = String::from_utf8_lossy(&version).into_owned();
+        let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+        Ok(Self { program, has_nightly, host: host.to_owned() })
+    }
+
+    /// A command of `cargo fuzz`. Where there is no nightly compiler, the stable one is told to be one.
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        clean(&mut command).current_dir(workspace::root()).arg(name);
+        // GCC promotes constant local arrays of the Zstandard library to statics and poisons them all the same when
+        // they go out of scope: a false alarm.
+        command.env("CFLAGS", "-fno-sanitize-address-use-after-scope");
+        if self.has_nightly {
+            command.env("RUSTUP_TOOLCHAIN", "nightly");
+        } else {
+            command.env("RUSTC_BOOTSTRAP", "1");
+        }
+        command
+    }
+
+    fn targets(&self) -> Result<Vec<String>> {
+        let list = workspace::output(&mut self.command("list"))?;
+        Ok(String::from_utf8_lossy(&list).split_whitespace().map(str::to_owned).collect())
+    }
+
+    fn binary(&self, target: &str) -> PathBuf {
+        folder().join("target").join(&self.host).join("release").join(target)
+    }
+}
+
+/// The installed `cargo fuzz`, or one that is installed for us under `target/tools`.
+fn cargo_fuzz() -> Result<PathBuf> {
+    let found = Path::new("cargo-fuzz");
+    if Command::new(found).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return Ok(found.to_path_buf());
+    }
+    let tools = workspace::target().join("tools");
+    let ours = tools.join("bin/cargo-fuzz");
+    if !ours.is_file() {
+        eprintln!("installing cargo-fuzz {CARGO_FUZZ} in {}", tools.display());
+        let mut install = workspace::cargo();
+        install.args(["install", "--quiet", "--locked", "cargo-fuzz", "--version", CARGO_FUZZ, "--root"]);
+        workspace::run(install.arg(tools))?;
+    }
+    Ok(ours)
+}
+
+/// Takes away what the cargo that runs us has set, so that another toolchain can be chosen.
+fn clean(command: &mut Command) -> &mut Command {
+    command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTDOC")
+}

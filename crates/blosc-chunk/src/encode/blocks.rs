@@ -37,6 +37,14 @@ impl<'a> Job<'a> {
     ) -> Self {
         Self { params, plan, input, reference, is_filtered: worker::is_filtered(params) }
     }
+
+    /// Whether a block of zeros is filtered to zeros, so that there is no need to do it. That is so with all filters
+    /// of the format, but for delta with another block.
+    pub(super) fn zeros_stay_zeros(&self, nblock: usize) -> bool {
+        let refers = nblock > 0 && self.reference.is_some();
+        let known = self.params.filters.active().all(|slot| slot.id <= FilterId::INT_TRUNC);
+        self.plan.form() == Form::Blosc2 && known && !refers
+    }
 }
 
 /// Compresses all blocks. `dest` is no longer than the data and a header.

@@ -65,6 +65,11 @@ impl Worker {
 
     /// Compresses a block to the start of `dest`; returns how long it is (bytes), or `None` if it does not fit.
     pub(super) fn encode(&mut self, job: &Job<'_>, nblock: usize, dest: &mut [u8]) -> Result<Option<usize>> {
+        let nbytes = job.input.block_nbytes(job.plan, nblock);
+        if job.zeros_stay_zeros(nblock) && is_zero(job.input.block(job.plan, nblock, &mut self.buffers.plain))
+        {
+            return Ok(put_zeros(job.plan.nstreams(nbytes), dest));
+        }
         let block = filtered(&mut self.buffers, job, nblock)?;
         let encoder = encoder(&mut self.encoder, job)?;
         let mut put = Put { encoder, spare: &mut self.stream, form: job.plan.form() };
@@ -189,6 +194,18 @@ fn run_value(plain: &[u8]) -> Option<u8> {
     let (&first, rest) = plain.split_first()?;
     // A comparison with itself, shifted by one: memcmp does it faster than any loop over bytes.
     (rest == &plain[..rest.len()]).then_some(first)
+}
+
+/// Whether all bytes are zero. It stops at the first that is not.
+fn is_zero(plain: &[u8]) -> bool {
+    run_value(plain) == Some(0)
+}
+
+/// Runs of zeros, one for each stream.
+fn put_zeros(nstreams: usize, dest: &mut [u8]) -> Option<usize> {
+    let sizes = dest.get_mut(..4 * nstreams)?;
+    sizes.fill(0);
+    Some(4 * nstreams)
 }
 
 /// A run of zeros is its size alone; other runs are confirmed by a token.

@@ -4,7 +4,7 @@ use core::num::NonZeroUsize;
 use std::thread;
 
 use b2frame::{CompressOptions, ReadOptions};
-use blosc_chunk::Threads;
+use blosc_chunk::{CParams, Threads};
 
 use crate::{
     args::GeneralArgs,
@@ -16,8 +16,8 @@ use crate::{
     memory,
 };
 
-/// Memory that a thread needs besides the chunks under way (bytes): the state of a codec and the blocks in its hands.
-const THREAD: u64 = 6 << 20;
+/// Memory that a decoding thread needs besides the chunks under way (bytes).
+const DECODER: u64 = 6 << 20;
 
 /// The surroundings of a command.
 #[derive(Debug)]
@@ -73,26 +73,31 @@ impl Context {
 
     /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too little for them.
     pub(crate) fn read_options(&self) -> ReadOptions {
-        let threads = self.threads_within(self.memory / 2, THREAD);
+        let threads = self.threads_within(self.memory / 2, DECODER);
         ReadOptions::default().threads(Threads::N(threads)).max_memory(self.memory / 2)
     }
 
-    /// How to compress chunks of `chunksize` bytes, when `reserved` bytes are needed for something else.
+    /// How to compress chunks of `chunksize` bytes like this, when `reserved` bytes are needed for something else.
     ///
     /// # Errors
     ///
     /// When one chunk does not fit.
-    pub(crate) fn compress_options(&self, chunksize: u64, reserved: u64) -> Result<CompressOptions> {
+    pub(crate) fn compress_options(
+        &self,
+        cparams: &CParams,
+        chunksize: usize,
+        reserved: u64,
+    ) -> Result<CompressOptions> {
         // The data and the room for it compressed.
-        let chunk = blosc_chunk::max_compressed_len(usize::try_from(chunksize).unwrap_or(usize::MAX)) as u64;
-        let job = chunk.saturating_add(chunksize);
-        let needed = job.saturating_add(THREAD).saturating_add(reserved);
+        let chunk = (blosc_chunk::max_compressed_len(chunksize) as u64).saturating_add(chunksize as u64);
+        let encoder = memory::encoder(cparams);
+        let needed = chunk.saturating_add(encoder).saturating_add(reserved);
         if needed > self.memory {
             return Err(Error::MaxMemory { needed, limit: self.memory });
         }
         let left = self.memory - reserved;
-        let threads = self.threads_within(left, job.saturating_add(THREAD));
-        let chunks = left.saturating_sub(THREAD.saturating_mul(threads.get() as u64));
+        let threads = self.threads_within(left, chunk.saturating_add(encoder));
+        let chunks = left.saturating_sub(encoder.saturating_mul(threads.get() as u64));
         Ok(CompressOptions::default().threads(Threads::N(threads)).max_memory(chunks))
     }
 
@@ -118,21 +123,20 @@ mod tests {
 
     #[test]
     fn memory_bounds_the_threads() {
-        let options = context(1000, 192 << 20).compress_options(1 << 20, 0).unwrap();
+        let cparams = CParams::default();
+        let options = context(1000, 192 << 20).compress_options(&cparams, 1 << 20, 0).unwrap();
         let Threads::N(threads) = options.threads else { panic!("a number of threads") };
-        let taken = options.max_memory + THREAD * threads.get() as u64;
+        let taken = options.max_memory + memory::encoder(&cparams) * threads.get() as u64;
         assert!(threads.get() > 16 && taken <= 192 << 20, "{threads} {taken}");
-        assert_eq!(
-            context(3, 192 << 20).compress_options(1 << 20, 0).unwrap().threads,
-            context(3, 0).threads()
-        );
+        let few = context(3, 192 << 20).compress_options(&cparams, 1 << 20, 0).unwrap();
+        assert_eq!(few.threads, context(3, 0).threads());
     }
 
     #[test]
     fn a_chunk_that_does_not_fit_is_a_limit() {
-        let refused = context(1, 10 << 20).compress_options(8 << 20, 0);
+        let refused = context(1, 10 << 20).compress_options(&CParams::default(), 8 << 20, 0);
         assert!(matches!(refused, Err(Error::MaxMemory { limit: 10_485_760, .. })));
-        let reserved = context(1, 100 << 20).compress_options(1 << 20, 99 << 20);
+        let reserved = context(1, 100 << 20).compress_options(&CParams::default(), 1 << 20, 99 << 20);
         assert!(matches!(reserved, Err(Error::MaxMemory { .. })));
     }
 

@@ -69,7 +69,7 @@ pub(crate) struct GeneralArgs {
     /// Threads to use, 0 for one per core; the result does not depend on it
     #[arg(short = 'T', long, value_name = "N", default_value_t = 0, help_heading = "General")]
     pub(crate) threads: usize,
-    /// Working memory [default: 128M, or half of what is free if that is less]
+    /// Working memory [default: 192M, or half of what is free if that is less]
     #[arg(short = 'M', long, value_name = "SIZE", help_heading = "General")]
     pub(crate) max_memory: Option<ByteSize>,
     /// Say less; twice: no errors either

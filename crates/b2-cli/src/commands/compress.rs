@@ -128,7 +128,7 @@ fn frame_params(tuning: &TuningArgs, origin: &Origin, data: &Data, cx: &Context)
 }
 
 /// Bytes of data in a chunk, when nobody says.
-const CHUNK: usize = 2 << 20;
+const CHUNK: usize = 1 << 20;
 
 fn cparams(tuning: &TuningArgs, typesize: u8) -> CParams {
     let default = if tuning.level.fast { CodecId::LZ4 } else { CodecId::ZSTD };
@@ -174,7 +174,7 @@ impl Work<'_> {
         let options = StageOptions { force: args.output.force, sync: !args.output.no_sync };
         let staged = Staged::create(target, options, &self.cx.unfinished)?;
         let mut writer = FrameWriter::new(FileStore::from_file(staged.handle()?), &self.params)?;
-        let memory = self.cx.compress_options(writer.chunksize() as u64, 0)?;
+        let memory = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
         let mut reader = Digesting::new(data.into_reader(), args.tuning.verify);
         let totals = self.compress(&mut reader, &mut writer, &memory).map_err(|error| at(error, target))?;
         let store = writer.finish().map_err(|error| at(error.into(), target))?;
@@ -197,8 +197,9 @@ impl Work<'_> {
         let mut counts = Counts::default();
         loop {
             let mut writer = FrameWriter::new(MemStore::default(), &self.params)?;
-            let chunksize = writer.chunksize() as u64;
-            let piece = self.cx.compress_options(chunksize, PIECE.max(chunksize))?.max_nbytes(Some(PIECE));
+            let (cparams, chunksize) = (writer.cparams(), writer.chunksize());
+            let frame = PIECE.max(chunksize as u64);
+            let piece = self.cx.compress_options(cparams, chunksize, frame)?.max_nbytes(Some(PIECE));
             let totals = self.compress(&mut reader, &mut writer, &piece)?;
             if totals.nbytes > 0 || counts.frames == 0 {
                 let frame = writer.finish()?.into_bytes();

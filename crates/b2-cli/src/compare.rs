@@ -132,13 +132,18 @@ impl<R: Read> Read for Digesting<R> {
 mod tests {
     use super::*;
     use b2frame::{FrameParams, to_cframe};
+    use blosc_chunk::DParams;
     use blosc_io::MemStore;
     use std::sync::Arc;
 
     fn compared(frames: &[&[u8]], raw: &[u8]) -> Result<()> {
         let params = FrameParams::default().chunksize(8);
         let stored: Vec<u8> = frames.iter().flat_map(|data| to_cframe(data, &params).unwrap()).collect();
-        equal(&mut Frames::of(Arc::new(MemStore::new(stored))), &mut &*raw, &ReadOptions::default())
+        equal(
+            &mut Frames::of(Arc::new(MemStore::new(stored)), DParams::default()),
+            &mut &*raw,
+            &ReadOptions::default(),
+        )
     }
 
     #[test]

@@ -4,7 +4,8 @@ use core::num::NonZeroUsize;
 use std::thread;
 
 use b2frame::{CompressOptions, ReadOptions};
-use blosc_chunk::{CParams, Threads};
+use blosc_chunk::{CParams, DParams, Limits, Registries, Threads};
+use blosc_filters::Simd;
 
 use crate::{
     args::GeneralArgs,
@@ -28,6 +29,7 @@ pub(crate) struct Context {
     pub(crate) unfinished: Unfinished,
     threads: NonZeroUsize,
     memory: u64,
+    simd: Simd,
 }
 
 impl Context {
@@ -39,6 +41,7 @@ impl Context {
             unfinished,
             threads: NonZeroUsize::new(general.threads).unwrap_or_else(cores),
             memory: memory::budget(general.max_memory.map(|size| size.0)),
+            simd: general.simd.unwrap_or_default(),
         }
     }
 
@@ -69,6 +72,16 @@ impl Context {
             }
         }
         code
+    }
+
+    /// The codecs, filters and vector instructions to use.
+    pub(crate) fn registries(&self) -> Registries {
+        Registries { simd: self.simd, ..Registries::default() }
+    }
+
+    /// How chunks are decoded. Their size is no reason to refuse them: large ones are decoded in parts.
+    pub(crate) fn dparams(&self) -> DParams {
+        DParams::default().limits(Limits::none()).registries(self.registries())
     }
 
     /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too little for them.

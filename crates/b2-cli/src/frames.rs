@@ -13,6 +13,7 @@ use std::{
 };
 
 use b2frame::{FrameHeader, Kind, OpenOptions, SChunk, probe};
+use blosc_chunk::DParams;
 use blosc_io::{FileStore, MemStore, ReadAt};
 
 use crate::{
@@ -29,6 +30,7 @@ const HEADER: usize = 87;
 /// The frames of one input.
 pub(crate) struct Frames {
     source: Source,
+    dparams: DParams,
     /// Where the next frame starts (bytes).
     at: u64,
     /// Frames still wanted; `None` for all.
@@ -45,14 +47,14 @@ enum Source {
 }
 
 impl Frames {
-    /// Opens an input.
+    /// Opens an input, whose chunks will be decoded as `dparams` say.
     ///
     /// # Errors
     ///
     /// When it cannot be opened, or has no frame of the number asked for.
-    pub(crate) fn open(origin: &Origin) -> Result<Self> {
-        let Origin::File { path, part } = origin else { return Ok(Self::stdin()) };
-        let frames = Self::of(Arc::new(open_file(path)?));
+    pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
+        let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
+        let frames = Self::of(Arc::new(open_file(path)?), dparams);
         match *part {
             Part::Whole => Ok(frames),
             Part::Offset(at) => Ok(Self { at, wanted: Some(1), ..frames }),
@@ -61,19 +63,19 @@ impl Frames {
     }
 
     /// The frames of a store.
-    pub(crate) fn of(store: Arc<dyn ReadAt>) -> Self {
-        Self::new(Source::Stored(store), 0)
+    pub(crate) fn of(store: Arc<dyn ReadAt>, dparams: DParams) -> Self {
+        Self::new(Source::Stored(store), 0, dparams)
     }
 
-    fn new(source: Source, at: u64) -> Self {
-        Self { source, at, wanted: None, first: true, trailing: 0 }
+    fn new(source: Source, at: u64, dparams: DParams) -> Self {
+        Self { source, dparams, at, wanted: None, first: true, trailing: 0 }
     }
 
     /// Standard input; a file in its place is read as a file.
-    fn stdin() -> Self {
+    fn stdin(dparams: DParams) -> Self {
         match stdin_file() {
-            Some((file, at)) => Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at),
-            None => Self::new(Source::Piped(io::stdin()), 0),
+            Some((file, at)) => Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at, dparams),
+            None => Self::new(Source::Piped(io::stdin()), 0, dparams),
         }
     }
 
@@ -119,7 +121,8 @@ impl Frames {
             return self.no_frame(head);
         }
         let (store, at) = (self.store(head)?, self.at);
-        let schunk = SChunk::from_store_with(store, &OpenOptions::default().offset(at))?;
+        let schunk =
+            SChunk::from_store_with(store, &OpenOptions::default().offset(at).dparams(self.dparams.clone()))?;
         self.at = at.saturating_add(schunk.frame_len());
         self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(1));
         self.first = false;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use blosc_filters::Simd;
+
 use crate::size::ByteSize;
 
 /// Which files are read.
@@ -90,9 +92,16 @@ pub(crate) struct GeneralArgs {
     /// When to show progress
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "General")]
     pub(crate) progress: When,
+    /// Vector instructions to use: auto, none, sse2, avx2, avx512 or neon
+    #[arg(long, value_name = "SET", value_parser = parse_simd, help_heading = "General")]
+    pub(crate) simd: Option<Simd>,
     /// Print the version; with -v also the codecs and filters of this build
     #[arg(short = 'V', long, help_heading = "General")]
     pub(crate) version: bool,
+}
+
+fn parse_simd(text: &str) -> Result<Simd, blosc_filters::Error> {
+    Simd::parse(text)
 }
 
 /// A choice that can be left to what the streams are.

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut frames = Frames::open(origin)?;
+    let mut frames = Frames::open(origin, cx.dparams())?;
     let first = frames.next()?;
     let mut out = Sink::stdout(args.force)?;
     let mut selection = Selection::new(args, first.as_ref());

@@ -109,7 +109,7 @@ fn frame_params(tuning: &TuningArgs, origin: &Origin, data: &Data, cx: &Context)
             (typesize, Some(evidence.text()))
         }
     };
-    let params = FrameParams::new(cparams(tuning, typesize));
+    let params = FrameParams::new(cparams(tuning, typesize).registries(cx.registries()));
     let params = match tuning.chunk_size {
         Some(size) => params.chunksize(usize::try_from(size.0).unwrap_or(usize::MAX)),
         None => params.chunksize(CHUNK),
@@ -232,7 +232,7 @@ impl Work<'_> {
     /// Compares a finished file with its source: byte by byte where that can be read again.
     fn read_back(&self, file: File, digest: Digest) -> Result<()> {
         let options = self.cx.read_options();
-        let mut frames = Frames::of(Arc::new(FileStore::from_file(file)));
+        let mut frames = Frames::of(Arc::new(FileStore::from_file(file)), self.cx.dparams());
         match self.origin.path().filter(|path| path.is_file()) {
             Some(path) => {
                 let source = File::open(path).map_err(Error::io(Doing::Open))?;

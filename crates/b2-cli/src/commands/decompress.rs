@@ -52,7 +52,7 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
         data::check_kind(path, &args.output)?;
     }
     let start = Instant::now();
-    let mut frames = Frames::open(origin)?;
+    let mut frames = Frames::open(origin, cx.dparams())?;
     let work = Work { args, cx, origin };
     let (counts, output) = match targets.next(origin)? {
         Target::Stdout => {
@@ -142,7 +142,7 @@ impl Work<'_> {
         if trailing > 0 {
             return lose(format!("{trailing} bytes behind the last frame"));
         }
-        let mut frames = Frames::open(self.origin)?;
+        let mut frames = Frames::open(self.origin, self.cx.dparams())?;
         while let Some(schunk) = frames.next()? {
             if let Some(layer) = schunk.meta().iter().chain(schunk.vlmeta().stored().iter()).next() {
                 return lose(format!("the metalayer `{}`", layer.name_text()));
@@ -155,7 +155,7 @@ impl Work<'_> {
     fn read_back(&self, mut file: File) -> Result<()> {
         file.rewind().map_err(Error::io(Doing::Read))?;
         compare::equal(
-            &mut Frames::open(self.origin)?,
+            &mut Frames::open(self.origin, self.cx.dparams())?,
             &mut io::BufReader::new(file),
             &self.cx.read_options(),
         )

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
 }
 
 fn one(cx: &Context, origin: &Origin) -> Result<()> {
-    let mut source = Frames::open(origin).map_err(|error| mistyped(error, origin))?;
+    let mut source = Frames::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
     let mut frames = Vec::new();
     while let Some(schunk) = source.next()? {
         frames.push(schunk);

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
     let mut rows = Vec::new();
     let inputs = input::find(&args.inputs, &input::is_frame);
     let code = cx.each(inputs, |origin| {
-        let row = row(origin)?;
+        let row = row(cx, origin)?;
         if cx.console.json() {
             return cx.console.document(&row);
         }
@@ -53,8 +53,8 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
     }
 }
 
-fn row(origin: &Origin) -> Result<ListRow> {
-    let mut frames = Frames::open(origin)?;
+fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
+    let mut frames = Frames::open(origin, cx.dparams())?;
     let mut row = ListRow {
         schema: "b2.list/1",
         path: origin.name(),

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut frames = Frames::open(origin)?;
+    let mut frames = Frames::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin.name());
     let mut guard = Guard::new(args.limits);
     let progress = Progress::new(&cx.console, &findings.path, frames.input_len());

@@ -99,6 +99,22 @@ fn the_result_does_not_depend_on_threads() {
 }
 
 #[test]
+fn the_result_does_not_depend_on_vector_instructions() {
+    let dir = Dir::new();
+    dir.write("w.i32", walk(50_000));
+    for filter in ["shuffle", "bitshuffle"] {
+        let best = dir.b2(&format!("c -qc --filter {filter} w.i32")).ok().stdout;
+        assert!(
+            best == dir.b2(&format!("c -qc --simd none --filter {filter} w.i32")).ok().stdout,
+            "{filter}"
+        );
+        dir.write("w.b2frame", best);
+        assert!(dir.b2("cat --simd none w.b2frame").ok().stdout == dir.read("w.i32"), "{filter}");
+    }
+    assert_eq!(dir.b2("c --simd mmx w.i32").code, Some(2));
+}
+
+#[test]
 fn a_pipe_makes_frames_that_follow_each_other() {
     let dir = Dir::new();
     // A little more than two frames of 64 MiB, most of it zeros so that it stays quick.

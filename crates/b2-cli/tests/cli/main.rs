@@ -5,6 +5,8 @@ mod compress;
 mod damage;
 mod general;
 mod info;
+#[cfg(target_os = "linux")]
+mod manual;
 mod read;
 mod safety;
 mod util;

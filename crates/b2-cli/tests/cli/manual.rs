@@ -1,0 +1,68 @@
+//! The sessions of `docs/cli.md`, run and compared line by line.
+//!
+//! A block marked `console` holds commands behind `$ ` and what they print. All run one after the other in one
+//! directory. With `B2_UPDATE_MANUAL=1` the file is rewritten with what is printed now.
+
+use core::fmt::Write as _;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use blosc_testdata::fixture::path;
+
+use crate::util::Dir;
+
+#[test]
+fn the_sessions_of_the_manual_are_real() {
+    let dir = Dir::new();
+    for (file, name) in [
+        ("samples/temperature.f32", "temperature.f32"),
+        ("frames/tiny.b2frame", "tiny.b2frame"),
+        ("frames/generated/array-2d.b2nd", "array.b2nd"),
+    ] {
+        std::fs::copy(path(file), dir.path(name)).unwrap();
+    }
+    dir.write("README.png", b"\x89PNG\r\n\x1a\n");
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let text = std::fs::read_to_string(&manual).unwrap();
+    let now = replayed(&text, &dir);
+    if std::env::var_os("B2_UPDATE_MANUAL").is_some() {
+        std::fs::write(&manual, now).unwrap();
+    } else {
+        assert_eq!(now, text, "run with B2_UPDATE_MANUAL=1 to bring docs/cli.md up to date");
+    }
+}
+
+/// The text, with what the commands print now.
+fn replayed(text: &str, dir: &Dir) -> String {
+    let mut now = String::new();
+    let mut in_session = false;
+    for line in text.lines() {
+        let output = in_session && !line.starts_with("$ ") && !line.starts_with("```");
+        if !output {
+            writeln!(now, "{line}").unwrap();
+        }
+        if let Some(command) = line.strip_prefix("$ ").filter(|_| in_session) {
+            now.push_str(&shell(command, dir));
+        }
+        if line.starts_with("```") {
+            in_session = line == "```console";
+        }
+    }
+    now
+}
+
+/// What a command line prints, both streams together.
+fn shell(command: &str, dir: &Dir) -> String {
+    let programs = PathBuf::from(env!("CARGO_BIN_EXE_b2")).parent().unwrap().to_owned();
+    let search = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .current_dir(dir.path("."))
+        .env("PATH", format!("{}:{search}", programs.display()))
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}

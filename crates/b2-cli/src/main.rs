@@ -1,4 +1,5 @@
 //! The binary `b2`.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 

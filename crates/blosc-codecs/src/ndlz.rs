@@ -5,7 +5,7 @@
 //! cell    token  [offset (u16)]  [offset (u16)]  [bytes]
 //! ```
 //!
-//! A token says which rows of the cell come from where ([`Layout`]): a first and a second back reference each give
+//! A token says which rows of the cell come from where (`Layout`): a first and a second back reference each give
 //! some rows, the bytes after them give the rest. References count back from the token, in the *compressed* stream.
 //! Cells that the edge of the array cuts are stored as they are. The codec's `meta` is the side of a cell.
 

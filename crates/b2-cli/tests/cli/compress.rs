@@ -1,6 +1,6 @@
 //! Compressing and restoring: files, pipes, options.
 
-use crate::util::{Dir, snapshot, walk};
+use crate::session::{Dir, snapshot, walk};
 
 #[test]
 fn a_file_goes_in_and_comes_back() {

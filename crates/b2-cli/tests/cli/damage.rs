@@ -2,7 +2,7 @@
 
 use blosc_testdata::{data::XorShift32, fixture::path};
 
-use crate::util::{Dir, Run, snapshot, walk};
+use crate::session::{Dir, Run, snapshot, walk};
 
 /// The program ended by itself and did not panic.
 #[track_caller]

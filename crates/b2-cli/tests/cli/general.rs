@@ -1,6 +1,6 @@
 //! What all commands share: manners of calling, help, versions, messages.
 
-use crate::util::{Dir, snapshot, walk};
+use crate::session::{Dir, snapshot, walk};
 
 #[test]
 fn without_anything_the_help_is_a_usage_error() {

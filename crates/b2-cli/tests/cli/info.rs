@@ -2,7 +2,7 @@
 
 use blosc_testdata::fixture::path;
 
-use crate::util::{Dir, snapshot};
+use crate::session::{Dir, snapshot};
 
 /// A directory with some of the sample frames.
 fn samples(names: &[&str]) -> Dir {

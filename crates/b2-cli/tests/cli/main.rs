@@ -9,5 +9,5 @@ mod info;
 mod manual;
 mod read;
 mod safety;
-mod util;
+mod session;
 mod verify;

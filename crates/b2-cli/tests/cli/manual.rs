@@ -11,7 +11,7 @@ use std::{
 
 use blosc_testdata::fixture::path;
 
-use crate::util::Dir;
+use crate::session::Dir;
 
 #[test]
 fn the_sessions_of_the_manual_are_real() {

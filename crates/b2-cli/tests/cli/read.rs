@@ -5,7 +5,7 @@ use blosc_testdata::{
     sha256_hex,
 };
 
-use crate::util::{Dir, walk};
+use crate::session::{Dir, walk};
 
 #[test]
 fn every_fixture_gives_its_content() {

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use crate::util::{Dir, snapshot, walk};
+use crate::session::{Dir, snapshot, walk};
 
 #[test]
 fn nothing_is_overwritten_unasked() {

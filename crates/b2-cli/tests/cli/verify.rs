@@ -2,7 +2,7 @@
 
 use blosc_testdata::fixture::{Format, Manifest, path};
 
-use crate::util::{Dir, snapshot, walk};
+use crate::session::{Dir, snapshot, walk};
 
 #[test]
 fn sound_frames_are_ok() {

@@ -4,8 +4,7 @@ use core::num::NonZeroUsize;
 use std::thread;
 
 use b2frame::{CompressOptions, ReadOptions};
-use blosc_chunk::{CParams, DParams, Limits, Registries, Threads};
-use blosc_filters::Simd;
+use blosc_chunk::{CParams, DParams, Limits, Registries, Simd, Threads};
 
 use crate::{
     args::GeneralArgs,

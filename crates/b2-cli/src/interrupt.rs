@@ -7,7 +7,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -81,7 +81,7 @@ impl Unfinished {
 #[cfg(unix)]
 fn remove_all(paths: &BTreeSet<PathBuf>) {
     for path in paths {
-        let _gone = fs::remove_file(path);
+        let _gone = std::fs::remove_file(path);
     }
 }
 
@@ -108,11 +108,12 @@ mod tests {
         assert!(unfinished.lock().is_empty());
     }
 
+    #[cfg(unix)]
     #[test]
     fn listed_files_are_removed_and_missing_ones_forgiven() {
         let dir = tempfile::tempdir().unwrap();
         let paths = BTreeSet::from([dir.path().join("a"), dir.path().join("missing")]);
-        fs::write(dir.path().join("a"), b"half").unwrap();
+        std::fs::write(dir.path().join("a"), b"half").unwrap();
         remove_all(&paths);
         assert!(!dir.path().join("a").exists());
     }

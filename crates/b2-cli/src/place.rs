@@ -1,7 +1,8 @@
-//! Where in a file an error is: the coordinates that each layer put on it, collected for programs.
+//! Where in a file an error is, and which numbers clash: what each layer put on it, collected for programs.
 
 use core::error::Error as StdError;
 
+use b2frame::Corrupt;
 use serde::Serialize;
 
 /// Byte, chunk and block, as far as they are known.
@@ -16,6 +17,12 @@ pub(crate) struct Place {
     /// Block of the chunk, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) block: Option<u64>,
+    /// What should be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected: Option<u64>,
+    /// What is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) found: Option<u64>,
 }
 
 /// The place that `error` or one of its causes names.
@@ -34,7 +41,10 @@ impl Place {
     fn learn(&mut self, error: &(dyn StdError + 'static)) {
         match error.downcast_ref() {
             Some(crate::error::Error::Frame(inner)) => self.learn(inner),
-            Some(crate::error::Error::ReadBack { at, .. }) => self.offset = Some(*at),
+            Some(crate::error::Error::ReadBack { at, expected, found }) => {
+                self.offset = Some(*at);
+                (self.expected, self.found) = (expected.0.map(u64::from), found.0.map(u64::from));
+            }
             _ => {}
         }
         if let Some(error) = error.downcast_ref::<b2frame::Error>() {
@@ -46,10 +56,28 @@ impl Place {
                 _ => None,
             });
         }
+        if let Some(b2frame::Error::Corrupt { what, .. }) = error.downcast_ref() {
+            (self.expected, self.found) = clash(what).unzip();
+        }
         if let Some(blosc_chunk::Error::Block { nblock, .. }) = error.downcast_ref() {
             self.block = Some(*nblock);
         }
     }
+}
+
+/// What a frame should have, and has.
+fn clash(what: &Corrupt) -> Option<(u64, u64)> {
+    Some(match *what {
+        Corrupt::HeaderTruncated { len } => (87, len),
+        Corrupt::Marker { found, expected, .. } => (expected.into(), found.into()),
+        Corrupt::FrameTruncated { frame_len, available } => (frame_len, available),
+        Corrupt::SectionEnd { end, expected } => (expected, end),
+        Corrupt::IndexNbytes { nbytes, expected } | Corrupt::ChunkNbytes { nbytes, expected, .. } => {
+            (expected, nbytes)
+        }
+        Corrupt::SumOfChunks { found, expected } => (expected, found),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -61,8 +89,16 @@ mod tests {
         let cause = blosc_chunk::Error::Limit { nbytes: 2, limit: 1 };
         let source = blosc_chunk::Error::Block { nblock: 3, at: 44, source: Box::new(cause) };
         let error = crate::error::Error::Frame(b2frame::Error::Chunk { nchunk: 7, at: 1000, source });
-        let place = Place { offset: Some(1000), chunk: Some(7), block: Some(3) };
+        let place = Place { offset: Some(1000), chunk: Some(7), block: Some(3), ..Place::default() };
         assert_eq!(place_of(&error), place);
+    }
+
+    #[test]
+    fn clashing_numbers_are_told_apart() {
+        let what = Corrupt::FrameTruncated { frame_len: 369, available: 200 };
+        let error = crate::error::Error::Frame(b2frame::Error::Corrupt { at: 16, what });
+        let place = place_of(&error);
+        assert_eq!((place.offset, place.expected, place.found), (Some(16), Some(369), Some(200)));
     }
 
     #[test]

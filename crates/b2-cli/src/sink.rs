@@ -9,7 +9,11 @@ use std::{
 use crate::error::{Doing, Error, Result};
 
 /// A stream of output: standard output, a device, or a staged file.
-pub(crate) struct Sink(Out);
+pub(crate) struct Sink {
+    out: Out,
+    /// What comes first must be text: it goes to a terminal.
+    text_only: bool,
+}
 
 enum Out {
     Stdout(BufWriter<StdoutLock<'static>>),
@@ -17,17 +21,22 @@ enum Out {
 }
 
 impl Sink {
-    /// Standard output.
+    /// Standard output for frames.
     ///
     /// # Errors
     ///
     /// When it is a terminal and nobody said `-f`.
     pub(crate) fn stdout(force: bool) -> Result<Self> {
+        let sink = Self::stdout_for_text(force);
+        if sink.text_only { Err(Error::Terminal) } else { Ok(sink) }
+    }
+
+    /// Standard output for content that may be text, which a terminal can show. Whether it is text is seen when it
+    /// comes: [`write`](Self::write) refuses the rest.
+    pub(crate) fn stdout_for_text(force: bool) -> Self {
         let stdout = io::stdout();
-        if stdout.is_terminal() && !force {
-            return Err(Error::Terminal);
-        }
-        Ok(Self(Out::Stdout(BufWriter::with_capacity(BUFFER, stdout.lock()))))
+        let text_only = stdout.is_terminal() && !force;
+        Self { out: Out::Stdout(BufWriter::with_capacity(BUFFER, stdout.lock())), text_only }
     }
 
     /// A device or pipe, written in place.
@@ -42,7 +51,8 @@ impl Sink {
 
     /// An open file that messages call `path`.
     pub(crate) fn file(file: File, path: &Path) -> Self {
-        Self(Out::File { file: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() })
+        let out = Out::File { file: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() };
+        Self { out, text_only: false }
     }
 
     /// Writes `bytes`.
@@ -51,7 +61,10 @@ impl Sink {
     ///
     /// When they do not go; [`Error::is_closed_pipe`] when nobody reads them.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let done = match &mut self.0 {
+        if self.text_only && !is_text(bytes) {
+            return Err(Error::Terminal);
+        }
+        let done = match &mut self.out {
             Out::Stdout(out) => out.write_all(bytes),
             Out::File { file, .. } => file.write_all(bytes),
         };
@@ -64,7 +77,7 @@ impl Sink {
     ///
     /// As [`write`](Self::write).
     pub(crate) fn finish(mut self) -> Result<()> {
-        let done = match &mut self.0 {
+        let done = match &mut self.out {
             Out::Stdout(out) => out.flush(),
             Out::File { file, .. } => file.flush(),
         };
@@ -72,11 +85,40 @@ impl Sink {
     }
 
     fn refused(&self, error: io::Error) -> Error {
-        match &self.0 {
+        match &self.out {
             Out::Stdout(_) => Error::io(Doing::Stdout)(error),
             Out::File { path, .. } => Error::io_at(Doing::Write, path)(error),
         }
     }
 }
 
+/// Would a terminal show this? The first bytes decide: no control characters but those of layout, and UTF-8.
+fn is_text(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(1024)];
+    let text = match core::str::from_utf8(head) {
+        Ok(text) => text,
+        // A character that the cut went through.
+        Err(error) if error.error_len().is_none() => {
+            core::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+}
+
 const BUFFER: usize = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_what_a_terminal_shows() {
+        assert!(is_text(b"plain\n\ttext\r\n"));
+        assert!(is_text("gr\u{fc}n".repeat(500).as_bytes()));
+        assert!(is_text(b""));
+        assert!(!is_text(b"a\0b"));
+        assert!(!is_text(b"\x1b[2J"));
+        assert!(!is_text(&[0xff, 0xfe, 0x41]));
+    }
+}

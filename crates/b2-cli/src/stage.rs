@@ -136,10 +136,17 @@ fn prefix(target: &Path) -> Result<OsString> {
         return Err(Error::NotRegular { path: target.to_owned(), kind: crate::error::FileKind::Directory });
     };
     let mut prefix = OsString::from(".");
-    prefix.push(name);
+    // A name that leaves no room for more is shown by its beginning.
+    match name.to_str().filter(|_| name.len() > MAX_NAME) {
+        Some(text) => prefix.push(text.chars().take(MAX_NAME / 4).collect::<String>()),
+        None => prefix.push(name),
+    }
     prefix.push(".b2tmp-");
     Ok(prefix)
 }
+
+/// Bytes of the target's name in the temporary one, which may have 255 in all.
+const MAX_NAME: usize = 220;
 
 fn builder(prefix: &OsString) -> Builder<'_, 'static> {
     let mut builder = Builder::new();
@@ -213,6 +220,15 @@ mod tests {
         staged.commit(None).unwrap();
         assert_eq!(names(dir.path()), ["out"]);
         assert_eq!(fs::read(target).unwrap(), b"content");
+    }
+
+    #[test]
+    fn long_names_have_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = "\u{e4}".repeat(127);
+        let staged = Staged::create(&dir.path().join(&name), CAREFUL, &Unfinished::default()).unwrap();
+        staged.commit(None).unwrap();
+        assert_eq!(names(dir.path()), [name]);
     }
 
     #[test]

@@ -7,9 +7,7 @@
 
 use std::path::Path;
 
-use blosc_chunk::CParams;
-use blosc_codecs::{CodecId, Level};
-use blosc_filters::Pipeline;
+use blosc_chunk::{CParams, CodecId, Level, Pipeline};
 
 /// Bytes of the sample that the guess looks at.
 pub(crate) const SAMPLE: usize = 256 << 10;

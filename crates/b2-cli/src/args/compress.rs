@@ -1,11 +1,10 @@
 //! Options of `compress`.
 
-use blosc_codecs::CodecId;
-use blosc_filters::Pipeline;
+use blosc_chunk::{CodecId, Pipeline};
 use clap::{Args, ValueEnum};
 
 use super::{GeneralArgs, InputArgs, OutputArgs, level::LevelArgs};
-use crate::size::ByteSize;
+use crate::{error::chain, size::ByteSize};
 
 /// What `b2 compress` accepts.
 #[derive(Args, Debug)]
@@ -101,8 +100,8 @@ pub(crate) enum ValueError {
     #[error("{meta:?} is not a number from 0 to 255")]
     Meta { meta: String },
     /// The library does not understand the filters.
-    #[error("{0}")]
-    Filter(blosc_filters::Error),
+    #[error("{}", chain(.0))]
+    Filter(blosc_chunk::Error),
     /// Not an item size.
     #[error("{text:?} is neither `auto` nor a number of bytes from 1 to 255")]
     Typesize { text: String },
@@ -119,7 +118,7 @@ fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
 }
 
 fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
-    Pipeline::parse(text).map_err(ValueError::Filter)
+    Pipeline::parse(text).map_err(|error| ValueError::Filter(error.into()))
 }
 
 fn parse_typesize(text: &str) -> Result<Typesize, ValueError> {

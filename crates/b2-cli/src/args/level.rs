@@ -1,6 +1,6 @@
 //! `-0` to `-9`, `--level N`, `--fast` and `--best`: one value said in thirteen ways, of which the last one counts.
 
-use blosc_codecs::Level;
+use blosc_chunk::Level;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 /// How hard to compress.

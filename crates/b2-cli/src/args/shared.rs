@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use blosc_filters::Simd;
-
 use crate::size::ByteSize;
+use blosc_chunk::Simd;
 
 /// Which files are read.
 #[derive(Args, Clone, Debug, Default)]
@@ -100,8 +99,15 @@ pub(crate) struct GeneralArgs {
     pub(crate) version: bool,
 }
 
-fn parse_simd(text: &str) -> Result<Simd, blosc_filters::Error> {
-    Simd::parse(text)
+/// Not a set of vector instructions, or not one of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this machine does not have the vector instructions {text:?}")]
+pub(crate) struct NoSimd {
+    text: String,
+}
+
+fn parse_simd(text: &str) -> Result<Simd, NoSimd> {
+    Simd::parse(text).map_err(|_| NoSimd { text: text.to_owned() })
 }
 
 /// A choice that can be left to what the streams are.

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
 fn one(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut frames = Frames::open(origin, cx.dparams())?;
     let first = frames.next()?;
-    let mut out = Sink::stdout(args.force)?;
+    let mut out = Sink::stdout_for_text(args.force);
     let mut selection = Selection::new(args, first.as_ref());
     let mut guard = Guard::new(args.limits);
     let done = if selection.span.counts_from_the_end() {

@@ -13,8 +13,7 @@ use std::{
 };
 
 use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, Totals, compress_stream};
-use blosc_chunk::{CParams, SplitMode};
-use blosc_codecs::CodecId;
+use blosc_chunk::{CParams, CodecId, Registries, SplitMode};
 use blosc_io::{FileStore, MemStore};
 use serde::Serialize;
 
@@ -67,7 +66,7 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
 
 /// What makes no sense for any input.
 fn check(args: &CompressArgs) -> Result<()> {
-    let registry = blosc_filters::Registry::builtin();
+    let registry = Registries::default().filters;
     if args.tuning.filter.is_lossy(&registry) {
         if !args.tuning.lossy {
             return Err(Error::Lossy { filter: args.tuning.filter.to_string() });

@@ -56,7 +56,7 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
     let work = Work { args, cx, origin };
     let (counts, output) = match targets.next(origin)? {
         Target::Stdout => {
-            let mut sink = Sink::stdout(args.output.force)?;
+            let mut sink = Sink::stdout_for_text(args.output.force);
             (work.copy(&mut frames, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, None)
         }
         Target::Device(path) => {

@@ -1,7 +1,6 @@
 //! `b2 formats`: what this build reads and writes, and what it knows by name only.
 
-use blosc_codecs::CodecId;
-use blosc_filters::{FilterId, Simd};
+use blosc_chunk::{CodecId, FilterId, Registries, Simd};
 use serde::Serialize;
 
 use crate::{
@@ -88,7 +87,7 @@ fn report() -> FormatsReport {
 }
 
 fn codecs() -> Vec<PartRow> {
-    let registry = blosc_codecs::Registry::builtin();
+    let registry = Registries::default().codecs;
     let ids = (0..=u8::MAX).map(CodecId).filter(|id| id.name().is_some() || registry.get(*id).is_some());
     let row = |id: CodecId| {
         let here = registry.get(id);
@@ -105,7 +104,7 @@ fn codecs() -> Vec<PartRow> {
 }
 
 fn filters() -> Vec<PartRow> {
-    let registry = blosc_filters::Registry::builtin();
+    let registry = Registries::default().filters;
     let ids = (1..=u8::MAX).map(FilterId).filter(|id| id.name().is_some() || registry.get(*id).is_some());
     let row = |id: FilterId| {
         let here = registry.describe(id);

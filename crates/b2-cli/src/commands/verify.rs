@@ -128,7 +128,7 @@ impl Findings {
         self.warnings.extend(report.notes.iter().map(ToString::to_string));
         let bad = report.bad.into_iter().map(|bad| {
             let BadChunk { nchunk, offset, error, .. } = bad;
-            (Place { chunk: Some(nchunk), offset, block: None }, error)
+            (Place { chunk: Some(nchunk), offset, ..Place::default() }, error)
         });
         let bad: Vec<_> = bad.collect();
         for (place, error) in bad {
@@ -152,11 +152,8 @@ impl Findings {
     fn problem(&mut self, nframe: u64, known: Place, error: &Error) -> Problem {
         self.code = self.code.and(error.code());
         let found = place_of(error);
-        let place = Place {
-            offset: known.offset.or(found.offset),
-            chunk: known.chunk.or(found.chunk),
-            block: found.block,
-        };
+        let place =
+            Place { offset: known.offset.or(found.offset), chunk: known.chunk.or(found.chunk), ..found };
         Problem { frame: (nframe > 0).then_some(nframe), place, kind: error.kind(), message: chain(error) }
     }
 

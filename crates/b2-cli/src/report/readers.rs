@@ -1,7 +1,6 @@
 //! Which release of C-Blosc2 is the first that opens a frame, by what the frame uses.
 
-use blosc_codecs::CodecId;
-use blosc_filters::FilterId;
+use blosc_chunk::{CodecId, FilterId};
 
 /// A feature of a frame, and the release that brought it.
 type Feature = ((u8, u8, u8), String);

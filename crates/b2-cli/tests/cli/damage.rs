@@ -54,7 +54,7 @@ fn messages_of_a_cut_frame() {
     exit 1
     --- stdout
     --- stderr
-    {"schema":"b2.error/1","kind":"data","message":"at byte 16: frame_len is 369, the file has 200","file":"half","offset":16}
+    {"schema":"b2.error/1","kind":"data","message":"at byte 16: frame_len is 369, the file has 200","file":"half","offset":16,"expected":369,"found":200}
     "#);
     snapshot!(dir.b2_with("info", &frame[..200]), @r#"
     exit 1

@@ -77,9 +77,6 @@ impl<F: Fn(usize, &mut [u8]) + Sync> Postfilter for F {
 }
 
 /// Decodes the bytes `range` of a chunk's data, which `dest` is as long as.
-///
-/// Some chunks of C-Blosc2 3.x do not say which of two block sizes they used; then the second one gets its turn when
-/// the first makes no sense.
 pub(crate) fn read(
     blocks: &impl Blocks,
     range: Range<usize>,
@@ -87,17 +84,33 @@ pub(crate) fn read(
     scratch: &mut Scratch,
     postfilter: Option<&dyn Postfilter>,
 ) -> Result<()> {
-    let result = Map::new(blocks).and_then(|map| {
-        let wanted = Wanted { range: range.clone(), chosen: &|_| true, postfilter };
-        read_by(blocks, &map, &wanted, dest, scratch)
-    });
-    match (result, blocks.layout().literal()) {
-        (Err(error), Some(grid)) if error.blame() == Blame::Data => {
-            let wanted = Wanted { range, chosen: &|_| true, postfilter };
-            read_by(blocks, &Map::Grid(grid), &wanted, dest, scratch).map_err(|_| error)
+    if let Some(literal) = blocks.layout().literal() {
+        let whole = read_ambiguous(blocks, literal, scratch)?;
+        dest.copy_from_slice(&whole[range.clone()]);
+        if let Some(postfilter) = postfilter {
+            postfilter.apply(range.start, dest);
         }
-        (result, _) => result,
+        return Ok(());
     }
+    let wanted = Wanted { range, chosen: &|_| true, postfilter };
+    read_by(blocks, &Map::new(blocks)?, &wanted, dest, scratch)
+}
+
+/// Decodes all data of a chunk that does not say which of two block sizes it has; see `layout::salvage`. The second
+/// one gets its turn when the first makes no sense. A part alone could make sense with both.
+fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) -> Result<Vec<u8>> {
+    let nbytes = blocks.layout().header.nbytes();
+    scratch.params.limits.check_nbytes(nbytes)?;
+    let mut whole = vec![0; nbytes];
+    let wanted = Wanted { range: 0..nbytes, chosen: &|_| true, postfilter: None };
+    let first = read_by(blocks, &Map::Grid(blocks.layout().grid), &wanted, &mut whole, scratch);
+    match first {
+        Err(error) if error.blame() == Blame::Data => {
+            read_by(blocks, &Map::Grid(literal), &wanted, &mut whole, scratch).map_err(|_| error)?;
+        }
+        result => result?,
+    }
+    Ok(whole)
 }
 
 /// What shall be decoded.

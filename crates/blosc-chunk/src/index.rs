@@ -201,11 +201,11 @@ impl ChunkIndex {
     /// The extents of the blocks that hold these data, and of the first block if others refer to it.
     fn merged(&self, range: &Range<usize>, merge_gap: usize) -> Vec<Range<usize>> {
         let covering = self.layout.grid.covering(range);
-        // If the block size is in doubt, the blocks by both.
-        let other = self.layout.literal().map_or(0..0, |grid| grid.covering(range));
+        // If the block size is in doubt, only the whole chunk tells.
+        let nblocks = if self.layout.literal().is_some() { 0..self.nblocks() } else { covering };
         let first = self.header().pipeline().contains(FilterId::DELTA).then_some(0);
         let mut extents: Vec<_> =
-            first.into_iter().chain(covering).chain(other).map(|n| self.extent(n)).collect();
+            first.into_iter().chain(nblocks).map(|nblock| self.extent(nblock)).collect();
         extents.sort_unstable_by_key(|extent| extent.start);
         let mut merged: Vec<Range<usize>> = Vec::new();
         for extent in extents {

@@ -1,6 +1,9 @@
 //! What went wrong once, each with its smallest input.
 
-use blosc_chunk::decompress;
+// Sizes of a few bytes.
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+
+use blosc_chunk::{Chunk, Depth, Scratch, decompress};
 
 /// C-Blosc2 3.3.5 marks empty data, compressed with a dictionary, as memcpyed and as a chunk of zeros.
 #[test]
@@ -9,4 +12,34 @@ fn empty_chunk_with_two_kinds_is_empty() {
     chunk[..4].copy_from_slice(&[5, 1, 7, 16]);
     (chunk[8], chunk[12], chunk[31]) = (1, 32, 0x10);
     assert_eq!(decompress(&chunk), Ok(vec![]));
+}
+
+/// Six bytes in two unsplit blocks, typesize 3, a block size of 5 in the header: the first block stored, the second
+/// a run of sevens. Nothing but the first block tells whether it is of five bytes or, rounded, of three.
+fn with_doubtful_blocksize(first: &[u8]) -> Vec<u8> {
+    let mut chunk =
+        b"\x05\x01\x35\x03\x06\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    for field in [40, 44 + first.len() as i32, first.len() as i32] {
+        chunk.extend_from_slice(&field.to_le_bytes());
+    }
+    chunk.extend_from_slice(first);
+    chunk.extend_from_slice(b"\xf9\xff\xff\xff\x01");
+    let cbytes = chunk.len() as i32;
+    chunk[0xc..0x10].copy_from_slice(&cbytes.to_le_bytes());
+    chunk
+}
+
+#[test]
+fn parts_of_a_chunk_with_a_doubtful_block_size_agree_with_the_whole() {
+    for (first, data) in [(&b"abcde"[..], b"abcde\x07"), (b"abc", b"abc\x07\x07\x07")] {
+        let bytes = with_doubtful_blocksize(first);
+        assert_eq!(decompress(&bytes).unwrap(), data);
+        let (chunk, mut scratch) = (Chunk::parse(&bytes).unwrap(), Scratch::default());
+        for (start, expected) in data.iter().enumerate() {
+            let mut byte = [0];
+            chunk.read_bytes(start..start + 1, &mut byte, &mut scratch).unwrap();
+            assert_eq!(&byte[0], expected);
+        }
+        assert!(chunk.validate(Depth::Decode, &mut scratch).is_ok());
+    }
 }

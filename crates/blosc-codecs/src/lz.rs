@@ -2,6 +2,8 @@
 //!
 //! A match may overlap the bytes it makes (distance 3, length 20 repeats three bytes), so it cannot be one `memmove`.
 
+use alloc::boxed::Box;
+
 /// Little-endian 32-bit value at `at`.
 #[inline(always)]
 pub(crate) fn load32(src: &[u8], at: usize) -> u32 {
@@ -21,18 +23,88 @@ pub(crate) fn load64(src: &[u8], at: usize) -> u64 {
 /// How many bytes from `at` up to `end` equal those from `earlier`; `earlier < at <= end <= src.len()`.
 #[inline(always)]
 pub(crate) fn common_len(src: &[u8], earlier: usize, at: usize, end: usize) -> usize {
-    let mut len = 0;
-    while at + len + 8 <= end {
-        let differ = load64(src, at + len) ^ load64(src, earlier + len);
-        if differ != 0 {
-            return len + (differ.trailing_zeros() / 8) as usize;
+    let here = &src[at..end];
+    let there = &src[earlier..];
+    let Some(first) = differing(here, there, 0) else { return common_tail(here, there, 0) };
+    if first < 8 { first } else { common_long(here, there) }
+}
+
+/// Position of the first difference in the 8 bytes from `at`, or 8; `None` when so many are not there.
+#[inline(always)]
+fn differing(here: &[u8], there: &[u8], at: usize) -> Option<usize> {
+    let (x, y) = (here.get(at..at + 8)?, there.get(at..at + 8)?);
+    Some((load64(x, 0) ^ load64(y, 0)).trailing_zeros() as usize / 8)
+}
+
+/// In steps of 32 bytes, as most matches that are not short are very long.
+fn common_long(here: &[u8], there: &[u8]) -> usize {
+    let steps = here.as_chunks::<32>().0.iter().zip(there.as_chunks::<32>().0);
+    let mut len = 32 * steps.take_while(|(x, y)| x == y).count();
+    while let Some(first) = differing(here, there, len) {
+        len += first;
+        if first < 8 {
+            return len;
         }
-        len += 8;
     }
-    while at + len < end && src[at + len] == src[earlier + len] {
-        len += 1;
+    common_tail(here, there, len)
+}
+
+fn common_tail(here: &[u8], there: &[u8], from: usize) -> usize {
+    from + here[from..].iter().zip(&there[from..]).take_while(|(x, y)| x == y).count()
+}
+
+/// Positions of earlier words, by hash.
+///
+/// Entries are absolute: each stream starts where the one before ended, and a gap beyond the longest distance, so
+/// what is left of former streams is too far away to be taken, and the table is hardly ever cleared.
+pub(crate) struct Table<const SIZE: usize> {
+    slots: Box<[u32; SIZE]>,
+    /// Absolute position of the next stream's first byte.
+    next: u32,
+}
+
+impl<const SIZE: usize> Table<SIZE> {
+    /// Bits of the longest hash.
+    const BITS: u32 = SIZE.trailing_zeros();
+
+    pub(crate) fn new() -> Self {
+        Self { slots: Box::new([0; SIZE]), next: u32::MAX }
     }
-    len
+
+    /// Takes a new stream of `nbytes`, in which no distance passes `max_distance`; `None` when it is too long.
+    pub(crate) fn start(&mut self, nbytes: usize, max_distance: u32) -> Option<Stream<'_, SIZE>> {
+        let nbytes = u32::try_from(nbytes).ok()?;
+        // Zeros, what a new table holds, are as far away as what former streams left.
+        let lowest = max_distance + 1;
+        if self.next.checked_add(nbytes).is_none_or(|end| end > u32::MAX - lowest) {
+            *self.slots = [0; SIZE];
+            self.next = lowest;
+        }
+        let base = self.next;
+        self.next = base.checked_add(nbytes)?.checked_add(lowest)?;
+        let bits = nbytes.checked_ilog2().unwrap_or(0).clamp(8, Self::BITS);
+        Some(Stream { slots: &mut self.slots, base, shift: 32 - bits, max_distance })
+    }
+}
+
+/// The table, in use by one stream.
+pub(crate) struct Stream<'a, const SIZE: usize> {
+    slots: &'a mut [u32; SIZE],
+    base: u32,
+    shift: u32,
+    max_distance: u32,
+}
+
+impl<const SIZE: usize> Stream<'_, SIZE> {
+    /// The last place before `at` where a word of this hash stood, if it is within reach; `at` takes its place.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
+    pub(crate) fn replace(&mut self, hash: u32, at: usize) -> Option<usize> {
+        let now = self.base.wrapping_add(at as u32);
+        let slot = &mut self.slots[(hash >> self.shift) as usize & (SIZE - 1)];
+        let distance = now.wrapping_sub(core::mem::replace(slot, now));
+        (distance.wrapping_sub(1) < self.max_distance).then(|| at.wrapping_sub(distance as usize))
+    }
 }
 
 /// Repeats `len` bytes from `distance` back; `0 < distance <= at` and `at + len <= dest.len()`.
@@ -94,6 +166,30 @@ impl<'a> Room<'a> {
         self.dest.get_mut(self.len..self.len + bytes.len())?.copy_from_slice(bytes);
         self.len += bytes.len();
         Some(())
+    }
+
+    /// `n` times the same byte.
+    #[must_use]
+    #[inline(always)]
+    pub(crate) fn repeat(&mut self, byte: u8, n: usize) -> Option<()> {
+        self.dest.get_mut(self.len..self.len + n)?.fill(byte);
+        self.len += n;
+        Some(())
+    }
+
+    /// As [`bytes`](Self::bytes) for `src[from..from + len]` of up to 32 bytes. Copies 32 where it may, since a copy of
+    /// fixed length is one of few instructions.
+    #[must_use]
+    #[inline(always)]
+    pub(crate) fn short(&mut self, src: &[u8], from: usize, len: usize) -> Option<()> {
+        match (src.get(from..from + 32), self.dest.get_mut(self.len..self.len + 32)) {
+            (Some(from), Some(to)) => {
+                to.copy_from_slice(from);
+                self.len += len;
+                Some(())
+            }
+            _ => self.bytes(&src[from..from + len]),
+        }
     }
 
     /// The bytes written, to be mended.

@@ -13,6 +13,7 @@
 mod decode;
 mod encode;
 mod hc;
+mod sequence;
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -25,7 +26,7 @@ use crate::{BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, 
 /// Shortest match.
 const MIN_MATCH: usize = 4;
 /// Longest distance of a match (bytes).
-const MAX_DISTANCE: usize = 65_535;
+const MAX_DISTANCE: u32 = 65_535;
 /// Bytes at the end of a block that are literals.
 const LAST_LITERALS: usize = 5;
 /// No match starts in the last so many bytes of a block.
@@ -117,6 +118,30 @@ struct Decoder {
 impl BlockDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         if self.dict.is_empty() { decompress(src, dest) } else { decompress_with_dict(src, dest, &self.dict) }
+    }
+}
+
+/// The dictionary, then the input of the moment, so that matches can begin in the one and end in the other.
+struct Window {
+    bytes: Vec<u8>,
+    dict_len: usize,
+}
+
+impl Window {
+    /// Of the dictionary, as much as distances reach.
+    fn new(dict: &[u8]) -> Self {
+        let dict = &dict[dict.len().saturating_sub(MAX_DISTANCE as usize)..];
+        Self { bytes: dict.to_vec(), dict_len: dict.len() }
+    }
+
+    /// Both, and where the input starts. Without a dictionary, nothing is copied.
+    fn with<'a>(&'a mut self, src: &'a [u8]) -> (&'a [u8], usize) {
+        if self.dict_len == 0 {
+            return (src, 0);
+        }
+        self.bytes.truncate(self.dict_len);
+        self.bytes.extend_from_slice(src);
+        (&self.bytes, self.dict_len)
     }
 }
 

@@ -1,83 +1,52 @@
-//! Encoding: a greedy search over a hash table of 4-byte words.
+//! Encoding: a greedy search over one hash table.
 
-use alloc::{boxed::Box, vec};
+use core::ops::Range;
 
 use super::{FAR_BASE, MAX_NEAR, MAX_RUN};
 use crate::{
     BlockEncoder, Error, Level,
-    lz::{Room, common_len, load32},
+    lz::{Room, Stream as Places, Table, common_len, load32},
 };
 
 /// Farthest match that any encoder has written.
-const MAX_DISTANCE: usize = 73_724;
-/// Shortest matches that pay: a near one takes two bytes, a far one four, and either may end a literal run.
-const MIN_NEAR: usize = 5;
-const MIN_FAR: usize = 7;
+const MAX_DISTANCE: u32 = 73_724;
 /// No match starts in the last bytes of the input.
-const TAIL: usize = 8;
+const TAIL: usize = 12;
+/// A match of this length is good enough to look no further.
+const LONG: usize = 128;
+/// Slots of the table.
+const SLOTS: usize = 1 << 14;
+/// Misses after which the step between probes grows by one.
+const PATIENCE: usize = 64;
 
 /// Compresses streams; keeps its table between them.
 pub struct Encoder {
-    /// Positions by hash.
-    table: Box<[u32]>,
-    bits: u32,
+    table: Table<SLOTS>,
+    effort: u8,
 }
 
 impl Encoder {
     /// An encoder of this effort.
     pub fn new(level: Level) -> Self {
-        let bits = match level.effort() {
-            1 => 13,
-            _ => 14,
-        };
-        Self { table: vec![0; 1 << bits].into_boxed_slice(), bits }
+        Self { table: Table::new(), effort: level.effort() }
     }
 
     /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does not fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
-        u32::try_from(src.len()).ok()?;
+        let places = self.table.start(src.len(), MAX_DISTANCE)?;
+        let mut search = Search::new(src, places, Shortest::new(self.effort));
         let mut stream = Stream { out: Room::new(dest), src };
-        self.table.fill(0);
-        let mut anchor = 0;
-        let mut at = 1;
-        let mut misses = 0;
-        while at + TAIL < src.len() {
-            let Some((start, earlier, len)) = self.find(src, anchor, at) else {
-                at += 1 + (misses >> 6);
-                misses += 1;
-                continue;
-            };
-            stream.literals(anchor, start)?;
-            stream.repeat(start - earlier, len)?;
-            misses = 0;
-            anchor = start + len;
-            at = anchor;
+        let limit = src.len().saturating_sub(TAIL);
+        if let Some(probe) = Probe::new(self.effort, src.len()) {
+            search.run(limit.min(probe.enough), &mut stream)?;
+            let cost = stream.out.len() + cost_of_literals(search.at - search.anchor);
+            if !probe.pays(search.at, cost) && !search.probe(&probe) {
+                return None;
+            }
         }
-        stream.literals(anchor, src.len())?;
+        search.run(limit, &mut stream)?;
+        stream.literals(search.anchor, src.len())?;
         stream.finish()
-    }
-
-    /// A match worth having that covers `at`: where it starts, what it repeats, how long it is.
-    fn find(&mut self, src: &[u8], anchor: usize, at: usize) -> Option<(usize, usize, usize)> {
-        let word = load32(src, at);
-        let slot = &mut self.table[hash(word, self.bits)];
-        let earlier = *slot as usize;
-        #[allow(clippy::cast_possible_truncation, reason = "`compress` took only inputs below 4 GiB")]
-        {
-            *slot = at as u32;
-        }
-        if earlier >= at || at - earlier > MAX_DISTANCE || load32(src, earlier) != word {
-            return None;
-        }
-        // The stream ends with a literal, and starts with one.
-        let mut len = 4 + common_len(src, earlier + 4, at + 4, src.len() - 1);
-        let mut back = 0;
-        while at - back > anchor.max(1) && earlier > back && src[at - back - 1] == src[earlier - back - 1] {
-            back += 1;
-        }
-        len += back;
-        let min = if at - earlier > MAX_NEAR { MIN_FAR } else { MIN_NEAR };
-        (len >= min).then_some((at - back, earlier - back, len))
     }
 }
 
@@ -87,9 +56,181 @@ impl BlockEncoder for Encoder {
     }
 }
 
-#[inline(always)]
-fn hash(word: u32, bits: u32) -> usize {
-    (word.wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
+/// The shortest matches that pay: a near one takes two bytes, a far one four, and either may end a literal run.
+struct Shortest {
+    near: usize,
+    far: usize,
+}
+
+impl Shortest {
+    fn new(effort: u8) -> Self {
+        match effort {
+            ..=6 => Self { near: 6, far: 8 },
+            _ => Self { near: 4, far: 7 },
+        }
+    }
+
+    fn allows(&self, m: &Match) -> bool {
+        m.len >= if m.distance > MAX_NEAR { self.far } else { self.near }
+    }
+}
+
+/// A match: where it starts, how far back its bytes are, how many.
+#[derive(Clone, Copy)]
+struct Match {
+    at: usize,
+    distance: usize,
+    len: usize,
+}
+
+struct Search<'a> {
+    src: &'a [u8],
+    places: Places<'a, SLOTS>,
+    min: Shortest,
+    /// Where the pending literals start.
+    anchor: usize,
+    /// The next place to look at.
+    at: usize,
+    /// Grows with each miss; sets the step to the next place.
+    probes: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(src: &'a [u8], places: Places<'a, SLOTS>, min: Shortest) -> Self {
+        // The stream starts with a literal.
+        Self { src, places, min, anchor: 0, at: 1, probes: PATIENCE }
+    }
+
+    /// Goes on until `limit` at least.
+    fn run(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<()> {
+        while self.at < limit {
+            match self.next() {
+                Some(m) => {
+                    stream.literals(self.anchor, m.at)?;
+                    stream.repeat(m.distance, m.len)?;
+                    self.take(&m);
+                }
+                None => self.miss(),
+            }
+        }
+        Some(())
+    }
+
+    #[inline(always)]
+    fn take(&mut self, m: &Match) {
+        self.probes = PATIENCE;
+        self.anchor = m.at + m.len;
+        self.at = self.anchor;
+    }
+
+    #[inline(always)]
+    fn miss(&mut self) {
+        self.at += self.probes / PATIENCE;
+        self.probes += 1;
+    }
+
+    /// A match worth taking around the current place.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Match> {
+        let found = if self.at == self.anchor { self.find_after_match(self.at) } else { self.find(self.at) };
+        let m = self.widen(found?);
+        self.min.allows(&m).then_some(m)
+    }
+
+    /// Whether the bytes that the probe names would be compressed enough. Counts as the original encoder does, which
+    /// leaves the last byte of each match: the same data is to be given up.
+    fn probe(&mut self, probe: &Probe) -> bool {
+        let (anchor, at, probes) = (self.anchor, self.at, self.probes);
+        let start = probe.region.start.max(1);
+        (self.anchor, self.at, self.probes) = (start, start + 1, PATIENCE);
+        let mut cost = 0;
+        while self.at < probe.region.end {
+            match self.find(self.at).map(|m| Match { len: m.len - 1, ..m }).filter(|m| self.min.allows(m)) {
+                Some(m) => {
+                    cost += cost_of_literals(m.at - self.anchor) + cost_of_match(&m);
+                    self.take(&m);
+                }
+                None => self.miss(),
+            }
+        }
+        let pays =
+            probe.pays(self.at - start, cost + cost_of_literals(self.at.max(self.anchor) - self.anchor));
+        (self.anchor, self.at, self.probes) = (anchor, at, probes);
+        pays
+    }
+
+    /// Where a match ended, what goes on from its last byte may be longer than what starts here: it knows the
+    /// context, such as the end of a run.
+    fn find_after_match(&mut self, at: usize) -> Option<Match> {
+        let across = self.find(at - 1).map(|m| Match { at, len: m.len - 1, ..m });
+        match across {
+            Some(across) if across.len >= LONG => Some(across),
+            Some(across) => self.find(at).filter(|here| here.len >= across.len).or(Some(across)),
+            None => self.find(at),
+        }
+    }
+
+    #[inline(always)]
+    fn find(&mut self, at: usize) -> Option<Match> {
+        let word = load32(self.src, at);
+        let earlier = self.places.replace(word.wrapping_mul(2_654_435_761), at)?;
+        if load32(self.src, earlier) != word {
+            return None;
+        }
+        // The stream ends with a literal.
+        let len = 4 + common_len(self.src, earlier + 4, at + 4, self.src.len() - 1);
+        Some(Match { at, distance: at - earlier, len })
+    }
+
+    /// Lets a match begin earlier where the bytes agree.
+    #[inline(always)]
+    fn widen(&self, mut m: Match) -> Match {
+        let start = (self.anchor + 1).max(2).max(m.distance + 1);
+        while m.at >= start && self.src[m.at - 1] == self.src[m.at - m.distance - 1] {
+            m.at -= 1;
+            m.len += 1;
+        }
+        m
+    }
+}
+
+/// Low levels leave data alone that is hard to compress: they exist to be fast. If the start does not pay, a part
+/// further on decides, the same one that the original encoder looks at.
+struct Probe {
+    /// The start is judged by so many bytes.
+    enough: usize,
+    region: Range<usize>,
+    /// Plain bytes that a hundred compressed bytes must stand for.
+    percent: usize,
+}
+
+impl Probe {
+    /// `None` at levels that compress whatever they can.
+    fn new(effort: u8, len: usize) -> Option<Self> {
+        let (share, percent, most) = match effort {
+            1 => (8, 200, 1 << 12),
+            2 => (4, 150, 1 << 13),
+            3 => (4, 120, 1 << 14),
+            4..=6 => (2, 120, 1 << 14),
+            _ => return None,
+        };
+        let start = len - len / share;
+        let end = (start + most).min(len.saturating_sub(TAIL));
+        Some(Self { enough: (len / 8).min(2048), region: start..end, percent })
+    }
+
+    fn pays(&self, plain: usize, cost: usize) -> bool {
+        plain * 100 >= cost * self.percent
+    }
+}
+
+fn cost_of_literals(n: usize) -> usize {
+    n + n.div_ceil(MAX_RUN)
+}
+
+fn cost_of_match(m: &Match) -> usize {
+    let far = if m.distance > MAX_NEAR { 2 } else { 0 };
+    2 + far + (m.len + 255 - 9) / 255
 }
 
 /// The instructions written so far.
@@ -100,10 +241,13 @@ struct Stream<'a> {
 
 impl Stream<'_> {
     fn literals(&mut self, from: usize, to: usize) -> Option<()> {
-        for run in self.src[from..to].chunks(MAX_RUN) {
+        let mut at = from;
+        while at < to {
+            let len = MAX_RUN.min(to - at);
             #[allow(clippy::cast_possible_truncation, reason = "a run has 1 to 32 bytes")]
-            self.out.byte(run.len() as u8 - 1)?;
-            self.out.bytes(run)?;
+            self.out.byte(len as u8 - 1)?;
+            self.out.short(self.src, at, len)?;
+            at += len;
         }
         Some(())
     }

@@ -29,7 +29,7 @@ pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<
             break;
         }
         let start = input.at;
-        let distance = usize::from(u16::from_le_bytes([input.byte()?, input.byte()?]));
+        let distance = input.offset()?;
         let len = input.length(token & 15, dest.len() - done)? + MIN_MATCH;
         if distance == 0 || distance > done + dict.len() {
             return Err(corrupt(start, Corrupt::Distance { distance, available: done + dict.len() }));
@@ -76,6 +76,16 @@ impl Input<'_> {
             .ok_or_else(|| corrupt(self.at, Corrupt::Truncated { need: 1, have: 0 }))?;
         self.at += 1;
         Ok(byte)
+    }
+
+    #[inline(always)]
+    fn offset(&mut self) -> Result<usize, Error> {
+        let have = self.src.len() - self.at;
+        let Some(&[low, high]) = self.src.get(self.at..self.at + 2) else {
+            return Err(corrupt(self.at, Corrupt::Truncated { need: 2, have }));
+        };
+        self.at += 2;
+        Ok(usize::from(u16::from_le_bytes([low, high])))
     }
 
     /// A length whose first four bits are `nibble`; more than `room` as soon as it is known to be so.

@@ -115,6 +115,23 @@ impl Dtype {
         }
     }
 
+    /// The text of NumPy's `dtype.descr`, as `.npy` and Bloscpack files hold it: one literal, padding written out as
+    /// fields without a name. None if the item cannot be described so: a sub-array, or fields that overlap.
+    ///
+    /// ```
+    /// use blosc_dtype::Dtype;
+    ///
+    /// let text = "{'names': ['a', 'b'], 'formats': ['i1', '<f8'], 'offsets': [0, 8], 'itemsize': 16}";
+    /// let padded = Dtype::parse(text)?;
+    /// assert_eq!(padded.descr().as_deref(), Some("[('a', '|i1'), ('', '|V7'), ('b', '<f8')]"));
+    /// assert_eq!(Dtype::parse("float32")?.descr().as_deref(), Some("'<f4'"));
+    /// # Ok::<(), blosc_dtype::Error>(())
+    /// ```
+    #[must_use]
+    pub fn descr(&self) -> Option<String> {
+        crate::print::descr(&self.shape)
+    }
+
     pub(crate) fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -183,7 +200,9 @@ impl Struct {
     }
 
     fn checked(self) -> Result<Self, Error> {
-        let mut names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
+        // Padding that was written out as fields has no name.
+        let names = self.fields.iter().map(|field| field.name.as_str()).filter(|name| !name.is_empty());
+        let mut names: Vec<&str> = names.collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::DuplicateField { name: pair[0].to_string() });
@@ -364,6 +383,8 @@ mod tests {
         for text in ["(1, 2, 3)", "[1]", "{'a': 1}", "[('a',)]", "[(1, '<i4')]", "('<i4', 'x')"] {
             assert!(matches!(Dtype::parse(text), Err(Error::Form { .. })), "{text}");
         }
+        let padded = Dtype::parse("[('a', '|i1'), ('', '|V3'), ('b', '<i4'), ('', '|V4')]");
+        assert_eq!(padded.map(|dtype| dtype.itemsize()), Ok(12));
         let twice = Dtype::parse("[('a', '<i4'), ('a', '<i4')]");
         assert_eq!(twice, Err(Error::DuplicateField { name: "a".to_string() }));
     }

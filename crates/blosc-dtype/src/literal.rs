@@ -91,6 +91,7 @@ impl Parser<'_> {
             b'[' => self.items(b']', depth + 1).map(|(items, _)| Literal::List(items)),
             b'{' => self.dict(depth + 1),
             b'\'' | b'"' => self.string(first).map(Literal::Str),
+            b'u' | b'U' | b'b' | b'B' => self.prefixed_string(),
             b'-' | b'0'..=b'9' => self.int(),
             _ => self.word(),
         }
@@ -149,6 +150,8 @@ impl Parser<'_> {
             self.at += 1;
         }
         let digits = self.text.get(start..self.at).unwrap_or_default();
+        // Python 2 marks long integers.
+        self.at += usize::from(self.peek() == Some(b'L'));
         digits
             .parse()
             .map(Literal::Int)
@@ -166,6 +169,17 @@ impl Parser<'_> {
             }
         }
         Err(self.expected("a value"))
+    }
+
+    /// A string that says whether it is of bytes or of characters, as Python 2 and 3 do in turn.
+    fn prefixed_string(&mut self) -> Result<Literal, Error> {
+        match self.text.as_bytes().get(self.at + 1) {
+            Some(&quote @ (b'\'' | b'"')) => {
+                self.at += 1;
+                self.string(quote).map(Literal::Str)
+            }
+            _ => Err(self.expected("a value")),
+        }
     }
 
     fn string(&mut self, quote: u8) -> Result<String, Error> {
@@ -229,6 +243,16 @@ mod tests {
         assert_eq!(Literal::parse("(3,)"), Ok(Literal::Tuple(vec![Literal::Int(3)])));
         assert_eq!(Literal::parse("()"), Ok(Literal::Tuple(vec![])));
         assert_eq!(Literal::parse("(1, 2)"), Ok(Literal::Tuple(vec![Literal::Int(1), Literal::Int(2)])));
+    }
+
+    #[test]
+    fn python_2_marks_strings_and_long_integers() {
+        let pair = Literal::Tuple(vec![Literal::Str("a".to_string()), Literal::Int(3)]);
+        assert_eq!(Literal::parse("(u'a', 3L)"), Ok(pair.clone()));
+        assert_eq!(Literal::parse("(b\"a\", 3)"), Ok(pair));
+        assert_eq!(Literal::parse("ua"), Err(Error::Syntax { at: 0, expected: "a value" }));
+        assert_eq!(Literal::parse("b"), Err(Error::Syntax { at: 0, expected: "a value" }));
+        assert_eq!(Literal::parse("3LL"), Err(Error::Syntax { at: 2, expected: "the end of the text" }));
     }
 
     #[test]

@@ -15,6 +15,38 @@ pub(crate) fn print(shape: &Shape) -> String {
     }
 }
 
+/// The literal of `dtype.descr`, if there is one.
+pub(crate) fn descr(shape: &Shape) -> Option<String> {
+    match shape {
+        Shape::Scalar(scalar) => Some(quote(&scalar.to_string())),
+        Shape::Subarray { .. } => None,
+        Shape::Struct(item) => descr_fields(item),
+    }
+}
+
+fn descr_fields(item: &Struct) -> Option<String> {
+    let pad = |nbytes: usize| (nbytes > 0).then(|| format!("('', '|V{nbytes}')"));
+    let mut parts = Vec::new();
+    let mut end = 0;
+    for field in &item.fields {
+        parts.extend(pad(field.offset().checked_sub(end)?));
+        parts.push(descr_field(field)?);
+        end = field.offset() + field.dtype().itemsize();
+    }
+    parts.extend(pad(item.itemsize.checked_sub(end)?));
+    Some(format!("[{}]", parts.join(", ")))
+}
+
+fn descr_field(field: &Field) -> Option<String> {
+    let name = name(field);
+    match field.dtype().shape() {
+        Shape::Subarray { base, shape, .. } => {
+            Some(format!("({name}, {}, {})", descr(base.shape())?, tuple(shape)))
+        }
+        plain => Some(format!("({name}, {})", descr(plain)?)),
+    }
+}
+
 fn literal(shape: &Shape) -> String {
     match shape {
         Shape::Scalar(scalar) => inner_code(scalar),
@@ -35,15 +67,20 @@ fn inner_code(scalar: &Scalar) -> String {
 }
 
 fn field(field: &Field) -> String {
-    let name = match field.title() {
-        Some(title) => format!("({}, {})", quote(title), quote(field.name())),
-        None => quote(field.name()),
-    };
+    let name = name(field);
     match field.dtype().shape() {
         Shape::Subarray { base, shape, .. } => {
             format!("({name}, {}, {})", literal(base.shape()), tuple(shape))
         }
         plain => format!("({name}, {})", literal(plain)),
+    }
+}
+
+/// `'name'` or `('title', 'name')`.
+fn name(field: &Field) -> String {
+    match field.title() {
+        Some(title) => format!("({}, {})", quote(title), quote(field.name())),
+        None => quote(field.name()),
     }
 }
 
@@ -118,6 +155,26 @@ mod tests {
         assert_eq!(quote("it's"), "\"it's\"");
         assert_eq!(quote("it's \"x\""), "'it\\'s \"x\"'");
         assert_eq!(quote("a\n\u{1}\\"), "'a\\n\\x01\\\\'");
+    }
+
+    #[test]
+    fn descr_writes_out_padding_and_all_byte_orders() {
+        for (text, descr) in [
+            ("?", Some("'|b1'")),
+            (
+                "[('a', 'u1'), ('x', '<i2', (3,)), ('n', [('p', '?')])]",
+                Some("[('a', '|u1'), ('x', '<i2', (3,)), ('n', [('p', '|b1')])]"),
+            ),
+            ("[(('t', 'n'), '<f4', (2,))]", Some("[(('t', 'n'), '<f4', (2,))]")),
+            (
+                "{'names': ['a'], 'formats': ['<i4'], 'offsets': [4], 'itemsize': 16}",
+                Some("[('', '|V4'), ('a', '<i4'), ('', '|V8')]"),
+            ),
+            ("{'names': ['a', 'b'], 'formats': ['<i4', '<i4'], 'offsets': [0, 2], 'itemsize': 6}", None),
+            ("('<i4', (2, 3))", None),
+        ] {
+            assert_eq!(Dtype::parse(text).unwrap().descr().as_deref(), descr, "{text}");
+        }
     }
 
     #[test]

@@ -1,0 +1,258 @@
+//! Appending in place ("Append" in the format document).
+//!
+//! The last chunk is always written again, filled up with the first of the new data; further chunks follow. The
+//! result is byte for byte that of the original, except that nothing is left behind the last chunk.
+
+mod plan;
+
+use std::io::Read;
+
+use blosc_chunk::{CParams, Threads};
+use blosc_io::WriteAt;
+use serde_json::Value;
+
+use crate::change::Change;
+use crate::encoding::{Encoding, in_chunk};
+use crate::metadata::Section;
+use crate::team::Team;
+use crate::{BlpFile, Error, Header, Param, ReadOptions, Result, default_cparams};
+
+use plan::Plan;
+
+/// How to append.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AppendOptions {
+    /// How the last chunk and new chunks are compressed; `None` for the default of the original, with the typesize in
+    /// the file's header.
+    pub cparams: Option<CParams>,
+    /// Data of a chunk (bytes), where the file does not say: it was empty so far.
+    pub chunk_size: u32,
+    /// New metadata in place of the old ones. The file must have some, and enough room.
+    pub metadata: Option<Value>,
+    /// Whether a crash may leave a damaged file.
+    pub durability: Durability,
+    /// How the file is read. Its `threads` and `max_memory` are for compressing, too.
+    pub read: ReadOptions,
+}
+
+impl Default for AppendOptions {
+    fn default() -> Self {
+        Self {
+            cparams: None,
+            chunk_size: crate::DEFAULT_CHUNK_SIZE,
+            metadata: None,
+            durability: Durability::default(),
+            read: ReadOptions::default(),
+        }
+    }
+}
+
+/// One method for each field, to be chained.
+impl AppendOptions {
+    /// With other parameters of compression.
+    #[must_use]
+    pub fn cparams(self, cparams: Option<CParams>) -> Self {
+        Self { cparams, ..self }
+    }
+
+    /// With chunks of another size (bytes of data), if the file was empty.
+    #[must_use]
+    pub fn chunk_size(self, chunk_size: u32) -> Self {
+        Self { chunk_size, ..self }
+    }
+
+    /// With new metadata.
+    #[must_use]
+    pub fn metadata(self, metadata: Option<Value>) -> Self {
+        Self { metadata, ..self }
+    }
+
+    /// With or without protection from crashes.
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// With the file read otherwise.
+    #[must_use]
+    pub fn read(self, read: ReadOptions) -> Self {
+        Self { read, ..self }
+    }
+
+    /// With another number of chunks at once.
+    #[must_use]
+    pub fn threads(self, threads: Threads) -> Self {
+        Self { read: self.read.threads(threads), ..self }
+    }
+}
+
+/// What a crash in the middle of a change may leave. The result of a complete change is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The file as it was. What is overwritten is first kept behind the end of the file, and the storage is told three
+    /// times to put everything on disk. This crate reads an interrupted file as it was and restores it at the next
+    /// change; other readers may find it damaged until then.
+    #[default]
+    CrashSafe,
+    /// A damaged file, as with the original. An error other than a crash is undone all the same.
+    InPlace,
+}
+
+/// What [`append`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AppendReport {
+    /// Chunks that were added.
+    pub added: u64,
+    /// The header now.
+    pub header: Header,
+    /// Length of the file before (bytes).
+    pub len_before: u64,
+    /// Length of the file now (bytes).
+    pub len: u64,
+}
+
+/// Appends `nbytes` bytes of `data` to a file of version 3.
+///
+/// ```
+/// use blosc_io::MemStore;
+/// use bloscpack::{AppendOptions, WriteOptions, append, pack, unpack};
+///
+/// let mut store = MemStore::new(pack(b"to be, or ", WriteOptions::default())?);
+/// append(&mut store, &b"not to be"[..], 9, &AppendOptions::default())?;
+/// assert_eq!(unpack(store.as_bytes())?, b"to be, or not to be");
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// Files without offsets can be appended to as well, which the original refuses; so can empty files.
+///
+/// # Errors
+///
+/// Before anything is written: [`Param::NotEnoughSpace`] if the offsets are used up (see [`repack`](crate::repack)),
+/// [`Param::NotAppendable`] if it is a file of an old version or of chunks of unknown number or size,
+/// [`Param::NoMetadata`] or [`Param::MetadataRoom`] for new metadata that the file cannot take, and whatever
+/// [`BlpFile::packed_chunk`] says about the last chunk. Afterwards, with the file restored: [`Param::DataSize`] if
+/// fewer data come, [`Error::Chunk`] if they cannot be compressed, and [`Error::Io`].
+pub fn append<S: WriteAt>(
+    store: &mut S,
+    data: impl Read,
+    nbytes: u64,
+    options: &AppendOptions,
+) -> Result<AppendReport> {
+    let len_before = store.len().map_err(|source| Error::io(0, source))?;
+    recover(store)?;
+    let plan = Plan::new(&BlpFile::with_options(&*store, options.read.clone())?, nbytes, options)?;
+    let mut change = Change::begin(store, plan.change(), options.durability)?;
+    let written = write(&mut change, &plan, data, options);
+    let len = change.end(written)?;
+    Ok(AppendReport { added: plan.added(), header: plan.header, len_before, len })
+}
+
+/// Writes chunks, header, offsets and metadata, and returns the new length of the file.
+fn write<S: WriteAt>(
+    change: &mut Change<'_, S>,
+    plan: &Plan,
+    data: impl Read,
+    options: &AppendOptions,
+) -> Result<u64> {
+    let mut positions = vec![];
+    let end = write_chunks(change, plan, data, options, &mut positions)?;
+    change.write(0, &plan.header.to_bytes())?;
+    if plan.header.offsets {
+        let entries: Vec<u8> = positions.into_iter().flat_map(u64::to_le_bytes).collect();
+        change.write(plan.entries_at, &entries)?;
+    }
+    if let Some((at, section)) = &plan.section {
+        write_section(change, *at, section)?;
+    }
+    Ok(end)
+}
+
+fn write_section<S: WriteAt>(change: &mut Change<'_, S>, at: u64, section: &Section) -> Result<()> {
+    let mut bytes = vec![];
+    section.write(&mut bytes).map_err(|source| Error::io(at, source))?;
+    change.write(at, &bytes)
+}
+
+/// Writes the last chunk again and all new ones, and returns where they end.
+fn write_chunks<S: WriteAt>(
+    change: &mut Change<'_, S>,
+    plan: &Plan,
+    data: impl Read,
+    options: &AppendOptions,
+    positions: &mut Vec<u64>,
+) -> Result<u64> {
+    let team = Team::new(options.read.threads, options.read.max_memory);
+    let cparams = options.cparams.clone().unwrap_or_else(|| default_for(&plan.header));
+    let mut encoding = Encoding::new(&cparams, plan.header.checksum, team)?;
+    let mut source = plan.old.as_slice().chain(data.take(plan.new_nbytes));
+    let mut at = plan.chunks_at;
+    let mut nchunk = plan.first;
+    let mut flush = |encoding: &mut Encoding| {
+        encoding.flush(|encoded| {
+            let encoded = encoded.map_err(|source| in_chunk(nchunk, at, source))?;
+            change.write(at, encoded.bytes)?;
+            change.write(at + encoded.bytes.len() as u64, encoded.digest.as_bytes())?;
+            positions.push(at);
+            at += (encoded.bytes.len() + encoded.digest.as_bytes().len()) as u64;
+            nchunk += 1;
+            Ok(())
+        })
+    };
+    let mut buf = vec![];
+    let mut done = 0;
+    for piece in 0..plan.pieces.nchunks {
+        let nbytes = u64::from(plan.pieces.nbytes(piece));
+        let read =
+            source.by_ref().take(nbytes).read_to_end(&mut buf).map_err(|source| Error::io(done, source))?;
+        done += read as u64;
+        if read as u64 != nbytes {
+            let found = done.saturating_sub(plan.old.len() as u64);
+            return Err(Param::DataSize { announced: plan.new_nbytes, found }.into());
+        }
+        if encoding.push(&mut buf)? {
+            flush(&mut encoding)?;
+        }
+    }
+    flush(&mut encoding)?;
+    Ok(at)
+}
+
+/// The original's default, with the items that the header tells.
+fn default_for(header: &Header) -> CParams {
+    let typesize = header.typesize.unwrap_or(1).max(1);
+    default_cparams().typesize(typesize.into())
+}
+
+/// Restores a file whose change was interrupted; true if there was something to restore.
+///
+/// # Errors
+///
+/// [`Error::Io`]. It can be tried again.
+pub fn recover<S: WriteAt>(store: &mut S) -> Result<bool> {
+    crate::change::recover(store)
+}
+
+/// Puts other metadata in place of those of a file. The section keeps its size.
+///
+/// As in the original, the text is compressed with zlib at level 6 if that helps, however the old one was stored.
+///
+/// # Errors
+///
+/// [`Param::NoMetadata`] if the file has none, [`Param::MetadataRoom`] if there is not enough room,
+/// [`Param::NotAppendable`] if it is a file of an old version; [`Error::Corrupt`] or [`Error::Io`].
+pub fn rewrite_metadata<S: WriteAt>(store: &mut S, metadata: &Value, durability: Durability) -> Result<()> {
+    recover(store)?;
+    let file = BlpFile::new(&*store)?;
+    let old = file.metadata().ok_or(Param::NoMetadata)?;
+    let (at, section) = (old.position(), Section::replacing(old, metadata, None)?);
+    let plan = crate::change::Plan {
+        overwritten: vec![(at, section.len())],
+        len_before: file.file_len(),
+        end: file.file_len(),
+    };
+    let mut change = Change::begin(store, plan.clone(), durability)?;
+    let written = write_section(&mut change, at, &section).map(|()| plan.end);
+    change.end(written).map(drop)
+}

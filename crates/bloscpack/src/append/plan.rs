@@ -1,0 +1,143 @@
+//! What an append will do, worked out and checked before anything is written.
+
+use blosc_io::ReadAt;
+
+use super::AppendOptions;
+use crate::metadata::Section;
+use crate::offsets::ENTRY_LEN;
+use crate::sizes::Division;
+use crate::{BlpFile, Error, Header, Offsets, Param, Result, Version, change};
+
+/// What will be written, and where.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The header afterwards.
+    pub(super) header: Header,
+    /// The data of the last chunk, which is written again.
+    pub(super) old: Vec<u8>,
+    /// Data to be appended (bytes).
+    pub(super) new_nbytes: u64,
+    /// Old and new data divided into chunks.
+    pub(super) pieces: Division,
+    /// Number and position of the first chunk that is written.
+    pub(super) first: u64,
+    pub(super) chunks_at: u64,
+    /// Where the last chunk ended so far.
+    chunks_end: u64,
+    /// Where the offset of the first chunk that is written is.
+    pub(super) entries_at: u64,
+    /// New metadata and where they belong.
+    pub(super) section: Option<(u64, Section)>,
+    /// Chunks before.
+    nchunks_before: u64,
+}
+
+impl Plan {
+    pub(super) fn new<S: ReadAt>(
+        file: &BlpFile<S>,
+        new_nbytes: u64,
+        options: &AppendOptions,
+    ) -> Result<Self> {
+        let header = *file.header();
+        let nchunks = check(file)?;
+        let chunk_size = match header.chunk_size {
+            Some(0) | None => options.chunk_size,
+            Some(chunk_size) => chunk_size,
+        };
+        let first = nchunks.saturating_sub(1);
+        let chunks_at = if nchunks == 0 { file.preamble().chunks_at } else { file.position(first)? };
+        let old = if nchunks == 0 { vec![] } else { file.chunk(first)? };
+        let total = (old.len() as u64).checked_add(new_nbytes).ok_or(too_many(nchunks, u64::MAX))?;
+        let pieces = Division::new(total, chunk_size)?;
+        let plan = Self {
+            header,
+            old,
+            new_nbytes,
+            pieces,
+            first,
+            chunks_at,
+            chunks_end: file.chunks_end()?,
+            entries_at: file.offsets_position() + first * ENTRY_LEN,
+            section: section(file, options)?,
+            nchunks_before: nchunks,
+        };
+        let header = plan.new_header()?;
+        Ok(Self { header, ..plan })
+    }
+
+    /// Chunks that are added.
+    pub(super) fn added(&self) -> u64 {
+        (self.first + self.pieces.nchunks).saturating_sub(self.nchunks_before)
+    }
+
+    fn new_header(&self) -> Result<Header> {
+        let (header, added) = (self.header, self.added());
+        let available = header.max_app_chunks;
+        if header.offsets && added > available {
+            return Err(Param::NotEnoughSpace { needed: added, available }.into());
+        }
+        let nchunks = self.nchunks_before.checked_add(added).filter(|sum| i64::try_from(*sum).is_ok());
+        Ok(Header {
+            nchunks: Some(nchunks.ok_or(too_many(self.nchunks_before, added))?),
+            max_app_chunks: if header.offsets { available - added } else { available },
+            chunk_size: match header.chunk_size {
+                // An empty file gets the size that a new one would have.
+                Some(0) => Some(self.pieces.chunk_size),
+                known => known,
+            },
+            last_chunk: Some(self.pieces.last_chunk),
+            ..header
+        })
+    }
+
+    /// What is overwritten, and how far the file can grow.
+    pub(super) fn change(&self) -> change::Plan {
+        let mut overwritten = vec![(0, Header::MAX_LEN as u64)];
+        if self.header.offsets {
+            overwritten.push((self.entries_at, self.pieces.nchunks * ENTRY_LEN));
+        }
+        if let Some((at, section)) = &self.section {
+            overwritten.push((*at, section.len()));
+        }
+        overwritten.push((self.chunks_at, self.chunks_end - self.chunks_at));
+        // A chunk is at most its header longer than its data.
+        let per_chunk = 32 + self.header.checksum.digest_len() as u64;
+        let most = (self.old.len() as u64)
+            .saturating_add(self.new_nbytes)
+            .saturating_add(self.pieces.nchunks.saturating_mul(per_chunk));
+        change::Plan { overwritten, len_before: self.chunks_end, end: self.chunks_at.saturating_add(most) }
+    }
+}
+
+/// Whether the file can be appended to; returns its number of chunks.
+fn check<S: ReadAt>(file: &BlpFile<S>) -> Result<u64> {
+    let header = file.header();
+    let refuse = |what| Err(Error::Param(Param::NotAppendable { what }));
+    if header.version != Version::V3 {
+        return refuse("its format version is not 3");
+    }
+    if header.chunk_size.is_none() {
+        return refuse("the size of its chunks is not known");
+    }
+    if file.offsets().is_some_and(Offsets::is_unset) {
+        return refuse("its offsets are not set");
+    }
+    match header.nchunks {
+        Some(nchunks) => Ok(nchunks),
+        None => refuse("the number of its chunks is not known"),
+    }
+}
+
+/// The new metadata, if there are any and they differ.
+fn section<S: ReadAt>(file: &BlpFile<S>, options: &AppendOptions) -> Result<Option<(u64, Section)>> {
+    let Some(value) = &options.metadata else { return Ok(None) };
+    let old = file.metadata().ok_or(Param::NoMetadata)?;
+    if old.json() == Some(value) {
+        return Ok(None);
+    }
+    Ok(Some((old.position(), Section::replacing(old, value, None)?)))
+}
+
+fn too_many(nchunks: u64, added: u64) -> Error {
+    Param::TooManyChunks { nchunks: nchunks.saturating_add(added), reserve: 0 }.into()
+}

@@ -1,0 +1,178 @@
+//! What can go wrong: sorted by who has to act, then by what is wrong.
+
+mod corrupt;
+mod param;
+
+use core::fmt;
+use std::io;
+
+pub use blosc_chunk::Blame;
+pub use corrupt::{Corrupt, Field, Part};
+pub use param::Param;
+
+/// The result of this crate.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// An error. Positions count bytes from the start of the file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The storage failed.
+    #[error("reading or writing at byte {at}")]
+    Io {
+        /// Where.
+        at: u64,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The file is damaged, cut, or not Bloscpack.
+    #[error("at byte {at}: {what}")]
+    Corrupt {
+        /// Where the part begins that is wrong.
+        at: u64,
+        /// What is wrong.
+        what: Corrupt,
+    },
+    /// A chunk cannot be decoded, or not encoded.
+    #[error("chunk {nchunk} at byte {at}")]
+    Chunk {
+        /// The number of the chunk.
+        nchunk: u64,
+        /// Where its header begins.
+        at: u64,
+        /// The cause.
+        source: blosc_chunk::Error,
+    },
+    /// The format version is not 1, 2 or 3.
+    #[error("format version {version}, known are 1 to 3")]
+    UnknownVersion {
+        /// Byte 4 of the file.
+        version: u8,
+    },
+    /// The metadata are not JSON. Their bytes can be had with [`MetadataUse::Raw`](crate::MetadataUse::Raw).
+    #[error("metadata of format {}, known is \"JSON\"", Name(magic_format))]
+    MetadataFormat {
+        /// The name of the format, padded with NUL.
+        magic_format: [u8; 8],
+    },
+    /// The type of an array's items cannot be used.
+    #[error("dtype of the array")]
+    Dtype {
+        /// The cause.
+        #[from]
+        source: blosc_dtype::Error,
+    },
+    /// More memory, output or chunks than the caller allows.
+    #[error("{needed} {what} needed, the limit is {limit}")]
+    Limit {
+        /// What is limited.
+        what: Bounded,
+        /// How much is needed.
+        needed: u64,
+        /// How much [`Limits`](crate::Limits) allows.
+        limit: u64,
+    },
+    /// Something was asked for that cannot be had.
+    #[error("{0}")]
+    Param(#[from] Param),
+}
+
+/// What [`Limits`](crate::Limits) bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Bounded {
+    /// Data of one chunk (bytes).
+    Chunk,
+    /// Data of the whole file (bytes).
+    Data,
+    /// Metadata, stored or inflated (bytes).
+    Metadata,
+    /// Chunks whose positions are kept in memory.
+    Chunks,
+}
+
+impl fmt::Display for Bounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Chunk => "bytes for a chunk",
+            Self::Data => "bytes of data",
+            Self::Metadata => "bytes of metadata",
+            Self::Chunks => "positions of chunks",
+        })
+    }
+}
+
+impl Error {
+    /// Who has to act.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Io { .. } => Blame::Io,
+            Self::Corrupt { .. } => Blame::Data,
+            Self::Chunk { source, .. } => source.blame(),
+            Self::UnknownVersion { .. } | Self::MetadataFormat { .. } => Blame::NotOurs,
+            Self::Dtype { .. } => Blame::Data,
+            Self::Limit { .. } => Blame::Limit,
+            Self::Param(_) => Blame::Usage,
+        }
+    }
+
+    pub(crate) const fn corrupt(at: u64, what: Corrupt) -> Self {
+        Self::Corrupt { at, what }
+    }
+
+    pub(crate) const fn io(at: u64, source: io::Error) -> Self {
+        Self::Io { at, source }
+    }
+}
+
+/// For [`io::Read`] and [`io::Write`]; the error itself stays inside.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Io { source, .. } => source.kind(),
+            Error::Corrupt { what: Corrupt::Truncated { .. }, .. } => io::ErrorKind::UnexpectedEof,
+            Error::Param(_) => io::ErrorKind::InvalidInput,
+            Error::Limit { .. } => io::ErrorKind::OutOfMemory,
+            Error::UnknownVersion { .. } | Error::MetadataFormat { .. } => io::ErrorKind::Unsupported,
+            _ => io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
+    }
+}
+
+/// Bytes padded with NUL, as text.
+struct Name<'a>(&'a [u8]);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.0.iter().rposition(|byte| *byte != 0).map_or(0, |at| at.saturating_add(1));
+        write!(f, "\"{}\"", self.0.get(..end).unwrap_or_default().escape_ascii())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_name_place_value_and_bound() {
+        let error = Error::corrupt(8, Corrupt::Range { field: Field::ChunkSize, value: -2, min: -1, max: 7 });
+        assert_eq!(error.to_string(), "at byte 8: chunk_size -2 is outside -1..=7");
+        let error = Error::MetadataFormat { magic_format: *b"BSON\0\0\0\0" };
+        assert_eq!(error.to_string(), "metadata of format \"BSON\", known is \"JSON\"");
+        let error = Error::Limit { what: Bounded::Metadata, needed: 5, limit: 4 };
+        assert_eq!(error.to_string(), "5 bytes of metadata needed, the limit is 4");
+    }
+
+    #[test]
+    fn io_errors_keep_the_kind_and_the_error() {
+        let cut = Corrupt::Truncated { part: Part::Header, needed: 32, left: 31 };
+        let io = io::Error::from(Error::corrupt(0, cut));
+        assert_eq!(io.kind(), io::ErrorKind::UnexpectedEof);
+        assert!(io.get_ref().unwrap().downcast_ref::<Error>().is_some());
+        let denied = Error::io(3, io::ErrorKind::PermissionDenied.into());
+        assert_eq!(denied.blame(), Blame::Io);
+        assert_eq!(io::Error::from(denied).kind(), io::ErrorKind::PermissionDenied);
+    }
+}

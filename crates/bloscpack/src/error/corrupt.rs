@@ -1,0 +1,303 @@
+//! What is wrong in a file. One variant for each entry of the validation checklist in the format document.
+
+use core::fmt;
+
+use crate::Checksum;
+
+/// What is wrong in a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Corrupt {
+    /// The file ends before a part of it does.
+    #[error("{part} of {needed} bytes, {left} are left")]
+    Truncated {
+        /// The part.
+        part: Part,
+        /// Its length (bytes).
+        needed: u64,
+        /// What is there (bytes).
+        left: u64,
+    },
+    /// The file has fewer chunks than its header says.
+    #[error("the file ends after {found} of {nchunks} chunks")]
+    MissingChunks {
+        /// The number in the header.
+        nchunks: u64,
+        /// Chunks that are there.
+        found: u64,
+    },
+    /// The file does not begin with `blpk`.
+    #[error("\"{}\" instead of \"blpk\"", found.escape_ascii())]
+    Magic {
+        /// The first four bytes.
+        found: [u8; 4],
+    },
+    /// Option bits without a meaning.
+    #[error("options {options:#04x}, known are {known:#04x}")]
+    Options {
+        /// The byte.
+        options: u8,
+        /// The bits that have a meaning in this version.
+        known: u8,
+    },
+    /// An id of a checksum that does not exist.
+    #[error("checksum id {id}, known are 0 to 8")]
+    ChecksumId {
+        /// The id.
+        id: u8,
+    },
+    /// A field outside its range.
+    #[error("{field} {value} is outside {min}..={max}")]
+    Range {
+        /// The field.
+        field: Field,
+        /// What it holds.
+        value: i64,
+        /// The least allowed.
+        min: i64,
+        /// The greatest allowed.
+        max: i64,
+    },
+    /// The last chunk is larger than the others (version 3).
+    #[error("last_chunk {last_chunk} is larger than chunk_size {chunk_size}")]
+    LastLarger {
+        /// The field `last_chunk`.
+        last_chunk: u32,
+        /// The field `chunk_size`.
+        chunk_size: u32,
+    },
+    /// More chunks than can be counted.
+    #[error("nchunks {nchunks} and max_app_chunks {max_app_chunks} together are more than 2^63 - 1")]
+    ChunkCount {
+        /// The field `nchunks`.
+        nchunks: u64,
+        /// The field `max_app_chunks`.
+        max_app_chunks: u64,
+    },
+    /// An unknown number of chunks, but offsets or a reserve for them.
+    #[error("nchunks -1, but offsets or max_app_chunks {max_app_chunks}")]
+    CountUnknown {
+        /// The field `max_app_chunks`.
+        max_app_chunks: u64,
+    },
+    /// A codec of metadata that does not exist.
+    #[error("meta_codec {codec}, known are 0 and 1")]
+    MetadataCodec {
+        /// The field.
+        codec: u8,
+    },
+    /// More metadata than there is room for.
+    #[error("meta_comp_size {meta_comp_size} is larger than max_meta_size {max_meta_size}")]
+    MetadataRoom {
+        /// The field `meta_comp_size`.
+        meta_comp_size: u32,
+        /// The field `max_meta_size`.
+        max_meta_size: u32,
+    },
+    /// Metadata of another length than the header says.
+    #[error("{found} bytes of metadata, meta_size says {meta_size}")]
+    MetadataSize {
+        /// The field `meta_size`.
+        meta_size: u32,
+        /// What is there, not compressed (bytes).
+        found: u64,
+    },
+    /// Compressed metadata that go on after `meta_size` bytes.
+    #[error("metadata inflate to more than the {meta_size} bytes of meta_size")]
+    MetadataBomb {
+        /// The field `meta_size`.
+        meta_size: u32,
+    },
+    /// Compressed metadata that are no zlib stream.
+    #[error("metadata are no zlib stream")]
+    MetadataStream,
+    /// The digest of the metadata is not theirs.
+    #[error("metadata do not have the {checksum} digest that is stored")]
+    MetadataDigest {
+        /// The kind of checksum.
+        checksum: Checksum,
+    },
+    /// Metadata that are not UTF-8.
+    #[error("metadata are not UTF-8 after {valid} bytes")]
+    MetadataUtf8 {
+        /// How many bytes are.
+        valid: u64,
+    },
+    /// Metadata that are not JSON, or nested too deeply.
+    #[error("metadata are not JSON at line {line}, column {column}")]
+    MetadataJson {
+        /// The line, from 1.
+        line: u64,
+        /// The column, from 1 (bytes).
+        column: u64,
+    },
+    /// An offset that no chunk can have.
+    #[error("offset {entry} is {offset}, outside {min}..={max}")]
+    OffsetRange {
+        /// The number of the entry.
+        entry: u64,
+        /// The entry.
+        offset: i64,
+        /// Where the chunks begin.
+        min: u64,
+        /// The last position where a chunk can begin.
+        max: u64,
+    },
+    /// An offset that is not behind the one before it.
+    #[error("offset {entry} is {offset}, not behind {previous}")]
+    OffsetOrder {
+        /// The number of the entry.
+        entry: u64,
+        /// The entry.
+        offset: u64,
+        /// The entry before it.
+        previous: u64,
+    },
+    /// Some offsets are set and others are not.
+    #[error("offset {entry} is not set, others are")]
+    OffsetUnset {
+        /// The number of the first entry that differs from those before it.
+        entry: u64,
+    },
+    /// An offset that is not where the chunk is.
+    #[error("offset {entry} is {offset}, the chunk is at {position}")]
+    OffsetPosition {
+        /// The number of the entry.
+        entry: u64,
+        /// The entry.
+        offset: u64,
+        /// Where the chunk before it ends.
+        position: u64,
+    },
+    /// A reserved offset is set: there may be more chunks than the header says.
+    #[error("reserved offset {entry} is {offset}")]
+    ReserveUsed {
+        /// The number of the entry.
+        entry: u64,
+        /// The entry.
+        offset: i64,
+    },
+    /// A chunk of Blosc2, which this format does not hold.
+    #[error("chunk {nchunk} has format version {version}, a .blp file holds version 2")]
+    ChunkVersion {
+        /// The number of the chunk.
+        nchunk: u64,
+        /// Its first byte.
+        version: u8,
+    },
+    /// A chunk of another size than the header says.
+    #[error("chunk {nchunk} has {nbytes} bytes of data, the header says {expected}")]
+    ChunkSize {
+        /// The number of the chunk.
+        nchunk: u64,
+        /// What the chunk's own header says.
+        nbytes: u32,
+        /// What the file's header says (bytes); the most, if it does not say exactly.
+        expected: u32,
+    },
+    /// A chunk without data that is not the only one, or the last one of version 1 or 2.
+    #[error("chunk {nchunk} has no data")]
+    EmptyChunk {
+        /// The number of the chunk.
+        nchunk: u64,
+    },
+    /// The digest of a chunk is not its own.
+    #[error("chunk {nchunk} does not have the {checksum} digest that is stored")]
+    Digest {
+        /// The number of the chunk.
+        nchunk: u64,
+        /// The kind of checksum.
+        checksum: Checksum,
+    },
+    /// Metadata of an array without a usable shape, order or dtype.
+    #[error("array metadata: {key} is missing or not as it should be")]
+    ArrayKey {
+        /// The key.
+        key: &'static str,
+    },
+    /// An array of objects: addresses of another program's memory.
+    #[error("array of objects")]
+    ArrayObjects,
+    /// An array whose size cannot be counted.
+    #[error("array of more than 2^64 - 1 bytes")]
+    ArrayOverflow,
+    /// An array that does not have the size of its data.
+    #[error("array of {needed} bytes, the data have {found}")]
+    ArraySize {
+        /// Items times size of an item (bytes).
+        needed: u64,
+        /// What there is (bytes).
+        found: u64,
+    },
+    /// The start of a `.npy` file is not as it should be.
+    #[error(".npy header: expected {expected}")]
+    Npy {
+        /// What would have been right.
+        expected: &'static str,
+    },
+}
+
+/// A field of the header or the metadata header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Field {
+    /// `chunk_size`.
+    ChunkSize,
+    /// `last_chunk`.
+    LastChunk,
+    /// `nchunks`.
+    Nchunks,
+    /// `max_app_chunks`.
+    MaxAppChunks,
+    /// `meta_level`.
+    MetaLevel,
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ChunkSize => "chunk_size",
+            Self::LastChunk => "last_chunk",
+            Self::Nchunks => "nchunks",
+            Self::MaxAppChunks => "max_app_chunks",
+            Self::MetaLevel => "meta_level",
+        })
+    }
+}
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// The header.
+    Header,
+    /// The header of the metadata section.
+    MetadataHeader,
+    /// The metadata section behind its header.
+    Metadata,
+    /// The offsets.
+    Offsets,
+    /// The header of a chunk.
+    ChunkHeader,
+    /// A chunk.
+    Chunk,
+    /// The digest of a chunk.
+    Digest,
+    /// The start of a `.npy` file.
+    Npy,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "header",
+            Self::MetadataHeader => "metadata header",
+            Self::Metadata => "metadata",
+            Self::Offsets => "offsets",
+            Self::ChunkHeader => "chunk header",
+            Self::Chunk => "chunk",
+            Self::Digest => "digest",
+            Self::Npy => ".npy header",
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! What a caller can ask for that cannot be had.
+
+use crate::Checksum;
+
+/// A parameter that cannot be had, or not for this file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Param {
+    /// No checksum has this name.
+    #[error("checksum {name:?}, known are None, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512")]
+    ChecksumName {
+        /// The name.
+        name: String,
+    },
+    /// Chunks of an impossible size.
+    #[error("chunks of {chunk_size} bytes, possible are 1 to {max}")]
+    ChunkSize {
+        /// What was asked for (bytes).
+        chunk_size: u64,
+        /// The largest possible (bytes).
+        max: u32,
+    },
+    /// There is no such chunk.
+    #[error("chunk {nchunk} of {nchunks}")]
+    NoChunk {
+        /// What was asked for.
+        nchunk: u64,
+        /// How many there are.
+        nchunks: u64,
+    },
+    /// More or less data than was announced.
+    #[error("{found} bytes of data, {announced} were announced")]
+    DataSize {
+        /// What was announced (bytes).
+        announced: u64,
+        /// What came (bytes); one more than announced stands for any excess.
+        found: u64,
+    },
+    /// A chunk made elsewhere that does not fit into the file.
+    #[error("a chunk with {nbytes} bytes of data does not fit, {expected} would")]
+    ForeignChunk {
+        /// Data of the chunk (bytes).
+        nbytes: u64,
+        /// What would fit (bytes).
+        expected: u64,
+    },
+    /// A chunk made elsewhere that is not of Blosc 1.
+    #[error("a chunk of format version {version}, a .blp file holds version 2")]
+    ForeignVersion {
+        /// The first byte of the chunk.
+        version: u8,
+    },
+    /// Compression parameters that are not for Blosc 1.
+    #[error("compression for {target}, a .blp file holds chunks of Blosc 1")]
+    NotBlosc1 {
+        /// The target that was asked for.
+        target: blosc_chunk::Target,
+    },
+    /// Items of a size that the header has no room for.
+    #[error("typesize {typesize} is outside 1..=255")]
+    Typesize {
+        /// What was asked for (bytes).
+        typesize: usize,
+    },
+    /// More chunks than can be counted, or than the table has room for.
+    #[error("{nchunks} chunks and {reserve} reserved offsets are too many")]
+    TooManyChunks {
+        /// Chunks.
+        nchunks: u64,
+        /// Reserved offsets.
+        reserve: u64,
+    },
+    /// The reserve of offsets is too small for what is to be appended.
+    #[error("{needed} chunks to append, there is room for {available}")]
+    NotEnoughSpace {
+        /// Chunks to append.
+        needed: u64,
+        /// Reserved offsets, `max_app_chunks`.
+        available: u64,
+    },
+    /// Files of this kind cannot be changed in place.
+    #[error("{what}, so the file cannot be changed in place")]
+    NotAppendable {
+        /// Why.
+        what: &'static str,
+    },
+    /// There is no metadata section to write to.
+    #[error("the file has no metadata section")]
+    NoMetadata,
+    /// The metadata do not fit.
+    #[error("metadata of {len} bytes, there is room for {room}")]
+    MetadataRoom {
+        /// Stored length of the metadata (bytes).
+        len: u64,
+        /// `max_meta_size` (bytes).
+        room: u64,
+    },
+    /// The metadata cannot be stored: more than 4 GiB.
+    #[error("metadata of {len} bytes")]
+    MetadataSize {
+        /// Length of the text (bytes).
+        len: u64,
+    },
+    /// The level of the metadata's codec.
+    #[error("metadata level {level} is outside 0..=9")]
+    MetadataLevel {
+        /// What was asked for.
+        level: u8,
+    },
+    /// In place only a checksum of the same length can be chosen.
+    #[error("checksum {new} instead of {old}, whose digest has another length")]
+    ChecksumLength {
+        /// What the file has.
+        old: Checksum,
+        /// What was asked for.
+        new: Checksum,
+    },
+    /// The file holds no NumPy array.
+    #[error("the file holds no NumPy array")]
+    NotAnArray,
+    /// An array that cannot be stored.
+    #[error("an array of {what} cannot be stored")]
+    Array {
+        /// What stands against it.
+        what: &'static str,
+    },
+    /// Reading goes on after an error.
+    #[error("reading was ended by an error before")]
+    AfterError,
+    /// A position before the start.
+    #[error("a position before the first byte")]
+    Seek,
+}

@@ -1,0 +1,117 @@
+//! Reading forward with a known position: cut files become errors that name the part, and no buffer grows
+//! before the bytes for it have come.
+
+use std::io::{self, Read};
+
+use crate::{Corrupt, Error, Part, Result};
+
+/// A source that is read from front to back.
+#[derive(Debug)]
+pub(crate) struct Input<R> {
+    source: R,
+    /// Position of the next byte.
+    at: u64,
+    /// Where the source ends, if that is known beforehand.
+    end: Option<u64>,
+}
+
+impl<R: Read> Input<R> {
+    pub(crate) fn new(source: R, at: u64, end: Option<u64>) -> Self {
+        Self { source, at, end }
+    }
+
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    pub(crate) fn into_inner(self) -> R {
+        self.source
+    }
+
+    /// Reads until `buf` is full or the source ends, and returns how many bytes.
+    pub(crate) fn up_to(&mut self, buf: &mut [u8]) -> Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match self.source.read(rest) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Error::io(self.at + done as u64, source)),
+            }
+        }
+        self.at += done as u64;
+        Ok(done)
+    }
+
+    /// Fills `buf`.
+    pub(crate) fn exact(&mut self, part: Part, buf: &mut [u8]) -> Result<()> {
+        let (at, needed) = (self.at, buf.len() as u64);
+        let left = self.up_to(buf)? as u64;
+        if left == needed { Ok(()) } else { Err(truncated(at, part, needed, left)) }
+    }
+
+    /// Appends `len` bytes to `buf`, which grows only as they come.
+    pub(crate) fn append(&mut self, part: Part, len: u64, buf: &mut Vec<u8>) -> Result<()> {
+        self.check(part, len)?;
+        let at = self.at;
+        if self.end.is_some() {
+            // The bytes are there: one allocation will do.
+            buf.reserve(usize::try_from(len).unwrap_or(0));
+        }
+        let result = self.source.by_ref().take(len).read_to_end(buf);
+        let left = result.map_err(|source| Error::io(at, source))? as u64;
+        self.at += left;
+        if left == len { Ok(()) } else { Err(truncated(at, part, len, left)) }
+    }
+
+    /// Reads `len` bytes and drops them.
+    pub(crate) fn skip(&mut self, part: Part, len: u64) -> Result<()> {
+        self.check(part, len)?;
+        let at = self.at;
+        let result = io::copy(&mut self.source.by_ref().take(len), &mut io::sink());
+        let left = result.map_err(|source| Error::io(at, source))?;
+        self.at += left;
+        if left == len { Ok(()) } else { Err(truncated(at, part, len, left)) }
+    }
+
+    /// Whether `len` more bytes can come, as far as that is known.
+    pub(crate) fn check(&self, part: Part, len: u64) -> Result<()> {
+        let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.at));
+        if len <= left { Ok(()) } else { Err(truncated(self.at, part, len, left)) }
+    }
+}
+
+pub(crate) fn truncated(at: u64, part: Part, needed: u64, left: u64) -> Error {
+    Error::corrupt(at, Corrupt::Truncated { part, needed, left })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_source_names_part_place_and_numbers() {
+        let mut input = Input::new(&b"abcdef"[..], 100, None);
+        input.skip(Part::Header, 2).unwrap();
+        let mut buf = vec![];
+        input.append(Part::Chunk, 3, &mut buf).unwrap();
+        assert_eq!((&buf[..], input.at()), (&b"cde"[..], 105));
+        let error = input.append(Part::Chunk, u64::MAX, &mut buf).unwrap_err();
+        assert_eq!(error.to_string(), format!("at byte 105: chunk of {} bytes, 1 are left", u64::MAX));
+        assert!(buf.capacity() < 1000);
+    }
+
+    #[test]
+    fn a_known_end_is_checked_before_reading() {
+        let mut input = Input::new(io::repeat(0), 0, Some(10));
+        assert_eq!(
+            input.skip(Part::Offsets, 11).unwrap_err().to_string(),
+            "at byte 0: offsets of 11 bytes, 10 are left"
+        );
+        assert_eq!(input.at(), 0);
+    }
+}

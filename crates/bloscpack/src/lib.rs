@@ -1,0 +1,97 @@
+//! Read, write, append to and verify Bloscpack files (`.blp`).
+//!
+//! Such a file is a sequence of Blosc 1 chunks with their digests, behind a header, metadata (JSON) and a table of
+//! positions that leaves room for chunks to be appended:
+//!
+//! ```text
+//! | header | metadata | offsets, reserve | chunk 0 | digest 0 | chunk 1 | digest 1 | ...
+//!   32       optional   optional           16-byte header and blocks, see blosc-chunk
+//! ```
+//!
+//! This crate implements `docs/formats/bloscpack.md`: versions 1, 2 and 3 for reading, which is all that the original
+//! Python package and bcolz ever wrote, and version 3 for writing, which all its releases since 2013 read.
+//!
+//! | to | use |
+//! |---|---|
+//! | read and write whole files in memory | [`unpack`], [`pack`] |
+//! | read from a pipe | [`Reader`], an [`io::Read`](std::io::Read) of the data |
+//! | read any part, find out, verify | [`BlpFile`] |
+//! | write | [`Writer`], an [`io::Write`](std::io::Write) for the data |
+//! | change in place | [`append`], [`rewrite_metadata`] |
+//! | make a new file of an old one, chunks untouched | [`repack`] |
+//! | mend | [`recover`], [`repair_offsets`], [`rescue`] |
+//! | NumPy arrays and `.npy` files | [`numpy`] |
+//!
+//! ```
+//! use std::io::Write;
+//! use bloscpack::{BlpFile, WriteOptions, Writer};
+//! use serde_json::json;
+//!
+//! let dir = tempfile::tempdir()?;
+//! let path = dir.path().join("squares.blp");
+//! let squares: Vec<u8> = (0..100_000_u64).flat_map(|n| (n * n).to_le_bytes()).collect();
+//!
+//! let options = WriteOptions::default().nbytes(Some(800_000)).metadata(Some(json!({ "of": "squares" })));
+//! let mut writer = Writer::seekable(std::fs::File::create(&path)?, options)?;
+//! writer.write_all(&squares)?;
+//! writer.finish()?;
+//!
+//! let file = BlpFile::open(&path)?;
+//! assert!(file.file_len() < 300_000);
+//! let mut item = [0; 8];
+//! file.read_at(8 * 12_345, &mut item)?;
+//! assert_eq!(u64::from_le_bytes(item), 12_345 * 12_345);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Files of strangers: every number is compared with what is there and with [`Limits`] before anything is allocated;
+//! digests are checked before chunks are decoded; only one chunk, or [`max_memory`](ReadOptions::max_memory) of them,
+//! is held at a time.
+//!
+//! What it does not do: chunks are the business of `blosc-chunk`, and it knows no file names.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod append;
+mod change;
+mod checksum;
+mod chunk;
+mod decoding;
+mod encoding;
+mod error;
+mod file;
+mod header;
+mod input;
+mod journal;
+mod json;
+mod metadata;
+pub mod numpy;
+mod offsets;
+mod pack;
+mod params;
+mod preamble;
+pub mod raw;
+mod reader;
+mod repack;
+mod rescue;
+mod sizes;
+mod team;
+mod writer;
+
+pub use append::{AppendOptions, AppendReport, Durability, append, recover, rewrite_metadata};
+pub use checksum::{Checksum, Digest};
+pub use chunk::PackedChunk;
+pub use error::{Blame, Bounded, Corrupt, Error, Field, Param, Part, Result};
+pub use file::{BadChunk, BlpFile, DataReader, Note, Report};
+pub use header::{Header, MAX_CHUNK_SIZE, Version};
+pub use metadata::{Metadata, MetadataCodec, MetadataHeader, MetadataOptions, Room};
+pub use offsets::Offsets;
+pub use pack::{pack, unpack};
+pub use params::{
+    DEFAULT_CHUNK_SIZE, Digests, Limits, MetadataUse, OffsetsUse, RcHeader, ReadOptions, Reserve,
+    WriteOptions, default_cparams,
+};
+pub use reader::Reader;
+pub use repack::{NewMetadata, RepackOptions, repack, repair_offsets};
+pub use rescue::{Fill, Rescue, Rescued, rescue};
+pub use writer::Writer;

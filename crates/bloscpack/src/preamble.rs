@@ -1,0 +1,69 @@
+//! All that stands before the chunks: header, metadata and offsets.
+
+use std::io::Read;
+
+use crate::input::Input;
+use crate::metadata::MetadataHeader;
+use crate::{Header, Metadata, Offsets, Part, RcHeader, ReadOptions, Result, offsets};
+
+/// What stands before the chunks, checked as far as it can be without them.
+#[derive(Clone, Debug)]
+pub(crate) struct Preamble {
+    pub(crate) header: Header,
+    /// Also where the metadata were skipped.
+    pub(crate) metadata_header: Option<MetadataHeader>,
+    pub(crate) metadata: Option<Metadata>,
+    pub(crate) offsets: Option<Offsets>,
+    /// Where the first chunk begins.
+    pub(crate) chunks_at: u64,
+}
+
+impl Preamble {
+    pub(crate) fn read<R: Read>(input: &mut Input<R>, options: &ReadOptions) -> Result<Self> {
+        let header = read_header(input, options.rc_header)?;
+        let (mut metadata_header, mut metadata, mut offsets) = (None, None, None);
+        if header.metadata {
+            let (read_header, read) = Metadata::read(input, &options.limits, options.metadata)?;
+            (metadata_header, metadata) = (Some(read_header), read);
+        }
+        if header.offsets {
+            offsets = Some(Offsets::read(input, &header, &options.limits, options.offsets)?);
+        }
+        Ok(Self { header, metadata_header, metadata, offsets, chunks_at: input.at() })
+    }
+
+    /// Where the offsets section is, or would be.
+    pub(crate) fn offsets_at(&self) -> u64 {
+        self.chunks_at.saturating_sub(offsets::section_len(&self.header).unwrap_or(0))
+    }
+
+    /// The position that the offsets say for a chunk.
+    pub(crate) fn position(&self, nchunk: u64) -> Option<u64> {
+        let positions = self.offsets.as_ref()?.positions()?;
+        positions.get(usize::try_from(nchunk).ok()?).copied()
+    }
+
+    /// The least bytes of a chunk and its digest.
+    pub(crate) fn min_chunk_len(&self) -> u64 {
+        16 + self.header.checksum.digest_len() as u64
+    }
+}
+
+fn read_header<R: Read>(input: &mut Input<R>, rc_header: RcHeader) -> Result<Header> {
+    let mut bytes = [0; Header::MAX_LEN];
+    let mut len = input.up_to(&mut bytes[..Header::PREFIX_LEN])?;
+    if rc_header == RcHeader::Assume {
+        return Header::parse_rc(&bytes[..len]);
+    }
+    let version = Header::version_of(&bytes[..len])?;
+    len += input.up_to(&mut bytes[len..version.header_len()])?;
+    Header::parse(&bytes[..len])
+}
+
+impl<R: Read> Input<R> {
+    /// Whether as many chunks can follow as the header says.
+    pub(crate) fn check_chunks(&self, preamble: &Preamble) -> Result<()> {
+        let nchunks = preamble.header.nchunks.unwrap_or(0);
+        self.check(Part::Chunk, nchunks.saturating_mul(preamble.min_chunk_len()))
+    }
+}

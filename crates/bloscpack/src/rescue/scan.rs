@@ -1,0 +1,210 @@
+//! The search for sound chunks.
+
+use blosc_chunk::{ChunkHeader, Decoder};
+use blosc_io::ReadAt;
+
+use super::{Rescue, Rescued};
+use crate::chunk::{self, Expected};
+use crate::file::StoreReader;
+use crate::header::Version;
+use crate::input::Input;
+use crate::journal::Before;
+use crate::preamble::Preamble;
+use crate::{Digests, Error, Header, MetadataUse, OffsetsUse, PackedChunk, RcHeader, ReadOptions, Result};
+
+/// A scan of a file from front to back.
+pub(super) struct Scan<'a, S> {
+    view: &'a Before<S>,
+    len: u64,
+    /// What chunks must be like.
+    rule: Header,
+    pub(super) found: Rescue,
+    /// Where chunks should be, from the offsets.
+    positions: Vec<u64>,
+    chunks_at: u64,
+    /// Where to look next.
+    at: u64,
+    /// Number of the next chunk, while none is missing.
+    next: Option<u64>,
+    decoder: Decoder,
+    data: Vec<u8>,
+    /// Bytes that may still be searched, read or decoded.
+    budget: u64,
+}
+
+impl<'a, S: ReadAt> Scan<'a, S> {
+    pub(super) fn new(view: &'a Before<S>) -> Result<Self> {
+        let len = view.len().map_err(|source| Error::io(0, source))?;
+        let mut scan = Self {
+            view,
+            len,
+            rule: rule(None),
+            found: Rescue::default(),
+            positions: vec![],
+            chunks_at: Header::PREFIX_LEN as u64,
+            at: 0,
+            next: Some(0),
+            decoder: Decoder::default(),
+            data: vec![],
+            budget: len.saturating_mul(BUDGET).saturating_add(1 << 20),
+        };
+        scan.read_preamble()?;
+        scan.rule = rule(scan.found.header.as_ref());
+        scan.at = scan.chunks_at;
+        Ok(scan)
+    }
+
+    /// Finds out as much as possible about what stands before the chunks.
+    fn read_preamble(&mut self) -> Result<()> {
+        let uses = [
+            (MetadataUse::Raw, OffsetsUse::Check),
+            (MetadataUse::Raw, OffsetsUse::Ignore),
+            (MetadataUse::Ignore, OffsetsUse::Ignore),
+        ];
+        for (metadata, offsets) in uses {
+            let options =
+                ReadOptions::default().metadata(metadata).offsets(offsets).rc_header(RcHeader::Never);
+            match Preamble::read(&mut input(self.view, 0, self.len), &options) {
+                Ok(preamble) => {
+                    self.take(preamble);
+                    return Ok(());
+                }
+                Err(error @ Error::Io { .. }) => return Err(error),
+                Err(_) => {}
+            }
+        }
+        let mut bytes = [0; Header::MAX_LEN];
+        let read = input(self.view, 0, self.len).up_to(&mut bytes)?;
+        if let Ok(header) = Header::parse(&bytes[..read]) {
+            self.found.header = Some(header);
+            self.chunks_at = header.version.header_len() as u64;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, preamble: Preamble) {
+        self.positions = preamble.offsets.as_ref().and_then(|o| o.positions()).unwrap_or_default().to_vec();
+        self.chunks_at = preamble.chunks_at;
+        self.found.header = Some(preamble.header);
+        self.found.metadata = preamble.metadata;
+    }
+
+    pub(super) fn run(&mut self) -> Result<()> {
+        while self.at < self.len && !self.is_complete() {
+            let at = self.at;
+            match self.sound(at)? {
+                Some(chunk) => {
+                    self.next = chunk.nchunk.map(|nchunk| nchunk + 1);
+                    self.found.chunks.push(chunk);
+                }
+                None => {
+                    self.at = self.search(at + 1)?;
+                    self.found.lost.push(at..self.at);
+                    self.next = None;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all chunks were found, so that what follows means nothing.
+    fn is_complete(&self) -> bool {
+        let nchunks = self.found.header.and_then(|header| header.nchunks);
+        nchunks.is_some() && nchunks == self.next
+    }
+
+    /// The chunk at byte `at`, if it is sound. Goes on behind it.
+    fn sound(&mut self, at: u64) -> Result<Option<Rescued>> {
+        let nchunk = self.number(at);
+        let packed = match read(self.view, self.len, &self.rule, at, at == self.chunks_at) {
+            Ok(Some(packed)) => packed,
+            Err(error @ Error::Io { .. }) => return Err(error),
+            Ok(None) | Err(_) => return Ok(None),
+        };
+        let (cbytes, nbytes) = (packed.bytes().len() as u64, packed.header().nbytes() as u64);
+        self.spend(cbytes.saturating_add(nbytes));
+        if crate::decoding::decode_into(&packed, &mut self.data, &mut self.decoder).is_err() {
+            return Ok(None);
+        }
+        self.at = packed.end();
+        Ok(Some(Rescued { nchunk, at, cbytes, nbytes }))
+    }
+
+    fn number(&self, at: u64) -> Option<u64> {
+        match self.positions.binary_search(&at) {
+            Ok(nchunk) => Some(nchunk as u64),
+            Err(_) => self.next,
+        }
+    }
+
+    /// Where the next chunk could begin, at or behind byte `from`.
+    fn search(&mut self, from: u64) -> Result<u64> {
+        let known = self.positions.partition_point(|at| *at < from);
+        match self.positions.get(known) {
+            Some(at) => Ok(*at),
+            None if !self.positions.is_empty() => Ok(self.len),
+            None => self.search_bytes(from),
+        }
+    }
+
+    fn search_bytes(&mut self, mut from: u64) -> Result<u64> {
+        let mut window = vec![0; WINDOW];
+        while from < self.len && self.budget > 0 {
+            let read = input(self.view, from, self.len).up_to(&mut window)?;
+            let headers = window[..read].windows(ChunkHeader::MIN_LEN);
+            let searched = headers.len() as u64;
+            let found = headers.enumerate().find(|(i, bytes)| self.is_plausible(bytes, from + *i as u64));
+            if let Some((i, _)) = found {
+                self.spend(i as u64 + 1);
+                return Ok(from + i as u64);
+            }
+            if searched == 0 {
+                break;
+            }
+            self.spend(searched);
+            from += searched;
+        }
+        Ok(self.len)
+    }
+
+    fn is_plausible(&self, bytes: &[u8], at: u64) -> bool {
+        let [chunk::CHUNK_VERSION, ..] = bytes else { return false };
+        ChunkHeader::parse(bytes).is_ok_and(|header| {
+            let size = self.rule.check_nbytes(1, chunk::nbytes(&header));
+            size.is_ok() && at.saturating_add(header.cbytes() as u64) <= self.len
+        })
+    }
+
+    fn spend(&mut self, bytes: u64) {
+        self.budget = self.budget.saturating_sub(bytes);
+    }
+}
+
+/// A chunk at byte `at`, if its size and digest are right; `None` at the end of the file.
+pub(super) fn read<S: ReadAt>(
+    view: &Before<S>,
+    len: u64,
+    rule: &Header,
+    at: u64,
+    first: bool,
+) -> Result<Option<PackedChunk>> {
+    let limits = blosc_chunk::Limits::default();
+    let nchunk = u64::from(!first);
+    let expected = Expected { nchunk, header: rule, limits: &limits, digests: Digests::Check };
+    chunk::read_chunk(&mut input(view, at, len), expected)
+}
+
+/// What a header says about any chunk, whatever its number; if there is none, a chunk may be anything.
+pub(super) fn rule(header: Option<&Header>) -> Header {
+    header.map_or(Header::bare(Version::V1), |header| Header { nchunks: None, ..*header })
+}
+
+fn input<S: ReadAt>(view: &Before<S>, at: u64, len: u64) -> Input<StoreReader<'_, Before<S>>> {
+    Input::new(StoreReader::new(view, at), at, Some(len))
+}
+
+/// Bytes of work for each byte of the file.
+const BUDGET: u64 = 64;
+
+/// Bytes that are searched at once.
+const WINDOW: usize = 1 << 16;

@@ -1,0 +1,236 @@
+//! How data are divided into chunks, and whether a chunk has the size that the header says ("How a writer divides its
+//! input" and "Chunks" in the format document).
+
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use crate::header::{MAX_CHUNK_SIZE, Version};
+use crate::{Corrupt, Header, Param};
+
+/// Data divided into chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Division {
+    pub(crate) nchunks: u64,
+    pub(crate) chunk_size: u32,
+    pub(crate) last_chunk: u32,
+}
+
+impl Division {
+    /// Divides `nbytes` into chunks of `chunk_size`. No data are one chunk without data, and few data set the size.
+    pub(crate) fn new(nbytes: u64, chunk_size: u32) -> Result<Self, Param> {
+        if !(1..=MAX_CHUNK_SIZE).contains(&chunk_size) {
+            return Err(Param::ChunkSize { chunk_size: chunk_size.into(), max: MAX_CHUNK_SIZE });
+        }
+        // If the data are fewer than a chunk, they fit.
+        let chunk_size = u32::try_from(nbytes).map_or(chunk_size, |nbytes| nbytes.min(chunk_size));
+        let last_chunk = nbytes.checked_rem(chunk_size.into()).unwrap_or(0);
+        Ok(Self {
+            nchunks: nbytes.div_ceil(u64::from(chunk_size).max(1)).max(1),
+            chunk_size,
+            last_chunk: u32::try_from(last_chunk).ok().filter(|rest| *rest > 0).unwrap_or(chunk_size),
+        })
+    }
+
+    /// Data of a chunk (bytes).
+    pub(crate) fn nbytes(&self, nchunk: u64) -> u32 {
+        if nchunk.checked_add(1) == Some(self.nchunks) { self.last_chunk } else { self.chunk_size }
+    }
+}
+
+/// Checks the sizes of chunks one after another.
+#[derive(Clone, Debug)]
+pub(crate) struct SizeCheck {
+    header: Header,
+    /// The chunk before, if no other may follow it, and how many bytes it has.
+    ended: Option<(u64, u32)>,
+}
+
+impl SizeCheck {
+    pub(crate) fn new(header: Header) -> Self {
+        Self { header, ended: None }
+    }
+
+    /// Whether chunk `nchunk`, which comes next, may have `nbytes` of data.
+    pub(crate) fn next(&mut self, nchunk: u64, nbytes: u32) -> Result<(), Corrupt> {
+        if let Some((nchunk, nbytes)) = self.ended {
+            let expected = self.header.uniform_size().unwrap_or(0);
+            return Err(wrong(nchunk, nbytes, expected));
+        }
+        if self.header.check_nbytes(nchunk, nbytes)? == Follows::Nothing {
+            self.ended = Some((nchunk, nbytes));
+        }
+        Ok(())
+    }
+
+    /// Whether the chunks may end after chunk `nchunk` with `nbytes`, if the header does not tell how many there are.
+    pub(crate) fn check_last(&self, nchunk: u64, nbytes: u32) -> Result<(), Corrupt> {
+        match (self.header.nchunks, self.header.last_chunk) {
+            (None, Some(last_chunk)) if last_chunk != nbytes => Err(wrong(nchunk, nbytes, last_chunk)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What can come after a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Follows {
+    Anything,
+    /// The chunk is the last one, by its number or its size.
+    Nothing,
+}
+
+impl Header {
+    /// Whether chunk `nchunk` may have `nbytes` of data, going by the header alone.
+    pub(crate) fn check_nbytes(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
+        let follows = match self.nchunks {
+            Some(nchunks) if nchunk.saturating_add(1) < nchunks => self.check_inner(nchunk, nbytes),
+            Some(_) => self.check_final(nchunk, nbytes),
+            None => self.check_any(nchunk, nbytes),
+        }?;
+        let empty_is_fine = follows == Follows::Nothing && (nchunk == 0 || self.version < Version::V3);
+        if nbytes == 0 && !empty_is_fine {
+            return Err(Corrupt::EmptyChunk { nchunk });
+        }
+        Ok(follows)
+    }
+
+    fn check_inner(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
+        match self.uniform_size() {
+            Some(chunk_size) if chunk_size != nbytes => Err(wrong(nchunk, nbytes, chunk_size)),
+            _ => Ok(Follows::Anything),
+        }
+    }
+
+    fn check_final(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
+        match (self.last_chunk, self.uniform_size()) {
+            (Some(last_chunk), _) if last_chunk != nbytes => Err(wrong(nchunk, nbytes, last_chunk)),
+            (None, Some(chunk_size)) if nbytes > chunk_size => Err(wrong(nchunk, nbytes, chunk_size)),
+            _ => Ok(Follows::Nothing),
+        }
+    }
+
+    /// The chunk may be the last one or not.
+    fn check_any(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
+        match (self.uniform_size(), self.last_chunk) {
+            _ if nbytes == 0 => Ok(Follows::Nothing),
+            (None, _) => Ok(Follows::Anything),
+            (Some(chunk_size), _) if nbytes == chunk_size => Ok(Follows::Anything),
+            (_, Some(last_chunk)) if nbytes == last_chunk => Ok(Follows::Nothing),
+            (Some(chunk_size), None) if nbytes < chunk_size => Ok(Follows::Nothing),
+            (Some(chunk_size), _) => Err(wrong(nchunk, nbytes, chunk_size)),
+        }
+    }
+}
+
+fn wrong(nchunk: u64, nbytes: u32, expected: u32) -> Corrupt {
+    if nbytes == 0 {
+        return Corrupt::EmptyChunk { nchunk };
+    }
+    Corrupt::ChunkSize { nchunk, nbytes, expected }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn division(nbytes: u64, chunk_size: u32) -> (u64, u32, u32) {
+        let found = Division::new(nbytes, chunk_size).unwrap();
+        (found.nchunks, found.chunk_size, found.last_chunk)
+    }
+
+    #[test]
+    fn division_is_that_of_the_original() {
+        assert_eq!(division(0, 1 << 20), (1, 0, 0));
+        assert_eq!(division(1, 1 << 20), (1, 1, 1));
+        assert_eq!(division(10, 10), (1, 10, 10));
+        assert_eq!(division(20, 10), (2, 10, 10));
+        assert_eq!(division(21, 10), (3, 10, 1));
+        assert_eq!(division(u64::MAX, 1), (u64::MAX, 1, 1));
+        let max = MAX_CHUNK_SIZE;
+        for chunk_size in [0, max + 1] {
+            let error = Param::ChunkSize { chunk_size: chunk_size.into(), max };
+            assert_eq!(Division::new(5, chunk_size), Err(error));
+        }
+    }
+
+    /// A header of these fields, -1 for not known.
+    fn header(version: u8, chunk_size: i32, last_chunk: i32, nchunks: i64) -> Header {
+        let fields =
+            [&chunk_size.to_le_bytes()[..], &last_chunk.to_le_bytes(), &nchunks.to_le_bytes()].concat();
+        Header::parse(&[&b"blpk"[..], &[version, 0, 0, 8], &fields, &[0; 8]].concat()).unwrap()
+    }
+
+    fn check(header: Header, sizes: &[u32]) -> Result<(), Corrupt> {
+        let mut check = SizeCheck::new(header);
+        for (nchunk, nbytes) in sizes.iter().enumerate() {
+            check.next(nchunk as u64, *nbytes)?;
+        }
+        check.check_last(sizes.len() as u64 - 1, sizes[sizes.len() - 1])
+    }
+
+    #[test]
+    fn known_sizes_are_exact() {
+        let known = header(3, 10, 4, 3);
+        assert_eq!(check(known, &[10, 10, 4]), Ok(()));
+        assert_eq!(check(known, &[10, 9]), Err(wrong(1, 9, 10)));
+        assert_eq!(check(known, &[10, 10, 10]), Err(wrong(2, 10, 4)));
+        assert_eq!(check(known, &[0]), Err(Corrupt::EmptyChunk { nchunk: 0 }));
+    }
+
+    #[test]
+    fn an_unknown_last_chunk_is_at_most_a_chunk() {
+        let unknown = header(3, 10, -1, 2);
+        assert_eq!(check(unknown, &[10, 3]), Ok(()));
+        assert_eq!(check(unknown, &[10, 11]), Err(wrong(1, 11, 10)));
+        assert_eq!(check(unknown, &[10, 0]), Err(Corrupt::EmptyChunk { nchunk: 1 }));
+    }
+
+    #[test]
+    fn an_unknown_number_ends_with_the_first_short_chunk() {
+        let stream = header(3, 10, -1, -1);
+        assert_eq!(check(stream, &[10, 10, 3]), Ok(()));
+        assert_eq!(check(stream, &[10, 10]), Ok(()));
+        assert_eq!(check(stream, &[0]), Ok(()));
+        assert_eq!(check(stream, &[10, 3, 10]), Err(wrong(1, 3, 10)));
+        assert_eq!(check(stream, &[0, 10]), Err(Corrupt::EmptyChunk { nchunk: 0 }));
+        assert_eq!(check(stream, &[11]), Err(wrong(0, 11, 10)));
+        let last_known = header(3, 10, 4, -1);
+        assert_eq!(check(last_known, &[10, 4]), Ok(()));
+        assert_eq!(check(last_known, &[10, 3]), Err(wrong(1, 3, 10)));
+        assert_eq!(check(last_known, &[10, 10]), Err(wrong(1, 10, 4)));
+    }
+
+    #[test]
+    fn nothing_known_allows_any_sizes() {
+        assert_eq!(check(header(3, -1, -1, -1), &[7, 1, 900]), Ok(()));
+        assert_eq!(check(header(3, -1, 900, 3), &[7, 1, 900]), Ok(()));
+        assert_eq!(check(header(3, -1, -1, 3), &[7, 0]), Err(Corrupt::EmptyChunk { nchunk: 1 }));
+    }
+
+    #[test]
+    fn old_versions_have_their_own_last_chunks() {
+        assert_eq!(check(header(2, 0, 20, 1), &[20]), Ok(()));
+        assert_eq!(check(header(2, 3, 4, 2), &[3, 4]), Ok(()));
+        assert_eq!(check(header(2, 10, 0, 3), &[10, 10, 0]), Ok(()));
+        let v1 = Header::parse(b"blpk\x01\0\0\0\x03\0\0\0\0\0\0\0").unwrap();
+        assert_eq!(check(v1, &[10, 20, 0]), Ok(()));
+        assert_eq!(check(v1, &[10, 0, 20]), Err(Corrupt::EmptyChunk { nchunk: 1 }));
+    }
+
+    #[test]
+    fn only_an_empty_file_has_an_empty_chunk() {
+        assert_eq!(check(header(3, 0, 0, 1), &[0]), Ok(()));
+        assert_eq!(check(header(3, 0, 0, 2), &[0]), Err(Corrupt::EmptyChunk { nchunk: 0 }));
+        assert_eq!(check(header(3, 10, 0, 2), &[10, 0]), Err(Corrupt::EmptyChunk { nchunk: 1 }));
+    }
+
+    proptest! {
+        #[test]
+        fn divided_data_are_all_there(nbytes in 0_u64..100_000, chunk_size in 1_u32..5000) {
+            let division = Division::new(nbytes, chunk_size).unwrap();
+            let sum: u64 = (0..division.nchunks).map(|n| u64::from(division.nbytes(n))).sum();
+            prop_assert_eq!(sum, nbytes);
+            prop_assert!(division.last_chunk <= division.chunk_size && division.chunk_size <= chunk_size);
+        }
+    }
+}

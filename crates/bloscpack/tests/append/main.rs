@@ -1,0 +1,295 @@
+//! Appending: what the original makes of the same sequence, what it refuses, and a crash at every byte.
+
+mod crash;
+
+use std::io::{Cursor, Write};
+
+use blosc_chunk::{CParams, CodecId, Threads};
+use blosc_io::{MemStore, ReadAt};
+use blosc_testdata::data::Kind;
+use bloscpack::{
+    AppendOptions, BlpFile, Checksum, Durability, Error, Note, Param, RepackOptions, Reserve, WriteOptions,
+    Writer, append, default_cparams, pack, recover, repack, rewrite_metadata, unpack,
+};
+use crash::CrashStore;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn store(data: &[u8], options: WriteOptions) -> MemStore {
+    MemStore::new(pack(data, options).unwrap())
+}
+
+fn small() -> WriteOptions {
+    WriteOptions::default().chunk_size(100)
+}
+
+fn add(store: &mut MemStore, data: &[u8]) -> bloscpack::Result<bloscpack::AppendReport> {
+    append(store, data, data.len() as u64, &AppendOptions::default())
+}
+
+/// (chunk_size, last_chunk, nchunks, max_app_chunks)
+fn fields(store: &MemStore) -> (u32, u32, u64, u64) {
+    let file = BlpFile::new(store).unwrap();
+    let header = file.header();
+    assert!(file.verify().unwrap().is_sound());
+    assert_eq!(file.trailing_bytes().unwrap(), 0);
+    (
+        header.chunk_size().unwrap(),
+        header.last_chunk().unwrap(),
+        header.nchunks().unwrap(),
+        header.max_app_chunks(),
+    )
+}
+
+#[test]
+fn data_go_into_the_last_chunk_first() {
+    let mut store = store(&[1; 250], small());
+    assert_eq!(fields(&store), (100, 50, 3, 30));
+    let report = add(&mut store, &[2; 20]).unwrap();
+    assert_eq!((report.added, report.len), (0, store.len().unwrap()));
+    assert_eq!(fields(&store), (100, 70, 3, 30));
+    assert_eq!(add(&mut store, &[3; 30]).unwrap().added, 0);
+    assert_eq!(fields(&store), (100, 100, 3, 30));
+    assert_eq!(add(&mut store, &[4; 201]).unwrap().added, 3);
+    assert_eq!(fields(&store), (100, 1, 6, 27));
+    let expected = [&[1; 250][..], &[2; 20], &[3; 30], &[4; 201]].concat();
+    assert_eq!(unpack(store.as_bytes()).unwrap(), expected);
+}
+
+#[test]
+fn the_last_chunk_is_written_again_even_for_nothing() {
+    let mut store = store(&[1; 250], small());
+    let before = store.as_bytes().to_vec();
+    let cparams = default_cparams().codec(CodecId::ZLIB).typesize(1);
+    append(&mut store, &b""[..], 0, &AppendOptions::default().cparams(Some(cparams))).unwrap();
+    assert_ne!(store.as_bytes(), before);
+    assert_eq!(unpack(store.as_bytes()).unwrap(), [1; 250]);
+}
+
+#[test]
+fn appended_and_written_at_once_are_the_same_bytes() {
+    let data = Kind::Noise.bytes(1000);
+    let reserve = |entries| small().reserve(Reserve::Entries(entries));
+    for (before, pieces) in [(250, 7), (100, 8), (1, 0)] {
+        // A file smaller than a chunk sets the chunk size, so begin with a whole one.
+        let before = before.max(100);
+        let mut store = store(&data[..before], reserve(20));
+        add(&mut store, &data[before..]).unwrap();
+        let nchunks = before.div_ceil(100) as u64;
+        let whole = pack(&data, reserve(20 + nchunks - 10)).unwrap();
+        assert_eq!(store.as_bytes(), whole, "{before} {pieces}");
+    }
+}
+
+#[test]
+fn a_full_reserve_refuses_before_anything_is_written() {
+    for durability in [Durability::CrashSafe, Durability::InPlace] {
+        let mut store = store(b"hello world", small());
+        let options = AppendOptions::default().durability(durability);
+        for _ in 0..10 {
+            append(&mut store, &b"hello world"[..], 11, &options).unwrap();
+        }
+        assert_eq!(fields(&store), (11, 11, 11, 0));
+        let before = store.clone();
+        let result = append(&mut store, &b"x"[..], 1, &options);
+        assert!(matches!(result, Err(Error::Param(Param::NotEnoughSpace { needed: 1, available: 0 }))));
+        assert_eq!(store, before);
+        let larger = repack(&BlpFile::new(&store).unwrap(), Cursor::new(vec![]), &RepackOptions::default());
+        let mut larger = MemStore::new(larger.unwrap().into_inner());
+        append(&mut larger, &b"x"[..], 1, &options).unwrap();
+        assert_eq!(fields(&larger), (11, 1, 12, 109));
+    }
+}
+
+#[test]
+fn files_without_offsets_and_empty_files_take_data() {
+    let mut plain = store(&[1; 150], small().offsets(false).checksum(Checksum::Sha256));
+    add(&mut plain, &[2; 170]).unwrap();
+    assert_eq!(fields(&plain), (100, 20, 4, 0));
+    assert_eq!(unpack(plain.as_bytes()).unwrap(), [&[1; 150][..], &[2; 170]].concat());
+
+    let mut empty = store(&[], small());
+    add(&mut empty, &[]).unwrap();
+    assert_eq!(fields(&empty), (0, 0, 1, 10));
+    append(&mut empty, &[7; 250][..], 250, &AppendOptions::default().chunk_size(100)).unwrap();
+    assert_eq!(fields(&empty), (100, 50, 3, 8));
+    assert_eq!(unpack(empty.as_bytes()).unwrap(), [7; 250]);
+}
+
+#[test]
+fn files_that_cannot_be_changed_say_why() {
+    let mut streamed = Writer::new(vec![], small()).unwrap();
+    streamed.write_all(&[1; 250]).unwrap();
+    let streamed = streamed.finish().unwrap();
+    let v1 = blosc_testdata::fixture::read("bloscpack/synth_v1.blp").unwrap();
+    let v2 = blosc_testdata::fixture::read("bloscpack/synth_v2.blp").unwrap();
+    let any_size = blosc_testdata::fixture::read("bloscpack/synth_v3_nonuniform.blp").unwrap();
+    let unset = blosc_testdata::fixture::read("bloscpack/synth_v3_offsets_unset.blp").unwrap();
+    for (bytes, why) in [
+        (streamed, "the number of its chunks is not known"),
+        (v1, "its format version is not 3"),
+        (v2, "its format version is not 3"),
+        (any_size, "the size of its chunks is not known"),
+        (unset, "its offsets are not set"),
+    ] {
+        let mut store = MemStore::new(bytes.clone());
+        let error = add(&mut store, b"x").unwrap_err();
+        assert!(matches!(error, Error::Param(Param::NotAppendable { what }) if what == why), "{error}");
+        assert_eq!(store.as_bytes(), bytes);
+    }
+}
+
+#[test]
+fn metadata_are_replaced_along_with_it() {
+    let options = small().metadata(Some(json!({ "n": 1 })));
+    let mut store = store(&[1; 250], options.clone());
+    let new = json!({ "n": 2, "m": "x" });
+    append(&mut store, &[2; 100][..], 100, &AppendOptions::default().metadata(Some(new.clone()))).unwrap();
+    assert_eq!(BlpFile::new(&store).unwrap().metadata().unwrap().json(), Some(&new));
+    assert_eq!(fields(&store), (100, 50, 4, 29));
+
+    let before = store.clone();
+    let long: Vec<u32> = (0..1000).map(|n: u32| n.wrapping_mul(0x9e37_79b9)).collect();
+    let too_long = AppendOptions::default().metadata(Some(json!(long)));
+    let result = append(&mut store, &[2; 100][..], 100, &too_long);
+    assert!(matches!(result, Err(Error::Param(Param::MetadataRoom { room: 70, .. }))), "{result:?}");
+    assert_eq!(store, before);
+    let mut without = self::store(&[1; 250], small());
+    let result = append(&mut without, &b"x"[..], 1, &AppendOptions::default().metadata(Some(json!(1))));
+    assert!(matches!(result, Err(Error::Param(Param::NoMetadata))));
+}
+
+#[test]
+fn metadata_alone_are_rewritten() {
+    for durability in [Durability::CrashSafe, Durability::InPlace] {
+        let mut store = store(&[1; 250], small().metadata(Some(json!({ "key": "value" }))));
+        let len = store.len().unwrap();
+        rewrite_metadata(&mut store, &json!("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), durability).unwrap();
+        let file = BlpFile::new(&store).unwrap();
+        assert_eq!(file.metadata().unwrap().header().meta_comp_size(), 13);
+        assert_eq!((file.file_len(), unpack(store.as_bytes()).unwrap()), (len, vec![1; 250]));
+        let mut without = self::store(b"x", small());
+        let result = rewrite_metadata(&mut without, &json!(1), durability);
+        assert!(matches!(result, Err(Error::Param(Param::NoMetadata))));
+    }
+}
+
+#[test]
+fn fewer_data_than_announced_leave_the_file_as_it_was() {
+    for durability in [Durability::CrashSafe, Durability::InPlace] {
+        let mut store = store(&Kind::Walk.bytes(250), small());
+        let before = store.clone();
+        let options = AppendOptions::default().durability(durability).threads(Threads::One);
+        let result = append(&mut store, &[5; 499][..], 500, &options);
+        assert!(matches!(result, Err(Error::Param(Param::DataSize { announced: 500, found: 499 }))));
+        assert_eq!(store, before);
+        append(&mut store, &[5; 501][..], 500, &options).unwrap();
+        assert_eq!(unpack(store.as_bytes()).unwrap().len(), 750);
+    }
+}
+
+#[test]
+fn a_damaged_last_chunk_is_not_appended_to() {
+    let mut bytes = pack(&[1; 250], small()).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    let mut store = MemStore::new(bytes.clone());
+    assert!(matches!(add(&mut store, b"x"), Err(Error::Corrupt { .. })));
+    assert_eq!(store.as_bytes(), bytes);
+}
+
+#[test]
+fn what_an_older_append_left_behind_is_cut() {
+    let bytes = blosc_testdata::fixture::read("bloscpack/real_append_trailing_garbage.blp").unwrap();
+    let mut store = MemStore::new(bytes);
+    let before = BlpFile::new(&store).unwrap();
+    assert_eq!(before.trailing_bytes().unwrap(), 1656);
+    assert_eq!(before.verify().unwrap().notes, [Note::TrailingBytes(1656)]);
+    add(&mut store, b"x").unwrap();
+    assert_eq!(BlpFile::new(&store).unwrap().trailing_bytes().unwrap(), 0);
+}
+
+/// One append with metadata to a file of 250 bytes, on any store.
+fn change(store: &mut impl blosc_io::WriteAt) -> bloscpack::Result<bloscpack::AppendReport> {
+    let options = AppendOptions::default().metadata(Some(json!({ "state": "after" }))).threads(Threads::One);
+    let cparams: CParams = default_cparams().codec(CodecId::LZ4).typesize(1);
+    append(store, &[2; 230][..], 230, &options.cparams(Some(cparams)))
+}
+
+#[test]
+fn a_crash_at_any_byte_leaves_the_file_before_or_after() {
+    let options = small().metadata(Some(json!({ "state": "before" })));
+    let before = pack(&Kind::Walk.bytes(250), options).unwrap();
+    let mut done = MemStore::new(before.clone());
+    change(&mut done).unwrap();
+    let after = done.into_bytes();
+    let all = crash::total_cost(&before, change);
+    let (mut seen_before, mut seen_after) = (0, 0);
+    for cost in 0..=all {
+        let mut store = CrashStore::new(before.clone(), cost);
+        let result = change(&mut store);
+        assert_eq!(result.is_ok(), cost == all, "{cost}");
+        let mut left = MemStore::new(store.into_bytes());
+        let data = BlpFile::new(&left).unwrap();
+        let (found, metadata) = (data.nbytes().unwrap(), data.metadata().unwrap().json().unwrap().clone());
+        let report = data.verify().unwrap();
+        assert!(report.is_sound(), "{cost}");
+        match (found, metadata["state"].as_str().unwrap()) {
+            (250, "before") => seen_before += 1,
+            (480, "after") => seen_after += 1,
+            other => panic!("{cost}: {other:?}"),
+        }
+        crash_in_recovery(&left, found, cost % 7);
+        recover(&mut left).unwrap();
+        let expected = if found == 250 { &before } else { &after };
+        assert!(left.as_bytes().starts_with(expected), "{cost}");
+        if cost % 16 == 0 && found == 250 {
+            change(&mut left).unwrap();
+            assert_eq!(left.as_bytes(), after);
+        }
+    }
+    assert!(seen_before > 500 && seen_after >= 2, "{seen_before} {seen_after}");
+}
+
+/// Restoring can be interrupted as well.
+fn crash_in_recovery(left: &MemStore, nbytes: u64, step: u64) {
+    for cost in [0, 1, 31 + step, 60, 100, 200 + 10 * step] {
+        let mut store = CrashStore::new(left.as_bytes().to_vec(), cost);
+        let _ = recover(&mut store);
+        let left = MemStore::new(store.into_bytes());
+        assert_eq!(BlpFile::new(&left).unwrap().nbytes().unwrap(), nbytes);
+        assert!(BlpFile::new(&left).unwrap().verify().unwrap().is_sound());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_sequence_of_appends_gives_all_data(
+        first in 0_usize..600,
+        pieces in prop::collection::vec(0_usize..500, 0..6),
+        chunk_size in 1_u32..300,
+        checksum in 0_u8..9,
+        offsets in any::<bool>(),
+        in_place in any::<bool>(),
+    ) {
+        let durability = if in_place { Durability::InPlace } else { Durability::CrashSafe };
+        let data = Kind::Mixed.bytes(first + pieces.iter().sum::<usize>());
+        let options = WriteOptions::default()
+            .chunk_size(chunk_size)
+            .offsets(offsets)
+            .checksum(Checksum::from_id(checksum).unwrap())
+            .reserve(Reserve::Entries(4000));
+        let mut store = store(&data[..first], options);
+        let mut end = first;
+        let append_options = AppendOptions::default().durability(durability).chunk_size(chunk_size);
+        for piece in pieces {
+            append(&mut store, &data[end..end + piece], piece as u64, &append_options).unwrap();
+            end += piece;
+            prop_assert_eq!(&unpack(store.as_bytes()).unwrap()[..], &data[..end]);
+        }
+        let file = BlpFile::new(&store).unwrap();
+        let report = file.verify().unwrap();
+        prop_assert!(report.is_sound() && report.notes.is_empty());
+    }
+}

@@ -1,0 +1,221 @@
+//! Damaged and cut files, files of old versions made new, and damaged offsets.
+
+use std::io::Cursor;
+
+use blosc_io::MemStore;
+use blosc_testdata::data::Kind;
+use blosc_testdata::fixture;
+use bloscpack::{
+    AppendOptions, BlpFile, Checksum, Error, Fill, MetadataOptions, NewMetadata, Note, RepackOptions, Rescue,
+    WriteOptions, append, pack, repack, repair_offsets, rescue, unpack,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn sample(name: &str) -> Vec<u8> {
+    fixture::read(format!("bloscpack/{name}.blp")).unwrap()
+}
+
+fn file(options: WriteOptions) -> (Vec<u8>, Vec<u8>) {
+    let data = Kind::Walk.bytes(4500);
+    let options = options.chunk_size(1000).metadata(Some(json!({ "of": "walk" })));
+    let blp = pack(&data, options).unwrap();
+    (data, blp)
+}
+
+fn data_of(found: &Rescue, store: &MemStore, fill: Fill) -> Vec<u8> {
+    let mut data = vec![];
+    found.write_data(store, &mut data, fill).unwrap();
+    data
+}
+
+fn numbers(found: &Rescue) -> Vec<Option<u64>> {
+    found.chunks.iter().map(|chunk| chunk.nchunk).collect()
+}
+
+#[test]
+fn a_sound_file_is_complete() {
+    for options in [WriteOptions::default(), WriteOptions::default().offsets(false)] {
+        let (data, blp) = file(options);
+        let store = MemStore::new(blp);
+        let found = rescue(&store).unwrap();
+        assert!(found.is_complete());
+        assert_eq!(data_of(&found, &store, Fill::Nothing), data);
+    }
+}
+
+#[test]
+fn every_cut_gives_the_chunks_before_it() {
+    let (data, blp) = file(WriteOptions::default().checksum(Checksum::Md5));
+    let ends: Vec<u64> = {
+        let file = BlpFile::new(MemStore::new(blp.clone())).unwrap();
+        (0..5).map(|nchunk| file.packed_chunk(nchunk).unwrap().end()).collect()
+    };
+    for len in (0..blp.len()).step_by(7) {
+        let store = MemStore::new(blp[..len].to_vec());
+        let found = rescue(&store).unwrap();
+        let whole = ends.iter().filter(|end| **end <= len as u64).count();
+        assert_eq!(numbers(&found), (0..whole as u64).map(Some).collect::<Vec<_>>(), "{len}");
+        assert_eq!(data_of(&found, &store, Fill::Nothing), data[..(1000 * whole).min(4500)]);
+    }
+}
+
+/// A file with byte `inside` of chunk 2 changed.
+fn damaged(options: WriteOptions, inside: u64) -> (Vec<u8>, MemStore) {
+    let (data, mut blp) = file(options);
+    let at = BlpFile::new(MemStore::new(blp.clone())).unwrap().position(2).unwrap() + inside;
+    blp[usize::try_from(at).unwrap()] ^= 0x55;
+    (data, MemStore::new(blp))
+}
+
+#[test]
+fn chunks_behind_a_damaged_one_are_found() {
+    for offsets in [true, false] {
+        for inside in [0, 4, 12, 20] {
+            let (data, store) = damaged(WriteOptions::default().offsets(offsets), inside);
+            let found = rescue(&store).unwrap();
+            assert_eq!(found.chunks.len(), 4, "{offsets} {inside}");
+            assert!(!found.is_complete());
+            let around = [&data[..2000], &data[3000..]].concat();
+            assert_eq!(data_of(&found, &store, Fill::Nothing), around);
+            let expected = if offsets { Some(3) } else { None };
+            assert_eq!(numbers(&found), [Some(0), Some(1), expected, expected.map(|n| n + 1)]);
+        }
+    }
+}
+
+#[test]
+fn gaps_are_filled_where_the_numbers_are_known() {
+    let (data, store) = damaged(WriteOptions::default(), 20);
+    let found = rescue(&store).unwrap();
+    let filled = [&data[..2000], &[0; 1000], &data[3000..]].concat();
+    assert_eq!(data_of(&found, &store, Fill::Zeros { limit: 1000 }), filled);
+    let result = found.write_data(&store, &mut vec![], Fill::Zeros { limit: 999 });
+    assert!(matches!(result, Err(Error::Limit { needed: 1000, limit: 999, .. })));
+    let (data, blp) = file(WriteOptions::default());
+    let cut = MemStore::new(blp[..blp.len() - 1].to_vec());
+    let filled = [&data[..4000], &[0; 500]].concat();
+    assert_eq!(data_of(&rescue(&cut).unwrap(), &cut, Fill::Zeros { limit: 1 << 20 }), filled);
+}
+
+#[test]
+fn what_was_found_becomes_a_new_file() {
+    let (data, store) = damaged(WriteOptions::default(), 20);
+    let found = rescue(&store).unwrap();
+    let blp = found.write_blp(&store, Cursor::new(vec![])).unwrap().into_inner();
+    assert_eq!(unpack(&blp).unwrap(), [&data[..2000], &data[3000..]].concat());
+    let new = BlpFile::new(MemStore::new(blp)).unwrap();
+    assert!(new.verify().unwrap().is_sound());
+    assert_eq!(new.metadata().unwrap().json(), Some(&json!({ "of": "walk" })));
+}
+
+#[test]
+fn a_lost_header_does_not_lose_the_chunks() {
+    let (data, mut blp) = file(WriteOptions::default());
+    blp[..8].fill(0);
+    let store = MemStore::new(blp);
+    let found = rescue(&store).unwrap();
+    assert!(found.header.is_none() && found.metadata.is_none());
+    assert_eq!(data_of(&found, &store, Fill::Nothing), data);
+}
+
+#[test]
+fn verify_goes_on_after_a_damaged_chunk() {
+    for (offsets, inside, good) in [(true, 20, 4), (false, 20, 4), (true, 0, 4), (false, 0, 2)] {
+        let (_, store) = damaged(WriteOptions::default().offsets(offsets), inside);
+        let report = BlpFile::new(store).unwrap().verify().unwrap();
+        assert_eq!((report.nchunks, report.good), (5, good), "{offsets} {inside}");
+        assert_eq!(report.bad.iter().map(|bad| bad.nchunk).collect::<Vec<u64>>(), [2]);
+    }
+}
+
+#[test]
+fn old_versions_become_version_3() {
+    for name in [
+        "old_v0_rc2",
+        "old_v1",
+        "old_v1_last_empty",
+        "old_v2",
+        "old_v2_last_empty",
+        "old_v2_last_larger",
+        "old_v2_single",
+        "synth_v1_nchunks_unknown",
+        "synth_v3_stream",
+        "synth_v3_nonuniform",
+        "real_empty",
+        "real_append_trailing_garbage",
+        "real_meta_raw",
+        "old_np_040_F",
+    ] {
+        let old = BlpFile::new(MemStore::new(sample(name))).unwrap();
+        let mut data = vec![];
+        std::io::Read::read_to_end(&mut old.reader(), &mut data).unwrap();
+        let options = RepackOptions::default().checksum(Some(Checksum::Sha1));
+        let new = repack(&old, Cursor::new(vec![]), &options).unwrap().into_inner();
+        assert_eq!(unpack(&new).unwrap(), data, "{name}");
+        let new = BlpFile::new(MemStore::new(new)).unwrap();
+        let report = new.verify().unwrap();
+        assert!(report.is_sound() && report.notes.is_empty(), "{name}");
+        assert_eq!((new.header().version().number(), new.header().checksum()), (3, Checksum::Sha1));
+        assert_eq!(new.metadata().map(|m| m.text()), old.metadata().map(|m| m.text()), "{name}");
+        let known = new.header().chunk_size().is_some();
+        assert_eq!(known, !["old_v2_last_larger", "synth_v3_nonuniform"].contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn metadata_are_changed_on_the_way() {
+    let old = BlpFile::new(MemStore::new(sample("real_meta_raw"))).unwrap();
+    let with = |metadata| {
+        let options = RepackOptions::default().metadata(metadata).offsets(false);
+        let new = repack(&old, Cursor::new(vec![]), &options).unwrap().into_inner();
+        BlpFile::new(MemStore::new(new)).unwrap().metadata().and_then(|m| m.json().cloned())
+    };
+    assert_eq!(with(NewMetadata::Remove), None);
+    assert_eq!(with(NewMetadata::Set(json!([1]), MetadataOptions::default())), Some(json!([1])));
+    assert_eq!(with(NewMetadata::Keep).as_ref(), old.metadata().unwrap().json());
+}
+
+#[test]
+fn offsets_are_set_again() {
+    let mut unset = MemStore::new(sample("synth_v3_offsets_unset"));
+    assert_eq!(BlpFile::new(&unset).unwrap().verify().unwrap().notes, [Note::OffsetsUnset]);
+    assert_eq!(repair_offsets(&mut unset).unwrap(), 3);
+    assert_eq!(BlpFile::new(&unset).unwrap().verify().unwrap().notes, []);
+    append(&mut unset, &b"x"[..], 1, &AppendOptions::default()).unwrap();
+    for name in ["offset_swapped", "offset_outside", "offset_negative", "offset_into_table"] {
+        let mut store = MemStore::new(fixture::read(format!("bloscpack/malformed/{name}.blp")).unwrap());
+        assert_eq!(repair_offsets(&mut store).unwrap(), 3);
+        assert_eq!(unpack(store.as_bytes()).unwrap().len(), 6000);
+    }
+    let result = repair_offsets(&mut MemStore::new(sample("real_no_offsets")));
+    assert!(matches!(result, Err(Error::Param(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn no_bytes_panic(
+        sample in prop::sample::select(vec!["real_np_struct", "synth_v2", "real_append_reserve_used_up", "old_v1"]),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cut in any::<prop::sample::Index>(),
+        keep in any::<bool>(),
+    ) {
+        let mut bytes = self::sample(sample);
+        for (at, new) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = new;
+        }
+        bytes.truncate(if keep { bytes.len() } else { cut.index(bytes.len()) });
+        let store = MemStore::new(bytes);
+        let found = rescue(&store).unwrap();
+        let mut data = vec![];
+        let _ = found.write_data(&store, &mut data, Fill::Zeros { limit: 1 << 20 });
+        let _ = found.write_blp(&store, Cursor::new(vec![]));
+        if let Ok(file) = BlpFile::new(&store) {
+            let _ = (file.verify().map(drop), file.trailing_bytes(), file.read_at(5, &mut [0; 10]), file.array_info());
+        }
+        let _ = repair_offsets(&mut store.clone());
+        let _ = append(&mut store.clone(), &[0; 100][..], 100, &AppendOptions::default());
+    }
+}

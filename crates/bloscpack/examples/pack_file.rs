@@ -1,0 +1,26 @@
+//! Compresses a file to a `.blp` file: `cargo run --example pack_file -- FILE [BLP]`.
+
+use core::error::Error;
+use std::fs::File;
+use std::io;
+
+use blosc_chunk::CodecId;
+use bloscpack::{Checksum, WriteOptions, Writer, default_cparams};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let Some(input) = args.next() else { return Err("give a file to compress".into()) };
+    let output = args.next().unwrap_or_else(|| format!("{input}.blp"));
+
+    let mut data = File::open(&input)?;
+    // With the size known there are offsets, so that the file can be read from anywhere and appended to.
+    let options = WriteOptions::default()
+        .nbytes(Some(data.metadata()?.len()))
+        .checksum(Checksum::Sha256)
+        .cparams(default_cparams().codec(CodecId::ZSTD).typesize(4));
+    let mut writer = Writer::seekable(File::create(&output)?, options)?;
+    io::copy(&mut data, &mut writer)?;
+    let blp = writer.finish()?;
+    println!("{output}: {} bytes", blp.metadata()?.len());
+    Ok(())
+}

@@ -81,9 +81,19 @@ pub enum Error {
         /// The version.
         version: u8,
     },
-    /// A sparse frame, which is a directory of chunk files.
+    /// The index of a sparse frame without its directory of chunk files, which is what has to be opened.
     #[error("a sparse frame, one file for every chunk")]
     Sparse,
+    /// The file of a chunk of a sparse frame could not be opened.
+    #[error("chunk {nchunk} in file {name}")]
+    ChunkFile {
+        /// Number of the chunk.
+        nchunk: u64,
+        /// Name of its file.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The frame contradicts itself or its file.
     #[error("at byte {at}: {what}")]
     Corrupt {
@@ -220,6 +230,12 @@ pub enum Corrupt {
     /// An offset outside the data section.
     #[error("chunk {nchunk} has offset {offset}, the data section has {cbytes} bytes")]
     Offset { nchunk: u64, offset: u64, cbytes: u64 },
+    /// A number that is no chunk file's.
+    #[error("chunk {nchunk} is in file {id:#x}, outside 0..=0xffffffff")]
+    ChunkId { nchunk: u64, id: u64 },
+    /// A directory with a contiguous frame where the index of a sparse one should be.
+    #[error("frame type 0 in a directory, sparse frames have 1")]
+    NotSparse,
     /// An offset that stands for a run of unknown kind.
     #[error("chunk {nchunk} has offset {offset:#018x}, no known special value")]
     SpecialOffset { nchunk: u64, offset: u64 },
@@ -333,7 +349,11 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } | Self::Write { .. } | Self::Open { .. } | Self::Input { .. } => self.blame_io(),
+            Self::Io { .. }
+            | Self::Write { .. }
+            | Self::Open { .. }
+            | Self::Input { .. }
+            | Self::ChunkFile { .. } => self.blame_io(),
             Self::NotAFrame { .. }
             | Self::OlderLayout { .. }
             | Self::UnknownVersion { .. }
@@ -381,6 +401,12 @@ impl Error {
     fn blame_io(&self) -> Blame {
         match self {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => Blame::Data,
+            // The frame says that there is such a file.
+            Self::ChunkFile { source, .. }
+                if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) =>
+            {
+                Blame::Data
+            }
             _ => Blame::Io,
         }
     }

@@ -39,9 +39,8 @@
 //!
 //! # Limits
 //!
-//! Read are contiguous frames of format versions 2 and 3, so those of every C-Blosc2 from 2.0.0-rc.1 on, at any
-//! position of a file. Frames of the betas before ([`Error::OlderLayout`]) and sparse ones ([`Error::Sparse`]) are
-//! recognised. Written are new frames with a fixed chunk size, which every C-Blosc2 from 2.0.3 on reads.
+//! Read are contiguous and sparse frames of format versions 2 and 3, so those of every C-Blosc2 from 2.0.0-rc.1 on,
+//! contiguous ones at any position of a file. Frames of the betas before ([`Error::OlderLayout`]) are recognised. Written are new frames with a fixed chunk size, which every C-Blosc2 from 2.0.3 on reads.
 //!
 //! Nothing is allocated on the word of a file: lengths are compared with the bytes that are there and with
 //! [`OpenOptions`]; reading and compressing keep to the `max_memory` of their options. Memory beside that is 8 bytes
@@ -63,6 +62,7 @@ mod probe;
 mod raw;
 mod schunk;
 mod source;
+mod sparse;
 mod trailer;
 mod writer;
 

@@ -73,9 +73,31 @@ pub(crate) struct Index {
     cbytes: u64,
     /// Position of the index chunk in the frame.
     at: u64,
-    /// Length of the data section, which stored chunks lie in.
-    section: u64,
+    /// What stored chunks lie in.
+    section: Section,
     offsets: Offsets,
+}
+
+/// What the numbers of stored chunks mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// Positions in a data section of so many bytes.
+    Bytes(u64),
+    /// Numbers of files.
+    Files,
+}
+
+impl Section {
+    /// A stored chunk must have its header inside of the data section, or a number that can be a file's.
+    fn check(self, nchunk: u64, offset: u64) -> Result<(), Corrupt> {
+        match self {
+            Self::Bytes(cbytes) if offset.saturating_add(MIN_CHUNK) > cbytes => {
+                Err(Corrupt::Offset { nchunk, offset, cbytes })
+            }
+            Self::Files if u32::try_from(offset).is_err() => Err(Corrupt::ChunkId { nchunk, id: offset }),
+            _ => Ok(()),
+        }
+    }
 }
 
 enum Offsets {
@@ -95,7 +117,7 @@ struct Pages {
 impl Index {
     /// The index of a frame without chunks.
     pub(crate) fn empty() -> Self {
-        Self { nchunks: 0, cbytes: 0, at: 0, section: 0, offsets: Offsets::Repeated(0) }
+        Self { nchunks: 0, cbytes: 0, at: 0, section: Section::Bytes(0), offsets: Offsets::Repeated(0) }
     }
 
     /// Reads the header of the index chunk of a frame that has chunks, and more of it if it is small.
@@ -112,8 +134,8 @@ impl Index {
         let chunk = parse_header(source, at, end)?;
         let nchunks = count(source.position(at), header, &chunk)?;
         let section = match header.frame_type() {
-            FrameType::Contiguous => header.cbytes(),
-            FrameType::Sparse => 0,
+            FrameType::Contiguous => Section::Bytes(header.cbytes()),
+            FrameType::Sparse => Section::Files,
         };
         let cbytes = chunk.cbytes() as u64;
         let offsets = match read_repeated(source, at, &chunk)? {
@@ -154,14 +176,12 @@ impl Index {
         self.check(nchunk, offset).map_err(|what| Error::Corrupt { at: source.position(self.at), what })
     }
 
-    /// A stored chunk must have its header inside the data section.
+    /// What the number stands for, if it can be.
     fn check(&self, nchunk: u64, offset: u64) -> Result<Offset, Corrupt> {
         let parsed = Offset::parse(nchunk, offset)?;
         match parsed {
-            Offset::Stored(offset) if offset.saturating_add(MIN_CHUNK) > self.section => {
-                Err(Corrupt::Offset { nchunk, offset, cbytes: self.section })
-            }
-            _ => Ok(parsed),
+            Offset::Stored(offset) => self.section.check(nchunk, offset).map(|()| parsed),
+            Offset::Special(_) => Ok(parsed),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A super-chunk that lies in a contiguous frame, for reading.
+//! A super-chunk that lies in a frame, for reading.
 //!
 //! Opening reads header, trailer and index, never a chunk ("Reader algorithm" in `docs/formats/cframe.md`). What
 //! is read later is checked then: `schunk/locate.rs` finds a chunk, `schunk/read.rs` decodes parts of the data,
@@ -27,6 +27,7 @@ use crate::offsets::Index;
 use crate::params::OpenOptions;
 use crate::probe::Kind;
 use crate::source::Source;
+use crate::sparse::Folder;
 use crate::trailer::{self, TrailerEnd};
 
 pub use locate::{ChunkBytes, ChunkInfo, StoredInfo};
@@ -36,7 +37,7 @@ pub use verify::{BadChunk, Note, Progress, VerifyReport};
 
 pub(crate) use locate::Location;
 
-/// A super-chunk in a contiguous frame: chunks of compressed data with a common type and metalayers.
+/// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.
 ///
 /// It can be shared between threads; all reading takes `&self`. It is a snapshot: what happens to the file after
 /// opening is not seen.
@@ -53,7 +54,10 @@ pub(crate) use locate::Location;
 /// # Ok::<(), b2frame::Error>(())
 /// ```
 pub struct SChunk {
+    /// Where header, index and trailer are.
     source: Source,
+    /// Where the chunks are, unless they are in `source`.
+    folder: Option<Folder>,
     header: FrameHeader,
     trailer_len: u32,
     meta: Metalayers,
@@ -65,20 +69,24 @@ pub struct SChunk {
 }
 
 impl SChunk {
-    /// Opens the frame that a file begins with. What follows the frame in the file is ignored.
+    /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What follows the frame in
+    /// the file is ignored.
     ///
     /// # Errors
-    /// [`Error::Open`], or why the frame cannot be read. A directory is [`Error::Sparse`].
+    /// [`Error::Open`], or why the frame cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &OpenOptions::default())
     }
 
-    /// Opens a frame in a file.
+    /// Opens a frame in a file, or a sparse frame.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::from_store_with(open_file(path.as_ref())?, options)
+        match Folder::at(path.as_ref()) {
+            Some(folder) => open_frame(folder.open_index()?, Some(folder), options.clone()),
+            None => Self::from_store_with(open_file(path.as_ref())?, options),
+        }
     }
 
     /// Opens the frame that a store begins with.
@@ -94,7 +102,7 @@ impl SChunk {
     /// # Errors
     /// Why the frame cannot be read.
     pub fn from_store_with(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
-        open_frame(Source::new(store, options.offset), options.clone())
+        open_frame(Source::new(store, options.offset), None, options.clone())
     }
 
     /// Takes a buffer that is one frame and nothing else.
@@ -303,26 +311,19 @@ impl<'a> VlMeta<'a> {
 /// Size of dictionaries that C-Blosc2 aims at (bytes); the header only says whether there are any.
 const MAX_DICT: usize = 32 << 10;
 
-/// Opens a file for reading; a directory is what a sparse frame is.
+/// Opens a file for reading.
 pub(crate) fn open_file(path: &Path) -> Result<Arc<dyn ReadAt>> {
     match FileStore::open(path) {
         Ok(file) => Ok(Arc::new(file)),
-        Err(error)
-            if error.kind() == std::io::ErrorKind::IsADirectory && path.join("chunks.b2frame").is_file() =>
-        {
-            Err(Error::Sparse)
-        }
         Err(source) => Err(Error::Open { source }),
     }
 }
 
 /// Header, trailer, index: in this order, since each needs the one before.
-fn open_frame(source: Source, options: OpenOptions) -> Result<SChunk> {
+fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> Result<SChunk> {
     let available = source.available()?;
     let header = read_header(&source, available)?;
-    if header.frame_type() != FrameType::Contiguous {
-        return Err(Error::Sparse);
-    }
+    check_type(&header, folder.is_some())?;
     let (header_len, frame_len) = (u64::from(header.header_len()), header.frame_len());
     check_limit(Limited::Metadata, header_len, options.max_metadata)?;
     let meta = read_meta(&source, &header)?;
@@ -333,7 +334,16 @@ fn open_frame(source: Source, options: OpenOptions) -> Result<SChunk> {
         let end = frame_len.saturating_sub(trailer_len.into());
         Index::open(&source, &header, end, options.max_index, &options.dparams)?
     };
-    Ok(SChunk { source, header, trailer_len, meta, vlmeta, index, options, starts: OnceLock::new() })
+    Ok(SChunk { source, folder, header, trailer_len, meta, vlmeta, index, options, starts: OnceLock::new() })
+}
+
+/// A directory holds the index of a sparse frame, a file a contiguous one.
+fn check_type(header: &FrameHeader, is_folder: bool) -> Result<()> {
+    match header.frame_type() {
+        FrameType::Contiguous if is_folder => Err(Error::corrupt(0x1a, Corrupt::NotSparse)),
+        FrameType::Sparse if !is_folder => Err(Error::Sparse),
+        _ => Ok(()),
+    }
 }
 
 /// The fixed part of the header, checked against the length of the file.

@@ -3,6 +3,7 @@
 //! Positions inside of a frame count from its first byte; errors name positions of the store.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+use core::fmt;
 use std::sync::Arc;
 
 use blosc_io::ReadAt;
@@ -14,6 +15,12 @@ use crate::error::{Error, Result};
 pub(crate) struct Source {
     store: Arc<dyn ReadAt>,
     base: u64,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("base", &self.base).finish_non_exhaustive()
+    }
 }
 
 impl Source {

@@ -234,11 +234,3 @@ fn a_special_chunk_is_given_as_what_it_is() {
     assert_eq!(bytes.len() as u64, schunk.chunk_info(0).unwrap().cbytes);
     assert_eq!(schunk.usage().unwrap().value, schunk.nchunks());
 }
-
-#[test]
-fn a_sparse_frame_is_named_as_such() {
-    let dir = blosc_testdata::fixture::path("frames/tiny-sparse.b2frame");
-    assert!(matches!(SChunk::open(&dir), Err(Error::Sparse)));
-    assert!(matches!(SChunk::open(dir.join("chunks.b2frame")), Err(Error::Sparse)));
-    assert!(matches!(SChunk::open(dir.parent().unwrap()), Err(Error::Open { .. })));
-}

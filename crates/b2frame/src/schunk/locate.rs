@@ -7,16 +7,18 @@ use super::{SChunk, check_limit};
 use crate::error::{Corrupt, Error, Limited, Param, Result};
 use crate::header::ChunkSize;
 use crate::offsets::Offset;
+use crate::source::Source;
 
 /// Where a chunk is, checked.
 ///
-/// Invariants: the bytes `at..at + header.cbytes()` lie in the data section; `nbytes` is what the place demands.
-#[derive(Clone, Copy, Debug)]
+/// Invariants: the bytes `at..at + header.cbytes()` of `source` lie in the data section, or in the chunk's file;
+/// `nbytes` is what the place demands.
+#[derive(Clone, Debug)]
 pub(crate) enum Location {
     /// A run that only the index knows of.
     Special { kind: SpecialKind, nbytes: usize },
-    /// A chunk at a position of the frame.
-    Stored { at: u64, header: ChunkHeader },
+    /// A chunk at a position of the frame, or of its own file.
+    Stored { source: Source, at: u64, header: ChunkHeader },
 }
 
 impl Location {
@@ -51,7 +53,8 @@ pub enum ChunkBytes {
 pub struct ChunkInfo {
     /// Number of the chunk.
     pub nchunk: u64,
-    /// Where it starts in the file (bytes); `None` if it is a run that only the index knows of.
+    /// Where it starts in the file (bytes), or in the chunk's own file in a sparse frame; `None` if it is a run
+    /// that only the index knows of.
     pub offset: Option<u64>,
     /// Bytes it takes in the data section.
     pub cbytes: u64,
@@ -95,8 +98,8 @@ impl SChunk {
     pub fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
         match self.locate(nchunk)? {
             Location::Special { kind, nbytes } => Ok(ChunkBytes::Special { kind, nbytes }),
-            Location::Stored { at, header } => {
-                self.source.read_vec(at, header.cbytes()).map(ChunkBytes::Stored)
+            Location::Stored { source, at, header } => {
+                source.read_vec(at, header.cbytes()).map(ChunkBytes::Stored)
             }
         }
     }
@@ -115,9 +118,9 @@ impl SChunk {
                 special: Some(kind),
                 stored: None,
             },
-            Location::Stored { at, header } => ChunkInfo {
+            Location::Stored { source, at, header } => ChunkInfo {
                 nchunk,
-                offset: Some(self.source.position(at)),
+                offset: Some(source.position(at)),
                 cbytes: header.cbytes() as u64,
                 nbytes: header.nbytes() as u64,
                 special: header.special(),
@@ -148,9 +151,9 @@ impl SChunk {
         let kind = match self.index.get(&self.source, nchunk, &self.options.dparams)? {
             Offset::Special(kind) => kind,
             Offset::Stored(offset) => {
-                let (at, header) = self.stored(nchunk, offset)?;
-                self.check_chunk(nchunk, at, &header, expected)?;
-                return Ok(Location::Stored { at, header });
+                let (source, at, header) = self.stored(nchunk, offset)?;
+                self.check_chunk(nchunk, source.position(at), &header, expected)?;
+                return Ok(Location::Stored { source, at, header });
             }
         };
         let corrupt = |what| Error::Corrupt { at: self.source.position(self.index.position()), what };
@@ -168,6 +171,7 @@ impl SChunk {
     /// Where the index says that a chunk starts in the file (bytes).
     pub(crate) fn stored_at(&self, nchunk: u64) -> Option<u64> {
         match self.index.get(&self.source, nchunk, &self.options.dparams) {
+            Ok(Offset::Stored(_)) if self.folder.is_some() => Some(0),
             Ok(Offset::Stored(offset)) => {
                 Some(self.source.position(offset).saturating_add(self.header.header_len().into()))
             }
@@ -175,24 +179,36 @@ impl SChunk {
         }
     }
 
-    /// The header of the chunk at an offset, which must lie in the data section as a whole.
-    fn stored(&self, nchunk: u64, offset: u64) -> Result<(u64, ChunkHeader)> {
-        let at = u64::from(self.header.header_len()).saturating_add(offset);
-        let room = self.cbytes().saturating_sub(offset);
-        let (head, len) = self.source.read_head::<{ ChunkHeader::MAX_LEN }>(at, room)?;
-        let position = self.source.position(at);
+    /// The header of the chunk that the index has this number for. It must lie in the data section, or in its
+    /// file, as a whole.
+    fn stored(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, ChunkHeader)> {
+        let (source, at, room) = self.place(nchunk, offset)?;
+        let (head, len) = source.read_head::<{ ChunkHeader::MAX_LEN }>(at, room)?;
+        let position = source.position(at);
         let header = ChunkHeader::parse(head.get(..len).unwrap_or_default())
             .map_err(|source| Error::Chunk { nchunk, at: position, source })?;
         let cbytes = header.cbytes() as u64;
         if cbytes > room {
             return Err(Error::Corrupt { at: position, what: Corrupt::ChunkCbytes { nchunk, cbytes, room } });
         }
-        Ok((at, header))
+        Ok((source, at, header))
+    }
+
+    /// Where a stored chunk begins, and how many bytes there are for it.
+    fn place(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, u64)> {
+        let Some(folder) = &self.folder else {
+            let at = u64::from(self.header.header_len()).saturating_add(offset);
+            return Ok((self.source.clone(), at, self.cbytes().saturating_sub(offset)));
+        };
+        // The index has checked that its numbers are ids.
+        let source = folder.open_chunk(nchunk, u32::try_from(offset).unwrap_or(u32::MAX))?;
+        let room = source.available()?;
+        Ok((source, 0, room))
     }
 
     /// What the frame demands of the chunk at a place.
     fn check_chunk(&self, nchunk: u64, at: u64, header: &ChunkHeader, expected: Option<usize>) -> Result<()> {
-        let corrupt = |what| Err(Error::Corrupt { at: self.source.position(at), what });
+        let corrupt = |what| Err(Error::Corrupt { at, what });
         let (found, expected_vl) = (header.kind() == Kind::Vl, self.header.flags().vl_blocks());
         let is_run = header.special().is_some();
         if found != expected_vl && !is_run {
@@ -250,7 +266,7 @@ impl SChunk {
                     specials.push(nchunk);
                     0
                 }
-                Offset::Stored(offset) => self.stored(nchunk, offset)?.1.nbytes() as u64,
+                Offset::Stored(offset) => self.stored(nchunk, offset)?.2.nbytes() as u64,
             };
             known = known.saturating_add(nbytes);
             sizes.push(nbytes);

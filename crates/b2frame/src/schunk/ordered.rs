@@ -106,7 +106,8 @@ impl<'a> Parts<'a> {
             let Some(nchunk) = self.nchunks.next() else { return Ok(None) };
             let location = self.schunk.locate(nchunk)?;
             let part = self.part_nbytes(&location)?;
-            self.current = Some((nchunk, location, part, 0..location.nbytes()));
+            let all = 0..location.nbytes();
+            self.current = Some((nchunk, location, part, all));
         }
     }
 
@@ -122,7 +123,7 @@ impl<'a> Parts<'a> {
         let range = left.start..end;
         left.start = end;
         let weight = weight(location, range.len());
-        Some(Job { job: Part { nchunk: *nchunk, range, location: *location, dest: vec![] }, weight })
+        Some(Job { job: Part { nchunk: *nchunk, range, location: location.clone(), dest: vec![] }, weight })
     }
 
     /// How many bytes of a chunk's data to decode at a time: all, unless that leaves threads without memory.

@@ -128,7 +128,7 @@ impl SChunk {
         dest: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let (at, header) = match location {
+        let (source, at, header) = match location {
             Location::Special { kind, .. } => {
                 let at = self.source.position(self.index.position());
                 return fill(*kind, self.typesize(), range.start, dest).map_err(|source| Error::Chunk {
@@ -137,17 +137,17 @@ impl SChunk {
                     source,
                 });
             }
-            Location::Stored { at, header } => (*at, header),
+            Location::Stored { source, at, header } => (source, *at, header),
         };
         if header.is_memcpyed() {
             // The header was parsed only because the data follow it, byte for byte.
             let from = header.header_len().saturating_add(range.start) as u64;
-            return self.source.read_into(at.saturating_add(from), dest);
+            return source.read_into(at.saturating_add(from), dest);
         }
-        fetch(&self.source, at, header, &range, &mut scratch.bytes)?;
+        fetch(source, at, header, &range, &mut scratch.bytes)?;
         Chunk::parse(&scratch.bytes)
             .and_then(|chunk| chunk.read_bytes(range, dest, &mut scratch.chunk))
-            .map_err(|source| Error::Chunk { nchunk, at: self.source.position(at), source })
+            .map_err(|error| Error::Chunk { nchunk, at: source.position(at), source: error })
     }
 }
 

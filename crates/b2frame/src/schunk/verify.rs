@@ -169,7 +169,7 @@ impl SChunk {
     /// Decodes a part; its data are dropped.
     fn check(&self, part: Part, scratch: &mut Scratch) -> Checked {
         let (nchunk, is_first) = (part.nchunk, part.range.start == 0);
-        let location = part.location;
+        let location = part.location.clone();
         let (part, result) = self.decode(part, scratch);
         let note = if is_first { self.note(nchunk, &location, scratch) } else { None };
         let is_end = part.range.end == location.nbytes();
@@ -178,8 +178,8 @@ impl SChunk {
 
     /// What is odd about a chunk that was just decoded with this scratch.
     fn note(&self, nchunk: u64, location: &Location, scratch: &Scratch) -> Option<Note> {
-        let Location::Stored { at, header } = location else { return None };
-        let offset = self.source.position(*at);
+        let Location::Stored { source, at, header } = location else { return None };
+        let offset = source.position(*at);
         if header.special().is_some() && header.cbytes() == ChunkHeader::MAX_LEN {
             return Some(Note::StoredRun { nchunk, offset });
         }

@@ -7,7 +7,7 @@ use std::io;
 
 use blosc_chunk::Blame;
 
-use crate::nd::NdCorrupt;
+use crate::nd::{NdCorrupt, NdParam};
 use crate::probe::Kind;
 
 /// The result of this crate.
@@ -151,6 +151,12 @@ pub enum Error {
     /// The caller asked for what cannot be done.
     #[error(transparent)]
     Param(#[from] Param),
+}
+
+impl From<NdParam> for Error {
+    fn from(param: NdParam) -> Self {
+        Self::Param(param.into())
+    }
 }
 
 /// What is wrong in a frame. The names of fields are those of the format document.
@@ -339,6 +345,9 @@ pub enum Param {
     /// Metalayers that do not fit their section.
     #[error("metalayers of {nbytes} bytes do not fit")]
     MetaTooLong { nbytes: u64 },
+    /// A part or shape that does not fit an array.
+    #[error(transparent)]
+    Nd(#[from] NdParam),
     /// A frame that holds no n-dimensional array.
     #[error("the frame has no b2nd metalayer")]
     NotAnArray,

@@ -32,6 +32,7 @@
 //! |---|---|
 //! | look at a frame | [`SChunk::open`], [`SChunk::header`], [`SChunk::chunk_infos`], [`SChunk::usage`] |
 //! | read parts of it | [`SChunk::read`], [`SChunk::read_bytes`], [`SChunk::decode_chunk`] |
+//! | read parts of an array | [`NdArray`] |
 //! | read all of it, by all processors | [`SChunk::decode_ordered`], [`NdView::for_each_band`] |
 //! | look for damage | [`SChunk::verify`] |
 //! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`] |
@@ -67,15 +68,20 @@ mod trailer;
 mod writer;
 
 pub use blosc_chunk::Blame;
+pub use blosc_dtype::Dtype;
 pub use compress::{Totals, compress_stream};
 pub use error::{Corrupt, Error, Limited, Param, Result};
 pub use frames::{Frames, read_frame};
 pub use header::{ChunkSize, FrameHeader, FrameType, GeneralFlags};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
-pub use nd::{MAX_NDIM, NdCorrupt, NdMeta, NdView};
+pub use nd::{Element, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdView, Pick, Selection};
 pub use params::{CompressOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions};
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{
     BadChunk, ChunkBytes, ChunkInfo, Note, Progress, SChunk, Scratch, StoredInfo, Usage, VerifyReport, VlMeta,
 };
 pub use writer::{FrameWriter, to_cframe};
+
+/// Called by the code that [`element!`] makes; not for others.
+#[doc(hidden)]
+pub use nd::element::fields as element_fields;

@@ -1,8 +1,32 @@
 //! N-dimensional arrays on super-chunks: a metalayer with shapes, and items in chunks and blocks.
+//!
+//! ```text
+//! meta.rs      the metalayer                     select.rs   what part is wanted, as NumPy writes it
+//! geometry.rs  chunks, blocks, bytes             axis.rs     the same per dimension, cut by chunks and blocks
+//! view.rs      everything, in C order            read.rs     parts: which blocks, and where their items go
+//! array.rs     the array and views of it         fetch.rs    blocks of a chunk, from storage
+//! element.rs   Rust types as items               typed.rs    parts as values
+//! ```
 
+mod array;
+mod axis;
+pub(crate) mod element;
+mod fetch;
 mod geometry;
 mod meta;
+mod param;
+mod read;
+mod select;
+mod typed;
 mod view;
+#[cfg(feature = "ndarray")]
+mod with_ndarray;
 
+pub use array::NdArray;
+pub use element::Element;
 pub use meta::{MAX_NDIM, NdCorrupt, NdMeta};
+pub use param::NdParam;
+pub use select::{Pick, Selection};
 pub use view::NdView;
+
+pub(crate) use geometry::Geometry;

@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::fmt;
+use core::ops::Range;
 use std::sync::Arc;
 
 use blosc_io::ReadAt;
@@ -64,6 +65,18 @@ impl Source {
         let mut bytes = vec![0; len];
         self.read_into(at, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Several ranges of the frame at once; stores may fetch them together. The caller has compared them with what
+    /// is there.
+    pub(crate) fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        let ranges: Vec<_> =
+            ranges.iter().map(|range| self.position(range.start)..self.position(range.end)).collect();
+        let (at, len) = (
+            ranges.first().map_or(0, |r| r.start),
+            ranges.iter().map(|r| r.end.saturating_sub(r.start)).sum(),
+        );
+        self.store.read_ranges(&ranges).map_err(|source| Error::Io { at, len, source })
     }
 
     /// As [`read_vec`](Self::read_vec), into a buffer that is used again and again.

@@ -65,6 +65,16 @@ impl Geometry {
         &self.blockshape
     }
 
+    /// Chunks along each dimension.
+    pub(crate) fn grid(&self) -> &[u64] {
+        &self.grid
+    }
+
+    /// Blocks along each dimension of a chunk.
+    pub(crate) fn blocks(&self) -> &[u64] {
+        &self.blocks
+    }
+
     /// Bytes of an item.
     pub(crate) fn typesize(&self) -> u64 {
         self.typesize
@@ -134,7 +144,9 @@ impl Geometry {
 
     /// Copies a part of a block row by row: along the last dimension items follow each other on both sides.
     fn copy_rows(&self, part: &Box, origin: &[u64], block: &[u8], bounds: &Box, dest: &mut [u8]) {
-        let (from, to) = (strides(&self.blockshape, self.typesize), strides(&lens(bounds), self.typesize));
+        let lens = lens(bounds);
+        let strides = |lens: &[u64]| strides(lens, self.typesize).into_iter().map(as_len).collect::<Vec<_>>();
+        let (from, to) = (strides(&self.blockshape), strides(&lens));
         let starts = || part.iter().map(|range| range.start);
         let mut source = offset(starts().zip(origin.iter().copied()), &from);
         let mut target = offset(starts().zip(bounds.iter().map(|range| range.start)), &to);
@@ -226,12 +238,12 @@ fn cut(range: Range<u64>, len: u64) -> impl Iterator<Item = Range<u64>> {
 }
 
 /// Bytes from one item to the next in each dimension.
-fn strides(lens: &[u64], typesize: u64) -> Vec<usize> {
-    let mut strides: Vec<usize> = (lens.iter().rev())
+pub(crate) fn strides(lens: &[u64], typesize: u64) -> Vec<u64> {
+    let mut strides: Vec<u64> = (lens.iter().rev())
         .scan(typesize, |stride, len| {
             let this = *stride;
             *stride = stride.saturating_mul(*len);
-            Some(as_len(this))
+            Some(this)
         })
         .collect();
     strides.reverse();
@@ -244,7 +256,7 @@ fn offset(positions: impl Iterator<Item = (u64, u64)>, strides: &[usize]) -> usi
 }
 
 /// A number of bytes that are in memory, or of a chunk.
-fn as_len(nbytes: u64) -> usize {
+pub(crate) fn as_len(nbytes: u64) -> usize {
     usize::try_from(nbytes).unwrap_or(usize::MAX)
 }
 

@@ -25,6 +25,16 @@ impl Scratch {
         Self { bytes: vec![], chunk: blosc_chunk::Scratch::new(&dparams.clone().threads(Threads::One)) }
     }
 
+    /// The buffers of the chunk layer.
+    pub(crate) fn chunk_mut(&mut self) -> &mut blosc_chunk::Scratch {
+        &mut self.chunk
+    }
+
+    /// The buffer for a chunk as stored, and those of the chunk layer.
+    pub(crate) fn both(&mut self) -> (&mut Vec<u8>, &mut blosc_chunk::Scratch) {
+        (&mut self.bytes, &mut self.chunk)
+    }
+
     /// The block size that the regular chunk which was decoded last has in truth (bytes).
     pub(crate) fn blocksize(&self) -> Option<usize> {
         Chunk::parse(&self.bytes).ok()?.blocksize()

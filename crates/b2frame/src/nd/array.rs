@@ -1,0 +1,242 @@
+//! An n-dimensional array: shapes, type, and views that leave out or add dimensions.
+//!
+//! Reading is in `nd/read.rs`; this is what can be said without it. A view shares the super-chunk with the array it
+//! was made of. It differs in the list of dimensions that are shown: those left out have length 1, those added are
+//! not stored.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+
+use super::{Geometry, NdMeta, NdParam};
+use crate::error::{Error, Param, Result};
+use crate::params::{OpenOptions, ReadOptions};
+use crate::schunk::SChunk;
+
+/// An n-dimensional array in a super-chunk, for reading.
+///
+/// It can be shared between threads; all reading takes `&self`. Clones and views share one super-chunk.
+///
+/// ```no_run
+/// use b2frame::{NdArray, Pick};
+///
+/// let array = NdArray::open("temperature.b2nd")?;
+/// println!("{:?} {}", array.shape(), array.dtype());
+/// // NumPy: a[3, 10:20, ::-1]. Only the blocks that hold these items are read and decoded.
+/// let items: Vec<f32> = array.read_slice((3, 10..20, Pick::ALL.step(-1)))?;
+/// # Ok::<(), b2frame::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct NdArray {
+    pub(super) schunk: Arc<SChunk>,
+    pub(super) meta: Arc<NdMeta>,
+    pub(super) geometry: Arc<Geometry>,
+    dtype: Dtype,
+    pub(super) options: ReadOptions,
+    /// The dimensions that are shown: numbers of stored ones, or none for one that was added.
+    pub(super) dims: Vec<Option<usize>>,
+    shape: Vec<u64>,
+}
+
+impl NdArray {
+    /// Opens the array in a file.
+    ///
+    /// # Errors
+    /// As [`SChunk::open`], and [`from_schunk`](Self::from_schunk).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_schunk(SChunk::open(path)?)
+    }
+
+    /// Opens an array in a file, at a position or with limits of the caller.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::from_schunk(SChunk::open_with(path, options)?)
+    }
+
+    /// Takes a buffer that is a frame with an array, and nothing else.
+    ///
+    /// # Errors
+    /// As [`SChunk::from_cframe`], and [`from_schunk`](Self::from_schunk).
+    pub fn from_cframe(frame: Vec<u8>) -> Result<Self> {
+        Self::from_schunk(SChunk::from_cframe(frame)?)
+    }
+
+    /// The array in a super-chunk.
+    ///
+    /// # Errors
+    /// [`Param::NotAnArray`], or what is wrong with its description.
+    pub fn from_schunk(schunk: impl Into<Arc<SChunk>>) -> Result<Self> {
+        let schunk = schunk.into();
+        let meta = schunk.nd_meta()?.ok_or(Param::NotAnArray)?;
+        let geometry = Arc::new(Geometry::new(&meta, schunk.typesize()));
+        let (dims, shape) = ((0..meta.ndim()).map(Some).collect(), meta.shape().to_vec());
+        let dtype = item_dtype(&meta, schunk.typesize());
+        let options = ReadOptions::default();
+        Ok(Self { schunk, meta: Arc::new(meta), geometry, dtype, options, dims, shape })
+    }
+
+    /// With other threads and working memory for reading. Small parts are read by one thread in any case.
+    #[must_use]
+    pub fn read_options(self, options: ReadOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// The super-chunk with the data.
+    #[must_use]
+    pub fn schunk(&self) -> &Arc<SChunk> {
+        &self.schunk
+    }
+
+    /// The description as stored; of a view, that of the array it was made of.
+    #[must_use]
+    pub fn meta(&self) -> &NdMeta {
+        &self.meta
+    }
+
+    /// Number of dimensions.
+    #[must_use]
+    pub fn ndim(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Length in each dimension (items).
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Length of a chunk in each dimension (items).
+    #[must_use]
+    pub fn chunkshape(&self) -> Vec<u32> {
+        self.shown(self.meta.chunkshape())
+    }
+
+    /// Length of a block in each dimension (items).
+    #[must_use]
+    pub fn blockshape(&self) -> Vec<u32> {
+        self.shown(self.meta.blockshape())
+    }
+
+    /// Number of items.
+    #[must_use]
+    pub fn nitems(&self) -> u64 {
+        self.meta.nitems()
+    }
+
+    /// Bytes of the items, without the padding of chunks.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        self.nitems().saturating_mul(self.typesize() as u64)
+    }
+
+    /// Bytes of an item.
+    #[must_use]
+    pub fn typesize(&self) -> usize {
+        self.schunk.typesize()
+    }
+
+    /// The type of the items.
+    ///
+    /// When the stored description is not NumPy's, or of items of another size, the items are raw bytes (`|V8`);
+    /// [`NdMeta::dtype_text`] has what is stored.
+    #[must_use]
+    pub fn dtype(&self) -> &Dtype {
+        &self.dtype
+    }
+
+    /// A view without some dimensions, which have length 1.
+    ///
+    /// ```
+    /// # use b2frame::{FrameParams, NdArray, NdMeta, to_cframe};
+    /// # use blosc_chunk::CParams;
+    /// # let meta = NdMeta::new(&[1, 3], &[1, 3], &[1, 3], "|u1")?;
+    /// # let params = FrameParams::new(CParams::default().typesize(1)).chunksize(3).metalayer("b2nd", meta.encode());
+    /// let array = NdArray::from_cframe(to_cframe(&[7, 8, 9], &params)?)?;
+    /// assert_eq!(array.shape(), [1, 3]);
+    /// let row = array.squeeze(&[0])?;
+    /// assert_eq!(row.shape(), [3]);
+    /// assert_eq!(row.get::<u8>(&[2])?, 9);
+    /// assert_eq!(row.expand_dims(&[1])?.shape(), [3, 1]);
+    /// # Ok::<(), b2frame::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`NdParam::Axis`].
+    pub fn squeeze(&self, axes: &[usize]) -> Result<Self> {
+        let ndim = self.ndim();
+        for &axis in axes {
+            let what = match self.shape.get(axis) {
+                Some(1) => continue,
+                Some(_) => "its length is not 1",
+                None => "there is none of this number",
+            };
+            return Err(Param::from(NdParam::Axis { axis, ndim, what }).into());
+        }
+        let kept = |axis: &usize| !axes.contains(axis);
+        let dims = (0..ndim).filter(kept).filter_map(|axis| self.dims.get(axis).copied());
+        Ok(self.view(dims.collect()))
+    }
+
+    /// A view with further dimensions of length 1. `axes` are their numbers in the view.
+    ///
+    /// # Errors
+    /// [`NdParam::Axis`]; [`NdParam::Dims`] if there would be more than 16.
+    pub fn expand_dims(&self, axes: &[usize]) -> Result<Self> {
+        let ndim = self.ndim().saturating_add(axes.len());
+        if ndim > super::MAX_NDIM {
+            return Err(Param::from(NdParam::Dims { given: ndim, ndim: super::MAX_NDIM }).into());
+        }
+        let is_twice = |n: usize| axes.iter().take(n).any(|axis| Some(axis) == axes.get(n));
+        for (n, &axis) in axes.iter().enumerate() {
+            if axis >= ndim || is_twice(n) {
+                let what = if axis >= ndim { "there is none of this number" } else { "it was named before" };
+                return Err(Param::from(NdParam::Axis { axis, ndim, what }).into());
+            }
+        }
+        let mut stored = self.dims.iter().copied();
+        let dims = (0..ndim).map(|axis| if axes.contains(&axis) { None } else { stored.next().flatten() });
+        Ok(self.view(dims.collect()))
+    }
+
+    fn view(&self, dims: Vec<Option<usize>>) -> Self {
+        let shape = dims.iter().map(|dim| self.stored(*dim, self.meta.shape())).collect();
+        Self { dims, shape, ..self.clone() }
+    }
+
+    fn shown(&self, lens: &[u32]) -> Vec<u32> {
+        self.dims.iter().map(|dim| self.stored(*dim, lens)).collect()
+    }
+
+    /// The length of a stored dimension; one that was added has 1.
+    fn stored<T: Copy + From<u8>>(&self, dim: Option<usize>, lens: &[T]) -> T {
+        dim.and_then(|dim| lens.get(dim).copied()).unwrap_or_else(|| T::from(1))
+    }
+}
+
+impl TryFrom<SChunk> for NdArray {
+    type Error = Error;
+
+    fn try_from(schunk: SChunk) -> Result<Self> {
+        Self::from_schunk(schunk)
+    }
+}
+
+/// The type of items of `typesize` bytes, as far as the description can be believed.
+fn item_dtype(meta: &NdMeta, typesize: usize) -> Dtype {
+    let text = meta.dtype_text(u32::try_from(typesize).unwrap_or(u32::MAX));
+    let parsed = if meta.dtype_format() == 0 { Dtype::parse(&text).ok() } else { None };
+    parsed.filter(|dtype| dtype.itemsize() == typesize).unwrap_or_else(|| raw(typesize))
+}
+
+/// Items that are bytes and nothing else.
+pub(super) fn raw(typesize: usize) -> Dtype {
+    let size = u32::try_from(typesize).unwrap_or(u32::MAX);
+    match Scalar::new(Kind::Void, ByteOrder::NotApplicable, size) {
+        Ok(scalar) => scalar.into(),
+        // Not reached: raw items may have any size.
+        Err(_) => Dtype::packed([]).unwrap_or_else(|_| raw(1)),
+    }
+}

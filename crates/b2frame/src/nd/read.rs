@@ -1,0 +1,298 @@
+//! Reading parts of an array: which blocks hold them, and where the items of a block go.
+//!
+//! Each chunk that is touched is a job for a thread: read what its wanted blocks need, decode them. The caller's
+//! thread copies the items to where they belong, so no two threads write to one buffer.
+
+use core::ops::Range;
+
+use super::array::NdArray;
+use super::axis::{Axis, Product, Span, Spans, Steps, for_each_row};
+use super::fetch::decode_ranges;
+use super::geometry::{as_len, ravel, strides, unravel};
+use super::{Geometry, NdParam, Selection};
+use crate::error::{Limited, Param, Result};
+use crate::ordered::{Budget, Job, in_order};
+use crate::params::count;
+use crate::schunk::{Scratch, check_limit};
+
+/// A thread more is started for so many bytes of items.
+const PER_THREAD: u64 = 256 << 10;
+
+impl NdArray {
+    /// Fills `dest` with a part of the array in C order; it has as many bytes as the part.
+    ///
+    /// # Errors
+    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], [`Error::Limit`](crate::Error::Limit) if a block
+    /// does not fit into half of [`ReadOptions::max_memory`](crate::ReadOptions::max_memory) twice, or what is wrong
+    /// with a chunk.
+    pub fn read_bytes(&self, selection: impl Into<Selection>, dest: &mut [u8]) -> Result<()> {
+        let steps = selection.into().resolve(self.shape())?;
+        let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
+        self.read_axes(&axes, dest)
+    }
+
+    /// Reads a part of the array in C order.
+    ///
+    /// # Errors
+    /// As [`read_bytes`](Self::read_bytes), and [`Error::Limit`](crate::Error::Limit) if the part has more bytes than
+    /// [`Limits::max_nbytes`](blosc_chunk::Limits::max_nbytes) of the options it was opened with.
+    pub fn to_bytes(&self, selection: impl Into<Selection>) -> Result<Vec<u8>> {
+        let steps = selection.into().resolve(self.shape())?;
+        let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
+        let mut dest = vec![0; self.checked_len(&axes)?];
+        self.read_axes(&axes, &mut dest)?;
+        Ok(dest)
+    }
+
+    /// Fills `dest` with what stands at all combinations of these positions, one list for each dimension: NumPy's
+    /// `a[np.ix_(..)]`. Positions may come in any order, and repeat.
+    ///
+    /// # Errors
+    /// As [`read_bytes`](Self::read_bytes).
+    pub fn read_oindex_bytes(&self, positions: &[&[u64]], dest: &mut [u8]) -> Result<()> {
+        let lists = self.lists(positions)?;
+        let axes: Vec<_> = lists.iter().map(|list| Axis::List(list)).collect();
+        self.read_axes(&axes, dest)
+    }
+
+    /// Fills `dest` with single items, given by their numbers in C order. They may come in any order, and repeat.
+    ///
+    /// # Errors
+    /// [`NdParam::Item`], or as [`read_bytes`](Self::read_bytes).
+    pub fn gather_bytes(&self, items: &[u64], dest: &mut [u8]) -> Result<()> {
+        let typesize = self.typesize();
+        check_len(dest, (items.len() as u64).saturating_mul(typesize as u64))?;
+        let mut points: Vec<Point> = Vec::with_capacity(items.len());
+        for (place, &item) in items.iter().enumerate() {
+            if item >= self.nitems() {
+                return Err(NdParam::Item { item, nitems: self.nitems() }.into());
+            }
+            points.push(self.geometry.point(item, place));
+        }
+        points.sort_unstable();
+        let wanted = points.chunk_by(|a, b| a.nchunk == b.nchunk).map(|of_chunk| {
+            let blocks = of_chunk.chunk_by(|a, b| a.nblock == b.nblock);
+            let blocks = blocks.filter_map(|of_block| Some((of_block.first()?.nblock, of_block)));
+            Wanted { nchunk: of_chunk.first().map_or(0, |p| p.nchunk), blocks: blocks.collect() }
+        });
+        let nbytes = dest.len() as u64;
+        self.read_blocks(nbytes, wanted, |points: &&[Point], block| {
+            for point in *points {
+                let (from, to) = (as_len(point.byte), point.place.saturating_mul(typesize));
+                copy(block, from, dest, to, typesize);
+            }
+        })
+    }
+
+    /// Bytes of what these axes select, if so many may be allocated.
+    pub(super) fn checked_len(&self, axes: &[Axis<'_>]) -> Result<usize> {
+        let nbytes = self.nbytes_of(axes);
+        check_limit(Limited::Memory, nbytes, self.schunk.dparams().limits.max_nbytes)?;
+        Ok(as_len(nbytes))
+    }
+
+    /// Bytes of what these axes select.
+    pub(super) fn nbytes_of(&self, axes: &[Axis<'_>]) -> u64 {
+        let nitems = axes.iter().fold(1_u64, |nitems, axis| nitems.saturating_mul(axis.count()));
+        nitems.saturating_mul(self.typesize() as u64)
+    }
+
+    /// Positions in ascending order with their places, for each dimension.
+    pub(super) fn lists(&self, positions: &[&[u64]]) -> Result<Vec<Vec<(u64, u64)>>> {
+        let (given, ndim) = (positions.len(), self.ndim());
+        if given != ndim {
+            return Err(NdParam::Dims { given, ndim }.into());
+        }
+        let list = |(dim, (list, &len)): (usize, (&&[u64], &u64))| {
+            if let Some(&outside) = list.iter().find(|position| **position >= len) {
+                let index = i64::try_from(outside).unwrap_or(i64::MAX);
+                return Err(NdParam::Index { dim, index, len }.into());
+            }
+            let mut pairs: Vec<_> = list.iter().copied().zip(0..).collect();
+            pairs.sort_unstable();
+            Ok(pairs)
+        };
+        positions.iter().zip(self.shape()).enumerate().map(list).collect()
+    }
+
+    /// Fills `dest` with what the axes select, one for each dimension that is shown.
+    pub(super) fn read_axes(&self, axes: &[Axis<'_>], dest: &mut [u8]) -> Result<()> {
+        let nbytes = self.nbytes_of(axes);
+        check_len(dest, nbytes)?;
+        if nbytes == 0 {
+            return Ok(());
+        }
+        let axes = self.stored_axes(axes);
+        let typesize = self.geometry.typesize();
+        let in_block = strides(self.geometry.blockshape(), typesize);
+        let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
+        let wanted = BoxBlocks::new(&self.geometry, &axes, self.budget(nbytes).share(4));
+        self.read_blocks(nbytes, wanted, |spans: &Vec<Span<'_>>, block| {
+            for_each_row(spans, &in_block, &in_dest, &mut |from, to, len| {
+                copy(block, as_len(from), dest, as_len(to), as_len(len));
+            });
+        })
+    }
+
+    /// The axes of all stored dimensions; those that a view does not show have one position.
+    fn stored_axes<'a>(&self, axes: &[Axis<'a>]) -> Vec<Axis<'a>> {
+        let one = Axis::Steps(Steps::run(0, 1));
+        let mut stored = vec![one; self.geometry.shape().len()];
+        for (dim, axis) in self.dims.iter().zip(axes) {
+            if let Some(place) = dim.and_then(|dim| stored.get_mut(dim)) {
+                *place = *axis;
+            }
+        }
+        stored
+    }
+
+    /// Threads and memory for reading so many bytes.
+    fn budget(&self, nbytes: u64) -> Budget {
+        let useful = usize::try_from(nbytes / PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
+        Budget { threads: count(self.options.threads).min(useful), bytes: self.options.max_memory / 2 }
+    }
+
+    /// Decodes blocks and shows them to `sink`, in order, with what came with them.
+    fn read_blocks<T: Send>(
+        &self,
+        nbytes: u64,
+        mut wanted: impl Iterator<Item = Wanted<T>>,
+        mut sink: impl FnMut(&T, &[u8]),
+    ) -> Result<()> {
+        let block_nbytes = self.geometry.block_nbytes();
+        let budget = self.budget(nbytes);
+        in_order(
+            budget,
+            || {
+                let Some(job) = wanted.next() else { return Ok(None) };
+                // The data, and as much again for the chunk as stored.
+                let weight = block_nbytes.saturating_mul(job.blocks.len() as u64).saturating_mul(2);
+                check_limit(Limited::Memory, weight, budget.bytes)?;
+                Ok(Some(Job { job, weight }))
+            },
+            || Scratch::of_one_thread(self.schunk.dparams()),
+            |scratch, wanted| self.decode_blocks(wanted, scratch),
+            |decoded: Result<(Wanted<T>, Vec<u8>)>| {
+                let (wanted, bytes) = decoded?;
+                let blocks = bytes.chunks(as_len(block_nbytes).max(1));
+                wanted.blocks.iter().zip(blocks).for_each(|((_, what), block)| sink(what, block));
+                Ok(())
+            },
+        )
+    }
+
+    fn decode_blocks<T>(&self, wanted: Wanted<T>, scratch: &mut Scratch) -> Result<(Wanted<T>, Vec<u8>)> {
+        let location = self.schunk.locate(wanted.nchunk)?;
+        let len = as_len(self.geometry.block_nbytes());
+        let ranges: Vec<Range<usize>> = (wanted.blocks)
+            .chunk_by(|(a, _), (b, _)| a + 1 == *b)
+            .filter_map(|run| {
+                let start = as_len(run.first()?.0).saturating_mul(len);
+                Some(start..start.saturating_add(run.len().saturating_mul(len)))
+            })
+            .collect();
+        let mut bytes = vec![0; wanted.blocks.len().saturating_mul(len)];
+        decode_ranges(&self.schunk, wanted.nchunk, &location, &ranges, &mut bytes, scratch)?;
+        Ok((wanted, bytes))
+    }
+}
+
+/// Blocks of one chunk, ascending, each with what is wanted of it.
+struct Wanted<T> {
+    nchunk: u64,
+    blocks: Vec<(u64, T)>,
+}
+
+/// The blocks that hold what the axes select, chunk by chunk.
+struct BoxBlocks<'a> {
+    geometry: &'a Geometry,
+    chunks: Product<'a>,
+    /// The chunk that is not through, and its blocks to come.
+    current: Option<(u64, Product<'a>)>,
+    /// Most blocks at a time.
+    max: usize,
+}
+
+impl<'a> BoxBlocks<'a> {
+    /// Blocks of at most `max` bytes at a time, or one.
+    fn new(geometry: &'a Geometry, axes: &[Axis<'a>], max: u64) -> Self {
+        let spans = axes.iter().zip(geometry.chunkshape()).map(|(axis, len)| Spans::new(*axis, 0, *len));
+        let max = as_len(max / geometry.block_nbytes().max(1)).max(1);
+        Self { geometry, chunks: Product::new(spans.collect()), current: None, max }
+    }
+
+    /// The blocks of a chunk.
+    fn open(&self, chunk: &[Span<'a>]) -> (u64, Product<'a>) {
+        let spans = chunk.iter().zip(self.geometry.blockshape());
+        let spans = spans.map(|(span, len)| Spans::new(span.axis, span.origin, *len));
+        (ravel(&numbers(chunk), self.geometry.grid()), Product::new(spans.collect()))
+    }
+}
+
+impl<'a> Iterator for BoxBlocks<'a> {
+    type Item = Wanted<Vec<Span<'a>>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (nchunk, mut left) = match self.current.take() {
+                Some(current) => current,
+                None => {
+                    let chunk = self.chunks.next()?;
+                    self.open(&chunk)
+                }
+            };
+            let blocks: Vec<_> = (left.by_ref().take(self.max))
+                .map(|spans| (ravel(&numbers(&spans), self.geometry.blocks()), spans))
+                .collect();
+            if !blocks.is_empty() {
+                self.current = Some((nchunk, left));
+                return Some(Wanted { nchunk, blocks });
+            }
+        }
+    }
+}
+
+/// Where an item is, and where it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Point {
+    nchunk: u64,
+    nblock: u64,
+    /// Byte in the block.
+    byte: u64,
+    /// Number among the items wanted.
+    place: usize,
+}
+
+impl Geometry {
+    /// Where the item of this number is.
+    fn point(&self, item: u64, place: usize) -> Point {
+        let index = unravel(item, self.shape());
+        let (mut nchunk, mut nblock, mut in_block) = (0, 0, 0);
+        for (dim, at) in index.into_iter().enumerate() {
+            let len = |lens: &[u64]| lens.get(dim).copied().unwrap_or(1);
+            let in_chunk = at % len(self.chunkshape());
+            nchunk = nchunk * len(self.grid()) + at / len(self.chunkshape());
+            nblock = nblock * len(self.blocks()) + in_chunk / len(self.blockshape());
+            in_block = in_block * len(self.blockshape()) + in_chunk % len(self.blockshape());
+        }
+        Point { nchunk, nblock, byte: in_block * self.typesize(), place }
+    }
+}
+
+fn numbers(spans: &[Span<'_>]) -> Vec<u64> {
+    spans.iter().map(|span| span.number).collect()
+}
+
+/// Copies `len` bytes.
+fn copy(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usize) {
+    let src = src.get(from..from.saturating_add(len));
+    let dest = dest.get_mut(to..to.saturating_add(len));
+    if let Some((src, dest)) = src.zip(dest) {
+        dest.copy_from_slice(src);
+    }
+}
+
+fn check_len(dest: &[u8], expected: u64) -> Result<()> {
+    let len = dest.len() as u64;
+    if len == expected { Ok(()) } else { Err(Param::BufferLen { len, expected }.into()) }
+}

@@ -1,0 +1,185 @@
+//! Slices, lists of positions, single items and views.
+
+use b2frame::{Error, NdArray, NdParam, Param, Pick, ReadOptions, Selection};
+use blosc_chunk::Threads;
+use proptest::prelude::*;
+
+use super::model::{Model, models};
+
+/// A pick for a dimension, with the positions it stands for.
+fn pick(len: u64, numbers: (i64, i64, i64, u8)) -> (Pick, Vec<u64>) {
+    let len = i64::try_from(len).unwrap();
+    let (start, stop, step, form) = numbers;
+    let (start, stop) = (start.rem_euclid(2 * len + 2) - len - 1, stop.rem_euclid(2 * len + 2) - len - 1);
+    let step = if step == 0 { 1 } else { step };
+    match form % 4 {
+        0 => {
+            let at = start.rem_euclid(len);
+            let index = if stop % 2 == 0 { at } else { at - len };
+            (Pick::Index(index), vec![at.unsigned_abs()])
+        }
+        1 => (Pick::ALL, (0..len.unsigned_abs()).collect()),
+        2 => {
+            let all = (0..len.unsigned_abs()).step_by(usize::try_from(step.unsigned_abs()).unwrap());
+            (Pick::ALL.step(step.abs()), all.collect())
+        }
+        _ => {
+            let wrap = |at: i64| if at < 0 { at + len } else { at };
+            let (mut at, stop_at) = (wrap(start), wrap(stop));
+            at = if step > 0 { at.max(0) } else { at.min(len - 1) };
+            let mut found = vec![];
+            while (0..len).contains(&at) && (at - stop_at) * step.signum() < 0 {
+                found.push(at.unsigned_abs());
+                at += step;
+            }
+            (Pick::slice(start, stop, step), found)
+        }
+    }
+}
+
+fn numbers() -> impl Strategy<Value = Vec<(i64, i64, i64, u8)>> {
+    proptest::collection::vec((any::<i64>(), any::<i64>(), -3..=3_i64, any::<u8>()), 4)
+}
+
+fn open(model: &Model) -> NdArray {
+    NdArray::from_cframe(model.frame(&format!("|V{}", model.typesize))).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn any_slice_is_that_of_the_model(model in models(), numbers in numbers(), given in 0..=4_usize) {
+        let array = open(&model);
+        let picks = model.shape.iter().zip(&numbers).enumerate();
+        let (picks, positions): (Vec<_>, Vec<_>) = picks.map(|(dim, (len, numbers))| {
+            // Dimensions without a pick are taken whole.
+            if dim < given { pick(*len, *numbers) } else { pick(*len, (0, 0, 0, 1)) }
+        }).unzip();
+        let given = given.min(picks.len());
+        let selection = Selection::from(&picks[..given]);
+        let expected = model.take(&positions);
+        let shape: Vec<u64> = picks.iter().zip(&positions)
+            .filter(|(pick, _)| !matches!(pick, Pick::Index(_)))
+            .map(|(_, positions)| positions.len() as u64)
+            .collect();
+        prop_assert_eq!(selection.shape(array.shape()).unwrap(), shape);
+        prop_assert_eq!(array.to_bytes(&selection).unwrap(), expected.clone());
+        // A few blocks at a time, by several threads.
+        let block = model.blocks.iter().map(|len| u64::from(*len)).product::<u64>() * model.typesize as u64;
+        let options = ReadOptions::default().threads(Threads::Auto).max_memory(block * 9);
+        prop_assert_eq!(array.read_options(options).to_bytes(selection).unwrap(), expected);
+    }
+
+    #[test]
+    fn lists_of_positions_may_repeat(model in models(), seed: Vec<u64>) {
+        let array = open(&model);
+        let list = |dim: usize, len: &u64| -> Vec<u64> {
+            seed.iter().skip(dim).step_by(model.shape.len()).take(9).map(|n| n % len).collect()
+        };
+        let lists: Vec<Vec<u64>> = model.shape.iter().enumerate().map(|(dim, len)| list(dim, len)).collect();
+        let expected = model.take(&lists);
+        let lists: Vec<&[u64]> = lists.iter().map(Vec::as_slice).collect();
+        let mut found = vec![0; expected.len()];
+        array.read_oindex_bytes(&lists, &mut found).unwrap();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn items_are_gathered_in_the_order_given(model in models(), seed in proptest::collection::vec(any::<u64>(), 0..40)) {
+        let array = open(&model);
+        let items: Vec<u64> = seed.iter().map(|n| n % array.nitems()).collect();
+        let at = |n: &u64| &model.data[usize::try_from(*n).unwrap() * model.typesize..][..model.typesize];
+        let expected: Vec<u8> = items.iter().flat_map(at).copied().collect();
+        let mut found = vec![0; expected.len()];
+        array.gather_bytes(&items, &mut found).unwrap();
+        prop_assert_eq!(found, expected);
+    }
+}
+
+fn param(error: Error) -> NdParam {
+    match error {
+        Error::Param(Param::Nd(param)) => param,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn three_by_four() -> NdArray {
+    NdArray::from_cframe(Model::counting(vec![3, 4], vec![2, 3], vec![1, 2], 2).frame("<u2")).unwrap()
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let array = three_by_four();
+    assert_eq!(array.read::<u16>().unwrap(), (1..=12).collect::<Vec<u16>>());
+    let outside = NdParam::Index { dim: 1, index: 4, len: 4 };
+    assert_eq!(param(array.read_slice::<u16>((0, 4)).unwrap_err()), outside);
+    assert_eq!(param(array.get::<u16>(&[0, 4]).unwrap_err()), outside);
+    assert_eq!(param(array.read_oindex::<u16>(&[&[0], &[1, 4]]).unwrap_err()), outside);
+    let dims = NdParam::Dims { given: 1, ndim: 2 };
+    assert_eq!(param(array.read_oindex::<u16>(&[&[0]]).unwrap_err()), dims);
+    assert_eq!(param(array.get::<u16>(&[0]).unwrap_err()), dims);
+    assert_eq!(param(array.gather::<u16>(&[0, 12]).unwrap_err()), NdParam::Item { item: 12, nitems: 12 });
+    let len = Param::BufferLen { len: 9, expected: 8 };
+    let error = array.read_bytes((0,), &mut [0; 9]).unwrap_err();
+    assert!(matches!(error, Error::Param(found) if found == len));
+    let error = array.read_slice_into::<u16>((0,), &mut [0; 3]).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::BufferLen { len: 6, expected: 8 })));
+}
+
+#[test]
+fn memory_is_limited() {
+    let array = three_by_four().read_options(ReadOptions::default().max_memory(15));
+    // A block of 4 bytes weighs 8, half of the memory is 7.
+    assert!(matches!(array.get::<u16>(&[0, 0]), Err(Error::Limit { nbytes: 8, limit: 7, .. })));
+}
+
+#[test]
+fn views_leave_out_and_add_dimensions() {
+    // Chunks of 3 in a dimension of length 1: chunks alone could not be shown without it.
+    let model = Model::counting(vec![1, 5, 1, 4], vec![3, 2, 1, 3], vec![2, 2, 1, 2], 2);
+    let array = NdArray::from_cframe(model.frame("<u2")).unwrap();
+    let view = array.squeeze(&[2, 0]).unwrap();
+    assert_eq!((view.shape(), view.chunkshape()), (&[5, 4][..], vec![2, 3]));
+    assert_eq!(view.read_slice::<u16>((1, ..)).unwrap(), [5, 6, 7, 8]);
+    assert_eq!(view.get::<u16>(&[4, 3]).unwrap(), 20);
+    assert_eq!(view.gather::<u16>(&[19, 0]).unwrap(), [20, 1]);
+    let wide = view.expand_dims(&[0, 2]).unwrap();
+    assert_eq!((wide.shape(), wide.blockshape()), (&[1, 5, 1, 4][..], vec![1, 2, 1, 2]));
+    assert_eq!(wide.read_slice::<u16>((0, .., 0, -1)).unwrap(), [4, 8, 12, 16, 20]);
+    assert_eq!(wide.read_slice::<u16>((1..1, ..)).unwrap(), [0; 0]);
+
+    let axis = |axis, ndim, what| NdParam::Axis { axis, ndim, what };
+    assert_eq!(param(array.squeeze(&[1]).unwrap_err()), axis(1, 4, "its length is not 1"));
+    assert_eq!(param(array.squeeze(&[4]).unwrap_err()), axis(4, 4, "there is none of this number"));
+    assert_eq!(param(array.expand_dims(&[5]).unwrap_err()), axis(5, 5, "there is none of this number"));
+    assert_eq!(param(array.expand_dims(&[1, 1]).unwrap_err()), axis(1, 6, "it was named before"));
+    assert_eq!(param(array.expand_dims(&[0; 13]).unwrap_err()), NdParam::Dims { given: 17, ndim: 16 });
+}
+
+fn sample(name: &str) -> NdArray {
+    NdArray::open(format!("{}/../../testdata/frames/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+#[test]
+fn unusual_samples_are_read() {
+    let scalar = sample("nd-scalar.b2nd");
+    assert_eq!((scalar.ndim(), scalar.nitems()), (0, 1));
+    assert_eq!(scalar.to_bytes(..).unwrap().len(), scalar.typesize());
+    let empty = sample("nd-empty.b2nd");
+    assert_eq!((empty.nitems(), empty.to_bytes(..).unwrap().len()), (0, 0));
+    let wide = sample("nd-typesize300.b2nd");
+    assert_eq!((wide.typesize(), wide.to_bytes((..1,)).unwrap().len()), (300, 300));
+    let many = sample("nd-16dims.b2nd");
+    assert_eq!((many.ndim(), many.to_bytes(..).unwrap().len() as u64), (16, many.nbytes()));
+    let full = sample("nd-full.b2nd");
+    let items = full.to_bytes(..).unwrap();
+    assert!(items.chunks(full.typesize()).all(|item| item == &items[..full.typesize()]));
+}
+
+#[test]
+fn special_chunks_fill_items() {
+    let array = sample("nd-stale-padding.b2nd");
+    let whole = array.to_bytes(..).unwrap();
+    let backwards = array.to_bytes((Pick::ALL.step(-1),)).unwrap();
+    let items = backwards.chunks(array.typesize()).rev();
+    assert_eq!(items.collect::<Vec<_>>().concat(), whole);
+}

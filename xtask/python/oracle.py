@@ -13,8 +13,9 @@ import tempfile
 import blosc
 import blosc2
 import numcodecs.blosc
+import ops_bloscpack
 
-OPS = {}
+OPS = dict(ops_bloscpack.OPS)
 
 
 def op(function):
@@ -165,6 +166,7 @@ def versions(r):
         blosc2=f"{blosc2.__version__} (C-Blosc2 {blosc2.blosclib_version.split()[0]})",
         blosc=f"{blosc.__version__} (C-Blosc {blosc.blosclib_version.split()[0]})",
         numcodecs=numcodecs.__version__,
+        bloscpack=ops_bloscpack.bloscpack.__version__,
     )
     return (reply,)
 

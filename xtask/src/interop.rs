@@ -4,6 +4,7 @@
 //! command that is printed with it. A new original program is an `op` in `xtask/python/oracle.py` and a row in
 //! [`KINDS`].
 
+mod bloscpack;
 mod case;
 mod chunks;
 mod frames;
@@ -53,6 +54,7 @@ enum Verdict {
 const FRAME: Scope = Scope { bits: 22, filters: Filters::Frame };
 const CHUNK: Scope = Scope { bits: 17, filters: Filters::Blosc2 };
 const BLOSC1: Scope = Scope { bits: 17, filters: Filters::Blosc1 };
+const BLP: Scope = Scope { bits: 20, filters: Filters::Blosc1 };
 
 const KINDS: &[Kind] = &[
     Kind { name: "frame-read", share: 120, scope: FRAME, run: frames::read },
@@ -65,6 +67,10 @@ const KINDS: &[Kind] = &[
     Kind { name: "blosc1-write", share: 300, scope: BLOSC1, run: chunks::blosc1_write },
     Kind { name: "numcodecs-read", share: 200, scope: BLOSC1, run: chunks::numcodecs_read },
     Kind { name: "numcodecs-write", share: 200, scope: BLOSC1, run: chunks::numcodecs_write },
+    Kind { name: "blp-read", share: 60, scope: BLP, run: bloscpack::read },
+    Kind { name: "blp-write", share: 60, scope: BLP, run: bloscpack::write },
+    Kind { name: "blp-array-read", share: 60, scope: BLP, run: bloscpack::array_read },
+    Kind { name: "blp-array-write", share: 60, scope: BLP, run: bloscpack::array_write },
 ];
 
 /// What a case needs besides its parameters; one for each thread.
@@ -127,11 +133,12 @@ fn announce(plan: &Plan) -> Result<()> {
     let versions = Oracle::start(&plan.python)?.ask(json!({"op": "versions"}), &[])?.facts;
     let version = |name: &str| versions[name].as_str().unwrap_or("?").to_owned();
     println!(
-        "interop: seed {}, python-blosc2 {}, python-blosc {}, numcodecs {}",
+        "interop: seed {}, python-blosc2 {}, python-blosc {}, numcodecs {}, bloscpack {}",
         plan.seed,
         version("blosc2"),
         version("blosc"),
-        version("numcodecs")
+        version("numcodecs"),
+        version("bloscpack")
     );
     Ok(())
 }

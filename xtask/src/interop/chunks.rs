@@ -148,12 +148,12 @@ pub(super) fn cparams(case: &Case) -> CParams {
 }
 
 /// A chunk that C-Blosc 1 reads; it splits by its own rule only.
-fn blosc1_cparams(case: &Case) -> CParams {
+pub(super) fn blosc1_cparams(case: &Case) -> CParams {
     cparams(case).target(Target::Blosc1_14).split(SplitMode::ForwardCompat)
 }
 
 /// The parameters as python-blosc and numcodecs take them.
-fn blosc1_json(case: &Case, op: &str) -> Value {
+pub(super) fn blosc1_json(case: &Case, op: &str) -> Value {
     let cname = match case.codec {
         1 => "lz4",
         2 => "lz4hc",

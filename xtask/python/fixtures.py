@@ -18,10 +18,12 @@ import blosc
 import blosc2
 import numcodecs
 import numpy as np
+import zarr
 
 BLOSC2 = f"{blosc2.__version__} (C-Blosc2 {blosc2.blosclib_version.split()[0]})"
 BLOSC1 = f"{blosc.__version__} (C-Blosc {blosc.blosclib_version.split()[0]})"
 NUMCODECS = numcodecs.__version__
+ZARR = f"{zarr.__version__} (numcodecs {NUMCODECS})"
 
 CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
 SHUFFLE, BITSHUFFLE, DELTA, TRUNC_PREC = 1, 2, 3, 4
@@ -320,6 +322,37 @@ def numcodecs_chunks():
             yield f"numcodecs-{codec}-shuffle{shuffle}", f"{codec}, blocks of 4096 bytes", (chunk, content)
 
 
+def zarr_chunks():
+    """Chunk files of Zarr arrays of format 2, as the store of a group has them."""
+    walked = walk(60 * 70, "<f8").reshape(60, 70)
+    sparse = np.where(walk(60 * 70, "<i2") > 20, walk(60 * 70, "<i2"), 0).reshape(60, 70)
+    for name, data, compressor in (
+        ("zarr2-f8", walked / 4, numcodecs.Blosc("zstd", 5, numcodecs.Blosc.SHUFFLE)),
+        ("zarr2-i2", sparse, numcodecs.Blosc("lz4", 9, numcodecs.Blosc.BITSHUFFLE, blocksize=1024)),
+        ("zarr2-u1", (walked % 7).astype("u1"), numcodecs.Blosc("blosclz", 9, numcodecs.Blosc.NOSHUFFLE)),
+    ):
+        store = {}
+        array = zarr.create_array(
+            zarr.storage.MemoryStore(store),
+            shape=data.shape,
+            chunks=(40, 50),
+            dtype=data.dtype,
+            zarr_format=2,
+            compressors=compressor,
+            fill_value=0,
+        )
+        array[:] = data
+        # A whole chunk, and one in the corner: Zarr fills those up.
+        for key in ("0.0", "1.1"):
+            chunk = store[key].to_bytes()
+            content = bytes(compressor.decode(chunk))
+            padded = np.zeros((80, 100), data.dtype)
+            padded[:60, :70] = data
+            row, column = (int(i) for i in key.split("."))
+            assert content == padded[40 * row :, 50 * column :][:40, :50].tobytes()
+            yield f"{name}-{key}", f"chunk {key} of a Zarr array of {data.dtype.str[1:]}", (chunk, content)
+
+
 # Writing ------------------------------------------------------------------------------------------------
 
 
@@ -356,6 +389,7 @@ def main():
     write(root, chosen, *chunks, "blosc2-chunk", "python-blosc2", BLOSC2, blosc2_chunks)
     write(root, chosen, *chunks, "blosc1-chunk", "python-blosc", BLOSC1, blosc1_chunks)
     write(root, chosen, *chunks, "blosc1-chunk", "numcodecs", NUMCODECS, numcodecs_chunks)
+    write(root, chosen, *chunks, "blosc1-chunk", "zarr", ZARR, zarr_chunks)
 
 
 if __name__ == "__main__":

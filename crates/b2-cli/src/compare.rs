@@ -9,23 +9,24 @@ use std::{
     io::{self, Read},
 };
 
-use b2frame::{ReadOptions, SChunk};
+use b2frame::ReadOptions;
 
 use crate::{
     content,
     error::{ByteOrEnd, Doing, Error, Result},
-    frames::Frames,
+    object::Object,
+    objects::Objects,
 };
 
-/// Compares the content of all `frames` with the bytes of `raw`.
+/// Compares the content of all `objects` with the bytes of `raw`.
 ///
 /// # Errors
 ///
 /// [`Error::ReadBack`] with the first byte that differs, or what could not be read.
-pub(crate) fn equal(frames: &mut Frames, raw: &mut dyn Read, options: &ReadOptions) -> Result<()> {
+pub(crate) fn equal(objects: &mut Objects, raw: &mut dyn Read, options: &ReadOptions) -> Result<()> {
     let mut comparison = Comparison { raw, at: 0, buffer: Vec::new() };
-    while let Some(schunk) = frames.next()? {
-        content::all(&schunk, options, &mut |bytes| comparison.next(bytes))?;
+    while let Some(object) = objects.next()? {
+        content::all(&object, options, &mut |bytes| comparison.next(bytes))?;
     }
     comparison.finish()
 }
@@ -71,14 +72,14 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
-    /// The digest of the content of `schunk`.
+    /// The digest of the content of `object`.
     ///
     /// # Errors
     ///
     /// When it cannot be decoded.
-    pub(crate) fn of(schunk: &SChunk, options: &ReadOptions) -> Result<Self> {
+    pub(crate) fn of(object: &Object, options: &ReadOptions) -> Result<Self> {
         let mut digest = Self::default();
-        content::all(schunk, options, &mut |bytes| {
+        content::all(object, options, &mut |bytes| {
             digest.update(bytes);
             Ok(())
         })?;
@@ -131,7 +132,7 @@ impl<R: Read> Read for Digesting<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use b2frame::{FrameParams, to_cframe};
+    use b2frame::{FrameParams, SChunk, to_cframe};
     use blosc_chunk::DParams;
     use blosc_io::MemStore;
     use std::sync::Arc;
@@ -140,7 +141,7 @@ mod tests {
         let params = FrameParams::default().chunksize(8);
         let stored: Vec<u8> = frames.iter().flat_map(|data| to_cframe(data, &params).unwrap()).collect();
         equal(
-            &mut Frames::of(Arc::new(MemStore::new(stored)), DParams::default()),
+            &mut Objects::of(Arc::new(MemStore::new(stored)), DParams::default()),
             &mut &*raw,
             &ReadOptions::default(),
         )
@@ -184,8 +185,8 @@ mod tests {
         let mut reader = Digesting::new(&b"some data"[..], true);
         io::copy(&mut reader, &mut io::sink()).unwrap();
         let frame = to_cframe(b"some data", &FrameParams::default()).unwrap();
-        let schunk = SChunk::from_cframe(frame).unwrap();
-        assert_eq!(Digest::of(&schunk, &ReadOptions::default()).unwrap(), reader.take_digest());
+        let frame = Object::Frame(Box::new(SChunk::from_cframe(frame).unwrap()));
+        assert_eq!(Digest::of(&frame, &ReadOptions::default()).unwrap(), reader.take_digest());
         assert_eq!(reader.take_digest(), Digest::default());
     }
 }

@@ -1,4 +1,5 @@
-//! The content of a frame: the bytes that were compressed, or of an array its items in C order without padding.
+//! The content of a frame or a chunk: the bytes that were compressed, or of an array its items in C order without
+//! padding.
 
 use core::ops::Range;
 
@@ -7,6 +8,7 @@ use b2frame::{ChunkSize, ReadOptions, SChunk};
 use crate::{
     args::LimitArgs,
     error::{Error, Result},
+    object::Object,
     size::ByteSize,
 };
 
@@ -21,19 +23,22 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 /// # Errors
 ///
 /// When the frame says that it is an array, and cannot be one.
-pub(crate) fn nbytes(schunk: &SChunk) -> Result<u64> {
-    Ok(schunk.nd_view()?.map_or(schunk.nbytes(), |array| array.nbytes()))
+pub(crate) fn nbytes(object: &Object) -> Result<u64> {
+    match object {
+        Object::Frame(schunk) => frame_nbytes(schunk),
+        Object::Chunk(_) => Ok(object.nbytes()),
+    }
 }
 
 /// Hands the content to `sink`, piece by piece in order.
 ///
 /// # Errors
 ///
-/// What is wrong with the frame, after everything before it; or what `sink` says.
-pub(crate) fn all(schunk: &SChunk, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
-    match schunk.nd_view()? {
-        Some(array) => array.for_each_band(options, sink),
-        None => schunk.decode_ordered(0..schunk.nchunks(), options, |_, bytes| sink(bytes)),
+/// What is wrong with the object, after everything before it; or what `sink` says.
+pub(crate) fn all(object: &Object, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+    match object {
+        Object::Frame(schunk) => frame_all(schunk, options, sink),
+        Object::Chunk(chunk) => chunk.part(0..object.nbytes(), options, sink),
     }
 }
 
@@ -42,12 +47,30 @@ pub(crate) fn all(schunk: &SChunk, options: &ReadOptions, sink: Sink<'_>) -> Res
 /// # Errors
 ///
 /// As [`all`]; a range beyond the end is the caller's fault.
-pub(crate) fn part(schunk: &SChunk, range: Range<u64>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+pub(crate) fn part(object: &Object, range: Range<u64>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+    match object {
+        Object::Frame(schunk) => frame_part(schunk, range, options, sink),
+        Object::Chunk(chunk) => chunk.part(range, options, sink),
+    }
+}
+
+fn frame_nbytes(schunk: &SChunk) -> Result<u64> {
+    Ok(schunk.nd_view()?.map_or(schunk.nbytes(), |array| array.nbytes()))
+}
+
+fn frame_all(schunk: &SChunk, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+    match schunk.nd_view()? {
+        Some(array) => array.for_each_band(options, sink),
+        None => schunk.decode_ordered(0..schunk.nchunks(), options, |_, bytes| sink(bytes)),
+    }
+}
+
+fn frame_part(schunk: &SChunk, range: Range<u64>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
     if range.is_empty() {
         return Ok(());
     }
-    if range == (0..nbytes(schunk)?) {
-        return all(schunk, options, sink);
+    if range == (0..frame_nbytes(schunk)?) {
+        return frame_all(schunk, options, sink);
     }
     if range.end - range.start <= SMALL && schunk.nd_view()?.is_none() {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
@@ -62,7 +85,7 @@ pub(crate) fn part(schunk: &SChunk, range: Range<u64>, options: &ReadOptions, si
         if piece.is_empty() { Ok(()) } else { sink(piece) }
     };
     if nchunks.is_empty() {
-        return all(schunk, options, &mut cut);
+        return frame_all(schunk, options, &mut cut);
     }
     schunk.decode_ordered(nchunks, options, |_, bytes| cut(bytes))
 }
@@ -107,14 +130,14 @@ impl Guard {
         Self { limits, nbytes: 0, stored: 0 }
     }
 
-    /// Adds a frame, before anything of it is decoded.
+    /// Adds an object, before anything of it is decoded.
     ///
     /// # Errors
     ///
-    /// When the frames so far are too much.
-    pub(crate) fn admit(&mut self, schunk: &SChunk) -> Result<()> {
-        self.nbytes = self.nbytes.saturating_add(schunk.nbytes());
-        self.stored = self.stored.saturating_add(schunk.frame_len());
+    /// When the objects so far are too much.
+    pub(crate) fn admit(&mut self, object: &Object) -> Result<()> {
+        self.nbytes = self.nbytes.saturating_add(object.nbytes());
+        self.stored = self.stored.saturating_add(object.stored());
         let (nbytes, from) = (self.nbytes, self.stored);
         match self.limits {
             LimitArgs { max_output: Some(ByteSize(limit)), .. } if nbytes > limit => {
@@ -147,7 +170,7 @@ mod tests {
     fn parts_are_slices_of_the_whole() {
         let data: Vec<u8> = (0..1_500_000u32).flat_map(u32::to_le_bytes).collect();
         let frame = to_cframe(&data, &FrameParams::default().chunksize(1_000_000)).unwrap();
-        let schunk = SChunk::from_cframe(frame).unwrap();
+        let object = Object::Frame(Box::new(SChunk::from_cframe(frame).unwrap()));
         for range in
             [0..6_000_000, 0..1, 17..999_999, 999_999..1_000_001, 3..5_999_999, 5_999_999..6_000_000, 5..5]
         {
@@ -156,7 +179,7 @@ mod tests {
                 found.extend_from_slice(bytes);
                 Ok(())
             };
-            part(&schunk, range.clone(), &ReadOptions::default(), &mut sink).unwrap();
+            part(&object, range.clone(), &ReadOptions::default(), &mut sink).unwrap();
             let expected = &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
             assert!(found == expected, "{range:?}");
         }

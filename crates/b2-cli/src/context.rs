@@ -4,7 +4,7 @@ use core::num::NonZeroUsize;
 use std::thread;
 
 use b2frame::{CompressOptions, ReadOptions};
-use blosc_chunk::{CParams, DParams, Limits, Registries, Simd, Threads};
+use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
 
 use crate::{
     args::GeneralArgs,
@@ -89,6 +89,11 @@ impl Context {
         ReadOptions::default().threads(Threads::N(threads)).max_memory(self.memory / 2)
     }
 
+    /// Working memory for what is looked at as a whole (bytes).
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory / 2
+    }
+
     /// How to compress chunks of `chunksize` bytes like this, when `reserved` bytes are needed for something else.
     ///
     /// # Errors
@@ -111,6 +116,21 @@ impl Context {
         let threads = self.threads_within(left, chunk.saturating_add(encoder));
         let chunks = left.saturating_sub(encoder.saturating_mul(threads.get() as u64));
         Ok(CompressOptions::default().threads(Threads::N(threads)).max_memory(chunks))
+    }
+
+    /// How many threads compress `nbytes` bytes to one chunk like this.
+    ///
+    /// # Errors
+    ///
+    /// When data and chunk do not fit the memory together.
+    pub(crate) fn one_chunk(&self, cparams: &CParams, nbytes: u64) -> Result<Threads> {
+        let encoder = memory::encoder(cparams);
+        let both = nbytes.saturating_mul(2).saturating_add(ChunkHeader::MAX_LEN as u64);
+        let needed = both.saturating_add(encoder);
+        if needed > self.memory {
+            return Err(Error::MaxMemory { needed, limit: self.memory });
+        }
+        Ok(Threads::N(self.threads_within(self.memory - both, encoder)))
     }
 
     /// As many threads as were asked for, and as have room.

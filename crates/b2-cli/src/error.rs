@@ -25,12 +25,18 @@ pub(crate) enum Error {
     /// The library cannot read or write a frame.
     #[error(transparent)]
     Frame(#[from] b2frame::Error),
+    /// The library cannot read or write a bare chunk.
+    #[error("{}", chunk_at(*.at))]
+    Chunk { at: u64, source: blosc_chunk::Error },
     /// No such file, and the name looks like a slip of the pen.
     #[error("no such file or directory")]
     Mistyped { command: String },
     /// The content is of some other format.
     #[error("not a {}{}", expected(.start), starts_with(.start))]
     NotBlosc { start: Vec<u8> },
+    /// It begins like a chunk, and has another length.
+    #[error("not a Blosc file (it begins like a chunk of {cbytes} bytes, but has {})", or_more(*.found))]
+    PerhapsChunk { cbytes: u64, found: Option<u64> },
     /// The output is there already.
     #[error("file exists")]
     Exists { path: PathBuf },
@@ -52,6 +58,12 @@ pub(crate) enum Error {
     /// Input and output are the same file.
     #[error("is the input itself")]
     Same { path: PathBuf },
+    /// A chunk is not cut into chunks.
+    #[error("one chunk holds all data, so that there is no chunk size to choose")]
+    OneChunk,
+    /// Readers of Blosc 1 know no frames.
+    #[error("readers of {target} read bare chunks only")]
+    FrameForTarget { target: blosc_chunk::Target },
     /// A filter loses data, and nobody allowed it.
     #[error("the filter {filter} loses data")]
     Lossy { filter: String },
@@ -188,8 +200,9 @@ impl Error {
                 Code::Usage
             }
             Self::Frame(error) => blame_code(error.blame()),
+            Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Reported { code } => *code,
-            Self::NotBlosc { .. } => Code::Foreign,
+            Self::NotBlosc { .. } | Self::PerhapsChunk { .. } => Code::Foreign,
             Self::ReadBack { .. }
             | Self::ReadBackPipe
             | Self::WouldLose { .. }
@@ -224,11 +237,14 @@ impl Error {
             Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
             Self::NotRegular { .. } => "use -f if this is meant",
+            Self::PerhapsChunk { .. } => "FILE@0 takes it for a chunk",
             Self::Terminal => "use -o to name a file, or -f if this is meant",
             Self::NoSuffix { .. } => "use -o to name the output, or --suffix",
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
             Self::Twice { .. } => "use --output-dir or --suffix to tell the outputs apart",
             Self::Same { .. } => "use -o to choose another name",
+            Self::OneChunk => "leave out -z, or --format chunk",
+            Self::FrameForTarget { .. } => "use --format chunk",
             Self::Lossy { .. } => "use --lossy if this is meant",
             Self::LossyVerify => "leave out --verify and --rm",
             Self::Frame(b2frame::Error::Sparse) => "this version reads frames that are one file",
@@ -296,10 +312,19 @@ fn io_text(error: &io::Error) -> String {
     }
 }
 
+/// Where a chunk starts, unless that is the start of the file.
+fn chunk_at(at: u64) -> String {
+    if at == 0 { String::new() } else { format!("chunk at byte {at}") }
+}
+
+fn or_more(len: Option<u64>) -> String {
+    len.map_or("more".to_owned(), |len| len.to_string())
+}
+
 /// What a file is not: a relative of ours is a Blosc file all the same.
 fn expected(start: &[u8]) -> &'static str {
     match probe(start) {
-        Kind::Chunk | Kind::Bloscpack => "Blosc2 frame",
+        Kind::Bloscpack => "Blosc2 frame",
         _ => "Blosc file",
     }
 }

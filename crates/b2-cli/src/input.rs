@@ -10,8 +10,9 @@ use b2frame::{Kind, PROBE_LEN, probe};
 
 use crate::{
     args::InputArgs,
+    chunk,
     error::{Doing, Error, FileKind, Result, irregular},
-    targets::{ARRAY_SUFFIX, SUFFIX},
+    targets::SUFFIXES,
 };
 
 /// One input.
@@ -86,17 +87,24 @@ fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
 /// An input, or what is wrong with the name.
 pub(crate) type Found = Result<Origin, (String, Error)>;
 
-/// Is this called like a frame?
-pub(crate) fn has_frame_suffix(path: &Path) -> bool {
+/// Is this called like a frame or a chunk?
+pub(crate) fn has_suffix(path: &Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
-    [SUFFIX, ARRAY_SUFFIX].iter().any(|suffix| name.ends_with(suffix.as_bytes()))
+    SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// Does this file begin like a frame? Nothing else can be said of files that a directory happens to have.
-pub(crate) fn is_frame(path: &Path) -> bool {
+/// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a directory happens to
+/// have.
+pub(crate) fn is_ours(path: &Path) -> bool {
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(PROBE_LEN as u64).read_to_end(&mut head));
-    read.is_ok() && matches!(probe(&head), Kind::Frame | Kind::OlderFrame)
+    let read = File::open(path).and_then(|file| {
+        let len = file.metadata()?.len();
+        file.take(PROBE_LEN as u64).read_to_end(&mut head).map(|_| len)
+    });
+    read.is_ok_and(|len| match probe(&head) {
+        Kind::Frame | Kind::OlderFrame => true,
+        _ => chunk::recognise(&head, len).is_some(),
+    })
 }
 
 /// Finds the inputs; `wanted` decides which files of a directory are taken.

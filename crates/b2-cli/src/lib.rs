@@ -13,13 +13,14 @@
 //! is told in `docs/cli.md`. It decodes nothing and knows no format beyond its name.
 //!
 //! Output files are written beside their target and renamed (`stage`), removed on failure and on SIGINT or SIGTERM
-//! (`interrupt`). Input from pipes is kept in bounded memory (`frames`). Errors carry whose fault they are, which
+//! (`interrupt`). Input from pipes is kept in bounded memory (`objects`). Errors carry whose fault they are, which
 //! decides the [exit code](Code).
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod args;
+mod chunk;
 mod commands;
 mod compare;
 mod console;
@@ -28,10 +29,11 @@ mod context;
 mod data;
 mod error;
 mod exit;
-mod frames;
 mod input;
 mod interrupt;
 mod memory;
+mod object;
+mod objects;
 mod payload;
 mod place;
 mod progress;

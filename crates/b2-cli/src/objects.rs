@@ -1,9 +1,12 @@
-//! The frames of an input, one after the other.
+//! What an input holds: one bare chunk, or frames, one after the other.
 //!
 //! A file may hold several frames in a row, which is what `b2 compress` writes to a pipe. In a file each is opened
 //! where it lies. From a pipe each is read to its end first, since its index stands behind its data: into memory, or
 //! into a temporary file without a name when it is larger than [`IN_MEMORY`]. So frames of any number and size pass
 //! through bounded memory.
+//!
+//! A chunk has no magic. An input is taken for one when its first bytes can be the header of a chunk that is exactly
+//! as long as the input; at a place that was named, `FILE@N`, the header is enough.
 
 use std::{
     fs::File,
@@ -13,30 +16,34 @@ use std::{
 };
 
 use b2frame::{FrameHeader, Kind, OpenOptions, SChunk, probe};
-use blosc_chunk::DParams;
+use blosc_chunk::{ChunkHeader, DParams};
 use blosc_io::{FileStore, MemStore, ReadAt};
 
 use crate::{
+    chunk::{self, BareChunk},
     error::{Doing, Error, Result},
     input::{Origin, Part},
+    object::Object,
 };
 
 /// Bytes of a piped frame that stay in memory.
 const IN_MEMORY: u64 = 16 << 20;
 
-/// Bytes of a header that tell how long its frame is.
+/// Bytes of a header that tell how long its frame or chunk is.
 const HEADER: usize = 87;
 
-/// The frames of one input.
-pub(crate) struct Frames {
+/// The objects of one input.
+pub(crate) struct Objects {
     source: Source,
     dparams: DParams,
-    /// Where the next frame starts (bytes).
+    /// Where the next object starts (bytes).
     at: u64,
-    /// Frames still wanted; `None` for all.
+    /// Objects still wanted; `None` for all.
     wanted: Option<u64>,
-    /// Is the next frame the first?
+    /// Is the next object the first?
     first: bool,
+    /// Did the user say where the object starts?
+    named: bool,
     /// Bytes behind the last frame that are no frame.
     trailing: u64,
 }
@@ -46,7 +53,7 @@ enum Source {
     Piped(io::Stdin),
 }
 
-impl Frames {
+impl Objects {
     /// Opens an input, whose chunks will be decoded as `dparams` say.
     ///
     /// # Errors
@@ -54,21 +61,21 @@ impl Frames {
     /// When it cannot be opened, or has no frame of the number asked for.
     pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
         let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
-        let frames = Self::of(Arc::new(open_file(path)?), dparams);
+        let objects = Self::of(Arc::new(open_file(path)?), dparams);
         match *part {
-            Part::Whole => Ok(frames),
-            Part::Offset(at) => Ok(Self { at, wanted: Some(1), ..frames }),
-            Part::Nth(nth) => frames.nth(nth),
+            Part::Whole => Ok(objects),
+            Part::Offset(at) => Ok(Self { at, wanted: Some(1), named: true, ..objects }),
+            Part::Nth(nth) => objects.nth(nth),
         }
     }
 
-    /// The frames of a store.
+    /// The objects in a store.
     pub(crate) fn of(store: Arc<dyn ReadAt>, dparams: DParams) -> Self {
         Self::new(Source::Stored(store), 0, dparams)
     }
 
     fn new(source: Source, at: u64, dparams: DParams) -> Self {
-        Self { source, dparams, at, wanted: None, first: true, trailing: 0 }
+        Self { source, dparams, at, wanted: None, first: true, named: false, trailing: 0 }
     }
 
     /// Standard input; a file in its place is read as a file.
@@ -79,7 +86,7 @@ impl Frames {
         }
     }
 
-    /// Passes over `nth` frames and wants one more.
+    /// Passes over `nth` objects and wants one more.
     fn nth(mut self, nth: u64) -> Result<Self> {
         for frames in 0..nth {
             if self.next()?.is_none() {
@@ -90,7 +97,7 @@ impl Frames {
         if self.next()?.is_none() {
             return Err(Error::NoFrame { wanted: nth, frames: nth });
         }
-        Ok(Self { at, wanted: Some(1), ..self })
+        Ok(Self { at, wanted: Some(1), named: true, ..self })
     }
 
     /// Bytes of the whole input, where they are known.
@@ -106,27 +113,26 @@ impl Frames {
         self.trailing
     }
 
-    /// The next frame.
+    /// The next object.
     ///
     /// # Errors
     ///
     /// When what follows cannot be read or starts like a frame and is none, and when the first bytes of the input
     /// are something else altogether.
-    pub(crate) fn next(&mut self) -> Result<Option<SChunk>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Object>> {
         if self.wanted == Some(0) {
             return Ok(None);
         }
         let head = self.head()?;
-        if probe(&head) != Kind::Frame && probe(&head) != Kind::OlderFrame {
-            return self.no_frame(head);
-        }
-        let (store, at) = (self.store(head)?, self.at);
-        let schunk =
-            SChunk::from_store_with(store, &OpenOptions::default().offset(at).dparams(self.dparams.clone()))?;
-        self.at = at.saturating_add(schunk.frame_len());
+        let object = match probe(&head) {
+            Kind::Frame | Kind::OlderFrame => self.frame(head)?,
+            _ if self.first || self.named => self.chunk(head)?,
+            _ => return self.no_frame(&head),
+        };
+        self.at = self.at.saturating_add(object.stored());
         self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(1));
         self.first = false;
-        Ok(Some(schunk))
+        Ok(Some(object))
     }
 
     /// The next bytes, enough to tell what they are.
@@ -145,11 +151,41 @@ impl Frames {
         Ok(head)
     }
 
-    /// What is not a frame is foreign at the start of an input, and passed over behind a frame, as all readers do.
-    fn no_frame(&mut self, head: Vec<u8>) -> Result<Option<SChunk>> {
-        if self.first {
-            return Err(Error::NotBlosc { start: head });
+    /// The frame that begins with `head`.
+    fn frame(&self, head: Vec<u8>) -> Result<Object> {
+        // A length that makes no sense is for the library to judge: it gets what there is.
+        let len = FrameHeader::parse(&head).map_or(HEADER as u64, |header| header.frame_len());
+        let options = OpenOptions::default().offset(self.at).dparams(self.dparams.clone());
+        let schunk = SChunk::from_store_with(self.store(head, len)?, &options)?;
+        Ok(Object::Frame(Box::new(schunk)))
+    }
+
+    /// The chunk that begins with `head`, and is all there is.
+    fn chunk(&self, head: Vec<u8>) -> Result<Object> {
+        let header = chunk::header_of(&head).ok_or_else(|| Error::NotBlosc { start: head.clone() })?;
+        // One byte more tells whether there are others.
+        let store = self.store(head.clone(), chunk::stored_len(&header).saturating_add(1))?;
+        let left = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at);
+        if !self.named && chunk::recognise(&head, left).is_none() {
+            return Err(self.perhaps_chunk(head, &header, left));
         }
+        Ok(Object::Chunk(Box::new(BareChunk::open(store, self.at, self.dparams.clone())?)))
+    }
+
+    /// Not quite a chunk: perhaps a damaged one, perhaps something else.
+    fn perhaps_chunk(&self, start: Vec<u8>, header: &ChunkHeader, left: u64) -> Error {
+        let found = match &self.source {
+            Source::Stored(_) => Some(left),
+            Source::Piped(_) => Some(left).filter(|left| *left < chunk::stored_len(header)),
+        };
+        match probe(&start) {
+            Kind::Chunk => Error::PerhapsChunk { cbytes: chunk::stored_len(header), found },
+            _ => Error::NotBlosc { start },
+        }
+    }
+
+    /// What is not a frame is passed over behind a frame, as all readers do.
+    fn no_frame(&mut self, head: &[u8]) -> Result<Option<Object>> {
         self.trailing = match &self.source {
             Source::Stored(store) => store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at),
             Source::Piped(stdin) => {
@@ -160,13 +196,11 @@ impl Frames {
         Ok(None)
     }
 
-    /// A store in which the frame that begins with `head` can be read at [`at`](Self::at).
-    fn store(&self, head: Vec<u8>) -> Result<Arc<dyn ReadAt>> {
+    /// A store in which the `len` bytes that begin with `head` can be read at [`at`](Self::at).
+    fn store(&self, head: Vec<u8>, len: u64) -> Result<Arc<dyn ReadAt>> {
         match &self.source {
             Source::Stored(store) => Ok(Arc::clone(store)),
             Source::Piped(stdin) => {
-                // A length that makes no sense is for the library to judge: it gets what there is.
-                let len = FrameHeader::parse(&head).map_or(HEADER as u64, |header| header.frame_len());
                 let inner = spool(Cursor::new(head).chain(stdin.lock()).take(len))?;
                 Ok(Arc::new(Shifted { inner, by: self.at }))
             }

@@ -45,6 +45,9 @@ impl Place {
                 self.offset = Some(*at);
                 (self.expected, self.found) = (expected.0.map(u64::from), found.0.map(u64::from));
             }
+            Some(crate::error::Error::Chunk { at, source }) => {
+                self.offset = Some(at.saturating_add(position(source)));
+            }
             _ => {}
         }
         if let Some(error) = error.downcast_ref::<b2frame::Error>() {
@@ -59,9 +62,26 @@ impl Place {
         if let Some(b2frame::Error::Corrupt { what, .. }) = error.downcast_ref() {
             (self.expected, self.found) = clash(what).unzip();
         }
+        if let Some(blosc_chunk::Error::Corrupt {
+            what: blosc_chunk::Corrupt::Truncated { cbytes, len },
+            ..
+        }) = error.downcast_ref()
+        {
+            (self.expected, self.found) = (Some(*cbytes as u64), Some(*len as u64));
+        }
         if let Some(blosc_chunk::Error::Block { nblock, .. }) = error.downcast_ref() {
             self.block = Some(*nblock);
         }
+    }
+}
+
+/// Where in a chunk the damage is (bytes).
+fn position(error: &blosc_chunk::Error) -> u64 {
+    match error {
+        blosc_chunk::Error::Corrupt { at, .. }
+        | blosc_chunk::Error::Block { at, .. }
+        | blosc_chunk::Error::Codec { at, .. } => *at,
+        _ => 0,
     }
 }
 

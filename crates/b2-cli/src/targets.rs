@@ -21,6 +21,10 @@ use crate::{
 pub(crate) const SUFFIX: &str = ".b2frame";
 /// The suffix of contiguous frames that hold an array.
 pub(crate) const ARRAY_SUFFIX: &str = ".b2nd";
+/// The suffix of bare chunks.
+pub(crate) const CHUNK_SUFFIX: &str = ".chunk";
+/// Every suffix that is taken off.
+pub(crate) const SUFFIXES: [&str; 3] = [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX];
 
 /// Where one output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +40,8 @@ pub(crate) enum Target {
 /// What is done to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// The suffix is put on.
-    Add,
+    /// This suffix is put on.
+    Add(&'static str),
     /// The suffix is taken off.
     Strip,
 }
@@ -103,9 +107,9 @@ impl<'a> Targets<'a> {
     fn name(&self, origin: &Origin) -> Result<OsString> {
         let name = origin.path().and_then(Path::file_name).unwrap_or(OsStr::new("stdin"));
         match self.naming {
-            Naming::Add => {
+            Naming::Add(suffix) => {
                 let mut name = name.to_owned();
-                name.push(self.args.suffix.as_deref().unwrap_or(SUFFIX));
+                name.push(self.args.suffix.as_deref().unwrap_or(suffix));
                 Ok(name)
             }
             Naming::Strip => strip(name, self.args.suffix.as_deref()),
@@ -117,17 +121,25 @@ impl<'a> Targets<'a> {
 fn strip(name: &OsStr, suffix: Option<&str>) -> Result<OsString> {
     let suffixes = match suffix {
         Some(suffix) => vec![suffix],
-        None => vec![SUFFIX, ARRAY_SUFFIX],
+        None => SUFFIXES.to_vec(),
     };
     let bytes = name.as_encoded_bytes();
     let stem = suffixes
         .iter()
         .find_map(|suffix| bytes.strip_suffix(suffix.as_bytes()))
         .filter(|stem| !stem.is_empty());
-    let lost = || Error::NoSuffix { suffix: suffixes.join(" or ") };
+    let lost = || Error::NoSuffix { suffix: either(&suffixes) };
     // The suffix is text, and so the cut is at a border of characters wherever the name is text.
     let stem = stem.and_then(|stem| name.to_str().map(|text| &text[..stem.len()])).map(OsString::from);
     stem.or_else(|| stem_of_bytes(name, &suffixes)).ok_or_else(lost)
+}
+
+/// `.a`, `.a or .b`, `.a, .b or .c`.
+fn either(suffixes: &[&str]) -> String {
+    match suffixes {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => suffixes.concat(),
+    }
 }
 
 /// The same for names that are not UTF-8, on systems where names are bytes.
@@ -180,15 +192,16 @@ mod tests {
     fn names_are_made_beside_the_input() {
         let args = OutputArgs::default();
         assert_eq!(
-            target(&args, Naming::Add, &file("d/x.f32")).unwrap(),
+            target(&args, Naming::Add(SUFFIX), &file("d/x.f32")).unwrap(),
             Target::File("d/x.f32.b2frame".into())
         );
         assert_eq!(
             target(&args, Naming::Strip, &file("d/x.f32.b2frame")).unwrap(),
             Target::File("d/x.f32".into())
         );
+        assert_eq!(target(&args, Naming::Strip, &file("x.chunk")).unwrap(), Target::File("x".into()));
         assert_eq!(target(&args, Naming::Strip, &file("x.b2nd")).unwrap(), Target::File("x".into()));
-        assert_eq!(target(&args, Naming::Add, &Origin::Stdin).unwrap(), Target::Stdout);
+        assert_eq!(target(&args, Naming::Add(SUFFIX), &Origin::Stdin).unwrap(), Target::Stdout);
     }
 
     #[test]
@@ -205,7 +218,7 @@ mod tests {
     #[test]
     fn one_file_does_not_take_many_inputs() {
         let args = OutputArgs { output: Some("no-such-directory/out".into()), ..OutputArgs::default() };
-        let refused = Targets::new(&args, Naming::Add, 2);
+        let refused = Targets::new(&args, Naming::Add(SUFFIX), 2);
         assert!(matches!(refused, Err(Error::OneForMany { inputs: 2 })));
     }
 
@@ -213,7 +226,7 @@ mod tests {
     fn two_inputs_do_not_share_an_output() {
         let dir = tempfile::tempdir().unwrap();
         let args = OutputArgs { output_dir: Some(dir.path().join("new")), ..OutputArgs::default() };
-        let mut targets = Targets::new(&args, Naming::Add, 2).unwrap();
+        let mut targets = Targets::new(&args, Naming::Add(SUFFIX), 2).unwrap();
         assert_eq!(targets.next(&file("a/x")).unwrap(), Target::File(dir.path().join("new/x.b2frame")));
         assert!(matches!(targets.next(&file("b/x")), Err(Error::Twice { .. })));
     }
@@ -225,16 +238,19 @@ mod tests {
         fs::write(&path, b"data").unwrap();
         let args = OutputArgs { output: Some(path.clone()), force: true, ..OutputArgs::default() };
         let origin = Origin::File { path, part: crate::input::Part::Whole };
-        assert!(matches!(target(&args, Naming::Add, &origin), Err(Error::Same { .. })));
+        assert!(matches!(target(&args, Naming::Add(SUFFIX), &origin), Err(Error::Same { .. })));
     }
 
     #[cfg(unix)]
     #[test]
     fn devices_need_force() {
         let mut args = OutputArgs { output: Some("/dev/null".into()), ..OutputArgs::default() };
-        assert!(matches!(target(&args, Naming::Add, &file("x")), Err(Error::NotRegular { .. })));
+        assert!(matches!(target(&args, Naming::Add(SUFFIX), &file("x")), Err(Error::NotRegular { .. })));
         args.force = true;
-        assert_eq!(target(&args, Naming::Add, &file("x")).unwrap(), Target::Device("/dev/null".into()));
+        assert_eq!(
+            target(&args, Naming::Add(SUFFIX), &file("x")).unwrap(),
+            Target::Device("/dev/null".into())
+        );
     }
 
     #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! Options of `compress`.
 
-use blosc_chunk::{CodecId, Pipeline};
+use blosc_chunk::{CodecId, Pipeline, Target};
 use clap::{Args, ValueEnum};
 
 use super::{GeneralArgs, InputArgs, OutputArgs, level::LevelArgs};
@@ -45,12 +45,18 @@ pub(crate) struct TuningArgs {
     /// Compress runs of equal values like other data
     #[arg(long, help_heading = "Compression")]
     pub(crate) no_special: bool,
+    /// Let the streams of a chunk share a dictionary made from its data (zstd; lz4 and lz4hc for blosc2-3.0)
+    #[arg(long, help_heading = "Compression")]
+    pub(crate) dict: bool,
+    /// The oldest reader to write for: blosc-1.3, blosc-1.11, blosc-1.14 (bare chunks), blosc2-2.0, blosc2-3.0
+    #[arg(long, value_name = "READER", default_value = "blosc2-2.0", value_parser = parse_target, help_heading = "Compression")]
+    pub(crate) target: Target,
     /// Allow filters that lose data
     #[arg(long, help_heading = "Compression")]
     pub(crate) lossy: bool,
-    /// Format of the output
-    #[arg(long, value_name = "FMT", default_value = "b2frame", help_heading = "Output")]
-    pub(crate) format: CompressedFormat,
+    /// Format of the output [default: by the name given to -o, else b2frame]
+    #[arg(long, value_name = "FMT", help_heading = "Output")]
+    pub(crate) format: Option<CompressedFormat>,
     /// Read back and compare before success is reported (always done with --rm)
     #[arg(long, help_heading = "Output")]
     pub(crate) verify: bool,
@@ -88,6 +94,8 @@ pub(crate) enum Split {
 pub(crate) enum CompressedFormat {
     /// A contiguous Blosc2 frame.
     B2frame,
+    /// One chunk and nothing else, as Zarr stores them.
+    Chunk,
 }
 
 /// What is wrong with the value of an option.
@@ -102,6 +110,9 @@ pub(crate) enum ValueError {
     /// The library does not understand the filters.
     #[error("{}", chain(.0))]
     Filter(blosc_chunk::Error),
+    /// No reader of this name.
+    #[error("no reader has the name {name:?} ({})", target_names().join(", "))]
+    Target { name: String },
     /// Not an item size.
     #[error("{text:?} is neither `auto` nor a number of bytes from 1 to 255")]
     Typesize { text: String },
@@ -121,6 +132,18 @@ fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
     Pipeline::parse(text).map_err(|error| ValueError::Filter(error.into()))
 }
 
+fn parse_target(text: &str) -> Result<Target, ValueError> {
+    let target = TARGETS.into_iter().find(|target| target.to_string() == text);
+    target.ok_or_else(|| ValueError::Target { name: text.to_owned() })
+}
+
+fn target_names() -> Vec<String> {
+    TARGETS.iter().map(ToString::to_string).collect()
+}
+
+const TARGETS: [Target; 5] =
+    [Target::Blosc1_3, Target::Blosc1_11, Target::Blosc1_14, Target::Blosc2_0, Target::Blosc3_0];
+
 fn parse_typesize(text: &str) -> Result<Typesize, ValueError> {
     match text.parse() {
         Ok(0) | Err(_) if text != "auto" => Err(ValueError::Typesize { text: text.to_owned() }),
@@ -136,6 +159,7 @@ Examples:
   b2 c --fast *.f64                 lz4 for every file
   zcat log.gz | b2 c -t 1 > log.b2frame
   b2 c --filter delta,shuffle -C zstd -3 ticks.i64
+  b2 c --format chunk -C lz4 --target blosc-1.11 part.f64
   b2 c --rm --output-dir packed *.dat";
 
 #[cfg(test)]
@@ -150,6 +174,13 @@ mod tests {
         assert_eq!(parse_codec("gzip"), Err(ValueError::Codec { name: "gzip".into() }));
         assert_eq!(parse_codec("zstd:x"), Err(ValueError::Meta { meta: "x".into() }));
         assert_eq!(parse_codec("zstd:256"), Err(ValueError::Meta { meta: "256".into() }));
+    }
+
+    #[test]
+    fn targets_are_those_of_the_library() {
+        assert_eq!(parse_target("blosc-1.3"), Ok(Target::Blosc1_3));
+        assert_eq!(parse_target("blosc2-3.0"), Ok(Target::Blosc3_0));
+        assert_eq!(parse_target("blosc-2"), Err(ValueError::Target { name: "blosc-2".into() }));
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! `b2 compress`: files and pipes into frames.
+//! `b2 compress`: files and pipes into frames, or each into one chunk.
 //!
 //! A file becomes one frame, written where it will be renamed from. A pipe has no end to go back to, and the header
 //! of a frame, which comes first, is known last: so a pipe gets a sequence of frames, each made in memory from
 //! [`PIECE`] bytes of data.
+
+mod chunk;
 
 use std::{
     fs::{self, File},
@@ -12,28 +14,28 @@ use std::{
     time::Instant,
 };
 
-use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, Totals, compress_stream};
-use blosc_chunk::{CParams, CodecId, Registries, SplitMode};
+use b2frame::{CompressOptions, FrameParams, FrameWriter, Totals, compress_stream};
+use blosc_chunk::{CParams, CodecId, Dict, Registries, SplitMode, Target as Reader};
 use blosc_io::{FileStore, MemStore};
 use serde::Serialize;
 
 use crate::{
     args::{
         CompressArgs,
-        compress::{Split, TuningArgs, Typesize},
+        compress::{CompressedFormat, Split, TuningArgs, Typesize},
     },
     compare::{self, Digest, Digesting},
     context::Context,
     data::Data,
     error::{Doing, Error, Result},
     exit::Code,
-    frames::Frames,
     input::{self, Origin},
+    objects::Objects,
     progress::Progress,
     sink::Sink,
     size,
     stage::{StageOptions, Staged},
-    targets::{Naming, Target, Targets},
+    targets::{self, Naming, Target, Targets},
     typesize,
 };
 
@@ -49,23 +51,59 @@ struct CompressReport<'a> {
     nbytes: u64,
     file_bytes: u64,
     cratio: Option<f64>,
-    frames: u64,
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<u64>,
     typesize: usize,
     seconds: f64,
 }
 
 /// Compresses each input.
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &|path| !input::has_frame_suffix(path));
-    let targets = check(args).and_then(|()| Targets::new(&args.output, Naming::Add, inputs.len()));
+    let inputs = input::find(&args.inputs, &|path| !input::has_suffix(path));
+    let naming = Naming::Add(format(args).suffix());
+    let targets = check(args).and_then(|()| Targets::new(&args.output, naming, inputs.len()));
     match targets {
         Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
         Err(error) => cx.refuse(&error),
     }
 }
 
+/// The format that was asked for, or that the output is called after.
+fn format(args: &CompressArgs) -> CompressedFormat {
+    let named = |path: &Path| path.as_os_str().as_encoded_bytes().ends_with(targets::CHUNK_SUFFIX.as_bytes());
+    let by_name = || match &args.output.output {
+        Some(output) if named(output) => CompressedFormat::Chunk,
+        _ => CompressedFormat::B2frame,
+    };
+    args.tuning.format.unwrap_or_else(by_name)
+}
+
+impl CompressedFormat {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::B2frame => targets::SUFFIX,
+            Self::Chunk => targets::CHUNK_SUFFIX,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::B2frame => "b2frame",
+            Self::Chunk => "chunk",
+        }
+    }
+}
+
 /// What makes no sense for any input.
 fn check(args: &CompressArgs) -> Result<()> {
+    match format(args) {
+        CompressedFormat::B2frame if args.tuning.target < Reader::Blosc2_0 => {
+            return Err(Error::FrameForTarget { target: args.tuning.target });
+        }
+        CompressedFormat::Chunk if args.tuning.chunk_size.is_some() => return Err(Error::OneChunk),
+        _ => {}
+    }
     let registry = Registries::default().filters;
     if args.tuning.filter.is_lossy(&registry) {
         if !args.tuning.lossy {
@@ -82,25 +120,25 @@ fn one(args: &CompressArgs, cx: &Context, origin: &Origin, targets: &mut Targets
     let start = Instant::now();
     let data = Data::open(origin, &args.output)?;
     let target = targets.next(origin)?;
-    let params = frame_params(&args.tuning, origin, &data, cx);
+    let params = frame_params(&args.tuning, format(args), origin, &data, cx);
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
-    let work = Work { args, cx, origin, params, progress };
+    let work = Work { args, cx, origin, format: format(args), params, progress };
     let (counts, output) = match &target {
-        Target::Stdout => {
-            let mut sink = Sink::stdout(args.output.force)?;
-            (work.sequence(data, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, None)
-        }
-        Target::Device(path) => {
-            let mut sink = Sink::device(path)?;
-            (work.sequence(data, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, Some(path))
-        }
+        Target::Stdout => (work.to_stream(data, Sink::stdout(args.output.force)?)?, None),
+        Target::Device(path) => (work.to_stream(data, Sink::device(path)?)?, Some(path)),
         Target::File(path) => (work.to_file(data, path)?, Some(path)),
     };
     work.report(counts, output.map(|path| path.as_path()), start)
 }
 
 /// What the options and the data say about the frame to write.
-fn frame_params(tuning: &TuningArgs, origin: &Origin, data: &Data, cx: &Context) -> FrameParams {
+fn frame_params(
+    tuning: &TuningArgs,
+    format: CompressedFormat,
+    origin: &Origin,
+    data: &Data,
+    cx: &Context,
+) -> FrameParams {
     let (typesize, evidence) = match tuning.typesize {
         Typesize::Bytes(typesize) => (typesize, None),
         Typesize::Auto => {
@@ -114,14 +152,19 @@ fn frame_params(tuning: &TuningArgs, origin: &Origin, data: &Data, cx: &Context)
         None => params.chunksize(CHUNK),
     };
     let cparams = &params.cparams;
+    let chunks = match format {
+        CompressedFormat::B2frame => {
+            format!("chunks of {}", cx.console.units().size(params.chunksize as u64))
+        }
+        CompressedFormat::Chunk => "one chunk".to_owned(),
+    };
     cx.console.detail(&format!(
-        "{}: items of {typesize} bytes{}, {} -> {} level {}, chunks of {}",
+        "{}: items of {typesize} bytes{}, {} -> {} level {}, {chunks}",
         origin.name(),
         evidence.map(|text| format!(" ({text})")).unwrap_or_default(),
         cparams.filters,
         cparams.codec,
-        cparams.level,
-        cx.console.units().size(params.chunksize as u64)
+        cparams.level
     ));
     params
 }
@@ -129,8 +172,15 @@ fn frame_params(tuning: &TuningArgs, origin: &Origin, data: &Data, cx: &Context)
 /// Bytes of data in a chunk, when nobody says.
 const CHUNK: usize = 1 << 20;
 
+/// The greatest dictionary that every reader takes (bytes).
+const DICT: usize = 32 << 10;
+
 fn cparams(tuning: &TuningArgs, typesize: u8) -> CParams {
-    let default = if tuning.level.fast { CodecId::LZ4 } else { CodecId::ZSTD };
+    let default = match tuning.target {
+        _ if tuning.level.fast => CodecId::LZ4,
+        Reader::Blosc1_3 => CodecId::ZLIB,
+        _ => CodecId::ZSTD,
+    };
     let (codec, meta) = tuning.codec.map_or((default, 0), |choice| (choice.id, choice.meta));
     CParams::default()
         .codec(codec)
@@ -140,6 +190,8 @@ fn cparams(tuning: &TuningArgs, typesize: u8) -> CParams {
         .filters(tuning.filter)
         .block_size(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
         .special_values(!tuning.no_special)
+        .dict(if tuning.dict { Dict::Train { max: DICT } } else { Dict::None })
+        .target(tuning.target)
         .split(match tuning.split {
             Split::Always => SplitMode::Always,
             Split::Never => SplitMode::Never,
@@ -153,6 +205,7 @@ struct Work<'a> {
     args: &'a CompressArgs,
     cx: &'a Context,
     origin: &'a Origin,
+    format: CompressedFormat,
     params: FrameParams,
     progress: Progress,
 }
@@ -167,27 +220,58 @@ struct Counts {
 }
 
 impl Work<'_> {
-    /// One frame in one file.
+    /// One frame or chunk in one file.
     fn to_file(&self, data: Data, target: &Path) -> Result<Counts> {
         let (args, metadata) = (self.args, data.metadata.clone());
         let options = StageOptions { force: args.output.force, sync: !args.output.no_sync };
         let staged = Staged::create(target, options, &self.cx.unfinished)?;
-        let mut writer = FrameWriter::new(FileStore::from_file(staged.handle()?), &self.params)?;
-        let memory = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
-        let mut reader = Digesting::new(data.into_reader(), args.tuning.verify);
-        let totals = self.compress(&mut reader, &mut writer, &memory).map_err(|error| at(error, target))?;
-        let store = writer.finish().map_err(|error| at(error.into(), target))?;
-        let stored = store.into_file().metadata().map_err(Error::io_at(Doing::Write, target))?.len();
+        let (counts, digest) = match self.format {
+            CompressedFormat::B2frame => self.frame_to_file(data, staged.handle()?, target)?,
+            CompressedFormat::Chunk => self.chunk_to_file(data, staged.handle()?, target)?,
+        };
         if args.output.rm || args.tuning.verify {
             staged.sync()?;
-            self.read_back(staged.handle()?, reader.take_digest())?;
+            self.read_back(staged.handle()?, digest)?;
         }
         staged.commit(metadata.as_ref())?;
         match self.origin.path() {
             Some(path) if args.output.rm => fs::remove_file(path).map_err(Error::io(Doing::Remove))?,
             _ => {}
         }
-        Ok(Counts { frames: 1, nbytes: totals.nbytes, stored })
+        Ok(counts)
+    }
+
+    /// One frame, written piece by piece.
+    fn frame_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {
+        let mut writer = FrameWriter::new(FileStore::from_file(file), &self.params)?;
+        let memory = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
+        let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
+        let totals = self.compress(&mut reader, &mut writer, &memory).map_err(|error| at(error, target))?;
+        let store = writer.finish().map_err(|error| at(error.into(), target))?;
+        let stored = store.into_file().metadata().map_err(Error::io_at(Doing::Write, target))?.len();
+        Ok((Counts { frames: 1, nbytes: totals.nbytes, stored }, reader.take_digest()))
+    }
+
+    fn chunk_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {
+        let (chunk, counts, digest) = self.chunk(data)?;
+        let mut sink = Sink::file(file, target);
+        sink.write(&chunk).and_then(|()| sink.finish())?;
+        Ok((counts, digest))
+    }
+
+    /// What a stream can hold: one chunk, or any number of frames.
+    fn to_stream(&self, data: Data, mut out: Sink) -> Result<Counts> {
+        let counts = match self.format {
+            CompressedFormat::B2frame => self.sequence(data, &mut out)?,
+            CompressedFormat::Chunk => {
+                let (chunk, counts, digest) = self.chunk(data)?;
+                out.write(&chunk)?;
+                self.check_piece(chunk, &digest)?;
+                counts
+            }
+        };
+        out.finish()?;
+        Ok(counts)
     }
 
     /// Frames of [`PIECE`] bytes of data, one after the other.
@@ -206,7 +290,7 @@ impl Work<'_> {
                 counts.nbytes += totals.nbytes;
                 counts.stored += frame.len() as u64;
                 out.write(&frame)?;
-                self.check_piece(frame, reader.take_digest())?;
+                self.check_piece(frame, &reader.take_digest())?;
             }
             if totals.is_end {
                 return Ok(counts);
@@ -231,25 +315,27 @@ impl Work<'_> {
     /// Compares a finished file with its source: byte by byte where that can be read again.
     fn read_back(&self, file: File, digest: Digest) -> Result<()> {
         let options = self.cx.read_options();
-        let mut frames = Frames::of(Arc::new(FileStore::from_file(file)), self.cx.dparams());
+        let mut objects = Objects::of(Arc::new(FileStore::from_file(file)), self.cx.dparams());
         match self.origin.path().filter(|path| path.is_file()) {
             Some(path) => {
                 let source = File::open(path).map_err(Error::io(Doing::Open))?;
-                compare::equal(&mut frames, &mut io::BufReader::new(source), &options)
+                compare::equal(&mut objects, &mut io::BufReader::new(source), &options)
             }
             None => {
-                let schunk = frames.next()?.ok_or(Error::ReadBackPipe)?;
-                same(&Digest::of(&schunk, &options)?, &digest)
+                let object = objects.next()?.ok_or(Error::ReadBackPipe)?;
+                same(&Digest::of(&object, &options)?, &digest)
             }
         }
     }
 
-    /// The same for a frame of a sequence.
-    fn check_piece(&self, frame: Vec<u8>, digest: Digest) -> Result<()> {
+    /// The same for what went to a stream.
+    fn check_piece(&self, bytes: Vec<u8>, digest: &Digest) -> Result<()> {
         if !self.args.tuning.verify {
             return Ok(());
         }
-        same(&Digest::of(&SChunk::from_cframe(frame)?, &self.cx.read_options())?, &digest)
+        let mut objects = Objects::of(Arc::new(MemStore::new(bytes)), self.cx.dparams());
+        let object = objects.next()?.ok_or(Error::ReadBackPipe)?;
+        same(&Digest::of(&object, &self.cx.read_options())?, digest)
     }
 
     fn report(self, counts: Counts, output: Option<&Path>, start: Instant) -> Result<()> {
@@ -263,11 +349,12 @@ impl Work<'_> {
         let sizes = format!("{} -> {}", units.size(nbytes), units.size(stored));
         let ratio = size::ratio(nbytes, stored);
         let Some(output) = output.map(|path| path.display().to_string()) else {
-            let plural = if frames == 1 { "" } else { "s" };
-            console.note(&format!(
-                "{}: {name}: {sizes} ({ratio}x) in {frames} frame{plural}{speed}",
-                console.program()
-            ));
+            let pieces = match frames {
+                0 => "one chunk".to_owned(),
+                1 => "1 frame".to_owned(),
+                frames => format!("{frames} frames"),
+            };
+            console.note(&format!("{}: {name}: {sizes} ({ratio}x) in {pieces}{speed}", console.program()));
             return Ok(());
         };
         if console.json() {
@@ -278,7 +365,8 @@ impl Work<'_> {
                 nbytes,
                 file_bytes: stored,
                 cratio: size::cratio(nbytes, stored),
-                frames,
+                format: self.format.name(),
+                frames: (frames > 0).then_some(frames),
                 typesize: self.params.cparams.typesize,
                 seconds: elapsed.as_secs_f64(),
             });

@@ -1,4 +1,4 @@
-//! `b2 decompress`: frames back to what they were made from.
+//! `b2 decompress`: frames and chunks back to what they were made from.
 
 use std::{
     fs::{self, File, Metadata},
@@ -17,8 +17,9 @@ use crate::{
     data,
     error::{Doing, Error, Result},
     exit::Code,
-    frames::Frames,
     input::{self, Origin, Part},
+    object::Object,
+    objects::Objects,
     progress::Progress,
     sink::Sink,
     size,
@@ -34,13 +35,14 @@ struct DecompressReport<'a> {
     output: &'a str,
     nbytes: u64,
     file_bytes: u64,
-    frames: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<u64>,
     seconds: f64,
 }
 
 /// Restores each input.
 pub(crate) fn run(args: &DecompressArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::has_frame_suffix);
+    let inputs = input::find(&args.inputs, &input::has_suffix);
     match Targets::new(&args.output, Naming::Strip, inputs.len()) {
         Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
         Err(error) => cx.refuse(&error),
@@ -52,25 +54,25 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
         data::check_kind(path, &args.output)?;
     }
     let start = Instant::now();
-    let mut frames = Frames::open(origin, cx.dparams())?;
+    let mut objects = Objects::open(origin, cx.dparams())?;
     let work = Work { args, cx, origin };
     let (counts, output) = match targets.next(origin)? {
         Target::Stdout => {
             let mut sink = Sink::stdout_for_text(args.output.force);
-            (work.copy(&mut frames, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, None)
+            (work.copy(&mut objects, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, None)
         }
         Target::Device(path) => {
             let mut sink = Sink::device(&path)?;
-            let counts = work.copy(&mut frames, &mut sink)?;
+            let counts = work.copy(&mut objects, &mut sink)?;
             sink.finish()?;
             (counts, Some(path))
         }
-        Target::File(path) => (work.to_file(&mut frames, &path)?, Some(path)),
+        Target::File(path) => (work.to_file(&mut objects, &path)?, Some(path)),
     };
-    if frames.trailing() > 0 {
+    if objects.trailing() > 0 {
         cx.console.warning(
             &origin.name(),
-            &format!("{} bytes behind the last frame are no frame", frames.trailing()),
+            &format!("{} bytes behind the last frame are no frame", objects.trailing()),
         );
     }
     work.report(counts, output.as_deref(), start)
@@ -91,19 +93,19 @@ struct Counts {
 }
 
 impl Work<'_> {
-    /// Writes the content of all frames.
-    fn copy(&self, frames: &mut Frames, out: &mut Sink) -> Result<Counts> {
+    /// Writes the content of all objects.
+    fn copy(&self, objects: &mut Objects, out: &mut Sink) -> Result<Counts> {
         let mut guard = Guard::new(self.args.limits);
         let mut counts = Counts::default();
-        let progress = Progress::new(&self.cx.console, &self.origin.name(), frames.input_len());
-        while let Some(schunk) = frames.next()? {
-            guard.admit(&schunk)?;
-            let (nbytes, stored) = (content::nbytes(&schunk)?, schunk.frame_len());
-            content::all(&schunk, &self.cx.read_options(), &mut |bytes| {
+        let progress = Progress::new(&self.cx.console, &self.origin.name(), objects.input_len());
+        while let Some(object) = objects.next()? {
+            guard.admit(&object)?;
+            let (nbytes, stored) = (content::nbytes(&object)?, object.stored());
+            content::all(&object, &self.cx.read_options(), &mut |bytes| {
                 progress.add_share(bytes.len() as u64, nbytes, stored);
                 out.write(bytes)
             })?;
-            counts.frames += 1;
+            counts.frames += u64::from(matches!(object, Object::Frame(_)));
             counts.nbytes += nbytes;
             counts.stored += stored;
         }
@@ -111,12 +113,12 @@ impl Work<'_> {
     }
 
     /// Writes a file beside its target, and puts it in place when all is well.
-    fn to_file(&self, frames: &mut Frames, target: &Path) -> Result<Counts> {
+    fn to_file(&self, objects: &mut Objects, target: &Path) -> Result<Counts> {
         let output = &self.args.output;
         let options = StageOptions { force: output.force, sync: !output.no_sync };
         let staged = Staged::create(target, options, &self.cx.unfinished)?;
         let mut sink = Sink::file(staged.handle()?, target);
-        let counts = self.copy(frames, &mut sink)?;
+        let counts = self.copy(objects, &mut sink)?;
         sink.finish()?;
         if output.rm {
             staged.sync()?;
@@ -124,7 +126,7 @@ impl Work<'_> {
         }
         staged.commit(self.metadata().as_ref())?;
         if let (Some(path), true) = (self.origin.path(), output.rm) {
-            self.check_loss(frames.trailing())?;
+            self.check_loss(objects.trailing())?;
             fs::remove_file(path).map_err(Error::io(Doing::Remove))?;
         }
         Ok(counts)
@@ -142,8 +144,8 @@ impl Work<'_> {
         if trailing > 0 {
             return lose(format!("{trailing} bytes behind the last frame"));
         }
-        let mut frames = Frames::open(self.origin, self.cx.dparams())?;
-        while let Some(schunk) = frames.next()? {
+        let mut objects = Objects::open(self.origin, self.cx.dparams())?;
+        while let Some(Object::Frame(schunk)) = objects.next()? {
             if let Some(layer) = schunk.meta().iter().chain(schunk.vlmeta().stored().iter()).next() {
                 return lose(format!("the metalayer `{}`", layer.name_text()));
             }
@@ -155,7 +157,7 @@ impl Work<'_> {
     fn read_back(&self, mut file: File) -> Result<()> {
         file.rewind().map_err(Error::io(Doing::Read))?;
         compare::equal(
-            &mut Frames::open(self.origin, self.cx.dparams())?,
+            &mut Objects::open(self.origin, self.cx.dparams())?,
             &mut io::BufReader::new(file),
             &self.cx.read_options(),
         )
@@ -182,7 +184,7 @@ impl Work<'_> {
                 output,
                 nbytes,
                 file_bytes: stored,
-                frames,
+                frames: (frames > 0).then_some(frames),
                 seconds,
             });
         }

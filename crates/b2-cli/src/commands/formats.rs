@@ -51,6 +51,12 @@ const FORMATS: &[FormatRow] = &[
         write: false,
         note: "n-dimensional array in a contiguous frame (.b2nd)",
     },
+    FormatRow {
+        name: "chunk",
+        read: true,
+        write: true,
+        note: "bare chunk of Blosc 1 or Blosc2, as Zarr stores them (.chunk)",
+    },
     FormatRow { name: "raw", read: true, write: true, note: "bytes without any format" },
 ];
 

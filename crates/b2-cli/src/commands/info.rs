@@ -1,5 +1,7 @@
 //! `b2 info`: what a file is.
 
+mod chunk;
+
 use core::fmt::Write;
 use std::{io, path::Path};
 
@@ -10,34 +12,44 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Code,
-    frames::Frames,
     input::{self, Origin},
+    object::Object,
+    objects::Objects,
     report::{ChunkRow, ChunkTable, InfoReport},
     size::{self, Units},
 };
 
 /// Tells about each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::is_frame);
+    let inputs = input::find(&args.inputs, &input::is_ours);
     cx.each(inputs, |origin| one(cx, origin))
 }
 
 fn one(cx: &Context, origin: &Origin) -> Result<()> {
-    let mut source = Frames::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
-    let mut frames = Vec::new();
-    while let Some(schunk) = source.next()? {
-        frames.push(schunk);
+    let mut objects = Objects::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
+    let mut found = Vec::new();
+    while let Some(object) = objects.next()? {
+        match object {
+            Object::Frame(schunk) => found.push(*schunk),
+            // A chunk is all there is in its file.
+            Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
+        }
     }
+    frames(cx, &origin.name(), &found, objects.trailing())
+}
+
+/// Tells about frames.
+fn frames(cx: &Context, name: &str, frames: &[SChunk], trailing: u64) -> Result<()> {
     let Some(first) = frames.first() else { return Ok(()) };
-    let (name, console) = (origin.name(), &cx.console);
+    let console = &cx.console;
     let table = console.verbose() >= 2;
-    let report = InfoReport::new(&name, &frames, first, table && console.json());
+    let report = InfoReport::new(name, frames, first, table && console.json());
     if console.json() {
         console.document(&report)?;
     } else {
-        console.print(&text(&report, source.trailing(), console.verbose() > 0, console.units()))?;
+        console.print(&text(&report, trailing, console.verbose() > 0, console.units()))?;
         if table {
-            chunks(cx, &frames)?;
+            chunks(cx, frames)?;
         }
     }
     if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
@@ -143,11 +155,7 @@ impl Lines {
     }
 
     fn pipeline(&mut self, report: &InfoReport<'_>, verbose: bool) {
-        let slots = report.filters.iter().zip(&report.filters_meta);
-        let filters: Vec<_> = slots
-            .map(|(name, meta)| if *meta == 0 { name.clone() } else { format!("{name}:{meta}") })
-            .collect();
-        let filters = if filters.is_empty() { "no filter".to_owned() } else { filters.join(", ") };
+        let filters = filters_text(&report.filters, &report.filters_meta);
         let dict = if report.dict { ", dictionary" } else { "" };
         let split = if verbose { format!(", split {}", report.split) } else { String::new() };
         self.add("pipeline", &format!("{filters} -> {} level {}{dict}{split}", report.codec, report.clevel));
@@ -196,6 +204,14 @@ impl Lines {
             );
         }
     }
+}
+
+/// `shuffle, trunc_prec:20`.
+fn filters_text(names: &[String], metas: &[u8]) -> String {
+    let slots = names.iter().zip(metas);
+    let filters: Vec<_> =
+        slots.map(|(name, meta)| if *meta == 0 { name.clone() } else { format!("{name}:{meta}") }).collect();
+    if filters.is_empty() { "no filter".to_owned() } else { filters.join(", ") }
 }
 
 /// `61.0 MiB -> 5.1 MiB  11.9x`, the ratio only where there is one.

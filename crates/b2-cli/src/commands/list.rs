@@ -8,8 +8,9 @@ use crate::{
     context::Context,
     error::Result,
     exit::Code,
-    frames::Frames,
     input::{self, Origin},
+    object::Object,
+    objects::Objects,
     size,
     table::{Align, Table},
 };
@@ -25,13 +26,14 @@ struct ListRow {
     nbytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cratio: Option<f64>,
-    frames: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<u64>,
 }
 
 /// Lists the inputs; the table is printed when all of them have been looked at, since its columns depend on all.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
     let mut rows = Vec::new();
-    let inputs = input::find(&args.inputs, &input::is_frame);
+    let inputs = input::find(&args.inputs, &input::is_ours);
     let code = cx.each(inputs, |origin| {
         let row = row(cx, origin)?;
         if cx.console.json() {
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
 }
 
 fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
-    let mut frames = Frames::open(origin, cx.dparams())?;
+    let mut objects = Objects::open(origin, cx.dparams())?;
     let mut row = ListRow {
         schema: "b2.list/1",
         path: origin.name(),
@@ -63,16 +65,22 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         file_bytes: 0,
         nbytes: 0,
         cratio: None,
-        frames: 0,
+        frames: None,
     };
-    while let Some(schunk) = frames.next()? {
-        if schunk.nd_meta()?.is_some() {
-            row.format = "b2nd";
+    while let Some(object) = objects.next()? {
+        row.nbytes += object.nbytes();
+        row.file_bytes += object.stored();
+        match object {
+            Object::Frame(schunk) => {
+                row.format = if schunk.nd_meta()?.is_some() { "b2nd" } else { row.format };
+                row.frames = Some(row.frames.unwrap_or(0) + 1);
+                row.nchunks += schunk.nchunks();
+            }
+            Object::Chunk(_) => {
+                row.format = "chunk";
+                row.nchunks += 1;
+            }
         }
-        row.frames += 1;
-        row.nchunks += schunk.nchunks();
-        row.nbytes += schunk.nbytes();
-        row.file_bytes += schunk.frame_len();
     }
     row.cratio = size::cratio(row.nbytes, row.file_bytes);
     Ok(row)

@@ -1,18 +1,22 @@
 //! `b2 verify`: decode everything, say what is bad, change nothing.
 
 use b2frame::{BadChunk, SChunk, VerifyOptions, VerifyReport};
+use blosc_chunk::{Chunk, Depth, Limits, Report, Scratch};
 use serde::Serialize;
 
 use crate::{
     args::VerifyArgs,
+    chunk::BareChunk,
     content::Guard,
     context::Context,
     error::{Error, Result, chain},
     exit::Code,
-    frames::Frames,
     input::{self, Origin},
+    object::Object,
+    objects::Objects,
     place::{Place, place_of},
     progress::Progress,
+    report::note_text,
     size,
 };
 
@@ -26,8 +30,11 @@ struct Findings {
     path: String,
     ok: bool,
     nchunks: u64,
+    /// Blocks of a bare chunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nblocks: Option<u64>,
     nbytes: u64,
-    /// Chunks that cannot be read.
+    /// Chunks that cannot be read; of a bare chunk, the blocks.
     bad: Vec<Problem>,
     /// How many there are, when not all are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,21 +66,24 @@ struct Problem {
 
 /// Verifies each input.
 pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::is_frame);
+    let inputs = input::find(&args.inputs, &input::is_ours);
     cx.each(inputs, |origin| one(args, cx, origin))
 }
 
 fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut frames = Frames::open(origin, cx.dparams())?;
+    let mut objects = Objects::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin.name());
     let mut guard = Guard::new(args.limits);
-    let progress = Progress::new(&cx.console, &findings.path, frames.input_len());
+    let progress = Progress::new(&cx.console, &findings.path, objects.input_len());
     let mut nframe = 0;
     loop {
-        match frames.next() {
-            Ok(Some(schunk)) => {
-                guard.admit(&schunk)?;
-                findings.add(nframe, verify(&schunk, cx, &progress));
+        match objects.next() {
+            Ok(Some(object)) => {
+                guard.admit(&object)?;
+                match &object {
+                    Object::Frame(schunk) => findings.add(nframe, verify(schunk, cx, &progress)),
+                    Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
+                }
                 nframe += 1;
             }
             Ok(None) => break,
@@ -86,8 +96,8 @@ fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
         }
     }
     drop(progress);
-    if frames.trailing() > 0 {
-        findings.warnings.push(format!("{} bytes behind the last frame are no frame", frames.trailing()));
+    if objects.trailing() > 0 {
+        findings.warnings.push(format!("{} bytes behind the last frame are no frame", objects.trailing()));
     }
     findings.print(cx)
 }
@@ -108,6 +118,7 @@ impl Findings {
             path,
             ok: true,
             nchunks: 0,
+            nblocks: None,
             nbytes: 0,
             bad: Vec::new(),
             bad_count: None,
@@ -142,6 +153,46 @@ impl Findings {
         self.bad_count = (self.nbad > self.bad.len() as u64).then_some(self.nbad);
     }
 
+    /// Decodes a bare chunk block by block.
+    fn add_chunk(&mut self, stored: &BareChunk, cx: &Context) -> Result<()> {
+        let bytes = stored.bytes(cx.memory())?;
+        let wrong = |source| Error::Chunk { at: stored.offset(), source };
+        let chunk = match Chunk::parse(&bytes).map_err(wrong) {
+            Err(error) if error.code() == Code::Data => {
+                self.unopened(0, &error);
+                return Ok(());
+            }
+            chunk => chunk?,
+        };
+        // A block, what it was stored as, and two more for the filters.
+        let limits = Limits::none().max_nbytes(cx.memory() / 4);
+        let found =
+            chunk.validate(Depth::Decode, &mut Scratch::new(&stored.dparams().clone().limits(limits)));
+        self.nchunks += 1;
+        self.nblocks = Some(chunk.nblocks() as u64);
+        self.nbytes += chunk.header().nbytes() as u64;
+        self.warnings.extend(found.notes.iter().filter_map(note_text));
+        self.add_blocks(found, stored.offset());
+        Ok(())
+    }
+
+    /// Takes over what was found in the blocks of a chunk that starts at `offset`.
+    fn add_blocks(&mut self, found: Report, offset: u64) {
+        self.ok &= found.is_ok();
+        if let Some(source) = found.error {
+            let problem = self.problem(0, Place::default(), &Error::Chunk { at: offset, source });
+            self.other.push(problem);
+        }
+        for block in found.blocks {
+            let Some(source) = block.error else { continue };
+            let at = offset.saturating_add(block.offset as u64);
+            let place = Place { block: Some(block.nblock as u64), offset: Some(at), ..Place::default() };
+            let problem = self.problem(0, place, &Error::Chunk { at: offset, source });
+            self.bad.push(problem);
+        }
+        self.nbad = self.bad.len() as u64;
+    }
+
     fn unopened(&mut self, nframe: u64, error: &Error) {
         self.ok = false;
         let problem = self.problem(nframe, Place::default(), error);
@@ -152,8 +203,12 @@ impl Findings {
     fn problem(&mut self, nframe: u64, known: Place, error: &Error) -> Problem {
         self.code = self.code.and(error.code());
         let found = place_of(error);
-        let place =
-            Place { offset: known.offset.or(found.offset), chunk: known.chunk.or(found.chunk), ..found };
+        let place = Place {
+            offset: known.offset.or(found.offset),
+            chunk: known.chunk.or(found.chunk),
+            block: known.block.or(found.block),
+            ..found
+        };
         Problem { frame: (nframe > 0).then_some(nframe), place, kind: error.kind(), message: chain(error) }
     }
 
@@ -170,7 +225,11 @@ impl Findings {
             console.problem(Some(&self.path), problem.kind, &message, problem.place, None);
         }
         if self.bad.len() > shown {
-            console.note(&format!("... and {} more bad chunks (-v lists them)", self.nbad - shown as u64));
+            console.note(&format!(
+                "... and {} more bad {} (-v lists them)",
+                self.nbad - shown as u64,
+                self.unit()
+            ));
         }
         self.warnings.iter().take(shown).for_each(|warning| console.warning(&self.path, warning));
         console.print(&format!("{}: {}\n", self.path, self.verdict()))?;
@@ -182,14 +241,21 @@ impl Findings {
             return "OK (decoded; no checksums stored)".to_owned();
         }
         let word = if self.code == Code::Data { "DAMAGED" } else { "NOT READABLE" };
+        let (total, unit) = (self.nblocks.unwrap_or(self.nchunks), self.unit());
         if self.nbad > 0 {
-            let good = self.nchunks.saturating_sub(self.nbad);
-            return format!("{word}: {} chunks good, {} bad", size::count(good), size::count(self.nbad));
+            let good = total.saturating_sub(self.nbad);
+            return format!("{word}: {} {unit} good, {} bad", size::count(good), size::count(self.nbad));
         }
         match self.nchunks {
+            _ if self.nblocks.is_some() => word.to_owned(),
             0 => word.to_owned(),
             nchunks => format!("{word}: all {} chunks good, see above", size::count(nchunks)),
         }
+    }
+
+    /// What can be bad: the chunks of a frame, or the blocks of a bare chunk.
+    fn unit(&self) -> &'static str {
+        if self.nblocks.is_some() { "blocks" } else { "chunks" }
     }
 
     fn outcome(&self) -> Result<()> {

@@ -89,7 +89,8 @@ impl ChunkRow {
     }
 }
 
-fn special_name(kind: SpecialKind) -> &'static str {
+/// The name of a run.
+pub(super) fn special_name(kind: SpecialKind) -> &'static str {
     match kind {
         SpecialKind::Zeros => "zeros",
         SpecialKind::Nans => "nan",

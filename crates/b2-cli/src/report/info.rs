@@ -1,7 +1,7 @@
 //! One input, as `b2 info` tells about it: the keys of schema `b2.info/1`.
 
 use b2frame::{FrameHeader, SChunk};
-use blosc_chunk::{Dict, SplitMode};
+use blosc_chunk::{CodecId, Dict, SplitMode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -192,7 +192,8 @@ fn opens_with(schunk: &SChunk) -> String {
     let wide = (schunk.typesize() > 255).then(|| ((2, 11, 3), "items of more than 255 bytes".to_owned()));
     let ndim = schunk.nd_meta().ok().flatten().map_or(0, |meta| meta.ndim());
     let many = (ndim > 8).then(|| ((2, 21, 3), format!("{ndim} dimensions")));
-    let dict = (cparams.dict != Dict::None).then(|| ((3, 0, 0), "dictionary".to_owned()));
+    let lz4 = matches!(cparams.codec, CodecId::LZ4 | CodecId::LZ4HC);
+    let dict = (cparams.dict != Dict::None && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
     let filters = cparams.filters.active().filter_map(|slot| readers::filter(slot.id));
     let features = filters.chain(wide).chain(many).chain(dict);
     let plugin = readers::plugin(cparams.codec).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Which release of C-Blosc2 is the first that opens a frame, by what the frame uses.
+//! Which release of C-Blosc2 is the first that opens a frame, or of C-Blosc a chunk, by what it uses.
 
-use blosc_chunk::{CodecId, FilterId};
+use blosc_chunk::{ChunkHeader, CodecId, FilterId};
 
 /// A feature of a frame, and the release that brought it.
 type Feature = ((u8, u8, u8), String);
@@ -30,6 +30,18 @@ pub(crate) fn filter(id: FilterId) -> Option<Feature> {
         _ => return None,
     };
     Some((release, id.to_string()))
+}
+
+/// The first release of C-Blosc that reads a chunk of Blosc 1.
+pub(crate) fn blosc1(header: &ChunkHeader) -> &'static str {
+    let filters = header.pipeline();
+    match header.codec_id() {
+        _ if header.is_memcpyed() || header.nbytes() == 0 => "1.0",
+        CodecId::ZSTD => "1.11",
+        _ if filters.contains(FilterId::BITSHUFFLE) => "1.7",
+        CodecId::BLOSCLZ => "1.0",
+        _ => "1.3",
+    }
 }
 
 /// A codec that comes as a plugin, by name.

@@ -169,13 +169,13 @@ fn outputs_go_where_they_are_sent() {
     b2: 2 inputs cannot go into one file
     hint: use --output-dir, or -c for one stream
     "#);
-    snapshot!(dir.b2("d a"), @r#"
+    snapshot!(dir.b2("d a"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: a: the name does not end in .b2frame or .b2nd, so that there is nothing to take away
+    b2: a: the name does not end in .b2frame, .b2nd or .chunk, so that there is nothing to take away
     hint: use -o to name the output, or --suffix
-    "#);
+    ");
 }
 
 #[test]

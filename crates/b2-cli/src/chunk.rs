@@ -1,0 +1,261 @@
+//! A bare chunk: a file that is one chunk and nothing else, as Zarr stores them.
+//!
+//! Content is read in steps of whole blocks, so that a chunk of any size passes through bounded memory; whoever wants
+//! to look inside gets all of its bytes, if they fit.
+
+use core::{num::NonZeroUsize, ops::Range};
+use std::sync::Arc;
+
+use b2frame::{Kind, ReadOptions, probe};
+use blosc_chunk::{BlockReport, ChunkHeader, ChunkIndex, Corrupt, DParams, IndexStep, Scratch, Threads};
+use blosc_io::ReadAt;
+
+use crate::{
+    content::Sink,
+    error::{Doing, Error, Result},
+};
+
+/// A chunk in a store.
+pub(crate) struct BareChunk {
+    store: Arc<dyn ReadAt>,
+    offset: u64,
+    header: ChunkHeader,
+    dparams: DParams,
+}
+
+/// The header at the start of `head`, if that can be one of a chunk of `len` bytes. Chunks have no magic: what tells
+/// them from other files is that the length in the header is exactly the length of the file.
+pub(crate) fn recognise(head: &[u8], len: u64) -> Option<ChunkHeader> {
+    header_of(head).filter(|header| stored_len(header) == len)
+}
+
+/// The header at the start of `head`, if there is one, of a file of any length.
+pub(crate) fn header_of(head: &[u8]) -> Option<ChunkHeader> {
+    let unnamed = matches!(probe(head), Kind::Chunk | Kind::Unknown);
+    ChunkHeader::parse(head).ok().filter(|_| unnamed)
+}
+
+/// Bytes of the chunk. A lazy one has no blocks, but a list of their sizes.
+pub(crate) fn stored_len(header: &ChunkHeader) -> u64 {
+    if !header.is_lazy() {
+        return header.cbytes() as u64;
+    }
+    header.header_len() as u64 + 8 * header.nblocks() as u64 + LAZY_PLACE
+}
+
+/// Bytes of a lazy chunk's number and position in its frame.
+pub(crate) const LAZY_PLACE: u64 = 12;
+
+impl BareChunk {
+    /// The chunk that starts at `offset`.
+    ///
+    /// # Errors
+    ///
+    /// When its header makes no sense, or it is not all there.
+    pub(crate) fn open(store: Arc<dyn ReadAt>, offset: u64, dparams: DParams) -> Result<Self> {
+        let there = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(offset);
+        let mut head = vec![0; usize::try_from(there).map_or(ChunkHeader::MAX_LEN, min_header)];
+        store.read_exact_at(offset, &mut head).map_err(Error::io(Doing::Read))?;
+        let header = ChunkHeader::parse(&head).map_err(|source| Error::Chunk { at: offset, source })?;
+        if there < stored_len(&header) {
+            let (cbytes, len) = (header.cbytes(), usize::try_from(there).unwrap_or(usize::MAX));
+            let what = Corrupt::Truncated { cbytes, len };
+            let source = blosc_chunk::Error::Corrupt { at: 0xc, what };
+            return Err(Error::Chunk { at: offset, source });
+        }
+        Ok(Self { store, offset, header, dparams })
+    }
+
+    /// The header.
+    pub(crate) fn header(&self) -> &ChunkHeader {
+        &self.header
+    }
+
+    /// Where it starts in the file (bytes).
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn stored(&self) -> u64 {
+        stored_len(&self.header)
+    }
+
+    /// How its blocks are to be decoded.
+    pub(crate) fn dparams(&self) -> &DParams {
+        &self.dparams
+    }
+
+    /// All its bytes, to look at its blocks.
+    ///
+    /// # Errors
+    ///
+    /// When they, and what there is to say about the blocks, are more than `memory`, or cannot be read.
+    pub(crate) fn bytes(&self, memory: u64) -> Result<Vec<u8>> {
+        // A block takes four bytes at least.
+        let nblocks = (self.header.nblocks() as u64).min(self.stored() / 4);
+        let needed = self.stored() + nblocks * BLOCK_REPORT;
+        if needed > memory {
+            return Err(Error::MaxMemory { needed, limit: memory });
+        }
+        let mut bytes = vec![0; usize::try_from(self.stored()).unwrap_or_default()];
+        self.store.read_exact_at(self.offset, &mut bytes).map_err(Error::io(Doing::Read))?;
+        Ok(bytes)
+    }
+
+    /// Hands the bytes `range` of the data to `sink`, piece by piece in order.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the blocks, after everything before them; or what `sink` says.
+    pub(crate) fn part(&self, range: Range<u64>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+        let place = |end: u64| usize::try_from(end).unwrap_or(usize::MAX).min(self.header.nbytes());
+        let (mut at, end) = (place(range.start), place(range.end));
+        if at >= end {
+            return Ok(());
+        }
+        let index = self.index(options.max_memory)?;
+        let (step, threads) = self.steps(options)?;
+        let mut scratch = Scratch::new(&self.dparams.clone().threads(threads));
+        let mut data = vec![0; step.min(end - at)];
+        while at < end {
+            let next = ((at / step + 1) * step).min(end);
+            let piece = &mut data[..next - at];
+            self.decode(&index, at..next, piece, &mut scratch, options.max_memory)?;
+            sink(piece)?;
+            at = next;
+        }
+        Ok(())
+    }
+
+    /// Fetches and decodes the bytes `range`, which are as many as `dest` has.
+    fn decode(
+        &self,
+        index: &ChunkIndex,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+        memory: u64,
+    ) -> Result<()> {
+        let plan = index.plan(range, MERGE_GAP).map_err(self.wrong())?;
+        let at = |end: usize| self.offset.saturating_add(end as u64);
+        let ranges: Vec<_> = plan.ranges().iter().map(|range| at(range.start)..at(range.end)).collect();
+        let needed = ranges.iter().map(|range| range.end - range.start).sum::<u64>() + dest.len() as u64;
+        if needed > memory {
+            return Err(Error::MaxMemory { needed, limit: memory });
+        }
+        let parts = self.store.read_ranges(&ranges).map_err(Error::io(Doing::Read))?;
+        index.decode(&plan, &parts, dest, scratch).map_err(self.wrong())
+    }
+
+    /// Where the blocks are.
+    fn index(&self, memory: u64) -> Result<ChunkIndex> {
+        let mut len = ChunkHeader::MAX_LEN.min(self.header.cbytes());
+        loop {
+            // Besides the bytes themselves, the place of each block is kept.
+            let needed = 8 * len as u64;
+            if needed > memory {
+                return Err(Error::MaxMemory { needed, limit: memory });
+            }
+            let mut head = vec![0; len];
+            self.store.read_exact_at(self.offset, &mut head).map_err(Error::io(Doing::Read))?;
+            match ChunkIndex::parse(&head).map_err(self.wrong())? {
+                IndexStep::Ready(index) => return Ok(index),
+                IndexStep::Needs(more) => len = more,
+            }
+        }
+    }
+
+    /// Bytes of data to decode at a time, and by how many threads.
+    fn steps(&self, options: &ReadOptions) -> Result<(usize, Threads)> {
+        // The blocks of a VL-block chunk are found by going over all of them.
+        let header = &self.header;
+        let block = if header.is_vl() { header.nbytes() } else { header.blocksize().min(header.nbytes()) };
+        let block = if header.is_memcpyed() || header.special().is_some() { 1 } else { block.max(1) };
+        // A piece and its compressed form, and what one thread works with: two blocks and a stream.
+        let needed = 5 * block as u64;
+        if needed > options.max_memory {
+            return Err(Error::MaxMemory { needed, limit: options.max_memory });
+        }
+        let left = usize::try_from(options.max_memory).unwrap_or(usize::MAX);
+        let step = (left / 4).min(STEP) / block * block;
+        let fitting = NonZeroUsize::new(left / 2 / (3 * block)).unwrap_or(NonZeroUsize::MIN);
+        let threads = match options.threads {
+            Threads::N(threads) => Threads::N(threads.min(fitting)),
+            other => other,
+        };
+        Ok((step.max(block), threads))
+    }
+
+    /// Adds where the chunk is to what is wrong with it.
+    fn wrong(&self) -> impl Fn(blosc_chunk::Error) -> Error + use<> {
+        let at = self.offset;
+        move |source| Error::Chunk { at, source }
+    }
+}
+
+fn min_header(there: usize) -> usize {
+    there.min(ChunkHeader::MAX_LEN)
+}
+
+/// Memory that a report about a block takes (bytes).
+const BLOCK_REPORT: u64 = size_of::<BlockReport>() as u64 + 8;
+
+/// Bytes of data that are decoded at a time, more or less.
+const STEP: usize = 16 << 20;
+
+/// Bytes between two blocks that are read rather than skipped.
+const MERGE_GAP: usize = 16 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blosc_chunk::{CParams, compress};
+    use blosc_io::MemStore;
+
+    fn data() -> Vec<u8> {
+        (0..300_000u32).flat_map(|i| (i / 3).to_le_bytes()).collect()
+    }
+
+    fn chunk(params: &CParams) -> Vec<u8> {
+        compress(&data(), params).unwrap()
+    }
+
+    #[test]
+    fn the_length_tells_chunks_from_other_files() {
+        let bytes = chunk(&CParams::default());
+        let len = bytes.len() as u64;
+        assert!(recognise(&bytes, len).is_some());
+        assert!(recognise(&bytes, len + 1).is_none());
+        assert!(recognise(&bytes[..15], len).is_none());
+        assert!(recognise(b"a text that is no chunk, of course", 34).is_none());
+    }
+
+    #[test]
+    fn parts_are_slices_of_the_whole_in_any_memory() {
+        let stored = chunk(&CParams::default().typesize(4).block_size(Some(8000)));
+        let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
+        for memory in [40_000, 200_000, 128 << 20] {
+            let options = ReadOptions::default().threads(Threads::One).max_memory(memory);
+            for range in [0..1_200_000, 0..1, 7999..8001, 5..1_199_999, 1_199_999..1_200_000, 9..9] {
+                let mut found = Vec::new();
+                let mut sink = |bytes: &[u8]| {
+                    found.extend_from_slice(bytes);
+                    Ok(())
+                };
+                bare.part(range.clone(), &options, &mut sink).unwrap();
+                let place = |end| usize::try_from(end).unwrap();
+                assert!(found == data()[place(range.start)..place(range.end)], "{range:?} in {memory}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_that_does_not_fit_is_a_limit() {
+        let stored = chunk(&CParams::default().block_size(Some(800_000)));
+        let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
+        let options = ReadOptions::default().max_memory(1 << 20);
+        let refused = bare.part(0..1, &options, &mut |_| Ok(()));
+        assert!(matches!(refused, Err(Error::MaxMemory { limit: 1_048_576, .. })));
+    }
+}

@@ -1,0 +1,150 @@
+//! `b2 info` on a bare chunk.
+
+use core::fmt::Write;
+
+use super::{Lines, PAGE, filters_text, sizes};
+use crate::{
+    chunk::BareChunk,
+    context::Context,
+    error::{Error, Result},
+    exit::Code,
+    report::{BlockRow, BlockTable, ChunkReport},
+    size::{self, Units},
+};
+
+/// Tells about a chunk.
+pub(super) fn run(cx: &Context, name: &str, chunk: &BareChunk) -> Result<()> {
+    let console = &cx.console;
+    let table = console.verbose() >= 2;
+    let bytes = match chunk.bytes(cx.memory()) {
+        // The header alone tells the most.
+        Err(Error::MaxMemory { .. }) if !table => None,
+        bytes => Some(bytes?),
+    };
+    let report = ChunkReport::new(name, chunk, bytes.as_deref(), table);
+    if console.json() {
+        console.document(&report)?;
+    } else {
+        console.print(&text(&report, console.units()))?;
+        if let Some(table) = report.blocks.filter(|_| report.nblocks > 0) {
+            blocks(cx, table)?;
+        }
+    }
+    if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+}
+
+/// The report for people: a line per topic.
+fn text(report: &ChunkReport<'_>, units: Units) -> String {
+    let maker = if report.format_version == 2 { "Blosc1" } else { "Blosc2" };
+    let headline = format!("{}: {maker} chunk (version {})\n", report.path, report.format_version);
+    let mut lines = Lines { text: headline, units };
+    let nitems = size::count(report.nbytes / report.typesize.max(1) as u64);
+    let sizes = sizes(report.nbytes, report.cbytes, units);
+    lines.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
+    lines.add("blocks", &blocks_text(report, units));
+    let codec = match report.codec_meta {
+        0 => report.codec.clone(),
+        meta => format!("{}:{meta}", report.codec),
+    };
+    if report.nblocks > 0 {
+        let filters = filters_text(&report.filters, &report.filters_meta);
+        lines.add("pipeline", &format!("{filters} -> {codec}{}", dict_text(report, units)));
+    }
+    lines.add("file", &file_text(report, units));
+    lines.add("checksums", "none");
+    lines.add("opens with", &report.opens_with);
+    report.warnings.iter().for_each(|warning| lines.add("warning", warning));
+    report.problems.iter().for_each(|problem| lines.add("problem", problem));
+    lines.text
+}
+
+/// How the data are kept.
+fn blocks_text(report: &ChunkReport<'_>, units: Units) -> String {
+    if report.nbytes == 0 {
+        return "none: there are no data".to_owned();
+    }
+    if let Some(special) = report.special {
+        return format!("none: {}", run_text(special));
+    }
+    if report.memcpyed {
+        return "none: the data are stored as they are".to_owned();
+    }
+    let mut text = size::count(report.nblocks as u64);
+    if report.vl_blocks {
+        return text + " of individual sizes";
+    }
+    if let Some(blocksize) = report.blocksize {
+        let _written = write!(text, " of {}", units.size(blocksize as u64));
+        let last = report.nbytes % blocksize.max(1) as u64;
+        if last > 0 && report.nblocks > 1 {
+            let _written = write!(text, ", last {}", units.size(last));
+        }
+    }
+    if report.split {
+        let _written = write!(text, ", split into {} streams", report.typesize);
+    }
+    text
+}
+
+fn run_text(special: &str) -> &'static str {
+    match special {
+        "zeros" => "all data are zero",
+        "nan" => "all items are NaN",
+        "value" => "all items are one value",
+        _ => "the data were never set",
+    }
+}
+
+fn dict_text(report: &ChunkReport<'_>, units: Units) -> String {
+    match (report.dict, report.dict_bytes) {
+        (true, Some(nbytes)) => format!(", dictionary of {}", units.size(nbytes as u64)),
+        (true, None) => ", dictionary".to_owned(),
+        (false, _) => String::new(),
+    }
+}
+
+fn file_text(report: &ChunkReport<'_>, units: Units) -> String {
+    let mut text = format!("{}     header {} B", units.size(report.file_bytes), report.header_bytes);
+    if report.lazy {
+        return text + "; a lazy chunk: its blocks are elsewhere";
+    }
+    if report.nblocks > 0 {
+        let _written = write!(text, ", block starts {}", units.size(4 * report.nblocks as u64));
+    }
+    if let Some(dead) = report.dead_bytes {
+        let _written = write!(text, ", dead {}", units.size(dead));
+    }
+    text
+}
+
+/// One line per block, printed as they come.
+fn blocks(cx: &Context, table: BlockTable<'_>) -> Result<()> {
+    let mut page = format!(
+        "{:>9}  {:>12}  {:>12}  {:>12}  {:>7}  streams\n",
+        "block", "offset", "bytes", "data", "ratio"
+    );
+    for row in table.rows() {
+        let _written = writeln!(page, "{}", line(&row));
+        if page.len() > PAGE {
+            cx.console.print(&page)?;
+            page.clear();
+        }
+    }
+    cx.console.print(&page)
+}
+
+fn line(row: &BlockRow) -> String {
+    let nblock = size::count(row.nblock as u64);
+    if let Some(error) = &row.error {
+        return format!("{nblock:>9}  {error}");
+    }
+    let (nbytes, cbytes) = (row.nbytes as u64, row.cbytes as u64);
+    format!(
+        "{nblock:>9}  {:>12}  {:>12}  {:>12}  {:>7}  {}",
+        row.offset.map_or("-".to_owned(), |offset| size::count(offset as u64)),
+        size::count(cbytes),
+        size::count(nbytes),
+        size::ratio(nbytes, cbytes),
+        row.summary()
+    )
+}

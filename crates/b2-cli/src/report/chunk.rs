@@ -1,0 +1,272 @@
+//! A bare chunk, as `b2 info` tells about it: keys of schema `b2.info/1`, and its blocks.
+
+use blosc_chunk::{
+    BlockRef, Chunk, ChunkHeader, CodecId, Depth, Note, Report, Scratch, SpecialKind, StreamKind, StreamRef,
+};
+use serde::{Serialize, Serializer};
+
+use super::{chunks::special_name, readers};
+use crate::{
+    chunk::BareChunk,
+    error::{Result, chain},
+    size,
+};
+
+/// What is known of one chunk.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChunkReport<'a> {
+    pub(crate) schema: &'static str,
+    pub(crate) path: &'a str,
+    pub(crate) format: &'static str,
+    pub(crate) format_version: u8,
+    pub(crate) nbytes: u64,
+    pub(crate) cbytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cratio: Option<f64>,
+    pub(crate) file_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dead_bytes: Option<u64>,
+    pub(crate) header_bytes: usize,
+    pub(crate) nblocks: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) blocksize: Option<usize>,
+    pub(crate) typesize: usize,
+    pub(crate) codec: String,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) codec_meta: u8,
+    pub(crate) filters: Vec<String>,
+    pub(crate) filters_meta: Vec<u8>,
+    pub(crate) split: bool,
+    pub(crate) dict: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dict_bytes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) special: Option<&'static str>,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) memcpyed: bool,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) vl_blocks: bool,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) lazy: bool,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) instrumented: bool,
+    /// What is odd, but can be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
+    /// What could not be found out, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) problems: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) blocks: Option<BlockTable<'a>>,
+    /// The first releases that open it.
+    #[serde(skip)]
+    pub(crate) opens_with: String,
+}
+
+impl<'a> ChunkReport<'a> {
+    /// What the header says, and with all `bytes` of the chunk also what its blocks say.
+    pub(crate) fn new(path: &'a str, chunk: &BareChunk, bytes: Option<&'a [u8]>, table: bool) -> Self {
+        let mut report = Self::of_header(path, chunk.header());
+        report.file_bytes = chunk.stored();
+        report.dead_bytes = report.lazy.then_some(0);
+        if let Some(bytes) = bytes.filter(|_| !report.lazy) {
+            report.look_inside(bytes, chunk, table);
+        }
+        report
+    }
+
+    fn of_header(path: &'a str, header: &ChunkHeader) -> Self {
+        let slots: Vec<_> = header.pipeline().active().collect();
+        let (nbytes, cbytes) = (header.nbytes() as u64, header.cbytes() as u64);
+        let plain = header.is_memcpyed() || header.special().is_some() || nbytes == 0;
+        Self {
+            schema: "b2.info/1",
+            path,
+            format: "chunk",
+            format_version: header.version(),
+            nbytes,
+            cbytes,
+            cratio: size::cratio(nbytes, cbytes),
+            file_bytes: cbytes,
+            dead_bytes: None,
+            header_bytes: header.header_len(),
+            nblocks: if plain { 0 } else { header.nblocks() },
+            blocksize: (!header.is_vl()).then_some(header.blocksize()),
+            typesize: header.typesize(),
+            codec: header.codec_id().to_string(),
+            codec_meta: header.codec_meta(),
+            filters: slots.iter().map(|slot| slot.id.to_string()).collect(),
+            filters_meta: slots.iter().map(|slot| slot.meta).collect(),
+            split: header.is_split() && !plain && !header.is_vl() && header.typesize() > 1,
+            dict: header.has_dict(),
+            dict_bytes: None,
+            special: header.special().map(special_name),
+            memcpyed: header.is_memcpyed(),
+            vl_blocks: header.is_vl(),
+            lazy: header.is_lazy(),
+            instrumented: header.is_instrumented(),
+            warnings: Vec::new(),
+            problems: Vec::new(),
+            blocks: None,
+            opens_with: opens_with(header),
+        }
+    }
+
+    fn look_inside(&mut self, bytes: &'a [u8], stored: &BareChunk, table: bool) {
+        let chunk = match Chunk::parse(bytes) {
+            Ok(chunk) => chunk,
+            Err(error) => return self.problems.push(chain(&error)),
+        };
+        self.nblocks = chunk.nblocks();
+        self.blocksize = chunk.blocksize().or(self.blocksize);
+        self.dict_bytes = chunk.dict().map(<[u8]>::len);
+        let found = chunk.validate(Depth::Structure, &mut Scratch::new(stored.dparams()));
+        self.learn(&found);
+        self.blocks = table.then_some(BlockTable(chunk));
+    }
+
+    fn learn(&mut self, found: &Report) {
+        self.dead_bytes = found.is_ok().then(|| dead_bytes(&found.notes));
+        self.problems.extend(found.first_error().map(|error| chain(error)));
+        self.warnings = found.notes.iter().filter_map(note_text).collect();
+        if let Some(block) = found.blocks.first().filter(|block| block.error.is_none()) {
+            // Only the blocks tell whether a Blosc 1 chunk is split.
+            self.split = block.nstored + block.ncoded + block.nruns > 1;
+        }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(byte: &u8) -> bool {
+    *byte == 0
+}
+
+fn dead_bytes(notes: &[Note]) -> u64 {
+    let gaps = notes.iter().map(|note| if let Note::Gaps { nbytes } = note { *nbytes as u64 } else { 0 });
+    gaps.sum()
+}
+
+/// What is odd about a chunk, in words.
+pub(crate) fn note_text(note: &Note) -> Option<String> {
+    Some(match note {
+        Note::Blocksize { stored, used } => {
+            format!("the header says blocks of {stored} bytes, they have {used}: C-Blosc2 cannot read that")
+        }
+        Note::DictOfCopy => {
+            "a stored chunk that claims a dictionary: C-Blosc2 often cannot read it".to_owned()
+        }
+        Note::Gaps { nbytes } => format!("{nbytes} bytes belong to no block"),
+        Note::Overlap { nblock } => format!("block {nblock} shares bytes with others"),
+        Note::Uninit => "the data were never set".to_owned(),
+        Note::Instrumented => "holds statistics instead of data".to_owned(),
+        _ => return None,
+    })
+}
+
+/// The first releases that read such a chunk.
+fn opens_with(header: &ChunkHeader) -> String {
+    if header.version() == 2 {
+        return format!("C-Blosc {} or newer, C-Blosc2, numcodecs, zarrs", readers::blosc1(header));
+    }
+    let runs = header.is_memcpyed() || header.special().is_some();
+    let lz4 = matches!(header.codec_id(), CodecId::LZ4 | CodecId::LZ4HC);
+    let dict = (header.has_dict() && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
+    let vl = header.is_vl().then(|| ((3, 0, 0), "VL-blocks".to_owned()));
+    let wide = matches!(header.special(), Some(SpecialKind::Value) if header.cbytes() > 32 + 255)
+        .then(|| ((2, 17, 0), "a value of more than 255 bytes".to_owned()));
+    let filters = header.pipeline();
+    let filters = filters.active().filter(|_| !runs).filter_map(|slot| readers::filter(slot.id));
+    let plugin = readers::plugin(header.codec_id()).filter(|_| !runs).unwrap_or_default();
+    readers::oldest(header.version().min(2), filters.chain(dict).chain(vl).chain(wide)) + &plugin
+}
+
+/// The blocks of a chunk, made row by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockTable<'a>(Chunk<'a>);
+
+/// One block, or why it cannot be told.
+#[derive(Debug, Serialize)]
+pub(crate) struct BlockRow {
+    pub(crate) nblock: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) offset: Option<usize>,
+    pub(crate) cbytes: usize,
+    pub(crate) nbytes: usize,
+    pub(crate) split: bool,
+    pub(crate) streams: Vec<StreamRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+/// One stream of a block.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct StreamRow {
+    pub(crate) offset: usize,
+    pub(crate) cbytes: usize,
+    pub(crate) nbytes: usize,
+    pub(crate) kind: &'static str,
+    /// The byte that a run repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<u8>,
+}
+
+impl<'a> BlockTable<'a> {
+    /// The rows, in order.
+    pub(crate) fn rows(self) -> impl Iterator<Item = BlockRow> + use<'a> {
+        let Self(chunk) = self;
+        (0..chunk.nblocks()).map(move |nblock| match chunk.block(nblock) {
+            Ok(block) => BlockRow::new(&block),
+            Err(error) => BlockRow::bad(nblock, &error),
+        })
+    }
+}
+
+impl Serialize for BlockTable<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows())
+    }
+}
+
+impl BlockRow {
+    fn new(block: &BlockRef) -> Self {
+        Self {
+            nblock: block.nblock(),
+            offset: Some(block.offset()),
+            cbytes: block.cbytes(),
+            nbytes: block.data().len(),
+            split: block.streams().len() > 1,
+            streams: block.streams().iter().map(StreamRow::new).collect(),
+            error: None,
+        }
+    }
+
+    fn bad(nblock: usize, error: &blosc_chunk::Error) -> Self {
+        let error = Some(chain(error));
+        Self { nblock, offset: None, cbytes: 0, nbytes: 0, split: false, streams: Vec::new(), error }
+    }
+
+    /// The streams in short: `3 coded, 1 stored, runs of 0 and 255`.
+    pub(crate) fn summary(&self) -> String {
+        let of = |kind| self.streams.iter().filter(move |stream| stream.kind == kind);
+        let counted = ["coded", "stored"].into_iter().map(|kind| (of(kind).count(), kind));
+        let counted = counted.filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{n} {kind}"));
+        let values: Vec<_> = of("run").filter_map(|stream| stream.value).map(|v| v.to_string()).collect();
+        let runs = (!values.is_empty()).then(|| format!("{} of {}", plural(values.len()), values.join(", ")));
+        counted.chain(runs).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn plural(nruns: usize) -> &'static str {
+    if nruns == 1 { "run" } else { "runs" }
+}
+
+impl StreamRow {
+    pub(crate) fn new(stream: &StreamRef) -> Self {
+        let (kind, value) = match stream.kind {
+            StreamKind::Stored => ("stored", None),
+            StreamKind::Coded => ("coded", None),
+            StreamKind::Run(value) => ("run", Some(value)),
+        };
+        Self { offset: stream.offset, cbytes: stream.cbytes(), nbytes: stream.nbytes, kind, value }
+    }
+}

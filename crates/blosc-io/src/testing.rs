@@ -12,10 +12,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod recording;
+
 use core::fmt::Debug;
 use std::io;
 
 use crate::{ReadAt, Sync, WriteAt};
+
+pub use recording::{Change, Recording, RecordingStore};
 
 /// Checks a store that holds exactly `content` (give it some hundred bytes).
 ///
@@ -161,6 +165,17 @@ mod tests {
         padded.extend([0xEE; 9]);
         let window = Windowed::new(MemStore::new(padded), 7, content().len() as u64).unwrap();
         check_read_at(&window, &content()).unwrap();
+    }
+
+    #[test]
+    fn recording_store() {
+        check_read_at(&RecordingStore::new(MemStore::new(content())), &content()).unwrap();
+        let mut store = RecordingStore::new(MemStore::default());
+        let recording = store.recording();
+        check_write_at(&mut store).unwrap();
+        let mut replayed = MemStore::default();
+        recording.take().iter().for_each(|change| change.apply(&mut replayed).unwrap());
+        check_read_at(&replayed, &all(&store).unwrap()).unwrap();
     }
 
     #[test]

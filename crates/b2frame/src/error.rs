@@ -333,6 +333,15 @@ pub enum Param {
     /// A chunk with VL-blocks.
     #[error("a chunk with VL-blocks in a frame of regular chunks")]
     VlBlocks,
+    /// A chunk of the older kind, without the longer header.
+    #[error("a Blosc1 chunk; frames have Blosc2 chunks")]
+    Blosc1Chunk,
+    /// An order that is none of all chunks.
+    #[error("{nchunk} in an order of {nchunks} chunks is too large or there twice")]
+    Order { nchunk: u64, nchunks: u64 },
+    /// A frame that is followed by something and cannot grow.
+    #[error("something follows the frame, at byte {at}")]
+    NotLast { at: u64 },
     /// More metalayers than can be written.
     #[error("{count} metalayers, at most {max} can be written")]
     MetaCount { count: usize, max: usize },

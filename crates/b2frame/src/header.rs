@@ -79,6 +79,16 @@ impl GeneralFlags {
         self.0 & 0x40 != 0
     }
 
+    /// The flags of a frame whose chunks have different sizes.
+    pub(crate) fn with_variable_chunks(self) -> Self {
+        Self(self.0 & 0xf0 | 0x43)
+    }
+
+    /// The flags of a frame whose chunks have VL-blocks.
+    pub(crate) fn with_vl_blocks(self) -> Self {
+        Self(self.0 & 0xf0 | 0x83)
+    }
+
     /// Whether every chunk has blocks of different sizes (VL-blocks).
     #[must_use]
     pub fn vl_blocks(self) -> bool {
@@ -274,6 +284,12 @@ impl FrameHeader {
     #[must_use]
     pub fn has_vlmeta(&self) -> bool {
         self.has_vlmeta
+    }
+
+    /// With a data section of so many bytes.
+    pub(crate) fn set_cbytes(&mut self, cbytes: u64) {
+        // Positions in a store are less than 2^63.
+        self.cbytes = i64::try_from(cbytes).unwrap_or(i64::MAX);
     }
 
     /// Number of chunks that `nbytes` and a fixed chunk size give.

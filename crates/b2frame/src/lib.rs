@@ -36,12 +36,14 @@
 //! | read all of it, by all processors | [`SChunk::decode_ordered`], [`NdView::for_each_band`] |
 //! | look for damage | [`SChunk::verify`] |
 //! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`] |
+//! | change one | [`SChunkWriter`] |
 //! | tell what a file is | [`probe`] |
 //!
 //! # Limits
 //!
 //! Read are contiguous and sparse frames of format versions 2 and 3, so those of every C-Blosc2 from 2.0.0-rc.1 on,
-//! contiguous ones at any position of a file. Frames of the betas before ([`Error::OlderLayout`]) are recognised. Written are new frames with a fixed chunk size, which every C-Blosc2 from 2.0.3 on reads.
+//! contiguous ones at any position of a file. Frames of the betas before ([`Error::OlderLayout`]) are recognised. Written frames with a fixed chunk size are read by every C-Blosc2 from 2.0.3 on; those with variable
+//! chunk sizes or VL-blocks by 3.0 and later.
 //!
 //! Nothing is allocated on the word of a file: lengths are compared with the bytes that are there and with
 //! [`OpenOptions`]; reading and compressing keep to the `max_memory` of their options. Memory beside that is 8 bytes
@@ -50,6 +52,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod compress;
+mod edit;
 mod error;
 mod frames;
 mod header;
@@ -70,12 +73,15 @@ mod writer;
 pub use blosc_chunk::Blame;
 pub use blosc_dtype::Dtype;
 pub use compress::{Totals, compress_stream};
+pub use edit::SChunkWriter;
 pub use error::{Corrupt, Error, Limited, Param, Result};
 pub use frames::{Frames, read_frame};
 pub use header::{ChunkSize, FrameHeader, FrameType, GeneralFlags};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
 pub use nd::{Element, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdView, Pick, Selection};
-pub use params::{CompressOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions};
+pub use params::{
+    CompressOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions,
+};
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{
     BadChunk, ChunkBytes, ChunkInfo, Note, Progress, SChunk, Scratch, StoredInfo, Usage, VerifyReport, VlMeta,

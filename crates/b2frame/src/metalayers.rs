@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::msgpack::{ARRAY16, BIN32, FIXARRAY, FIXSTR, INT32, MAP16, Reader, UINT16, Writer};
+use crate::trailer;
 
 /// Longest name of a metalayer or vlmetalayer (bytes).
 pub const MAX_NAME_LEN: usize = 31;
@@ -100,6 +101,37 @@ impl Metalayers {
         Ok(Self { bytes, entries })
     }
 
+    /// Metalayers of these names and contents. Of a header, the fixed part is left as zeros.
+    pub(crate) fn build<'a, I>(layers: I, section: Section) -> Result<Self>
+    where
+        I: IntoIterator<Item = (&'a [u8], &'a [u8])> + Clone,
+    {
+        let mut bytes = section.lead.to_vec();
+        bytes.extend(Self::encode(layers, section)?);
+        Self::parse(bytes, section)
+    }
+
+    /// The bytes that hold them: a header with anything in its fixed part, or a trailer without its end.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Length of the header that holds them (bytes).
+    pub(crate) fn header_len(&self) -> u32 {
+        u32::try_from(self.bytes.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Puts content in the place of the first one of this name, if that has as many bytes.
+    pub(crate) fn overwrite(&mut self, name: &[u8], content: &[u8]) -> bool {
+        let is_it = |entry: &&Entry| self.bytes.get(entry.name.clone()) == Some(name);
+        let place = self.entries.iter().find(is_it).map(|entry| entry.content.clone());
+        match place.and_then(|place| self.bytes.get_mut(place)).filter(|old| old.len() == content.len()) {
+            Some(old) => old.copy_from_slice(content),
+            None => return false,
+        }
+        true
+    }
+
     /// Encodes a section for these names and contents.
     pub(crate) fn encode<'a, I>(layers: I, section: Section) -> Result<Vec<u8>>
     where
@@ -133,6 +165,8 @@ impl Metalayers {
 pub(crate) struct Section {
     /// Position of the section, in bytes from what its positions count from.
     pub start: usize,
+    /// What stands before it, as far as that is known.
+    pub lead: &'static [u8],
     /// Most entries.
     pub max: usize,
     /// Whether `idx_size` leaves out the section's first byte.
@@ -143,11 +177,21 @@ pub(crate) struct Section {
 
 impl Section {
     /// Metalayers: right after the 87 fixed bytes of the header; positions count from the frame's first byte.
-    pub(crate) const HEADER: Self =
-        Self { start: 87, max: MAX_METALAYERS, first_byte_not_counted: false, ends_exactly: false };
+    pub(crate) const HEADER: Self = Self {
+        start: 87,
+        lead: &[0; 87],
+        max: MAX_METALAYERS,
+        first_byte_not_counted: false,
+        ends_exactly: false,
+    };
     /// Vlmetalayers: after two bytes of the trailer; positions count from the trailer's first byte.
-    pub(crate) const TRAILER: Self =
-        Self { start: 2, max: MAX_VLMETALAYERS, first_byte_not_counted: true, ends_exactly: true };
+    pub(crate) const TRAILER: Self = Self {
+        start: 2,
+        lead: &trailer::START,
+        max: MAX_VLMETALAYERS,
+        first_byte_not_counted: true,
+        ends_exactly: true,
+    };
 
     fn not_counted(self) -> usize {
         usize::from(self.first_byte_not_counted)

@@ -101,6 +101,8 @@ impl Section {
 }
 
 enum Offsets {
+    /// All of them, where they are changed.
+    Table(Vec<u64>),
     Repeated(u64),
     Paged(Pages),
 }
@@ -170,10 +172,61 @@ impl Index {
     /// Where chunk `nchunk` is. The caller has compared it with the number of chunks.
     pub(crate) fn get(&self, source: &Source, nchunk: u64, d: &DParams) -> Result<Offset> {
         let offset = match &self.offsets {
+            Offsets::Table(table) => at_number(table, nchunk)?,
             Offsets::Repeated(offset) => *offset,
             Offsets::Paged(pages) => pages.get(source, self.at, nchunk, d)?,
         };
         self.check(nchunk, offset).map_err(|what| Error::Corrupt { at: source.position(self.at), what })
+    }
+
+    /// Whether all offsets are in memory, to be changed.
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.offsets, Offsets::Table(_))
+    }
+
+    /// All offsets of an index that is a table.
+    pub(crate) fn as_table(&self) -> &[u64] {
+        match &self.offsets {
+            Offsets::Table(table) => table,
+            _ => &[],
+        }
+    }
+
+    /// Reads all offsets, at most `max` bytes of them.
+    pub(crate) fn table(&self, source: &Source, max: u64, d: &DParams) -> Result<Vec<u64>> {
+        let nbytes = self.nchunks.saturating_mul(WIDTH as u64);
+        if nbytes > max {
+            return Err(Error::Limit { what: Limited::Index, nbytes, limit: max });
+        }
+        match &self.offsets {
+            Offsets::Table(table) => Ok(table.clone()),
+            Offsets::Repeated(offset) => (0..self.nchunks).map(|_| Ok(*offset)).collect(),
+            Offsets::Paged(pages) => (0..self.nchunks).map(|n| pages.get(source, self.at, n, d)).collect(),
+        }
+    }
+
+    /// Makes the index a table that can be changed.
+    pub(crate) fn set_table(&mut self, table: Vec<u64>) {
+        self.nchunks = table.len() as u64;
+        self.offsets = Offsets::Table(table);
+    }
+
+    /// Changes an index that is a table.
+    pub(crate) fn edit(&mut self, edit: impl FnOnce(&mut Vec<u64>)) {
+        if let Offsets::Table(table) = &mut self.offsets {
+            edit(table);
+            self.nchunks = table.len() as u64;
+        }
+    }
+
+    /// What stored chunks lie in now.
+    pub(crate) fn set_section(&mut self, section: Section) {
+        self.section = section;
+    }
+
+    /// Where the index chunk is now, and how long it is (bytes).
+    pub(crate) fn set_place(&mut self, at: u64, cbytes: u64) {
+        (self.at, self.cbytes) = (at, cbytes);
     }
 
     /// What the number stands for, if it can be.
@@ -191,7 +244,7 @@ impl Index {
         let looked_at = match &self.offsets {
             Offsets::Repeated(_) => self.nchunks.min(1),
             Offsets::Paged(pages) if pages.nbytes as u64 <= SMALL => self.nchunks,
-            Offsets::Paged(_) => 0,
+            Offsets::Paged(_) | Offsets::Table(_) => 0,
         };
         for nchunk in 0..looked_at {
             match self.get(source, nchunk, d) {
@@ -252,6 +305,13 @@ impl Pages {
         let (offsets, _) = bytes.as_chunks();
         Ok(offsets.iter().copied().map(u64::from_le_bytes).collect())
     }
+}
+
+/// The number for a chunk.
+fn at_number(table: &[u64], nchunk: u64) -> Result<u64> {
+    let nchunks = table.len() as u64;
+    let number = usize::try_from(nchunk).ok().and_then(|nchunk| table.get(nchunk));
+    number.copied().ok_or_else(|| Param::ChunkNumber { nchunk, nchunks }.into())
 }
 
 /// Whole blocks of at least [`PAGE`] bytes; the whole index where blocks are unusual.

@@ -49,6 +49,55 @@ impl OpenOptions {
     }
 }
 
+/// What a commit is to survive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// A crash of the machine: the storage is synced before and after a commit counts.
+    Machine,
+    /// A crash of the program: the order of writes is the same, the system writes when it likes.
+    Process,
+}
+
+/// How to edit a frame.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EditOptions {
+    /// How it is opened.
+    pub open: OpenOptions,
+    /// What commits are to survive. Default: a crash of the machine.
+    pub durability: Durability,
+    /// How new chunks are compressed; `None` (the default) for the parameters in the header. The typesize is that of
+    /// the frame.
+    pub cparams: Option<CParams>,
+}
+
+impl Default for EditOptions {
+    fn default() -> Self {
+        Self { open: OpenOptions::default(), durability: Durability::Machine, cparams: None }
+    }
+}
+
+impl EditOptions {
+    /// With other options for opening.
+    #[must_use]
+    pub fn open(self, open: OpenOptions) -> Self {
+        Self { open, ..self }
+    }
+
+    /// With another durability.
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// With other parameters for new chunks.
+    #[must_use]
+    pub fn cparams(self, cparams: CParams) -> Self {
+        Self { cparams: Some(cparams), ..self }
+    }
+}
+
 /// How to read many chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

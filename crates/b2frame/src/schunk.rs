@@ -9,6 +9,7 @@ mod locate;
 mod ordered;
 mod partial;
 mod read;
+mod save;
 mod usage;
 mod verify;
 
@@ -16,7 +17,9 @@ use core::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use blosc_chunk::{CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, SplitMode};
+use blosc_chunk::{
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, Registries, SplitMode,
+};
 use blosc_io::{FileStore, MemStore, ReadAt};
 
 use crate::error::{Corrupt, Error, Limited, Result};
@@ -55,17 +58,17 @@ pub(crate) use locate::Location;
 /// ```
 pub struct SChunk {
     /// Where header, index and trailer are.
-    source: Source,
+    pub(crate) source: Source,
     /// Where the chunks are, unless they are in `source`.
-    folder: Option<Folder>,
-    header: FrameHeader,
-    trailer_len: u32,
-    meta: Metalayers,
-    vlmeta: Metalayers,
-    index: Index,
-    options: OpenOptions,
+    pub(crate) folder: Option<Folder>,
+    pub(crate) header: FrameHeader,
+    pub(crate) trailer_len: u32,
+    pub(crate) meta: Metalayers,
+    pub(crate) vlmeta: Metalayers,
+    pub(crate) index: Index,
+    pub(crate) options: OpenOptions,
     /// Of a frame with variable chunk sizes: where each chunk begins in the data.
-    starts: OnceLock<Result<Vec<u64>, Corrupt>>,
+    pub(crate) starts: OnceLock<Result<Vec<u64>, Corrupt>>,
 }
 
 impl SChunk {
@@ -178,6 +181,11 @@ impl SChunk {
     #[must_use]
     pub fn chunksize(&self) -> ChunkSize {
         self.header.chunksize()
+    }
+
+    /// The codecs and filters there are.
+    pub(crate) fn registries(&self) -> &Registries {
+        &self.options.dparams.registries
     }
 
     /// How chunks are decoded.

@@ -21,6 +21,8 @@ pub(crate) const END_LEN: usize = size_of::<RawTrailerEnd>();
 pub(crate) const MIN_LEN: u64 = 35;
 /// The trailer version that is known.
 const VERSION: u8 = 1;
+/// What a trailer begins with.
+pub(crate) const START: [u8; 2] = [FIXARRAY | 4, VERSION];
 
 /// The checked end of a trailer: how long the whole is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +70,9 @@ pub(crate) fn parse(mut bytes: Vec<u8>) -> Result<Metalayers> {
     Metalayers::parse(bytes, Section::TRAILER)
 }
 
-/// Encodes a trailer with these vlmetalayers: names, and contents that are chunks already.
-pub(crate) fn encode<'a, I>(vlmeta: I) -> Result<Vec<u8>>
-where
-    I: IntoIterator<Item = (&'a [u8], &'a [u8])> + Clone,
-{
-    let mut bytes = vec![FIXARRAY | 4, VERSION];
-    bytes.extend(Metalayers::encode(vlmeta, Section::TRAILER)?);
+/// The trailer of these vlmetalayers, whose contents are compressed.
+pub(crate) fn around(vlmeta: &Metalayers) -> Result<Vec<u8>> {
+    let mut bytes = vlmeta.bytes().to_vec();
     let trailer_len = bytes.len().saturating_add(END_LEN);
     let too_long = |_| Param::MetaTooLong { nbytes: trailer_len as u64 };
     let end = RawTrailerEnd {
@@ -91,6 +89,10 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn encode<const N: usize>(layers: [(&[u8], &[u8]); N]) -> Result<Vec<u8>> {
+        around(&Metalayers::build(layers, Section::TRAILER)?)
+    }
 
     /// The trailer of a frame without vlmetalayers, as the document gives it.
     const EMPTY: [u8; 19] =

@@ -13,7 +13,8 @@
 use std::path::Path;
 
 use blosc_chunk::{
-    CParams, ChunkHeader, CodecId, Dict, Encoder, Level, Pipeline, Special, SpecialKind, SplitMode,
+    CParams, ChunkHeader, CodecId, Dict, Encoder, Level, Pipeline, Registries, Special, SpecialKind,
+    SplitMode,
 };
 use blosc_io::{FileStore, MemStore, WriteAt};
 
@@ -25,7 +26,7 @@ use crate::params::FrameParams;
 use crate::trailer;
 
 /// Most uncompressed bytes of a chunk.
-const MAX_CHUNK: usize = i32::MAX as usize - ChunkHeader::MAX_LEN;
+pub(crate) const MAX_CHUNK: usize = i32::MAX as usize - ChunkHeader::MAX_LEN;
 /// The block size that C-Blosc2 gives to index chunks (bytes).
 const INDEX_BLOCK: usize = 16 << 10;
 
@@ -49,8 +50,7 @@ pub struct FrameWriter<S> {
     store: S,
     /// The header as it will be; sizes are added up here.
     header: FrameHeader,
-    /// The metalayers, encoded.
-    meta: Vec<u8>,
+    meta: Metalayers,
     /// The trailer, encoded.
     trailer: Vec<u8>,
     offsets: Vec<u64>,
@@ -77,18 +77,12 @@ impl<S: WriteAt> FrameWriter<S> {
     /// # Errors
     /// [`Error::Param`] or [`Error::Compress`] when these parameters cannot be written.
     pub fn new(store: S, params: &FrameParams) -> Result<Self> {
+        let Start { header, meta, vlmeta } = Start::new(params)?;
         let cparams = params.cparams.clone();
         let chunksize = whole_items(params.chunksize, cparams.typesize)?;
-        let layers = params.metalayers.iter().map(|(name, content)| (name.as_bytes(), content.as_slice()));
-        let meta = Metalayers::encode(layers, Section::HEADER)?;
-        let trailer = encode_trailer(&params.vlmetalayers, &cparams)?;
-        let header_len = meta.len().saturating_add(FIXED_LEN);
-        let too_long = Param::MetaTooLong { nbytes: header_len as u64 };
-        let header_len = i32::try_from(header_len).map_err(|_| too_long)?.unsigned_abs();
-        let header = new_header(header_len, chunksize, !params.vlmetalayers.is_empty(), &cparams)?;
         let encoder =
             Encoder::new(cparams.clone()).map_err(|source| Error::Compress { nchunk: 0, source })?;
-        let offsets = vec![];
+        let (offsets, trailer) = (vec![], trailer::around(&vlmeta)?);
         Ok(Self { store, header, meta, trailer, offsets, cparams, chunksize, encoder, is_short: false })
     }
 
@@ -187,7 +181,7 @@ impl<S: WriteAt> FrameWriter<S> {
     pub fn finish(mut self) -> Result<S> {
         let mut at = u64::from(self.header.header_len).saturating_add(self.cbytes());
         if !self.offsets.is_empty() {
-            let index = encode_index(&self.offsets, &self.cparams)?;
+            let index = encode_index(&self.offsets, &self.cparams.registries)?;
             self.write(at, &index)?;
             at = at.saturating_add(index.len() as u64);
         }
@@ -195,7 +189,7 @@ impl<S: WriteAt> FrameWriter<S> {
         self.write(at, &trailer)?;
         self.header.frame_len = at.saturating_add(trailer.len() as u64);
         let mut header = self.header.encode().to_vec();
-        header.append(&mut self.meta);
+        header.extend_from_slice(self.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
         self.write(0, &header)?;
         Ok(self.store)
     }
@@ -261,6 +255,27 @@ pub fn to_cframe(data: &[u8], params: &FrameParams) -> Result<Vec<u8>> {
     Ok(writer.finish()?.into_bytes())
 }
 
+/// A frame without chunks, to begin with.
+pub(crate) struct Start {
+    pub header: FrameHeader,
+    pub meta: Metalayers,
+    /// Contents compressed.
+    pub vlmeta: Metalayers,
+}
+
+impl Start {
+    pub(crate) fn new(params: &FrameParams) -> Result<Self> {
+        let chunksize = whole_items(params.chunksize, params.cparams.typesize)?;
+        let layers = params.metalayers.iter().map(|(name, content)| (name.as_bytes(), content.as_slice()));
+        let meta = Metalayers::build(layers, Section::HEADER)?;
+        let vlmeta = encode_vlmeta(&params.vlmetalayers, &params.cparams)?;
+        let too_long = |_| Param::MetaTooLong { nbytes: meta.bytes().len() as u64 };
+        let header_len = i32::try_from(meta.bytes().len()).map_err(too_long)?.unsigned_abs();
+        let header = new_header(header_len, chunksize, !vlmeta.is_empty(), &params.cparams)?;
+        Ok(Self { header, meta, vlmeta })
+    }
+}
+
 /// The chunk size in whole items, at least one.
 fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
     let max = MAX_CHUNK as u64;
@@ -316,19 +331,23 @@ fn new_header(header_len: u32, chunksize: usize, has_vlmeta: bool, cparams: &CPa
     })
 }
 
-/// The trailer with these contents compressed: as C-Blosc2's Python binding does, but with a codec that every
-/// build has.
-fn encode_trailer(vlmeta: &[(String, Vec<u8>)], cparams: &CParams) -> Result<Vec<u8>> {
-    let plain = CParams::default().typesize(1).special_values(false).registries(cparams.registries.clone());
-    let chunks = vlmeta.iter().map(|(_, content)| blosc_chunk::compress(content, &plain));
-    let chunks: Vec<Vec<u8>> =
-        chunks.collect::<Result<_, _>>().map_err(|source| Error::Compress { nchunk: 0, source })?;
+/// Vlmetalayers with these contents compressed.
+fn encode_vlmeta(vlmeta: &[(String, Vec<u8>)], cparams: &CParams) -> Result<Metalayers> {
+    let chunks = vlmeta.iter().map(|(_, content)| compress_vlmeta(content, cparams));
+    let chunks: Vec<Vec<u8>> = chunks.collect::<Result<_, _>>()?;
     let layers = vlmeta.iter().zip(&chunks).map(|((name, _), chunk)| (name.as_bytes(), chunk.as_slice()));
-    trailer::encode(layers)
+    Metalayers::build(layers, Section::TRAILER)
+}
+
+/// The content of a vlmetalayer, compressed: as C-Blosc2's Python binding does, but with a codec that every build
+/// has.
+pub(crate) fn compress_vlmeta(content: &[u8], cparams: &CParams) -> Result<Vec<u8>> {
+    let plain = CParams::default().typesize(1).special_values(false).registries(cparams.registries.clone());
+    blosc_chunk::compress(content, &plain).map_err(|source| Error::Compress { nchunk: 0, source })
 }
 
 /// The index chunk, as C-Blosc2 compresses it. One offset for all chunks becomes a run, as there.
-fn encode_index(offsets: &[u64], cparams: &CParams) -> Result<Vec<u8>> {
+pub(crate) fn encode_index(offsets: &[u64], registries: &Registries) -> Result<Vec<u8>> {
     let params = CParams::default()
         .codec(CodecId::BLOSCLZ)
         .level(Level::DEFAULT)
@@ -337,7 +356,7 @@ fn encode_index(offsets: &[u64], cparams: &CParams) -> Result<Vec<u8>> {
         .block_size(Some(INDEX_BLOCK))
         .split(SplitMode::Never)
         .special_values(false)
-        .registries(cparams.registries.clone());
+        .registries(registries.clone());
     let nbytes = size_of_val(offsets);
     let chunk = match offsets {
         [first, rest @ ..] if rest.iter().all(|offset| offset == first) && !rest.is_empty() => {

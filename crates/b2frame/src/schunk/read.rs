@@ -76,6 +76,24 @@ impl SChunk {
         Ok(dest)
     }
 
+    /// Decodes one block of a chunk with VL-blocks.
+    ///
+    /// # Errors
+    /// What is wrong with the chunk; that it has no such block, or no VL-blocks.
+    pub fn vl_block(&self, nchunk: u64, nblock: usize) -> Result<Vec<u8>> {
+        let location = self.locate(nchunk)?;
+        let (at, bytes) = match &location {
+            Location::Stored { source, at, header } => {
+                (source.position(*at), source.read_vec(*at, header.cbytes())?)
+            }
+            Location::Special { .. } => return Err(Param::VlBlocks.into()),
+        };
+        let mut scratch = blosc_chunk::Scratch::new(&self.options.dparams);
+        Chunk::parse(&bytes)
+            .and_then(|chunk| chunk.as_vl()?.read(nblock, &mut scratch))
+            .map_err(|source| Error::Chunk { nchunk, at, source })
+    }
+
     /// Fills `dest` with the data from byte `start` on.
     ///
     /// # Errors
@@ -117,7 +135,7 @@ impl SChunk {
 
     /// The chunk that holds a byte of the data, and which byte of the chunk that is. Of several chunks that begin
     /// at one byte, all but the last are empty.
-    fn chunk_at(&self, at: u64) -> Result<(u64, usize)> {
+    pub(crate) fn chunk_at(&self, at: u64) -> Result<(u64, usize)> {
         let (nchunk, from) = match self.chunksize() {
             ChunkSize::Fixed(size) => (at / NonZeroU64::from(size), at % NonZeroU64::from(size)),
             ChunkSize::Variable | ChunkSize::Unset => {

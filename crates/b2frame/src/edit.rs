@@ -1,0 +1,242 @@
+//! Changing super-chunks: chunks and items added, replaced, moved and removed, and metadata.
+//!
+//! ```text
+//!   SChunkWriter
+//!     edit/items.rs    bytes of data: append, update, insert, write
+//!     edit/chunks.rs   chunks: where they may go, special values, the table of the index
+//!     edit/meta.rs     metalayers and vlmetalayers
+//!     edit/commit.rs   the order of writes that makes changes count, or none of them
+//!     edit/file.rs     where the bytes go: behind a contiguous frame
+//! ```
+//!
+//! The writer holds a super-chunk for reading whose index is the changed one, so that reading sees all changes, and
+//! everything that finds and decodes chunks is there once.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+mod chunks;
+mod commit;
+mod file;
+mod items;
+mod meta;
+mod shared;
+
+use core::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use blosc_chunk::{CParams, Encoder};
+use blosc_io::{FileStore, MemStore, WriteAt};
+
+use crate::error::{Error, Result};
+use crate::offsets::Index;
+use crate::params::{EditOptions, FrameParams, OpenOptions};
+use crate::schunk::SChunk;
+use crate::source::Source;
+use crate::writer::Start;
+use file::FrameFile;
+use shared::Shared;
+
+/// Changes a super-chunk.
+///
+/// Changes are collected: chunks are written behind the frame, and nobody sees them before
+/// [`commit`](Self::commit). A commit is all or nothing, also if the machine stops in the middle of it. A writer that
+/// is dropped without one leaves the frame as it was. While a writer is at work, there must be no other one; readers
+/// do no harm and take none.
+///
+/// Chunks that were replaced or removed stay as unused bytes of the file until [`compact`](Self::compact).
+///
+/// ```
+/// use b2frame::{FrameParams, SChunkWriter};
+///
+/// let mut writer = SChunkWriter::in_memory(&FrameParams::default().chunksize(16))?;
+/// writer.append(b"sixteen bytes...and five")?;
+/// writer.write(1, b"twosixes")?; // items of 8 bytes
+/// writer.delete(0)?;
+/// let schunk = writer.finish()?;
+/// assert_eq!(schunk.decode_chunk(0)?, b"and five");
+/// # Ok::<(), b2frame::Error>(())
+/// ```
+pub struct SChunkWriter {
+    /// The super-chunk with all changes but `tail`.
+    schunk: SChunk,
+    file: FrameFile,
+    cparams: CParams,
+    /// Made when it is needed first: a frame of an unknown codec can still be edited otherwise.
+    encoder: Option<Encoder>,
+    /// Data behind the last chunk that is not a chunk yet.
+    tail: Vec<u8>,
+    changed: Changed,
+}
+
+/// What a commit has to write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Changed {
+    chunks: bool,
+    meta: bool,
+    vlmeta: bool,
+}
+
+impl SChunkWriter {
+    /// Creates a file, or empties an existing one. It holds a frame after the first commit.
+    ///
+    /// # Errors
+    /// [`Error::Open`], or as [`create_in`](Self::create_in).
+    pub fn create(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
+        let path = path.as_ref();
+        let store = FileStore::create(path).map_err(|source| Error::Open { source })?;
+        let mut writer = Self::create_in(Box::new(store), params)?;
+        writer.file.path = whole_path(path, 0)?;
+        Ok(writer)
+    }
+
+    /// A new frame in memory; get it from [`finish`](Self::finish) and [`SChunk::to_cframe`].
+    ///
+    /// # Errors
+    /// As [`create_in`](Self::create_in).
+    pub fn in_memory(params: &FrameParams) -> Result<Self> {
+        Self::create_in(Box::new(MemStore::default()), params)
+    }
+
+    /// A new frame in a store, which should be empty.
+    ///
+    /// # Errors
+    /// [`Error::Param`] when these parameters cannot be written.
+    pub fn create_in(store: Box<dyn WriteAt>, params: &FrameParams) -> Result<Self> {
+        let options = EditOptions::default();
+        let start = Start::new(params)?;
+        let file = FrameFile::new(store, start.header.header_len.into(), options.durability);
+        let schunk = SChunk::start(file.source(), start, options.open);
+        Ok(Self::over(schunk, file, params.cparams.clone()))
+    }
+
+    /// Opens the frame that a file begins with. What follows the frame is what an interrupted writer left, and is
+    /// overwritten; another frame is not.
+    ///
+    /// # Errors
+    /// [`Error::Open`], why the frame cannot be read, or [`Param::NotLast`](crate::Param::NotLast).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &EditOptions::default())
+    }
+
+    /// Opens a frame in a file. At a position other than 0 it must be the last thing in the file.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let store = FileStore::open_rw(path).map_err(|source| Error::Open { source })?;
+        let mut writer = Self::open_in(Box::new(store), options)?;
+        writer.file.path = whole_path(path, options.open.offset)?;
+        Ok(writer)
+    }
+
+    /// Opens a frame in a store. At a position other than 0 it must be the last thing in the store.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_in(store: Box<dyn WriteAt>, options: &EditOptions) -> Result<Self> {
+        let writer = Self::on(Shared::new(store), options)?;
+        writer.file.check_end()?;
+        Ok(writer)
+    }
+
+    /// Opens what was committed to a store.
+    fn on(store: Shared, options: &EditOptions) -> Result<Self> {
+        let base = options.open.offset;
+        let schunk = SChunk::from_store_with(Arc::new(store.clone()), &options.open)?;
+        let cparams = match &options.cparams {
+            Some(cparams) => cparams.clone().typesize(schunk.typesize()),
+            None => schunk.cparams().registries(options.open.dparams.registries.clone()),
+        };
+        let file = FrameFile::of(store, base, schunk.frame_len(), options.durability);
+        Ok(Self::over(schunk, file, cparams))
+    }
+
+    fn over(schunk: SChunk, file: FrameFile, cparams: CParams) -> Self {
+        Self { schunk, file, cparams, encoder: None, tail: vec![], changed: Changed::default() }
+    }
+
+    /// The super-chunk with all changes so far, committed or not.
+    ///
+    /// Data that [`append`](Self::append) holds back is made a chunk for it.
+    ///
+    /// # Errors
+    /// [`Error::Compress`] or [`Error::Write`] for that chunk.
+    pub fn schunk(&mut self) -> Result<&SChunk> {
+        self.settle()?;
+        Ok(&self.schunk)
+    }
+
+    /// Number of chunks.
+    #[must_use]
+    pub fn nchunks(&self) -> u64 {
+        self.schunk.nchunks().saturating_add((!self.tail.is_empty()).into())
+    }
+
+    /// Uncompressed bytes of all chunks.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        self.schunk.nbytes().saturating_add(self.tail.len() as u64)
+    }
+
+    /// How new chunks are compressed.
+    #[must_use]
+    pub fn cparams(&self) -> &CParams {
+        &self.cparams
+    }
+
+    /// Compresses new chunks differently from now on. The typesize stays.
+    pub fn set_cparams(&mut self, cparams: CParams) {
+        self.cparams = cparams.typesize(self.schunk.typesize());
+        self.encoder = None;
+    }
+
+    /// Commits, and gives the super-chunk for reading.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn finish(mut self) -> Result<SChunk> {
+        self.commit()?;
+        let Self { schunk, file, .. } = self;
+        let (store, base) = (file.store.clone(), file.base());
+        drop(file);
+        Ok(schunk.moved(store, base))
+    }
+}
+
+impl fmt::Debug for SChunkWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SChunkWriter")
+            .field("schunk", &self.schunk)
+            .field("changed", &self.changed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The name of a file that is a frame as a whole. Links are resolved, so that the file is replaced and not the link.
+fn whole_path(path: &Path, offset: u64) -> Result<Option<PathBuf>> {
+    if offset > 0 {
+        return Ok(None);
+    }
+    path.canonicalize().map(Some).map_err(|source| Error::Open { source })
+}
+
+impl SChunk {
+    /// A super-chunk of a frame that is not there yet.
+    fn start(source: Source, start: Start, options: OpenOptions) -> Self {
+        let Start { header, meta, vlmeta } = start;
+        let mut index = Index::empty();
+        index.set_table(vec![]);
+        let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
+        let starts = OnceLock::new();
+        Self { source, folder: None, header, trailer_len, meta, vlmeta, index, options, starts }
+    }
+
+    /// The same, in a store of its own.
+    fn moved(mut self, store: Shared, base: u64) -> Self {
+        // Its share of the store must be gone, for the lock to be left behind.
+        self.source = Source::new(Arc::new(MemStore::default()), base);
+        self.source = Source::new(store.into_store(), base);
+        self
+    }
+}

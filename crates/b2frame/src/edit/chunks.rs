@@ -1,0 +1,393 @@
+//! Chunks as wholes: added, replaced, moved and removed.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use blosc_chunk::{Chunk, Encoder, Kind, Special, SpecialKind, Target, fill_special, special_chunk};
+
+use super::SChunkWriter;
+use crate::error::{Error, Param, Result};
+use crate::header::ChunkSize;
+use crate::offsets::{MAX_NCHUNKS, Offset, Section};
+use crate::schunk::{ChunkBytes, Location};
+use crate::writer::MAX_CHUNK;
+
+/// A chunk that is in storage, or stands for itself in the index, and has no place yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ready {
+    /// The number for the index.
+    pub offset: u64,
+    /// Uncompressed size (bytes).
+    pub nbytes: usize,
+}
+
+/// Where a chunk is to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Before the chunk of this number, or behind the last.
+    Before(u64),
+    /// Instead of the chunk of this number.
+    InsteadOf(u64),
+}
+
+impl SChunkWriter {
+    /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in the index where
+    /// that is possible.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a size that does not fit, or a kind of chunk; [`Error::Chunk`] if `chunk` is none;
+    /// [`Error::Write`].
+    pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
+        self.settle()?;
+        self.place_chunk(Place::Before(self.schunk.nchunks()), chunk)
+    }
+
+    /// Inserts a chunk that is compressed already before another one, or behind the last.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk).
+    pub fn insert_chunk(&mut self, nchunk: u64, chunk: &[u8]) -> Result<()> {
+        self.settle()?;
+        self.place_chunk(Place::Before(nchunk), chunk)
+    }
+
+    /// Replaces a chunk by one that is compressed already.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk).
+    pub fn update_chunk(&mut self, nchunk: u64, chunk: &[u8]) -> Result<()> {
+        self.settle()?;
+        self.place_chunk(Place::InsteadOf(nchunk), chunk)
+    }
+
+    /// Appends a chunk as another super-chunk gives it.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk).
+    pub fn append_chunk_bytes(&mut self, chunk: &ChunkBytes) -> Result<()> {
+        match chunk {
+            ChunkBytes::Stored(bytes) => self.append_chunk(bytes),
+            ChunkBytes::Special { kind, nbytes } => self.append_special(*kind, *nbytes),
+        }
+    }
+
+    /// Appends `nbytes` bytes of a run as one chunk: zeros, NaN, or anything.
+    ///
+    /// # Errors
+    /// [`Param::NanTypesize`], [`Param::SpecialKind`], or a size that does not fit.
+    pub fn append_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<()> {
+        self.settle()?;
+        self.place_special(Place::Before(self.schunk.nchunks()), kind, nbytes)
+    }
+
+    /// Replaces a chunk by a run of the same size.
+    ///
+    /// # Errors
+    /// As [`append_special`](Self::append_special), or [`Param::ChunkNumber`].
+    pub fn update_special(&mut self, nchunk: u64, kind: SpecialKind) -> Result<()> {
+        self.settle()?;
+        let nbytes = self.schunk.chunk_nbytes(nchunk)?;
+        self.place_special(Place::InsteadOf(nchunk), kind, nbytes)
+    }
+
+    /// Appends blocks of individual sizes as one chunk. Only frames of such chunks can have them, and a frame
+    /// without chunks becomes one.
+    ///
+    /// # Errors
+    /// [`Param::VlBlocks`], [`Error::Compress`], or [`Error::Write`].
+    pub fn append_vl(&mut self, blocks: &[&[u8]]) -> Result<()> {
+        let chunk = self.encode_vl(blocks)?;
+        self.append_chunk(&chunk)
+    }
+
+    /// Replaces a chunk by blocks of individual sizes.
+    ///
+    /// # Errors
+    /// As [`append_vl`](Self::append_vl).
+    pub fn update_vl(&mut self, nchunk: u64, blocks: &[&[u8]]) -> Result<()> {
+        let chunk = self.encode_vl(blocks)?;
+        self.update_chunk(nchunk, &chunk)
+    }
+
+    /// Removes a chunk.
+    ///
+    /// # Errors
+    /// [`Param::ChunkNumber`], or what is wrong with the chunk in a frame where it says its size itself.
+    pub fn delete(&mut self, nchunk: u64) -> Result<()> {
+        self.settle()?;
+        self.load_index()?;
+        let nbytes = self.schunk.chunk_nbytes(nchunk)?;
+        self.edit_index(|offsets| {
+            offsets.remove(len_of(nchunk));
+        });
+        self.schunk.header.nbytes = self.schunk.header.nbytes.saturating_sub(nbytes as u64);
+        Ok(())
+    }
+
+    /// Puts the chunks into another order: the new chunk `i` is the old `order[i]`.
+    ///
+    /// # Errors
+    /// [`Param::Order`] unless each number is there once; [`Param::AfterLastChunk`] if a short last chunk moves.
+    pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
+        self.settle()?;
+        self.check_order(order)?;
+        self.load_index()?;
+        self.edit_index(|offsets| {
+            let moved = order.iter().filter_map(|old| offsets.get(usize::try_from(*old).ok()?).copied());
+            *offsets = moved.collect();
+        });
+        Ok(())
+    }
+
+    /// Lets chunks have any size from now on, for good. C-Blosc2 from 3.0 on reads such frames.
+    ///
+    /// # Errors
+    /// What is wrong with the chunks that are there, or [`Error::Write`].
+    pub fn make_variable(&mut self) -> Result<()> {
+        self.settle()?;
+        if self.schunk.chunksize() == ChunkSize::Variable {
+            return Ok(());
+        }
+        self.load_index()?;
+        let runs = self.noted_runs()?;
+        self.store_runs(&runs)?;
+        self.schunk.header.chunksize = ChunkSize::Variable;
+        self.schunk.header.flags = self.schunk.header.flags.with_variable_chunks();
+        self.changed.chunks = true;
+        Ok(())
+    }
+    /// Compresses data to a chunk.
+    pub(super) fn encode(&mut self, data: &[u8]) -> Result<Vec<u8>> {
+        if self.schunk.header.flags.vl_blocks() {
+            return Err(Param::VlBlocks.into());
+        }
+        let nchunk = self.schunk.nchunks();
+        self.encoder()?.encode(data).map_err(|source| Error::Compress { nchunk, source })
+    }
+
+    /// Compresses blocks to a chunk, of a kind that is younger than the others.
+    fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
+        self.settle()?;
+        if self.schunk.nchunks() > 0 && !self.schunk.header.flags.vl_blocks() {
+            return Err(Param::VlBlocks.into());
+        }
+        let nchunk = self.schunk.nchunks();
+        let failed = |source| Error::Compress { nchunk, source };
+        let cparams = self.cparams.clone().target(Target::Blosc3_0);
+        Encoder::new(cparams).and_then(|mut encoder| encoder.encode_vl(blocks)).map_err(failed)
+    }
+
+    fn encoder(&mut self) -> Result<&mut Encoder> {
+        if self.encoder.is_none() {
+            let nchunk = self.schunk.nchunks();
+            let made = Encoder::new(self.cparams.clone());
+            self.encoder = Some(made.map_err(|source| Error::Compress { nchunk, source })?);
+        }
+        self.encoder.as_mut().ok_or_else(|| Param::EmptyChunk.into())
+    }
+
+    /// Stores a chunk and gives it its place.
+    pub(super) fn place_chunk(&mut self, place: Place, chunk: &[u8]) -> Result<()> {
+        let nchunk = self.schunk.nchunks();
+        let wrong = |source| Error::Chunk { nchunk, at: 0, source };
+        let parsed = Chunk::parse(chunk).map_err(wrong)?;
+        let header = parsed.header();
+        match header.special() {
+            Some(kind) if kind != SpecialKind::Value => {
+                return self.place_special(place, kind, header.nbytes());
+            }
+            _ if !header.is_extended() => return Err(Param::Blosc1Chunk.into()),
+            special => self.check_kind(header.kind() == Kind::Vl, special.is_some())?,
+        }
+        self.check_size(place, header.nbytes())?;
+        let offset = self.store(parsed.bytes())?;
+        self.put_in_place(place, Ready { offset, nbytes: header.nbytes() })
+    }
+
+    /// Notes a run, or stores it where it cannot be noted, and gives it its place.
+    pub(super) fn place_special(&mut self, place: Place, kind: SpecialKind, nbytes: usize) -> Result<()> {
+        self.check_size(place, nbytes)?;
+        let typesize = self.schunk.typesize();
+        if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
+            return Err(Param::NanTypesize { typesize: typesize as u64 }.into());
+        }
+        let offset = Offset::of_special(kind).ok_or(Param::SpecialKind)?;
+        let is_noted =
+            self.schunk.chunksize() != ChunkSize::Variable && nbytes.checked_rem(typesize) == Some(0);
+        let ready = if is_noted { Ready { offset, nbytes } } else { self.store_special(kind, nbytes)? };
+        self.put_in_place(place, ready)
+    }
+
+    /// Stores a run as a chunk: one item repeated, or data where it ends within an item, which C-Blosc2 before
+    /// 3.1.5 refuses. A chunk that says itself that it is zeros, NaN or nothing is refused by all releases.
+    fn store_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<Ready> {
+        let (nchunk, typesize) = (self.schunk.nchunks(), self.schunk.typesize());
+        let failed = |source| Error::Compress { nchunk, source };
+        let is_whole = nbytes.checked_rem(typesize) == Some(0);
+        let mut data = vec![0; if is_whole { typesize } else { nbytes }];
+        if kind == SpecialKind::Nans {
+            fill_special(Special::Nans, typesize, &mut data).map_err(failed)?;
+        }
+        let cparams = self.cparams.clone().special_values(false);
+        let chunk = if is_whole {
+            special_chunk(Special::Value(&data), nbytes, &cparams)
+        } else {
+            blosc_chunk::compress(&data, &cparams)
+        };
+        let offset = self.store(&chunk.map_err(failed)?)?;
+        Ok(Ready { offset, nbytes })
+    }
+
+    /// Writes a chunk's bytes to where nobody looks yet, and gives the number for the index.
+    pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
+        let at = self.file.append(chunk)?;
+        let header = &mut self.schunk.header;
+        let header_len = u64::from(header.header_len);
+        let cbytes = self.file.end().saturating_sub(header_len);
+        header.set_cbytes(cbytes);
+        self.schunk.index.set_section(Section::Bytes(cbytes));
+        self.changed.chunks = true;
+        Ok(at.saturating_sub(header_len))
+    }
+
+    /// The index gets an entry, and the sums follow.
+    pub(super) fn put_in_place(&mut self, place: Place, ready: Ready) -> Result<()> {
+        self.load_index()?;
+        let old = match place {
+            Place::Before(_) => 0,
+            Place::InsteadOf(nchunk) => self.schunk.chunk_nbytes(nchunk)?,
+        };
+        match place {
+            Place::Before(nchunk) => {
+                self.edit_index(|offsets| offsets.insert(len_of(nchunk).min(offsets.len()), ready.offset));
+            }
+            Place::InsteadOf(nchunk) => self.set_offset(nchunk, ready.offset),
+        }
+        let header = &mut self.schunk.header;
+        header.nbytes = header.nbytes.saturating_sub(old as u64).saturating_add(ready.nbytes as u64);
+        if let (ChunkSize::Unset, Ok(nbytes)) = (header.chunksize, u32::try_from(ready.nbytes)) {
+            header.chunksize = core::num::NonZeroU32::new(nbytes).map_or(ChunkSize::Unset, ChunkSize::Fixed);
+        }
+        Ok(())
+    }
+
+    /// Gives a chunk another number in the index.
+    pub(super) fn set_offset(&mut self, nchunk: u64, number: u64) {
+        self.edit_index(|offsets| {
+            offsets.get_mut(len_of(nchunk)).into_iter().for_each(|offset| *offset = number);
+        });
+    }
+
+    /// Changes the table of the index, which was loaded, and forgets what was computed from it.
+    fn edit_index(&mut self, edit: impl FnOnce(&mut Vec<u64>)) {
+        self.schunk.index.edit(edit);
+        self.schunk.starts = std::sync::OnceLock::new();
+        self.changed.chunks = true;
+    }
+
+    /// Makes the index a table that can be changed.
+    pub(super) fn load_index(&mut self) -> Result<()> {
+        if self.schunk.index.is_table() {
+            return Ok(());
+        }
+        let schunk = &self.schunk;
+        let table = schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
+        // C-Blosc2 notes runs in frames of variable chunk sizes too. Their sizes can be told only now.
+        let is_variable = schunk.chunksize() == ChunkSize::Variable;
+        let runs = if is_variable { self.noted_runs()? } else { vec![] };
+        self.schunk.index.set_table(table);
+        self.store_runs(&runs)
+    }
+
+    /// All runs that only the index knows of: chunk, kind, size (bytes).
+    fn noted_runs(&self) -> Result<Vec<(u64, SpecialKind, usize)>> {
+        let run = |nchunk| match self.schunk.locate(nchunk) {
+            Ok(Location::Special { kind, nbytes }) => Some(Ok((nchunk, kind, nbytes))),
+            Ok(Location::Stored { .. }) => None,
+            Err(error) => Some(Err(error)),
+        };
+        (0..self.schunk.nchunks()).filter_map(run).collect()
+    }
+
+    /// Makes runs chunks of their own: in a frame of variable chunk sizes the index has no room for their sizes.
+    fn store_runs(&mut self, runs: &[(u64, SpecialKind, usize)]) -> Result<()> {
+        for (nchunk, kind, nbytes) in runs {
+            let ready = self.store_special(*kind, *nbytes)?;
+            self.set_offset(*nchunk, ready.offset);
+        }
+        Ok(())
+    }
+
+    /// Whether a chunk with VL-blocks, or without, may be in this frame. The first chunk decides.
+    fn check_kind(&mut self, is_vl: bool, is_run: bool) -> Result<()> {
+        let header = &mut self.schunk.header;
+        if is_vl == header.flags.vl_blocks() || is_run {
+            return Ok(());
+        }
+        if !is_vl || self.schunk.index.nchunks() > 0 {
+            return Err(Param::VlBlocks.into());
+        }
+        header.flags = header.flags.with_variable_chunks().with_vl_blocks();
+        header.chunksize = ChunkSize::Variable;
+        Ok(())
+    }
+
+    /// Whether a chunk of so many bytes may be there.
+    pub(super) fn check_size(&self, place: Place, nbytes: usize) -> Result<()> {
+        let nchunks = self.schunk.nchunks();
+        let (nchunk, is_last, is_new) = match place {
+            Place::Before(nchunk) => (nchunk, nchunk == nchunks, true),
+            Place::InsteadOf(nchunk) => (nchunk, nchunk.saturating_add(1) == nchunks, false),
+        };
+        if nchunk > nchunks || !is_new && nchunk == nchunks {
+            return Err(Param::ChunkNumber { nchunk, nchunks }.into());
+        }
+        if nbytes == 0 {
+            return Err(Param::EmptyChunk.into());
+        }
+        if is_new && nchunks >= MAX_NCHUNKS {
+            return Err(Param::TooManyChunks { max: MAX_NCHUNKS }.into());
+        }
+        let expected = match self.schunk.chunksize() {
+            ChunkSize::Fixed(size) => u64::from(size.get()),
+            ChunkSize::Variable | ChunkSize::Unset => MAX_CHUNK as u64,
+        };
+        if is_new && is_last && self.has_short_end() {
+            return Err(Param::AfterLastChunk.into());
+        }
+        let nbytes = nbytes as u64;
+        let is_exact = nbytes == expected || self.schunk.chunksize().fixed().is_none();
+        if nbytes > expected || !is_last && !is_exact {
+            return Err(Param::ChunkNbytes { nbytes, expected }.into());
+        }
+        Ok(())
+    }
+
+    /// Whether the last chunk is shorter than the others and must stay the last.
+    pub(super) fn has_short_end(&self) -> bool {
+        let size = self.schunk.chunksize().fixed().unwrap_or(1);
+        self.schunk.nbytes().checked_rem(size.into()) != Some(0)
+    }
+
+    fn check_order(&self, order: &[u64]) -> Result<()> {
+        let nchunks = self.schunk.nchunks();
+        let wrong = |nchunk| Err(Param::Order { nchunk, nchunks }.into());
+        if order.len() as u64 != nchunks {
+            return wrong(order.len() as u64);
+        }
+        let mut is_there = vec![false; order.len()];
+        for nchunk in order {
+            match is_there.get_mut(len_of(*nchunk)) {
+                Some(there) if !*there => *there = true,
+                _ => return wrong(*nchunk),
+            }
+        }
+        if self.has_short_end() && order.last().copied() != nchunks.checked_sub(1) {
+            return Err(Param::AfterLastChunk.into());
+        }
+        Ok(())
+    }
+}
+
+/// A chunk number as an index in memory.
+fn len_of(nchunk: u64) -> usize {
+    usize::try_from(nchunk).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,292 @@
+//! Making changes count: all of them or none, whenever the machine stops.
+//!
+//! | step | writes | a reader sees |
+//! |---|---|---|
+//! | 1 | new chunks, index, trailer behind the frame | the old frame, with bytes behind it |
+//! | 2 | sync | the old frame |
+//! | 3 | the header, in one write | the new frame |
+//! | 4 | sync | the new frame |
+//!
+//! The old index and trailer become unused bytes of the data section. Two things need more: a frame without data has
+//! its trailer right behind the header, so chunks that lie there are moved away first; a header of another length
+//! moves everything, so a new file takes the place of the old one.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use blosc_io::{FileStore, MemStore, Sync, WriteAt};
+
+use super::{Changed, SChunkWriter};
+use crate::error::{Error, Result};
+use crate::header::{FIXED_LEN, FrameHeader, FrameType};
+use crate::offsets::{Offset, Section};
+use crate::params::EditOptions;
+use crate::schunk::{ChunkBytes, SChunk};
+use crate::trailer;
+use crate::writer::encode_index;
+
+impl SChunkWriter {
+    /// Makes all changes so far count. Whatever happens, the frame is as it was before or as it is after.
+    ///
+    /// There are two exceptions, for stores that are no file of their own: a header of another length
+    /// ([`set_meta`](Self::set_meta)), and vlmetalayers of a frame without data, are overwritten in place.
+    ///
+    /// # Errors
+    /// [`Error::Write`]; [`Error::Compress`] for the index. The changes are still there and can be committed again.
+    pub fn commit(&mut self) -> Result<()> {
+        self.settle()?;
+        if self.changed == Changed::default() && self.file.committed.is_some() {
+            return Ok(());
+        }
+        let is_longer = self.schunk.meta.header_len() != self.schunk.header.header_len;
+        let is_trailer_alone = self.schunk.nbytes() == 0 && self.changed.vlmeta && self.file.path.is_some();
+        if is_longer || is_trailer_alone {
+            self.rewrite()?;
+        } else if self.schunk.nbytes() > 0 {
+            self.commit_data()?;
+        } else {
+            self.commit_empty()?;
+        }
+        self.changed = Changed::default();
+        Ok(())
+    }
+
+    /// Commits, and writes the frame anew without bytes that nothing refers to. Says how many those were.
+    ///
+    /// A file is replaced by another one; what is no file of its own is overwritten in place, which a crash of the
+    /// machine would not survive.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit), and what is wrong with a chunk.
+    pub fn compact(&mut self) -> Result<u64> {
+        self.commit()?;
+        let before = self.schunk.frame_len();
+        self.rewrite()?;
+        Ok(before.saturating_sub(self.schunk.frame_len()))
+    }
+
+    /// A super-chunk as a contiguous frame.
+    pub(crate) fn image(schunk: &SChunk) -> Result<Vec<u8>> {
+        let mut image = MemStore::default();
+        copy_live(schunk, &mut image)?;
+        Ok(image.into_bytes())
+    }
+
+    /// Index and trailer behind everything, then the header.
+    fn commit_data(&mut self) -> Result<()> {
+        let is_new = self.file.committed.is_none();
+        let (mut header, start) = (self.schunk.header.clone(), self.file.end());
+        let mut index_len = self.schunk.index.cbytes();
+        let mut bytes = vec![];
+        if self.changed.chunks || is_new {
+            self.load_index()?;
+            bytes = encode_index(self.schunk.index.as_table(), self.schunk.registries())?;
+            index_len = bytes.len() as u64;
+            header.set_cbytes(start.saturating_sub(header.header_len.into()));
+        }
+        if self.changed.chunks || self.changed.vlmeta || is_new {
+            let trailer = trailer::around(&self.schunk.vlmeta)?;
+            self.schunk.trailer_len = len_of(&trailer);
+            bytes.extend(trailer);
+            // Not yet part of the frame, so not counted before the header is written: a failure changes nothing.
+            self.file.write(start, &bytes)?;
+            header.frame_len = start.saturating_add(bytes.len() as u64);
+            self.file.sync()?;
+        }
+        self.write_header(header, index_len)
+    }
+
+    /// The trailer right behind the header, where nothing may lie that readers still need.
+    fn commit_empty(&mut self) -> Result<()> {
+        let mut header = self.schunk.header.clone();
+        let header_len = u64::from(header.header_len);
+        let trailer = trailer::around(&self.schunk.vlmeta)?;
+        if self.changed.chunks || self.changed.vlmeta || self.file.committed.is_none() {
+            self.vacate(trailer.len() as u64)?;
+            self.file.write(header_len, &trailer)?;
+            self.file.sync()?;
+        }
+        self.schunk.trailer_len = len_of(&trailer);
+        header.frame_len = header_len.saturating_add(trailer.len() as u64);
+        header.set_cbytes(0);
+        self.write_header(header, 0)?;
+        self.file.cut(self.schunk.frame_len())
+    }
+
+    /// Writes the header, which is what makes a commit, and takes the frame for committed.
+    fn write_header(&mut self, header: FrameHeader, index_len: u64) -> Result<()> {
+        let mut bytes = header.encode().to_vec();
+        if self.changed.meta || self.file.committed.is_none() {
+            bytes.extend_from_slice(self.schunk.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
+        }
+        self.file.write(0, &bytes)?;
+        self.file.sync()?;
+        self.adopt(header, index_len);
+        Ok(())
+    }
+
+    /// The super-chunk for reading is the committed one.
+    fn adopt(&mut self, header: FrameHeader, index_len: u64) {
+        let schunk = &mut self.schunk;
+        schunk.index.set_place(header.index_position(), index_len);
+        schunk.index.set_section(Section::Bytes(header.cbytes()));
+        self.file.commit(header.frame_len);
+        schunk.header = header;
+    }
+
+    /// Moves away what readers need of the first bytes behind the header, in a commit of its own.
+    fn vacate(&mut self, nbytes: u64) -> Result<()> {
+        let Some(frame_len) = self.file.committed else { return Ok(()) };
+        self.file.cut(frame_len)?;
+        let options = EditOptions { durability: self.file.durability(), ..EditOptions::default() };
+        let options = EditOptions { open: self.schunk.options.clone().offset(self.file.base()), ..options };
+        let mut old = Self::on(self.file.store.clone(), &options)?;
+        if old.schunk.nbytes() == 0 {
+            return Ok(());
+        }
+        old.load_index()?;
+        for nchunk in 0..old.schunk.nchunks() {
+            let offset = old.schunk.index.get(&old.schunk.source, nchunk, old.schunk.dparams())?;
+            if matches!(offset, Offset::Stored(offset) if offset < nbytes) {
+                old.move_to_end(nchunk)?;
+            }
+        }
+        // The index must move even if no chunk does.
+        old.changed.chunks = true;
+        old.commit()?;
+        self.file.commit(old.schunk.frame_len());
+        Ok(())
+    }
+
+    fn move_to_end(&mut self, nchunk: u64) -> Result<()> {
+        if let ChunkBytes::Stored(bytes) = self.schunk.chunk(nchunk)? {
+            let offset = self.store(&bytes)?;
+            self.set_offset(nchunk, offset);
+        }
+        Ok(())
+    }
+
+    /// Writes the frame anew: to a file that takes the place of this one, or else over it.
+    fn rewrite(&mut self) -> Result<()> {
+        self.load_index()?;
+        match self.file.path.clone() {
+            Some(path) => {
+                let temporary = temporary_name(&path);
+                let result = self.replace_file(&path, &temporary);
+                if result.is_err() {
+                    // It may not even be there.
+                    let _ = fs::remove_file(&temporary);
+                }
+                result
+            }
+            None => {
+                let mut image = MemStore::default();
+                let copy = copy_live(&self.schunk, &mut image)?;
+                self.file.write(0, image.as_bytes())?;
+                self.file.cut(copy.header.frame_len)?;
+                self.file.sync()?;
+                self.take_copy(copy);
+                Ok(())
+            }
+        }
+    }
+
+    fn replace_file(&mut self, path: &Path, temporary: &Path) -> Result<()> {
+        let open = |source| Error::Open { source };
+        let mut store = FileStore::create(temporary).map_err(open)?;
+        let copy = copy_live(&self.schunk, &mut store)?;
+        let sync = |source| Error::Write { at: 0, len: copy.header.frame_len, source };
+        fs::metadata(path).and_then(|old| fs::set_permissions(temporary, old.permissions())).map_err(open)?;
+        store.sync(Sync::All).map_err(sync)?;
+        fs::rename(temporary, path).map_err(sync)?;
+        path.parent().map_or(Ok(()), sync_folder).map_err(sync)?;
+        self.file.store.replace(Box::new(store));
+        self.take_copy(copy);
+        Ok(())
+    }
+
+    fn take_copy(&mut self, copy: Copied) {
+        self.schunk.index.edit(|table| *table = copy.table);
+        self.schunk.trailer_len = copy.trailer_len;
+        self.adopt(copy.header, copy.index_len);
+    }
+}
+
+/// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header last.
+fn copy_live(schunk: &SChunk, to: &mut dyn WriteAt) -> Result<Copied> {
+    let header_len = schunk.meta.header_len();
+    let mut to = Copy { to, at: header_len.into() };
+    let mut table = schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
+    let mut moved = HashMap::new();
+    for (nchunk, number) in (0..).zip(&mut table) {
+        if let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? {
+            let new = match moved.get(number) {
+                Some(new) => *new,
+                None => to.append(&bytes)?.saturating_sub(header_len.into()),
+            };
+            moved.insert(*number, new);
+            *number = new;
+        }
+    }
+    let mut header = FrameHeader { header_len, frame_type: FrameType::Contiguous, ..schunk.header.clone() };
+    header.set_cbytes(to.at.saturating_sub(header_len.into()));
+    let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
+    to.append(&index)?;
+    let trailer = trailer::around(&schunk.vlmeta)?;
+    to.append(&trailer)?;
+    header.frame_len = to.at;
+    to.at = 0;
+    let mut bytes = header.encode().to_vec();
+    bytes.extend_from_slice(schunk.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
+    to.append(&bytes)?;
+    Ok(Copied { header, table, index_len: index.len() as u64, trailer_len: len_of(&trailer) })
+}
+
+/// What was written anew.
+struct Copied {
+    header: FrameHeader,
+    table: Vec<u64>,
+    index_len: u64,
+    trailer_len: u32,
+}
+
+/// Writes one thing behind the other.
+struct Copy<'a> {
+    to: &'a mut dyn WriteAt,
+    at: u64,
+}
+
+impl Copy<'_> {
+    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+        let (at, len) = (self.at, bytes.len() as u64);
+        self.to.write_at(at, bytes).map_err(|source| Error::Write { at, len, source })?;
+        self.at = at.saturating_add(len);
+        Ok(at)
+    }
+}
+
+/// A name beside the file, which two processes do not share.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Makes a new name in a folder survive a crash of the machine.
+#[cfg(unix)]
+pub(super) fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    fs::File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?.sync_all()
+}
+
+/// Other systems have no such call.
+#[cfg(not(unix))]
+pub(super) fn sync_folder(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// The length of a trailer, which was checked when it was made.
+fn len_of(trailer: &[u8]) -> u32 {
+    u32::try_from(trailer.len()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,151 @@
+//! The storage of a contiguous frame that is edited: new bytes go behind the frame, the header makes them count.
+//!
+//! ```text
+//!    0          header_len                      committed            end
+//!    | header   | chunks | index | trailer       | new chunks         |  what is not committed
+//!      never touched before all of the new bytes are synced
+//! ```
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use blosc_io::{ReadAt as _, WriteAt};
+
+use super::shared::Shared;
+use crate::error::{Error, Param, Result};
+use crate::params::Durability;
+use crate::probe::Kind;
+use crate::source::Source;
+
+/// Where a contiguous frame is written.
+pub(super) struct FrameFile {
+    pub(super) store: Shared,
+    /// The file's name, if the frame is a whole file that may be replaced by another.
+    pub(super) path: Option<PathBuf>,
+    base: u64,
+    /// Length of the frame that readers see; nothing for one that was never committed (bytes).
+    pub(super) committed: Option<u64>,
+    /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
+    end: u64,
+    durability: Durability,
+}
+
+impl FrameFile {
+    /// For a frame that is not there yet, with a header of so many bytes.
+    pub(super) fn new(store: Box<dyn WriteAt>, header_len: u64, durability: Durability) -> Self {
+        let store = Shared::new(store);
+        Self { store, path: None, base: 0, committed: None, end: header_len, durability }
+    }
+
+    /// For a frame of so many bytes.
+    pub(super) fn of(store: Shared, base: u64, frame_len: u64, durability: Durability) -> Self {
+        Self { store, path: None, base, committed: Some(frame_len), end: frame_len, durability }
+    }
+
+    /// Refuses a frame that is followed by something which must not be overwritten. What an interrupted writer left
+    /// behind the only frame of a file may be.
+    pub(super) fn check_end(&self) -> Result<()> {
+        let end = self.base.saturating_add(self.end);
+        let len = self.store.len().map_err(|source| Error::Open { source })?;
+        let mut magic = [0; 10];
+        let is_frame = len.saturating_sub(end) >= magic.len() as u64 && {
+            self.source().read_into(self.end, &mut magic)?;
+            matches!(Kind::of(&magic), Kind::Frame | Kind::OlderFrame)
+        };
+        if len > end && (self.base > 0 || is_frame) {
+            return Err(Param::NotLast { at: end }.into());
+        }
+        Ok(())
+    }
+
+    /// The frame, for reading.
+    pub(super) fn source(&self) -> Source {
+        Source::new(Arc::new(self.store.clone()), self.base)
+    }
+
+    /// What commits are to survive.
+    pub(super) fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// Position of the frame in the store (bytes).
+    pub(super) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Where the next bytes go (bytes from the frame's start).
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Lets the data section of a frame without data begin elsewhere.
+    pub(super) fn set_start(&mut self, header_len: u64) {
+        self.end = header_len;
+    }
+
+    /// Whether nothing was written yet to a frame that is not there yet.
+    pub(super) fn is_untouched(&self, header_len: u64) -> bool {
+        self.committed.is_none() && self.end == header_len
+    }
+
+    /// Writes behind everything that readers see, and says where that is (bytes from the frame's start).
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+        self.cut_leftovers()?;
+        let at = self.end;
+        self.write(at, bytes)?;
+        self.end = at.saturating_add(bytes.len() as u64);
+        Ok(at)
+    }
+
+    /// Writes at a position of the frame.
+    pub(super) fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        let (at, len) = (self.base.saturating_add(at), bytes.len() as u64);
+        self.store.write_at(at, bytes).map_err(|source| Error::Write { at, len, source })
+    }
+
+    /// Returns when all that was written would survive what this file is to survive.
+    pub(super) fn sync(&self) -> Result<()> {
+        match self.durability {
+            Durability::Machine => self.store.sync().map_err(|source| self.write_error(source)),
+            Durability::Process => Ok(()),
+        }
+    }
+
+    /// Makes the store end where the frame does.
+    pub(super) fn cut(&mut self, frame_len: u64) -> Result<()> {
+        let len = self.base.saturating_add(frame_len);
+        self.store.set_len(len).map_err(|source| self.write_error(source))?;
+        self.end = frame_len;
+        Ok(())
+    }
+
+    /// Notes that readers see a frame of so many bytes now.
+    pub(super) fn commit(&mut self, frame_len: u64) {
+        self.committed = Some(frame_len);
+        self.end = frame_len;
+    }
+
+    /// What an interrupted writer left is removed before anything is written over it: nobody shall take a mixture
+    /// for something.
+    fn cut_leftovers(&mut self) -> Result<()> {
+        if self.committed != Some(self.end) {
+            return Ok(());
+        }
+        let len = self.store.len().map_err(|source| Error::Open { source })?;
+        if len > self.base.saturating_add(self.end) { self.cut(self.end) } else { Ok(()) }
+    }
+
+    fn write_error(&self, source: std::io::Error) -> Error {
+        Error::Write { at: self.base.saturating_add(self.end), len: 0, source }
+    }
+}
+
+impl Drop for FrameFile {
+    /// Removes what was not committed. If that fails it stays behind the frame, where nobody looks.
+    fn drop(&mut self) {
+        if let Some(frame_len) = self.committed.filter(|committed| *committed < self.end) {
+            let _ = self.cut(frame_len);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Data: appended, replaced, inserted and overwritten.
+//!
+//! Appended data fills the short last chunk up. It is held back until a chunk is full, since compressing the last
+//! chunk anew for every few bytes would cost the square of their number.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use std::io;
+
+use super::SChunkWriter;
+use super::chunks::Place;
+use crate::error::{Param, Result};
+use crate::header::ChunkSize;
+use crate::writer::MAX_CHUNK;
+
+impl SChunkWriter {
+    /// Appends data.
+    ///
+    /// With a fixed chunk size it goes on in the last chunk, if that is short, and then in chunks of that size. If no
+    /// size was set, all of `data` is the first chunk, and its size counts. With variable sizes it is a chunk.
+    ///
+    /// # Errors
+    /// [`Param::VlBlocks`] if the frame has chunks of another kind, what is wrong with the last chunk,
+    /// [`Error::Compress`](crate::Error::Compress), or [`Error::Write`](crate::Error::Write).
+    pub fn append(&mut self, data: &[u8]) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let Some(size) = self.schunk.chunksize().fixed() else {
+            return data.chunks(self.max_chunk()).try_for_each(|data| self.append_as_chunk(data));
+        };
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        self.load_tail()?;
+        let mut data = data;
+        while !data.is_empty() {
+            let room = size.saturating_sub(self.tail.len()).min(data.len());
+            let (now, later) = data.split_at(room);
+            if now.len() == size {
+                self.append_as_chunk(now)?;
+            } else {
+                self.tail.extend_from_slice(now);
+                self.flush_full_tail(size)?;
+            }
+            data = later;
+        }
+        Ok(())
+    }
+
+    /// Replaces the data of a chunk. With a fixed chunk size it must have as many bytes as that; the last chunk may
+    /// have fewer.
+    ///
+    /// # Errors
+    /// [`Param::ChunkNumber`], [`Param::ChunkNbytes`], [`Error::Compress`](crate::Error::Compress), or [`Error::Write`](crate::Error::Write).
+    pub fn update(&mut self, nchunk: u64, data: &[u8]) -> Result<()> {
+        self.settle()?;
+        self.place_data(Place::InsteadOf(nchunk), data)
+    }
+
+    /// Inserts a chunk of data before another one, or behind the last. With a fixed chunk size it must have as many
+    /// bytes as that.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update); [`Param::AfterLastChunk`] behind a short chunk.
+    pub fn insert(&mut self, nchunk: u64, data: &[u8]) -> Result<()> {
+        self.settle()?;
+        self.place_data(Place::Before(nchunk), data)
+    }
+
+    /// Overwrites items, from item `start` on. Chunks that are overwritten in part are decoded and compressed again.
+    ///
+    /// # Errors
+    /// [`Param::Range`] if there are not so many items, [`Param::BufferLen`] unless `items` has whole ones, what is
+    /// wrong with a chunk, [`Error::Compress`](crate::Error::Compress), or [`Error::Write`](crate::Error::Write).
+    pub fn write(&mut self, start: u64, items: &[u8]) -> Result<()> {
+        let typesize = self.schunk.typesize() as u64;
+        let (len, at) = (items.len() as u64, start.saturating_mul(typesize));
+        if len.checked_rem(typesize) != Some(0) {
+            let expected = len.next_multiple_of(typesize.max(1));
+            return Err(Param::BufferLen { len, expected }.into());
+        }
+        self.write_bytes(at, items)
+    }
+
+    /// Overwrites bytes of the data, from byte `start` on.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_bytes(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
+        self.settle()?;
+        let len = self.schunk.nbytes();
+        let end = start.saturating_add(bytes.len() as u64);
+        if end > len {
+            return Err(Param::Range { start, end, len }.into());
+        }
+        let (mut at, mut bytes) = (start, bytes);
+        while !bytes.is_empty() {
+            let (nchunk, from) = self.schunk.chunk_at(at)?;
+            let nbytes = self.schunk.chunk_nbytes(nchunk)?;
+            let (now, later) = bytes.split_at(nbytes.saturating_sub(from).min(bytes.len()));
+            if now.len() == nbytes {
+                self.place_data(Place::InsteadOf(nchunk), now)?;
+            } else {
+                self.patch(nchunk, from, now)?;
+            }
+            at = at.saturating_add(now.len() as u64);
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// Makes a chunk of data that was held back.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        if self.tail.is_empty() {
+            return Ok(());
+        }
+        let tail = core::mem::take(&mut self.tail);
+        let result = self.append_as_chunk(&tail);
+        if result.is_err() {
+            self.tail = tail;
+        }
+        result
+    }
+
+    /// Overwrites a part of a chunk.
+    fn patch(&mut self, nchunk: u64, from: usize, bytes: &[u8]) -> Result<()> {
+        let mut data = self.schunk.decode_chunk(nchunk)?;
+        let to = from.saturating_add(bytes.len());
+        data.get_mut(from..to).into_iter().for_each(|part| part.copy_from_slice(bytes));
+        self.place_data(Place::InsteadOf(nchunk), &data)
+    }
+
+    fn append_as_chunk(&mut self, data: &[u8]) -> Result<()> {
+        self.place_data(Place::Before(self.schunk.nchunks()), data)
+    }
+
+    fn place_data(&mut self, place: Place, data: &[u8]) -> Result<()> {
+        self.check_size(place, data.len())?;
+        let chunk = self.encode(data)?;
+        self.place_chunk(place, &chunk)
+    }
+
+    /// Takes a short last chunk back, so that it can be filled up.
+    fn load_tail(&mut self) -> Result<()> {
+        if !self.tail.is_empty() || !self.has_short_end() {
+            return Ok(());
+        }
+        let Some(last) = self.schunk.nchunks().checked_sub(1) else { return Ok(()) };
+        let tail = self.schunk.decode_chunk(last)?;
+        self.delete(last)?;
+        self.tail = tail;
+        Ok(())
+    }
+
+    fn flush_full_tail(&mut self, size: usize) -> Result<()> {
+        if self.tail.len() < size { Ok(()) } else { self.settle() }
+    }
+
+    /// Most data of a chunk, in whole items (bytes).
+    fn max_chunk(&self) -> usize {
+        let rest = MAX_CHUNK.checked_rem(self.schunk.typesize()).unwrap_or(0);
+        match self.schunk.chunksize() {
+            ChunkSize::Fixed(size) => usize::try_from(size.get()).unwrap_or(MAX_CHUNK),
+            ChunkSize::Variable | ChunkSize::Unset => MAX_CHUNK.saturating_sub(rest).max(1),
+        }
+    }
+}
+
+/// Appends what is written. Flushing commits.
+impl io::Write for SChunkWriter {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.append(data).map_err(io::Error::other)?;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.commit().map_err(io::Error::other)
+    }
+}

@@ -1,0 +1,130 @@
+//! Metalayers and vlmetalayers of a frame that is edited.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use blosc_chunk::CParams;
+
+use super::SChunkWriter;
+use crate::error::{Param, Result};
+use crate::header::FIXED_LEN;
+use crate::metalayers::{Metalayers, Section};
+use crate::writer::compress_vlmeta;
+
+impl SChunkWriter {
+    /// Sets the content of a metalayer, which is added if there is none of this name.
+    ///
+    /// Content of the same size takes the place of the old one. Any other change makes the header longer or shorter;
+    /// if there are chunks, the next commit then has to write the whole frame anew.
+    ///
+    /// # Errors
+    /// [`Param::MetaName`], [`Param::MetaCount`], or [`Param::MetaTooLong`].
+    pub fn set_meta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
+        let name = name.as_ref();
+        if !self.schunk.meta.overwrite(name, content) {
+            let layers = with(&self.schunk.meta, name, content);
+            self.schunk.meta = new_meta(&layers)?;
+            self.move_start();
+        }
+        self.changed.meta = true;
+        Ok(())
+    }
+
+    /// Removes a metalayer, and says whether there was one. As [`set_meta`](Self::set_meta) this changes the size of
+    /// the header.
+    ///
+    /// # Errors
+    /// As [`set_meta`](Self::set_meta), for the others.
+    pub fn delete_meta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
+        let name = name.as_ref();
+        let is_there = self.schunk.meta.get(name).is_some();
+        if is_there {
+            self.schunk.meta = new_meta(&without(&self.schunk.meta, name))?;
+            self.move_start();
+            self.changed.meta = true;
+        }
+        Ok(is_there)
+    }
+
+    /// Sets the content of a vlmetalayer, which is added if there is none of this name.
+    ///
+    /// # Errors
+    /// [`Param::MetaName`], [`Param::MetaCount`] (C-Blosc2 cannot write more than 16), or [`Param::MetaTooLong`].
+    pub fn set_vlmeta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
+        let chunk = compress_vlmeta(content, &self.vlmeta_cparams())?;
+        let layers = with(&self.schunk.vlmeta, name.as_ref(), &chunk);
+        self.change_vlmeta(&layers)
+    }
+
+    /// Removes a vlmetalayer, and says whether there was one.
+    ///
+    /// # Errors
+    /// [`Param::MetaCount`] if there are still more than can be written.
+    pub fn delete_vlmeta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
+        let name = name.as_ref();
+        let is_there = self.schunk.vlmeta.get(name).is_some();
+        if is_there {
+            let layers = without(&self.schunk.vlmeta, name);
+            self.change_vlmeta(&layers)?;
+        }
+        Ok(is_there)
+    }
+
+    fn change_vlmeta(&mut self, layers: &[Layer]) -> Result<()> {
+        self.schunk.vlmeta = Metalayers::build(layers.iter().map(as_slices), Section::TRAILER)?;
+        self.schunk.header.has_vlmeta = !layers.is_empty();
+        self.changed.vlmeta = true;
+        Ok(())
+    }
+
+    /// While there is nothing behind the header yet, it can have any length.
+    fn move_start(&mut self) {
+        let (old, new) = (self.schunk.header.header_len, self.schunk.meta.header_len());
+        if self.file.is_untouched(old.into()) {
+            self.schunk.header.header_len = new;
+            self.file.set_start(new.into());
+        }
+    }
+
+    fn vlmeta_cparams(&self) -> CParams {
+        CParams::default().registries(self.cparams.registries.clone())
+    }
+}
+
+type Layer = (Vec<u8>, Vec<u8>);
+
+/// The metalayers with one changed or added.
+fn with(layers: &Metalayers, name: &[u8], content: &[u8]) -> Vec<Layer> {
+    let mut all = owned(layers);
+    match all.iter_mut().find(|(other, _)| other == name) {
+        Some((_, old)) => *old = content.to_vec(),
+        None => all.push((name.to_vec(), content.to_vec())),
+    }
+    all
+}
+
+/// The metalayers without the first of this name, which is the one that counts.
+fn without(layers: &Metalayers, name: &[u8]) -> Vec<Layer> {
+    let mut all = owned(layers);
+    if let Some(at) = all.iter().position(|(other, _)| other == name) {
+        all.remove(at);
+    }
+    all
+}
+
+fn owned(layers: &Metalayers) -> Vec<Layer> {
+    layers.iter().map(|layer| (layer.name.to_vec(), layer.content.to_vec())).collect()
+}
+
+fn as_slices((name, content): &Layer) -> (&[u8], &[u8]) {
+    (name, content)
+}
+
+/// Metalayers of a header, whose length must fit its field.
+fn new_meta(layers: &[Layer]) -> Result<Metalayers> {
+    let meta = Metalayers::build(layers.iter().map(as_slices), Section::HEADER)?;
+    match i32::try_from(meta.bytes().len()) {
+        Ok(_) => Ok(meta),
+        Err(_) => {
+            Err(Param::MetaTooLong { nbytes: meta.bytes().len().saturating_sub(FIXED_LEN) as u64 }.into())
+        }
+    }
+}

@@ -27,7 +27,8 @@ use std::sync::{Arc, OnceLock};
 use blosc_chunk::{CParams, Encoder};
 use blosc_io::{FileStore, MemStore, WriteAt};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Param, Result};
+use crate::legacy::FrameLayout;
 use crate::offsets::Index;
 use crate::params::{EditOptions, FrameParams, OpenOptions};
 use crate::schunk::SChunk;
@@ -144,6 +145,9 @@ impl SChunkWriter {
     fn on(store: Shared, options: &EditOptions) -> Result<Self> {
         let base = options.open.offset;
         let schunk = SChunk::from_store_with(Arc::new(store.clone()), &options.open)?;
+        if schunk.layout() != FrameLayout::Current {
+            return Err(Param::OlderLayout { layout: schunk.layout() }.into());
+        }
         let cparams = match &options.cparams {
             Some(cparams) => cparams.clone().typesize(schunk.typesize()),
             None => schunk.cparams().registries(options.open.dparams.registries.clone()),
@@ -229,7 +233,8 @@ impl SChunk {
         index.set_table(vec![]);
         let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
         let starts = OnceLock::new();
-        Self { source, folder: None, header, trailer_len, meta, vlmeta, index, options, starts }
+        let layout = FrameLayout::Current;
+        Self { source, folder: None, layout, header, trailer_len, meta, vlmeta, index, options, starts }
     }
 
     /// The same, in a store of its own.

@@ -7,6 +7,7 @@ use std::io;
 
 use blosc_chunk::Blame;
 
+use crate::legacy::{FrameLayout, OlderCorrupt};
 use crate::nd::{NdCorrupt, NdParam};
 use crate::probe::Kind;
 
@@ -62,6 +63,14 @@ pub enum Error {
     OlderLayout {
         /// Byte 0, which names the layout.
         first_byte: u8,
+    },
+    /// A frame that development sources wrote between two releases.
+    #[error("a frame layout that was never in a release (first byte {first_byte:#04x}, flags {flags:#04x})")]
+    UnreleasedLayout {
+        /// Byte 0.
+        first_byte: u8,
+        /// Byte 25, the general flags.
+        flags: u8,
     },
     /// A frame of a version that we do not know.
     #[error("frame format version {version}, known are 2 and 3")]
@@ -266,6 +275,9 @@ pub enum Corrupt {
     /// A vlmetalayer whose chunk has another size than its place.
     #[error("the vlmetalayer's chunk has {cbytes} bytes, its place {len}")]
     VlMetaCbytes { cbytes: u64, len: u64 },
+    /// What only frames of the 2.0.0 betas can have.
+    #[error(transparent)]
+    Older(#[from] OlderCorrupt),
     /// A `b2nd` metalayer that cannot be, or not in this frame.
     #[error(transparent)]
     Nd(#[from] NdCorrupt),
@@ -354,6 +366,9 @@ pub enum Param {
     /// Metalayers that do not fit their section.
     #[error("metalayers of {nbytes} bytes do not fit")]
     MetaTooLong { nbytes: u64 },
+    /// A frame of an older layout, which can be read and converted, but not changed.
+    #[error("a frame of the layout {layout}, which is for reading only")]
+    OlderLayout { layout: FrameLayout },
     /// A part or shape that does not fit an array.
     #[error(transparent)]
     Nd(#[from] NdParam),
@@ -374,6 +389,7 @@ impl Error {
             | Self::ChunkFile { .. } => self.blame_io(),
             Self::NotAFrame { .. }
             | Self::OlderLayout { .. }
+            | Self::UnreleasedLayout { .. }
             | Self::UnknownVersion { .. }
             | Self::UnknownTrailerVersion { .. }
             | Self::UnknownNdVersion { .. }

@@ -12,6 +12,7 @@ use blosc_io::ReadAt;
 
 use crate::error::{Corrupt, Error, Limited, Result};
 use crate::header::{FIXED_LEN, FrameHeader};
+use crate::legacy;
 use crate::params::OpenOptions;
 use crate::probe::Kind;
 use crate::schunk::{SChunk, check_limit, open_file};
@@ -119,7 +120,14 @@ pub fn read_frame(stream: &mut dyn Read, max: u64) -> Result<Option<Vec<u8>>> {
     if frame.is_empty() {
         return Ok(None);
     }
-    let frame_len = FrameHeader::parse(&frame)?.frame_len();
+    let frame_len = match legacy::frame_len(&frame)? {
+        // The first read went beyond the end of the frame; only an empty one of beta.1 is so short.
+        Some(frame_len) if frame_len < frame.len() as u64 => {
+            return Err(Error::OlderLayout { first_byte: frame.first().copied().unwrap_or(0) });
+        }
+        Some(frame_len) => frame_len,
+        None => FrameHeader::parse(&frame)?.frame_len(),
+    };
     check_limit(Limited::Frame, frame_len, max)?;
     read_up_to(stream, frame_len.saturating_sub(FIXED_LEN as u64), &mut frame)?;
     let available = frame.len() as u64;

@@ -42,8 +42,9 @@
 //! # Limits
 //!
 //! Read are contiguous and sparse frames of format versions 2 and 3, so those of every C-Blosc2 from 2.0.0-rc.1 on,
-//! contiguous ones at any position of a file. Frames of the betas before ([`Error::OlderLayout`]) are recognised. Written frames with a fixed chunk size are read by every C-Blosc2 from 2.0.3 on; those with variable
-//! chunk sizes or VL-blocks by 3.0 and later.
+//! contiguous ones at any position of a file, and those of the 2.0.0 betas ([`FrameLayout`]). Written frames with a
+//! fixed chunk size are read by every C-Blosc2 from 2.0.3 on; those with variable chunk sizes or VL-blocks by 3.0 and
+//! later.
 //!
 //! Nothing is allocated on the word of a file: lengths are compared with the bytes that are there and with
 //! [`OpenOptions`]; reading and compressing keep to the `max_memory` of their options. Memory beside that is 8 bytes
@@ -56,6 +57,7 @@ mod edit;
 mod error;
 mod frames;
 mod header;
+mod legacy;
 mod metalayers;
 mod msgpack;
 mod nd;
@@ -77,6 +79,7 @@ pub use edit::SChunkWriter;
 pub use error::{Corrupt, Error, Limited, Param, Result};
 pub use frames::{Frames, read_frame};
 pub use header::{ChunkSize, FrameHeader, FrameType, GeneralFlags};
+pub use legacy::{FrameLayout, OlderCorrupt};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
 pub use nd::{Element, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdView, Pick, Selection};
 pub use params::{

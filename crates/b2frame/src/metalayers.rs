@@ -83,6 +83,14 @@ impl Metalayers {
         self.iter().find(|layer| layer.name == name.as_ref())
     }
 
+    /// A single one, whose content is a part of `bytes`.
+    pub(crate) fn one(mut bytes: Vec<u8>, content: Range<usize>, name: &str) -> Self {
+        let start = bytes.len();
+        bytes.extend_from_slice(name.as_bytes());
+        let entries = vec![Entry { name: start..bytes.len(), content }];
+        Self { bytes, entries }
+    }
+
     /// Parses the section of a header or trailer. `bytes` is the whole header, or the trailer up to its last 23
     /// bytes; errors give positions in them.
     pub(crate) fn parse(bytes: Vec<u8>, section: Section) -> Result<Self> {

@@ -24,6 +24,7 @@ use blosc_io::{FileStore, MemStore, ReadAt};
 
 use crate::error::{Corrupt, Error, Limited, Result};
 use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType};
+use crate::legacy::{self, FrameLayout, Parts};
 use crate::metalayers::{Metalayer, Metalayers, Section};
 use crate::nd::{NdMeta, NdView};
 use crate::offsets::Index;
@@ -61,6 +62,7 @@ pub struct SChunk {
     pub(crate) source: Source,
     /// Where the chunks are, unless they are in `source`.
     pub(crate) folder: Option<Folder>,
+    pub(crate) layout: FrameLayout,
     pub(crate) header: FrameHeader,
     pub(crate) trailer_len: u32,
     pub(crate) meta: Metalayers,
@@ -122,7 +124,13 @@ impl SChunk {
         Ok(schunk)
     }
 
-    /// The header.
+    /// The layout of the frame. Those of the 2.0.0 betas are for reading only.
+    #[must_use]
+    pub fn layout(&self) -> FrameLayout {
+        self.layout
+    }
+
+    /// The header; of an older layout in today's terms.
     #[must_use]
     pub fn header(&self) -> &FrameHeader {
         &self.header
@@ -252,6 +260,17 @@ impl SChunk {
     }
 }
 
+impl SChunk {
+    /// Frames of beta.1 do not say how they were filtered, but chunks do.
+    fn take_filters_of_first_chunk(&mut self) {
+        // Damage is for whoever reads the chunk to report.
+        if let Ok(ChunkInfo { stored: Some(stored), .. }) = self.chunk_info(0) {
+            self.header.filters = stored.pipeline.ids();
+            self.header.filters_meta = stored.pipeline.metas();
+        }
+    }
+}
+
 impl fmt::Debug for SChunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SChunk")
@@ -330,19 +349,45 @@ pub(crate) fn open_file(path: &Path) -> Result<Arc<dyn ReadAt>> {
 /// Header, trailer, index: in this order, since each needs the one before.
 fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> Result<SChunk> {
     let available = source.available()?;
-    let header = read_header(&source, available)?;
+    let (head, len) = source.read_head::<FIXED_LEN>(0, available)?;
+    let head = head.get(..len).unwrap_or_default();
+    let layout = FrameLayout::of(head, available)?;
+    let parts = if layout == FrameLayout::Current {
+        read_parts(&source, head, available, folder.is_some(), &options)?
+    } else {
+        legacy::read(&source, layout, head, available, &options)?
+    };
+    let Parts { header, meta, vlmeta, trailer_len } = parts;
     check_type(&header, folder.is_some())?;
-    let (header_len, frame_len) = (u64::from(header.header_len()), header.frame_len());
-    check_limit(Limited::Metadata, header_len, options.max_metadata)?;
-    let meta = read_meta(&source, &header)?;
-    let (trailer_len, vlmeta) = read_trailer(&source, &header, options.max_metadata)?;
     let index = if header.nbytes() == 0 {
         Index::empty()
     } else {
-        let end = frame_len.saturating_sub(trailer_len.into());
+        let end = header.frame_len().saturating_sub(trailer_len.into());
         Index::open(&source, &header, end, options.max_index, &options.dparams)?
     };
-    Ok(SChunk { source, folder, header, trailer_len, meta, vlmeta, index, options, starts: OnceLock::new() })
+    let starts = OnceLock::new();
+    let mut schunk =
+        SChunk { source, folder, layout, header, trailer_len, meta, vlmeta, index, options, starts };
+    if layout == FrameLayout::Beta1 {
+        schunk.take_filters_of_first_chunk();
+    }
+    Ok(schunk)
+}
+
+/// Everything but index and chunks of a frame in the current layout.
+fn read_parts(
+    source: &Source,
+    head: &[u8],
+    available: u64,
+    is_folder: bool,
+    options: &OpenOptions,
+) -> Result<Parts> {
+    let header = parse_header(source, head, available)?;
+    check_type(&header, is_folder)?;
+    check_limit(Limited::Metadata, header.header_len().into(), options.max_metadata)?;
+    let meta = read_meta(source, &header)?;
+    let (trailer_len, vlmeta) = read_trailer(source, &header, options.max_metadata)?;
+    Ok(Parts { header, meta, vlmeta, trailer_len })
 }
 
 /// A directory holds the index of a sparse frame, a file a contiguous one.
@@ -355,9 +400,7 @@ fn check_type(header: &FrameHeader, is_folder: bool) -> Result<()> {
 }
 
 /// The fixed part of the header, checked against the length of the file.
-fn read_header(source: &Source, available: u64) -> Result<FrameHeader> {
-    let (head, len) = source.read_head::<FIXED_LEN>(0, available)?;
-    let head = head.get(..len).unwrap_or_default();
+fn parse_header(source: &Source, head: &[u8], available: u64) -> Result<FrameHeader> {
     if head.is_empty() {
         return Err(Error::NotAFrame { found: Kind::Empty });
     }
@@ -380,7 +423,7 @@ fn read_meta(source: &Source, header: &FrameHeader) -> Result<Metalayers> {
 }
 
 /// The length of the trailer and what is in it.
-fn read_trailer(source: &Source, header: &FrameHeader, max: u64) -> Result<(u32, Metalayers)> {
+pub(crate) fn read_trailer(source: &Source, header: &FrameHeader, max: u64) -> Result<(u32, Metalayers)> {
     let frame_len = header.frame_len();
     let end_at = frame_len.saturating_sub(trailer::END_LEN as u64);
     let room = frame_len.saturating_sub(header.header_len().into());

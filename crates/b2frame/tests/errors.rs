@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use b2frame::{
-    Blame, CompressOptions, Corrupt, Error, FrameParams, FrameWriter, Kind, Limited, NdCorrupt, NdMeta,
-    OpenOptions, Param, ReadOptions, SChunk, VerifyOptions, compress_stream, read_frame, to_cframe,
+    Blame, CompressOptions, Corrupt, Error, FrameHeader, FrameParams, FrameWriter, Kind, Limited, NdCorrupt,
+    NdMeta, OpenOptions, Param, ReadOptions, SChunk, VerifyOptions, compress_stream, read_frame, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Special, SpecialKind, Threads, special_chunk};
 use blosc_io::{MemStore, ReadAt, Sync, WriteAt};
@@ -209,9 +209,13 @@ fn what_is_not_ours() {
     assert_eq!(png.to_string(), "not a Blosc2 frame: the file starts like a PNG image");
     assert!(matches!(not_ours(vec![]), Error::NotAFrame { found: Kind::Empty }));
     for first_byte in [0x9b, 0x9c, 0x9d] {
-        let error = not_ours(edited("tiny.b2frame", 0, &[first_byte]));
+        let header = edited("tiny.b2frame", 0, &[first_byte]);
+        let error = FrameHeader::parse(&header).unwrap_err();
         assert!(matches!(error, Error::OlderLayout { first_byte: found } if found == first_byte));
+        assert_eq!(error.blame(), Blame::NotOurs);
     }
+    let unreleased = not_ours(edited("tiny.b2frame", 0, &[0x9b]));
+    assert!(matches!(unreleased, Error::UnreleasedLayout { first_byte: 0x9b, flags: 0x12 }));
     assert!(matches!(not_ours(edited("tiny.b2frame", 0x19, &[0x14])), Error::UnknownVersion { version: 4 }));
     let trailer = not_ours(edited("tiny.b2frame", 0x11d, &[2]));
     assert!(matches!(trailer, Error::UnknownTrailerVersion { version: 2 }));

@@ -42,7 +42,7 @@ const CASES: &[(&str, &str)] = &[
     ("H34", "open: at byte 16: frame_len is 369, the file has 368"),
     ("H35", "reads 64 64 20"),
     ("H36", "open: at byte 10: header_len has the marker 0xd3, it is always 0xd2"),
-    ("H37", "open: an older frame layout, of the 2.0.0 betas (first byte 0x9d)"),
+    ("H37", "open: at byte 57: compression threads has the marker 0xd2, it is always 0xd1"),
     ("H38", "open: at byte 47: typesize has the marker 0xce, it is always 0xd2"),
     ("M01", "open: at byte 91: metalayer map has the marker 0xdf, it is always 0xde"),
     ("M02", "open: at byte 91: 17 metalayers, at most 16"),

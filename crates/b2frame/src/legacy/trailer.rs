@@ -1,0 +1,103 @@
+//! The trailers of the older layouts: none, one with a nameless usermeta, or today's.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use super::{FrameLayout, OlderCorrupt, swap};
+use crate::error::{Corrupt, Error, Limited, Result};
+use crate::header::FrameHeader;
+use crate::metalayers::Metalayers;
+use crate::msgpack::{BIN32, FIXARRAY, FIXEXT16, UINT32};
+use crate::schunk::check_limit;
+use crate::source::Source;
+use crate::trailer;
+
+/// Name of the vlmetalayer that the usermeta becomes.
+const USERMETA: &str = "usermeta";
+/// Bytes before the usermeta: marker, version, marker and length.
+const BEFORE: usize = 7;
+/// Length of a trailer without usermeta (bytes).
+const MIN_LEN: u64 = 30;
+/// First byte of a trailer. beta.2 wrote the sum of 9 and 4, without the shift.
+const ARRAYS: [u8; 2] = [FIXARRAY | 4, 0x0d];
+
+/// The length of the trailer and what is in it.
+pub(super) fn read(
+    source: &Source,
+    layout: FrameLayout,
+    header: &FrameHeader,
+    max: u64,
+) -> Result<(u32, Metalayers)> {
+    match layout {
+        FrameLayout::Beta1 => Ok((0, Metalayers::default())),
+        FrameLayout::Beta2VlMeta => crate::schunk::read_trailer(source, header, max),
+        _ => read_usermeta(source, layout == FrameLayout::SwappedBeta2, header, max),
+    }
+}
+
+fn read_usermeta(
+    source: &Source,
+    is_swapped: bool,
+    header: &FrameHeader,
+    max: u64,
+) -> Result<(u32, Metalayers)> {
+    let frame_len = header.frame_len();
+    let room = frame_len.saturating_sub(header.header_len().into());
+    let end_at = frame_len.saturating_sub(trailer::END_LEN as u64);
+    let mut end = [0; trailer::END_LEN];
+    source.read_into(end_at, &mut end)?;
+    let trailer_len =
+        parse_end(end, is_swapped, room).map_err(|error| error.moved(source.position(end_at)))?;
+    check_limit(Limited::Metadata, trailer_len.into(), max)?;
+    let at = frame_len.saturating_sub(trailer_len.into());
+    let bytes = source.read_vec(at, usize::try_from(trailer_len).unwrap_or(usize::MAX))?;
+    let usermeta = parse(bytes, is_swapped).map_err(|error| error.moved(source.position(at)))?;
+    Ok((trailer_len, usermeta))
+}
+
+/// The last bytes of a frame: how long the trailer is. `room` is what may be trailer at most (bytes).
+fn parse_end(mut end: [u8; trailer::END_LEN], is_swapped: bool, room: u64) -> Result<u32> {
+    if is_swapped {
+        swap::turn(&mut end, 1, 4);
+    }
+    let [len_marker, a, b, c, d, fingerprint_marker, ..] = end;
+    for (at, field, found, expected) in
+        [(0, "trailer_len", len_marker, UINT32), (5, "fingerprint", fingerprint_marker, FIXEXT16)]
+    {
+        if found != expected {
+            return Err(Error::corrupt(at, Corrupt::Marker { field, found, expected }));
+        }
+    }
+    let trailer_len = u32::from_be_bytes([a, b, c, d]);
+    if (MIN_LEN..=room).contains(&trailer_len.into()) {
+        return Ok(trailer_len);
+    }
+    Err(Error::corrupt(1, OlderCorrupt::TrailerLen { trailer_len, min: MIN_LEN, max: room }))
+}
+
+/// A whole trailer: the usermeta, if there is one, as a vlmetalayer.
+fn parse(mut bytes: Vec<u8>, is_swapped: bool) -> Result<Metalayers> {
+    if is_swapped {
+        swap::turn(&mut bytes, 3, 4);
+    }
+    let Some(&[array, version, marker, a, b, c, d]) = bytes.first_chunk::<BEFORE>() else {
+        let left = bytes.len() as u64;
+        return Err(Error::corrupt(0, Corrupt::Truncated { len: MIN_LEN, left }));
+    };
+    if !ARRAYS.contains(&array) {
+        let what = Corrupt::Marker { field: "trailer", found: array, expected: FIXARRAY | 4 };
+        return Err(Error::corrupt(0, what));
+    }
+    if version > 1 {
+        return Err(Error::UnknownTrailerVersion { version });
+    }
+    if marker != BIN32 {
+        let what = Corrupt::Marker { field: "usermeta", found: marker, expected: BIN32 };
+        return Err(Error::corrupt(2, what));
+    }
+    let (len, expected) = (u32::from_be_bytes([a, b, c, d]), (bytes.len() as u64).saturating_sub(MIN_LEN));
+    if u64::from(len) != expected {
+        return Err(Error::corrupt(3, OlderCorrupt::UsermetaLen { len, expected }));
+    }
+    bytes.truncate(bytes.len().saturating_sub(trailer::END_LEN));
+    let content = BEFORE..bytes.len();
+    Ok(if content.is_empty() { Metalayers::default() } else { Metalayers::one(bytes, content, USERMETA) })
+}

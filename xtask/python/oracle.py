@@ -14,8 +14,9 @@ import blosc
 import blosc2
 import numcodecs.blosc
 import ops_bloscpack
+import ops_c_blosc2
 
-OPS = dict(ops_bloscpack.OPS)
+OPS = ops_bloscpack.OPS | ops_c_blosc2.OPS
 
 
 def op(function):

@@ -5,6 +5,7 @@
 //! [`KINDS`].
 
 mod bloscpack;
+mod c_blosc2;
 mod case;
 mod chunks;
 mod frames;
@@ -49,6 +50,8 @@ enum Verdict {
     Lost,
     /// The original program refuses to write this.
     Refused,
+    /// The original program reads the whole, and gets parts of it wrong, as foretold.
+    Misread,
 }
 
 const FRAME: Scope = Scope { bits: 22, filters: Filters::Frame };
@@ -65,6 +68,13 @@ const KINDS: &[Kind] = &[
     Kind { name: "blosc2-write", share: 600, scope: CHUNK, run: chunks::blosc2_write },
     Kind { name: "blosc1-read", share: 300, scope: BLOSC1, run: chunks::blosc1_read },
     Kind { name: "blosc1-write", share: 300, scope: BLOSC1, run: chunks::blosc1_write },
+    Kind { name: "c-read", share: 600, scope: CHUNK, run: c_blosc2::read },
+    Kind { name: "c-write", share: 600, scope: CHUNK, run: c_blosc2::write },
+    Kind { name: "c-vl-read", share: 200, scope: CHUNK, run: c_blosc2::vl_read },
+    Kind { name: "c-vl-write", share: 200, scope: CHUNK, run: c_blosc2::vl_write },
+    Kind { name: "c-special-read", share: 100, scope: CHUNK, run: c_blosc2::special_read },
+    Kind { name: "c-special-write", share: 100, scope: CHUNK, run: c_blosc2::special_write },
+    Kind { name: "c-compat-read", share: 100, scope: BLOSC1, run: c_blosc2::compat_read },
     Kind { name: "numcodecs-read", share: 200, scope: BLOSC1, run: chunks::numcodecs_read },
     Kind { name: "numcodecs-write", share: 200, scope: BLOSC1, run: chunks::numcodecs_write },
     Kind { name: "blp-read", share: 60, scope: BLP, run: bloscpack::read },
@@ -198,7 +208,7 @@ struct Tally {
     end: u64,
     stopped: AtomicBool,
     nbytes: AtomicU64,
-    counts: [AtomicU64; 4],
+    counts: [AtomicU64; 5],
     /// The first case that nobody can read, or `u64::MAX`.
     lost: AtomicU64,
     failure: Mutex<Option<Failure>>,
@@ -241,12 +251,13 @@ impl Tally {
         if let Ok(Some(failure)) = self.failure.into_inner() {
             return Err(failure);
         }
-        let [equal, rescued, lost, refused] = self.counts.map(AtomicU64::into_inner);
+        let [equal, rescued, lost, refused, misread] = self.counts.map(AtomicU64::into_inner);
         let mut line = format!("{:<16} {equal:>6} equal", kind.name);
         let others = [
             (rescued, "that only we can read"),
             (lost, "that nobody can read"),
             (refused, "that the writer refused"),
+            (misread, "of which the reader gets parts wrong, as foretold"),
         ];
         for (count, what) in others.iter().filter(|(count, _)| *count > 0) {
             line += &format!(", {count} {what}");

@@ -103,10 +103,10 @@ pub(super) struct Case {
     pub(super) slices: Vec<Range<usize>>,
 }
 
-const SHUFFLE: u8 = 1;
-const BITSHUFFLE: u8 = 2;
+pub(super) const SHUFFLE: u8 = 1;
+pub(super) const BITSHUFFLE: u8 = 2;
 pub(super) const DELTA: u8 = 3;
-const TRUNC_PREC: u8 = 4;
+pub(super) const TRUNC_PREC: u8 = 4;
 
 impl Case {
     pub(super) fn draw(draw: &mut Draw, scope: Scope) -> Self {
@@ -227,7 +227,7 @@ fn blocksize(draw: &mut Draw, typesize: usize, chunksize: usize) -> usize {
     (nitems * typesize).min(chunksize)
 }
 
-fn run(draw: &mut Draw, nbytes: usize) -> (Range<usize>, u8) {
+pub(super) fn run(draw: &mut Draw, nbytes: usize) -> (Range<usize>, u8) {
     let (a, b) = (draw.within(0..nbytes + 1), draw.within(0..nbytes + 1));
     // Half of them reach over all the data.
     let range = if draw.chance(50) { 0..nbytes } else { a.min(b)..a.max(b) };
@@ -244,7 +244,7 @@ fn layers(draw: &mut Draw, prefix: &str) -> Vec<(String, Vec<u8>)> {
     (0..count).map(layer).collect()
 }
 
-fn slice(draw: &mut Draw, nitems: usize) -> Option<Range<usize>> {
+pub(super) fn slice(draw: &mut Draw, nitems: usize) -> Option<Range<usize>> {
     if nitems == 0 {
         return None;
     }

@@ -154,22 +154,26 @@ pub(super) fn blosc1_cparams(case: &Case) -> CParams {
 
 /// The parameters as python-blosc and numcodecs take them.
 pub(super) fn blosc1_json(case: &Case, op: &str) -> Value {
-    let cname = match case.codec {
-        1 => "lz4",
-        2 => "lz4hc",
-        4 => "zlib",
-        5 => "zstd",
-        _ => "blosclz",
-    };
     json!({
         "op": op,
-        "cname": cname,
+        "cname": cname(case.codec),
         "clevel": case.level,
         "typesize": case.typesize,
         "shuffle": case.blosc1_shuffle(),
         "blocksize": case.blocksize,
         "nthreads": case.threads,
     })
+}
+
+/// What the functions of C-Blosc call a codec.
+pub(super) fn cname(codec: u8) -> &'static str {
+    match codec {
+        1 => "lz4",
+        2 => "lz4hc",
+        4 => "zlib",
+        5 => "zstd",
+        _ => "blosclz",
+    }
 }
 
 /// So many threads.

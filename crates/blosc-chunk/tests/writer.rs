@@ -80,6 +80,11 @@ fn specials_made_without_data() {
     assert_eq!((header(&nans).special(), nans.len()), (Some(SpecialKind::Nans), 32));
     let uninit = special_chunk(Special::Uninit, 80, &params).unwrap();
     assert_eq!(decompress(&uninit).unwrap(), [0; 80]);
+    // C-Blosc2 refuses blocks that are no whole items.
+    for (special, typesize) in [(Special::Nans, 4), (Special::Value(b"abcd"), 4)] {
+        let params = CParams::default().typesize(typesize).block_size(Some(3));
+        assert_eq!(header(&special_chunk(special, 80, &params).unwrap()).blocksize(), 4);
+    }
     let odd = special_chunk(Special::Zeros, 100_001, &params).unwrap();
     assert_eq!(decompress(&odd).unwrap(), vec![0; 100_001]);
     assert!(odd.len() == 60 && header(&odd).kind() == Kind::Regular);
@@ -238,6 +243,8 @@ fn what_a_target_cannot_read_is_refused() {
         filters("bitshuffle").target(Target::Blosc1_3),
         filters("shuffle,bitshuffle").target(Target::Blosc1_14),
         filters("shuffle:2"),
+        // C-Blosc2 does not read this back, whoever wrote it.
+        filters("shuffle,shuffle,shuffle,delta,shuffle").target(Target::Blosc3_0),
     ] {
         assert!(matches!(refused(params), Param::FiltersForTarget { .. }));
     }

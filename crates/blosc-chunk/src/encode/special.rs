@@ -37,7 +37,7 @@ pub fn special_chunk(special: Special<'_>, nbytes: usize, params: &CParams) -> R
     }
     let plan = Plan::new(params, nbytes, max_compressed_len(nbytes))?;
     let value = if let Special::Value(value) = special { value } else { &[] };
-    let header = header(&plan, &special, value.len());
+    let header = header(&plan, &special, params);
     Ok([&header.to_bytes(), value].concat())
 }
 
@@ -66,10 +66,11 @@ fn stored(params: &CParams) -> usize {
     usize::from(params.stored_typesize())
 }
 
-/// As the constructors of C-Blosc2 write it: no filters, no codec. Its readers expand a value block by block, so a
-/// block has whole values.
-fn header(plan: &Plan, special: &Special<'_>, width: usize) -> ChunkHeader {
-    let blocksize = plan.grid.blocksize.max(width);
+/// As the constructors of C-Blosc2 write it: no filters, no codec. Its readers expand a run block by block, so a block
+/// has whole items, even if the caller chose a smaller size.
+fn header(plan: &Plan, special: &Special<'_>, params: &CParams) -> ChunkHeader {
+    let blocksize = plan.grid.blocksize.max(params.typesize);
+    let width = if let Special::Value(value) = special { value.len() } else { 0 };
     let extension = Extension {
         pipeline: Pipeline::EMPTY,
         udcodec: CodecId(0),

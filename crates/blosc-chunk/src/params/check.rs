@@ -65,6 +65,9 @@ fn check_blosc2(params: &CParams) -> Result<()> {
     if params.codec.format() == CodecId::SNAPPY.format() {
         return Err(Error::Param(Param::CodecForTarget { codec: params.codec, target }));
     }
+    if loses_delta(&params.filters) {
+        return Err(filters_for_target(params));
+    }
     if target >= Target::Blosc3_0 {
         return Ok(());
     }
@@ -78,6 +81,12 @@ fn check_blosc2(params: &CParams) -> Result<()> {
         return Err(Error::Param(Param::ForTarget { what: "dictionaries for LZ4", target }));
     }
     Ok(())
+}
+
+/// C-Blosc2 to 3.3.5 overwrites the reference of delta while it decodes, if the filter has three before it and one after.
+fn loses_delta(pipeline: &Pipeline) -> bool {
+    let delta = pipeline.active().position(|slot| slot.id == FilterId::DELTA);
+    delta.is_some_and(|before| before >= 3 && pipeline.active().count() > before + 1)
 }
 
 fn check_blosc1(params: &CParams) -> Result<()> {

@@ -103,7 +103,7 @@ fn judge(call: &Call, chunk: &[u8], theirs: Option<Theirs>, found: Result<Vec<u8
     };
     let known = is_exact(call, &parsed).then(|| call.case.data());
     let is_right = known.as_ref().is_none_or(|data| content == Some(data.as_slice()));
-    let is_read = content.is_some() && is_right && !is_salvaged(&parsed);
+    let is_read = content.is_some() && is_right && !call.loses_delta() && !is_salvaged(&parsed);
     let found = match found {
         Ok(found) => found,
         Err(failure) if is_read => return Err(failure),

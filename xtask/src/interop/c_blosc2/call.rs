@@ -106,6 +106,13 @@ impl Call {
         (ZFP_ACC..=ZFP_RATE).contains(&self.case.codec)
     }
 
+    /// Whether C writes delta where it does not read it: with three filters before and one after.
+    pub(super) fn loses_delta(&self) -> bool {
+        let filters: Vec<u8> = self.case.filters.into_iter().filter(|id| *id != 0).collect();
+        let delta = filters.iter().position(|id| *id == DELTA);
+        delta.is_some_and(|before| before > 2 && filters.len() > before + 1)
+    }
+
     /// The bytes of items that delta works on together.
     pub(super) fn delta_width(&self) -> usize {
         match self.stored_typesize() {

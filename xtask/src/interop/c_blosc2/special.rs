@@ -2,7 +2,9 @@
 
 use blosc_chunk::{Special, special_chunk};
 
-use super::{Bench, Call, Case, Result, Theirs, Verdict, check_ours, check_sizes, compare, decode, written};
+use super::{
+    Bench, Call, Case, Result, Theirs, Verdict, check_ours, check_sizes, compare, decode, fail, written,
+};
 use crate::{failure::Context, interop::case::Draw};
 
 /// C makes a chunk; we read it.
@@ -82,7 +84,10 @@ impl Run {
         let Ok(chunk) = special_chunk(self.special(), nbytes, &self.call.params()) else {
             return Ok(Verdict::Refused);
         };
-        self.check(bench, &chunk)
+        match self.check(bench, &chunk)? {
+            Verdict::Rescued | Verdict::Lost => fail("refused by the original program"),
+            verdict => Ok(verdict),
+        }
     }
 
     fn check(&self, bench: &mut Bench, chunk: &[u8]) -> Result<Verdict> {

@@ -111,6 +111,28 @@ impl<'a> Chunk<'a> {
         BlockRef::find(self, nblock)
     }
 
+    /// All blocks and their streams in order, not decoded: what [`block`](Self::block) gives, without going over the
+    /// block starts each time.
+    ///
+    /// ```
+    /// use blosc_chunk::{CParams, Chunk, compress};
+    ///
+    /// let data: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+    /// let bytes = compress(&data, &CParams::default().typesize(4).block_size(Some(1 << 16)))?;
+    /// for block in Chunk::parse(&bytes)?.blocks()? {
+    ///     let block = block?;
+    ///     assert!(block.offset() + block.cbytes() <= bytes.len());
+    /// }
+    /// # Ok::<(), blosc_chunk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the block starts make no sense together; each block then has its own.
+    pub fn blocks(&self) -> Result<impl Iterator<Item = Result<BlockRef>> + use<'a>> {
+        BlockRef::all(*self)
+    }
+
     /// The blocks of a VL-block chunk, to be read one by one.
     ///
     /// # Errors

@@ -49,6 +49,12 @@ impl BlockRef {
         Self::read(&source, &Map::new(&source)?, nblock)
     }
 
+    pub(super) fn all<'a>(chunk: Chunk<'a>) -> Result<impl Iterator<Item = Result<Self>> + use<'a>> {
+        let source = InMemory::new(chunk)?;
+        let map = Map::new(&source)?;
+        Ok((0..chunk.nblocks()).map(move |nblock| Self::read(&source, &map, nblock)))
+    }
+
     /// Walks over the streams of a block.
     pub(crate) fn read(blocks: &impl Blocks, map: &Map, nblock: usize) -> Result<Self> {
         let (bytes, offset) = blocks.block(nblock)?;

@@ -64,6 +64,9 @@ pub(crate) enum Command {
     /// Decode everything, check everything, write nothing
     #[command(visible_aliases = ["t", "test"], after_long_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
+    /// Show the bytes of a file with what they mean
+    #[command(visible_alias = "hexdump", after_long_help = DUMP_EXAMPLES)]
+    Dump(DumpArgs),
     /// Show the formats, codecs and filters of this build
     Formats(FormatsArgs),
     /// Print a completion script for a shell
@@ -143,6 +146,30 @@ pub(crate) struct VerifyArgs {
     pub(crate) general: GeneralArgs,
 }
 
+/// Options of `dump`.
+#[derive(Args, Debug)]
+pub(crate) struct DumpArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// Show the header of a frame; without any of these options, everything is shown
+    #[arg(long, help_heading = "Selection")]
+    pub(crate) header: bool,
+    /// Show the chunks of a frame, with their headers, block starts and streams
+    #[arg(long, help_heading = "Selection")]
+    pub(crate) chunks: bool,
+    /// Show only this chunk of a frame, counted from 0
+    #[arg(long, value_name = "N", help_heading = "Selection")]
+    pub(crate) chunk: Option<u64>,
+    /// Show the index of a frame
+    #[arg(long, help_heading = "Selection")]
+    pub(crate) index: bool,
+    /// Show the trailer of a frame
+    #[arg(long, help_heading = "Selection")]
+    pub(crate) trailer: bool,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
 /// Options of `formats`.
 #[derive(Args, Debug)]
 pub(crate) struct FormatsArgs {
@@ -200,7 +227,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
 /// All commands and options, as clap sees them.
 pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
-    let all = ["decompress", "cat", "info", "list", "verify"]
+    let all = ["decompress", "cat", "info", "list", "verify", "dump"]
         .iter()
         .fold(Cli::command(), |all, name| all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0'))));
     // Raw data has no frames to choose from.
@@ -248,6 +275,13 @@ const VERIFY_EXAMPLES: &str = "\
 Examples:
   b2 -t *.b2frame
   b2 verify --json -r archive/ | jq 'select(.ok | not)'";
+
+const DUMP_EXAMPLES: &str = "\
+Examples:
+  b2 dump part.chunk
+  b2 dump --header data.b2frame
+  b2 dump --chunk 7 data.b2frame
+  b2 dump --json data.b2frame | jq '.spans[] | select(.name == \"cbytes\")'";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

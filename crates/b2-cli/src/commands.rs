@@ -5,6 +5,7 @@ pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod compress;
 pub(crate) mod decompress;
+pub(crate) mod dump;
 pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod list;

@@ -247,7 +247,7 @@ impl Error {
             Self::FrameForTarget { .. } => "use --format chunk",
             Self::Lossy { .. } => "use --lossy if this is meant",
             Self::LossyVerify => "leave out --verify and --rm",
-            Self::Frame(b2frame::Error::Sparse) => "this version reads frames that are one file",
+            Self::Frame(b2frame::Error::Sparse) => "this is the index of a sparse frame: name its directory",
             Self::MaxOutput { .. } => "use --max-output to allow more",
             Self::MaxRatio { .. } => "use --max-ratio to allow more",
             Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",

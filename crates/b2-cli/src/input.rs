@@ -96,6 +96,9 @@ pub(crate) fn has_suffix(path: &Path) -> bool {
 /// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a directory happens to
 /// have.
 pub(crate) fn is_ours(path: &Path) -> bool {
+    if is_sparse_frame(path) {
+        return true;
+    }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| {
         let len = file.metadata()?.len();
@@ -122,8 +125,9 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
     for word in &words {
         let origin = Origin::of(word);
         match origin.path() {
+            Some(path) if is_sparse_frame(path) => found.push(Ok(origin)),
             Some(path) if path.is_dir() && args.recursive => walk(path, wanted, &mut found),
-            Some(path) if path.is_dir() && !is_sparse_frame(path) => {
+            Some(path) if path.is_dir() => {
                 let error = Error::NotRegular { path: path.to_owned(), kind: FileKind::Directory };
                 found.push(Err((origin.name(), error)));
             }
@@ -134,9 +138,12 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
 }
 
 /// A sparse frame is a directory, and one object.
-fn is_sparse_frame(path: &Path) -> bool {
-    path.join("chunks.b2frame").is_file()
+pub(crate) fn is_sparse_frame(path: &Path) -> bool {
+    path.join(INDEX_FILE).is_file()
 }
+
+/// The file of a sparse frame that tells what it is.
+pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 
 /// The names in a list: one per line, or with a NUL behind each.
 fn listed(list: &Path, null: bool) -> Result<Vec<PathBuf>> {
@@ -173,6 +180,11 @@ fn walk(directory: &Path, wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<Found>
     let mut waiting = vec![directory.to_owned()];
     while let Some(path) = waiting.pop() {
         match irregular(&path) {
+            Ok(Some(FileKind::Directory)) if is_sparse_frame(&path) => {
+                if wanted(&path) {
+                    found.push(Ok(Origin::File { path, part: Part::Whole }));
+                }
+            }
             Ok(None) if wanted(&path) => found.push(Ok(Origin::File { path, part: Part::Whole })),
             // The first one was named by the user, so a link there is meant.
             Ok(Some(kind)) if kind == FileKind::Directory || path == directory => match children(&path) {

@@ -10,7 +10,7 @@
 //!
 //! The program is a thin layer over [`b2frame`]: it names files, bounds memory, keeps output safe and talks to people.
 //! [`run`] is the whole of it, for other front ends; the binary only hands over its arguments. What the commands mean
-//! is told in `docs/cli.md`. It decodes nothing and knows no format beyond its name.
+//! is told in `docs/cli.md`. It decodes nothing; only `dump` knows more of a format than its name.
 //!
 //! Output files are written beside their target and renamed (`stage`), removed on failure and on SIGINT or SIGTERM
 //! (`interrupt`). Input from pipes is kept in bounded memory (`objects`). Errors carry whose fault they are, which
@@ -92,6 +92,7 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::Info(args) => with(program, &args.general, |cx| commands::info::run(&args, cx)),
         Command::List(args) => with(program, &args.general, |cx| commands::list::run(&args, cx)),
         Command::Verify(args) => with(program, &args.general, |cx| commands::verify::run(&args, cx)),
+        Command::Dump(args) => with(program, &args.general, |cx| commands::dump::run(&args, cx)),
         Command::Formats(args) => simple(program, &args.general, commands::formats::run),
         Command::Completions(args) => {
             simple(program, &GeneralArgs::default(), |console| commands::completions::run(&args, console))

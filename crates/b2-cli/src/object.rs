@@ -1,6 +1,6 @@
 //! What an input holds: a frame, or a bare chunk. Both are data of a known length, of which parts can be read.
 
-use b2frame::SChunk;
+use b2frame::{FrameType, SChunk};
 
 use crate::chunk::BareChunk;
 
@@ -19,10 +19,10 @@ impl Object {
         }
     }
 
-    /// Bytes that it takes in the file.
+    /// Bytes that it takes in its file or files.
     pub(crate) fn stored(&self) -> u64 {
         match self {
-            Self::Frame(schunk) => schunk.frame_len(),
+            Self::Frame(schunk) => frame_bytes(schunk),
             Self::Chunk(chunk) => chunk.stored(),
         }
     }
@@ -34,4 +34,15 @@ impl Object {
             Self::Chunk(chunk) => chunk.header().typesize() as u64,
         }
     }
+}
+
+/// Bytes of a frame; the chunks of a sparse one are files beside the index.
+pub(crate) fn frame_bytes(schunk: &SChunk) -> u64 {
+    let beside = if is_sparse(schunk) { schunk.cbytes() } else { 0 };
+    schunk.frame_len().saturating_add(beside)
+}
+
+/// Is it a directory?
+pub(crate) fn is_sparse(schunk: &SChunk) -> bool {
+    schunk.header().frame_type() == FrameType::Sparse
 }

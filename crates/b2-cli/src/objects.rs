@@ -11,7 +11,7 @@
 use std::{
     fs::File,
     io::{self, Cursor, Read, Write},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -22,7 +22,7 @@ use blosc_io::{FileStore, MemStore, ReadAt};
 use crate::{
     chunk::{self, BareChunk},
     error::{Doing, Error, Result},
-    input::{Origin, Part},
+    input::{self, Origin, Part},
     object::Object,
 };
 
@@ -35,6 +35,8 @@ const HEADER: usize = 87;
 /// The objects of one input.
 pub(crate) struct Objects {
     source: Source,
+    /// The directory of a sparse frame, of which the source is the index file.
+    folder: Option<PathBuf>,
     dparams: DParams,
     /// Where the next object starts (bytes).
     at: u64,
@@ -53,6 +55,16 @@ enum Source {
     Piped(io::Stdin),
 }
 
+/// Where an object is.
+pub(crate) struct Found {
+    /// The input, as far as it belongs to the object.
+    pub(crate) store: Arc<dyn ReadAt>,
+    /// Where in the store it starts (bytes).
+    pub(crate) at: u64,
+    /// A frame, and not a bare chunk.
+    pub(crate) is_frame: bool,
+}
+
 impl Objects {
     /// Opens an input, whose chunks will be decoded as `dparams` say.
     ///
@@ -61,7 +73,8 @@ impl Objects {
     /// When it cannot be opened, or has no frame of the number asked for.
     pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
         let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
-        let objects = Self::of(Arc::new(open_file(path)?), dparams);
+        let (file, folder) = open_file(path)?;
+        let objects = Self { folder, ..Self::of(Arc::new(file), dparams) };
         match *part {
             Part::Whole => Ok(objects),
             Part::Offset(at) => Ok(Self { at, wanted: Some(1), named: true, ..objects }),
@@ -75,7 +88,7 @@ impl Objects {
     }
 
     fn new(source: Source, at: u64, dparams: DParams) -> Self {
-        Self { source, dparams, at, wanted: None, first: true, named: false, trailing: 0 }
+        Self { source, folder: None, dparams, at, wanted: None, first: true, named: false, trailing: 0 }
     }
 
     /// Standard input; a file in its place is read as a file.
@@ -120,19 +133,47 @@ impl Objects {
     /// When what follows cannot be read or starts like a frame and is none, and when the first bytes of the input
     /// are something else altogether.
     pub(crate) fn next(&mut self) -> Result<Option<Object>> {
+        let Some(found) = self.find()? else { return Ok(None) };
+        self.open_found(&found).map(Some)
+    }
+
+    /// Where the next object is, which nobody has looked into yet.
+    ///
+    /// # Errors
+    ///
+    /// When what follows cannot be read, or the first bytes of the input are of no format of ours.
+    pub(crate) fn find(&mut self) -> Result<Option<Found>> {
         if self.wanted == Some(0) {
             return Ok(None);
         }
         let head = self.head()?;
-        let object = match probe(&head) {
-            Kind::Frame | Kind::OlderFrame => self.frame(head)?,
-            _ if self.first || self.named => self.chunk(head)?,
-            _ => return self.no_frame(&head),
+        match probe(&head) {
+            Kind::Frame | Kind::OlderFrame => self.frame(head).map(Some),
+            _ if self.first || self.named => self.chunk(head).map(Some),
+            _ => self.no_frame(&head),
+        }
+    }
+
+    /// Opens what was found last; the next object is sought behind it.
+    ///
+    /// # Errors
+    ///
+    /// When it is damaged, or of a kind that nobody reads.
+    pub(crate) fn open_found(&mut self, found: &Found) -> Result<Object> {
+        let (store, dparams) = (Arc::clone(&found.store), self.dparams.clone());
+        let object = if found.is_frame {
+            let options = OpenOptions::default().offset(found.at).dparams(dparams);
+            Object::Frame(Box::new(match &self.folder {
+                Some(folder) => SChunk::open_with(folder, &options)?,
+                None => SChunk::from_store_with(store, &options)?,
+            }))
+        } else {
+            Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?))
         };
         self.at = self.at.saturating_add(object.stored());
         self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(1));
         self.first = false;
-        Ok(Some(object))
+        Ok(object)
     }
 
     /// The next bytes, enough to tell what they are.
@@ -152,16 +193,14 @@ impl Objects {
     }
 
     /// The frame that begins with `head`.
-    fn frame(&self, head: Vec<u8>) -> Result<Object> {
+    fn frame(&self, head: Vec<u8>) -> Result<Found> {
         // A length that makes no sense is for the library to judge: it gets what there is.
         let len = FrameHeader::parse(&head).map_or(HEADER as u64, |header| header.frame_len());
-        let options = OpenOptions::default().offset(self.at).dparams(self.dparams.clone());
-        let schunk = SChunk::from_store_with(self.store(head, len)?, &options)?;
-        Ok(Object::Frame(Box::new(schunk)))
+        Ok(Found { store: self.store(head, len)?, at: self.at, is_frame: true })
     }
 
     /// The chunk that begins with `head`, and is all there is.
-    fn chunk(&self, head: Vec<u8>) -> Result<Object> {
+    fn chunk(&self, head: Vec<u8>) -> Result<Found> {
         let header = chunk::header_of(&head).ok_or_else(|| Error::NotBlosc { start: head.clone() })?;
         // One byte more tells whether there are others.
         let store = self.store(head.clone(), chunk::stored_len(&header).saturating_add(1))?;
@@ -169,7 +208,7 @@ impl Objects {
         if !self.named && chunk::recognise(&head, left).is_none() {
             return Err(self.perhaps_chunk(head, &header, left));
         }
-        Ok(Object::Chunk(Box::new(BareChunk::open(store, self.at, self.dparams.clone())?)))
+        Ok(Found { store, at: self.at, is_frame: false })
     }
 
     /// Not quite a chunk: perhaps a damaged one, perhaps something else.
@@ -185,7 +224,7 @@ impl Objects {
     }
 
     /// What is not a frame is passed over behind a frame, as all readers do.
-    fn no_frame(&mut self, head: &[u8]) -> Result<Option<Object>> {
+    fn no_frame(&mut self, head: &[u8]) -> Result<Option<Found>> {
         self.trailing = match &self.source {
             Source::Stored(store) => store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at),
             Source::Piped(stdin) => {
@@ -239,11 +278,12 @@ impl ReadAt for Shifted {
     }
 }
 
-/// A sparse frame is known by its index file.
-fn open_file(path: &Path) -> Result<FileStore> {
-    let index = path.join("chunks.b2frame");
-    let path = if index.is_file() { index.as_path() } else { path };
-    FileStore::open(path).map_err(Error::io(Doing::Open))
+/// Opens a file, or the index file of a sparse frame, with the directory of that.
+fn open_file(path: &Path) -> Result<(FileStore, Option<PathBuf>)> {
+    let folder = input::is_sparse_frame(path).then(|| path.to_owned());
+    let index = folder.as_ref().map(|folder| folder.join(input::INDEX_FILE));
+    let file = FileStore::open(index.as_deref().unwrap_or(path)).map_err(Error::io(Doing::Open))?;
+    Ok((file, folder))
 }
 
 /// The regular file that stands for standard input, and the position in it.

@@ -87,6 +87,7 @@ fn text(report: &InfoReport<'_>, trailing: u64, verbose: bool, units: Units) -> 
 fn headline(report: &InfoReport<'_>) -> String {
     let what = if report.array.is_some() { "n-d array" } else { "super-chunk" };
     let frames = match report.frames.len() {
+        0 if report.format == "sframe" => "sparse frame".to_owned(),
         0 => "contiguous frame".to_owned(),
         several => format!("{several} contiguous frames"),
     };

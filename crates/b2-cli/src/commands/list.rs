@@ -1,5 +1,6 @@
 //! `b2 list`: one line per file.
 
+use b2frame::SChunk;
 use serde::Serialize;
 
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
     error::Result,
     exit::Code,
     input::{self, Origin},
-    object::Object,
+    object::{Object, is_sparse},
     objects::Objects,
     size,
     table::{Align, Table},
@@ -72,7 +73,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         row.file_bytes += object.stored();
         match object {
             Object::Frame(schunk) => {
-                row.format = if schunk.nd_meta()?.is_some() { "b2nd" } else { row.format };
+                row.format = frame_format(&schunk, row.format)?;
                 row.frames = Some(row.frames.unwrap_or(0) + 1);
                 row.nchunks += schunk.nchunks();
             }
@@ -114,6 +115,15 @@ fn text(rows: &[ListRow], console: &Console) -> String {
         ]);
     }
     table.to_string()
+}
+
+/// What a frame is called in the table; an array counts more than how it is stored.
+fn frame_format(schunk: &SChunk, known: &'static str) -> Result<&'static str> {
+    Ok(match schunk.nd_meta()? {
+        Some(_) => "b2nd",
+        None if is_sparse(schunk) => "sframe",
+        None => known,
+    })
 }
 
 /// Chunks, compressed and uncompressed bytes of all rows.

@@ -211,10 +211,10 @@ pub(crate) struct StreamRow {
 }
 
 impl<'a> BlockTable<'a> {
-    /// The rows, in order.
+    /// The rows, in order; none when the block starts make no sense together, which is a problem of the chunk.
     pub(crate) fn rows(self) -> impl Iterator<Item = BlockRow> + use<'a> {
-        let Self(chunk) = self;
-        (0..chunk.nblocks()).map(move |nblock| match chunk.block(nblock) {
+        let blocks = self.0.blocks().into_iter().flatten().enumerate();
+        blocks.map(|(nblock, block)| match block {
             Ok(block) => BlockRow::new(&block),
             Err(error) => BlockRow::bad(nblock, &error),
         })

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::{ChunkTable, readers};
 use crate::{
     error::{Result, chain},
+    object::{frame_bytes, is_sparse},
     payload, size,
 };
 
@@ -120,7 +121,7 @@ impl<'a> InfoReport<'a> {
         Self {
             schema: "b2.info/1",
             path,
-            format: "cframe",
+            format: if is_sparse(first) { "sframe" } else { "cframe" },
             format_version: header.flags().version(),
             nbytes: 0,
             cbytes: 0,
@@ -152,7 +153,7 @@ impl<'a> InfoReport<'a> {
     /// Adds the sums of one frame.
     fn add(&mut self, schunk: &SChunk) {
         self.nbytes = self.nbytes.saturating_add(schunk.nbytes());
-        self.file_bytes = self.file_bytes.saturating_add(schunk.frame_len());
+        self.file_bytes = self.file_bytes.saturating_add(frame_bytes(schunk));
         self.nchunks = self.nchunks.saturating_add(schunk.nchunks());
         let Some(usage) = noted(&mut self.problems, schunk.usage().map_err(Into::into)) else { return };
         self.cbytes = self.cbytes.saturating_add(usage.cbytes);
@@ -168,7 +169,7 @@ impl FrameRow {
     fn new(schunk: &SChunk) -> Self {
         Self {
             offset: schunk.offset(),
-            file_bytes: schunk.frame_len(),
+            file_bytes: frame_bytes(schunk),
             nbytes: schunk.nbytes(),
             nchunks: schunk.nchunks(),
         }
@@ -183,7 +184,15 @@ impl Parts {
 
 /// What was found, or `None` and a note.
 fn noted<T>(problems: &mut Vec<String>, found: Result<T>) -> Option<T> {
-    found.map_err(|error| problems.push(chain(&error))).ok()
+    let error = match found {
+        Ok(found) => return Some(found),
+        Err(error) => chain(&error),
+    };
+    // One cause may hide several things.
+    if !problems.contains(&error) {
+        problems.push(error);
+    }
+    None
 }
 
 /// By what the header says; single chunks may use more.

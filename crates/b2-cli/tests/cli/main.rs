@@ -4,6 +4,7 @@
 mod chunk;
 mod compress;
 mod damage;
+mod dump;
 mod general;
 mod info;
 #[cfg(target_os = "linux")]

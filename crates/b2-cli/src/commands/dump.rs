@@ -1,0 +1,200 @@
+//! `b2 dump`: the bytes of a file, span by span, with what they mean.
+//!
+//! Every span is a field of the format documents: its place, its first bytes, its name and its value. A frame whose
+//! header makes no sense is shown as far as it goes.
+
+mod chunk;
+mod fields;
+mod frame;
+
+use core::fmt::Write;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    args::DumpArgs,
+    context::Context,
+    error::{Doing, Error, Result, chain},
+    exit::Code,
+    input::{self, Origin},
+    object::Object,
+    objects::Objects,
+};
+
+/// Shows each input.
+pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
+    let inputs = input::find(&args.inputs, &input::is_ours);
+    cx.each(inputs, |origin| one(args, cx, origin))
+}
+
+fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let mut objects = Objects::open(origin, cx.dparams())?;
+    let mut printer = Printer::new(cx, origin.name());
+    let wanted = Wanted::new(args);
+    while let Some(found) = objects.find()? {
+        if found.is_frame && wanted.header {
+            frame::header(&mut printer, &found)?;
+        }
+        let object = match objects.open_found(&found) {
+            Ok(object) => object,
+            Err(error) => {
+                printer.finish()?;
+                return Err(error);
+            }
+        };
+        match &object {
+            Object::Frame(schunk) => frame::body(&mut printer, &found, schunk, &wanted)?,
+            Object::Chunk(chunk) => chunk::bare(&mut printer, chunk)?,
+        }
+    }
+    printer.finish()
+}
+
+/// Which parts of a frame are shown.
+struct Wanted {
+    header: bool,
+    index: bool,
+    trailer: bool,
+    chunks: bool,
+    /// Only this chunk.
+    chunk: Option<u64>,
+}
+
+impl Wanted {
+    /// Everything, unless parts were named.
+    fn new(args: &DumpArgs) -> Self {
+        let all = !(args.header || args.index || args.trailer || args.chunks || args.chunk.is_some());
+        Self {
+            header: all || args.header,
+            index: all || args.index,
+            trailer: all || args.trailer,
+            chunks: all || args.chunks,
+            chunk: args.chunk,
+        }
+    }
+}
+
+/// A part of a file with a meaning of its own.
+struct Span<'a> {
+    /// Where it starts in the file (bytes).
+    offset: u64,
+    /// How long it is (bytes).
+    len: u64,
+    /// Its first bytes, at least [`SHOWN`] of them if it has so many.
+    bytes: &'a [u8],
+    name: &'a str,
+    value: Value,
+}
+
+/// A span as programs get it.
+#[derive(Serialize)]
+struct SpanRow<'a> {
+    section: &'a str,
+    offset: u64,
+    len: u64,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    value: &'a Value,
+    hex: String,
+}
+
+/// Where spans go: lines of text, or one JSON document, in pages.
+struct Printer<'a> {
+    cx: &'a Context,
+    path: String,
+    section: String,
+    page: String,
+    nspans: u64,
+    /// Damage that was met.
+    problems: Vec<String>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(cx: &'a Context, path: String) -> Self {
+        let mut printer =
+            Self { cx, path, section: String::new(), page: String::new(), nspans: 0, problems: Vec::new() };
+        if cx.console.json() {
+            let path = Value::from(printer.path.as_str());
+            printer.page = format!(r#"{{"schema":"b2.dump/1","path":{path},"spans":["#);
+        }
+        printer
+    }
+
+    /// Starts a part of the file; `about` is for people.
+    fn section(&mut self, name: &str, about: &str) -> Result<()> {
+        name.clone_into(&mut self.section);
+        if !self.cx.console.json() {
+            let _written = writeln!(self.page, "{}: {name}{about}", self.path);
+        }
+        self.turn()
+    }
+
+    fn span(&mut self, span: &Span<'_>) -> Result<()> {
+        if self.cx.console.json() {
+            let hex = hex(span.bytes, span.len, SHOWN_TO_PROGRAMS);
+            let (section, value) = (self.section.as_str(), &span.value);
+            let row = SpanRow { section, offset: span.offset, len: span.len, name: span.name, value, hex };
+            let comma = if self.nspans > 0 { "," } else { "" };
+            let row = serde_json::to_string(&row).map_err(|error| Error::io(Doing::Stdout)(error.into()))?;
+            let _written = write!(self.page, "{comma}{row}");
+        } else {
+            let hex = hex(span.bytes, span.len, SHOWN);
+            let _written =
+                write!(self.page, "{:08x}  {hex:<width$}  {}", span.offset, span.name, width = 2 * SHOWN + 2);
+            let _written = match &span.value {
+                Value::Null => writeln!(self.page),
+                Value::String(text) => writeln!(self.page, " = {text}"),
+                other => writeln!(self.page, " = {other}"),
+            };
+        }
+        self.nspans += 1;
+        self.turn()
+    }
+
+    /// Notes damage, and goes on.
+    fn problem(&mut self, error: &Error) -> Result<()> {
+        let text = chain(error);
+        if !self.cx.console.json() {
+            let _written = writeln!(self.page, "{:<8}  {text}", "problem");
+        }
+        self.problems.push(text);
+        self.turn()
+    }
+
+    /// Prints a page when it is full.
+    fn turn(&mut self) -> Result<()> {
+        if self.page.len() < PAGE {
+            return Ok(());
+        }
+        self.cx.console.print(&core::mem::take(&mut self.page))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        if self.cx.console.json() {
+            let problems = serde_json::json!(self.problems);
+            let _written = writeln!(self.page, r#"],"problems":{problems}}}"#);
+        }
+        self.cx.console.print(&core::mem::take(&mut self.page))?;
+        if self.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+    }
+}
+
+/// The first bytes of a span of `len` bytes as digits, `..` if there are more.
+fn hex(bytes: &[u8], len: u64, shown: usize) -> String {
+    let mut text = String::new();
+    for byte in bytes.iter().take(shown) {
+        let _written = write!(text, "{byte:02x}");
+    }
+    text.push_str(if len > shown as u64 { ".." } else { "" });
+    text
+}
+
+/// Bytes of a span that people see.
+const SHOWN: usize = 9;
+
+/// Bytes of a span that programs see.
+const SHOWN_TO_PROGRAMS: usize = 32;
+
+/// Bytes of text that are printed together.
+const PAGE: usize = 64 << 10;

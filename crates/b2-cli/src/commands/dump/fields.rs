@@ -1,0 +1,128 @@
+//! Tables of fields: where they are, how they are called, and what their bytes say.
+
+use blosc_chunk::{CodecId, FilterId, Flags, FormatId};
+use serde_json::Value;
+
+use super::{Printer, Span};
+use crate::error::Result;
+
+/// A field at a fixed place.
+pub(super) struct Field {
+    at: usize,
+    len: usize,
+    name: &'static str,
+    means: fn(&[u8]) -> Value,
+}
+
+/// A field of `len` bytes at `at`.
+pub(super) const fn field(at: usize, len: usize, name: &'static str, means: fn(&[u8]) -> Value) -> Field {
+    Field { at, len, name, means }
+}
+
+impl Printer<'_> {
+    /// Shows those of `fields` that are in `bytes`, which start at `offset`.
+    pub(super) fn fields(&mut self, fields: &[Field], bytes: &[u8], offset: u64) -> Result<()> {
+        for field in fields {
+            let Some(bytes) = bytes.get(field.at..field.at + field.len) else { continue };
+            let value = (field.means)(bytes);
+            self.piece(offset + field.at as u64, bytes, field.name, value)?;
+        }
+        Ok(())
+    }
+
+    /// Shows a span that is all at hand.
+    pub(super) fn piece(
+        &mut self,
+        offset: u64,
+        bytes: &[u8],
+        name: &str,
+        value: impl Into<Value>,
+    ) -> Result<()> {
+        self.span(&Span { offset, len: bytes.len() as u64, bytes, name, value: value.into() })
+    }
+}
+
+/// Nothing to add to the bytes.
+pub(super) fn plain(_: &[u8]) -> Value {
+    Value::Null
+}
+
+pub(super) fn signed_le(bytes: &[u8]) -> Value {
+    bytes.first_chunk().map_or(Value::Null, |bytes| i32::from_le_bytes(*bytes).into())
+}
+
+/// An unsigned number, or a signed one that is not negative, behind its MessagePack marker.
+pub(super) fn marked(bytes: &[u8]) -> Value {
+    match bytes {
+        [0xd1, number @ ..] => number.first_chunk().map(|n| i16::from_be_bytes(*n).into()),
+        [0xd2, number @ ..] => number.first_chunk().map(|n| i32::from_be_bytes(*n).into()),
+        [0xd3, number @ ..] => number.first_chunk().map(|n| i64::from_be_bytes(*n).into()),
+        [0xcd, number @ ..] => number.first_chunk().map(|n| u16::from_be_bytes(*n).into()),
+        [0xce, number @ ..] => number.first_chunk().map(|n| u32::from_be_bytes(*n).into()),
+        [0xcf, number @ ..] => number.first_chunk().map(|n| u64::from_be_bytes(*n).into()),
+        _ => None,
+    }
+    .unwrap_or(Value::Null)
+}
+
+pub(super) fn byte(bytes: &[u8]) -> Value {
+    bytes.first().map_or(Value::Null, |byte| (*byte).into())
+}
+
+pub(super) fn text(bytes: &[u8]) -> Value {
+    bytes.escape_ascii().to_string().into()
+}
+
+/// `c3` and `c2` of MessagePack.
+pub(super) fn boolean(bytes: &[u8]) -> Value {
+    match bytes {
+        [0xc3] => true.into(),
+        [0xc2] => false.into(),
+        _ => Value::Null,
+    }
+}
+
+/// Filters by slot.
+pub(super) fn filters(bytes: &[u8]) -> Value {
+    let names = bytes.iter().map(|id| if *id == 0 { "-".to_owned() } else { FilterId(*id).to_string() });
+    names.collect::<Vec<_>>().join(", ").into()
+}
+
+pub(super) fn codec(bytes: &[u8]) -> Value {
+    bytes.first().map_or(Value::Null, |id| CodecId(*id).to_string().into())
+}
+
+/// The names of the bits of a byte that are set.
+pub(super) fn bits(byte: u8, names: &[(u8, &str)]) -> String {
+    let set: Vec<_> = names.iter().filter(|(bit, _)| byte & bit != 0).map(|(_, name)| *name).collect();
+    if set.is_empty() { "none".to_owned() } else { set.join(", ") }
+}
+
+/// The flags of a chunk.
+pub(super) fn chunk_flags(bytes: &[u8]) -> Value {
+    let Some(&byte) = bytes.first() else { return Value::Null };
+    let flags = Flags(byte);
+    let mut names =
+        vec![(Flags::MEMCPYED, "memcpyed"), (Flags::DELTA, "delta"), (Flags::UNSPLIT, "not split")];
+    if !flags.is_extended() {
+        names.extend([(Flags::SHUFFLE, "shuffle"), (Flags::BITSHUFFLE, "bitshuffle")]);
+    }
+    let header = if flags.is_extended() { "32-byte header" } else { "16-byte header" };
+    let set = bits(byte, &names);
+    let set = if set == "none" { String::new() } else { format!(", {set}") };
+    format!("{header}{set}, format {} ({})", flags.format(), format_name(flags.format())).into()
+}
+
+/// The codec whose streams a format code stands for.
+fn format_name(format: FormatId) -> String {
+    match format {
+        FormatId::BLOSCLZ => CodecId::BLOSCLZ.to_string(),
+        FormatId::LZ4 => "lz4 or lz4hc".to_owned(),
+        FormatId::SNAPPY => CodecId::SNAPPY.to_string(),
+        FormatId::ZLIB => CodecId::ZLIB.to_string(),
+        FormatId::ZSTD => CodecId::ZSTD.to_string(),
+        FormatId::LIZARD => CodecId::LIZARD.to_string(),
+        FormatId::USER => "as udcodec says".to_owned(),
+        _ => "unknown".to_owned(),
+    }
+}

@@ -1,0 +1,315 @@
+//! The spans of a frame: header, metalayers, chunks and what lies between them, index, trailer.
+
+use b2frame::{ChunkBytes, SChunk};
+use serde_json::Value;
+
+use super::{
+    Printer, Span, Wanted, chunk,
+    fields::{Field, bits, boolean, byte, codec, field, filters, marked, plain, text},
+};
+use crate::{
+    error::{Doing, Error, Result},
+    object::is_sparse,
+    objects::Found,
+    payload,
+};
+
+/// The header of a frame, whatever else may be wrong with it.
+pub(super) fn header(printer: &mut Printer<'_>, found: &Found) -> Result<()> {
+    let fixed = read(found, found.at, FIXED_LEN)?;
+    let header_len = match marked(fixed.get(0xa..0xf).unwrap_or_default()).as_u64() {
+        Some(len) if len <= MAX_SECTION => len,
+        _ => FIXED_LEN,
+    };
+    let bytes = read(found, found.at, header_len)?;
+    printer.section("header", &format!(", {} bytes", bytes.len()))?;
+    printer.fields(HEADER, &bytes, found.at)?;
+    let layers = bytes.get(0x57..).unwrap_or_default();
+    Layers { printer, bytes: layers, at: 0, offset: found.at + 0x57, decoded: true }.all()
+}
+
+/// Everything behind the header.
+pub(super) fn body(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk, wanted: &Wanted) -> Result<()> {
+    if let Some(nchunk) = wanted.chunk {
+        schunk.chunk_info(nchunk)?;
+        one_chunk(printer, schunk, nchunk)?;
+    } else if wanted.chunks {
+        chunks(printer, found, schunk)?;
+    }
+    if wanted.index && schunk.index_len() > 0 {
+        index(printer, found, schunk)?;
+    }
+    if wanted.trailer {
+        trailer(printer, found, schunk)?;
+    }
+    Ok(())
+}
+
+/// All chunks of the data section as they lie there, and the bytes between them.
+fn chunks(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()> {
+    let (mut places, mut runs) = (Vec::new(), 0u64);
+    for nchunk in 0..schunk.nchunks() {
+        match schunk.chunk_info(nchunk) {
+            Ok(info) => match info.offset {
+                Some(offset) => places.push((offset, info.cbytes, nchunk)),
+                None => runs += 1,
+            },
+            Err(error) => printer.problem(&error.into())?,
+        }
+    }
+    if !is_sparse(schunk) {
+        places.sort_unstable();
+    }
+    // The chunks of a sparse frame are files of their own: there is nothing between them.
+    let is_one_file = !is_sparse(schunk);
+    let mut end = found.at + u64::from(schunk.header().header_len());
+    for (offset, cbytes, nchunk) in places {
+        if is_one_file {
+            dead(printer, found, end..offset)?;
+        }
+        one_chunk(printer, schunk, nchunk)?;
+        end = end.max(offset + cbytes);
+    }
+    if is_one_file {
+        let start = found.at + u64::from(schunk.header().header_len());
+        dead(printer, found, end..start.saturating_add(schunk.cbytes()))?;
+    }
+    if runs > 0 {
+        let (chunks, are) = if runs == 1 { ("chunk", "is a run") } else { ("chunks", "are runs") };
+        printer.section(&format!("{runs} {chunks}"), &format!(" that {are} in the index, without bytes"))?;
+    }
+    Ok(())
+}
+
+fn one_chunk(printer: &mut Printer<'_>, schunk: &SChunk, nchunk: u64) -> Result<()> {
+    let info = match schunk.chunk_info(nchunk) {
+        Ok(info) => info,
+        Err(error) => return printer.problem(&error.into()),
+    };
+    let limit = printer.cx.memory();
+    if info.cbytes > limit {
+        return Err(Error::MaxMemory { needed: info.cbytes, limit });
+    }
+    let name = format!("chunk {nchunk}");
+    match schunk.chunk(nchunk)? {
+        ChunkBytes::Stored(bytes) => {
+            printer.section(&name, &format!(", {} bytes", bytes.len()))?;
+            chunk::spans(printer, &bytes, info.offset.unwrap_or(0))
+        }
+        _ => printer.section(&name, ", a run in the index, without bytes"),
+    }
+}
+
+/// Bytes that nothing refers to.
+fn dead(printer: &mut Printer<'_>, found: &Found, range: core::ops::Range<u64>) -> Result<()> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    let len = range.end - range.start;
+    let bytes = read(found, range.start, len.min(super::SHOWN_TO_PROGRAMS as u64))?;
+    printer.section("dead bytes", &format!(", {len} bytes"))?;
+    printer.span(&Span { offset: range.start, len, bytes: &bytes, name: "dead", value: Value::Null })
+}
+
+fn index(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()> {
+    let (len, limit) = (schunk.index_len(), printer.cx.memory());
+    if len > limit {
+        return Err(Error::MaxMemory { needed: len, limit });
+    }
+    // The data section of a sparse frame is empty: its chunks are files.
+    let data = if is_sparse(schunk) { 0 } else { schunk.cbytes() };
+    let at = found.at + u64::from(schunk.header().header_len()) + data;
+    printer.section("index", &format!(", {len} bytes: a chunk of {} offsets", schunk.nchunks()))?;
+    chunk::spans(printer, &read(found, at, len)?, at)
+}
+
+fn trailer(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()> {
+    let (len, limit) = (schunk.trailer_len(), printer.cx.memory());
+    if len > limit {
+        return Err(Error::MaxMemory { needed: len, limit });
+    }
+    let at = found.at + schunk.frame_len() - len;
+    let bytes = read(found, at, len)?;
+    printer.section("trailer", &format!(", {len} bytes"))?;
+    printer.fields(TRAILER_START, &bytes, at)?;
+    let end = bytes.len().saturating_sub(23);
+    let layers = bytes.get(2..end).unwrap_or_default();
+    Layers { printer, bytes: layers, at: 0, offset: at + 2, decoded: false }.all()?;
+    printer.fields(TRAILER_END, bytes.get(end..).unwrap_or_default(), at + end as u64)
+}
+
+/// Up to `len` bytes from `at` of the file.
+fn read(found: &Found, at: u64, len: u64) -> Result<Vec<u8>> {
+    let there = found.store.len().map_err(Error::io(Doing::Open))?.saturating_sub(at);
+    let mut bytes = vec![0; usize::try_from(len.min(there)).unwrap_or_default()];
+    found.store.read_exact_at(at, &mut bytes).map_err(Error::io(Doing::Read))?;
+    Ok(bytes)
+}
+
+/// A walk over a metalayer section. It ends where the bytes are no such section.
+struct Layers<'p, 'c, 'b> {
+    printer: &'p mut Printer<'c>,
+    bytes: &'b [u8],
+    at: usize,
+    /// Where `bytes` start in the file.
+    offset: u64,
+    /// The contents are values, and not chunks.
+    decoded: bool,
+}
+
+impl Layers<'_, '_, '_> {
+    fn all(mut self) -> Result<()> {
+        let whole = self.walk()?;
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let name = if whole.is_some() { "unused" } else { "not understood" };
+        self.printer.piece(self.offset + self.at as u64, rest, name, Value::Null)
+    }
+
+    /// `None` where the section ends too early.
+    fn walk(&mut self) -> Result<Option<()>> {
+        let Some(_) = self.take(0x93, 1, "section", elements)? else { return Ok(None) };
+        let Some(_) = self.take(0xcd, 3, "idx_size", marked)? else { return Ok(None) };
+        let Some(nlayers) = self.take(0xde, 3, "names", count)? else { return Ok(None) };
+        let mut names = Vec::new();
+        for _ in 0..nlayers.as_u64().unwrap_or(0) {
+            let Some(name) = self.name()? else { return Ok(None) };
+            let Some(_) = self.take(0xd2, 5, &format!("{name}: position"), marked)? else { return Ok(None) };
+            names.push(name);
+        }
+        let Some(_) = self.take(0xdc, 3, "contents", count)? else { return Ok(None) };
+        for name in names {
+            let Some(len) = self.take(0xc6, 5, &format!("{name}: length"), bin_len)? else { return Ok(None) };
+            let len = len.as_u64().and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
+            let Some(content) = self.bytes.get(self.at..self.at.saturating_add(len)) else { return Ok(None) };
+            let value = if self.decoded { payload::to_json(content) } else { Value::Null };
+            self.printer.piece(self.offset + self.at as u64, content, &format!("{name}: content"), value)?;
+            self.at += len;
+        }
+        Ok(Some(()))
+    }
+
+    /// A short string.
+    fn name(&mut self) -> Result<Option<String>> {
+        let Some(len) = self.bytes.get(self.at).filter(|marker| (0xa1..=0xbf).contains(*marker)) else {
+            return Ok(None);
+        };
+        let len = usize::from(len & 0x1f);
+        let Some(name) = self.bytes.get(self.at + 1..self.at + 1 + len) else { return Ok(None) };
+        let name = name.escape_ascii().to_string();
+        let bytes = &self.bytes[self.at..=self.at + len];
+        self.printer.piece(self.offset + self.at as u64, bytes, "name", name.as_str())?;
+        self.at += 1 + len;
+        Ok(Some(name))
+    }
+
+    /// `len` bytes that begin with `marker`.
+    fn take(
+        &mut self,
+        marker: u8,
+        len: usize,
+        name: &str,
+        means: fn(&[u8]) -> Value,
+    ) -> Result<Option<Value>> {
+        let bytes = self.bytes.get(self.at..self.at + len).filter(|bytes| bytes.first() == Some(&marker));
+        let Some(bytes) = bytes else { return Ok(None) };
+        let value = means(bytes);
+        self.printer.piece(self.offset + self.at as u64, bytes, name, value.clone())?;
+        self.at += len;
+        Ok(Some(value))
+    }
+}
+
+/// The number of elements behind the marker of a map or an array.
+fn count(bytes: &[u8]) -> Value {
+    bytes.get(1..).and_then(|n| n.first_chunk()).map_or(Value::Null, |n| u16::from_be_bytes(*n).into())
+}
+
+/// The length behind the marker of a byte string.
+fn bin_len(bytes: &[u8]) -> Value {
+    bytes.get(1..).and_then(|n| n.first_chunk()).map_or(Value::Null, |n| u32::from_be_bytes(*n).into())
+}
+
+fn elements(bytes: &[u8]) -> Value {
+    bytes.first().map_or(Value::Null, |marker| format!("{} elements", marker & 0xf).into())
+}
+
+fn general_flags(bytes: &[u8]) -> Value {
+    let Some(&byte) = bytes.first() else { return Value::Null };
+    let set = bits(byte, &[(0x40, "variable chunks"), (0x80, "VL-blocks")]);
+    let set = if set == "none" { String::new() } else { format!(", {set}") };
+    format!("version {}, offsets of {} bits{set}", byte & 0xf, 32u32 << (byte >> 4 & 3)).into()
+}
+
+fn frame_type(bytes: &[u8]) -> Value {
+    match bytes {
+        [0] => "contiguous".into(),
+        [1] => "sparse".into(),
+        _ => Value::Null,
+    }
+}
+
+fn codec_and_level(bytes: &[u8]) -> Value {
+    let Some(&byte) = bytes.first() else { return Value::Null };
+    let name = if byte & 0xf == 6 { "as udcodec says".into() } else { codec(&[byte & 0xf]) };
+    let name = name.as_str().map(str::to_owned).unwrap_or_default();
+    format!("{name}, level {}", byte >> 4).into()
+}
+
+fn split_mode(bytes: &[u8]) -> Value {
+    let mode = bytes.first().map(|byte| usize::from(byte & 3));
+    let mode = mode.and_then(|mode| ["always", "never", "automatic", "forward compatible"].get(mode));
+    mode.map_or(Value::Null, |mode| format!("split {mode}").into())
+}
+
+fn other_flags2(bytes: &[u8]) -> Value {
+    bytes.first().map_or(Value::Null, |byte| bits(*byte, &[(1, "dictionary")]).into())
+}
+
+/// Bytes of the header without metalayers.
+const FIXED_LEN: u64 = 87;
+
+/// Bytes of a header that are shown at most: 16 metalayers of reasonable size.
+const MAX_SECTION: u64 = 16 << 20;
+
+/// Bytes 0..87 of a frame, markers together with their values.
+const HEADER: &[Field] = &[
+    field(0x00, 1, "array", elements),
+    field(0x01, 1, "string of 8", plain),
+    field(0x02, 8, "magic", text),
+    field(0x0a, 5, "header_len", marked),
+    field(0x0f, 9, "frame_len", marked),
+    field(0x18, 1, "string of 4", plain),
+    field(0x19, 1, "general_flags", general_flags),
+    field(0x1a, 1, "frame_type", frame_type),
+    field(0x1b, 1, "codec", codec_and_level),
+    field(0x1c, 1, "other_flags", split_mode),
+    field(0x1d, 9, "nbytes", marked),
+    field(0x26, 9, "cbytes", marked),
+    field(0x2f, 5, "typesize", marked),
+    field(0x34, 5, "blocksize", marked),
+    field(0x39, 5, "chunk_size", marked),
+    field(0x3e, 3, "threads to compress", marked),
+    field(0x41, 3, "threads to decompress", marked),
+    field(0x44, 1, "has vlmetalayers", boolean),
+    field(0x45, 1, "fixext of 16", plain),
+    field(0x46, 1, "filter slots", byte),
+    field(0x47, 6, "filters", filters),
+    field(0x4d, 1, "udcodec", codec),
+    field(0x4e, 1, "codec_meta", byte),
+    field(0x4f, 6, "filters_meta", plain),
+    field(0x55, 1, "other_flags2", other_flags2),
+    field(0x56, 1, "reserved", plain),
+];
+
+const TRAILER_START: &[Field] = &[field(0, 1, "array", elements), field(1, 1, "trailer version", byte)];
+
+/// The last 23 bytes of a frame.
+const TRAILER_END: &[Field] = &[
+    field(0, 5, "trailer_len", marked),
+    field(5, 1, "fixext of 16", plain),
+    field(6, 1, "kind of fingerprint", byte),
+    field(7, 16, "fingerprint", plain),
+];

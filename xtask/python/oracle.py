@@ -15,8 +15,9 @@ import blosc2
 import numcodecs.blosc
 import ops_bloscpack
 import ops_c_blosc2
+import ops_edit
 
-OPS = ops_bloscpack.OPS | ops_c_blosc2.OPS
+OPS = ops_bloscpack.OPS | ops_c_blosc2.OPS | ops_edit.OPS
 
 
 def op(function):

@@ -8,6 +8,7 @@ mod bloscpack;
 mod c_blosc2;
 mod case;
 mod chunks;
+mod edit;
 mod frames;
 mod oracle;
 mod program;
@@ -62,6 +63,7 @@ const BLP: Scope = Scope { bits: 20, filters: Filters::Blosc1 };
 const KINDS: &[Kind] = &[
     Kind { name: "frame-read", share: 120, scope: FRAME, run: frames::read },
     Kind { name: "frame-write", share: 120, scope: FRAME, run: frames::write },
+    Kind { name: "frame-edit", share: 60, scope: CHUNK, run: edit::contiguous },
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
     Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },

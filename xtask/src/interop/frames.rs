@@ -106,7 +106,7 @@ fn compress(case: &Case, nthreads: usize) -> b2frame::Result<Vec<u8>> {
 }
 
 /// `content` as python-blosc2 stores byte strings: MessagePack, bin 8 or bin 16.
-fn packed(content: &[u8]) -> Vec<u8> {
+pub(super) fn packed(content: &[u8]) -> Vec<u8> {
     let len = u16::try_from(content.len()).unwrap_or(u16::MAX).to_be_bytes();
     let head = if len[0] == 0 { vec![0xC4, len[1]] } else { vec![0xC5, len[0], len[1]] };
     [head.as_slice(), content].concat()

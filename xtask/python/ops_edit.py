@@ -1,0 +1,62 @@
+"""What `oracle.py` can ask of python-blosc2 about a frame in a file or a directory that is changed step by step."""
+
+import blosc2
+
+OPS = {}
+
+
+def op(function):
+    OPS[function.__name__] = function
+    return function
+
+
+@op
+def edit_create(r, data):
+    schunk = blosc2.SChunk(
+        chunksize=r["chunksize"],
+        urlpath=r["path"],
+        contiguous=r["contiguous"],
+        mode="w",
+        meta={"m": b"\0" * 8},
+        cparams=dict(
+            codec=blosc2.Codec(r["codec"]),
+            clevel=r["clevel"],
+            typesize=r["typesize"],
+            filters=[0, 0, 0, 0, 0, r["filter"]],
+            nthreads=1,
+        ),
+        dparams=dict(nthreads=1),
+    )
+    schunk.append_data(data)
+    return ({},)
+
+
+@op
+def edit_view(r):
+    """Everything, through a new handle."""
+    schunk = blosc2.open(r["path"], mode="r", dparams=dict(nthreads=1))
+    chunks = [schunk.decompress_chunk(i) for i in range(schunk.nchunks)]
+    names = sorted(schunk.vlmeta)
+    reply = dict(nbytes=schunk.nbytes, chunks=len(chunks), vlmeta=names)
+    return reply, *chunks, schunk.meta["m"], *(schunk.vlmeta[name] for name in names)
+
+
+@op
+def edit_change(r, data):
+    schunk = blosc2.open(r["path"], mode="a", dparams=dict(nthreads=1))
+    match r["change"]:
+        case "append":
+            schunk.append_data(data)
+        case "update":
+            schunk.update_data(r["nchunk"], data, copy=True)
+        case "insert":
+            schunk.insert_data(r["nchunk"], data, copy=True)
+        case "delete":
+            schunk.delete_chunk(r["nchunk"])
+        case "vlmeta":
+            schunk.vlmeta[r["name"]] = data
+        case "delete_vlmeta":
+            del schunk.vlmeta[r["name"]]
+        case "meta":
+            schunk.meta["m"] = data
+    return ({},)

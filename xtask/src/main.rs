@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod args;
+mod bench_peers;
 mod failure;
 mod fixtures;
 mod fuzz;
@@ -29,6 +30,11 @@ struct Task {
 }
 
 const TASKS: &[Task] = &[
+    Task {
+        name: "bench-peers",
+        run: bench_peers::run,
+        help: "speed and size against C-Blosc2 in one process [quick|full] [--only GROUP] [--python PATH]",
+    },
     Task { name: "ci", run: invariants::run, help: "check the invariants of docs/architecture.md" },
     Task {
         name: "fixtures",
@@ -71,6 +77,6 @@ fn main() -> ExitCode {
 fn usage() {
     eprintln!("usage: cargo xtask TASK [OPTIONS]\n");
     for task in TASKS {
-        eprintln!("  {:<10} {}", task.name, task.help);
+        eprintln!("  {:<11} {}", task.name, task.help);
     }
 }

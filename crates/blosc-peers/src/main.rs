@@ -1,0 +1,105 @@
+//! Speed and size of our crates against C-Blosc2, side by side in one process.
+//!
+//! `cargo xtask bench-peers` builds and runs it; no user ever does. Both sides do the same work on the same data with
+//! the same parameters in turns, and each reads what the other wrote before anything is measured.
+
+#![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod c_blosc2;
+mod clock;
+mod failure;
+mod groups;
+mod sets;
+mod table;
+
+use core::time::Duration;
+use std::{path::PathBuf, process::ExitCode};
+
+use clock::Effort;
+use failure::{Result, fail};
+use groups::{Bench, chunks, filters, frames};
+
+type Group = (&'static str, fn(&mut Bench) -> Result<()>);
+
+const GROUPS: [Group; 7] = [
+    ("filters", filters::run),
+    ("streams", chunks::streams),
+    ("chunks", chunks::whole),
+    ("array", chunks::array),
+    ("small", chunks::small),
+    ("items", chunks::items),
+    ("frames", frames::run),
+];
+
+/// What the command line says.
+struct Options {
+    library: PathBuf,
+    root: PathBuf,
+    out: PathBuf,
+    quick: bool,
+    only: Option<String>,
+}
+
+fn main() -> ExitCode {
+    match options().and_then(|options| run(&options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("bench-peers: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options() -> Result<Options> {
+    let mut options = Options {
+        library: PathBuf::new(),
+        root: PathBuf::from("."),
+        out: PathBuf::from("target/bench-peers"),
+        quick: false,
+        only: None,
+    };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().map_or_else(|| fail(format!("{word} needs a value")), Ok);
+        match word.as_str() {
+            "--library" => options.library = value()?.into(),
+            "--root" => options.root = value()?.into(),
+            "--out" => options.out = value()?.into(),
+            "--only" => options.only = Some(value()?),
+            "--quick" => options.quick = true,
+            "--full" => options.quick = false,
+            _ => return fail(format!("{word}: no such option")),
+        }
+    }
+    Ok(options)
+}
+
+fn run(options: &Options) -> Result<()> {
+    let folder = options.out.join("files");
+    std::fs::create_dir_all(&folder)?;
+    let (mib, rounds, least) = if options.quick { (16, 5, 1) } else { (64, 9, 10) };
+    let mut bench = Bench {
+        c: c_blosc2::CBlosc2::load(&options.library)?,
+        sets: sets::all(&options.root, mib << 20)?,
+        effort: Effort { rounds, least: Duration::from_millis(least) },
+        quick: options.quick,
+        folder,
+        rows: Vec::new(),
+    };
+    let chosen: Vec<Group> = GROUPS
+        .into_iter()
+        .filter(|(name, _)| options.only.as_ref().is_none_or(|only| only == name))
+        .collect();
+    if chosen.is_empty() {
+        return fail("no such group");
+    }
+    for (name, group) in chosen {
+        eprintln!("{name}");
+        group(&mut bench)?;
+    }
+    let markdown = table::markdown(&bench.rows);
+    println!("Against C-Blosc2 {}; {} settings.\n\n{markdown}", bench.c.version(), bench.rows.len());
+    std::fs::write(options.out.join("rows.csv"), table::csv(&bench.rows))?;
+    Ok(std::fs::write(options.out.join("table.md"), markdown)?)
+}

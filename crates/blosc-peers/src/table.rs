@@ -1,0 +1,126 @@
+//! What was measured: rows, a file of them, and a table for people.
+
+use core::fmt::Write as _;
+use std::collections::BTreeMap;
+
+/// One measured setting.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) group: &'static str,
+    /// What was done, such as `compress`.
+    pub(crate) what: &'static str,
+    /// Codec, filter and the like: what a line of the table stands for.
+    pub(crate) setting: String,
+    /// The set and the rest: what the mean of a line goes over.
+    pub(crate) case: String,
+    pub(crate) threads: u16,
+    /// Plain bytes of one call.
+    pub(crate) nbytes: usize,
+    /// Seconds of one call.
+    pub(crate) ours: f64,
+    pub(crate) theirs: f64,
+    /// Our compressed size by theirs; 0 where there is none.
+    pub(crate) size: f64,
+}
+
+impl Row {
+    /// How many times as fast as theirs.
+    fn ratio(&self) -> f64 {
+        self.theirs / self.ours
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "sizes of benchmarks are small")]
+    fn speed(&self, seconds: f64) -> f64 {
+        self.nbytes as f64 / seconds / 1e9
+    }
+}
+
+pub(crate) fn csv(rows: &[Row]) -> String {
+    let mut text =
+        "group,what,setting,case,threads,nbytes,ours_s,theirs_s,ours_gbps,theirs_gbps,ratio,size_ratio\n"
+            .to_owned();
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{},{:.3e},{:.3e},{:.3},{:.3},{:.3},{:.4}",
+            row.group,
+            row.what,
+            row.setting,
+            row.case,
+            row.threads,
+            row.nbytes,
+            row.ours,
+            row.theirs,
+            row.speed(row.ours),
+            row.speed(row.theirs),
+            row.ratio(),
+            row.size
+        );
+    }
+    text
+}
+
+/// A line for each group, operation, setting and number of threads: the geometric mean over its cases, the slowest
+/// of them, and the largest size.
+pub(crate) fn markdown(rows: &[Row]) -> String {
+    let mut lines: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        lines.entry((row.group, row.what, row.threads, &row.setting)).or_default().push(row);
+    }
+    let mut text =
+        "| group | what | setting | threads | cases | ours GB/s | C GB/s | times as fast | slowest case | \
+                    largest size |\n|---|---|---|--:|--:|--:|--:|--:|---|--:|\n"
+            .to_owned();
+    for ((group, what, threads, setting), rows) in lines {
+        let Some(worst) = rows.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { continue };
+        let size = rows.iter().map(|row| row.size).fold(0.0, f64::max);
+        let size = if size == 0.0 { String::new() } else { format!("{size:.3}") };
+        let _ = writeln!(
+            text,
+            "| {group} | {what} | {setting} | {threads} | {} | {:.2} | {:.2} | **{:.2}** | {:.2} {} | {size} |",
+            rows.len(),
+            mean(rows.iter().map(|row| row.speed(row.ours))),
+            mean(rows.iter().map(|row| row.speed(row.theirs))),
+            mean(rows.iter().map(|row| row.ratio())),
+            worst.ratio(),
+            worst.case,
+        );
+    }
+    text
+}
+
+/// The geometric mean.
+fn mean(all: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut n) = (0.0, 0.0);
+    for one in all {
+        sum += one.ln();
+        n += 1.0;
+    }
+    f64::exp(sum / f64::max(n, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_the_mean_of_its_cases_and_names_the_slowest() {
+        let row = |case: &str, ours: f64| Row {
+            group: "chunks",
+            what: "compress",
+            setting: "lz4".into(),
+            case: case.into(),
+            threads: 1,
+            nbytes: 1_000_000,
+            ours,
+            theirs: 4e-3,
+            size: 1.0,
+        };
+        let text = markdown(&[row("a", 1e-3), row("b", 4e-3)]);
+        assert!(text.contains("| 2 | 0.50 | 0.25 | **2.00** | 1.00 b | 1.000 |"), "{text}");
+        assert_eq!(
+            csv(&[row("a", 1e-3)]).lines().nth(1),
+            Some("chunks,compress,lz4,a,1,1000000,1.000e-3,4.000e-3,1.000,0.250,4.000,1.0000")
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! `cargo xtask bench-peers`: speed and size against C-Blosc2, side by side in one process.
+//!
+//! Builds `crates/blosc-peers` optimised and gives it the shared library of the wheel that the oracles use. The
+//! machine should be quiet, but need not be: the two sides take turns, so that ratios hold where times do not.
+
+use std::{path::PathBuf, process::Command};
+
+use crate::{
+    args::Args,
+    failure::{Result, fail},
+    venv, workspace,
+};
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let python = venv::python(args.option("--python")?)?;
+    let only: Option<String> = args.option("--only")?;
+    let is_quick = match args.word().as_deref() {
+        None | Some("quick") => true,
+        Some("full") => false,
+        Some(word) => return fail(format!("{word}: neither quick nor full")),
+    };
+    args.finish()?;
+    let mut cargo = workspace::cargo();
+    workspace::run(cargo.args(["build", "--quiet", "--release", "--package", "blosc-peers"]))?;
+    let mut bench = Command::new(workspace::target().join("release").join("blosc-peers"));
+    bench.arg("--library").arg(library(&python)?).arg("--root").arg(workspace::root());
+    bench.arg("--out").arg(workspace::target().join("bench-peers"));
+    bench.arg(if is_quick { "--quick" } else { "--full" });
+    if let Some(only) = only {
+        bench.args(["--only", &only]);
+    }
+    workspace::run(&mut bench)
+}
+
+/// The shared library inside the wheel of python-blosc2.
+fn library(python: &PathBuf) -> Result<PathBuf> {
+    const PRINT: &str =
+        "import blosc2, os; print(os.path.join(os.path.dirname(blosc2.__file__), 'lib', 'libblosc2.so'))";
+    let path = workspace::output(Command::new(python).args(["-c", PRINT]))?;
+    Ok(PathBuf::from(String::from_utf8_lossy(&path).trim()))
+}

@@ -16,6 +16,8 @@
 //!                      a plugin's payload ......................  6  ndlz, zfp_acc, zfp_prec, zfp_rate, your own
 //! ```
 //!
+//! The format document is `docs/formats/codecs.md`.
+//!
 //! Nothing in a payload says how long the plain bytes are: the caller knows, and a decoder succeeds only if exactly so
 //! many come out. Decoders are made for strangers' data: damage is an [`Error`] that says where and what, never a
 //! panic, and what a decoder allocates depends on nothing that it read.

@@ -16,19 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("b2frame", &["blosc-chunk", "blosc-io", "blosc-dtype"]),
     ("bloscpack", &["blosc-chunk", "blosc-io", "blosc-dtype"]),
     ("bcolz-store", &["blosc-chunk", "blosc-io", "blosc-dtype"]),
-    (
-        "b2-cli",
-        &[
-            "b2frame",
-            "bloscpack",
-            "bcolz-store",
-            "blosc-chunk",
-            "blosc-codecs",
-            "blosc-dtype",
-            "blosc-filters",
-            "blosc-io",
-        ],
-    ),
+    ("b2-cli", &["b2frame", "bloscpack", "bcolz-store", "blosc-chunk", "blosc-dtype", "blosc-io"]),
 ];
 
 /// These may use everything: no user gets them.

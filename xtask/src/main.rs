@@ -14,6 +14,7 @@ mod fuzz;
 mod interop;
 mod invariants;
 mod memory;
+mod mutate;
 mod venv;
 mod workspace;
 
@@ -55,6 +56,11 @@ const TASKS: &[Task] = &[
         name: "memory",
         run: memory::run,
         help: "send a large file and a pipe through b2 and watch its memory [--mib N] [--limit MIB]",
+    },
+    Task {
+        name: "mutate",
+        run: mutate::run,
+        help: "damage chunks and read them in every way [--cases N] [--seed N] [--case N]",
     },
 ];
 

@@ -1,0 +1,194 @@
+//! `cargo xtask mutate`: sound chunks, damaged, and everything done to them that a reader can do.
+//!
+//! Whatever the bytes are, a reader gives data or an error: it does not panic, and it needs no more memory than its
+//! limits, the bytes and the data account for. A chunk that decodes also decodes in every other way, to the same data.
+//! Every case is drawn from the seed and its number, so a failure is shown again by the command that is printed with it.
+
+mod check;
+mod damage;
+mod pool;
+
+use core::{fmt::Write as _, panic::AssertUnwindSafe};
+use std::{
+    panic::catch_unwind,
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+use blosc_testdata::data::XorShift32;
+use peak_alloc::PeakAlloc;
+
+use crate::{
+    args::Args,
+    failure::{Context, Failure, Result, fail},
+};
+use check::{Checker, Outcome};
+use damage::damage;
+use pool::Pool;
+
+/// Counts what is allocated. All of xtask uses it, and only this task looks at it.
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let cases: u64 = args.option("--cases")?.unwrap_or(50_000);
+    let seed: u64 = args.option("--seed")?.unwrap_or(1);
+    let only: Option<u64> = args.option("--case")?;
+    args.finish()?;
+    let start = Instant::now();
+    let pool = Pool::load()?;
+    let mut checker = Checker::new();
+    let mut tally = Tally::default();
+    let panics = Panics::catch();
+    for number in only.map_or(0..cases, |case| case..case + 1) {
+        let (mut draw, mut bytes) = (draw(seed, number), Vec::new());
+        damage(&pool, &mut draw, &mut bytes);
+        let result = catch_unwind(AssertUnwindSafe(|| checker.check(&bytes, &mut draw)));
+        match result.unwrap_or_else(|_| fail(format!("panicked: {}", panics.last()))) {
+            Ok(outcome) => tally.count(outcome, &checker),
+            Err(failure) => return Err(failure).at(Reproduce { seed, number, bytes: &bytes }),
+        }
+    }
+    println!("{} sound chunks; {tally}, {:.1} s", pool.len(), start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Equal arguments give equal numbers.
+fn draw(seed: u64, number: u64) -> XorShift32 {
+    let mixed = (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let [.., a, b, c, d] = (mixed ^ (mixed >> 29)).to_le_bytes();
+    let mut draw = XorShift32::new(u32::from_le_bytes([a, b, c, d]));
+    draw.next_u32();
+    draw
+}
+
+/// A number below `bound`, which is not 0.
+fn below(draw: &mut XorShift32, bound: usize) -> usize {
+    usize::try_from(draw.below(bound as u64)).unwrap_or(0)
+}
+
+/// What the panics say, instead of on the terminal.
+struct Panics(Arc<Mutex<String>>);
+
+impl Panics {
+    fn catch() -> Self {
+        let last = Arc::new(Mutex::new(String::new()));
+        let said = Arc::clone(&last);
+        std::panic::set_hook(Box::new(move |info| {
+            if let Ok(mut said) = said.lock() {
+                *said = info.to_string();
+            }
+        }));
+        Self(last)
+    }
+
+    fn last(&self) -> String {
+        self.0.lock().map(|said| said.clone()).unwrap_or_default()
+    }
+}
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        // The one that was there before; the hook may not be taken while panicking.
+        if !std::thread::panicking() {
+            drop(std::panic::take_hook());
+        }
+    }
+}
+
+/// Says how to run a case alone, and what it is about.
+struct Reproduce<'a> {
+    seed: u64,
+    number: u64,
+    bytes: &'a [u8],
+}
+
+impl core::fmt::Display for Reproduce<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (seed, number) = (self.seed, self.number);
+        let hex = self.bytes.iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        });
+        writeln!(f, "{hex}")?;
+        writeln!(f, "again: cargo xtask mutate --seed {seed} --case {number}")?;
+        write!(f, "case {number}")
+    }
+}
+
+/// What came out of all cases.
+#[derive(Default)]
+struct Tally {
+    counts: [u64; 3],
+    peak: usize,
+}
+
+impl Tally {
+    fn count(&mut self, outcome: Outcome, checker: &Checker) {
+        self.counts[outcome as usize] += 1;
+        self.peak = self.peak.max(checker.peak());
+    }
+}
+
+impl core::fmt::Display for Tally {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let [decoded, damaged, refused] = self.counts;
+        let kib = self.peak >> 10;
+        let total = decoded + damaged + refused;
+        write!(
+            f,
+            "{total} damaged: {decoded} decoded, {damaged} found damaged on decoding, {refused} refused before; \
+             at most {kib} KiB needed for one of them"
+        )
+    }
+}
+
+/// Fails unless `is_so`.
+fn ensure(is_so: bool, what: impl FnOnce() -> String) -> core::result::Result<(), Failure> {
+    if is_so { Ok(()) } else { fail(what()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use blosc_chunk::{ChunkHeader, Kind};
+
+    use super::*;
+
+    #[test]
+    fn damage_repeats_and_differs() {
+        let pool = Pool::load().unwrap();
+        let damaged = |seed, number| {
+            let mut bytes = Vec::new();
+            damage(&pool, &mut draw(seed, number), &mut bytes);
+            bytes
+        };
+        assert_eq!(damaged(1, 2), damaged(1, 2));
+        let all: BTreeSet<Vec<u8>> = (0..100).map(|number| damaged(1, number)).collect();
+        assert!(all.len() > 95, "{}", all.len());
+    }
+
+    #[test]
+    fn the_pool_has_every_kind_codec_and_filter() {
+        let pool = Pool::load().unwrap();
+        let headers: Vec<ChunkHeader> =
+            (0..pool.len()).filter_map(|index| ChunkHeader::parse(pool.get(index)).ok()).collect();
+        let count = |is: fn(&ChunkHeader) -> bool| headers.iter().filter(|header| is(header)).count();
+        assert!(count(|header| header.kind() == Kind::Vl) > 5);
+        assert!(count(|header| header.kind() == Kind::Memcpyed) > 5);
+        assert!(count(ChunkHeader::has_dict) > 5);
+        assert!(count(|header| header.special().is_some()) > 5);
+        let codecs: BTreeSet<u8> = headers.iter().map(|header| header.codec_id().0).collect();
+        assert!([0, 1, 2, 3, 4, 5, 32, 33, 34, 35].iter().all(|id| codecs.contains(id)), "{codecs:?}");
+        let filters: BTreeSet<u8> = headers.iter().flat_map(|header| header.pipeline().ids()).collect();
+        assert!([1, 2, 3, 4, 32, 33, 35].iter().all(|id| filters.contains(id)), "{filters:?}");
+    }
+
+    #[test]
+    fn what_needs_too_much_memory_is_found() {
+        let mut checker = Checker::new();
+        let greedy = checker.within_memory(&[], || vec![0_u8; 2 << 20].len()).unwrap_err();
+        assert!(greedy.to_string().contains("bytes of memory"), "{greedy}");
+    }
+}

@@ -1,0 +1,197 @@
+//! All that a reader can do with bytes, and what may come of it.
+
+use core::ops::Range;
+use std::io::Read;
+
+use blosc_chunk::{
+    Chunk, ChunkHeader, ChunkIndex, DParams, Decoder, Depth, IndexStep, Kind, Limits, Note, Scratch,
+    read::ChunkDecoder,
+};
+use blosc_testdata::data::XorShift32;
+
+use super::{MEMORY, below, ensure, pool::SHAPE};
+use crate::failure::{Context, Result};
+
+/// Bytes of data that a chunk may have.
+const MAX_NBYTES: usize = 1 << 18;
+
+/// Bytes that decoders and tables of codecs need whatever the chunk is.
+const STATES: usize = 1 << 18;
+
+/// What became of a chunk.
+#[derive(Clone, Copy)]
+pub(super) enum Outcome {
+    /// It has data.
+    Decoded,
+    /// Its header and layout make sense, its blocks do not.
+    Damaged,
+    /// It is no chunk.
+    Refused,
+}
+
+/// Does everything, with two sets of parameters and new buffers for each chunk.
+pub(super) struct Checker {
+    params: [DParams; 2],
+    peak: usize,
+}
+
+impl Checker {
+    pub(super) fn new() -> Self {
+        let params = DParams::default().limits(Limits::default().max_nbytes(MAX_NBYTES as u64));
+        let shaped = params.clone().blockshape(Some(SHAPE.as_slice().into()));
+        Self { params: [params, shaped.instrumented(true)], peak: 0 }
+    }
+
+    /// The most bytes that were needed for a chunk so far.
+    pub(super) fn peak(&self) -> usize {
+        self.peak
+    }
+
+    pub(super) fn check(&mut self, bytes: &[u8], draw: &mut XorShift32) -> Result<Outcome> {
+        let params = self.params[below(draw, 2)].clone();
+        let whole = self.within_memory(bytes, || Decoder::new(params.clone()).decode(bytes))?;
+        let mut stream = ChunkDecoder::new(bytes, params.clone());
+        let _ = self.within_memory(bytes, || stream.read(&mut [0; 10]))?;
+        self.within_memory(bytes, || check_index(bytes, whole.as_deref().ok(), &params, draw))?
+            .at("index")?;
+        let Ok(chunk) = self.within_memory(bytes, || Chunk::parse(bytes))? else {
+            ensure(whole.is_err(), || "decodes, but is no chunk".to_owned())?;
+            return Ok(Outcome::Refused);
+        };
+        ensure(ChunkHeader::parse(bytes).as_ref() == Ok(chunk.header()), || "two headers".to_owned())?;
+        self.within_memory(bytes, || check_chunk(&chunk, whole.as_deref().ok(), &params, draw))??;
+        Ok(if whole.is_ok() { Outcome::Decoded } else { Outcome::Damaged })
+    }
+
+    /// What `read` gives, if it needs no more memory than the limits, the chunk and the codecs account for.
+    pub(super) fn within_memory<T>(&mut self, bytes: &[u8], read: impl FnOnce() -> T) -> Result<T> {
+        let before = MEMORY.current_usage();
+        MEMORY.reset_peak_usage();
+        let result = read();
+        let needed = MEMORY.peak_usage().saturating_sub(before);
+        self.peak = self.peak.max(needed);
+        // The data, and a block before the filters; tables of blocks, some words for each entry.
+        let allowed = 2 * MAX_NBYTES + 64 * bytes.len() + STATES;
+        ensure(needed <= allowed, || format!("{needed} bytes of memory, {allowed} are enough"))?;
+        Ok(result)
+    }
+}
+
+fn check_chunk(
+    chunk: &Chunk<'_>,
+    whole: Option<&[u8]>,
+    params: &DParams,
+    draw: &mut XorShift32,
+) -> Result<()> {
+    let mut scratch = Scratch::new(params);
+    for depth in [Depth::Header, Depth::Structure, Depth::Decode] {
+        let report = chunk.validate(depth, &mut scratch);
+        ensure(whole.is_none() || report.is_ok(), || format!("decodes, but {depth:?}: {report:?}"))?;
+    }
+    check_part(chunk, whole, &mut scratch, draw).at("part")?;
+    check_blocks(chunk, whole, &mut scratch, draw).at("blocks")?;
+    let Ok(vl) = chunk.as_vl() else { return Ok(()) };
+    let mut found = Vec::new();
+    for nblock in 0..vl.nblocks().min(100) {
+        match vl.read(nblock, &mut scratch) {
+            Ok(block) => found.extend(block),
+            Err(error) if whole.is_some() => return Err(error).at(format!("block {nblock}")),
+            Err(_) => return Ok(()),
+        }
+    }
+    ensure(whole.is_none_or(|whole| whole.starts_with(&found)), || "other blocks".to_owned())
+}
+
+/// A part is the same part of the whole.
+fn check_part(
+    chunk: &Chunk<'_>,
+    whole: Option<&[u8]>,
+    scratch: &mut Scratch,
+    draw: &mut XorShift32,
+) -> Result<()> {
+    let range = range(chunk.header(), draw);
+    let mut part = vec![0xAA; range.len()];
+    let result = chunk.read_bytes(range.clone(), &mut part, scratch);
+    let Some(whole) = whole else { return Ok(()) };
+    result?;
+    ensure(part == whole[range.clone()], || format!("bytes {range:?} are others"))
+}
+
+/// Single blocks, and all but some.
+fn check_blocks(
+    chunk: &Chunk<'_>,
+    whole: Option<&[u8]>,
+    scratch: &mut Scratch,
+    draw: &mut XorShift32,
+) -> Result<()> {
+    if chunk.nblocks() == 0 || chunk.header().nbytes() > MAX_NBYTES {
+        return Ok(());
+    }
+    let nblock = below(draw, chunk.nblocks());
+    let block = chunk.block(nblock);
+    let mut dest = vec![0xAA; chunk.header().nbytes()];
+    let read = chunk.read_block(nblock, &mut dest, scratch);
+    let Some(whole) = whole else {
+        let _ = chunk.read_blocks(|i| i != nblock, &mut dest, scratch);
+        return Ok(());
+    };
+    // Of two block sizes that are possible, a single block does not tell which one it is.
+    let is_ambiguous = chunk.header().kind() == Kind::Regular
+        && chunk.header().blocksize() != whole.len()
+        && chunk.blocksize() != Some(chunk.header().blocksize());
+    if is_ambiguous {
+        return Ok(());
+    }
+    block?;
+    let data = chunk.block_data(nblock)?;
+    ensure(dest[..read?] == whole[data.clone()], || format!("block {nblock} is another"))?;
+    dest.fill(0xAA);
+    chunk.read_blocks(|i| i != nblock, &mut dest, scratch)?;
+    let mut expected = whole.to_vec();
+    expected[data].fill(0xAA);
+    ensure(dest == expected, || format!("all but block {nblock} are others"))
+}
+
+/// The same part, with the bytes fetched by a plan.
+fn check_index(bytes: &[u8], whole: Option<&[u8]>, params: &DParams, draw: &mut XorShift32) -> Result<()> {
+    let Some(index) = index(bytes) else { return ensure(whole.is_none(), || "no index".to_owned()) };
+    let range = range(index.header(), draw);
+    let plan = index.plan(range.clone(), below(draw, 50))?;
+    let parts: Option<Vec<&[u8]>> = plan.ranges().iter().map(|range| bytes.get(range.clone())).collect();
+    let Some(parts) = parts else {
+        return ensure(whole.is_none(), || "ranges outside the chunk".to_owned());
+    };
+    let mut part = vec![0xAA; range.len()];
+    let result = index.decode(&plan, &parts, &mut part, &mut Scratch::new(params));
+    let Some(whole) = whole else { return Ok(()) };
+    // A block that reaches into the next one is only all there in memory.
+    match result {
+        Err(_) if overlaps(bytes) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(()) => ensure(part == whole[range.clone()], || format!("bytes {range:?} are others")),
+    }
+}
+
+fn overlaps(bytes: &[u8]) -> bool {
+    let report = Chunk::parse(bytes).map(|chunk| chunk.validate(Depth::Structure, &mut Scratch::default()));
+    report.is_ok_and(|report| report.notes.iter().any(|note| matches!(note, Note::Overlap { .. })))
+}
+
+/// The index, if the bytes have one.
+fn index(bytes: &[u8]) -> Option<ChunkIndex> {
+    let mut len = bytes.len().min(16);
+    loop {
+        match ChunkIndex::parse(&bytes[..len]).ok()? {
+            IndexStep::Ready(index) => return Some(index),
+            IndexStep::Needs(more) if more > len && more <= bytes.len() => len = more,
+            IndexStep::Needs(_) => return None,
+        }
+    }
+}
+
+/// Some of the data.
+fn range(header: &ChunkHeader, draw: &mut XorShift32) -> Range<usize> {
+    let nbytes = header.nbytes();
+    let start = below(draw, nbytes + 1);
+    start..start + below(draw, (nbytes - start).min(1000) + 1)
+}

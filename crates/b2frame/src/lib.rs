@@ -33,6 +33,7 @@
 //! | look at a frame | [`SChunk::open`], [`SChunk::header`], [`SChunk::chunk_infos`], [`SChunk::usage`] |
 //! | read parts of it | [`SChunk::read`], [`SChunk::read_bytes`], [`SChunk::decode_chunk`] |
 //! | read parts of an array | [`NdArray`] |
+//! | make and change an array | [`NdWriter`] |
 //! | read all of it, by all processors | [`SChunk::decode_ordered`], [`NdView::for_each_band`] |
 //! | look for damage | [`SChunk::verify`] |
 //! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`] |
@@ -81,7 +82,9 @@ pub use frames::{Frames, read_frame};
 pub use header::{ChunkSize, FrameHeader, FrameType, GeneralFlags};
 pub use legacy::{FrameLayout, OlderCorrupt};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
-pub use nd::{Element, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdView, Pick, Selection};
+pub use nd::{
+    Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdView, NdWriter, Pick, Selection,
+};
 pub use params::{
     CompressOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions,
 };

@@ -6,6 +6,9 @@
 //! view.rs      everything, in C order            read.rs     parts: which blocks, and where their items go
 //! array.rs     the array and views of it         fetch.rs    blocks of a chunk, from storage
 //! element.rs   Rust types as items               typed.rs    parts as values
+//! params.rs    what a new array is like          writer.rs   making arrays, writing parts
+//! shapes.rs    chunk and block shapes            resize.rs   other shapes for an array
+//! join.rs      items of other arrays
 //! ```
 
 mod array;
@@ -13,20 +16,27 @@ mod axis;
 pub(crate) mod element;
 mod fetch;
 mod geometry;
+mod join;
 mod meta;
 mod param;
+mod params;
 mod read;
+mod resize;
 mod select;
+mod shapes;
 mod typed;
 mod view;
 #[cfg(feature = "ndarray")]
 mod with_ndarray;
+mod writer;
 
 pub use array::NdArray;
 pub use element::Element;
 pub use meta::{MAX_NDIM, NdCorrupt, NdMeta};
 pub use param::NdParam;
+pub use params::{Fill, NdParams};
 pub use select::{Pick, Selection};
 pub use view::NdView;
+pub use writer::NdWriter;
 
 pub(crate) use geometry::Geometry;

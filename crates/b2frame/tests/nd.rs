@@ -8,3 +8,5 @@ mod model;
 mod read;
 #[path = "nd/touched.rs"]
 mod touched;
+#[path = "nd/write.rs"]
+mod write;

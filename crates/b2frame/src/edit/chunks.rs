@@ -137,6 +137,20 @@ impl SChunkWriter {
         Ok(())
     }
 
+    /// Makes the index anew: each chunk is the old one of this number, or zeros. Chunks have one size and are whole.
+    pub(crate) fn rearrange(&mut self, chunks: &[Option<u64>]) -> Result<()> {
+        self.settle()?;
+        self.load_index()?;
+        let zeros = Offset::of_special(SpecialKind::Zeros).ok_or(Param::SpecialKind)?;
+        self.edit_index(|offsets| {
+            let old = |nchunk: &u64| offsets.get(len_of(*nchunk)).copied();
+            *offsets = chunks.iter().map(|chunk| chunk.as_ref().and_then(old).unwrap_or(zeros)).collect();
+        });
+        let size = self.schunk.chunksize().fixed().unwrap_or(0);
+        self.schunk.header.nbytes = (chunks.len() as u64).saturating_mul(size.into());
+        Ok(())
+    }
+
     /// Lets chunks have any size from now on, for good. C-Blosc2 from 3.0 on reads such frames.
     ///
     /// # Errors

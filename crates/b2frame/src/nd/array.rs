@@ -201,6 +201,11 @@ impl NdArray {
         Ok(self.view(dims.collect()))
     }
 
+    /// Whether this is the array as stored, and no view.
+    pub(super) fn is_whole(&self) -> bool {
+        self.dims.len() == self.meta.ndim() && self.dims.iter().enumerate().all(|(n, dim)| *dim == Some(n))
+    }
+
     fn view(&self, dims: Vec<Option<usize>>) -> Self {
         let shape = dims.iter().map(|dim| self.stored(*dim, self.meta.shape())).collect();
         Self { dims, shape, ..self.clone() }
@@ -225,7 +230,7 @@ impl TryFrom<SChunk> for NdArray {
 }
 
 /// The type of items of `typesize` bytes, as far as the description can be believed.
-fn item_dtype(meta: &NdMeta, typesize: usize) -> Dtype {
+pub(super) fn item_dtype(meta: &NdMeta, typesize: usize) -> Dtype {
     let text = meta.dtype_text(u32::try_from(typesize).unwrap_or(u32::MAX));
     let parsed = if meta.dtype_format() == 0 { Dtype::parse(&text).ok() } else { None };
     parsed.filter(|dtype| dtype.itemsize() == typesize).unwrap_or_else(|| raw(typesize))

@@ -59,6 +59,14 @@ impl Axis<'_> {
         }
     }
 
+    /// How many different positions there are.
+    pub(crate) fn count_distinct(&self) -> u64 {
+        match self {
+            Self::Steps(steps) => steps.count,
+            Self::List(pairs) => pairs.chunk_by(|a, b| a.0 == b.0).count() as u64,
+        }
+    }
+
     fn first(&self) -> Option<u64> {
         match self {
             Self::Steps(steps) => (steps.count > 0).then_some(steps.start),

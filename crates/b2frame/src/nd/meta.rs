@@ -9,13 +9,14 @@
 
 use std::borrow::Cow;
 
+use super::NdParam;
 use crate::error::{Error, Result};
 use crate::msgpack::{FIXARRAY, INT32, Reader, STR32, Writer};
 
 /// Most dimensions.
 pub const MAX_NDIM: usize = 16;
 /// Most bytes of a chunk: what a chunk header can say, less the header itself.
-const MAX_CHUNK: u64 = i32::MAX.unsigned_abs() as u64 - 32;
+pub(super) const MAX_CHUNK: u64 = i32::MAX.unsigned_abs() as u64 - 32;
 
 /// Shapes and item type of an array.
 ///
@@ -145,6 +146,16 @@ impl NdMeta {
                 .raw(dtype);
         }
         writer.bytes
+    }
+
+    /// The same array in another shape of as many dimensions.
+    pub(super) fn with_shape(&self, shape: &[u64]) -> Result<Self> {
+        let meta = Self { shape: shape.to_vec(), ..self.clone() };
+        let wrong = |_| {
+            let (chunks, blocks) = (self.chunkshape.clone(), self.blockshape.clone());
+            NdParam::Shapes { shape: shape.to_vec(), chunks, blocks }
+        };
+        Ok(Self::parse(&meta.encode()).map_err(wrong)?)
     }
 
     /// Number of dimensions.

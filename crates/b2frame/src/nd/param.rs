@@ -20,6 +20,15 @@ pub enum NdParam {
     /// A dimension that is not there, or not of length 1 where that is asked for, or named twice.
     #[error("dimension {axis} of {ndim}: {what}")]
     Axis { axis: usize, ndim: usize, what: &'static str },
+    /// Shapes that contradict each other, or are too large.
+    #[error("shape {shape:?} in chunks of {chunks:?} and blocks of {blocks:?}")]
+    Shapes { shape: Vec<u64>, chunks: Vec<u32>, blocks: Vec<u32> },
+    /// A place inside of an array where only borders of chunks can be.
+    #[error("position {at} in dimension {axis}, not at the end and no multiple of {chunklen}")]
+    Align { axis: usize, at: u64, chunklen: u64 },
+    /// Arrays that cannot be put into one.
+    #[error("an array of shape {shape:?} at {at:?} of one of {whole:?}")]
+    Outside { shape: Vec<u64>, at: Vec<u64>, whole: Vec<u64> },
     /// Items of another type than the caller's.
     #[error("items are {dtype}, not {wanted}")]
     Dtype { dtype: String, wanted: String },

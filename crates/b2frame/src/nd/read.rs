@@ -50,7 +50,7 @@ impl NdArray {
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes).
     pub fn read_oindex_bytes(&self, positions: &[&[u64]], dest: &mut [u8]) -> Result<()> {
-        let lists = self.lists(positions)?;
+        let lists = lists(self.shape(), positions)?;
         let axes: Vec<_> = lists.iter().map(|list| Axis::List(list)).collect();
         self.read_axes(&axes, dest)
     }
@@ -95,24 +95,6 @@ impl NdArray {
     pub(super) fn nbytes_of(&self, axes: &[Axis<'_>]) -> u64 {
         let nitems = axes.iter().fold(1_u64, |nitems, axis| nitems.saturating_mul(axis.count()));
         nitems.saturating_mul(self.typesize() as u64)
-    }
-
-    /// Positions in ascending order with their places, for each dimension.
-    pub(super) fn lists(&self, positions: &[&[u64]]) -> Result<Vec<Vec<(u64, u64)>>> {
-        let (given, ndim) = (positions.len(), self.ndim());
-        if given != ndim {
-            return Err(NdParam::Dims { given, ndim }.into());
-        }
-        let list = |(dim, (list, &len)): (usize, (&&[u64], &u64))| {
-            if let Some(&outside) = list.iter().find(|position| **position >= len) {
-                let index = i64::try_from(outside).unwrap_or(i64::MAX);
-                return Err(NdParam::Index { dim, index, len }.into());
-            }
-            let mut pairs: Vec<_> = list.iter().copied().zip(0..).collect();
-            pairs.sort_unstable();
-            Ok(pairs)
-        };
-        positions.iter().zip(self.shape()).enumerate().map(list).collect()
     }
 
     /// Fills `dest` with what the axes select, one for each dimension that is shown.
@@ -277,6 +259,24 @@ impl Geometry {
         }
         Point { nchunk, nblock, byte: in_block * self.typesize(), place }
     }
+}
+
+/// Positions in ascending order with their places, for each dimension.
+pub(super) fn lists(shape: &[u64], positions: &[&[u64]]) -> Result<Vec<Vec<(u64, u64)>>> {
+    let (given, ndim) = (positions.len(), shape.len());
+    if given != ndim {
+        return Err(NdParam::Dims { given, ndim }.into());
+    }
+    let list = |(dim, (list, &len)): (usize, (&&[u64], &u64))| {
+        if let Some(&outside) = list.iter().find(|position| **position >= len) {
+            let index = i64::try_from(outside).unwrap_or(i64::MAX);
+            return Err(NdParam::Index { dim, index, len }.into());
+        }
+        let mut pairs: Vec<_> = list.iter().copied().zip(0..).collect();
+        pairs.sort_unstable();
+        Ok(pairs)
+    };
+    positions.iter().zip(shape).enumerate().map(list).collect()
 }
 
 fn numbers(spans: &[Span<'_>]) -> Vec<u64> {

@@ -2,6 +2,7 @@
 
 use super::array::NdArray;
 use super::axis::{Axis, Steps};
+use super::read::lists;
 use super::{Element, NdParam, Selection};
 use crate::error::Result;
 
@@ -60,7 +61,7 @@ impl NdArray {
     /// # Errors
     /// As [`read_slice`](Self::read_slice).
     pub fn read_oindex<T: Element>(&self, positions: &[&[u64]]) -> Result<Vec<T>> {
-        let lists = self.lists(positions)?;
+        let lists = lists(self.shape(), positions)?;
         self.read_typed(&lists.iter().map(|list| Axis::List(list)).collect::<Vec<_>>())
     }
 

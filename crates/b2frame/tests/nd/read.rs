@@ -46,6 +46,8 @@ fn open(model: &Model) -> NdArray {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn any_slice_is_that_of_the_model(model in models(), numbers in numbers(), given in 0..=4_usize) {
         let array = open(&model);

@@ -1,0 +1,192 @@
+//! What a new array is like.
+
+use std::sync::Arc;
+
+use blosc_chunk::{CParams, FilterId, Pipeline, Target};
+use blosc_dtype::{Dtype, Kind};
+
+use super::geometry::as_len;
+use super::{NdMeta, NdParam, shapes};
+use crate::error::{Param, Result};
+use crate::params::FrameParams;
+
+/// What the items of a new array are before they are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fill {
+    /// Zero bytes.
+    #[default]
+    Zeros,
+    /// Not a number, for items of 4 or 8 bytes.
+    Nans,
+    /// Nothing in particular: chunks that nobody has written. They read as zeros here.
+    Uninit,
+    /// These bytes for each item.
+    Value(Vec<u8>),
+}
+
+/// What a new array is like.
+///
+/// ```
+/// use b2frame::{Fill, NdParams};
+///
+/// let params = NdParams::new(&[1000, 2000], "<f4".parse()?).chunkshape(&[100, 2000]).fill(Fill::Nans);
+/// assert_eq!(params.shapes()?.0, [100, 2000]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NdParams {
+    /// Length in each dimension (items).
+    pub shape: Vec<u64>,
+    /// Type of the items.
+    pub dtype: Dtype,
+    /// Length of a chunk in each dimension (items). Default: chunks of at most 8 MiB.
+    pub chunkshape: Option<Vec<u32>>,
+    /// Length of a block in each dimension (items). Default: blocks of at most 256 KiB, or one item.
+    pub blockshape: Option<Vec<u32>>,
+    /// How chunks are compressed. The typesize and the size of blocks are those of the array.
+    pub cparams: CParams,
+    /// What the items are before they are written.
+    pub fill: Fill,
+    /// Names and contents of further metalayers.
+    pub metalayers: Vec<(String, Vec<u8>)>,
+    /// Names and contents of vlmetalayers, not compressed.
+    pub vlmetalayers: Vec<(String, Vec<u8>)>,
+}
+
+impl NdParams {
+    /// An array of zeros.
+    #[must_use]
+    pub fn new(shape: &[u64], dtype: Dtype) -> Self {
+        Self {
+            shape: shape.to_vec(),
+            dtype,
+            chunkshape: None,
+            blockshape: None,
+            cparams: CParams::default(),
+            fill: Fill::default(),
+            metalayers: vec![],
+            vlmetalayers: vec![],
+        }
+    }
+
+    /// With chunks of this shape (items).
+    #[must_use]
+    pub fn chunkshape(self, chunkshape: &[u32]) -> Self {
+        Self { chunkshape: Some(chunkshape.to_vec()), ..self }
+    }
+
+    /// With blocks of this shape (items).
+    #[must_use]
+    pub fn blockshape(self, blockshape: &[u32]) -> Self {
+        Self { blockshape: Some(blockshape.to_vec()), ..self }
+    }
+
+    /// Compressed differently.
+    #[must_use]
+    pub fn cparams(self, cparams: CParams) -> Self {
+        Self { cparams, ..self }
+    }
+
+    /// With other items to begin with.
+    #[must_use]
+    pub fn fill(self, fill: Fill) -> Self {
+        Self { fill, ..self }
+    }
+
+    /// With a further metalayer.
+    #[must_use]
+    pub fn metalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.metalayers.push((name.into(), content.into()));
+        self
+    }
+
+    /// With a further vlmetalayer.
+    #[must_use]
+    pub fn vlmetalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.vlmetalayers.push((name.into(), content.into()));
+        self
+    }
+
+    /// Chunk and block shape: those given, the others as python-blosc2 would choose on a machine with 32 KiB, 1 MiB
+    /// and 32 MiB of caches. An array without items and with neither given gets its own shape for both.
+    ///
+    /// # Errors
+    /// [`NdParam::Dims`] for a shape of another number of dimensions.
+    pub fn shapes(&self) -> Result<(Vec<u32>, Vec<u32>)> {
+        let ndim = self.shape.len();
+        for given in [&self.chunkshape, &self.blockshape].into_iter().flatten() {
+            if given.len() != ndim {
+                return Err(NdParam::Dims { given: given.len(), ndim }.into());
+            }
+        }
+        let wide = |lens: &Option<Vec<u32>>| -> Option<Vec<u64>> {
+            lens.as_ref().map(|lens| lens.iter().map(|len| (*len).into()).collect())
+        };
+        let typesize = (self.dtype.itemsize() as u64).max(1);
+        let (chunks, blocks) = (wide(&self.chunkshape), wide(&self.blockshape));
+        let blocks =
+            blocks.unwrap_or_else(|| shapes::blocks_of(chunks.as_ref().unwrap_or(&self.shape), typesize));
+        let chunks = chunks.unwrap_or_else(|| shapes::chunks_of(&self.shape, &blocks, typesize));
+        let narrow =
+            |lens: Vec<u64>| lens.into_iter().map(|len| u32::try_from(len).unwrap_or(u32::MAX)).collect();
+        Ok((narrow(chunks), narrow(blocks)))
+    }
+
+    /// The metalayer for such an array.
+    pub(super) fn meta(&self) -> Result<NdMeta> {
+        let (chunks, blocks) = self.shapes()?;
+        let meta = NdMeta::new(&self.shape, &chunks, &blocks, &self.dtype.to_string());
+        meta.map_err(|_| NdParam::Shapes { shape: self.shape.clone(), chunks, blocks }.into())
+    }
+
+    /// The frame for it.
+    pub(super) fn frame(&self, meta: &NdMeta) -> Result<FrameParams> {
+        let typesize = self.dtype.itemsize();
+        let chunk_nbytes = meta.chunk_items().saturating_mul(typesize as u64);
+        let max = super::meta::MAX_CHUNK;
+        if typesize == 0 || chunk_nbytes > max {
+            return Err(Param::ChunkSize { chunksize: chunk_nbytes, typesize: typesize as u64, max }.into());
+        }
+        let cparams = chunk_cparams(&self.cparams, meta, &self.dtype);
+        // An array that was empty from the start may have chunks of no items, and never has any.
+        let params = FrameParams::new(cparams).chunksize(as_len(chunk_nbytes).max(typesize));
+        let params = params.metalayer(NdMeta::NAME, meta.encode());
+        let params = self
+            .metalayers
+            .iter()
+            .fold(params, |params, (name, content)| params.metalayer(name.clone(), content.clone()));
+        Ok(FrameParams { vlmetalayers: self.vlmetalayers.clone(), ..params })
+    }
+}
+
+/// How the chunks of an array are compressed: a block of the array is a block of the chunk.
+pub(super) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> CParams {
+    let typesize = dtype.itemsize();
+    let block_nbytes = as_len(meta.block_items()).saturating_mul(typesize);
+    let cparams = cparams
+        .clone()
+        .typesize(typesize)
+        .block_size((block_nbytes > 0).then_some(block_nbytes))
+        .blockshape(Some(Arc::from(meta.blockshape())))
+        .filters(filters_for(cparams, dtype));
+    // An array that is there may have filters that only newer readers know; they read its other chunks, too.
+    if cparams.check().is_err() { cparams.target(Target::Blosc3_0) } else { cparams }
+}
+
+/// Characters of a text have 4 bytes, whatever its length; python-blosc2 shuffles them as such. Readers before 3.0 do
+/// not know of it.
+fn filters_for(cparams: &CParams, dtype: &Dtype) -> Pipeline {
+    if dtype.kind() != Some(Kind::Unicode) || cparams.target < Target::Blosc3_0 {
+        return cparams.filters;
+    }
+    let ids = cparams.filters.ids();
+    let mut metas = cparams.filters.metas();
+    for (id, meta) in ids.iter().zip(&mut metas) {
+        if *id == FilterId::SHUFFLE.0 && *meta == 0 {
+            *meta = 4;
+        }
+    }
+    Pipeline::from_slots(ids, metas)
+}

@@ -1,0 +1,431 @@
+//! Arrays that are made and changed. Parts are written here; `resize.rs` changes the shape, `join.rs` takes the
+//! items of other arrays.
+//!
+//! ```text
+//! box to write    chunk 0 whole: from zeros        chunk 1 in part: decoded first
+//!   +-----+---    then in both: copy the parts of blocks, compress, put in the old one's place
+//! ```
+
+use core::cell::Cell;
+use core::fmt;
+use std::path::Path;
+
+use blosc_chunk::{CParams, Encoder, Special, SpecialKind, Threads, special_chunk};
+use blosc_dtype::Dtype;
+use blosc_io::WriteAt;
+
+use super::axis::{Axis, Product, Span, Spans, for_each_row};
+use super::geometry::{as_len, ravel, strides};
+use super::params::chunk_cparams;
+use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
+use crate::edit::SChunkWriter;
+use crate::error::{Error, Param, Result};
+use crate::ordered::{Budget, Job, in_order};
+use crate::params::{EditOptions, ReadOptions, count};
+use crate::schunk::{SChunk, Scratch};
+
+/// Makes and changes an n-dimensional array.
+///
+/// As with [`SChunkWriter`], changes are collected, and nobody sees them before [`commit`](Self::commit).
+///
+/// ```
+/// use b2frame::{NdParams, NdWriter};
+///
+/// let params = NdParams::new(&[2, 3], "<i4".parse()?);
+/// let mut writer = NdWriter::in_memory(&params)?;
+/// writer.write_slice((0, ..), &[1, 2, 3])?;
+/// writer.append(0, &[7, 8, 9])?;
+/// let array = writer.finish()?;
+/// assert_eq!(array.shape(), [3, 3]);
+/// assert_eq!(array.read::<i32>()?, [1, 2, 3, 0, 0, 0, 7, 8, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct NdWriter {
+    pub(super) writer: SChunkWriter,
+    pub(super) meta: NdMeta,
+    pub(super) geometry: Geometry,
+    dtype: Dtype,
+    options: ReadOptions,
+}
+
+impl NdWriter {
+    /// Creates a file, or empties an existing one. It holds an array after the first commit.
+    ///
+    /// # Errors
+    /// [`Error::Open`], or as [`create_in`](Self::create_in).
+    pub fn create(path: impl AsRef<Path>, params: &NdParams) -> Result<Self> {
+        let meta = params.meta()?;
+        let writer = SChunkWriter::create(path, &params.frame(&meta)?)?;
+        Self::over(writer, meta)?.filled(&params.fill)
+    }
+
+    /// A new array in memory; get it from [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// As [`create_in`](Self::create_in).
+    pub fn in_memory(params: &NdParams) -> Result<Self> {
+        let meta = params.meta()?;
+        let writer = SChunkWriter::in_memory(&params.frame(&meta)?)?;
+        Self::over(writer, meta)?.filled(&params.fill)
+    }
+
+    /// A new array in a store, which should be empty.
+    ///
+    /// # Errors
+    /// [`Error::Param`] when such an array cannot be written.
+    pub fn create_in(store: Box<dyn WriteAt>, params: &NdParams) -> Result<Self> {
+        let meta = params.meta()?;
+        let writer = SChunkWriter::create_in(store, &params.frame(&meta)?)?;
+        Self::over(writer, meta)?.filled(&params.fill)
+    }
+
+    /// Opens the array in a file.
+    ///
+    /// # Errors
+    /// As [`SChunkWriter::open`]; [`Param::NotAnArray`]; what is wrong with its description.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &EditOptions::default())
+    }
+
+    /// Opens the array in a file.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
+        Self::from_writer(SChunkWriter::open_with(path, options)?)
+    }
+
+    /// Opens the array in a store.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_in(store: Box<dyn WriteAt>, options: &EditOptions) -> Result<Self> {
+        Self::from_writer(SChunkWriter::open_in(store, options)?)
+    }
+
+    /// The array of a super-chunk that is being changed.
+    ///
+    /// # Errors
+    /// [`Param::NotAnArray`], or what is wrong with the description of the array.
+    pub fn from_writer(mut writer: SChunkWriter) -> Result<Self> {
+        let meta = writer.schunk()?.nd_meta()?.ok_or(Param::NotAnArray)?;
+        Self::over(writer, meta)
+    }
+
+    fn over(mut writer: SChunkWriter, meta: NdMeta) -> Result<Self> {
+        let typesize = writer.schunk()?.typesize();
+        let dtype = array::item_dtype(&meta, typesize);
+        let cparams = chunk_cparams(writer.cparams(), &meta, &dtype);
+        writer.set_cparams(cparams);
+        let geometry = Geometry::new(&meta, typesize);
+        Ok(Self { writer, meta, geometry, dtype, options: ReadOptions::default() })
+    }
+
+    /// With the first chunks, all of one value.
+    fn filled(mut self, fill: &Fill) -> Result<Self> {
+        if self.meta.chunk_items() == 0 {
+            self.writer.make_variable()?;
+        }
+        let (typesize, nbytes) = (self.dtype.itemsize(), self.chunk_nbytes());
+        let failed = |source| Error::Compress { nchunk: 0, source };
+        let special = match fill {
+            Fill::Zeros => Special::Zeros,
+            Fill::Uninit => Special::Uninit,
+            Fill::Nans if !matches!(typesize, 4 | 8) => {
+                return Err(Param::NanTypesize { typesize: typesize as u64 }.into());
+            }
+            Fill::Nans => Special::Nans,
+            Fill::Value(item) if item.len() != typesize => {
+                return Err(Param::BufferLen { len: item.len() as u64, expected: typesize as u64 }.into());
+            }
+            Fill::Value(item) => Special::Value(item),
+        };
+        let nchunks = self.meta.nchunks();
+        if nchunks > 0 {
+            let chunk = match special {
+                // Readers before 3.0 do not know of values so wide.
+                Special::Value(item) if item.len() > 255 => {
+                    let data = item.repeat(nbytes.checked_div(typesize).unwrap_or(0));
+                    blosc_chunk::compress(&data, self.writer.cparams())
+                }
+                special => special_chunk(special, nbytes, self.writer.cparams()),
+            };
+            let chunk = chunk.map_err(failed)?;
+            (0..nchunks).try_for_each(|_| self.writer.append_chunk(&chunk))?;
+        }
+        Ok(self)
+    }
+
+    /// With other threads and working memory for decoding and compressing.
+    #[must_use]
+    pub fn read_options(self, options: ReadOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Shapes and type as they are now, committed or not.
+    #[must_use]
+    pub fn meta(&self) -> &NdMeta {
+        &self.meta
+    }
+
+    /// Length in each dimension (items).
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        self.meta.shape()
+    }
+
+    /// The type of the items; raw bytes if the description cannot be believed (see [`NdArray::dtype`]).
+    #[must_use]
+    pub fn dtype(&self) -> &Dtype {
+        &self.dtype
+    }
+
+    /// How new chunks are compressed.
+    #[must_use]
+    pub fn cparams(&self) -> &CParams {
+        self.writer.cparams()
+    }
+
+    /// The super-chunk, for metalayers. Whoever changes chunks or the metalayer `b2nd` changes the array.
+    pub fn schunk_writer(&mut self) -> &mut SChunkWriter {
+        &mut self.writer
+    }
+
+    /// Writes a part from bytes in C order. Chunks that are touched in part are decoded and compressed again.
+    ///
+    /// # Errors
+    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], what is wrong with a chunk, [`Error::Compress`], or
+    /// [`Error::Write`].
+    pub fn write_bytes(&mut self, selection: impl Into<Selection>, items: &[u8]) -> Result<()> {
+        let steps = selection.into().resolve(self.shape())?;
+        let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
+        self.write_axes(&axes, Items::Bytes(items))
+    }
+
+    /// Writes a part from values in C order.
+    ///
+    /// # Errors
+    /// [`NdParam::Dtype`] unless the items are of this very type, or as [`write_bytes`](Self::write_bytes).
+    pub fn write_slice<T: Element>(&mut self, selection: impl Into<Selection>, items: &[T]) -> Result<()> {
+        self.check_dtype::<T>()?;
+        self.write_bytes(selection, &T::to_bytes(items))
+    }
+
+    /// Writes to all combinations of these positions, one list for each dimension, from bytes in C order. Of a
+    /// position that is there twice, the last counts.
+    ///
+    /// # Errors
+    /// As [`write_bytes`](Self::write_bytes).
+    pub fn write_oindex_bytes(&mut self, positions: &[&[u64]], items: &[u8]) -> Result<()> {
+        let lists = super::read::lists(self.shape(), positions)?;
+        let axes: Vec<_> = lists.iter().map(|list| Axis::List(list)).collect();
+        self.write_axes(&axes, Items::Bytes(items))
+    }
+
+    /// Writes to all combinations of these positions from values in C order.
+    ///
+    /// # Errors
+    /// As [`write_slice`](Self::write_slice).
+    pub fn write_oindex<T: Element>(&mut self, positions: &[&[u64]], items: &[T]) -> Result<()> {
+        self.check_dtype::<T>()?;
+        self.write_oindex_bytes(positions, &T::to_bytes(items))
+    }
+
+    /// Makes all changes so far count. Whatever happens, the array is as it was before or as it is after.
+    ///
+    /// # Errors
+    /// As [`SChunkWriter::commit`].
+    pub fn commit(&mut self) -> Result<()> {
+        self.writer.commit()
+    }
+
+    /// Commits, and gives the array for reading.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn finish(self) -> Result<NdArray> {
+        NdArray::from_schunk(self.writer.finish()?)
+    }
+
+    pub(super) fn check_dtype<T: Element>(&self) -> Result<(), NdParam> {
+        let wanted = T::dtype();
+        if wanted == self.dtype {
+            return Ok(());
+        }
+        Err(NdParam::Dtype { dtype: self.dtype.to_string(), wanted: wanted.to_string() })
+    }
+
+    pub(super) fn max_memory(&self) -> u64 {
+        self.options.max_memory
+    }
+
+    /// Data of a chunk (bytes).
+    pub(super) fn chunk_nbytes(&self) -> usize {
+        as_len(self.meta.chunk_items()).saturating_mul(self.dtype.itemsize())
+    }
+
+    /// Writes what the axes select, one for each dimension.
+    pub(super) fn write_axes(&mut self, axes: &[Axis<'_>], items: Items<'_>) -> Result<()> {
+        let mut axes = axes.to_vec();
+        if axes.is_empty() {
+            axes.push(Axis::Steps(super::axis::Steps::run(0, 1)));
+        }
+        let counts: Vec<u64> = axes.iter().map(Axis::count).collect();
+        let typesize = self.geometry.typesize();
+        let expected = counts.iter().fold(typesize, |nbytes, count| nbytes.saturating_mul(*count));
+        items.check_len(expected)?;
+        let in_items = strides(&counts, typesize);
+        let spans = axes.iter().zip(self.geometry.chunkshape());
+        let mut chunks =
+            Product::new(spans.map(|(axis, len)| Spans::new(*axis, 0, (*len).max(1))).collect()).peekable();
+        while chunks.peek().is_some() {
+            let (ready, cparams) = (Cell::new(vec![]), self.writer.cparams().clone().threads(Threads::One));
+            let patch = Patch { schunk: self.writer.schunk()?, geometry: &self.geometry, cparams, items };
+            patch.some_chunks(&mut chunks, &in_items, self.options, |chunk| {
+                let mut all = ready.take();
+                all.push(chunk);
+                ready.set(all);
+            })?;
+            for (nchunk, chunk) in ready.into_inner() {
+                match chunk {
+                    Some(chunk) => self.writer.update_chunk(nchunk, &chunk)?,
+                    None => self.writer.update_special(nchunk, SpecialKind::Zeros)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for NdWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NdWriter")
+            .field("meta", &self.meta)
+            .field("writer", &self.writer)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Items<'a> {
+    Bytes(&'a [u8]),
+    Zeros,
+}
+
+impl Items<'_> {
+    fn check_len(&self, expected: u64) -> Result<()> {
+        match self {
+            Self::Bytes(items) if items.len() as u64 != expected => {
+                Err(Param::BufferLen { len: items.len() as u64, expected }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn put(&self, at: u64, dest: &mut [u8]) {
+        match self {
+            Self::Bytes(items) => {
+                let at = as_len(at);
+                let items = items.get(at..at.saturating_add(dest.len()));
+                items.into_iter().for_each(|items| dest.copy_from_slice(items));
+            }
+            Self::Zeros => dest.fill(0),
+        }
+    }
+}
+
+/// A number and a compressed chunk, or none for zeros.
+type NewChunk = (u64, Option<Vec<u8>>);
+
+/// Makes new chunks of old ones.
+struct Patch<'a> {
+    schunk: &'a SChunk,
+    geometry: &'a Geometry,
+    cparams: CParams,
+    items: Items<'a>,
+}
+
+impl Patch<'_> {
+    /// Makes as many chunks as fit the memory, but one at least, by several threads.
+    fn some_chunks<'s>(
+        &self,
+        chunks: &mut impl Iterator<Item = Vec<Span<'s>>>,
+        in_items: &[u64],
+        options: ReadOptions,
+        mut done: impl FnMut(NewChunk),
+    ) -> Result<()> {
+        let weight = (self.chunk_nbytes() as u64).saturating_mul(3).max(1);
+        let most = (options.max_memory / weight).max(1);
+        let budget = Budget { threads: count(options.threads), bytes: options.max_memory };
+        let mut jobs = chunks.take(as_len(most)).peekable();
+        let threads = if most == 1 || jobs.size_hint().1 == Some(1) { 1 } else { budget.threads };
+        in_order(
+            Budget { threads, ..budget },
+            || Ok::<_, Error>(jobs.next().map(|job| Job { job, weight })),
+            || (Scratch::of_one_thread(self.schunk.dparams()), None),
+            |(scratch, encoder), spans: Vec<Span<'s>>| self.one_chunk(&spans, in_items, scratch, encoder),
+            |chunk| {
+                done(chunk?);
+                Ok(())
+            },
+        )
+    }
+
+    /// The chunk with these spans written, compressed.
+    fn one_chunk(
+        &self,
+        spans: &[Span<'_>],
+        in_items: &[u64],
+        scratch: &mut Scratch,
+        encoder: &mut Option<Encoder>,
+    ) -> Result<NewChunk> {
+        let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
+        let nchunk = ravel(&numbers, self.geometry.grid());
+        let mut data = vec![0; self.chunk_nbytes()];
+        if !self.is_covered(spans) {
+            self.schunk.decode_chunk_into(nchunk, &mut data, scratch)?;
+        }
+        self.put(spans, in_items, &mut data);
+        if data.iter().all(|byte| *byte == 0) {
+            return Ok((nchunk, None));
+        }
+        let failed = |source| Error::Compress { nchunk, source };
+        let encoder = match encoder {
+            Some(encoder) => encoder,
+            None => encoder.insert(Encoder::new(self.cparams.clone()).map_err(failed)?),
+        };
+        Ok((nchunk, Some(encoder.encode(&data).map_err(failed)?)))
+    }
+
+    /// Whether every item of the chunk that is not padding is written.
+    fn is_covered(&self, spans: &[Span<'_>]) -> bool {
+        let lens = self.geometry.chunkshape().iter().zip(self.geometry.shape());
+        spans.iter().zip(lens).all(|(span, (chunk, len))| {
+            let inside = len.saturating_sub(span.origin).min(*chunk);
+            span.axis.count_distinct() == inside
+        })
+    }
+
+    /// Copies items to the data of a chunk.
+    fn put(&self, spans: &[Span<'_>], in_items: &[u64], data: &mut [u8]) {
+        let block_nbytes = self.geometry.block_nbytes();
+        let in_block = strides(self.geometry.blockshape(), self.geometry.typesize());
+        let blocks = spans.iter().zip(self.geometry.blockshape());
+        let blocks = blocks.map(|(span, len)| Spans::new(span.axis, span.origin, *len));
+        for spans in Product::new(blocks.collect()) {
+            let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
+            let start = as_len(ravel(&numbers, self.geometry.blocks()).saturating_mul(block_nbytes));
+            for_each_row(&spans, &in_block, in_items, &mut |to, from, len| {
+                let to = start.saturating_add(as_len(to));
+                let row = data.get_mut(to..to.saturating_add(as_len(len)));
+                row.into_iter().for_each(|row| self.items.put(from, row));
+            });
+        }
+    }
+
+    fn chunk_nbytes(&self) -> usize {
+        let nblocks: u64 = self.geometry.blocks().iter().product();
+        as_len(nblocks.saturating_mul(self.geometry.block_nbytes()))
+    }
+}

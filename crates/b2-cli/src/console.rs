@@ -10,7 +10,10 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::{
-    args::{GeneralArgs, shared::When},
+    args::{
+        GeneralArgs,
+        shared::{ProgressWhen, When},
+    },
     error::{Doing, Error, Result, chain},
     place::{Place, place_of},
     size::Units,
@@ -25,7 +28,7 @@ pub(crate) struct Console {
     json: bool,
     units: Units,
     color: When,
-    progress: When,
+    progress: ProgressWhen,
 }
 
 /// An error as programs get it.
@@ -76,11 +79,21 @@ impl Console {
         self.verbose
     }
 
-    /// May a progress bar be drawn, and may it even where no terminal is?
-    pub(crate) fn progress(&self) -> (bool, bool) {
-        let always = self.progress == When::Always;
-        let auto = self.progress == When::Auto && io::stderr().is_terminal();
-        (self.quiet == 0 && !self.json && (always || auto), always)
+    /// Who wants to see progress, if anybody.
+    pub(crate) fn progress(&self) -> ProgressWhen {
+        match self.progress {
+            ProgressWhen::Json => ProgressWhen::Json,
+            _ if self.quiet > 0 || self.json => ProgressWhen::Never,
+            ProgressWhen::Auto if !io::stderr().is_terminal() => ProgressWhen::Never,
+            wish => wish,
+        }
+    }
+
+    /// Hands a line about progress to a program.
+    pub(crate) fn progress_line(object: &impl Serialize) {
+        if let Ok(line) = serde_json::to_string(object) {
+            let _unheard = io::stderr().lock().write_all((line + "\n").as_bytes());
+        }
     }
 
     /// Says what stopped `file`.

@@ -61,6 +61,15 @@ pub(crate) enum Error {
     /// A chunk is not cut into chunks.
     #[error("one chunk holds all data, so that there is no chunk size to choose")]
     OneChunk,
+    /// A chunk has no place for metadata.
+    #[error("a chunk has no metalayers")]
+    NoMetadata,
+    /// The metalayer of arrays, which says how chunks are laid out.
+    #[error("the metalayer {name:?} is what makes a frame an array, and not for choice")]
+    Reserved { name: String },
+    /// The file with metadata is not what it should be.
+    #[error("{what}")]
+    Metadata { path: PathBuf, what: MetadataError },
     /// Readers of Blosc 1 know no frames.
     #[error("readers of {target} read bare chunks only")]
     FrameForTarget { target: blosc_chunk::Target },
@@ -100,6 +109,17 @@ pub(crate) enum Error {
     /// Items of different sizes follow each other.
     #[error("items of {first} and of {other} bytes follow each other, so that items cannot be counted")]
     MixedTypesize { first: u64, other: u64 },
+}
+
+/// What is wrong with a file of metadata.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MetadataError {
+    #[error("not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("not a JSON object with the keys metalayers and vlmetalayers, and objects behind them")]
+    Shape,
+    #[error("no key {key:?} is known, but metalayers and vlmetalayers")]
+    Key { key: String },
 }
 
 /// What was being done when the system refused.
@@ -185,6 +205,7 @@ impl Error {
             Self::Io { path, .. } => path.as_deref(),
             Self::Exists { path }
             | Self::NotRegular { path, .. }
+            | Self::Metadata { path, .. }
             | Self::Twice { path }
             | Self::Same { path } => Some(path),
             _ => None,
@@ -243,6 +264,7 @@ impl Error {
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
             Self::Twice { .. } => "use --output-dir or --suffix to tell the outputs apart",
             Self::Same { .. } => "use -o to choose another name",
+            Self::NoMetadata => "use --format b2frame",
             Self::OneChunk => "leave out -z, or --format chunk",
             Self::FrameForTarget { .. } => "use --format chunk",
             Self::Lossy { .. } => "use --lossy if this is meant",

@@ -1,7 +1,8 @@
 //! The content of metalayers, shown as JSON.
 //!
 //! By custom a metalayer holds one MessagePack value. What decodes as such, to the last byte, is shown as the JSON
-//! value that it stands for; everything else, and binary strings within, as `{"base64": "..."}`.
+//! value that it stands for; everything else, and binary strings within, as `{"base64": "..."}`. The way back gives
+//! the same bytes for everything that was written in the shortest form.
 
 use serde_json::{Map, Number, Value, json};
 
@@ -16,6 +17,108 @@ pub(crate) fn to_json(bytes: &[u8]) -> Value {
         _ => base64_object(bytes),
     }
 }
+
+/// `value` as MessagePack: what [`to_json`] shows as `value`. The whole may be `{"base64": "..."}` for bytes that are
+/// no MessagePack.
+pub(crate) fn from_json(value: &Value) -> Vec<u8> {
+    if let Some(bytes) = binary(value) {
+        return bytes;
+    }
+    let mut bytes = Vec::new();
+    encode(value, &mut bytes);
+    bytes
+}
+
+fn encode(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.push(0xc0),
+        Value::Bool(is) => out.push(if *is { 0xc3 } else { 0xc2 }),
+        Value::Number(number) => encode_number(number, out),
+        Value::String(text) => {
+            encode_len(text.len(), Some((0xa0, 31)), [Some(0xd9), Some(0xda), Some(0xdb)], out);
+            out.extend_from_slice(text.as_bytes());
+        }
+        Value::Array(values) => {
+            encode_len(values.len(), Some((0x90, 15)), [None, Some(0xdc), Some(0xdd)], out);
+            values.iter().for_each(|value| encode(value, out));
+        }
+        Value::Object(map) => match binary(value) {
+            Some(bytes) => {
+                encode_len(bytes.len(), None, [Some(0xc4), Some(0xc5), Some(0xc6)], out);
+                out.extend_from_slice(&bytes);
+            }
+            None => {
+                encode_len(map.len(), Some((0x80, 15)), [None, Some(0xde), Some(0xdf)], out);
+                for (name, value) in map {
+                    encode(&Value::String(name.clone()), out);
+                    encode(value, out);
+                }
+            }
+        },
+    }
+}
+
+/// The shortest form, as all writers of metalayers choose it.
+fn encode_number(number: &Number, out: &mut Vec<u8>) {
+    if let Some(n) = number.as_u64() {
+        match (u8::try_from(n), u16::try_from(n), u32::try_from(n)) {
+            (Ok(n @ ..=0x7f), ..) => out.push(n),
+            (Ok(n), ..) => out.extend([0xcc, n]),
+            (_, Ok(n), _) => marked(0xcd, &n.to_be_bytes(), out),
+            (.., Ok(n)) => marked(0xce, &n.to_be_bytes(), out),
+            _ => marked(0xcf, &n.to_be_bytes(), out),
+        }
+    } else if let Some(n) = number.as_i64() {
+        match (i8::try_from(n), i16::try_from(n), i32::try_from(n)) {
+            (Ok(n @ -32..), ..) => out.extend(n.to_be_bytes()),
+            (Ok(n), ..) => marked(0xd0, &n.to_be_bytes(), out),
+            (_, Ok(n), _) => marked(0xd1, &n.to_be_bytes(), out),
+            (.., Ok(n)) => marked(0xd2, &n.to_be_bytes(), out),
+            _ => marked(0xd3, &n.to_be_bytes(), out),
+        }
+    } else {
+        marked(0xcb, &number.as_f64().unwrap_or_default().to_be_bytes(), out);
+    }
+}
+
+/// A length: within the marker if it is at most `short.1`, else behind the marker that suffices.
+fn encode_len(len: usize, short: Option<(u8, u8)>, [byte, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
+    match (u8::try_from(len), u16::try_from(len), short) {
+        (Ok(len), _, Some((marker, most))) if len <= most => out.push(marker | len),
+        (Ok(len), ..) if byte.is_some() => marked(byte.unwrap_or_default(), &[len], out),
+        (_, Ok(len), _) => marked(two.unwrap_or_default(), &len.to_be_bytes(), out),
+        // Nobody gives four gigabytes on a command line.
+        _ => marked(four.unwrap_or_default(), &u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes(), out),
+    }
+}
+
+fn marked(marker: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(marker);
+    out.extend_from_slice(bytes);
+}
+
+/// The bytes of `{"base64": "..."}`.
+fn binary(value: &Value) -> Option<Vec<u8>> {
+    let map = value.as_object().filter(|map| map.len() == 1)?;
+    from_base64(map.get("base64")?.as_str()?)
+}
+
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let digits = text.trim_end_matches('=').as_bytes();
+    let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
+    for group in digits.chunks(4) {
+        let mut word = 0;
+        for digit in group {
+            let digit = DIGITS.iter().position(|known| known == digit)?;
+            word = word << 6 | u32::try_from(digit).ok()?;
+        }
+        word <<= 6 * (4 - group.len());
+        bytes.extend_from_slice(&word.to_be_bytes()[1..group.len().max(1)]);
+    }
+    Some(bytes)
+}
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The bytes not yet decoded. Every method gives `None` when they do not suffice or make no sense.
 struct Reader<'a> {
@@ -117,7 +220,6 @@ fn base64_object(bytes: &[u8]) -> Value {
 
 /// Base64 with padding.
 fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
         let word =
@@ -166,6 +268,29 @@ mod tests {
         {
             assert_eq!(to_json(bytes), base64_object(bytes), "{bytes:02x?}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_written_again() {
+        let long = "x".repeat(300);
+        let many: Vec<_> = (0..20).collect();
+        for value in [
+            json!(null),
+            json!([true, false, 0, 127, 128, 255, 256, 65_535, 65_536, u64::MAX]),
+            json!([-1, -32, -33, -128, -129, -32_768, -32_769, i64::MIN, i64::from(i32::MIN)]),
+            json!(1.5),
+            json!({"name": "demo", "long": long, "many": many, "deep": {"k": []}}),
+            json!({"bytes": {"base64": "AAEC"}, "other": 1}),
+        ] {
+            assert_eq!(to_json(&from_json(&value)), value);
+        }
+        assert_eq!(from_json(&json!({"base64": "wQ=="})), [0xc1]);
+        assert_eq!(to_json(&[0xc1]), json!({"base64": "wQ=="}));
+        for len in 0..9u8 {
+            let bytes: Vec<u8> = (0..len).map(|n| n.wrapping_mul(97)).collect();
+            assert_eq!(from_base64(&base64(&bytes)), Some(bytes));
+        }
+        assert_eq!(from_base64("a*"), None);
     }
 
     #[test]

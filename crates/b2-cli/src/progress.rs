@@ -1,7 +1,7 @@
 //! The progress bar: bytes done of bytes there are, on standard error, gone when the work is.
 //!
 //! Nothing is drawn in the first moments, so that quick jobs do not flicker; nothing is drawn at all unless standard
-//! error is a terminal or `--progress always` was said.
+//! error is a terminal or `--progress always` was said. `--progress json` writes lines that programs read instead.
 
 use core::{fmt, time::Duration};
 use std::{
@@ -11,17 +11,22 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use serde::Serialize;
 
-use crate::console::Console;
+use crate::{args::shared::ProgressWhen, console::Console};
 
 /// Time before anything is drawn.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// A bar, or nothing.
+/// Time between two lines for a program.
+const PACE: Duration = Duration::from_millis(100);
+
+/// A bar, lines, or nothing.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
     waiting: Mutex<Option<Waiting>>,
+    lines: Option<Lines>,
 }
 
 #[derive(Debug)]
@@ -31,10 +36,29 @@ struct Waiting {
     always: bool,
 }
 
+/// Lines for a program: one now and then, and one at the end.
+#[derive(Debug)]
+struct Lines {
+    name: String,
+    total: Option<u64>,
+    /// When the last one was written.
+    last: Mutex<Instant>,
+}
+
+/// One such line.
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    file: &'a str,
+    done: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<u64>,
+}
+
 impl Progress {
-    /// A bar for `total` bytes, or for an unknown number of them.
+    /// Progress of `total` bytes, or of an unknown number of them.
     pub(crate) fn new(console: &Console, name: &str, total: Option<u64>) -> Self {
-        let (draw, always) = console.progress();
+        let wish = console.progress();
         let bar = match total {
             Some(total) => ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()),
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
@@ -43,15 +67,23 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(if total.is_some() { KNOWN } else { UNKNOWN }) {
             bar.set_style(style);
         }
-        let patience = if always { Duration::ZERO } else { PATIENCE };
-        let waiting = draw.then(|| Waiting { since: Instant::now(), patience, always });
-        Self { bar, waiting: Mutex::new(waiting) }
+        let since = Instant::now();
+        let waiting = match wish {
+            ProgressWhen::Always => Some(Waiting { since, patience: Duration::ZERO, always: true }),
+            ProgressWhen::Auto => Some(Waiting { since, patience: PATIENCE, always: false }),
+            ProgressWhen::Never | ProgressWhen::Json => None,
+        };
+        let lines = (wish == ProgressWhen::Json).then(|| Lines::new(name, total, since));
+        Self { bar, waiting: Mutex::new(waiting), lines }
     }
 
     /// `bytes` more are done.
     pub(crate) fn add(&self, bytes: u64) {
         self.wake();
         self.bar.inc(bytes);
+        if let Some(lines) = &self.lines {
+            lines.now_and_then(self.bar.position());
+        }
     }
 
     /// `piece` of `nbytes` bytes are done, which stand for `stored` bytes of the total.
@@ -73,8 +105,30 @@ impl Progress {
     }
 }
 
+impl Lines {
+    fn new(name: &str, total: Option<u64>, since: Instant) -> Self {
+        Self { name: name.to_owned(), total, last: Mutex::new(since) }
+    }
+
+    fn now_and_then(&self, done: u64) {
+        let Ok(mut last) = self.last.lock() else { return };
+        if last.elapsed() >= PACE {
+            *last = Instant::now();
+            self.write(done);
+        }
+    }
+
+    fn write(&self, done: u64) {
+        let line = Line { schema: "b2.progress/1", file: &self.name, done, total: self.total };
+        Console::progress_line(&line);
+    }
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
+        if let Some(lines) = &self.lines {
+            lines.write(self.bar.position());
+        }
         self.bar.finish_and_clear();
     }
 }

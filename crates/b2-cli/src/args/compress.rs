@@ -1,10 +1,12 @@
 //! Options of `compress`.
 
+use std::path::PathBuf;
+
 use blosc_chunk::{CodecId, Pipeline, Target};
 use clap::{Args, ValueEnum};
 
 use super::{GeneralArgs, InputArgs, OutputArgs, level::LevelArgs};
-use crate::{error::chain, size::ByteSize};
+use crate::{error::chain, payload, size::ByteSize};
 
 /// What `b2 compress` accepts.
 #[derive(Args, Debug)]
@@ -57,9 +59,26 @@ pub(crate) struct TuningArgs {
     /// Format of the output [default: by the name given to -o, else b2frame]
     #[arg(long, value_name = "FMT", help_heading = "Output")]
     pub(crate) format: Option<CompressedFormat>,
+    /// Metalayer of the frame: VALUE is JSON, or else text
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_layer, help_heading = "Metadata")]
+    pub(crate) meta: Vec<Layer>,
+    /// Metalayer of variable size
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_layer, help_heading = "Metadata")]
+    pub(crate) vlmeta: Vec<Layer>,
+    /// Metalayers from a JSON file with the keys metalayers and vlmetalayers, as `b2 info --json` prints them
+    #[arg(long, value_name = "FILE", help_heading = "Metadata")]
+    pub(crate) meta_file: Option<PathBuf>,
     /// Read back and compare before success is reported (always done with --rm)
     #[arg(long, help_heading = "Output")]
     pub(crate) verify: bool,
+}
+
+/// A metalayer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Layer {
+    pub(crate) name: String,
+    /// MessagePack, or the bytes that were given.
+    pub(crate) content: Vec<u8>,
 }
 
 /// A codec and its meta byte.
@@ -110,6 +129,9 @@ pub(crate) enum ValueError {
     /// The library does not understand the filters.
     #[error("{}", chain(.0))]
     Filter(blosc_chunk::Error),
+    /// A metalayer without a name.
+    #[error("{text:?} is not of the form NAME=VALUE")]
+    Layer { text: String },
     /// No reader of this name.
     #[error("no reader has the name {name:?} ({})", target_names().join(", "))]
     Target { name: String },
@@ -130,6 +152,15 @@ fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
 
 fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
     Pipeline::parse(text).map_err(|error| ValueError::Filter(error.into()))
+}
+
+fn parse_layer(text: &str) -> Result<Layer, ValueError> {
+    let (name, value) = text
+        .split_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| ValueError::Layer { text: text.to_owned() })?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+    Ok(Layer { name: name.to_owned(), content: payload::from_json(&value) })
 }
 
 fn parse_target(text: &str) -> Result<Target, ValueError> {
@@ -174,6 +205,18 @@ mod tests {
         assert_eq!(parse_codec("gzip"), Err(ValueError::Codec { name: "gzip".into() }));
         assert_eq!(parse_codec("zstd:x"), Err(ValueError::Meta { meta: "x".into() }));
         assert_eq!(parse_codec("zstd:256"), Err(ValueError::Meta { meta: "256".into() }));
+    }
+
+    #[test]
+    fn metalayers_are_json_or_text() {
+        let layer = |text| parse_layer(text).map(|layer| layer.content);
+        assert_eq!(layer("n=1"), Ok(vec![1]));
+        assert_eq!(layer("n=km"), Ok(b"\xa2km".to_vec()));
+        assert_eq!(layer("n="), Ok(b"\xa0".to_vec()));
+        assert_eq!(layer("n=[true,null]"), Ok(b"\x92\xc3\xc0".to_vec()));
+        for text in ["", "n", "=1"] {
+            assert_eq!(layer(text), Err(ValueError::Layer { text: text.into() }));
+        }
     }
 
     #[test]

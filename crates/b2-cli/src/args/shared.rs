@@ -88,9 +88,9 @@ pub(crate) struct GeneralArgs {
     /// When to use colour
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "General")]
     pub(crate) color: When,
-    /// When to show progress
+    /// When to show progress; json is lines for other programs, on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "General")]
-    pub(crate) progress: When,
+    pub(crate) progress: ProgressWhen,
     /// Vector instructions to use: auto, none, sse2, avx2, avx512 or neon
     #[arg(long, value_name = "SET", value_parser = parse_simd, help_heading = "General")]
     pub(crate) simd: Option<Simd>,
@@ -120,4 +120,18 @@ pub(crate) enum When {
     Always,
     /// In no case.
     Never,
+}
+
+/// Who wants to see progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressWhen {
+    /// Whoever sits at the terminal.
+    #[default]
+    Auto,
+    /// Somebody, in any case.
+    Always,
+    /// Nobody.
+    Never,
+    /// A program.
+    Json,
 }

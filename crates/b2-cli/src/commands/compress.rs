@@ -5,6 +5,7 @@
 //! [`PIECE`] bytes of data.
 
 mod chunk;
+mod metadata;
 
 use std::{
     fs::{self, File},
@@ -39,6 +40,8 @@ use crate::{
     typesize,
 };
 
+use metadata::Metadata;
+
 /// Bytes of data in one frame of a sequence.
 const PIECE: u64 = 64 << 20;
 
@@ -62,9 +65,12 @@ struct CompressReport<'a> {
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     let inputs = input::find(&args.inputs, &|path| !input::has_suffix(path));
     let naming = Naming::Add(format(args).suffix());
-    let targets = check(args).and_then(|()| Targets::new(&args.output, naming, inputs.len()));
-    match targets {
-        Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
+    let ready = check(args)
+        .and_then(|()| Ok((Targets::new(&args.output, naming, inputs.len())?, Metadata::of(&args.tuning)?)));
+    match ready {
+        Ok((mut targets, metadata)) => {
+            cx.each(inputs, |origin| one(args, cx, origin, &metadata, &mut targets))
+        }
         Err(error) => cx.refuse(&error),
     }
 }
@@ -102,6 +108,7 @@ fn check(args: &CompressArgs) -> Result<()> {
             return Err(Error::FrameForTarget { target: args.tuning.target });
         }
         CompressedFormat::Chunk if args.tuning.chunk_size.is_some() => return Err(Error::OneChunk),
+        CompressedFormat::Chunk if Metadata::is_wanted(&args.tuning) => return Err(Error::NoMetadata),
         _ => {}
     }
     let registry = Registries::default().filters;
@@ -116,11 +123,17 @@ fn check(args: &CompressArgs) -> Result<()> {
     Ok(())
 }
 
-fn one(args: &CompressArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+fn one(
+    args: &CompressArgs,
+    cx: &Context,
+    origin: &Origin,
+    metadata: &Metadata,
+    targets: &mut Targets<'_>,
+) -> Result<()> {
     let start = Instant::now();
     let data = Data::open(origin, &args.output)?;
     let target = targets.next(origin)?;
-    let params = frame_params(&args.tuning, format(args), origin, &data, cx);
+    let params = metadata.put(frame_params(&args.tuning, format(args), origin, &data, cx));
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
     let work = Work { args, cx, origin, format: format(args), params, progress };
     let (counts, output) = match &target {

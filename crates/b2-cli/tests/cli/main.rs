@@ -9,6 +9,7 @@ mod general;
 mod info;
 #[cfg(target_os = "linux")]
 mod manual;
+mod metadata;
 mod read;
 mod safety;
 mod session;

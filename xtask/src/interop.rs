@@ -64,6 +64,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "frame-read", share: 120, scope: FRAME, run: frames::read },
     Kind { name: "frame-write", share: 120, scope: FRAME, run: frames::write },
     Kind { name: "frame-edit", share: 60, scope: CHUNK, run: edit::contiguous },
+    Kind { name: "frame-edit-sparse", share: 20, scope: CHUNK, run: edit::sparse },
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
     Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },

@@ -7,6 +7,7 @@
 //!     edit/meta.rs     metalayers and vlmetalayers
 //!     edit/commit.rs   the order of writes that makes changes count, or none of them
 //!     edit/file.rs     where the bytes go: behind a contiguous frame
+//!     edit/files.rs    or to files of their own, in a sparse one
 //! ```
 //!
 //! The writer holds a super-chunk for reading whose index is the changed one, so that reading sees all changes, and
@@ -16,6 +17,7 @@
 mod chunks;
 mod commit;
 mod file;
+mod files;
 mod items;
 mod meta;
 mod shared;
@@ -28,13 +30,16 @@ use blosc_chunk::{CParams, Encoder};
 use blosc_io::{FileStore, MemStore, WriteAt};
 
 use crate::error::{Error, Param, Result};
+use crate::header::FrameType;
 use crate::legacy::FrameLayout;
-use crate::offsets::Index;
+use crate::offsets::{Index, Section};
 use crate::params::{EditOptions, FrameParams, OpenOptions};
 use crate::schunk::SChunk;
 use crate::source::Source;
+use crate::sparse::{Folder, INDEX_FILE};
 use crate::writer::Start;
 use file::FrameFile;
+use files::ChunkFiles;
 use shared::Shared;
 
 /// Changes a super-chunk.
@@ -60,7 +65,10 @@ use shared::Shared;
 pub struct SChunkWriter {
     /// The super-chunk with all changes but `tail`.
     schunk: SChunk,
+    /// The frame; of a sparse one, its index.
     file: FrameFile,
+    /// The chunks of a sparse frame.
+    files: Option<ChunkFiles>,
     cparams: CParams,
     /// Made when it is needed first: a frame of an unknown codec can still be edited otherwise.
     encoder: Option<Encoder>,
@@ -90,6 +98,33 @@ impl SChunkWriter {
         Ok(writer)
     }
 
+    /// Creates a sparse frame: a directory with one file for every chunk. It holds a frame after the first commit.
+    ///
+    /// # Errors
+    /// [`Error::Open`], also if there is something of this name; or as [`create_in`](Self::create_in).
+    pub fn create_sparse(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
+        let options = EditOptions::default();
+        Self::sparse(path.as_ref(), Start::new(params)?, params.cparams.clone(), options)
+    }
+
+    /// A sparse frame that begins like another frame, without its chunks.
+    pub(crate) fn sparse_like(path: &Path, schunk: &SChunk) -> Result<Self> {
+        Self::sparse(path, Start::like(schunk), schunk.cparams(), EditOptions::default())
+    }
+
+    fn sparse(path: &Path, mut start: Start, cparams: CParams, options: EditOptions) -> Result<Self> {
+        start.header.frame_type = FrameType::Sparse;
+        std::fs::create_dir(path).map_err(|source| Error::Open { source })?;
+        let (folder, durability) = (Folder::new(path), options.durability);
+        let files = ChunkFiles::new(folder.clone(), core::iter::empty(), durability)?;
+        // The store is a file once there is one.
+        let file = FrameFile::new(Box::new(MemStore::default()), start.header.header_len.into(), durability);
+        let mut schunk = SChunk::start(file.source(), start, options.open);
+        schunk.index.set_section(Section::Files);
+        schunk.folder = Some(folder);
+        Ok(Self { files: Some(files), ..Self::over(schunk, file, cparams) })
+    }
+
     /// A new frame in memory; get it from [`finish`](Self::finish) and [`SChunk::to_cframe`].
     ///
     /// # Errors
@@ -110,8 +145,8 @@ impl SChunkWriter {
         Ok(Self::over(schunk, file, params.cparams.clone()))
     }
 
-    /// Opens the frame that a file begins with. What follows the frame is what an interrupted writer left, and is
-    /// overwritten; another frame is not.
+    /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What follows the frame in a
+    /// file is what an interrupted writer left, and is overwritten; another frame is not.
     ///
     /// # Errors
     /// [`Error::Open`], why the frame cannot be read, or [`Param::NotLast`](crate::Param::NotLast).
@@ -125,6 +160,9 @@ impl SChunkWriter {
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
+        if let Some(folder) = Folder::at(path) {
+            return Self::in_folder(folder, options);
+        }
         let store = FileStore::open_rw(path).map_err(|source| Error::Open { source })?;
         let mut writer = Self::open_in(Box::new(store), options)?;
         writer.file.path = whole_path(path, options.open.offset)?;
@@ -141,6 +179,23 @@ impl SChunkWriter {
         Ok(writer)
     }
 
+    /// Opens a sparse frame.
+    fn in_folder(folder: Folder, options: &EditOptions) -> Result<Self> {
+        let store =
+            FileStore::open(folder.path().join(INDEX_FILE)).map_err(|source| Error::Open { source })?;
+        let store = Shared::new(Box::new(store));
+        let source = Source::new(Arc::new(store.clone()), 0);
+        let mut schunk = SChunk::in_folder(source, folder.clone(), options.open.clone())?;
+        // The index of a frame without chunks does not tell.
+        schunk.index.set_section(Section::Files);
+        let cparams = new_cparams(&schunk, options);
+        let file = FrameFile::of(store, 0, schunk.frame_len(), options.durability);
+        let numbers = schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
+        let ids = numbers.into_iter().filter_map(|number| u32::try_from(number).ok());
+        let files = Some(ChunkFiles::new(folder, ids, options.durability)?);
+        Ok(Self { files, ..Self::over(schunk, file, cparams) })
+    }
+
     /// Opens what was committed to a store.
     fn on(store: Shared, options: &EditOptions) -> Result<Self> {
         let base = options.open.offset;
@@ -148,16 +203,13 @@ impl SChunkWriter {
         if schunk.layout() != FrameLayout::Current {
             return Err(Param::OlderLayout { layout: schunk.layout() }.into());
         }
-        let cparams = match &options.cparams {
-            Some(cparams) => cparams.clone().typesize(schunk.typesize()),
-            None => schunk.cparams().registries(options.open.dparams.registries.clone()),
-        };
+        let cparams = new_cparams(&schunk, options);
         let file = FrameFile::of(store, base, schunk.frame_len(), options.durability);
         Ok(Self::over(schunk, file, cparams))
     }
 
     fn over(schunk: SChunk, file: FrameFile, cparams: CParams) -> Self {
-        Self { schunk, file, cparams, encoder: None, tail: vec![], changed: Changed::default() }
+        Self { schunk, file, files: None, cparams, encoder: None, tail: vec![], changed: Changed::default() }
     }
 
     /// The super-chunk with all changes so far, committed or not.
@@ -214,6 +266,14 @@ impl fmt::Debug for SChunkWriter {
             .field("schunk", &self.schunk)
             .field("changed", &self.changed)
             .finish_non_exhaustive()
+    }
+}
+
+/// How new chunks of an existing frame are compressed.
+fn new_cparams(schunk: &SChunk, options: &EditOptions) -> CParams {
+    match &options.cparams {
+        Some(cparams) => cparams.clone().typesize(schunk.typesize()),
+        None => schunk.cparams().registries(options.open.dparams.registries.clone()),
     }
 }
 

@@ -354,6 +354,9 @@ pub enum Param {
     /// A frame that is followed by something and cannot grow.
     #[error("something follows the frame, at byte {at}")]
     NotLast { at: u64 },
+    /// All numbers of chunk files are in use.
+    #[error("no number is left for a chunk file")]
+    NoChunkId,
     /// More metalayers than can be written.
     #[error("{count} metalayers, at most {max} can be written")]
     MetaCount { count: usize, max: usize },

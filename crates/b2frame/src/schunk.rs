@@ -89,7 +89,7 @@ impl SChunk {
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         match Folder::at(path.as_ref()) {
-            Some(folder) => open_frame(folder.open_index()?, Some(folder), options.clone()),
+            Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone()),
             None => Self::from_store_with(open_file(path.as_ref())?, options),
         }
     }
@@ -108,6 +108,11 @@ impl SChunk {
     /// Why the frame cannot be read.
     pub fn from_store_with(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
         open_frame(Source::new(store, options.offset), None, options.clone())
+    }
+
+    /// Opens a sparse frame whose index is this.
+    pub(crate) fn in_folder(index: Source, folder: Folder, options: OpenOptions) -> Result<Self> {
+        open_frame(index, Some(folder), options)
     }
 
     /// Takes a buffer that is one frame and nothing else.

@@ -36,6 +36,16 @@ impl Folder {
         path.join(INDEX_FILE).is_file().then(|| Self { path: path.to_path_buf() })
     }
 
+    /// A directory that is to become a sparse frame.
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_path_buf() }
+    }
+
+    /// The directory itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where a chunk's file is.
     pub(crate) fn chunk_path(&self, id: u32) -> PathBuf {
         self.path.join(file_name(id))
@@ -63,6 +73,12 @@ pub(crate) fn file_name(id: u32) -> String {
     format!("{id:08X}.chunk")
 }
 
+/// The number in the name of a chunk's file.
+pub(crate) fn id_of(name: &str) -> Option<u32> {
+    let id = u32::from_str_radix(name.strip_suffix(".chunk")?, 16).ok()?;
+    (file_name(id) == name).then_some(id)
+}
+
 /// Opens a file that is no link.
 fn open_file(path: &Path) -> io::Result<FileStore> {
     if !path.symlink_metadata()?.is_file() {
@@ -80,6 +96,10 @@ mod tests {
         assert_eq!(file_name(0), "00000000.chunk");
         assert_eq!(file_name(0x1ab), "000001AB.chunk");
         assert_eq!(file_name(u32::MAX), "FFFFFFFF.chunk");
+        assert_eq!(id_of("000001AB.chunk"), Some(0x1ab));
+        for other in ["000001ab.chunk", "1AB.chunk", "+00001AB.chunk", "000001AB"] {
+            assert_eq!(id_of(other), None);
+        }
     }
 
     #[test]

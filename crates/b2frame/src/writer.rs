@@ -23,6 +23,7 @@ use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType, GeneralFlags};
 use crate::metalayers::{Metalayers, Section};
 use crate::offsets::{MAX_NCHUNKS, Offset};
 use crate::params::FrameParams;
+use crate::schunk::SChunk;
 use crate::trailer;
 
 /// Most uncompressed bytes of a chunk.
@@ -273,6 +274,13 @@ impl Start {
         let header_len = i32::try_from(meta.bytes().len()).map_err(too_long)?.unsigned_abs();
         let header = new_header(header_len, chunksize, !vlmeta.is_empty(), &params.cparams)?;
         Ok(Self { header, meta, vlmeta })
+    }
+
+    /// A frame like this, without its chunks.
+    pub(crate) fn like(schunk: &SChunk) -> Self {
+        let mut header = schunk.header.clone();
+        (header.nbytes, header.cbytes, header.frame_len) = (0, 0, 0);
+        Self { header, meta: schunk.meta.clone(), vlmeta: schunk.vlmeta.clone() }
     }
 }
 

@@ -12,6 +12,11 @@ use crate::failure::{Context, Result, fail};
 
 const STEPS: usize = 12;
 
+/// A frame in a directory is changed.
+pub(super) fn sparse(bench: &mut Bench, case: &Case) -> Result<Verdict> {
+    run(bench, case, false)
+}
+
 /// A frame in a file is changed.
 pub(super) fn contiguous(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     run(bench, case, true)
@@ -67,7 +72,11 @@ impl State {
                 .typesize(typesize)
                 .filters(Pipeline::from_slots([0, 0, 0, 0, 0, filter], [0; 6]));
             let params = FrameParams::new(cparams).chunksize(chunksize).metalayer("m", packed(&state.meta));
-            SChunkWriter::create(&state.path, &params)?.finish()?;
+            let writer = match contiguous {
+                true => SChunkWriter::create(&state.path, &params)?,
+                false => SChunkWriter::create_sparse(&state.path, &params)?,
+            };
+            writer.finish()?;
         } else {
             let request = json!({
                 "op": "edit_create", "path": state.path, "contiguous": contiguous, "chunksize": chunksize,

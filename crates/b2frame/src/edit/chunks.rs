@@ -7,7 +7,7 @@ use super::SChunkWriter;
 use crate::error::{Error, Param, Result};
 use crate::header::ChunkSize;
 use crate::offsets::{MAX_NCHUNKS, Offset, Section};
-use crate::schunk::{ChunkBytes, Location};
+use crate::schunk::{ChunkBytes, Location, SChunk};
 use crate::writer::MAX_CHUNK;
 
 /// A chunk that is in storage, or stands for itself in the index, and has no place yet.
@@ -69,6 +69,14 @@ impl SChunkWriter {
         }
     }
 
+    /// Appends all chunks of another super-chunk as they are. Their items should have the same size.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk), or what is wrong with a chunk.
+    pub fn append_chunks(&mut self, other: &SChunk) -> Result<()> {
+        (0..other.nchunks()).try_for_each(|nchunk| self.append_chunk_bytes(&other.chunk(nchunk)?))
+    }
+
     /// Appends `nbytes` bytes of a run as one chunk: zeros, NaN, or anything.
     ///
     /// # Errors
@@ -115,6 +123,7 @@ impl SChunkWriter {
         self.settle()?;
         self.load_index()?;
         let nbytes = self.schunk.chunk_nbytes(nchunk)?;
+        self.forget(nchunk);
         self.edit_index(|offsets| {
             offsets.remove(len_of(nchunk));
         });
@@ -252,8 +261,14 @@ impl SChunkWriter {
 
     /// Writes a chunk's bytes to where nobody looks yet, and gives the number for the index.
     pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
-        let at = self.file.append(chunk)?;
         let header = &mut self.schunk.header;
+        if let Some(files) = &mut self.files {
+            let id = files.create(chunk)?;
+            header.cbytes = header.cbytes.saturating_add_unsigned(chunk.len() as u64);
+            self.changed.chunks = true;
+            return Ok(id.into());
+        }
+        let at = self.file.append(chunk)?;
         let header_len = u64::from(header.header_len);
         let cbytes = self.file.end().saturating_sub(header_len);
         header.set_cbytes(cbytes);
@@ -283,8 +298,20 @@ impl SChunkWriter {
         Ok(())
     }
 
+    /// Notes that the chunk of this number is not wanted any more: in a sparse frame its file goes.
+    fn forget(&mut self, nchunk: u64) {
+        let number = self.schunk.index.as_table().get(len_of(nchunk)).copied();
+        let id = number.and_then(|number| u32::try_from(number).ok());
+        if let (Some(files), Some(id)) = (&mut self.files, id) {
+            let len = files.forget(id);
+            let header = &mut self.schunk.header;
+            header.cbytes = header.cbytes.saturating_sub_unsigned(len);
+        }
+    }
+
     /// Gives a chunk another number in the index.
     pub(super) fn set_offset(&mut self, nchunk: u64, number: u64) {
+        self.forget(nchunk);
         self.edit_index(|offsets| {
             offsets.get_mut(len_of(nchunk)).into_iter().for_each(|offset| *offset = number);
         });

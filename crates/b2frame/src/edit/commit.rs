@@ -40,6 +40,9 @@ impl SChunkWriter {
         if self.changed == Changed::default() && self.file.committed.is_some() {
             return Ok(());
         }
+        if self.files.is_some() {
+            return self.commit_files();
+        }
         let is_longer = self.schunk.meta.header_len() != self.schunk.header.header_len;
         let is_trailer_alone = self.schunk.nbytes() == 0 && self.changed.vlmeta && self.file.path.is_some();
         if is_longer || is_trailer_alone {
@@ -53,7 +56,8 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Commits, and writes the frame anew without bytes that nothing refers to. Says how many those were.
+    /// Commits, and writes the frame anew without bytes that nothing refers to. Says how many those were. Of a sparse
+    /// frame, removes files that nothing refers to.
     ///
     /// A file is replaced by another one; what is no file of its own is overwritten in place, which a crash of the
     /// machine would not survive.
@@ -62,6 +66,10 @@ impl SChunkWriter {
     /// As [`commit`](Self::commit), and what is wrong with a chunk.
     pub fn compact(&mut self) -> Result<u64> {
         self.commit()?;
+        self.load_index()?;
+        if let Some(files) = &mut self.files {
+            return files.sweep(self.schunk.index.as_table());
+        }
         let before = self.schunk.frame_len();
         self.rewrite()?;
         Ok(before.saturating_sub(self.schunk.frame_len()))
@@ -72,6 +80,12 @@ impl SChunkWriter {
         let mut image = MemStore::default();
         copy_live(schunk, &mut image)?;
         Ok(image.into_bytes())
+    }
+
+    /// Writes a super-chunk as a contiguous frame to a file, or in place of one.
+    pub(crate) fn save(schunk: &SChunk, path: &Path) -> Result<()> {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        write_file(schunk, &path).map(drop)
     }
 
     /// Index and trailer behind everything, then the header.
@@ -96,6 +110,32 @@ impl SChunkWriter {
             self.file.sync()?;
         }
         self.write_header(header, index_len)
+    }
+
+    /// New files are there already; a new index takes the place of the old one.
+    fn commit_files(&mut self) -> Result<()> {
+        self.load_index()?;
+        let index = match self.schunk.index.as_table() {
+            [] => vec![],
+            table => encode_index(table, self.schunk.registries())?,
+        };
+        let trailer = trailer::around(&self.schunk.vlmeta)?;
+        let mut header = self.schunk.header.clone();
+        let parts = [u64::from(header.header_len), index.len() as u64, trailer.len() as u64];
+        header.frame_len = parts.into_iter().fold(0, u64::saturating_add);
+        if header.nbytes == 0 {
+            header.set_cbytes(0);
+        }
+        let meta = self.schunk.meta.bytes().get(FIXED_LEN..).unwrap_or_default();
+        let image = [header.encode().as_slice(), meta, &index, &trailer].concat();
+        let Some(files) = &mut self.files else { return Ok(()) };
+        let store = files.commit(&image)?;
+        files.clean(self.schunk.index.as_table());
+        self.file.store.replace(Box::new(store));
+        self.schunk.trailer_len = len_of(&trailer);
+        self.adopt(header, index.len() as u64);
+        self.changed = Changed::default();
+        Ok(())
     }
 
     /// The trailer right behind the header, where nothing may lie that readers still need.
@@ -131,7 +171,9 @@ impl SChunkWriter {
     fn adopt(&mut self, header: FrameHeader, index_len: u64) {
         let schunk = &mut self.schunk;
         schunk.index.set_place(header.index_position(), index_len);
-        schunk.index.set_section(Section::Bytes(header.cbytes()));
+        if schunk.folder.is_none() {
+            schunk.index.set_section(Section::Bytes(header.cbytes()));
+        }
         self.file.commit(header.frame_len);
         schunk.header = header;
     }
@@ -173,13 +215,10 @@ impl SChunkWriter {
         self.load_index()?;
         match self.file.path.clone() {
             Some(path) => {
-                let temporary = temporary_name(&path);
-                let result = self.replace_file(&path, &temporary);
-                if result.is_err() {
-                    // It may not even be there.
-                    let _ = fs::remove_file(&temporary);
-                }
-                result
+                let (store, copy) = write_file(&self.schunk, &path)?;
+                self.file.store.replace(Box::new(store));
+                self.take_copy(copy);
+                Ok(())
             }
             None => {
                 let mut image = MemStore::default();
@@ -193,25 +232,35 @@ impl SChunkWriter {
         }
     }
 
-    fn replace_file(&mut self, path: &Path, temporary: &Path) -> Result<()> {
-        let open = |source| Error::Open { source };
-        let mut store = FileStore::create(temporary).map_err(open)?;
-        let copy = copy_live(&self.schunk, &mut store)?;
-        let sync = |source| Error::Write { at: 0, len: copy.header.frame_len, source };
-        fs::metadata(path).and_then(|old| fs::set_permissions(temporary, old.permissions())).map_err(open)?;
-        store.sync(Sync::All).map_err(sync)?;
-        fs::rename(temporary, path).map_err(sync)?;
-        path.parent().map_or(Ok(()), sync_folder).map_err(sync)?;
-        self.file.store.replace(Box::new(store));
-        self.take_copy(copy);
-        Ok(())
-    }
-
     fn take_copy(&mut self, copy: Copied) {
         self.schunk.index.edit(|table| *table = copy.table);
         self.schunk.trailer_len = copy.trailer_len;
         self.adopt(copy.header, copy.index_len);
     }
+}
+
+/// Writes a super-chunk to a file that takes the place of the one at `path`, if there is one.
+fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Copied)> {
+    let temporary = temporary_name(path);
+    let result = write_temporary(schunk, &temporary, path);
+    if result.is_err() {
+        // It may not even be there.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+fn write_temporary(schunk: &SChunk, temporary: &Path, path: &Path) -> Result<(FileStore, Copied)> {
+    let mut store = FileStore::create(temporary).map_err(|source| Error::Open { source })?;
+    let copy = copy_live(schunk, &mut store)?;
+    let failed = |source| Error::Write { at: 0, len: copy.header.frame_len, source };
+    if let Ok(old) = fs::metadata(path) {
+        fs::set_permissions(temporary, old.permissions()).map_err(failed)?;
+    }
+    store.sync(Sync::All).map_err(failed)?;
+    fs::rename(temporary, path).map_err(failed)?;
+    path.parent().map_or(Ok(()), sync_folder).map_err(failed)?;
+    Ok((store, copy))
 }
 
 /// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header last.

@@ -10,6 +10,8 @@ use super::SChunkWriter;
 use super::chunks::Place;
 use crate::error::{Param, Result};
 use crate::header::ChunkSize;
+use crate::params::ReadOptions;
+use crate::schunk::SChunk;
 use crate::writer::MAX_CHUNK;
 
 impl SChunkWriter {
@@ -43,6 +45,25 @@ impl SChunkWriter {
             data = later;
         }
         Ok(())
+    }
+
+    /// Appends the data of another super-chunk, compressed anew: as chunks of the size that is set here, or, where sizes
+    /// vary, chunk by chunk; blocks of individual sizes stay blocks.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append), or what is wrong with a chunk.
+    pub fn append_data(&mut self, other: &SChunk, options: &ReadOptions) -> Result<()> {
+        if other.header.flags.vl_blocks() {
+            return (0..other.nchunks()).try_for_each(|nchunk| {
+                let blocks = other.vl_blocks(nchunk)?;
+                self.append_vl(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
+            });
+        }
+        if self.schunk.chunksize().fixed().is_some() {
+            return other.decode_ordered(0..other.nchunks(), options, |_, data| self.append(data));
+        }
+        // Large chunks would come in parts.
+        (0..other.nchunks()).try_for_each(|nchunk| self.append(&other.decode_chunk(nchunk)?))
     }
 
     /// Replaces the data of a chunk. With a fixed chunk size it must have as many bytes as that; the last chunk may

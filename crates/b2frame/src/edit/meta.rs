@@ -7,6 +7,7 @@ use super::SChunkWriter;
 use crate::error::{Param, Result};
 use crate::header::FIXED_LEN;
 use crate::metalayers::{Metalayers, Section};
+use crate::schunk::SChunk;
 use crate::writer::compress_vlmeta;
 
 impl SChunkWriter {
@@ -68,6 +69,20 @@ impl SChunkWriter {
         Ok(is_there)
     }
 
+    /// Sets all metalayers and vlmetalayers that another super-chunk has.
+    ///
+    /// # Errors
+    /// As [`set_meta`](Self::set_meta) and [`set_vlmeta`](Self::set_vlmeta), or what is wrong with a vlmetalayer.
+    pub fn copy_metadata(&mut self, other: &SChunk) -> Result<()> {
+        for layer in other.meta().iter() {
+            self.set_meta(layer.name, layer.content)?;
+        }
+        for layer in other.vlmeta().stored().iter() {
+            self.set_vlmeta(layer.name, &other.vlmeta().decode(layer)?)?;
+        }
+        Ok(())
+    }
+
     fn change_vlmeta(&mut self, layers: &[Layer]) -> Result<()> {
         self.schunk.vlmeta = Metalayers::build(layers.iter().map(as_slices), Section::TRAILER)?;
         self.schunk.header.has_vlmeta = !layers.is_empty();
@@ -78,7 +93,8 @@ impl SChunkWriter {
     /// While there is nothing behind the header yet, it can have any length.
     fn move_start(&mut self) {
         let (old, new) = (self.schunk.header.header_len, self.schunk.meta.header_len());
-        if self.file.is_untouched(old.into()) {
+        // Positions in a sparse frame do not depend on it.
+        if self.files.is_some() || self.file.is_untouched(old.into()) {
             self.schunk.header.header_len = new;
             self.file.set_start(new.into());
         }

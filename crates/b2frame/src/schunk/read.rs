@@ -4,7 +4,7 @@
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use blosc_chunk::{Chunk, DParams, Special, SpecialKind, Threads, fill_special};
+use blosc_chunk::{Chunk, DParams, Special, SpecialKind, Threads, VlChunk, fill_special};
 
 use super::partial::fetch;
 use super::{Location, SChunk, check_limit};
@@ -76,11 +76,27 @@ impl SChunk {
         Ok(dest)
     }
 
+    /// Decodes all blocks of a chunk with VL-blocks.
+    ///
+    /// # Errors
+    /// As [`vl_block`](Self::vl_block).
+    pub fn vl_blocks(&self, nchunk: u64) -> Result<Vec<Vec<u8>>> {
+        self.with_vl(nchunk, |chunk, scratch| (0..chunk.nblocks()).map(|n| chunk.read(n, scratch)).collect())
+    }
+
     /// Decodes one block of a chunk with VL-blocks.
     ///
     /// # Errors
     /// What is wrong with the chunk; that it has no such block, or no VL-blocks.
     pub fn vl_block(&self, nchunk: u64, nblock: usize) -> Result<Vec<u8>> {
+        self.with_vl(nchunk, |chunk, scratch| chunk.read(nblock, scratch))
+    }
+
+    fn with_vl<T>(
+        &self,
+        nchunk: u64,
+        read: impl FnOnce(VlChunk<'_>, &mut blosc_chunk::Scratch) -> blosc_chunk::Result<T>,
+    ) -> Result<T> {
         let location = self.locate(nchunk)?;
         let (at, bytes) = match &location {
             Location::Stored { source, at, header } => {
@@ -90,7 +106,7 @@ impl SChunk {
         };
         let mut scratch = blosc_chunk::Scratch::new(&self.options.dparams);
         Chunk::parse(&bytes)
-            .and_then(|chunk| chunk.as_vl()?.read(nblock, &mut scratch))
+            .and_then(|chunk| read(chunk.as_vl()?, &mut scratch))
             .map_err(|source| Error::Chunk { nchunk, at, source })
     }
 

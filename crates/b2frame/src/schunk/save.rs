@@ -1,11 +1,13 @@
 //! Whole frames made from super-chunks.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+use std::path::Path;
+
 use super::SChunk;
 use crate::edit::SChunkWriter;
 use crate::error::Result;
 use crate::legacy::FrameLayout;
-use crate::legacy::convert::to_cframe;
+use crate::legacy::convert;
 
 impl SChunk {
     /// The super-chunk as one contiguous frame of the current layout without unused bytes. Chunks are not compressed
@@ -14,6 +16,56 @@ impl SChunk {
     /// # Errors
     /// What is wrong with a chunk.
     pub fn to_cframe(&self) -> Result<Vec<u8>> {
-        if self.layout() == FrameLayout::Current { SChunkWriter::image(self) } else { to_cframe(self) }
+        if self.layout() == FrameLayout::Current {
+            SChunkWriter::image(self)
+        } else {
+            convert::to_cframe(self)
+        }
+    }
+
+    /// Writes the super-chunk as a contiguous frame to a file, or in place of one, without unused bytes. Chunks are not
+    /// compressed anew.
+    ///
+    /// # Errors
+    /// [`Error::Open`](crate::Error::Open), [`Error::Write`](crate::Error::Write), or what is wrong with a chunk.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        match self.as_current()? {
+            Some(current) => current.save(path),
+            None => SChunkWriter::save(self, path.as_ref()),
+        }
+    }
+
+    /// Writes the super-chunk as a sparse frame to a directory, which must not be there yet. Chunks are not compressed
+    /// anew.
+    ///
+    /// ```
+    /// use b2frame::{FrameParams, SChunk, to_cframe};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data.b2frame");
+    /// let frame = to_cframe(&[7; 100_000], &FrameParams::default().chunksize(1 << 14))?;
+    /// SChunk::from_cframe(frame)?.save_sparse(&path)?;
+    /// assert_eq!(SChunk::open(&path)?.nbytes(), 100_000);
+    /// assert_eq!(std::fs::read_dir(&path)?.count(), 1 + 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`save`](Self::save).
+    pub fn save_sparse(&self, path: impl AsRef<Path>) -> Result<()> {
+        if let Some(current) = self.as_current()? {
+            return current.save_sparse(path);
+        }
+        let mut writer = SChunkWriter::sparse_like(path.as_ref(), self)?;
+        writer.append_chunks(self)?;
+        writer.finish().map(drop)
+    }
+
+    /// A frame of an older layout as one of today, in memory.
+    fn as_current(&self) -> Result<Option<Self>> {
+        match self.layout() {
+            FrameLayout::Current => Ok(None),
+            _ => self.to_cframe().and_then(Self::from_cframe).map(Some),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! writing of a commit is interrupted, the frame is the one before or the one after.
 
 mod model;
+mod sparse;
 
 use std::sync::Arc;
 

@@ -1,0 +1,230 @@
+//! One array in a directory: opening it, and what is known about it without looking at a chunk.
+
+mod blocks;
+mod chunks;
+mod element;
+mod objects;
+mod rows;
+mod verify;
+
+use core::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use blosc_dtype::Dtype;
+
+pub use blocks::Blocks;
+pub use element::Element;
+pub use objects::Objects;
+pub use verify::{BadChunk, Report};
+
+use crate::error::{Param, Result};
+use crate::json::Json;
+use crate::layout::Layout;
+use crate::meta::{self, Attrs, Sizes, Storage};
+use crate::note::{Fault, Note};
+use crate::store::{DirStore, Store};
+use crate::{CParams, OpenOptions, fill};
+
+/// An array that can be read; see the [crate] for an example.
+///
+/// It reads only its metadata when it is opened, and keeps their state: what another program appends later is not seen.
+#[derive(Clone, Debug)]
+pub struct CArray {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) path: String,
+    pub(crate) layout: Layout,
+    pub(crate) storage: Storage,
+    pub(crate) sizes: Sizes,
+    /// None if they are damaged.
+    attrs: Option<Attrs>,
+    notes: Vec<Note>,
+    pub(crate) options: OpenOptions,
+}
+
+impl CArray {
+    /// Opens the array in a directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`](crate::Error::Corrupt) and [`Dtype`](crate::Error::Dtype) for what is missing or wrong in its metadata, `Io`.
+    pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
+        Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+    }
+
+    /// Opens the array at `path` of a store.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
+        if crate::ctable::is_table(&*store, path)? {
+            return Err(Param::Kind { found: "ctable", asked: "carray" }.into());
+        }
+        Self::open_column(store, path, options)
+    }
+
+    /// The same for what is known not to be a table.
+    pub(crate) fn open_column(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
+        let sizes_path = meta::sizes_path(path);
+        let sizes = Sizes::parse(&meta::read_object(&*store, &sizes_path)?, &sizes_path)?;
+        let storage_path = meta::storage_path(path);
+        let storage = meta::read_object(&*store, &storage_path)?;
+        let (storage, mut faults) = Storage::parse(&storage, &storage_path)?;
+        let layout = Layout::new(&sizes, &storage, path)?;
+        let nbytes = layout.nbytes_of(layout.len());
+        if let Some(stored) = sizes.nbytes.filter(|stored| !layout.is_object && *stored != i128::from(nbytes))
+        {
+            faults.push(Fault::Nbytes { stored, expected: nbytes });
+        }
+        let attrs = match Attrs::read(&*store, path) {
+            Ok((attrs, fault)) => {
+                faults.extend(fault);
+                Some(attrs)
+            }
+            // The data can be read all the same; `attrs` tells.
+            Err(_) => None,
+        };
+        let notes = faults.into_iter().map(|fault| Note { path: path.to_owned(), fault }).collect();
+        Ok(Self {
+            store,
+            path: path.to_owned(),
+            layout,
+            storage,
+            sizes,
+            attrs,
+            notes,
+            options: options.clone(),
+        })
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.layout.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Rows, and items of a row in each further dimension.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.layout.shape
+    }
+
+    /// The type of an item.
+    #[must_use]
+    pub const fn dtype(&self) -> &Dtype {
+        &self.layout.dtype
+    }
+
+    /// Bytes of a row.
+    #[must_use]
+    pub const fn rowsize(&self) -> usize {
+        self.layout.rowsize
+    }
+
+    /// Rows of a full chunk.
+    #[must_use]
+    pub const fn chunklen(&self) -> u64 {
+        self.storage.chunklen
+    }
+
+    /// Bytes of all rows; of an object array, what its writer said.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        if self.layout.is_object {
+            return self.sizes.nbytes.and_then(|nbytes| nbytes.try_into().ok()).unwrap_or(0);
+        }
+        self.layout.nbytes_of(self.len())
+    }
+
+    /// What the writer took for the compressed size. It counts a chunk that is not there, and may be negative.
+    #[must_use]
+    pub const fn stored_cbytes(&self) -> Option<i128> {
+        self.sizes.cbytes
+    }
+
+    /// Chunks, the partial one included; elements of an object array.
+    #[must_use]
+    pub fn nchunks(&self) -> u64 {
+        self.layout.nchunks()
+    }
+
+    /// Rows in the partial chunk.
+    #[must_use]
+    pub fn nleftover(&self) -> u64 {
+        self.layout.leftover()
+    }
+
+    /// Whether the elements are pickled Python objects: see [`objects`](Self::objects).
+    #[must_use]
+    pub const fn is_object(&self) -> bool {
+        self.layout.is_object
+    }
+
+    /// How further chunks are to be compressed; those that there are say themselves how they were.
+    #[must_use]
+    pub const fn cparams(&self) -> CParams {
+        self.storage.cparams
+    }
+
+    /// The length that was expected when the array was made.
+    #[must_use]
+    pub const fn expectedlen(&self) -> Option<i128> {
+        self.storage.expectedlen
+    }
+
+    /// The fill value as it is stored.
+    #[must_use]
+    pub const fn dflt(&self) -> Option<&Json> {
+        self.storage.dflt.as_ref()
+    }
+
+    /// The fill value as bytes: one row.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt::Dflt`](crate::Corrupt::Dflt) where it is not a value of the dtype.
+    pub fn dflt_row(&self) -> Result<Vec<u8>> {
+        fill::row(&self.layout, self.dflt(), &meta::storage_path(&self.path))
+    }
+
+    /// The attributes of the user.
+    ///
+    /// # Errors
+    ///
+    /// Where `__attrs__` is damaged; the data can be read all the same.
+    pub fn attrs(&self) -> Result<Attrs> {
+        match &self.attrs {
+            Some(attrs) => Ok(attrs.clone()),
+            None => Attrs::read(&*self.store, &self.path).map(|(attrs, _)| attrs),
+        }
+    }
+
+    /// What is odd about the metadata.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Where it lies below the root of its store.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn check_rows(&self, rows: &Range<u64>) -> Result<()> {
+        if self.layout.is_object {
+            return Err(Param::Objects { found: self.path.clone(), objects: true }.into());
+        }
+        if rows.start > rows.end || rows.end > self.len() {
+            return Err(Param::Rows { start: rows.start, end: rows.end, len: self.len() }.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! Blocks of rows, one after the other, decoded ahead by all workers in bounded memory.
+
+use core::ops::Range;
+
+use super::CArray;
+use crate::error::Result;
+use crate::team;
+
+/// Blocks of rows; made by [`CArray::blocks`].
+#[derive(Debug)]
+pub struct Blocks<'a> {
+    array: &'a CArray,
+    rows: Range<u64>,
+    blen: u64,
+    /// Rows that were decoded ahead, and their bytes.
+    ahead: Range<u64>,
+    bytes: Vec<u8>,
+    failed: bool,
+}
+
+impl CArray {
+    /// Blocks of `blen` rows, the last one shorter; with 0 as long as chunks.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let root = dir.path().join("a");
+    /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
+    /// # let mut writer = CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("uint8")?))?;
+    /// # writer.append(b"abcdefg")?;
+    /// # writer.finish()?;
+    /// let array = CArray::open(root)?;
+    /// let blocks: Vec<Vec<u8>> = array.blocks(2).skip(1).limit(4).collect::<Result<_, _>>()?;
+    /// assert_eq!(blocks, [b"bc", b"de"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn blocks(&self, blen: u64) -> Blocks<'_> {
+        let blen = if blen == 0 { self.layout.chunklen } else { blen };
+        Blocks { array: self, rows: 0..self.len(), blen, ahead: 0..0, bytes: Vec::new(), failed: false }
+    }
+}
+
+impl Blocks<'_> {
+    /// Without the next `rows` rows.
+    #[must_use]
+    pub fn skip(self, rows: u64) -> Self {
+        let start = self.rows.start.saturating_add(rows).min(self.rows.end);
+        Self { rows: start..self.rows.end, ..self }
+    }
+
+    /// With at most `rows` more rows.
+    #[must_use]
+    pub fn limit(self, rows: u64) -> Self {
+        let end = self.rows.start.saturating_add(rows).min(self.rows.end);
+        Self { rows: self.rows.start..end, ..self }
+    }
+
+    /// The rows that are still to come.
+    #[must_use]
+    pub fn rows(&self) -> Range<u64> {
+        self.rows.clone()
+    }
+
+    fn block(&mut self, rows: Range<u64>) -> Result<Vec<u8>> {
+        let mut block = Vec::new();
+        let mut row = rows.start;
+        while row < rows.end {
+            if !self.ahead.contains(&row) {
+                self.decode_ahead(row)?;
+            }
+            let end = rows.end.min(self.ahead.end);
+            let place = |row: u64| {
+                usize::try_from(self.array.layout.nbytes_of(row - self.ahead.start)).unwrap_or(usize::MAX)
+            };
+            block.extend_from_slice(self.bytes.get(place(row)..place(end)).unwrap_or_default());
+            row = end;
+        }
+        Ok(block)
+    }
+
+    /// Decodes from `row` to the end of some chunk: as many as keep the workers busy and fit into the memory.
+    fn decode_ahead(&mut self, row: u64) -> Result<()> {
+        let layout = &self.array.layout;
+        let options = &self.array.options;
+        let busy = (team::workers(options.threads) as u64).saturating_mul(CHUNKS);
+        let rows = (options.max_memory / layout.rowsize as u64).min(layout.chunklen.saturating_mul(busy));
+        let end = row.saturating_add(rows.max(1));
+        // A chunk that would be decoded twice is left to the next time.
+        let whole = end - end % layout.chunklen;
+        let end = if whole > row { whole } else { end }.min(self.rows.end);
+        let chunk_end = (row / layout.chunklen + 1).saturating_mul(layout.chunklen).min(end);
+        // A chunk that cannot be read does not hide those before it.
+        self.decode(row..end)
+            .or_else(|error| if chunk_end < end { self.decode(row..chunk_end) } else { Err(error) })
+    }
+
+    fn decode(&mut self, rows: Range<u64>) -> Result<()> {
+        self.bytes.clear();
+        self.ahead = 0..0;
+        self.array.append_to(rows.clone(), &mut self.bytes)?;
+        self.ahead = rows;
+        Ok(())
+    }
+}
+
+impl Iterator for Blocks<'_> {
+    type Item = Result<Vec<u8>>;
+
+    /// The next block; after an error there is none.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed || self.rows.is_empty() {
+            return None;
+        }
+        let end = self.rows.start.saturating_add(self.blen).min(self.rows.end);
+        let block = self.block(self.rows.start..end);
+        self.rows.start = end;
+        self.failed = block.is_err();
+        Some(block)
+    }
+}
+
+/// Chunks for each worker to decode ahead.
+const CHUNKS: u64 = 4;

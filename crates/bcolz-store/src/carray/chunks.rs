@@ -1,0 +1,57 @@
+//! From a chunk file to rows.
+
+use core::ops::Range;
+
+use blosc_chunk::Chunk;
+
+use super::CArray;
+use crate::chunk_file::{ChunkFile, Expected};
+use crate::error::{Error, Result};
+use crate::layout::chunk_path;
+use crate::team::Worker;
+
+impl CArray {
+    /// Opens the file of a chunk and checks its headers.
+    pub(crate) fn open_chunk(&self, nchunk: u64) -> Result<ChunkFile> {
+        let limit = self.options.dparams.limits.max_nbytes;
+        let (nbytes, rowsize) = if self.layout.is_object {
+            ((1, crate::layout::MAX_CHUNK_BYTES), 1)
+        } else {
+            (self.layout.allowed_nbytes(nchunk), self.layout.rowsize as u64)
+        };
+        let expected = Expected { nchunk, nbytes, rowsize, limit };
+        ChunkFile::open(&*self.store, chunk_path(&self.path, nchunk), expected)
+    }
+
+    /// Decodes some bytes of the data of a chunk.
+    pub(crate) fn decode_bytes(
+        &self,
+        nchunk: u64,
+        bytes: Range<usize>,
+        dest: &mut [u8],
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let file = self.open_chunk(nchunk)?;
+        file.read_into(&mut worker.packed)?;
+        let decoded = Chunk::parse(&worker.packed).and_then(|chunk| {
+            if bytes == (0..chunk.header().nbytes()) {
+                chunk.decode_into(dest, &mut worker.scratch).map(drop)
+            } else {
+                chunk.read_bytes(bytes, dest, &mut worker.scratch)
+            }
+        });
+        decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
+    }
+
+    /// Decodes a whole chunk, however long it is within what is allowed; `dest` gets its size.
+    pub(crate) fn decode_chunk(&self, nchunk: u64, dest: &mut Vec<u8>, worker: &mut Worker) -> Result<()> {
+        let file = self.open_chunk(nchunk)?;
+        file.read_into(&mut worker.packed)?;
+        dest.clear();
+        // Compared with the place of the chunk in the array and with the limits.
+        dest.resize(file.header.nbytes(), 0);
+        let decoded = Chunk::parse(&worker.packed)
+            .and_then(|chunk| chunk.decode_into(dest, &mut worker.scratch).map(drop));
+        decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
+    }
+}

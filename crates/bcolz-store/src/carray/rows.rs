@@ -1,0 +1,162 @@
+//! Reading rows: any range, any list, into buffers of the caller or ours.
+
+use core::ops::Range;
+
+use super::{CArray, Element};
+use crate::error::{Error, Param, Result};
+use crate::team::{self, Worker};
+
+/// Rows of one chunk on their way to the caller's buffer.
+struct Part<'a> {
+    nchunk: u64,
+    bytes: Range<usize>,
+    dest: &'a mut [u8],
+    result: Result<()>,
+}
+
+impl CArray {
+    /// Reads rows into `dest`, which has exactly their size: C order, items as they are stored.
+    ///
+    /// # Errors
+    ///
+    /// [`Param`](crate::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for the first chunk that
+    /// cannot be read.
+    pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
+        self.check_rows(&rows)?;
+        let needed = self.layout.nbytes_of(rows.end - rows.start);
+        if dest.len() as u64 != needed {
+            return Err(Param::Buffer { found: dest.len() as u64, needed }.into());
+        }
+        let (mut row, mut rest) = (rows.start, dest);
+        while row < rows.end {
+            let mut parts = Vec::new();
+            while row < rows.end && parts.len() < BATCH {
+                let (part, behind, end) = self.cut(row..rows.end, rest);
+                parts.push(part);
+                (row, rest) = (end, behind);
+            }
+            let make = || Worker::new(&self.options.dparams);
+            team::each(self.options.threads, &mut parts, make, |worker, part| {
+                part.result = self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker);
+            });
+            parts.into_iter().try_for_each(|part| part.result)?;
+        }
+        Ok(())
+    }
+
+    /// Reads rows; the buffer grows only as chunks are found to hold what the metadata say.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_into`](Self::read_into); `Limit` where they are more than
+    /// [`max_nbytes`](crate::OpenOptions::max_nbytes).
+    pub fn read(&self, rows: Range<u64>) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.append_to(rows, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads rows as values: one for each item, `shape` or not.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let root = dir.path().join("a");
+    /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
+    /// # let mut writer = CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("int16")?))?;
+    /// # writer.append(&[7, 0, 8, 0])?;
+    /// # writer.finish()?;
+    /// let values: Vec<i16> = CArray::open(root)?.read_as(0..2)?;
+    /// assert_eq!(values, [7, 8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and [`Param::Element`] where items are of another type.
+    pub fn read_as<T: Element>(&self, rows: Range<u64>) -> Result<Vec<T>> {
+        if !T::accepts(self.dtype()) {
+            return Err(Param::Element { found: self.dtype().to_string(), asked: T::NAME }.into());
+        }
+        let bytes = self.read(rows)?;
+        Ok(bytes.chunks_exact(self.dtype().itemsize()).map(|item| T::decode(self.dtype(), item)).collect())
+    }
+
+    /// Reads the rows of a list, in its order; a row may come twice. Each chunk is decoded once.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_rows(&self, rows: &[u64]) -> Result<Vec<u8>> {
+        let end = rows.iter().max().map_or(0, |row| row.saturating_add(1));
+        self.check_rows(&(0..end))?;
+        self.check_limit(rows.len() as u64)?;
+        let rowsize = self.layout.rowsize;
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_unstable_by_key(|place| rows[*place]);
+        let chunk_of = |place: &usize| rows[*place] / self.layout.chunklen;
+        let (mut worker, mut data) = (Worker::new(&self.options.dparams), Vec::new());
+        let mut found = Vec::new();
+        for places in order.chunk_by(|a, b| chunk_of(a) == chunk_of(b)) {
+            let nchunk = places.first().map_or(0, chunk_of);
+            self.decode_chunk(nchunk, &mut data, &mut worker)?;
+            if found.is_empty() {
+                // A chunk was there, and the caller holds eight bytes for each row.
+                found.resize(rows.len() * rowsize, 0);
+            }
+            for place in places {
+                let at = self.at_in_chunk(rows[*place]);
+                found[place * rowsize..][..rowsize].copy_from_slice(&data[at..at + rowsize]);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Appends rows to a buffer, which grows only as fast as chunks are found.
+    pub(crate) fn append_to(&self, rows: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
+        self.check_rows(&rows)?;
+        self.check_limit(rows.end - rows.start)?;
+        let mut row = rows.start;
+        while row < rows.end {
+            let trusted = (bytes.len() as u64).max(UNPROVEN) / self.layout.rowsize as u64;
+            let end = rows.end.min(row.saturating_add(trusted.max(1)));
+            let start = bytes.len();
+            let more = usize::try_from(self.layout.nbytes_of(end - row)).unwrap_or(usize::MAX);
+            bytes.try_reserve(more).map_err(|_| self.limit(more as u64, isize::MAX as u64))?;
+            bytes.resize(start.saturating_add(more), 0);
+            self.read_into(row..end, &mut bytes[start..])?;
+            row = end;
+        }
+        Ok(())
+    }
+
+    /// The first of `rows` that lie in one chunk, and their bytes of `dest`; the other bytes, and the next row.
+    fn cut<'a>(&self, rows: Range<u64>, dest: &'a mut [u8]) -> (Part<'a>, &'a mut [u8], u64) {
+        let nchunk = rows.start / self.layout.chunklen;
+        let end = rows.end.min((nchunk + 1).saturating_mul(self.layout.chunklen));
+        let at = self.at_in_chunk(rows.start);
+        // Both are below the size of a chunk.
+        let nbytes = usize::try_from(self.layout.nbytes_of(end - rows.start)).unwrap_or(usize::MAX);
+        let (dest, behind) = dest.split_at_mut(nbytes.min(dest.len()));
+        (Part { nchunk, bytes: at..at + nbytes, dest, result: Ok(()) }, behind, end)
+    }
+
+    /// Where a row begins in the data of its chunk (bytes).
+    fn at_in_chunk(&self, row: u64) -> usize {
+        usize::try_from(self.layout.nbytes_of(row % self.layout.chunklen)).unwrap_or(usize::MAX)
+    }
+
+    fn check_limit(&self, rows: u64) -> Result<()> {
+        let (needed, limit) = (self.layout.nbytes_of(rows), self.options.max_nbytes);
+        if needed > limit { Err(self.limit(needed, limit)) } else { Ok(()) }
+    }
+
+    fn limit(&self, needed: u64, limit: u64) -> Error {
+        Error::Limit { path: self.path.clone(), needed, limit }
+    }
+}
+
+/// Chunks that are handed to the workers together.
+const BATCH: usize = 1024;
+
+/// Bytes that are allocated before any chunk was seen; then as many again as chunks have given.
+const UNPROVEN: u64 = 16 << 20;

@@ -1,0 +1,130 @@
+//! Decoding everything to see whether it can be.
+
+use super::CArray;
+use crate::error::{Error, Result};
+use crate::layout::chunk_number;
+use crate::meta;
+use crate::note::{Fault, Note};
+use crate::store::{is_missing, join};
+use crate::team::{self, Worker};
+
+/// What [`CArray::verify`] found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Chunks that were looked at.
+    pub nchunks: u64,
+    /// Bytes of data that could be decoded.
+    pub nbytes: u64,
+    /// Chunks that cannot be read, in order. After a thousand, no further ones are looked for.
+    pub bad: Vec<BadChunk>,
+    /// Whatever else is wrong: attributes that are no JSON.
+    pub other: Vec<Error>,
+    /// What is odd.
+    pub notes: Vec<Note>,
+}
+
+/// A chunk that cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BadChunk {
+    /// Its number.
+    pub nchunk: u64,
+    /// Why.
+    pub error: Error,
+}
+
+impl Report {
+    /// Whether everything can be read.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.bad.is_empty() && self.other.is_empty()
+    }
+
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.nchunks += other.nchunks;
+        self.nbytes += other.nbytes;
+        self.bad.extend(other.bad);
+        self.other.extend(other.other);
+        self.notes.extend(other.notes);
+    }
+}
+
+/// A chunk on its way through a worker.
+struct Slot {
+    nchunk: u64,
+    result: Result<(usize, usize)>,
+}
+
+impl CArray {
+    /// Decodes every chunk, and looks for what does not belong to the array.
+    ///
+    /// # Errors
+    ///
+    /// Only where the directory cannot be listed; what is wrong with the data stands in the report.
+    pub fn verify(&self) -> Result<Report> {
+        let mut report = Report { notes: self.notes.clone(), ..Report::default() };
+        report.other.extend(self.attrs().err());
+        let mut next = 0;
+        while next < self.nchunks() && report.bad.len() < MAX_BAD {
+            let end = self.nchunks().min(next.saturating_add(BATCH));
+            let mut slots: Vec<Slot> =
+                (next..end).map(|nchunk| Slot { nchunk, result: Ok((0, 0)) }).collect();
+            let make = || (Worker::new(&self.options.dparams), Vec::new());
+            team::each(self.options.threads, &mut slots, make, |(worker, data), slot| {
+                slot.result = self.check_chunk(slot.nchunk, data, worker);
+            });
+            slots.into_iter().for_each(|slot| self.count(slot, &mut report));
+            next = end;
+        }
+        self.find_stale(&mut report)?;
+        Ok(report)
+    }
+
+    /// Bytes of data and typesize of a chunk that can be decoded.
+    fn check_chunk(&self, nchunk: u64, data: &mut Vec<u8>, worker: &mut Worker) -> Result<(usize, usize)> {
+        self.decode_chunk(nchunk, data, worker)?;
+        let typesize = worker.packed.get(3).copied().unwrap_or_default();
+        Ok((data.len(), typesize.into()))
+    }
+
+    fn count(&self, slot: Slot, report: &mut Report) {
+        report.nchunks += 1;
+        match slot.result {
+            Ok((nbytes, typesize)) => {
+                let kept = usize::try_from(self.layout.nbytes_of(self.layout.rows_in(slot.nchunk)));
+                let kept = if self.layout.is_object { nbytes } else { kept.unwrap_or(nbytes) };
+                report.nbytes += kept as u64;
+                let expected = meta::typesize(self.dtype());
+                let is_known = |note: &Note| matches!(note.fault, Fault::Typesize { .. });
+                if typesize != expected && !report.notes.iter().any(is_known) {
+                    let fault = Fault::Typesize { nchunk: slot.nchunk, found: typesize, expected };
+                    report.notes.push(Note { path: self.path.clone(), fault });
+                }
+            }
+            Err(error) => report.bad.push(BadChunk { nchunk: slot.nchunk, error }),
+        }
+    }
+
+    fn find_stale(&self, report: &mut Report) -> Result<()> {
+        let data = join(&self.path, "data");
+        let entries = match self.store.list(&data) {
+            Ok(entries) => entries,
+            // An empty array may have lost its empty directory on the way.
+            Err(error) if is_missing(&error) => return Ok(()),
+            Err(error) => return Err(Error::io(data, error)),
+        };
+        let numbers = entries.iter().filter_map(|entry| chunk_number(&entry.name));
+        let count = numbers.filter(|number| *number >= self.nchunks()).count() as u64;
+        if count > 0 {
+            report.notes.push(Note { path: self.path.clone(), fault: Fault::StaleChunks { count } });
+        }
+        Ok(())
+    }
+}
+
+/// Chunks that are decoded together.
+const BATCH: u64 = 256;
+
+/// Bad chunks that are reported.
+const MAX_BAD: usize = 1000;

@@ -1,0 +1,279 @@
+//! Making arrays and changing them.
+//!
+//! The order of writing keeps what is on disk readable at any moment, for us and for bcolz. Growing: chunks first, then
+//! `meta/sizes`; until then the rows behind the old length are not seen. Shrinking: `meta/sizes` first, then chunks; until
+//! then the partial chunk is longer than it need be, which readers allow. Each file is replaced as a whole.
+
+mod append;
+mod change;
+mod encode;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::carray::CArray;
+use crate::create::CreateOptions;
+use crate::error::{Error, Param, Result};
+use crate::layout::{Layout, chunk_path};
+use crate::meta::{self, Attrs, Sizes, Storage};
+use crate::params::OpenOptions;
+use crate::store::{DirStore, Store, join};
+
+/// An array that is being written.
+///
+/// Rows of the partial chunk are kept in memory until [`flush`](Self::flush); a writer that is dropped loses what was
+/// not flushed. There is no lock: two writers of one array destroy each other's work.
+///
+/// ```
+/// use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path().join("squares");
+/// let options = CreateOptions::new(Dtype::parse("int64")?).expectedlen(Some(1000));
+/// let mut writer = CArrayWriter::create(&root, &options)?;
+/// let squares: Vec<u8> = (0..1000_i64).flat_map(|n| (n * n).to_le_bytes()).collect();
+/// writer.append(&squares)?;
+/// writer.set_attr("unit", "m2")?;
+/// writer.finish()?;
+///
+/// let array = CArray::open(&root)?;
+/// assert_eq!(array.read_as::<i64>(30..32)?, [900, 961]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CArrayWriter {
+    store: Arc<dyn Store>,
+    path: String,
+    storage: Storage,
+    /// Its length is that of the array with what was not flushed.
+    layout: Layout,
+    /// What `meta/sizes` says at present.
+    committed: Sizes,
+    /// Compressed bytes as bcolz counts them.
+    cbytes: i128,
+    /// The rows of the partial chunk.
+    tail: Vec<u8>,
+    /// Whether the file of the partial chunk is not what `tail` is.
+    tail_changed: bool,
+    attrs: Attrs,
+    /// Files that were written since they were last sure to survive.
+    unsynced: Vec<String>,
+    options: OpenOptions,
+}
+
+impl CArrayWriter {
+    /// Makes a new, empty array in a directory that is not there yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Param`] where options do not go together, [`Param::Exists`], `Io`.
+    pub fn create(rootdir: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
+        let store = DirStore::new(rootdir.as_ref()).durability(options.durability);
+        Self::create_in(Arc::new(store), "", options)
+    }
+
+    /// Makes a new, empty array at `path` of a store, whose parent is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_in(store: Arc<dyn Store>, path: &str, options: &CreateOptions) -> Result<Self> {
+        let (sizes, storage, layout) = options.to_metadata(path)?;
+        create_dir(&*store, path)?;
+        create_dir(&*store, &join(path, "data"))?;
+        create_dir(&*store, &join(path, "meta"))?;
+        let cbytes = sizes.cbytes.unwrap_or(0);
+        let mut writer = Self {
+            store,
+            path: path.to_owned(),
+            storage,
+            layout,
+            committed: sizes,
+            cbytes,
+            tail: Vec::new(),
+            tail_changed: false,
+            attrs: options.attrs.clone(),
+            unsynced: Vec::new(),
+            options: OpenOptions::default().threads(options.threads),
+        };
+        writer.write(meta::attrs_path(path), writer.attrs.to_text().as_bytes())?;
+        writer.write(meta::storage_path(path), writer.storage.to_text().as_bytes())?;
+        writer.sync()?;
+        writer.write_sizes()?;
+        Ok(writer)
+    }
+
+    /// Opens an array to change it.
+    ///
+    /// # Errors
+    ///
+    /// As [`CArray::open`], and where the partial chunk cannot be read.
+    pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
+        Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+    }
+
+    /// Opens the array at `path` of a store to change it.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
+        Self::of(CArray::open_in(store, path, options)?)
+    }
+
+    pub(crate) fn of(array: CArray) -> Result<Self> {
+        if array.is_object() {
+            return Err(Param::NotWritten { dtype: array.dtype().to_string() }.into());
+        }
+        let tail = array.read(array.len() - array.nleftover()..array.len())?;
+        let attrs = array.attrs()?;
+        let CArray { store, path, layout, storage, sizes, options, .. } = array;
+        let cbytes = sizes.cbytes.unwrap_or(0);
+        Ok(Self {
+            store,
+            path,
+            storage,
+            layout,
+            committed: sizes,
+            cbytes,
+            tail,
+            tail_changed: false,
+            attrs,
+            unsynced: Vec::new(),
+            options,
+        })
+    }
+
+    /// Rows, with those that were not flushed.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.layout.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of a row.
+    #[must_use]
+    pub const fn rowsize(&self) -> usize {
+        self.layout.rowsize
+    }
+
+    /// Rows of a full chunk.
+    #[must_use]
+    pub const fn chunklen(&self) -> u64 {
+        self.layout.chunklen
+    }
+
+    /// The attributes.
+    #[must_use]
+    pub const fn attrs(&self) -> &Attrs {
+        &self.attrs
+    }
+
+    /// Sets an attribute, on disk at once.
+    ///
+    /// # Errors
+    ///
+    /// `Io`; then the attribute is as it was.
+    pub fn set_attr(&mut self, name: &str, value: impl Into<crate::Json>) -> Result<()> {
+        let mut attrs = self.attrs.clone();
+        attrs.set(name, value);
+        self.replace_attrs(attrs)
+    }
+
+    /// Replaces all attributes, on disk at once.
+    ///
+    /// # Errors
+    ///
+    /// `Io`; then the attributes are as they were.
+    pub fn replace_attrs(&mut self, attrs: Attrs) -> Result<()> {
+        self.write(meta::attrs_path(&self.path), attrs.to_text().as_bytes())?;
+        self.attrs = attrs;
+        self.sync()
+    }
+
+    /// Puts everything on disk.
+    ///
+    /// # Errors
+    ///
+    /// `Io`; then all that was flushed before is still there, and flushing can be tried again.
+    pub fn flush(&mut self) -> Result<()> {
+        self.flush_chunks()?;
+        self.flush_sizes()
+    }
+
+    /// Puts everything on disk and lets go of the array.
+    ///
+    /// # Errors
+    ///
+    /// As [`flush`](Self::flush).
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()
+    }
+
+    /// The first half of a flush: whatever the new length needs is there afterwards.
+    pub(crate) fn flush_chunks(&mut self) -> Result<()> {
+        if self.tail_changed && !self.tail.is_empty() {
+            let nchunk = self.layout.nchunks() - 1;
+            let chunk = self.encode(nchunk, &self.tail)?;
+            self.write(chunk_path(&self.path, nchunk), &chunk)?;
+        }
+        self.tail_changed = false;
+        self.sync()
+    }
+
+    /// The second half: the length.
+    pub(crate) fn flush_sizes(&mut self) -> Result<()> {
+        if self.sizes() == self.committed { Ok(()) } else { self.write_sizes() }
+    }
+
+    /// What `meta/sizes` should say.
+    fn sizes(&self) -> Sizes {
+        let nbytes = self.layout.nbytes_of(self.len());
+        Sizes { shape: self.layout.shape.clone(), nbytes: Some(nbytes.into()), cbytes: Some(self.cbytes) }
+    }
+
+    fn write_sizes(&mut self) -> Result<()> {
+        let sizes = self.sizes();
+        self.write(meta::sizes_path(&self.path), sizes.to_text().as_bytes())?;
+        self.committed = sizes;
+        self.sync()
+    }
+
+    fn set_len(&mut self, len: u64) {
+        if let Some(length) = self.layout.shape.first_mut() {
+            *length = len;
+        }
+    }
+
+    /// The array as it is on disk, with the length that it has here.
+    fn reader(&self) -> Result<CArray> {
+        let mut array = CArray::open_column(self.store.clone(), &self.path, &self.options)?;
+        array.layout = self.layout.clone();
+        Ok(array)
+    }
+
+    fn write(&mut self, path: String, bytes: &[u8]) -> Result<()> {
+        self.store.write(&path, bytes).map_err(|source| Error::io(&path, source))?;
+        self.unsynced.push(path);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.store.sync(&self.unsynced).map_err(|source| Error::io(&self.path, source))?;
+        self.unsynced.clear();
+        Ok(())
+    }
+}
+
+/// Makes a directory where nothing is.
+pub(crate) fn create_dir(store: &dyn Store, path: &str) -> Result<()> {
+    store.create_dir(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::AlreadyExists => Param::Exists { path: path.to_owned() }.into(),
+        _ => Error::io(path, source),
+    })
+}

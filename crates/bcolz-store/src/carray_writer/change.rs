@@ -1,0 +1,117 @@
+//! Shrinking, and changing rows in place.
+
+use super::CArrayWriter;
+use crate::chunk_file::PREAMBLE;
+use crate::error::{Error, Param, Result};
+use crate::layout::chunk_path;
+use crate::team::Worker;
+
+impl CArrayWriter {
+    /// Removes the last rows, on disk at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::Rows`] where there are fewer; `Io`; what a chunk that is cut can be wrong with.
+    pub fn trim(&mut self, rows: u64) -> Result<()> {
+        let len = self.len();
+        let Some(left) = len.checked_sub(rows) else {
+            return Err(Param::Rows { start: 0, end: rows, len }.into());
+        };
+        let dropped = self.cut(left)?;
+        self.commit_cut()?;
+        self.remove_chunks(dropped)
+    }
+
+    /// Forgets rows; returns the numbers of the chunk files that are of no use afterwards.
+    pub(crate) fn cut(&mut self, len: u64) -> Result<core::ops::Range<u64>> {
+        let before = self.layout.nchunks();
+        let full_before = self.len() / self.layout.chunklen;
+        let full = len / self.layout.chunklen;
+        let keep = usize::try_from(self.layout.nbytes_of(len % self.layout.chunklen)).unwrap_or(usize::MAX);
+        if full < full_before {
+            let mut tail = Vec::new();
+            let array = self.reader()?;
+            let mut worker = Worker::new(&self.options.dparams);
+            if keep > 0 {
+                array.decode_chunk(full, &mut tail, &mut worker)?;
+            }
+            for nchunk in full..full_before {
+                // A statistic: a chunk that is lost has none.
+                self.cbytes -= array.open_chunk(nchunk).map_or(0, |file| file.header.cbytes() as i128);
+            }
+            self.tail = tail;
+        }
+        self.tail.truncate(keep);
+        self.tail_changed = true;
+        self.set_len(len);
+        Ok(self.layout.nchunks()..before)
+    }
+
+    /// Puts a cut on disk: whatever is needed for the smaller length is there already, unless rows were appended that
+    /// have never been flushed.
+    pub(crate) fn commit_cut(&mut self) -> Result<()> {
+        let committed = self.committed.shape.first().copied().unwrap_or(0);
+        if self.len() > committed {
+            return self.flush();
+        }
+        // Rows that were changed but not flushed are in the partial chunk, which is written last.
+        self.sync()?;
+        self.flush_sizes()?;
+        self.flush_chunks()
+    }
+
+    pub(crate) fn remove_chunks(&mut self, numbers: core::ops::Range<u64>) -> Result<()> {
+        for nchunk in numbers {
+            let path = chunk_path(&self.path, nchunk);
+            self.store.remove(&path).map_err(|source| Error::io(path, source))?;
+        }
+        Ok(())
+    }
+
+    /// Changes rows. Those of full chunks are on disk at once, chunk by chunk, those of the partial one after
+    /// [`flush`](Self::flush).
+    ///
+    /// # Errors
+    ///
+    /// [`Param`] where the data are no whole rows or end behind the array; what can be wrong with the chunks.
+    pub fn write_rows(&mut self, start: u64, data: &[u8]) -> Result<()> {
+        let rowsize = self.layout.rowsize;
+        if !data.len().is_multiple_of(rowsize) {
+            return Err(Param::Ragged { nbytes: data.len() as u64, rowsize: rowsize as u64 }.into());
+        }
+        let end = start.saturating_add((data.len() / rowsize) as u64);
+        if end > self.len() {
+            return Err(Param::Rows { start, end, len: self.len() }.into());
+        }
+        let (mut row, mut rest) = (start, data);
+        while row < end {
+            let behind = (row / self.layout.chunklen + 1) * self.layout.chunklen;
+            let rows = end.min(behind) - row;
+            let nbytes = usize::try_from(self.layout.nbytes_of(rows)).unwrap_or(usize::MAX);
+            let (part, left) = rest.split_at(nbytes.min(rest.len()));
+            self.write_part(row, part)?;
+            (row, rest) = (row + rows, left);
+        }
+        Ok(())
+    }
+
+    /// Changes rows of one chunk.
+    fn write_part(&mut self, row: u64, data: &[u8]) -> Result<()> {
+        let nchunk = row / self.layout.chunklen;
+        let at = usize::try_from(self.layout.nbytes_of(row % self.layout.chunklen)).unwrap_or(usize::MAX);
+        if nchunk == self.len() / self.layout.chunklen {
+            self.tail[at..at + data.len()].copy_from_slice(data);
+            self.tail_changed = true;
+            return Ok(());
+        }
+        let array = self.reader()?;
+        let old = array.open_chunk(nchunk)?.header.cbytes();
+        let mut rows = Vec::new();
+        array.decode_chunk(nchunk, &mut rows, &mut Worker::new(&self.options.dparams))?;
+        rows[at..at + data.len()].copy_from_slice(data);
+        let file = self.encode(nchunk, &rows)?;
+        self.write(chunk_path(&self.path, nchunk), &file)?;
+        self.cbytes += (file.len() - PREAMBLE.len()) as i128 - old as i128;
+        Ok(())
+    }
+}

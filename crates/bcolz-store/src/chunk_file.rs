@@ -1,0 +1,110 @@
+//! One chunk file: 16 bytes of Bloscpack version 1, then one Blosc 1 chunk ("Chunk files").
+
+use blosc_chunk::ChunkHeader;
+use blosc_io::ReadAt;
+
+use crate::error::{Corrupt, Error, Result};
+use crate::store::{self, Store};
+
+/// What every chunk file begins with: magic, version 1, three zeros, one chunk.
+pub(crate) const PREAMBLE: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
+
+/// An opened chunk file whose headers agree with each other, with the length of the file and with the array.
+pub(crate) struct ChunkFile {
+    pub(crate) header: ChunkHeader,
+    file: Box<dyn ReadAt>,
+    path: String,
+}
+
+/// What a chunk has to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    pub(crate) nchunk: u64,
+    /// Fewest and most bytes of data.
+    pub(crate) nbytes: (u64, u64),
+    pub(crate) rowsize: u64,
+    /// The most bytes of data that the caller wants to see.
+    pub(crate) limit: u64,
+}
+
+impl ChunkFile {
+    pub(crate) fn open(store: &dyn Store, path: String, expected: Expected) -> Result<Self> {
+        let file = store.open(&path).map_err(|error| store::of_open(&path, error))?;
+        let len = file.len().map_err(|source| Error::io(&path, source))?;
+        let mut start = [0; PREAMBLE.len() + ChunkHeader::MIN_LEN];
+        let needed = start.len() as u64;
+        if len < needed {
+            return Err(Error::corrupt(path, Corrupt::Truncated { len, needed }));
+        }
+        file.read_exact_at(0, &mut start).map_err(|source| Error::io(&path, source))?;
+        let (preamble, chunk) = start.split_at(PREAMBLE.len());
+        check_preamble(preamble).map_err(|what| Error::corrupt(&path, what))?;
+        let header = parse_header(chunk, len, expected, &path)?;
+        Ok(Self { header, file, path })
+    }
+
+    /// Reads the chunk, header included; `bytes` gets its size.
+    pub(crate) fn read_into(&self, bytes: &mut Vec<u8>) -> Result<()> {
+        // The file has them all.
+        bytes.clear();
+        bytes.resize(self.header.cbytes(), 0);
+        self.file.read_exact_at(PREAMBLE.len() as u64, bytes).map_err(|source| Error::io(&self.path, source))
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+fn check_preamble(bytes: &[u8]) -> Result<(), Corrupt> {
+    let Ok(bytes) = <[u8; 16]>::try_from(bytes) else { return Ok(()) };
+    let [m0, m1, m2, m3, version, r0, r1, r2, count @ ..] = bytes;
+    let (found, reserved) = ([m0, m1, m2, m3], [r0, r1, r2]);
+    match i64::from_le_bytes(count) {
+        _ if found != *b"blpk" => Err(Corrupt::Magic { found }),
+        _ if version != 1 => Err(Corrupt::Version { found: version }),
+        _ if reserved != [0; 3] => Err(Corrupt::Reserved { found: reserved }),
+        1 => Ok(()),
+        found => Err(Corrupt::ChunkCount { found }),
+    }
+}
+
+fn parse_header(bytes: &[u8], len: u64, expected: Expected, path: &str) -> Result<ChunkHeader> {
+    if let [version @ 3..=6, ..] = *bytes {
+        return Err(Error::corrupt(path, Corrupt::ChunkVersion { version }));
+    }
+    let header = ChunkHeader::parse(bytes).map_err(|source| impossible(bytes, expected, path, source))?;
+    let end = PREAMBLE.len() as u64 + header.cbytes() as u64;
+    if len != end {
+        let what =
+            if len < end { Corrupt::Truncated { len, needed: end } } else { Corrupt::Trailing { len, end } };
+        return Err(Error::corrupt(path, what));
+    }
+    let nbytes = header.nbytes() as u64;
+    if let Some(what) = expected.size_fault(nbytes) {
+        return Err(Error::corrupt(path, what));
+    }
+    if nbytes > expected.limit {
+        return Err(Error::Limit { path: path.to_owned(), needed: nbytes, limit: expected.limit });
+    }
+    Ok(header)
+}
+
+/// What to say of a header that no chunk can have: a size that is wrong here as well is the plainer message.
+fn impossible(bytes: &[u8], expected: Expected, path: &str, source: blosc_chunk::Error) -> Error {
+    if let [_, _, _, _, a, b, c, d, ..] = *bytes
+        && let Some(what) = expected.size_fault(u32::from_le_bytes([a, b, c, d]).into())
+    {
+        return Error::corrupt(path, what);
+    }
+    Error::Chunk { path: path.to_owned(), nchunk: expected.nchunk, source }
+}
+
+impl Expected {
+    /// What is wrong with a number of bytes of data.
+    fn size_fault(&self, nbytes: u64) -> Option<Corrupt> {
+        let ((min, max), rowsize) = (self.nbytes, self.rowsize);
+        let fits = (min..=max).contains(&nbytes) && nbytes.is_multiple_of(rowsize.max(1));
+        (!fits).then_some(Corrupt::ChunkSize { nbytes, min, max, rowsize })
+    }
+}

@@ -1,0 +1,145 @@
+//! What has to be known to make an array.
+
+use blosc_chunk::Threads;
+use blosc_dtype::Dtype;
+
+use crate::error::{Error, Param, Result};
+use crate::json::Json;
+use crate::layout::{Layout, MAX_CHUNK_BYTES};
+use crate::meta::{self, Attrs, Sizes, Storage};
+use crate::quantize::Quantize;
+use crate::store::Durability;
+use crate::{CParams, chunklen, fill};
+
+/// How to make an array. Everything but the dtype has a default, that of bcolz.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CreateOptions {
+    /// The type of an item; no objects.
+    pub dtype: Dtype,
+    /// Items of a row in each further dimension; none for plain items.
+    pub row_shape: Vec<u64>,
+    /// Rows of a chunk. Default: what bcolz chooses for the expected length.
+    pub chunklen: Option<u64>,
+    /// The length that is expected, for the choice of the chunk length. Default: none.
+    pub expectedlen: Option<u64>,
+    /// How chunks are compressed.
+    pub cparams: CParams,
+    /// The value that resizing fills with. Default: zero.
+    pub dflt: Option<Json>,
+    /// The first attributes.
+    pub attrs: Attrs,
+    /// What flushed changes are to survive.
+    pub durability: Durability,
+    /// How many chunks are compressed at once; the bytes do not depend on it.
+    pub threads: Threads,
+}
+
+/// One method for each field, to be chained.
+impl CreateOptions {
+    /// The defaults for items of a type.
+    #[must_use]
+    pub fn new(dtype: Dtype) -> Self {
+        Self {
+            dtype,
+            row_shape: Vec::new(),
+            chunklen: None,
+            expectedlen: None,
+            cparams: CParams::default(),
+            dflt: None,
+            attrs: Attrs::default(),
+            durability: Durability::default(),
+            threads: Threads::Auto,
+        }
+    }
+
+    /// With rows of several items.
+    #[must_use]
+    pub fn row_shape(self, row_shape: Vec<u64>) -> Self {
+        Self { row_shape, ..self }
+    }
+
+    /// With another number of rows of a chunk.
+    #[must_use]
+    pub fn chunklen(self, chunklen: Option<u64>) -> Self {
+        Self { chunklen, ..self }
+    }
+
+    /// With another expected length.
+    #[must_use]
+    pub fn expectedlen(self, expectedlen: Option<u64>) -> Self {
+        Self { expectedlen, ..self }
+    }
+
+    /// With other compression.
+    #[must_use]
+    pub fn cparams(self, cparams: CParams) -> Self {
+        Self { cparams, ..self }
+    }
+
+    /// With another fill value.
+    #[must_use]
+    pub fn dflt(self, dflt: Option<Json>) -> Self {
+        Self { dflt, ..self }
+    }
+
+    /// With attributes.
+    #[must_use]
+    pub fn attrs(self, attrs: Attrs) -> Self {
+        Self { attrs, ..self }
+    }
+
+    /// With another promise about flushed changes.
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// With another number of chunks at once.
+    #[must_use]
+    pub fn threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// The metadata of the new, empty array, if all of these go together.
+    pub(crate) fn to_metadata(&self, path: &str) -> Result<(Sizes, Storage, Layout)> {
+        if self.dtype.has_objects() {
+            return Err(Param::NotWritten { dtype: self.dtype.to_string() }.into());
+        }
+        if self.cparams.clevel > 9 {
+            let value = self.cparams.clevel.into();
+            return Err(Param::Option { option: "clevel", value, min: 0, max: 9 }.into());
+        }
+        Quantize::new(self.cparams.quantize, &self.dtype)?;
+        let inner = self.row_shape.iter().fold(self.dtype.itemsize() as u64, |a, b| a.saturating_mul(*b));
+        let rowsize = option("size of a row", inner, 1, MAX_CHUNK_BYTES)?;
+        let expectedlen = self.expectedlen.unwrap_or(0);
+        let chunklen = self.chunklen.unwrap_or_else(|| chunklen::default(expectedlen, rowsize));
+        let chunklen = option("chunklen", chunklen, 1, MAX_CHUNK_BYTES / rowsize)?;
+        let shape = core::iter::once(0).chain(self.row_shape.iter().copied()).collect();
+        let chunk_nbytes = i128::from(chunklen) * i128::from(rowsize);
+        let sizes = Sizes { shape, nbytes: Some(0), cbytes: Some(chunk_nbytes) };
+        let dflt = self.dflt.clone().unwrap_or_else(|| fill::zero(&self.dtype));
+        let storage = Storage {
+            dtype: self.dtype.clone(),
+            chunklen,
+            cparams: self.cparams,
+            expectedlen: Some(expectedlen.into()),
+            dflt: Some(dflt),
+        };
+        let layout = Layout::new(&sizes, &storage, path)?;
+        fill::row(&layout, storage.dflt.as_ref(), &meta::storage_path(path))?;
+        // What we write, we read.
+        let (read, _) = Storage::parse(&meta::parse_object(path, storage.to_text().as_bytes())?, path)?;
+        debug_assert_eq!(read.chunklen, storage.chunklen);
+        Ok((sizes, storage, layout))
+    }
+}
+
+fn option(option: &'static str, value: u64, min: u64, max: u64) -> Result<u64> {
+    if (min..=max).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Error::from(Param::Option { option, value, min, max }))
+    }
+}

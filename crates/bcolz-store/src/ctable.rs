@@ -1,0 +1,226 @@
+//! A table: columns in directories of their own, side by side, listed in `__rootdirs__` ("ctables").
+
+mod records;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use blosc_dtype::Dtype;
+
+use crate::carray::{CArray, Report};
+use crate::error::{Corrupt, Error, NameFault, Param, Result};
+use crate::meta::{self, Attrs, need, wrong_type};
+use crate::names;
+use crate::note::{Fault, Note};
+use crate::params::{BrokenColumns, OpenOptions};
+use crate::store::{self, DirStore, Store, join};
+
+/// A table that can be read; see the [crate] for an example.
+#[derive(Clone, Debug)]
+pub struct CTable {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) path: String,
+    pub(crate) columns: Vec<Column>,
+    /// None if they are damaged.
+    attrs: Option<Attrs>,
+    notes: Vec<Note>,
+    pub(crate) options: OpenOptions,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Column {
+    /// Its name, which is that of its directory.
+    pub name: String,
+    /// Its rows.
+    pub array: CArray,
+}
+
+impl CTable {
+    /// Opens the table in a directory.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` and `Dtype` for what is missing or wrong in the metadata of the table or of any column, `Io`.
+    pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
+        Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+    }
+
+    /// Opens the table at `path` of a store.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); a column that cannot be opened only where
+    /// [`broken_columns`](OpenOptions::broken_columns) says so.
+    pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
+        let names_path = names_path(path);
+        let json = meta::read_object(&*store, &names_path)?;
+        let mut table = Self {
+            store,
+            path: path.to_owned(),
+            columns: Vec::new(),
+            attrs: None,
+            notes: Vec::new(),
+            options: options.clone(),
+        };
+        let mut seen = HashSet::new();
+        for name in parse_names(&json, &names_path)? {
+            if let Err(error) = table.open_column(&name, !seen.insert(name.clone())) {
+                if options.broken_columns == BrokenColumns::Refuse {
+                    return Err(error);
+                }
+                table.note(Fault::ColumnSkipped { name, why: chain(&error) });
+            }
+        }
+        table.look_at_lengths();
+        if let Ok((attrs, fault)) = Attrs::read(&*table.store, path) {
+            fault.into_iter().for_each(|fault| table.note(fault));
+            table.attrs = Some(attrs);
+        }
+        Ok(table)
+    }
+
+    /// Rows: those of the shortest column.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.columns.iter().map(|column| column.array.len()).min().unwrap_or(0)
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The columns in their order. A column can be longer than the table.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The names of the columns in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// A column.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoColumn`].
+    pub fn column(&self, name: &str) -> Result<&CArray> {
+        let found = self.columns.iter().find(|column| column.name == name);
+        found.map(|column| &column.array).ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
+    }
+
+    /// The type of a row: one field for each column, a sub-array where its rows have a shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Dtype`] where a row would be too large.
+    pub fn dtype(&self) -> Result<Dtype> {
+        records::dtype(&self.columns, &self.path)
+    }
+
+    /// Bytes of all columns.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        self.columns.iter().fold(0, |sum, column| sum.saturating_add(column.array.nbytes()))
+    }
+
+    /// The attributes of the table; columns have their own.
+    ///
+    /// # Errors
+    ///
+    /// Where `__attrs__` is damaged; the data can be read all the same.
+    pub fn attrs(&self) -> Result<Attrs> {
+        match &self.attrs {
+            Some(attrs) => Ok(attrs.clone()),
+            None => Attrs::read(&*self.store, &self.path).map(|(attrs, _)| attrs),
+        }
+    }
+
+    /// What is odd about the metadata of the table and its columns.
+    pub fn notes(&self) -> impl Iterator<Item = &Note> {
+        self.notes.iter().chain(self.columns.iter().flat_map(|column| column.array.notes()))
+    }
+
+    /// Decodes every chunk of every column, and looks for what does not belong to the table.
+    ///
+    /// # Errors
+    ///
+    /// Only where a directory cannot be listed; what is wrong with the data stands in the report.
+    pub fn verify(&self) -> Result<Report> {
+        let mut report = Report { notes: self.notes.clone(), ..Report::default() };
+        report.other.extend(self.attrs().err());
+        for column in &self.columns {
+            report.absorb(column.array.verify()?);
+        }
+        let entries = self.store.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
+        for entry in entries.into_iter().filter(|entry| entry.is_dir) {
+            let is_listed = self.names().any(|name| name == entry.name);
+            let sizes = meta::sizes_path(&join(&self.path, &entry.name));
+            if !is_listed && store::has_file(&*self.store, &sizes)? {
+                let fault = Fault::Unlisted { name: entry.name };
+                report.notes.push(Note { path: self.path.clone(), fault });
+            }
+        }
+        Ok(report)
+    }
+
+    fn open_column(&mut self, name: &str, is_second: bool) -> Result<()> {
+        let fault = if is_second { Some(NameFault::Twice) } else { names::fault(name) };
+        if let Some(fault) = fault {
+            let what = Corrupt::ColumnName { name: name.to_owned(), fault };
+            return Err(Error::corrupt(names_path(&self.path), what));
+        }
+        let path = join(&self.path, name);
+        let array = CArray::open_column(self.store.clone(), &path, &self.options)?;
+        self.columns.push(Column { name: name.to_owned(), array });
+        Ok(())
+    }
+
+    fn look_at_lengths(&mut self) {
+        let (min, max) =
+            (self.len(), self.columns.iter().map(|column| column.array.len()).max().unwrap_or(0));
+        if min < max {
+            self.note(Fault::ColumnLengths { min, max });
+        }
+    }
+
+    fn note(&mut self, fault: Fault) {
+        self.notes.push(Note { path: self.path.clone(), fault });
+    }
+}
+
+/// Whether there is a table at `path`: nothing but `__rootdirs__` tells.
+pub(crate) fn is_table(store: &dyn Store, path: &str) -> Result<bool> {
+    store::has_file(store, &names_path(path))
+}
+
+/// The file that lists the columns.
+pub(crate) fn names_path(path: &str) -> String {
+    join(path, "__rootdirs__")
+}
+
+fn parse_names(json: &crate::Json, path: &str) -> Result<Vec<String>> {
+    let names = need(json, path, "names")?;
+    let list = names.as_array().ok_or_else(|| wrong_type(path, "names", "a list", names))?;
+    let name = |name: &crate::Json| {
+        name.as_str().map(str::to_owned).ok_or_else(|| wrong_type(path, "names", "a list of strings", name))
+    };
+    list.iter().map(name).collect()
+}
+
+/// An error with its causes, in a line.
+fn chain(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = core::error::Error::source(error);
+    while let Some(error) = cause {
+        text += &format!(": {error}");
+        cause = error.source();
+    }
+    text
+}

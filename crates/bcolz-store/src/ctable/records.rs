@@ -1,0 +1,54 @@
+//! Rows of a table as records: the columns' items side by side, as NumPy's structured arrays have them.
+
+use core::ops::Range;
+
+use blosc_dtype::Dtype;
+
+use super::{CTable, Column};
+use crate::error::{Error, Param, Result};
+
+impl CTable {
+    /// Reads rows as items of [`dtype`](Self::dtype).
+    ///
+    /// # Errors
+    ///
+    /// As [`CArray::read`](crate::CArray::read); [`Param::Objects`] where a column holds objects.
+    pub fn read_records(&self, rows: Range<u64>) -> Result<Vec<u8>> {
+        if rows.start > rows.end || rows.end > self.len() {
+            return Err(Param::Rows { start: rows.start, end: rows.end, len: self.len() }.into());
+        }
+        let mut columns = Vec::new();
+        for Column { array, .. } in &self.columns {
+            columns.push((array.read(rows.clone())?, array.rowsize()));
+        }
+        let nbytes = columns.iter().map(|(bytes, _)| bytes.len()).sum();
+        let mut records = Vec::with_capacity(nbytes);
+        let mut rests: Vec<(&[u8], usize)> =
+            columns.iter().map(|(bytes, size)| (&bytes[..], *size)).collect();
+        while records.len() < nbytes {
+            for (rest, size) in &mut rests {
+                let (item, behind) = rest.split_at((*size).min(rest.len()));
+                records.extend_from_slice(item);
+                *rest = behind;
+            }
+        }
+        Ok(records)
+    }
+}
+
+/// The type of a record.
+pub(super) fn dtype(columns: &[Column], path: &str) -> Result<Dtype> {
+    let in_path = |source| Error::Dtype { path: path.to_owned(), source };
+    let mut fields = Vec::new();
+    for Column { name, array } in columns {
+        let mut dtype = array.dtype().clone();
+        if array.shape().len() > 1 {
+            let shape: Vec<String> =
+                array.shape().iter().skip(1).map(|length| format!("{length},")).collect();
+            let item = if dtype.scalar().is_some() { format!("'{dtype}'") } else { dtype.to_string() };
+            dtype = Dtype::parse(&format!("({item}, ({}))", shape.concat())).map_err(in_path)?;
+        }
+        fields.push((name.clone(), dtype));
+    }
+    Dtype::packed(fields).map_err(in_path)
+}

@@ -1,0 +1,104 @@
+//! What can go wrong: sorted by who has to act, then by what is wrong.
+//!
+//! A data set is many files; errors name theirs by its path below the root (`price/meta/sizes`), so that a caller adds
+//! the root and has what the user knows.
+
+mod corrupt;
+mod param;
+
+use std::io;
+
+pub use blosc_chunk::Blame;
+pub use corrupt::{Corrupt, Field, NameFault};
+pub use param::Param;
+
+use crate::pickle::PickleError;
+
+/// The result of this crate.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// An error. Paths are below the root of the data set.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The storage failed.
+    #[error("{path}: reading or writing")]
+    Io {
+        /// The file or directory.
+        path: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file is damaged, cut, missing, or not of bcolz.
+    #[error("{path}: {what}")]
+    Corrupt {
+        /// The file or directory.
+        path: String,
+        /// What is wrong.
+        what: Corrupt,
+    },
+    /// The type of the items cannot be used.
+    #[error("{path}: dtype of the array")]
+    Dtype {
+        /// The file that holds it.
+        path: String,
+        /// The cause.
+        source: blosc_dtype::Error,
+    },
+    /// A chunk cannot be decoded, or not encoded.
+    #[error("{path}: chunk {nchunk}")]
+    Chunk {
+        /// The file.
+        path: String,
+        /// The number of the chunk.
+        nchunk: u64,
+        /// The cause; its positions count from byte 16 of the file.
+        source: blosc_chunk::Error,
+    },
+    /// An element of an object array is not plain data.
+    #[error("{path}: pickle of element {nitem}")]
+    Pickle {
+        /// The file.
+        path: String,
+        /// The number of the element.
+        nitem: u64,
+        /// The cause.
+        source: PickleError,
+    },
+    /// More memory than the caller allows.
+    #[error("{needed} bytes needed for {path:?}, the limit is {limit}")]
+    Limit {
+        /// The file or directory.
+        path: String,
+        /// How much is needed.
+        needed: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
+    /// Something was asked for that cannot be had.
+    #[error("{0}")]
+    Param(#[from] Param),
+}
+
+impl Error {
+    /// Who has to act.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Io { .. } => Blame::Io,
+            Self::Corrupt { .. } | Self::Dtype { .. } => Blame::Data,
+            Self::Pickle { source, .. } => source.blame(),
+            Self::Chunk { source, .. } => source.blame(),
+            Self::Limit { .. } => Blame::Limit,
+            Self::Param(_) => Blame::Usage,
+        }
+    }
+
+    pub(crate) fn corrupt(path: impl Into<String>, what: Corrupt) -> Self {
+        Self::Corrupt { path: path.into(), what }
+    }
+
+    pub(crate) fn io(path: impl Into<String>, source: io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+}

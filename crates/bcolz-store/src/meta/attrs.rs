@@ -1,0 +1,72 @@
+//! `__attrs__`: what users wrote about their data. It can be damaged without harm to the data.
+
+use super::{attrs_path, parse_object};
+use crate::error::Result;
+use crate::json::Json;
+use crate::note::Fault;
+use crate::store::{Store, read_metadata};
+
+/// Attributes in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attrs {
+    entries: Vec<(String, Json)>,
+}
+
+impl Attrs {
+    /// The value of an attribute.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
+    }
+
+    /// Names and values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.entries.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Number of attributes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Sets an attribute; a new one comes last.
+    pub fn set(&mut self, name: &str, value: impl Into<Json>) {
+        let value = value.into();
+        match self.entries.iter_mut().find(|(found, _)| found == name) {
+            Some(entry) => entry.1 = value,
+            None => self.entries.push((name.to_owned(), value)),
+        }
+    }
+
+    /// Removes an attribute; false if there was none.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let before = self.len();
+        self.entries.retain(|(found, _)| found != name);
+        self.len() < before
+    }
+
+    /// The text of the file.
+    pub(crate) fn to_text(&self) -> String {
+        format!("{}\n", Json::Object(self.entries.clone()))
+    }
+
+    /// The attributes of the data set at `path`; a missing or empty file stands for none, and is a fault.
+    pub(crate) fn read(store: &dyn Store, path: &str) -> Result<(Self, Option<Fault>)> {
+        let path = attrs_path(path);
+        match read_metadata(store, &path)?.as_deref() {
+            None => Ok((Self::default(), Some(Fault::AttrsMissing))),
+            Some([]) => Ok((Self::default(), Some(Fault::AttrsEmpty))),
+            Some(bytes) => match parse_object(&path, bytes)? {
+                Json::Object(entries) => Ok((Self { entries }, None)),
+                _ => Ok((Self::default(), None)),
+            },
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A directory of either kind, and all of them below another one.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::carray::{CArray, Report};
+use crate::ctable::{self, CTable};
+use crate::error::{Error, Result};
+use crate::meta;
+use crate::params::OpenOptions;
+use crate::store::{self, DirStore, Store, join};
+
+/// An array or a table.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one is opened, not a list of them")]
+pub enum DataSet {
+    /// A directory without `__rootdirs__`.
+    CArray(CArray),
+    /// A directory with it.
+    CTable(CTable),
+}
+
+/// Opens what is in a directory.
+///
+/// # Errors
+///
+/// As [`CArray::open`] and [`CTable::open`].
+pub fn open(rootdir: impl AsRef<Path>) -> Result<DataSet> {
+    open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+}
+
+/// Opens what is at `path` of a store.
+///
+/// # Errors
+///
+/// As [`CArray::open_in`] and [`CTable::open_in`].
+pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<DataSet> {
+    if ctable::is_table(&*store, path)? {
+        return CTable::open_in(store, path, options).map(DataSet::CTable);
+    }
+    CArray::open_column(store, path, options).map(DataSet::CArray)
+}
+
+impl DataSet {
+    /// Rows.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::CArray(array) => array.len(),
+            Self::CTable(table) => table.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Decodes everything.
+    ///
+    /// # Errors
+    ///
+    /// As [`CArray::verify`] and [`CTable::verify`].
+    pub fn verify(&self) -> Result<Report> {
+        match self {
+            Self::CArray(array) => array.verify(),
+            Self::CTable(table) => table.verify(),
+        }
+    }
+}
+
+/// What was found on a walk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Found {
+    /// Where it lies below the directory of the walk.
+    pub path: String,
+    /// Whether it is a table.
+    pub is_table: bool,
+}
+
+/// All arrays and tables below a directory, in the order of their paths; columns of a table belong to it.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// use bcolz_store::{CArrayWriter, CreateOptions, Dtype};
+///
+/// let options = CreateOptions::new(Dtype::parse("int16")?);
+/// let create = |name| CArrayWriter::create(dir.path().join(name), &options);
+/// create("prices")?.finish()?;
+/// create("volumes")?.finish()?;
+/// let mut found = bcolz_store::walk(dir.path());
+/// assert_eq!(found.next().transpose()?.map(|found| found.path).as_deref(), Some("prices"));
+/// assert_eq!(found.count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn walk(dir: impl AsRef<Path>) -> Walk {
+    walk_in(Arc::new(DirStore::new(dir.as_ref())), "")
+}
+
+/// The same for a store.
+#[must_use]
+pub fn walk_in(store: Arc<dyn Store>, path: &str) -> Walk {
+    Walk { store, todo: vec![(path.to_owned(), 0)] }
+}
+
+/// Arrays and tables below a directory; made by [`walk`].
+#[derive(Clone, Debug)]
+pub struct Walk {
+    store: Arc<dyn Store>,
+    /// Directories still to be looked at, the next one last, and how deep they are.
+    todo: Vec<(String, usize)>,
+}
+
+impl Walk {
+    /// What is at `path`, if it is a data set; its directories are looked at next if not.
+    fn visit(&mut self, path: String, depth: usize) -> Result<Option<Found>> {
+        if ctable::is_table(&*self.store, &path)? {
+            return Ok(Some(Found { path, is_table: true }));
+        }
+        let has = |path: &str| store::has_file(&*self.store, path);
+        if has(&meta::storage_path(&path))? && has(&meta::sizes_path(&path))? {
+            return Ok(Some(Found { path, is_table: false }));
+        }
+        if depth < MAX_DEPTH {
+            let mut entries = self.store.list(&path).map_err(|source| Error::io(&path, source))?;
+            entries.sort_by(|a, b| b.cmp(a));
+            let dirs = entries.into_iter().filter(|entry| entry.is_dir);
+            self.todo.extend(dirs.map(|entry| (join(&path, &entry.name), depth + 1)));
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Result<Found>;
+
+    /// The next data set; what cannot be looked at is an error of its own, and the walk goes on.
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some((path, depth)) = self.todo.pop() {
+            if let Some(found) = self.visit(path, depth).transpose() {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// Directories deeper than this are not looked into.
+const MAX_DEPTH: usize = 64;

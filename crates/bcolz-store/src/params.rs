@@ -1,0 +1,205 @@
+//! What callers may choose: how data sets are read, and how arrays are compressed.
+
+use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, Threads};
+
+/// How to read a data set.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
+    pub dparams: DParams,
+    /// How many chunks are decoded at once where several are asked for. Default: as many as there are processors.
+    pub threads: Threads,
+    /// Bytes of data to decode ahead at once. Default: 64 MiB.
+    pub max_memory: u64,
+    /// The most bytes that one call may return in a buffer of ours. Default: any; it grows only as chunks are found.
+    pub max_nbytes: u64,
+    /// What to do with a table whose columns cannot all be used.
+    pub broken_columns: BrokenColumns,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            dparams: DParams::default(),
+            threads: Threads::Auto,
+            max_memory: 64 << 20,
+            max_nbytes: u64::MAX,
+            broken_columns: BrokenColumns::default(),
+        }
+    }
+}
+
+/// One method for each field, to be chained.
+impl OpenOptions {
+    /// With other parameters for decoding chunks.
+    #[must_use]
+    pub fn dparams(self, dparams: DParams) -> Self {
+        Self { dparams, ..self }
+    }
+
+    /// With another number of chunks at once.
+    #[must_use]
+    pub fn threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// With another bound for data decoded ahead (bytes).
+    #[must_use]
+    pub fn max_memory(self, max_memory: u64) -> Self {
+        Self { max_memory, ..self }
+    }
+
+    /// With another bound for returned buffers (bytes).
+    #[must_use]
+    pub fn max_nbytes(self, max_nbytes: u64) -> Self {
+        Self { max_nbytes, ..self }
+    }
+
+    /// With another treatment of broken columns.
+    #[must_use]
+    pub fn broken_columns(self, broken_columns: BrokenColumns) -> Self {
+        Self { broken_columns, ..self }
+    }
+}
+
+/// What to do with a table whose columns cannot all be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BrokenColumns {
+    /// The first of them is the error of opening the table.
+    #[default]
+    Refuse,
+    /// They are left out, with a note.
+    Skip,
+}
+
+/// How an array is compressed. The default is that of bcolz since 1.1.0: LZ4 at level 5 with shuffle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CParams {
+    /// 0 to 9.
+    pub clevel: u8,
+    /// The filter.
+    pub shuffle: Shuffle,
+    /// The codec.
+    pub cname: Cname,
+    /// Significant decimal digits to keep of floats; 0 for all.
+    pub quantize: u8,
+}
+
+impl Default for CParams {
+    fn default() -> Self {
+        Self { clevel: 5, shuffle: Shuffle::Byte, cname: Cname::Lz4, quantize: 0 }
+    }
+}
+
+/// One method for each field, to be chained.
+impl CParams {
+    /// With another level.
+    #[must_use]
+    pub const fn clevel(self, clevel: u8) -> Self {
+        Self { clevel, ..self }
+    }
+
+    /// With another filter.
+    #[must_use]
+    pub const fn shuffle(self, shuffle: Shuffle) -> Self {
+        Self { shuffle, ..self }
+    }
+
+    /// With another codec.
+    #[must_use]
+    pub const fn cname(self, cname: Cname) -> Self {
+        Self { cname, ..self }
+    }
+
+    /// With another number of significant digits.
+    #[must_use]
+    pub const fn quantize(self, quantize: u8) -> Self {
+        Self { quantize, ..self }
+    }
+
+    /// The parameters of chunks with items of `typesize` bytes.
+    pub(crate) fn to_chunk(self, typesize: usize) -> blosc_chunk::CParams {
+        let filters = match self.shuffle {
+            Shuffle::None => Pipeline::EMPTY,
+            Shuffle::Byte => Pipeline::SHUFFLE,
+            Shuffle::Bit => Pipeline::from_slots([0, 0, 0, 0, 0, 2], [0; 6]),
+        };
+        blosc_chunk::CParams::default()
+            .target(Target::Blosc1_14)
+            .codec(self.cname.codec())
+            .level(Level::try_from(self.clevel).unwrap_or_default())
+            .filters(filters)
+            .typesize(typesize)
+    }
+}
+
+/// The filter before the codec.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shuffle {
+    /// None.
+    None,
+    /// Bytes of equal significance side by side.
+    #[default]
+    Byte,
+    /// Bits of equal significance side by side. Releases before 1.0.0 return wrong data for it.
+    Bit,
+}
+
+impl Shuffle {
+    /// The number in `meta/storage`.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Byte => 1,
+            Self::Bit => 2,
+        }
+    }
+}
+
+/// The codecs of bcolz.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cname {
+    /// `blosclz`
+    BloscLz,
+    /// `lz4`
+    #[default]
+    Lz4,
+    /// `lz4hc`
+    Lz4Hc,
+    /// `snappy`: not in builds of the fork.
+    Snappy,
+    /// `zlib`
+    Zlib,
+    /// `zstd`: since 1.1.2.
+    Zstd,
+}
+
+impl Cname {
+    /// The codec of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        CNAMES.iter().find(|(_, known, _)| *known == name).map(|(cname, ..)| *cname)
+    }
+
+    /// Its name in `meta/storage`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        CNAMES.iter().find(|(cname, ..)| *cname == self).map_or("lz4", |(_, name, _)| name)
+    }
+
+    fn codec(self) -> CodecId {
+        CNAMES.iter().find(|(cname, ..)| *cname == self).map_or(CodecId::LZ4, |(_, _, codec)| *codec)
+    }
+}
+
+const CNAMES: [(Cname, &str, CodecId); 6] = [
+    (Cname::BloscLz, "blosclz", CodecId::BLOSCLZ),
+    (Cname::Lz4, "lz4", CodecId::LZ4),
+    (Cname::Lz4Hc, "lz4hc", CodecId::LZ4HC),
+    (Cname::Snappy, "snappy", CodecId::SNAPPY),
+    (Cname::Zlib, "zlib", CodecId::ZLIB),
+    (Cname::Zstd, "zstd", CodecId::ZSTD),
+];

@@ -1,0 +1,428 @@
+//! What is written: as bcolz writes it, and never in a state that cannot be read.
+
+use core::sync::atomic::{AtomicI64, Ordering};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use bcolz_store::store::{DirStore, Durability, Entry, MemoryStore, Store};
+use bcolz_store::{
+    CArray, CArrayWriter, CParams, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, Result, open,
+};
+use blosc_io::ReadAt;
+use blosc_testdata::fixture;
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn int32(chunklen: u64) -> CreateOptions {
+    CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(chunklen))
+}
+
+fn rows(range: core::ops::Range<i32>) -> Vec<u8> {
+    range.flat_map(i32::to_le_bytes).collect()
+}
+
+fn memory(options: &CreateOptions) -> (Arc<MemoryStore>, CArrayWriter) {
+    let store = Arc::new(MemoryStore::new());
+    let writer = CArrayWriter::create_in(store.clone(), "", options).unwrap();
+    (store, writer)
+}
+
+fn reopen(store: &Arc<MemoryStore>) -> CArray {
+    CArray::open_in(store.clone(), "", &OpenOptions::default()).unwrap()
+}
+
+fn text(store: &dyn Store, path: &str) -> String {
+    let file = store.open(path).unwrap();
+    let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+    file.read_exact_at(0, &mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What bcolz wrote in one go, and its data: not appended to, not trimmed, and with all keys.
+fn written_at_once() -> Vec<(String, CArray)> {
+    let list: Vec<Value> = serde_json::from_slice(&fixture::read("bcolz/expected.json").unwrap()).unwrap();
+    let names = list.iter().filter(|set| set["kind"] == "carray").map(|set| set["name"].as_str().unwrap());
+    let life = [
+        "ca_appended",
+        "ca_setitem",
+        "ca_trim_stale",
+        "ca_trim_negative_cbytes",
+        "ca_unflushed",
+        "ca_trimmed",
+    ];
+    let is_plain = |name: &&str| name.starts_with("ca_") && !life.contains(name);
+    let open = |name: &str| match open(fixture::path("bcolz").join(name)).unwrap() {
+        DataSet::CArray(array) if !array.is_object() => Some((name.to_owned(), array)),
+        _ => None,
+    };
+    names.filter(is_plain).filter_map(open).collect()
+}
+
+fn options_of(array: &CArray) -> CreateOptions {
+    CreateOptions::new(array.dtype().clone())
+        .row_shape(array.shape()[1..].to_vec())
+        .chunklen(Some(array.chunklen()))
+        .expectedlen(array.expectedlen().map(|len| len.try_into().unwrap()))
+        .cparams(array.cparams())
+        .dflt(array.dflt().cloned())
+        .attrs(array.attrs().unwrap())
+}
+
+#[test]
+fn metadata_are_those_of_the_original_byte_by_byte() {
+    let sets = written_at_once();
+    assert!(sets.len() > 50, "{}", sets.len());
+    for (name, array) in sets {
+        let original = DirStore::new(fixture::path("bcolz").join(&name));
+        let (store, mut writer) = memory(&options_of(&array));
+        writer.append(&array.read(0..array.len()).unwrap()).unwrap();
+        writer.finish().unwrap();
+        for path in ["__attrs__", "meta/storage"] {
+            assert_eq!(text(&*store, path), text(&original, path), "{name}/{path}");
+        }
+        check_sizes(&name, &text(&*store, "meta/sizes"), &text(&original, "meta/sizes"));
+        check_chunks(&name, &array, &*store, &original);
+    }
+}
+
+/// Equal but for `cbytes`, which depends on the codec.
+fn check_sizes(name: &str, found: &str, expected: &str) {
+    let before = |text: &str| text.split("\"cbytes\"").next().unwrap().to_owned();
+    assert_eq!(before(found), before(expected), "{name}");
+    let cbytes = |text: &str| serde_json::from_str::<Value>(text).unwrap()["cbytes"].as_f64().unwrap();
+    assert!(cbytes(found) <= 1.1 * cbytes(expected) + 64.0, "{name}: {found}{expected}");
+}
+
+/// The first 28 bytes of each file are the same: all but the compressed size.
+fn check_chunks(name: &str, array: &CArray, store: &dyn Store, original: &dyn Store) {
+    for nchunk in 0..array.nchunks() {
+        let start = |store: &dyn Store| {
+            let mut bytes = [0; 28];
+            store.open(&format!("data/__{nchunk}.blp")).unwrap().read_exact_at(0, &mut bytes).unwrap();
+            bytes
+        };
+        let (found, expected) = (start(store), start(original));
+        // Whether a chunk is stored as it is depends on what the codec makes of it.
+        let stored = 0x02;
+        if (found[18] ^ expected[18]) & stored == 0 {
+            assert_eq!(found, expected, "{name} chunk {nchunk}");
+        }
+    }
+}
+
+#[test]
+fn default_lengths_of_chunks_are_those_of_the_original() {
+    for name in ["ca_one", "ca_large", "ca_empty", "ca_V7"] {
+        let array = CArray::open(fixture::path("bcolz").join(name)).unwrap();
+        let (_, writer) = memory(&options_of(&array).chunklen(None));
+        assert_eq!(writer.chunklen(), array.chunklen(), "{name}");
+    }
+}
+
+#[test]
+fn a_life_leaves_the_files_that_the_format_document_tells() {
+    let (store, mut writer) = memory(&int32(10));
+    let files = |store: &Arc<MemoryStore>| {
+        let mut files: Vec<(u64, usize)> = Vec::new();
+        for Entry { name, .. } in store.list("data").unwrap() {
+            let number = name.trim_start_matches("__").trim_end_matches(".blp").parse().unwrap();
+            let mut nbytes = [0; 4];
+            store.open(&format!("data/{name}")).unwrap().read_exact_at(20, &mut nbytes).unwrap();
+            files.push((number, u32::from_le_bytes(nbytes) as usize / 4));
+        }
+        files.sort_unstable();
+        files.into_iter().map(|(_, rows)| rows).collect::<Vec<_>>()
+    };
+    let len = |store: &Arc<MemoryStore>| reopen(store).len();
+    writer.append(&rows(0..25)).unwrap();
+    writer.flush().unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 5], 25));
+    writer.append(&rows(25..28)).unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 5], 25));
+    writer.flush().unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 8], 28));
+    writer.append(&rows(28..30)).unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10], 28));
+    writer.flush().unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10], 30));
+    writer.append(&rows(30..44)).unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10, 10], 30));
+    writer.flush().unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10, 10, 4], 44));
+    // bcolz leaves the last file behind here.
+    writer.trim(4).unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10, 10], 40));
+    writer.append(&rows(40..41)).unwrap();
+    writer.flush().unwrap();
+    writer.trim(3).unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10, 8], 38));
+    writer.trim(15).unwrap();
+    assert_eq!((files(&store), len(&store)), (vec![10, 10, 3], 23));
+    assert_eq!(reopen(&store).read(0..23).unwrap(), rows(0..23));
+}
+
+/// A change of an array.
+#[derive(Clone, Debug)]
+enum Change {
+    Append(usize),
+    Write { at: usize, len: usize },
+    Trim(usize),
+    Resize(usize),
+    Flush,
+    Reopen,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (0_usize..35).prop_map(Change::Append),
+        (0_usize..60, 0_usize..25).prop_map(|(at, len)| Change::Write { at, len }),
+        (0_usize..40).prop_map(Change::Trim),
+        (0_usize..70).prop_map(Change::Resize),
+        Just(Change::Flush),
+        Just(Change::Reopen),
+    ]
+}
+
+/// The same change of a vector and of an array.
+fn apply(change: &Change, step: i32, model: &mut Vec<i32>, writer: &mut CArrayWriter) -> Result<()> {
+    let fresh = |len: usize| (0..i32::try_from(len).unwrap()).map(|i| step * 1000 + i).collect::<Vec<i32>>();
+    let bytes = |values: &[i32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    match *change {
+        Change::Append(len) => {
+            model.extend(fresh(len));
+            writer.append(&bytes(&fresh(len)))
+        }
+        Change::Write { at, len } => {
+            let at = at.min(model.len());
+            let len = len.min(model.len() - at);
+            model[at..at + len].copy_from_slice(&fresh(len));
+            writer.write_rows(at as u64, &bytes(&fresh(len)))
+        }
+        Change::Trim(len) => {
+            let len = len.min(model.len());
+            model.truncate(model.len() - len);
+            writer.trim(len as u64)
+        }
+        Change::Resize(len) => {
+            model.resize(len, -7);
+            writer.resize(len as u64)
+        }
+        Change::Flush | Change::Reopen => writer.flush(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn any_life_of_an_array_is_that_of_a_vector(
+        changes in proptest::collection::vec(change(), 0..12),
+        chunklen in 1_u64..20,
+    ) {
+        let (store, mut writer) = memory(&int32(chunklen).dflt(Some(Json::Int(-7))));
+        let mut model = Vec::new();
+        for (step, change) in (1..).zip(&changes) {
+            apply(change, step, &mut model, &mut writer).unwrap();
+            if let Change::Reopen = change {
+                writer = CArrayWriter::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
+            }
+        }
+        writer.finish().unwrap();
+        let array = reopen(&store);
+        prop_assert_eq!(array.read_as::<i32>(0..array.len()).unwrap(), model);
+        let report = array.verify().unwrap();
+        prop_assert!(report.is_sound() && report.notes.is_empty(), "{:?}", report);
+    }
+}
+
+/// A store that fails for good after some changes, like a machine that loses its power.
+#[derive(Debug)]
+struct Dying {
+    inner: Arc<MemoryStore>,
+    left: AtomicI64,
+}
+
+impl Dying {
+    fn new(inner: Arc<MemoryStore>, left: i64) -> Arc<Self> {
+        Arc::new(Self { inner, left: AtomicI64::new(left) })
+    }
+
+    fn live(&self) -> io::Result<()> {
+        if self.left.fetch_sub(1, Ordering::Relaxed) > 0 {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+    }
+}
+
+impl Store for Dying {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        self.inner.open(path)
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        self.inner.list(path)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.live()?;
+        self.inner.write(path, bytes)
+    }
+
+    fn create_dir(&self, path: &str) -> io::Result<()> {
+        self.live()?;
+        self.inner.create_dir(path)
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        self.live()?;
+        self.inner.remove(path)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.live()?;
+        self.inner.rename(from, to)
+    }
+}
+
+/// Runs changes until the store dies, for every number of changes of the store that it can live through; each state
+/// that is left is given to `check`.
+fn die_everywhere(
+    before: &MemoryStore,
+    run: impl Fn(Arc<dyn Store>) -> Result<()>,
+    mut check: impl FnMut(&Arc<MemoryStore>),
+) {
+    for left in 0.. {
+        let inner = Arc::new(before.clone());
+        let result = run(Dying::new(inner.clone(), left));
+        check(&inner);
+        if result.is_ok() {
+            assert!(left > 0);
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
+    for (from, to) in
+        [(25, 28), (25, 30), (25, 71), (30, 31), (0, 1), (44, 40), (44, 41), (44, 23), (30, 20), (5, 0)]
+    {
+        let (store, mut writer) = memory(&int32(10));
+        writer.append(&rows(0..from)).unwrap();
+        writer.finish().unwrap();
+        let run = |store: Arc<dyn Store>| {
+            let mut writer = CArrayWriter::open_in(store, "", &OpenOptions::default())?;
+            if from < to {
+                writer.append(&rows(from..to))?;
+                writer.finish()
+            } else {
+                writer.trim(u64::try_from(from - to).unwrap())
+            }
+        };
+        let mut seen = BTreeMap::new();
+        die_everywhere(&store, run, |left| {
+            let array = reopen(left);
+            assert_eq!(array.read(0..array.len()).unwrap(), rows(0..i32::try_from(array.len()).unwrap()));
+            *seen.entry(array.len()).or_insert(0) += 1;
+            // It can be gone on with.
+            let mut writer = CArrayWriter::open_in(left.clone(), "", &OpenOptions::default()).unwrap();
+            let len = i32::try_from(writer.len()).unwrap();
+            writer.append(&rows(len..len + 17)).unwrap();
+            writer.finish().unwrap();
+            assert_eq!(reopen(left).read(0..array.len() + 17).unwrap(), rows(0..len + 17));
+        });
+        let lengths: Vec<u64> = seen.into_keys().collect();
+        let mut expected = [u64::try_from(from).unwrap(), u64::try_from(to).unwrap()];
+        expected.sort_unstable();
+        assert_eq!(lengths, expected);
+    }
+}
+
+#[test]
+fn a_crash_while_creating_leaves_nothing_or_an_empty_array() {
+    let mut opened = 0;
+    die_everywhere(
+        &MemoryStore::new(),
+        |store| CArrayWriter::create_in(store, "", &int32(10))?.finish(),
+        |left| opened += u32::from(CArray::open_in(left.clone(), "", &OpenOptions::default()).is_ok()),
+    );
+    assert_eq!(opened, 1);
+}
+
+#[test]
+fn every_codec_and_durability_reads_back() {
+    let dir = tempfile::tempdir().unwrap();
+    for (i, cname) in [Cname::BloscLz, Cname::Lz4, Cname::Lz4Hc, Cname::Snappy, Cname::Zlib, Cname::Zstd]
+        .into_iter()
+        .enumerate()
+    {
+        let durability = [Durability::PowerLoss, Durability::ProcessDeath][i % 2];
+        let root = dir.path().join(cname.name());
+        let options = int32(100).cparams(CParams::default().cname(cname)).durability(durability);
+        let mut writer = CArrayWriter::create(&root, &options).unwrap();
+        writer.append(&rows(0..1234)).unwrap();
+        writer.set_attr("n", 3.5).unwrap();
+        writer.finish().unwrap();
+        let mut writer = CArrayWriter::open(&root).unwrap();
+        writer.append(&rows(1234..1301)).unwrap();
+        writer.trim(1).unwrap();
+        writer.finish().unwrap();
+        let array = CArray::open(&root).unwrap();
+        assert_eq!(array.read(0..array.len()).unwrap(), rows(0..1300), "{cname:?}");
+        assert_eq!(array.attrs().unwrap().get("n"), Some(&Json::Float(3.5)));
+        assert!(array.verify().unwrap().notes.is_empty());
+        assert!(
+            std::fs::read_dir(root.join("data"))
+                .unwrap()
+                .all(|entry| { entry.unwrap().file_name().to_string_lossy().ends_with(".blp") })
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_written() {
+    let refused = |options: &CreateOptions| {
+        let store = Arc::new(MemoryStore::new());
+        let error = CArrayWriter::create_in(store.clone(), "a", options).unwrap_err();
+        assert!(store.list("").unwrap().is_empty());
+        error.to_string()
+    };
+    assert_eq!(refused(&int32(0)), "chunklen 0 is outside 1..=536870907");
+    assert_eq!(refused(&int32(1).cparams(CParams::default().clevel(10))), "clevel 10 is outside 0..=9");
+    assert_eq!(refused(&int32(1).cparams(CParams::default().quantize(3))), "quantize of items of type int32");
+    assert_eq!(refused(&int32(1).row_shape(vec![0])), "size of a row 0 is outside 1..=2147483631");
+    assert_eq!(
+        refused(&CreateOptions::new(Dtype::parse("object").unwrap())),
+        "arrays of object are not written"
+    );
+    assert_eq!(
+        refused(&int32(1).dflt(Some(Json::Float(0.5)))),
+        "a/meta/storage: fill value 0.5 does not fit the dtype"
+    );
+    let (store, mut writer) = memory(&int32(10));
+    assert_eq!(
+        writer.append(&[1, 2, 3]).unwrap_err().to_string(),
+        "3 bytes are no whole number of rows of 4 bytes"
+    );
+    assert_eq!(writer.trim(1).unwrap_err().to_string(), "rows 0..1 of 0");
+    assert_eq!(writer.write_rows(0, &[0; 4]).unwrap_err().to_string(), "rows 0..1 of 0");
+    drop(writer);
+    let again = CArrayWriter::create_in(store, "", &int32(10)).unwrap_err();
+    assert_eq!(again.to_string(), "data exists");
+}
+
+#[test]
+fn quantized_floats_are_those_of_the_original() {
+    let original = CArray::open(fixture::path("bcolz/ca_quantize2")).unwrap();
+    let data = original.read(0..original.len()).unwrap();
+    let noisy: Vec<u8> = data
+        .chunks(8)
+        .flat_map(|item| (f64::from_le_bytes(item.try_into().unwrap()) + 0.0003).to_le_bytes())
+        .collect();
+    let (store, mut writer) = memory(&options_of(&original));
+    writer.append(&noisy).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(reopen(&store).read(0..original.len()).unwrap(), data);
+}

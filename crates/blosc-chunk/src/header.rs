@@ -8,6 +8,7 @@ use blosc_codecs::{CodecId, FormatId};
 use blosc_filters::{BitshuffleRule, FilterId, Pipeline};
 use zerocopy::{FromBytes, IntoBytes};
 
+use crate::blocksize::MIN_BUFFER_2;
 use crate::raw::{RawExtension, RawHeader};
 use crate::{Blosc2Flags, Blosc2Flags2, Corrupt, Error, Flags, Result, SpecialKind};
 
@@ -190,8 +191,11 @@ impl ChunkHeader {
 
     /// The format of the streams.
     #[must_use]
-    pub const fn format(&self) -> FormatId {
-        self.flags.format()
+    pub fn format(&self) -> FormatId {
+        match &self.extension {
+            Some(extension) if self.is_mislabelled() => extension.udcodec.format(),
+            _ => self.flags.format(),
+        }
     }
 
     /// The codec that wrote the streams, as far as the header tells: a short one does not tell LZ4 from LZ4HC.
@@ -230,8 +234,8 @@ impl ChunkHeader {
 
     /// Whether the plain data follow the header.
     #[must_use]
-    pub const fn is_memcpyed(&self) -> bool {
-        self.flags.has(Flags::MEMCPYED)
+    pub fn is_memcpyed(&self) -> bool {
+        self.flags.has(Flags::MEMCPYED) && !self.is_mislabelled()
     }
 
     /// Whether the blocks have individual sizes.
@@ -272,6 +276,18 @@ impl ChunkHeader {
     }
 
     /// Bytes of the repeated value of a special chunk.
+    /// Whether the flags are those of a copy, and the rest is none. C-Blosc2 to 3.3.5 sets them for data that are too few
+    /// to be worth it, but compresses them all the same if a dictionary was asked for; always split, as the flags say.
+    /// Where the sizes happen to be those of a copy, nothing tells.
+    pub(crate) fn is_mislabelled(&self) -> bool {
+        let up_front = self.flags.0 == Flags::EXTENDED | Flags::MEMCPYED;
+        let is_small = (1..MIN_BUFFER_2).contains(&self.nbytes());
+        let has_dict = |codec| matches!(codec, CodecId::LZ4 | CodecId::LZ4HC | CodecId::ZSTD);
+        let codec = self.extension.map(|e| e.udcodec).filter(|codec| has_dict(*codec));
+        let is_copy = self.cbytes() == self.nbytes().saturating_add(self.header_len());
+        up_front && is_small && codec.is_some() && !is_copy && self.version > 3
+    }
+
     pub(crate) fn value_len(&self) -> usize {
         self.cbytes().saturating_sub(Self::MAX_LEN)
     }

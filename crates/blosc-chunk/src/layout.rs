@@ -204,12 +204,18 @@ fn salvage(header: &ChunkHeader, head: &[u8]) -> Option<Layout> {
     (first == layout.data_start).then_some(Layout { literal_blocksize, ..layout })
 }
 
-/// The grid of the block size rounded down to whole items, where that makes a difference.
+/// The grid of the block size rounded down to whole items, or, of data shorter than an item, to 1, where that makes a
+/// difference.
 fn rounded(header: &ChunkHeader) -> Option<Grid> {
     let literal = header_grid(header);
-    let rest = literal.blocksize.checked_rem(header.typesize())?;
-    let differs = header.version() > 2 && literal.blocksize > header.typesize() && rest != 0;
-    differs.then(|| Grid::new(literal.nbytes, literal.blocksize.saturating_sub(rest)))
+    let blocksize = if literal.nbytes < header.typesize() {
+        1
+    } else {
+        let rest = literal.blocksize.checked_rem(header.typesize())?;
+        literal.blocksize.checked_sub(rest).filter(|&blocksize| blocksize > 0)?
+    };
+    let differs = header.version() > 2 && blocksize < literal.blocksize;
+    differs.then(|| Grid::new(literal.nbytes, blocksize))
 }
 
 fn split_rule(header: &ChunkHeader, grid: &Grid) -> Split {

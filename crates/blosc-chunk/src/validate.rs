@@ -79,6 +79,8 @@ pub enum Note {
     },
     /// A memcpyed chunk claims a dictionary; C-Blosc2 often cannot read it back.
     DictOfCopy,
+    /// The flags are those of a copy, but the data are compressed; C-Blosc2 cannot read the chunk back.
+    Mislabelled,
     /// Bytes of the chunk that no block uses.
     Gaps {
         /// How many.
@@ -157,6 +159,7 @@ fn notes(chunk: &Chunk<'_>, is_literal: bool) -> Vec<Note> {
         used.filter(|_| chunk.layout().is_salvaged() && !is_literal)
             .map(|used| Note::Blocksize { stored, used }),
         dict_of_copy.then_some(Note::DictOfCopy),
+        header.is_mislabelled().then_some(Note::Mislabelled),
         (header.kind() == Kind::Special(SpecialKind::Uninit)).then_some(Note::Uninit),
         header.is_instrumented().then_some(Note::Instrumented),
     ];

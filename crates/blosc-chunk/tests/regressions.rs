@@ -3,7 +3,7 @@
 // Sizes of a few bytes.
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
 
-use blosc_chunk::{Chunk, Depth, Scratch, decompress};
+use blosc_chunk::{Chunk, Depth, Note, Scratch, decompress};
 
 /// C-Blosc2 3.3.5 marks empty data, compressed with a dictionary, as memcpyed and as a chunk of zeros.
 #[test]
@@ -42,4 +42,42 @@ fn parts_of_a_chunk_with_a_doubtful_block_size_agree_with_the_whole() {
         }
         assert!(chunk.validate(Depth::Decode, &mut scratch).is_ok());
     }
+}
+
+/// Written by C-Blosc2 3.3.5, which cannot read them: few data, and a dictionary was asked for.
+#[test]
+fn compressed_data_with_the_flags_of_a_copy_are_read() {
+    let head = |typesize, nbytes, cbytes, codec| {
+        let mut head = [5, 1, 7, typesize, nbytes, 0, 0, 0, nbytes, 0, 0, 0, cbytes, 0, 0, 0].to_vec();
+        head.extend([0, 0, 0, 0, 0, 1, codec, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        head
+    };
+    let runs =
+        [head(4, 28, 54, 1), b"\x24\0\0\0\xff\xff\xff\xff\x01\xfe\xff\xff\xff\x01\0\0\0\0\0\0\0\0".to_vec()];
+    let coded = [head(1, 31, 54, 2), b"\x24\0\0\0\x0e\0\0\0\x4fabcd\x04\0\x03\x50cdxyz".to_vec()];
+    let mut zeros = head(4, 28, 32, 5);
+    zeros[31] = 0x10;
+    let text = b"abcdabcdabcdabcdabcdabcdabcdxyz".to_vec();
+    let cases = [(runs.concat(), b"\x01\x02\0\0".repeat(7)), (coded.concat(), text), (zeros, vec![0; 28])];
+    for (bytes, data) in cases {
+        assert_eq!(decompress(&bytes).unwrap(), data);
+        let chunk = Chunk::parse(&bytes).unwrap();
+        let report = chunk.validate(Depth::Decode, &mut Scratch::default());
+        assert!(report.is_ok() && report.notes.contains(&Note::Mislabelled), "{report:?}");
+        assert!(!chunk.header().is_memcpyed());
+        assert_eq!(chunk.header().to_bytes(), bytes[..32]);
+    }
+}
+
+/// C-Blosc2 3.3.5 cuts data that are shorter than an item into blocks of one byte, and stores the block size of the caller.
+#[test]
+fn data_shorter_than_an_item_have_blocks_of_one_byte() {
+    let mut chunk =
+        b"\x05\x01\x35\x08\x03\0\0\0\x03\0\0\0\x3b\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    for nblock in 0..3_u32 {
+        chunk.extend_from_slice(&(44 + 5 * nblock).to_le_bytes());
+    }
+    chunk.extend_from_slice(b"\xff\xff\xff\xff\x01\xfe\xff\xff\xff\x01\xfd\xff\xff\xff\x01");
+    assert_eq!(decompress(&chunk).unwrap(), [1, 2, 3]);
+    assert_eq!(Chunk::parse(&chunk).unwrap().blocksize(), Some(1));
 }

@@ -10,7 +10,7 @@ mod theirs;
 mod vl;
 
 use blosc_chunk::{
-    Blame, Chunk, DParams, Decoder, Depth, Encoder, Kind, Limits, Note, Scratch, Target, Threads,
+    Blame, Chunk, DParams, Decoder, Depth, Encoder, Flags, Kind, Limits, Note, Scratch, Target, Threads,
 };
 use serde_json::Value;
 
@@ -123,12 +123,20 @@ fn judge(call: &Call, chunk: &[u8], theirs: Option<Theirs>, found: Result<Vec<u8
 
 /// Whether the chunk gives what went in. Delta in C loses the bytes after the last whole item of a block; three filters
 /// write into the data, which then are stored as they are, or referred to, or filtered again after they gave a
-/// dictionary.
+/// dictionary. And few data that were to have one are compressed, but marked as a copy, even where there are fewer of
+/// them than an item has.
 fn is_exact(call: &Call, chunk: &Chunk<'_>) -> bool {
     let refers = call.has(DELTA) && chunk.nblocks() > 1;
     let overwritten = call.nfilters() > 2 && (chunk.header().is_memcpyed() || refers || call.case.dict);
     let lossy = call.is_lossy() && !chunk.header().is_memcpyed();
-    !lossy && !overwritten && sound(call, chunk) == chunk.header().nbytes()
+    let header = chunk.header();
+    let few = call.case.dict && (header.nbytes() < header.typesize() || is_marked(chunk));
+    !lossy && !overwritten && !few && sound(call, chunk) == chunk.header().nbytes()
+}
+
+/// Whether the chunk has the flags of a copy that C decided on before it tried to compress.
+fn is_marked(chunk: &Chunk<'_>) -> bool {
+    chunk.header().is_memcpyed() && chunk.header().flags().0 == Flags::EXTENDED | Flags::MEMCPYED
 }
 
 /// How many bytes of the data C has not lost by delta.

@@ -155,6 +155,9 @@ pub(crate) fn note_text(note: &Note) -> Option<String> {
         Note::DictOfCopy => {
             "a stored chunk that claims a dictionary: C-Blosc2 often cannot read it".to_owned()
         }
+        Note::Mislabelled => {
+            "compressed data with the flags of stored ones: C-Blosc2 cannot read that".to_owned()
+        }
         Note::Gaps { nbytes } => format!("{nbytes} bytes belong to no block"),
         Note::Overlap { nblock } => format!("block {nblock} shares bytes with others"),
         Note::Uninit => "the data were never set".to_owned(),

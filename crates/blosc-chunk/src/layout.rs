@@ -163,17 +163,20 @@ pub(crate) fn read_i32(bytes: &[u8], at: usize) -> Option<i32> {
 /// How many bytes from the start of a chunk are needed to find its blocks, as far as `head`, which holds the header,
 /// tells already. Not more than the chunk has.
 pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
+    let table_of = |nblocks: usize| nblocks.saturating_mul(4).saturating_add(header.header_len());
+    // Of two block sizes that are possible, the smaller one, unless the chunk is too short for it.
+    let rounded = rounded(header).filter(|grid| table_of(grid.nblocks) <= header.cbytes());
     let nblocks = match header.kind() {
-        Kind::Regular => rounded(header).unwrap_or(header_grid(header)).nblocks,
+        Kind::Regular => rounded.unwrap_or(header_grid(header)).nblocks,
         Kind::Vl => header.blocksize(),
         _ => 0,
     };
-    let table = nblocks.saturating_mul(4).saturating_add(header.header_len());
+    let table = table_of(nblocks);
     let end = if header.has_dict() { table.saturating_add(4) } else { table };
     let dict = match read_i32(head, table) {
         Some(_) if !header.has_dict() => 0,
         // The dictionary may begin earlier.
-        Some(_) if rounded(header).is_some() => MAX_DICT,
+        Some(_) if rounded.is_some() => MAX_DICT,
         Some(dsize) => usize::try_from(dsize).unwrap_or(0).min(MAX_DICT),
         None => 0,
     };

@@ -3,7 +3,7 @@
 // Sizes of a few bytes.
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
 
-use blosc_chunk::{Chunk, Depth, Note, Scratch, decompress};
+use blosc_chunk::{Chunk, ChunkIndex, Depth, IndexStep, Note, Scratch, decompress};
 
 /// C-Blosc2 3.3.5 marks empty data, compressed with a dictionary, as memcpyed and as a chunk of zeros.
 #[test]
@@ -80,4 +80,13 @@ fn data_shorter_than_an_item_have_blocks_of_one_byte() {
     chunk.extend_from_slice(b"\xff\xff\xff\xff\x01\xfe\xff\xff\xff\x01\xfd\xff\xff\xff\x01");
     assert_eq!(decompress(&chunk).unwrap(), [1, 2, 3]);
     assert_eq!(Chunk::parse(&chunk).unwrap().blocksize(), Some(1));
+}
+
+/// Two blocks of four bytes, although an item has more than both: there is no room for the starts of blocks of one byte.
+#[test]
+fn an_index_needs_no_more_than_the_chunk_has() {
+    let chunk = b"\x05\x01\x35\x7f\x08\0\0\0\x04\0\0\0\x38\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\
+                  \x28\0\0\0\x30\0\0\0\x04\0\0\0abcd\x04\0\0\0efgh";
+    assert_eq!(decompress(chunk).unwrap(), b"abcdefgh");
+    assert!(matches!(ChunkIndex::parse(&chunk[..40]), Ok(IndexStep::Ready(index)) if index.nblocks() == 2));
 }

@@ -215,6 +215,11 @@ impl CArrayWriter {
         self.flush()
     }
 
+    /// The directory has another name now; nothing waits to be written.
+    pub(crate) fn moved(&mut self, path: String) {
+        self.path = path;
+    }
+
     /// The first half of a flush: whatever the new length needs is there afterwards.
     pub(crate) fn flush_chunks(&mut self) -> Result<()> {
         if self.tail_changed && !self.tail.is_empty() {

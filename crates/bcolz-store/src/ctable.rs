@@ -205,7 +205,8 @@ pub(crate) fn names_path(path: &str) -> String {
     join(path, "__rootdirs__")
 }
 
-fn parse_names(json: &crate::Json, path: &str) -> Result<Vec<String>> {
+/// The names in `__rootdirs__`, as they stand there.
+pub(crate) fn parse_names(json: &crate::Json, path: &str) -> Result<Vec<String>> {
     let names = need(json, path, "names")?;
     let list = names.as_array().ok_or_else(|| wrong_type(path, "names", "a list", names))?;
     let name = |name: &crate::Json| {

@@ -81,6 +81,31 @@ impl CArray {
         Ok(report)
     }
 
+    /// The rows of a chunk; those of one that cannot be read have the fill value, and come with the reason.
+    ///
+    /// # Errors
+    ///
+    /// [`Param`](crate::Param) where there is no such chunk or the array holds objects; `Limit` where the rows would be
+    /// too many for the limits; where the fill value is none.
+    pub fn salvage_chunk(&self, nchunk: u64) -> Result<(Vec<u8>, Option<Error>)> {
+        let start = nchunk.saturating_mul(self.layout.chunklen);
+        let rows = start..start.saturating_add(self.layout.rows_in(nchunk).max(1));
+        self.check_rows(&rows)?;
+        match self.read(rows.clone()) {
+            Ok(bytes) => Ok((bytes, None)),
+            Err(error) => {
+                let needed = self.layout.nbytes_of(rows.end - rows.start);
+                let limit = self.options.dparams.limits.max_nbytes;
+                if needed > limit {
+                    return Err(Error::Limit { path: self.path.clone(), needed, limit });
+                }
+                let row = self.dflt_row()?;
+                let rows = usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX);
+                Ok((row.repeat(rows), Some(error)))
+            }
+        }
+    }
+
     /// Bytes of data and typesize of a chunk that can be decoded.
     fn check_chunk(&self, nchunk: u64, data: &mut Vec<u8>, worker: &mut Worker) -> Result<(usize, usize)> {
         self.decode_chunk(nchunk, data, worker)?;

@@ -1,18 +1,17 @@
-//! What is written: as bcolz writes it, and never in a state that cannot be read.
+//! Arrays: as bcolz writes them, and never in a state that cannot be read.
 
-use core::sync::atomic::{AtomicI64, Ordering};
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
 
 use bcolz_store::store::{DirStore, Durability, Entry, MemoryStore, Store};
 use bcolz_store::{
     CArray, CArrayWriter, CParams, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, Result, open,
 };
-use blosc_io::ReadAt;
 use blosc_testdata::fixture;
 use proptest::prelude::*;
 use serde_json::Value;
+
+use crate::dying::states;
 
 fn int32(chunklen: u64) -> CreateOptions {
     CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(chunklen))
@@ -235,75 +234,6 @@ proptest! {
     }
 }
 
-/// A store that fails for good after some changes, like a machine that loses its power.
-#[derive(Debug)]
-struct Dying {
-    inner: Arc<MemoryStore>,
-    left: AtomicI64,
-}
-
-impl Dying {
-    fn new(inner: Arc<MemoryStore>, left: i64) -> Arc<Self> {
-        Arc::new(Self { inner, left: AtomicI64::new(left) })
-    }
-
-    fn live(&self) -> io::Result<()> {
-        if self.left.fetch_sub(1, Ordering::Relaxed) > 0 {
-            Ok(())
-        } else {
-            Err(io::ErrorKind::StorageFull.into())
-        }
-    }
-}
-
-impl Store for Dying {
-    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
-        self.inner.open(path)
-    }
-
-    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
-        self.inner.list(path)
-    }
-
-    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        self.live()?;
-        self.inner.write(path, bytes)
-    }
-
-    fn create_dir(&self, path: &str) -> io::Result<()> {
-        self.live()?;
-        self.inner.create_dir(path)
-    }
-
-    fn remove(&self, path: &str) -> io::Result<()> {
-        self.live()?;
-        self.inner.remove(path)
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.live()?;
-        self.inner.rename(from, to)
-    }
-}
-
-/// Runs changes until the store dies, for every number of changes of the store that it can live through; each state
-/// that is left is given to `check`.
-fn die_everywhere(
-    before: &MemoryStore,
-    run: impl Fn(Arc<dyn Store>) -> Result<()>,
-    mut check: impl FnMut(&Arc<MemoryStore>),
-) {
-    for left in 0.. {
-        let inner = Arc::new(before.clone());
-        let result = run(Dying::new(inner.clone(), left));
-        check(&inner);
-        if result.is_ok() {
-            assert!(left > 0);
-            return;
-        }
-    }
-}
-
 #[test]
 fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
     for (from, to) in
@@ -322,8 +252,8 @@ fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
             }
         };
         let mut seen = BTreeMap::new();
-        die_everywhere(&store, run, |left| {
-            let array = reopen(left);
+        for left in states(&store, run) {
+            let array = reopen(&left);
             assert_eq!(array.read(0..array.len()).unwrap(), rows(0..i32::try_from(array.len()).unwrap()));
             *seen.entry(array.len()).or_insert(0) += 1;
             // It can be gone on with.
@@ -331,8 +261,8 @@ fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
             let len = i32::try_from(writer.len()).unwrap();
             writer.append(&rows(len..len + 17)).unwrap();
             writer.finish().unwrap();
-            assert_eq!(reopen(left).read(0..array.len() + 17).unwrap(), rows(0..len + 17));
-        });
+            assert_eq!(reopen(&left).read(0..array.len() + 17).unwrap(), rows(0..len + 17));
+        }
         let lengths: Vec<u64> = seen.into_keys().collect();
         let mut expected = [u64::try_from(from).unwrap(), u64::try_from(to).unwrap()];
         expected.sort_unstable();
@@ -343,11 +273,10 @@ fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
 #[test]
 fn a_crash_while_creating_leaves_nothing_or_an_empty_array() {
     let mut opened = 0;
-    die_everywhere(
-        &MemoryStore::new(),
-        |store| CArrayWriter::create_in(store, "", &int32(10))?.finish(),
-        |left| opened += u32::from(CArray::open_in(left.clone(), "", &OpenOptions::default()).is_ok()),
-    );
+    for left in states(&MemoryStore::new(), |store| CArrayWriter::create_in(store, "", &int32(10))?.finish())
+    {
+        opened += u32::from(CArray::open_in(left, "", &OpenOptions::default()).is_ok());
+    }
     assert_eq!(opened, 1);
 }
 

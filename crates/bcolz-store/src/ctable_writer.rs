@@ -1,0 +1,273 @@
+//! Making tables and changing them.
+//!
+//! A table has no length of its own: after a crash it ends with its shortest column. So all columns grow by their chunks
+//! first and by their lengths then, and they shrink one after the other.
+
+mod columns;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::carray_writer::{CArrayWriter, create_dir};
+use crate::create::CreateOptions;
+use crate::ctable::{CTable, names_path};
+use crate::error::{Error, Param, Result};
+use crate::json::Json;
+use crate::meta::{self, Attrs};
+use crate::names;
+use crate::params::OpenOptions;
+use crate::store::{DirStore, Store, join};
+
+/// A table that is being written; see [`CArrayWriter`] for what is on disk when.
+///
+/// ```
+/// use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path().join("trades");
+/// let price = CreateOptions::new(Dtype::parse("float64")?);
+/// let volume = CreateOptions::new(Dtype::parse("int32")?);
+/// let mut writer = CTableWriter::create(&root, &[("price", price), ("volume", volume)])?;
+/// writer.append(&[&1.5_f64.to_le_bytes(), &7_i32.to_le_bytes()])?;
+/// writer.finish()?;
+///
+/// let table = CTable::open(&root)?;
+/// assert_eq!(table.len(), 1);
+/// assert_eq!(table.column("volume")?.read_as::<i32>(0..1)?, [7]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CTableWriter {
+    store: Arc<dyn Store>,
+    path: String,
+    columns: Vec<(String, CArrayWriter)>,
+    attrs: Attrs,
+}
+
+impl CTableWriter {
+    /// Makes a new, empty table in a directory that is not there yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Param`] where names or options cannot be, [`Param::Exists`], `Io`.
+    pub fn create(rootdir: impl AsRef<Path>, columns: &[(&str, CreateOptions)]) -> Result<Self> {
+        let durability = columns.first().map(|(_, options)| options.durability).unwrap_or_default();
+        Self::create_in(Arc::new(DirStore::new(rootdir.as_ref()).durability(durability)), "", columns)
+    }
+
+    /// Makes a new, empty table at `path` of a store, whose parent is there. Until all columns are there, it is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_in(store: Arc<dyn Store>, path: &str, columns: &[(&str, CreateOptions)]) -> Result<Self> {
+        let mut writer = Self { store, path: path.to_owned(), columns: Vec::new(), attrs: Attrs::default() };
+        for (i, (name, options)) in columns.iter().enumerate() {
+            check_name(name)?;
+            if columns.iter().take(i).any(|(earlier, _)| earlier == name) {
+                return Err(Param::ColumnExists { name: (*name).to_owned() }.into());
+            }
+            options.to_metadata(&join(path, name))?;
+        }
+        create_dir(&*writer.store, path)?;
+        for (name, options) in columns {
+            let column = CArrayWriter::create_in(writer.store.clone(), &join(path, name), options)?;
+            writer.columns.push(((*name).to_owned(), column));
+        }
+        writer.write(&meta::attrs_path(path), &writer.attrs.to_text())?;
+        writer.write_names()?;
+        Ok(writer)
+    }
+
+    /// Opens a table to change it.
+    ///
+    /// # Errors
+    ///
+    /// As [`CTable::open`]; [`Param::ColumnLength`] where columns have different lengths, which
+    /// [`repair`](crate::repair()) mends.
+    pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
+        Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+    }
+
+    /// Opens the table at `path` of a store to change it.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
+        let options = options.clone().broken_columns(crate::BrokenColumns::Refuse);
+        let table = CTable::open_in(store.clone(), path, &options)?;
+        let (expected, attrs) = (table.len(), table.attrs()?);
+        let mut columns = Vec::new();
+        for column in table.columns {
+            let found = column.array.len();
+            if found != expected {
+                return Err(Param::ColumnLength { name: column.name, found, expected }.into());
+            }
+            columns.push((column.name, CArrayWriter::of(column.array)?));
+        }
+        Ok(Self { store, path: path.to_owned(), columns, attrs })
+    }
+
+    /// Rows, with those that were not flushed.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.columns.first().map_or(0, |(_, column)| column.len())
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The names of the columns in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Appends rows: the bytes of each column, in the order of the columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Param`] where the columns do not get equally many whole rows; `Io`.
+    pub fn append(&mut self, columns: &[&[u8]]) -> Result<()> {
+        let expected = self.columns.len();
+        if columns.len() != expected {
+            return Err(Param::ColumnCount { found: columns.len(), expected }.into());
+        }
+        let mut expected = None;
+        for ((name, column), data) in self.columns.iter().zip(columns) {
+            let (nbytes, rowsize) = (data.len() as u64, column.rowsize() as u64);
+            if !nbytes.is_multiple_of(rowsize) {
+                return Err(Param::Ragged { nbytes, rowsize }.into());
+            }
+            let found = nbytes / rowsize;
+            let expected = *expected.get_or_insert(found);
+            if found != expected {
+                return Err(Param::ColumnLength { name: name.clone(), found, expected }.into());
+            }
+        }
+        self.columns.iter_mut().zip(columns).try_for_each(|((_, column), data)| column.append(data))
+    }
+
+    /// Appends rows given as records: items of the columns side by side, as [`CTable::read_records`] gives them.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub fn append_records(&mut self, records: &[u8]) -> Result<()> {
+        let sizes: Vec<usize> = self.columns.iter().map(|(_, column)| column.rowsize()).collect();
+        let rowsize: usize = sizes.iter().sum();
+        if rowsize == 0 || !records.len().is_multiple_of(rowsize) {
+            return Err(Param::Ragged { nbytes: records.len() as u64, rowsize: rowsize as u64 }.into());
+        }
+        let mut columns: Vec<Vec<u8>> = vec![Vec::new(); sizes.len()];
+        for mut record in records.chunks_exact(rowsize) {
+            for (column, size) in columns.iter_mut().zip(&sizes) {
+                let (item, rest) = record.split_at((*size).min(record.len()));
+                column.extend_from_slice(item);
+                record = rest;
+            }
+        }
+        let columns: Vec<&[u8]> = columns.iter().map(Vec::as_slice).collect();
+        self.append(&columns)
+    }
+
+    /// Changes rows of a column, as [`CArrayWriter::write_rows`].
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoColumn`], and as there.
+    pub fn write_rows(&mut self, column: &str, start: u64, data: &[u8]) -> Result<()> {
+        let found = self.columns.iter_mut().find(|(name, _)| name == column);
+        let (_, column) = found.ok_or_else(|| Param::NoColumn { name: column.to_owned() })?;
+        column.write_rows(start, data)
+    }
+
+    /// Removes the last rows, on disk at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`CArrayWriter::trim`].
+    pub fn trim(&mut self, rows: u64) -> Result<()> {
+        let len = self.len();
+        let Some(left) = len.checked_sub(rows) else {
+            return Err(Param::Rows { start: 0, end: rows, len }.into());
+        };
+        // Columns that grew since the last flush are made equal first.
+        self.flush()?;
+        self.columns.iter_mut().try_for_each(|(_, column)| column.trim(len - left))
+    }
+
+    /// Makes the table longer or shorter, on disk at once; new rows have the fill values of their columns.
+    ///
+    /// # Errors
+    ///
+    /// As [`CArrayWriter::resize`].
+    pub fn resize(&mut self, len: u64) -> Result<()> {
+        if len < self.len() {
+            return self.trim(self.len() - len);
+        }
+        self.columns.iter_mut().try_for_each(|(_, column)| column.grow(len))?;
+        self.flush()
+    }
+
+    /// The attributes of the table.
+    #[must_use]
+    pub const fn attrs(&self) -> &Attrs {
+        &self.attrs
+    }
+
+    /// Sets an attribute of the table, on disk at once.
+    ///
+    /// # Errors
+    ///
+    /// `Io`; then the attribute is as it was.
+    pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
+        let mut attrs = self.attrs.clone();
+        attrs.set(name, value);
+        self.write(&meta::attrs_path(&self.path), &attrs.to_text())?;
+        self.attrs = attrs;
+        Ok(())
+    }
+
+    /// Puts everything on disk.
+    ///
+    /// # Errors
+    ///
+    /// `Io`; then all that was flushed before is still there, and flushing can be tried again.
+    pub fn flush(&mut self) -> Result<()> {
+        self.columns.iter_mut().try_for_each(|(_, column)| column.flush_chunks())?;
+        self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sizes())
+    }
+
+    /// Puts everything on disk and lets go of the table.
+    ///
+    /// # Errors
+    ///
+    /// As [`flush`](Self::flush).
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()
+    }
+
+    fn write_names(&self) -> Result<()> {
+        self.write(&names_path(&self.path), &names_text(self.names()))
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<()> {
+        let written =
+            self.store.write(path, text.as_bytes()).and_then(|()| self.store.sync(&[path.to_owned()]));
+        written.map_err(|source| Error::io(path, source))
+    }
+}
+
+/// The text of `__rootdirs__`.
+pub(crate) fn names_text<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<Json> = names.map(Json::from).collect();
+    format!("{}\n", Json::Object(vec![("names".to_owned(), Json::Array(names))]))
+}
+
+fn check_name(name: &str) -> Result<()> {
+    names::fault(name).map_or(Ok(()), |fault| Err(Param::ColumnName { name: name.to_owned(), fault }.into()))
+}

@@ -1,0 +1,102 @@
+//! Columns come, go, and get other names.
+
+use super::{CTableWriter, check_name};
+use crate::carray_writer::CArrayWriter;
+use crate::create::CreateOptions;
+use crate::error::{Error, Param, Result};
+use crate::json::Json;
+use crate::repair::{PENDING, pending_path};
+use crate::store::join;
+
+impl CTableWriter {
+    /// Adds a column with data for all rows, on disk at once; so is what was not flushed before.
+    ///
+    /// # Errors
+    ///
+    /// [`Param`] where the name or the number of rows cannot be, or where a directory of that name is in the way; `Io`.
+    pub fn add_column(&mut self, name: &str, options: &CreateOptions, data: &[u8]) -> Result<()> {
+        self.check_new(name)?;
+        self.flush()?;
+        let path = join(&self.path, name);
+        let (_, _, layout) = options.to_metadata(&path)?;
+        let (nbytes, rowsize) = (data.len() as u64, layout.rowsize as u64);
+        if !nbytes.is_multiple_of(rowsize) {
+            return Err(Param::Ragged { nbytes, rowsize }.into());
+        }
+        let (found, expected) = (nbytes / rowsize, self.len());
+        if !self.columns.is_empty() && found != expected {
+            return Err(Param::ColumnLength { name: name.to_owned(), found, expected }.into());
+        }
+        // Made under another name, so that no half of it is ever found under its own.
+        let temporary = format!("{path}{PENDING}");
+        self.remove(&temporary)?;
+        let mut column = CArrayWriter::create_in(self.store.clone(), &temporary, options)?;
+        column.append(data)?;
+        column.flush()?;
+        self.rename(&temporary, &path)?;
+        column.moved(path);
+        self.columns.push((name.to_owned(), column));
+        self.write_names()
+    }
+
+    /// Deletes a column and its data.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoColumn`], `Io`.
+    pub fn delete_column(&mut self, name: &str) -> Result<()> {
+        let place = self.place(name)?;
+        self.columns.remove(place);
+        self.write_names()?;
+        self.remove(&join(&self.path, name))
+    }
+
+    /// Gives a column another name, on disk at once; so is what was not flushed before. After a crash in the middle,
+    /// [`repair`](crate::repair()) completes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Param`] where there is no such column or the new name cannot be; `Io`.
+    pub fn rename_column(&mut self, from: &str, to: &str) -> Result<()> {
+        let place = self.place(from)?;
+        self.check_new(to)?;
+        self.flush()?;
+        let pending = pending_path(&self.path);
+        let entry = |key: &str, name: &str| (key.to_owned(), Json::from(name));
+        self.write(&pending, &format!("{}\n", Json::Object(vec![entry("from", from), entry("to", to)])))?;
+        let path = join(&self.path, to);
+        self.rename(&join(&self.path, from), &path)?;
+        if let Some((name, column)) = self.columns.get_mut(place) {
+            to.clone_into(name);
+            column.moved(path);
+        }
+        self.write_names()?;
+        self.remove(&pending)
+    }
+
+    fn place(&self, name: &str) -> Result<usize> {
+        let place = self.names().position(|found| found == name);
+        place.ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
+    }
+
+    /// Whether a column of that name can be made.
+    fn check_new(&self, name: &str) -> Result<()> {
+        check_name(name)?;
+        if self.names().any(|found| found == name) {
+            return Err(Param::ColumnExists { name: name.to_owned() }.into());
+        }
+        let entries = self.store.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
+        if entries.iter().any(|entry| entry.name == name) {
+            return Err(Param::Exists { path: join(&self.path, name) }.into());
+        }
+        Ok(())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.store.rename(from, to).map_err(|source| Error::io(from, source))
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        self.store.remove(path).map_err(|source| Error::io(path, source))
+    }
+}

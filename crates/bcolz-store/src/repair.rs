@@ -1,0 +1,307 @@
+//! Putting in order what a crash left behind, without losing a row that can be read ("Crashes and half-written data").
+
+use core::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::carray::CArray;
+use crate::carray_writer::CArrayWriter;
+use crate::chunk_file::{ChunkFile, Expected};
+use crate::ctable::{self, names_path};
+use crate::ctable_writer::names_text;
+use crate::error::{Corrupt, Error, Result};
+use crate::layout::{Layout, chunk_path};
+use crate::meta::{self, Attrs, Sizes, Storage, need};
+use crate::params::OpenOptions;
+use crate::store::{self, DirStore, Store, join};
+
+/// Something that was put in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Action {
+    /// The array or table (path below the root).
+    pub path: String,
+    /// What was done.
+    pub what: Repair,
+}
+
+/// What can be put in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Repair {
+    /// A missing or empty `__attrs__` was written, without which bcolz opens nothing.
+    Attrs,
+    /// `meta/sizes` was missing or no JSON; the length was taken from the chunks.
+    Sizes {
+        /// Rows that were found.
+        len: u64,
+    },
+    /// `meta/sizes` counted rows behind the last one that there is.
+    Shortened {
+        /// Rows that were counted.
+        from: u64,
+        /// Rows that there are.
+        to: u64,
+    },
+    /// A column longer than the shortest one was trimmed.
+    Trimmed {
+        /// Rows before.
+        from: u64,
+        /// Rows afterwards.
+        to: u64,
+    },
+    /// The renaming of a column was completed.
+    Renamed {
+        /// Its new name.
+        to: String,
+    },
+    /// What an interrupted change had begun was removed: it had not come to count.
+    Removed {
+        /// The file or directory.
+        name: String,
+    },
+}
+
+/// Repairs the array or table in a directory; what is in order is not touched.
+///
+/// Columns that are longer than the shortest one are trimmed: their last rows have no counterpart in the others. Whoever
+/// wants to keep them reads the columns one by one before.
+///
+/// # Errors
+///
+/// `Corrupt` for what cannot be repaired, `Io`. What was repaired before stays so.
+pub fn repair(rootdir: impl AsRef<Path>) -> Result<Vec<Action>> {
+    repair_in(Arc::new(DirStore::new(rootdir.as_ref())), "")
+}
+
+/// The same for what is at `path` of a store.
+///
+/// # Errors
+///
+/// As [`repair`].
+pub fn repair_in(store: Arc<dyn Store>, path: &str) -> Result<Vec<Action>> {
+    let is_table = ctable::is_table(&*store, path)?;
+    let mut mender = Mender { store, actions: Vec::new() };
+    if is_table {
+        mender.table(path)?
+    } else {
+        mender.array(path)?
+    }
+    Ok(mender.actions)
+}
+
+/// Ends the name of what is not finished.
+pub(crate) const PENDING: &str = ".__temp__";
+
+/// The file that says which column is being renamed.
+pub(crate) fn pending_path(path: &str) -> String {
+    join(path, "__rename__")
+}
+
+struct Mender {
+    store: Arc<dyn Store>,
+    actions: Vec<Action>,
+}
+
+impl Mender {
+    fn table(&mut self, path: &str) -> Result<()> {
+        self.rename(path)?;
+        self.remove_pending(path)?;
+        let names_path = names_path(path);
+        let json = meta::read_object(&*self.store, &names_path)?;
+        let names = ctable::parse_names(&json, &names_path)?;
+        let mut lengths = Vec::new();
+        for name in &names {
+            if let Some(fault) = crate::names::fault(name) {
+                return Err(Error::corrupt(names_path, Corrupt::ColumnName { name: name.clone(), fault }));
+            }
+            let path = join(path, name);
+            self.array(&path)?;
+            lengths.push(CArray::open_column(self.store.clone(), &path, &OpenOptions::default())?.len());
+        }
+        let to = lengths.iter().copied().min().unwrap_or(0);
+        for (name, from) in names.iter().zip(lengths).filter(|(_, from)| *from > to) {
+            let path = join(path, name);
+            CArrayWriter::open_in(self.store.clone(), &path, &OpenOptions::default())?.trim(from - to)?;
+            self.did(&path, Repair::Trimmed { from, to });
+        }
+        self.attrs(path)
+    }
+
+    fn array(&mut self, path: &str) -> Result<()> {
+        self.attrs(path)?;
+        for inner in ["", "meta", "data"] {
+            self.remove_pending(&join(path, inner))?;
+        }
+        let storage_path = meta::storage_path(path);
+        let (storage, _) = Storage::parse(&meta::read_object(&*self.store, &storage_path)?, &storage_path)?;
+        let sizes_path = meta::sizes_path(path);
+        let sizes = match meta::read_object(&*self.store, &sizes_path) {
+            Ok(json) => Sizes::parse(&json, &sizes_path)?,
+            Err(Error::Corrupt { what: Corrupt::Missing | Corrupt::Json { .. }, .. }) => {
+                let sizes = self.count(path, &storage)?;
+                self.write(&sizes_path, &sizes.to_text())?;
+                let len = sizes.shape.first().copied().unwrap_or(0);
+                self.did(path, Repair::Sizes { len });
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        self.shorten(path, sizes, &storage)
+    }
+
+    fn attrs(&mut self, path: &str) -> Result<()> {
+        let attrs_path = meta::attrs_path(path);
+        match store::read_metadata(&*self.store, &attrs_path)?.as_deref() {
+            None | Some([]) => {
+                self.write(&attrs_path, &Attrs::default().to_text())?;
+                self.did(path, Repair::Attrs);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Completes the renaming of a column, or forgets one that was not begun.
+    fn rename(&mut self, path: &str) -> Result<()> {
+        let pending = pending_path(path);
+        let Some(bytes) = store::read_metadata(&*self.store, &pending)? else { return Ok(()) };
+        let json = meta::parse_object(&pending, &bytes)?;
+        let name = |key| {
+            let name = need(&json, &pending, key)?;
+            name.as_str().map(str::to_owned).ok_or_else(|| meta::wrong_type(&pending, key, "a string", name))
+        };
+        let (from, to) = (name("from")?, name("to")?);
+        let has = |name: &str| {
+            let is_name = crate::names::fault(name).is_none();
+            Ok::<_, Error>(is_name && store::has_file(&*self.store, &meta::storage_path(&join(path, name)))?)
+        };
+        if has(&to)? && !has(&from)? {
+            let names_path = names_path(path);
+            let names = ctable::parse_names(&meta::read_object(&*self.store, &names_path)?, &names_path)?;
+            let names = names.iter().map(|name| if *name == from { to.as_str() } else { name.as_str() });
+            self.write(&names_path, &names_text(names))?;
+            self.did(path, Repair::Renamed { to });
+        } else {
+            self.did(path, Repair::Removed { name: "__rename__".to_owned() });
+        }
+        self.remove(&pending)
+    }
+
+    /// Removes files and columns that were never finished.
+    fn remove_pending(&mut self, path: &str) -> Result<()> {
+        let entries = match self.store.list(path) {
+            Ok(entries) => entries,
+            Err(error) if store::is_missing(&error) => return Ok(()),
+            Err(source) => return Err(Error::io(path, source)),
+        };
+        for name in entries.into_iter().map(|entry| entry.name).filter(|name| name.ends_with(PENDING)) {
+            self.remove(&join(path, &name))?;
+            self.did(path, Repair::Removed { name });
+        }
+        Ok(())
+    }
+
+    /// The sizes of an array by its chunks: the full ones, and the first that is not.
+    fn count(&self, path: &str, storage: &Storage) -> Result<Sizes> {
+        let plain = |len| Sizes { shape: vec![len], nbytes: Some(0), cbytes: Some(0) };
+        let mut layout = Layout::new(&plain(0), storage, path)?;
+        let mut sizes = plain(0);
+        if layout.is_object {
+            while store::has_file(&*self.store, &chunk_path(path, sizes.shape[0]))? {
+                sizes.shape[0] += 1;
+            }
+            return Ok(sizes);
+        }
+        // Rows with a shape are longer than items; which shape it was, nobody knows any more.
+        if let Some(nbytes) = self.chunk_nbytes(path, &layout, 0)?
+            && nbytes > layout.chunk_nbytes()
+            && nbytes.is_multiple_of(layout.chunk_nbytes())
+        {
+            sizes.shape.push(nbytes / layout.chunk_nbytes());
+            layout = Layout::new(&sizes, storage, path)?;
+        }
+        for nchunk in 0.. {
+            let nbytes = self.chunk_nbytes(path, &layout, nchunk)?.unwrap_or(0);
+            sizes.shape[0] += nbytes / layout.rowsize as u64;
+            if nbytes < layout.chunk_nbytes() {
+                break;
+            }
+        }
+        let nbytes = layout.nbytes_of(sizes.shape[0]);
+        Ok(Sizes { nbytes: Some(nbytes.into()), cbytes: Some(nbytes.into()), ..sizes })
+    }
+
+    /// Takes back a length that a trim of bcolz, interrupted, left too large: the last chunk there is holds fewer rows.
+    fn shorten(&mut self, path: &str, mut sizes: Sizes, storage: &Storage) -> Result<()> {
+        let layout = Layout::new(&sizes, storage, path)?;
+        let from = layout.len();
+        let Some(last) = layout.nchunks().checked_sub(1).filter(|_| !layout.is_object) else { return Ok(()) };
+        let holds = |nbytes: u64, nchunk: u64| nbytes >= layout.allowed_nbytes(nchunk).0;
+        if self.chunk_nbytes(path, &layout, last)?.is_some_and(|nbytes| holds(nbytes, last)) {
+            return Ok(());
+        }
+        let mut len = 0;
+        for nchunk in 0..=last {
+            // A damaged one may be of use to somebody who knows more.
+            let Some(nbytes) = self.chunk_nbytes(path, &layout, nchunk)? else { return Ok(()) };
+            len += (nbytes / layout.rowsize as u64).min(layout.rows_in(nchunk));
+            if !holds(nbytes, nchunk) {
+                // Chunks behind it hold data: they are not to be forgotten.
+                let next = chunk_path(path, nchunk + 1);
+                if nchunk < last && store::has_file(&*self.store, &next)? {
+                    return Ok(());
+                }
+                break;
+            }
+        }
+        if let Some(length) = sizes.shape.first_mut() {
+            *length = len;
+        }
+        sizes.nbytes = Some(layout.nbytes_of(len).into());
+        self.write(&meta::sizes_path(path), &sizes.to_text())?;
+        self.did(path, Repair::Shortened { from, to: len });
+        Ok(())
+    }
+
+    /// Bytes of data in a chunk, by its header: 0 if it is missing, none if it is damaged.
+    fn chunk_nbytes(&self, path: &str, layout: &Layout, nchunk: u64) -> Result<Option<u64>> {
+        let nbytes = (1, crate::layout::MAX_CHUNK_BYTES);
+        let rowsize = layout.rowsize as u64;
+        let expected = Expected { nchunk, nbytes, rowsize, limit: u64::MAX };
+        match ChunkFile::open(&*self.store, chunk_path(path, nchunk), expected) {
+            Ok(file) => Ok(Some(file.header.nbytes() as u64)),
+            Err(error @ Error::Io { .. }) => Err(error),
+            Err(Error::Corrupt { what: Corrupt::Missing, .. }) => Ok(Some(0)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<()> {
+        let written =
+            self.store.write(path, text.as_bytes()).and_then(|()| self.store.sync(&[path.to_owned()]));
+        written.map_err(|source| Error::io(path, source))
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        self.store.remove(path).map_err(|source| Error::io(path, source))
+    }
+
+    fn did(&mut self, path: &str, what: Repair) {
+        self.actions.push(Action { path: path.to_owned(), what });
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() { "." } else { &self.path };
+        match &self.what {
+            Repair::Attrs => write!(f, "{path}: wrote empty attributes"),
+            Repair::Sizes { len } => write!(f, "{path}: counted {len} rows"),
+            Repair::Shortened { from, to } => write!(f, "{path}: {to} rows, not {from}"),
+            Repair::Trimmed { from, to } => write!(f, "{path}: trimmed from {from} to {to} rows"),
+            Repair::Renamed { to } => write!(f, "{path}: completed the renaming of {to:?}"),
+            Repair::Removed { name } => write!(f, "{path}: removed the unfinished {name:?}"),
+        }
+    }
+}

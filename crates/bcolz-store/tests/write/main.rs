@@ -1,0 +1,5 @@
+//! What is written: as bcolz writes it, and never in a state that cannot be read or repaired.
+
+mod arrays;
+mod dying;
+mod tables;

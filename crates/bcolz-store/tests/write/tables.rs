@@ -1,0 +1,320 @@
+//! Tables that are made, changed, broken and repaired.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bcolz_store::store::{DirStore, MemoryStore, Store};
+use bcolz_store::{
+    CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Json, OpenOptions, Repair, Result,
+    repair, repair_in,
+};
+use blosc_testdata::fixture;
+
+use crate::dying::states;
+
+fn options(dtype: &str, chunklen: u64) -> CreateOptions {
+    CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(chunklen))
+}
+
+/// Rows `range` of the three columns.
+fn rows(range: core::ops::Range<i16>) -> [Vec<u8>; 3] {
+    [
+        range.clone().flat_map(i16::to_le_bytes).collect(),
+        range.clone().flat_map(|n| f64::from(n).to_le_bytes()).collect(),
+        range.flat_map(|n| [n.to_le_bytes()[0], 0, 1]).collect(),
+    ]
+}
+
+fn create(store: Arc<dyn Store>) -> Result<CTableWriter> {
+    let columns = [
+        ("a", options("int16", 7)),
+        ("b", options("float64", 10)),
+        ("c", options("uint8", 4).row_shape(vec![3]).dflt(Some(Json::Int(9)))),
+    ];
+    CTableWriter::create_in(store, "", &columns)
+}
+
+fn append(writer: &mut CTableWriter, range: core::ops::Range<i16>) -> Result<()> {
+    let [a, b, c] = rows(range);
+    writer.append(&[&a, &b, &c])
+}
+
+/// A table of that many rows.
+fn table(len: i16) -> Arc<MemoryStore> {
+    let store = Arc::new(MemoryStore::new());
+    let mut writer = create(store.clone()).unwrap();
+    append(&mut writer, 0..len).unwrap();
+    writer.finish().unwrap();
+    store
+}
+
+fn open(store: &Arc<MemoryStore>) -> CTable {
+    CTable::open_in(store.clone(), "", &OpenOptions::default()).unwrap()
+}
+
+fn writer(store: Arc<dyn Store>) -> Result<CTableWriter> {
+    CTableWriter::open_in(store, "", &OpenOptions::default())
+}
+
+/// The rows of the table are those of [`rows`]; returns how many there are.
+fn check(table: &CTable) -> u64 {
+    let len = i16::try_from(table.len()).unwrap();
+    for (column, expected) in table.columns().iter().zip(rows(0..len)) {
+        assert_eq!(column.array.read(0..table.len()).unwrap(), expected, "{}", column.name);
+    }
+    table.len()
+}
+
+#[test]
+fn a_table_lives_as_its_columns_do() {
+    let store = table(25);
+    let mut table = writer(store.clone()).unwrap();
+    append(&mut table, 25..40).unwrap();
+    assert_eq!((table.len(), open(&store).len()), (40, 25));
+    table.flush().unwrap();
+    assert_eq!(check(&open(&store)), 40);
+    append(&mut table, 40..44).unwrap();
+    table.trim(20).unwrap();
+    assert_eq!(check(&open(&store)), 24);
+    table.resize(26).unwrap();
+    let found = open(&store);
+    assert_eq!(found.column("c").unwrap().read(23..26).unwrap(), [23, 0, 1, 9, 9, 9, 9, 9, 9]);
+    assert_eq!(found.column("a").unwrap().read_as::<i16>(23..26).unwrap(), [23, 0, 0]);
+    table.write_rows("a", 24, &[7, 0, 8, 0]).unwrap();
+    table.set_attr("t", "x").unwrap();
+    table.finish().unwrap();
+    assert_eq!(open(&store).column("a").unwrap().read_as::<i16>(23..26).unwrap(), [23, 7, 8]);
+    assert_eq!(open(&store).attrs().unwrap().get("t"), Some(&Json::from("x")));
+    assert!(open(&store).verify().unwrap().notes.is_empty());
+}
+
+#[test]
+fn records_go_in_as_they_come_out() {
+    let store = table(30);
+    let records = open(&store).read_records(0..30).unwrap();
+    let other = Arc::new(MemoryStore::new());
+    let mut copy = create(other.clone()).unwrap();
+    copy.append_records(&records).unwrap();
+    copy.finish().unwrap();
+    assert_eq!(check(&open(&other)), 30);
+}
+
+#[test]
+fn columns_come_go_and_change_their_names() {
+    let store = table(12);
+    let mut table = writer(store.clone()).unwrap();
+    let flags: Vec<u8> = (0..12).map(|n| n % 2).collect();
+    table.add_column("flags", &options("bool", 5), &flags).unwrap();
+    table.rename_column("a", "zwölf").unwrap();
+    table.delete_column("b").unwrap();
+    append_mixed(&mut table);
+    table.finish().unwrap();
+    let found = open(&store);
+    assert_eq!(found.names().collect::<Vec<_>>(), ["zwölf", "c", "flags"]);
+    assert_eq!(found.len(), 13);
+    assert_eq!(found.column("flags").unwrap().read(0..12).unwrap(), flags);
+    assert_eq!(found.column("zwölf").unwrap().read_as::<i16>(11..13).unwrap(), [11, 12]);
+    assert!(found.verify().unwrap().notes.is_empty());
+}
+
+fn append_mixed(table: &mut CTableWriter) {
+    table.append(&[&12_i16.to_le_bytes(), &[12, 0, 1], &[1]]).unwrap();
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let store = table(5);
+    store.create_dir("old").unwrap();
+    let mut table = writer(store).unwrap();
+    let text = |result: Result<()>| result.unwrap_err().to_string();
+    let plain = options("int8", 1);
+    assert_eq!(
+        text(table.add_column("../x", &plain, &[])),
+        "column \"../x\" has a character that no directory may have"
+    );
+    assert_eq!(text(table.add_column("a", &plain, &[0; 5])), "there is a column \"a\"");
+    assert_eq!(text(table.add_column("old", &plain, &[0; 5])), "old exists");
+    assert_eq!(text(table.add_column("new", &plain, &[0; 4])), "column \"new\" has 4 rows, others 5");
+    assert_eq!(text(table.rename_column("a", "b")), "there is a column \"b\"");
+    assert_eq!(text(table.delete_column("x")), "no column \"x\"");
+    assert_eq!(text(table.append(&[&[0; 2]])), "data for 1 of 3 columns");
+    assert_eq!(text(table.append(&[&[0; 2], &[0; 8], &[0; 6]])), "column \"c\" has 2 rows, others 1");
+    assert_eq!(
+        text(table.append(&[&[0; 2], &[0; 7], &[0; 3]])),
+        "7 bytes are no whole number of rows of 8 bytes"
+    );
+    assert_eq!(text(table.trim(6)), "rows 0..6 of 5");
+    let twice = [("a", plain.clone()), ("a", plain)];
+    let error = CTableWriter::create_in(Arc::new(MemoryStore::new()), "", &twice).unwrap_err();
+    assert_eq!(error.to_string(), "there is a column \"a\"");
+}
+
+#[test]
+fn a_crash_leaves_the_rows_before_or_after() {
+    for (from, to) in [(25, 45), (25, 26), (28, 30), (40, 21), (40, 39), (0, 3), (9, 0)] {
+        let change = |store| {
+            let mut table = writer(store)?;
+            if from < to {
+                append(&mut table, from..to)?;
+                table.finish()
+            } else {
+                table.trim(u64::try_from(from - to).unwrap())
+            }
+        };
+        let mut seen = BTreeSet::new();
+        for state in states(&table(from), change) {
+            seen.insert(check(&open(&state)));
+            repair_in(state.clone(), "").unwrap();
+            let mut table = writer(state.clone()).unwrap();
+            let len = i16::try_from(table.len()).unwrap();
+            append(&mut table, len..len + 30).unwrap();
+            table.finish().unwrap();
+            check(&open(&state));
+        }
+        let expected = [from, to].map(|len| u64::try_from(len).unwrap());
+        assert_eq!(seen, BTreeSet::from(expected), "{from} to {to}");
+    }
+}
+
+#[test]
+fn a_crash_among_columns_leaves_a_table_that_repair_completes() {
+    type Change = fn(&mut CTableWriter) -> Result<()>;
+    let changes: [(Change, &[&str]); 3] = [
+        (|table| table.add_column("d", &options("int8", 5), &[1; 20]), &["a", "b", "c", "d"]),
+        (|table| table.delete_column("b"), &["a", "c"]),
+        (|table| table.rename_column("b", "d"), &["a", "d", "c"]),
+    ];
+    for (change, after) in changes {
+        let mut seen = BTreeSet::new();
+        for state in states(&table(20), |store| change(&mut writer(store)?)) {
+            repair_in(state.clone(), "").unwrap();
+            assert!(repair_in(state.clone(), "").unwrap().is_empty());
+            let table = open(&state);
+            assert_eq!(table.len(), 20);
+            assert_eq!(table.column("c").unwrap().read(0..20).unwrap(), rows(0..20)[2]);
+            for name in ["b", "d"] {
+                let Ok(column) = table.column(name) else { continue };
+                let flat = vec![1; 20];
+                let data = column.read(0..20).unwrap();
+                assert!(data == flat || data == rows(0..20)[1]);
+            }
+            seen.insert(table.names().map(str::to_owned).collect::<Vec<_>>());
+        }
+        let expected: BTreeSet<Vec<String>> = [&["a", "b", "c"][..], after]
+            .map(|names| names.iter().map(|name| (*name).to_owned()).collect())
+            .into();
+        assert_eq!(seen, expected);
+    }
+}
+
+#[test]
+fn a_crash_while_creating_leaves_no_table_or_an_empty_one() {
+    let states = states(&MemoryStore::new(), |store| create(store)?.finish());
+    let opened = states.iter().filter(|state| state.open("__rootdirs__").is_ok()).count();
+    assert_eq!(opened, 1);
+    assert_eq!(check(&open(states.last().unwrap())), 0);
+}
+
+#[test]
+fn what_bcolz_leaves_behind_is_repaired() {
+    let copy = |name: &str| {
+        let store = Arc::new(MemoryStore::new());
+        copy(&DirStore::new(fixture::path("bcolz").join(name)), &*store, "");
+        store
+    };
+    let what = |store: &Arc<MemoryStore>| {
+        repair_in(store.clone(), "").unwrap().into_iter().map(|action| action.what).collect::<Vec<_>>()
+    };
+    let torn = copy("ct_torn_append");
+    assert_eq!(what(&torn), [Repair::Trimmed { from: 53, to: 50 }]);
+    assert!(open(&torn).notes().next().is_none());
+    assert_eq!(what(&copy("synth_ca_no_attrs")), [Repair::Attrs]);
+    assert_eq!(what(&copy("synth_ca_attrs_zero_bytes")), [Repair::Attrs]);
+    for name in ["ca_appended", "ct_basic", "ca_unflushed", "ca_object", "ca_empty", "ca_3d"] {
+        assert_eq!(what(&copy(name)), [], "{name}");
+    }
+    // A lost meta/sizes: the length is that of the chunks.
+    for (name, lost) in [("ca_i4", 0), ("ca_unflushed", 0), ("ca_object", 0), ("ca_2d", 0), ("ca_exact", 0)] {
+        let store = copy(name);
+        let before = CArray::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
+        if lost == 0 {
+            store.remove("meta/sizes").unwrap()
+        } else {
+            store.write("meta/sizes", b"").unwrap()
+        }
+        let actions = what(&store);
+        let after = CArray::open_in(store, "", &OpenOptions::default()).unwrap();
+        assert_eq!(actions, [Repair::Sizes { len: after.len() }], "{name}");
+        assert!(after.len() >= before.len(), "{name}");
+        assert_eq!(after.rowsize(), before.rowsize(), "{name}");
+        assert!(after.verify().unwrap().is_sound(), "{name}");
+    }
+    // A trim that bcolz did not complete: chunks are gone, the length is not.
+    let store = copy("ca_appended");
+    let before = CArray::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
+    store.remove(&format!("data/__{}.blp", before.nchunks() - 1)).unwrap();
+    let to = (before.nchunks() - 1) * before.chunklen();
+    assert_eq!(what(&store), [Repair::Shortened { from: before.len(), to }]);
+    assert!(CArray::open_in(store, "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound());
+}
+
+fn copy(from: &dyn Store, to: &dyn Store, path: &str) {
+    for entry in from.list(path).unwrap() {
+        let path = if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) };
+        if entry.is_dir {
+            to.create_dir(&path).unwrap();
+            copy(from, to, &path);
+        } else {
+            let file = from.open(&path).unwrap();
+            let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+            file.read_exact_at(0, &mut bytes).unwrap();
+            to.write(&path, &bytes).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_damaged_chunk_does_not_take_others_with_it() {
+    let store = Arc::new(MemoryStore::new());
+    let mut writer =
+        CArrayWriter::create_in(store.clone(), "", &options("uint8", 4).dflt(Some(Json::Int(7)))).unwrap();
+    writer.append(b"abcdefghij").unwrap();
+    writer.finish().unwrap();
+    store.write("data/__1.blp", b"blpk").unwrap();
+    assert!(repair_in(store.clone(), "").unwrap().is_empty());
+    let array = CArray::open_in(store, "", &OpenOptions::default()).unwrap();
+    let (rows, error) = array.salvage_chunk(1).unwrap();
+    assert_eq!(
+        (rows, error.unwrap().to_string()),
+        (vec![7; 4], "data/__1.blp: 4 bytes long, 32 are needed".into())
+    );
+    assert_eq!(array.salvage_chunk(2).unwrap().0, b"ij");
+    assert!(array.salvage_chunk(3).is_err());
+}
+
+#[test]
+fn tables_on_disk_are_repaired_in_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("t");
+    let mut writer =
+        CTableWriter::create(&root, &[("a", options("int8", 3)), ("b", options("int8", 5))]).unwrap();
+    writer.append(&[&[1; 10], &[2; 10]]).unwrap();
+    writer.rename_column("b", "c").unwrap();
+    writer.finish().unwrap();
+    let mut longer = CArrayWriter::open(root.join("a")).unwrap();
+    longer.append(&[1; 5]).unwrap();
+    longer.finish().unwrap();
+    std::fs::remove_file(root.join("__attrs__")).unwrap();
+    std::fs::write(root.join("a/meta/sizes.__temp__"), b"{").unwrap();
+    assert!(CTableWriter::open(&root).is_err());
+    let actions: Vec<String> = repair(&root).unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        actions,
+        [
+            "a/meta: removed the unfinished \"sizes.__temp__\"",
+            "a: trimmed from 15 to 10 rows",
+            ".: wrote empty attributes"
+        ]
+    );
+    assert_eq!(CTableWriter::open(&root).unwrap().len(), 10);
+}

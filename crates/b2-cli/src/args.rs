@@ -187,7 +187,7 @@ pub(crate) struct CompletionsArgs {
 /// Options of `man`.
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
-    /// The command whose page is wanted; without it the page of b2 itself
+    /// The command whose page is wanted, or blpk; without it the page of b2 itself
     pub(crate) command: Option<String>,
 }
 

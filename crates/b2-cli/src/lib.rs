@@ -20,6 +20,8 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod args;
+mod blp;
+mod blpk;
 mod chunk;
 mod commands;
 mod compare;
@@ -54,6 +56,7 @@ use context::Context;
 use error::{Doing, Error, Result};
 use interrupt::Unfinished;
 
+pub use blpk::run_blpk;
 pub use exit::Code;
 
 /// Runs the program with `argv`, the name of the program included, on the standard streams.
@@ -65,6 +68,10 @@ pub use exit::Code;
 /// assert_eq!(code, b2_cli::Code::System);
 /// ```
 pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    if let Some(argv) = blpk::argv(&argv) {
+        return run_blpk(argv.iter().cloned());
+    }
     let mut argv = argv.into_iter().peekable();
     let program = argv
         .peek()

@@ -18,6 +18,7 @@ fn page(command: Option<&str>) -> Result<String> {
     grammar.build();
     let subject = match command {
         None => grammar,
+        Some("blpk") => crate::blpk::grammar(),
         Some(name) => grammar
             .find_subcommand(name)
             .cloned()

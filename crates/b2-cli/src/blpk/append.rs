@@ -1,0 +1,100 @@
+//! `blpk append`.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, Seek},
+    path::Path,
+};
+
+use blosc_chunk::Threads;
+use blosc_io::FileStore;
+use bloscpack::{AppendOptions, BlpFile, Header, append};
+
+use super::{
+    Session,
+    args::{AppendArgs, verb_of},
+    compress::{cparams, divided, smaller},
+    fail::{Failure, Result},
+    files::{self, SUFFIX, is_stream},
+    look, pretty,
+};
+
+/// Appends one file to another, in place; a crash leaves it as it was.
+pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -> Result<()> {
+    let log = session.log;
+    let (original, new) = (&args.original_file, &args.new_file);
+    let cparams = cparams(&args.blosc, verb_of(argv))?;
+    session.greet("append")?;
+    check(args)?;
+    log.verbose(&format!("original file is: '{}'", original.display()))?;
+    log.verbose(&format!("new file is: '{}'", new.display()))?;
+    let metadata = files::metadata(args.metadata.as_deref())?;
+    let (mut source, nbytes) = files::open(new)?;
+    let nbytes = match nbytes {
+        Some(nbytes) => nbytes,
+        None => {
+            let mut spooled = tempfile::tempfile()?;
+            let nbytes = io::copy(&mut source, &mut spooled)?;
+            spooled.rewind()?;
+            source = Box::new(spooled);
+            nbytes
+        }
+    };
+    let file = look::open(session, original)?;
+    log.verbose(&format!("orig file size before append: {}", pretty::double(file.file_len())))?;
+    log.verbose(&format!("new file size: {}", pretty::double(nbytes)))?;
+    say_division(session, &file, nbytes)?;
+    drop(file);
+    let mut store = FileStore::open_rw(original).map_err(Failure::io(original))?;
+    let options = AppendOptions::default()
+        .cparams(Some(cparams))
+        .metadata(metadata)
+        .threads(Threads::N(session.threads));
+    let bar = session.progress(original, Some(nbytes));
+    let report = append(&mut store, bar.of(source), nbytes, &options)?;
+    drop(bar);
+    log.debug(&super::header::text(&report.header))?;
+    log.verbose(&format!("orig file size after append: {}", pretty::double(report.len)))?;
+    if nbytes == 0 {
+        return Ok(());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "six decimals are printed")]
+    let ratio = (report.len as f64 - report.len_before as f64) / nbytes as f64;
+    log.verbose(&format!("Approximate compression ratio of appended data: {ratio:.6}"))
+}
+
+fn check(args: &AppendArgs) -> Result<()> {
+    let (original, new) = (&args.original_file, &args.new_file);
+    if !args.no_check_extension && files::without_suffix(original).is_none() {
+        let text = format!("original file '{}' does not end with '{SUFFIX}'", original.display());
+        return Err(Failure::new(text));
+    }
+    if !original.exists() {
+        return Err(Failure::new(format!("original file '{}' does not exist!", original.display())));
+    }
+    if !is_stream(new) && !new.exists() {
+        return Err(Failure::new(format!("new file '{}' does not exist!", new.display())));
+    }
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    if real(original).is_some_and(|original| real(new) == Some(original)) {
+        return Err(Failure::new(format!("new file '{}' is the original file", new.display())));
+    }
+    Ok(())
+}
+
+/// How the data behind the last chunk are divided, if there are any.
+fn say_division(session: &Session<'_>, file: &BlpFile, nbytes: u64) -> Result<()> {
+    let header: &Header = file.header();
+    let (Some(chunk_size @ 1..), Some(last)) = (header.chunk_size(), header.last_chunk()) else {
+        return Ok(());
+    };
+    let room = u64::from(chunk_size.saturating_sub(last));
+    let Some(rest @ 1..) = nbytes.checked_sub(room) else { return Ok(()) };
+    let size = u64::from(chunk_size).min(rest);
+    if u64::from(chunk_size) > rest {
+        session.log.verbose(&smaller(chunk_size.into(), rest))?;
+    }
+    let last = u32::try_from((rest - 1) % size + 1).unwrap_or(u32::MAX);
+    divided(session, rest.div_ceil(size), u32::try_from(size).unwrap_or(u32::MAX), last)
+}

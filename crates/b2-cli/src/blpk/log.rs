@@ -1,0 +1,105 @@
+//! What `blpk` says: lines that begin with its name, on standard output, or on standard error where standard output
+//! is for data.
+
+use core::cell::Cell;
+use std::io::{self, Write};
+
+use super::{fail::Result, python};
+use crate::error::{Doing, Error};
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// Errors only.
+    Quiet,
+    /// What was asked for.
+    Normal,
+    /// What is done.
+    Verbose,
+    /// All that is done.
+    Debug,
+}
+
+/// The way to the user.
+#[derive(Debug)]
+pub(super) struct Log {
+    level: Level,
+    /// Does standard output belong to the data?
+    to_stderr: Cell<bool>,
+}
+
+impl Log {
+    /// Says what is of this level or above.
+    pub(super) fn new(level: Level) -> Self {
+        Self { level, to_stderr: Cell::new(false) }
+    }
+
+    /// Leaves standard output to the data.
+    pub(super) fn leave_stdout(&self) {
+        self.to_stderr.set(true);
+    }
+
+    /// Something that was asked for; each line on its own.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be printed.
+    pub(super) fn normal(&self, text: &str) -> Result<()> {
+        self.say(Level::Normal, text)
+    }
+
+    /// What is done.
+    ///
+    /// # Errors
+    ///
+    /// As [`normal`](Self::normal).
+    pub(super) fn verbose(&self, text: &str) -> Result<()> {
+        self.say(Level::Verbose, text)
+    }
+
+    /// Details.
+    ///
+    /// # Errors
+    ///
+    /// As [`normal`](Self::normal).
+    pub(super) fn debug(&self, text: &str) -> Result<()> {
+        self.say(Level::Debug, text)
+    }
+
+    /// Metadata as a Python value.
+    ///
+    /// # Errors
+    ///
+    /// As [`normal`](Self::normal).
+    pub(super) fn metadata(&self, metadata: &serde_json::Value) -> Result<()> {
+        self.normal("Metadata:")?;
+        self.normal(&python::pformat(metadata))
+    }
+
+    fn say(&self, level: Level, text: &str) -> Result<()> {
+        if level > self.level {
+            return Ok(());
+        }
+        let lines: String =
+            text.lines().filter(|line| !line.is_empty()).map(|line| format!("blpk: {line}\n")).collect();
+        self.print(&lines, "")
+    }
+
+    /// Prints as it is: for people who asked, and for complaints.
+    ///
+    /// # Errors
+    ///
+    /// As [`normal`](Self::normal).
+    pub(super) fn print(&self, out: &str, err: &str) -> Result<()> {
+        let (out, err) = if self.to_stderr.get() {
+            (String::new(), format!("{out}{err}"))
+        } else {
+            (out.into(), err.into())
+        };
+        // Standard error that is gone cannot be told to anybody.
+        let _unheard = io::stderr().lock().write_all(err.as_bytes());
+        let mut stdout = io::stdout().lock();
+        let printed = stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush());
+        Ok(printed.map_err(Error::io(Doing::Stdout))?)
+    }
+}

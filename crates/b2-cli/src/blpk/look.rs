@@ -1,0 +1,145 @@
+//! `blpk info`, `blpk verify`, `blpk estimate`: they read and write nothing.
+
+use std::path::Path;
+
+use blosc_chunk::Threads;
+use blosc_io::FileStore;
+use bloscpack::{BlpFile, Corrupt, Error, Field, Offsets, Part, ReadOptions};
+
+use super::{
+    Session,
+    fail::{Failure, Result},
+    header, pretty, python,
+};
+use crate::error::chain;
+
+/// Offsets that are printed.
+const SHOWN: usize = 5;
+
+/// Prints headers, offsets and metadata.
+pub(super) fn info(session: &Session<'_>, path: &Path) -> Result<()> {
+    session.say_threads()?;
+    let file = open(session, path).map_err(|failed| match failed {
+        Failed::Library(error) => Failure::new(format!("{}\n{NO_BLP}", complaint(&error))),
+        missing => missing.into(),
+    })?;
+    let chunk = if file.nchunks()? > 0 { Some(file.packed_chunk(0)?) } else { None };
+    let log = &session.log;
+    log.normal(&header::text(file.header()))?;
+    if let Some(offsets) = file.offsets().filter(|offsets| !offsets.is_empty()) {
+        log.normal("'offsets':")?;
+        log.normal(&format!("[{},...]", first(offsets)))?;
+    }
+    if let (Some(header), Some(metadata)) = (file.metadata_header(), file.metadata()) {
+        if let Some(value) = metadata.json() {
+            log.metadata(value)?;
+        }
+        log.normal(&header::metadata(header))?;
+    }
+    chunk.map_or(Ok(()), |chunk| log.normal(&header::chunk(&chunk)))
+}
+
+fn first(offsets: &Offsets) -> String {
+    let shown: Vec<String> = match offsets.positions() {
+        Some(positions) => positions.iter().take(SHOWN).map(u64::to_string).collect(),
+        None => (0..offsets.len()).take(SHOWN).map(|_| "-1".to_owned()).collect(),
+    };
+    shown.join(",")
+}
+
+/// Decodes everything.
+pub(super) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
+    session.say_threads()?;
+    let file = open(session, path).map_err(|failed| failed.about(path))?;
+    let report = file.verify()?;
+    for note in &report.notes {
+        session.log.normal(&format!("'{}': {note}", path.display()))?;
+    }
+    if report.is_sound() {
+        let data = pretty::double(report.nbytes);
+        return session.log.normal(&format!("'{}': OK, {} chunks, {data}", path.display(), report.nchunks));
+    }
+    let bad = report.bad.iter().map(|bad| chain(&bad.error));
+    let verdict = format!("'{}': {} of {} chunks are good", path.display(), report.good, report.nchunks);
+    Err(Failure::new(bad.chain([verdict]).collect::<Vec<_>>().join("\n")))
+}
+
+/// Prints the size of the data.
+pub(super) fn estimate(session: &Session<'_>, path: &Path) -> Result<()> {
+    let file = open(session, path).map_err(|failed| failed.about(path))?;
+    session.log.normal(&format!("uncompressed size: {}", pretty::double(file.nbytes()?)))
+}
+
+/// Opens a file for random access.
+pub(super) fn open(session: &Session<'_>, path: &Path) -> Result<BlpFile, Failed> {
+    if !path.exists() {
+        return Err(Failed::Missing(format!("file '{}' does not exist!", path.display())));
+    }
+    let store = FileStore::open(path).map_err(|source| Error::Io { at: 0, source })?;
+    let options = ReadOptions::default().threads(Threads::N(session.threads));
+    Ok(BlpFile::with_options(store, options)?)
+}
+
+/// Why a file was not opened.
+#[derive(Debug)]
+pub(super) enum Failed {
+    Missing(String),
+    Library(Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl Failed {
+    fn about(self, path: &Path) -> Failure {
+        match self {
+            Self::Missing(text) => Failure::new(text),
+            Self::Library(error) => Failure::from(error).about(path),
+        }
+    }
+}
+
+impl From<Failed> for Failure {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Missing(text) => Self::new(text),
+            Failed::Library(error) => error.into(),
+        }
+    }
+}
+
+const NO_BLP: &str = "This might not be a bloscpack compressed file.";
+
+/// In the words of the original, where it has any.
+fn complaint(error: &Error) -> String {
+    let Error::Corrupt { what, .. } = error else { return chain(error) };
+    match what {
+        Corrupt::Truncated { part: Part::Header, needed, left } => {
+            // Up to the version is the least of all headers.
+            let needed = if *needed == 8 { 32 } else { *needed };
+            format!("attempting to decode a bloscpack header of length '{left}', not '{needed}'")
+        }
+        Corrupt::Magic { found } => format!(
+            "the magic marker b'blpk' is missing from the bloscpack header, instead we found: {}",
+            python::bytes_repr(found)
+        ),
+        Corrupt::Range { field, value, min, max } => {
+            format!("'{field}' must be in the range {min} <= n <= {max}, not '{value}'")
+        }
+        Corrupt::LastLarger { last_chunk, chunk_size } => {
+            format!("'last_chunk' ({last_chunk}) is larger than 'chunk_size' ({chunk_size})")
+        }
+        Corrupt::ChunkCount { nchunks, max_app_chunks } => format!(
+            "'nchunks + max_app_chunks' must be in the range 0 <= n <= {}, not '{}'",
+            i64::MAX,
+            u128::from(*nchunks) + u128::from(*max_app_chunks)
+        ),
+        Corrupt::CountUnknown { max_app_chunks: 1.. } => {
+            format!("'{}' can not be non '0' if 'nchunks' is '-1'", Field::MaxAppChunks)
+        }
+        _ => chain(error),
+    }
+}

@@ -1,0 +1,4 @@
+//! `blpk` as its users meet it.
+
+mod more;
+mod recorded;

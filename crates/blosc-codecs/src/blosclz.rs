@@ -27,9 +27,9 @@ use crate::{
 /// Longest distance of a near match (bytes).
 const MAX_NEAR: usize = 8191;
 /// Distance that a far match adds to its two bytes.
-const FAR_BASE: usize = 8192;
+pub(crate) const FAR_BASE: usize = 8192;
 /// Longest literal run (bytes).
-const MAX_RUN: usize = 32;
+pub(crate) const MAX_RUN: usize = 32;
 
 /// The codec.
 #[derive(Clone, Copy, Debug, Default)]

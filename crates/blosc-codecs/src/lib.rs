@@ -63,7 +63,7 @@
 //! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without one, asking for its codec
 //! gives [`Error::Unsupported`], which names the feature.
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 extern crate alloc;

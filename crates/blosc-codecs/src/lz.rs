@@ -2,6 +2,9 @@
 //!
 //! A match may overlap the bytes it makes (distance 3, length 20 repeats three bytes), so it cannot be one `memmove`.
 
+#[allow(unsafe_code)]
+pub(crate) mod wild;
+
 use alloc::boxed::Box;
 
 /// Little-endian 32-bit value at `at`.
@@ -199,9 +202,48 @@ impl<'a> Room<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use alloc::vec::Vec;
+    use crate::{BlockEncoder, EncodeOptions, Error, Level};
+    use alloc::{vec, vec::Vec};
+    use blosc_testdata::data::{Kind, XorShift32};
+
+    /// Compares two decoders on good, damaged and cut streams: the same verdict, and the same bytes if it is good.
+    pub(crate) fn twins(
+        encoder: impl Fn(&EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error>,
+        fast: impl Fn(&[u8], &mut [u8]) -> Result<(), Error>,
+        plain: impl Fn(&[u8], &mut [u8]) -> Result<(), Error>,
+    ) {
+        let compare = |stream: &[u8], nbytes: usize| {
+            let (mut ours, mut theirs) = (vec![0xA5; nbytes], vec![0x5A; nbytes]);
+            let (verdict, expected) = (fast(stream, &mut ours), plain(stream, &mut theirs));
+            assert_eq!(verdict, expected, "{stream:?} for {nbytes} bytes");
+            assert!(verdict.is_err() || ours == theirs, "{stream:?} for {nbytes} bytes");
+        };
+        let mut rng = XorShift32::default();
+        for kind in Kind::ALL {
+            for nbytes in [20, 64, 65, 100, 128, 200, 500, 3000, 20_000] {
+                let data = kind.bytes(nbytes);
+                let options = EncodeOptions { level: Level::DEFAULT, ..EncodeOptions::default() };
+                let mut stream = vec![0; nbytes * 2 + 64];
+                let len = encoder(&options).unwrap().encode(&data, &mut stream).unwrap();
+                let Some(len) = len else { continue };
+                stream.truncate(len);
+                compare(&stream, nbytes);
+                for _ in 0..200 {
+                    let mut damaged = stream.clone();
+                    for _ in 0..=rng.below(3) {
+                        let at = usize::try_from(rng.below(len as u64)).unwrap();
+                        damaged[at] = rng.next_u32().to_le_bytes()[0];
+                    }
+                    let cut = usize::try_from(rng.below(len as u64 + 1)).unwrap();
+                    compare(&damaged, nbytes);
+                    compare(&damaged[..cut], nbytes);
+                    compare(&stream, nbytes + 3 - cut % 6);
+                }
+            }
+        }
+    }
 
     #[test]
     fn copy_match_repeats_byte_by_byte() {

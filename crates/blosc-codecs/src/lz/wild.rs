@@ -1,0 +1,298 @@
+//! Copies that run past their end: the fast half of the LZ77 decoders, and the only `unsafe` of this crate.
+//!
+//! Most copies of such a stream are shorter than a register. Copying a whole register and advancing by less is one
+//! load and one store; copying the right number of bytes is a call. So these loops go on as long as [`MARGIN`] bytes
+//! are left in the stream and in the destination, test once for each instruction that it ends before the margin, and
+//! hand the rest, and everything doubtful, to the plain decoder of the codec: it starts where they stopped, and finds
+//! the errors. What they accept is what it would, which the tests of the codecs compare.
+//!
+//! All access goes through [`load`] and [`store`].
+
+pub(crate) mod blosclz;
+pub(crate) mod lz4;
+
+/// Bytes that stay free behind every instruction, in the stream and in the destination.
+///
+/// An instruction without extra length takes at most 1 + 14 + 2 bytes (LZ4) and makes at most 14 + 18; the longest
+/// step of a copy is 32.
+const MARGIN: usize = 64;
+
+/// The `N` bytes from `at`.
+///
+/// # Safety
+///
+/// `at + N <= bytes.len()`.
+#[inline(always)]
+unsafe fn load<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    // SAFETY: the caller's promise.
+    let part = unsafe { bytes.get_unchecked(at..at + N) };
+    let mut value = [0; N];
+    value.copy_from_slice(part);
+    value
+}
+
+/// Writes `value` at `at`.
+///
+/// # Safety
+///
+/// `at + N <= bytes.len()`.
+#[inline(always)]
+unsafe fn store<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) {
+    // SAFETY: the caller's promise.
+    let part = unsafe { bytes.get_unchecked_mut(at..at + N) };
+    part.copy_from_slice(&value);
+}
+
+/// Copies `N` bytes within `bytes`, all loaded before any is stored.
+///
+/// # Safety
+///
+/// `from + N <= bytes.len()` and `to + N <= bytes.len()`.
+#[inline(always)]
+unsafe fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
+    // SAFETY: the caller's first promise.
+    let value = unsafe { load::<N>(bytes, from) };
+    // SAFETY: the caller's second promise.
+    unsafe { store(bytes, to, value) };
+}
+
+/// Copies a literal run of `len` bytes in steps of 32.
+///
+/// # Safety
+///
+/// `from + len + 32 <= src.len()` and `to + len + 32 <= dest.len()`.
+#[inline(always)]
+unsafe fn literals(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usize) {
+    let mut done = 0;
+    loop {
+        // SAFETY: `done <= len`, and there are 32 bytes more.
+        let value = unsafe { load::<32>(src, from + done) };
+        // SAFETY: likewise.
+        unsafe { store(dest, to + done, value) };
+        done += 32;
+        if done >= len {
+            return;
+        }
+    }
+}
+
+/// For distances below 8: the bits of that many bytes.
+const MASKS: [u64; 8] = {
+    let mut masks = [0; 8];
+    let mut distance = 1;
+    while distance < 8 {
+        masks[distance] = (1 << (8 * distance)) - 1;
+        distance += 1;
+    }
+    masks
+};
+
+/// For distances below 8: what repeats that many bytes over 8 when multiplied by them.
+const REPEATS: [u64; 8] = {
+    let mut repeats = [0; 8];
+    let mut distance = 1;
+    while distance < 8 {
+        let mut at = 0;
+        while at < 8 {
+            repeats[distance] |= 1 << (8 * at);
+            at += distance;
+        }
+        distance += 1;
+    }
+    repeats
+};
+
+/// For distances below 8: the largest multiple of them up to 8.
+const STRIDES: [usize; 8] = [0, 8, 8, 6, 8, 5, 6, 7];
+
+/// The 8 bytes that go on from `to` with a period of `distance`.
+///
+/// # Safety
+///
+/// `0 < distance < 8`, `distance <= to` and `to + 8 <= bytes.len()`.
+#[inline(always)]
+unsafe fn period(bytes: &[u8], to: usize, distance: usize) -> [u8; 8] {
+    // SAFETY: the caller's promise; what lies behind `to` is masked away.
+    let word = u64::from_le_bytes(unsafe { load(bytes, to - distance) });
+    (word & MASKS[distance & 7]).wrapping_mul(REPEATS[distance & 7]).to_le_bytes()
+}
+
+/// Repeats up to 8 bytes from `distance` back.
+///
+/// # Safety
+///
+/// `0 < distance <= to` and `to + 16 <= dest.len()`.
+#[inline(always)]
+unsafe fn tiny_match(dest: &mut [u8], to: usize, distance: usize) {
+    if distance >= 8 {
+        // SAFETY: the caller's promise.
+        unsafe { again::<8>(dest, to.wrapping_sub(distance), to) };
+    } else {
+        // SAFETY: likewise.
+        let word = unsafe { period(dest, to, distance) };
+        // SAFETY: likewise.
+        unsafe { store(dest, to, word) };
+        // SAFETY: a stride of at most 8, and 8 bytes.
+        unsafe { store(dest, to + STRIDES[distance & 7], word) };
+    }
+}
+
+/// Repeats up to 18 bytes from `distance` back.
+///
+/// # Safety
+///
+/// `0 < distance <= to` and `to + 32 <= dest.len()`.
+#[inline(always)]
+unsafe fn short_match(dest: &mut [u8], to: usize, distance: usize) {
+    let from = to.wrapping_sub(distance);
+    if distance >= 16 {
+        // SAFETY: `from < to`, and 32 bytes are free from `to` on.
+        unsafe { again::<16>(dest, from, to) };
+        // SAFETY: likewise.
+        unsafe { again::<2>(dest, from + 16, to + 16) };
+    } else if distance >= 8 {
+        // SAFETY: as above; each step reads what the one before has written.
+        unsafe { again::<8>(dest, from, to) };
+        // SAFETY: likewise.
+        unsafe { again::<8>(dest, from + 8, to + 8) };
+        // SAFETY: likewise.
+        unsafe { again::<2>(dest, from + 16, to + 16) };
+    } else {
+        // SAFETY: the caller's promise.
+        let word = unsafe { period(dest, to, distance) };
+        let stride = STRIDES[distance & 7];
+        for step in 0..4 {
+            // SAFETY: 3 strides of at most 8, and 8 bytes.
+            unsafe { store(dest, to + step * stride, word) };
+        }
+    }
+}
+
+/// Repeats `len` bytes from `distance` back.
+///
+/// # Safety
+///
+/// `0 < distance <= to` and `to + len + 32 <= dest.len()`.
+#[inline(always)]
+unsafe fn long_match(dest: &mut [u8], to: usize, distance: usize, len: usize) {
+    let from = to.wrapping_sub(distance);
+    if distance >= 32 {
+        // SAFETY: the caller's promise.
+        unsafe { repeat::<32>(dest, from, to, len) };
+    } else if distance == 1 && len > 64 {
+        let byte = dest[from];
+        dest[to..to + len].fill(byte);
+    } else if distance.is_power_of_two() {
+        // SAFETY: likewise.
+        let value = unsafe { period32(dest, to, distance) };
+        let mut done = 0;
+        while done < len {
+            // SAFETY: `done < len`, and 32 bytes more are free.
+            unsafe { store(dest, to + done, value) };
+            done += 32;
+        }
+    } else if distance >= 16 {
+        // SAFETY: likewise.
+        unsafe { repeat::<16>(dest, from, to, len) };
+    } else if distance >= 8 {
+        // SAFETY: likewise.
+        unsafe { repeat::<8>(dest, from, to, len) };
+    } else {
+        // SAFETY: the caller's promise.
+        let word = unsafe { period(dest, to, distance) };
+        let mut done = 0;
+        while done < len {
+            // SAFETY: `done < len`, and 32 bytes more are free.
+            unsafe { store(dest, to + done, word) };
+            done += STRIDES[distance & 7];
+        }
+    }
+}
+
+/// Copies `len` bytes in steps of `N`.
+///
+/// # Safety
+///
+/// `from < to` and `to + len + N <= dest.len()`.
+#[inline(always)]
+unsafe fn repeat<const N: usize>(dest: &mut [u8], from: usize, to: usize, len: usize) {
+    let mut done = 0;
+    while done < len {
+        // SAFETY: `done < len`, and `N` bytes more are free.
+        unsafe { again::<N>(dest, from + done, to + done) };
+        done += N;
+    }
+}
+
+/// The 32 bytes that go on from `to` with a period of 1, 2, 4, 8 or 16 bytes.
+///
+/// # Safety
+///
+/// `distance <= to` and `to + 8 <= bytes.len()`.
+#[inline(always)]
+unsafe fn period32(bytes: &[u8], to: usize, distance: usize) -> [u8; 32] {
+    let half = if distance < 16 {
+        let word = if distance < 8 {
+            // SAFETY: the caller's promise.
+            unsafe { period(bytes, to, distance) }
+        } else {
+            // SAFETY: 8 bytes up to `to`.
+            unsafe { load(bytes, to - distance) }
+        };
+        u128::from(u64::from_le_bytes(word)) * ((1 << 64) + 1)
+    } else {
+        // SAFETY: 16 bytes up to `to`.
+        u128::from_le_bytes(unsafe { load(bytes, to - distance) })
+    };
+    let mut value = [0; 32];
+    value[..16].copy_from_slice(&half.to_le_bytes());
+    value[16..].copy_from_slice(&half.to_le_bytes());
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn matches_repeat_byte_by_byte() {
+        let start: Vec<u8> = (0..40).collect();
+        for distance in 1..=40 {
+            for len in 0..100 {
+                let mut expected = start.clone();
+                (0..len).for_each(|_| expected.push(expected[expected.len() - distance]));
+                let mut dest = start.clone();
+                dest.resize(40 + len + 32, 0xEE);
+                // SAFETY: 32 bytes are free behind the match.
+                unsafe { long_match(&mut dest, 40, distance, len) };
+                assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");
+                if len <= 18 {
+                    let mut dest = start.clone();
+                    dest.resize(40 + 32, 0xEE);
+                    // SAFETY: likewise.
+                    unsafe { short_match(&mut dest, 40, distance) };
+                    assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");
+                }
+                if len <= 8 {
+                    let mut dest = start.clone();
+                    dest.resize(40 + 16, 0xEE);
+                    // SAFETY: likewise.
+                    unsafe { tiny_match(&mut dest, 40, distance) };
+                    assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn literals_are_copied_to_their_end() {
+        let src: Vec<u8> = (0..200).collect();
+        for len in 0..100 {
+            let mut dest = [0; 200];
+            // SAFETY: both are long enough.
+            unsafe { literals(&src, 3, &mut dest, 5, len) };
+            assert_eq!(dest[5..5 + len], src[3..3 + len]);
+        }
+    }
+}

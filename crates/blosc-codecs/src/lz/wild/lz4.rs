@@ -1,0 +1,74 @@
+//! The inner part of an LZ4 block.
+
+use super::{MARGIN, literals, load, long_match, short_match, store};
+
+/// Decodes whole sequences from the start of `src` and returns how far it read and wrote: to where the margin begins,
+/// or to the first sequence that is doubtful.
+#[inline]
+pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    let (mut at, mut done) = (0, 0);
+    let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(MARGIN), dest.len().checked_sub(MARGIN))
+    else {
+        return (0, 0);
+    };
+    while at <= src_end && done <= dest_end {
+        let stop = (at, done);
+        // SAFETY: the margin is behind `at`.
+        let [token] = unsafe { load(src, at) };
+        at += 1;
+        let mut nliterals = usize::from(token >> 4);
+        if nliterals < 15 {
+            // SAFETY: 64 bytes are left in both; these are 1 + 16.
+            let run: [u8; 16] = unsafe { load(src, at) };
+            // SAFETY: likewise.
+            unsafe { store(dest, done, run) };
+        } else {
+            (nliterals, at) = length(src, at, src_end);
+            if nliterals > dest_end - done || nliterals > src_end.saturating_sub(at) {
+                return stop;
+            }
+            // SAFETY: the run ends before the margin of both.
+            unsafe { literals(src, at, dest, done, nliterals) };
+        }
+        at += nliterals;
+        done += nliterals;
+        // SAFETY: at most 1 + 14 bytes of the margin, or none, are used.
+        let distance = usize::from(u16::from_le_bytes(unsafe { load(src, at) }));
+        at += 2;
+        if distance == 0 || distance > done {
+            return stop;
+        }
+        let mut len = usize::from(token & 15);
+        if len < 15 {
+            len += 4;
+            // SAFETY: at most 14 of the 64 bytes are used.
+            unsafe { short_match(dest, done, distance) };
+        } else {
+            (len, at) = length(src, at, src_end);
+            len += 4;
+            if done + len > dest_end {
+                return stop;
+            }
+            // SAFETY: the match ends before the margin.
+            unsafe { long_match(dest, done, distance, len) };
+        }
+        done += len;
+    }
+    (at, done)
+}
+
+/// A length from 15 up, and where it ends; one that passes every end when it does not end before `src_end`.
+#[inline(always)]
+fn length(src: &[u8], mut at: usize, src_end: usize) -> (usize, usize) {
+    let mut len = 15;
+    while at < src_end {
+        // SAFETY: `at < src_end`.
+        let [more] = unsafe { load(src, at) };
+        at += 1;
+        len += usize::from(more);
+        if more != u8::MAX {
+            return (len, at);
+        }
+    }
+    (isize::MAX as usize / 2, at)
+}

@@ -17,6 +17,9 @@ pub(crate) mod lz4;
 /// step of a copy is 32.
 const MARGIN: usize = 64;
 
+/// Bytes from which on the library's copies, which find out first what the machine can do, are worth their call.
+const LONG: usize = 128;
+
 /// The `N` bytes from `at`.
 ///
 /// # Safety
@@ -56,13 +59,16 @@ unsafe fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
     unsafe { store(bytes, to, value) };
 }
 
-/// Copies a literal run of `len` bytes in steps of 32.
+/// Copies a literal run of `len` bytes.
 ///
 /// # Safety
 ///
 /// `from + len + 32 <= src.len()` and `to + len + 32 <= dest.len()`.
 #[inline(always)]
 unsafe fn literals(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usize) {
+    if len >= LONG {
+        return dest[to..to + len].copy_from_slice(&src[from..from + len]);
+    }
     let mut done = 0;
     loop {
         // SAFETY: `done <= len`, and there are 32 bytes more.
@@ -179,12 +185,12 @@ unsafe fn long_match(dest: &mut [u8], to: usize, distance: usize, len: usize) {
     if distance >= 32 {
         // SAFETY: the caller's promise.
         unsafe { repeat::<32>(dest, from, to, len) };
-    } else if distance == 1 && len > 64 {
-        let byte = dest[from];
-        dest[to..to + len].fill(byte);
     } else if distance.is_power_of_two() {
         // SAFETY: likewise.
         let value = unsafe { period32(dest, to, distance) };
+        if len >= LONG && value == [value[0]; 32] {
+            return dest[to..to + len].fill(value[0]);
+        }
         let mut done = 0;
         while done < len {
             // SAFETY: `done < len`, and 32 bytes more are free.

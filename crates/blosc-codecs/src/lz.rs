@@ -99,6 +99,11 @@ pub(crate) struct Stream<'a, const SIZE: usize> {
 }
 
 impl<const SIZE: usize> Stream<'_, SIZE> {
+    /// Uses `bits` of the hashes, whatever the length of the stream.
+    pub(crate) fn hashed_to(self, bits: u32) -> Self {
+        Self { shift: 32 - bits.min(SIZE.trailing_zeros()), ..self }
+    }
+
     /// The last place before `at` where a word of this hash stood, if it is within reach; `at` takes its place.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]

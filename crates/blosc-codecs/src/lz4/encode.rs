@@ -6,8 +6,10 @@ use crate::{
     lz::{Stream, Table, common_len, load32, load64},
 };
 
-/// Slots of the table.
-const SLOTS: usize = 1 << 12;
+/// Slots of the table, of which longer blocks use half: more would not stay in the nearest cache beside the data.
+const SLOTS: usize = 1 << 13;
+/// Shortest block that is a long one. Below, all distances are within reach, and four bytes are hashed.
+const LONG: usize = 65_547;
 /// Misses after which the step between probes grows by one.
 const PATIENCE: usize = 64;
 
@@ -31,12 +33,14 @@ impl Encoder {
             return None;
         }
         let (window, start) = self.window.with(src);
-        let places = self.table.start(window.len(), MAX_DISTANCE)?;
-        let mut search = Search { window, places, anchor: start };
-        search.learn(start);
-        let mut block = Block::new(window, dest);
-        search.run(self.acceleration, &mut block)?;
-        block.finish(search.anchor)
+        let block = Block::new(window, dest);
+        if window.len() < LONG {
+            let places = self.table.start(window.len(), MAX_DISTANCE)?.hashed_to(13);
+            Search::<false> { window, places, anchor: start }.compress(self.acceleration, block)
+        } else {
+            let places = self.table.start(window.len(), MAX_DISTANCE)?.hashed_to(12);
+            Search::<true> { window, places, anchor: start }.compress(self.acceleration, block)
+        }
     }
 }
 
@@ -46,7 +50,7 @@ impl BlockEncoder for Encoder {
     }
 }
 
-struct Search<'a> {
+struct Search<'a, const IS_LONG: bool> {
     /// The dictionary, then the input.
     window: &'a [u8],
     places: Stream<'a, SLOTS>,
@@ -54,7 +58,13 @@ struct Search<'a> {
     anchor: usize,
 }
 
-impl Search<'_> {
+impl<const IS_LONG: bool> Search<'_, IS_LONG> {
+    fn compress(mut self, acceleration: usize, mut block: Block<'_>) -> Option<usize> {
+        self.learn(self.anchor);
+        self.run(acceleration, &mut block)?;
+        block.finish(self.anchor)
+    }
+
     /// Notes what the dictionary holds.
     fn learn(&mut self, dict_len: usize) {
         for at in (0..dict_len.saturating_sub(8)).step_by(3) {
@@ -110,10 +120,14 @@ impl Search<'_> {
         (load32(self.window, earlier) == load32(self.window, at)).then_some(earlier)
     }
 
-    /// Of five bytes: longer matches are found, and fewer that are too short to pay.
+    /// Of five bytes in long blocks: longer matches are found, and fewer that are too short to pay.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "the upper half is what is wanted")]
     fn hash(&self, at: usize) -> u32 {
-        ((load64(self.window, at) << 24).wrapping_mul(889_523_592_379) >> 32) as u32
+        if IS_LONG {
+            ((load64(self.window, at) << 24).wrapping_mul(889_523_592_379) >> 32) as u32
+        } else {
+            load32(self.window, at).wrapping_mul(0x9E37_79B1)
+        }
     }
 }

@@ -60,3 +60,25 @@ def edit_change(r, data):
         case "meta":
             schunk.meta["m"] = data
     return ({},)
+
+
+@op
+def share_append(r, data):
+    """Appends chunks, each under the lock, while others do the same."""
+    schunk = blosc2.open(r["path"], mode="a", dparams=dict(nthreads=1), locking=True)
+    size = len(data) // r["count"]
+    for i in range(r["count"]):
+        schunk.append_data(data[i * size : (i + 1) * size])
+    return ({},)
+
+
+@op
+def share_follow(r):
+    """What a handle that was opened before sees of a frame that grows."""
+    global followed
+    if r["first"]:
+        followed = blosc2.open(r["path"], mode="r", dparams=dict(nthreads=1), locking=r["locking"])
+    # Reading a chunk makes it look at the file again, asking for the number of chunks does not.
+    followed.decompress_chunk(0)
+    chunks = [followed.decompress_chunk(i) for i in range(followed.nchunks)]
+    return dict(chunks=len(chunks)), b"".join(chunks)

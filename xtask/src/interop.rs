@@ -12,6 +12,7 @@ mod edit;
 mod frames;
 mod oracle;
 mod program;
+mod share;
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{
@@ -65,6 +66,8 @@ const KINDS: &[Kind] = &[
     Kind { name: "frame-write", share: 120, scope: FRAME, run: frames::write },
     Kind { name: "frame-edit", share: 60, scope: CHUNK, run: edit::contiguous },
     Kind { name: "frame-edit-sparse", share: 20, scope: CHUNK, run: edit::sparse },
+    Kind { name: "share-turns", share: 10, scope: CHUNK, run: share::take_turns },
+    Kind { name: "share-follow", share: 20, scope: CHUNK, run: share::follow },
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
     Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },

@@ -32,6 +32,7 @@ use blosc_io::{FileStore, MemStore, WriteAt};
 use crate::error::{Error, Param, Result};
 use crate::header::FrameType;
 use crate::legacy::FrameLayout;
+use crate::lock::{FrameLock, Locking};
 use crate::offsets::{Index, Section};
 use crate::params::{EditOptions, FrameParams, OpenOptions};
 use crate::schunk::SChunk;
@@ -75,6 +76,12 @@ pub struct SChunkWriter {
     /// Data behind the last chunk that is not a chunk yet.
     tail: Vec<u8>,
     changed: Changed,
+    options: EditOptions,
+    /// The generation of the lock when the frame was last looked at.
+    generation: u64,
+    /// Held from the first change to the commit, where there is locking. The last field: what was not committed is
+    /// removed before the lock is.
+    lock: Option<FrameLock>,
 }
 
 /// What a commit has to write.
@@ -95,6 +102,7 @@ impl SChunkWriter {
         let store = FileStore::create(path).map_err(|source| Error::Open { source })?;
         let mut writer = Self::create_in(Box::new(store), params)?;
         writer.file.path = whole_path(path, 0)?;
+        writer.schunk.path = std::path::absolute(path).ok();
         Ok(writer)
     }
 
@@ -119,10 +127,11 @@ impl SChunkWriter {
         let files = ChunkFiles::new(folder.clone(), core::iter::empty(), durability)?;
         // The store is a file once there is one.
         let file = FrameFile::new(Box::new(MemStore::default()), start.header.header_len.into(), durability);
-        let mut schunk = SChunk::start(file.source(), start, options.open);
+        let mut schunk = SChunk::start(file.source(), start, options.open.clone());
         schunk.index.set_section(Section::Files);
         schunk.folder = Some(folder);
-        Ok(Self { files: Some(files), ..Self::over(schunk, file, cparams) })
+        schunk.path = std::path::absolute(path).ok();
+        Ok(Self { files: Some(files), ..Self::over(schunk, file, cparams, options) })
     }
 
     /// A new frame in memory; get it from [`finish`](Self::finish) and [`SChunk::to_cframe`].
@@ -141,8 +150,8 @@ impl SChunkWriter {
         let options = EditOptions::default();
         let start = Start::new(params)?;
         let file = FrameFile::new(store, start.header.header_len.into(), options.durability);
-        let schunk = SChunk::start(file.source(), start, options.open);
-        Ok(Self::over(schunk, file, params.cparams.clone()))
+        let schunk = SChunk::start(file.source(), start, options.open.clone());
+        Ok(Self::over(schunk, file, params.cparams.clone(), options))
     }
 
     /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What follows the frame in a
@@ -160,12 +169,24 @@ impl SChunkWriter {
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
+        let lock = match options.open.locking {
+            Locking::Sidecar => Some(FrameLock::shared(path)?),
+            Locking::Off => None,
+        };
+        let writer = Self::open_unlocked(path, options)?;
+        Ok(Self { generation: lock.map_or(0, |lock| lock.generation()), ..writer })
+    }
+
+    fn open_unlocked(path: &Path, options: &EditOptions) -> Result<Self> {
         if let Some(folder) = Folder::at(path) {
-            return Self::in_folder(folder, options);
+            let mut writer = Self::in_folder(folder, options)?;
+            writer.schunk.path = std::path::absolute(path).ok();
+            return Ok(writer);
         }
         let store = FileStore::open_rw(path).map_err(|source| Error::Open { source })?;
         let mut writer = Self::open_in(Box::new(store), options)?;
         writer.file.path = whole_path(path, options.open.offset)?;
+        writer.schunk.path = std::path::absolute(path).ok();
         Ok(writer)
     }
 
@@ -193,7 +214,7 @@ impl SChunkWriter {
         let numbers = schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
         let ids = numbers.into_iter().filter_map(|number| u32::try_from(number).ok());
         let files = Some(ChunkFiles::new(folder, ids, options.durability)?);
-        Ok(Self { files, ..Self::over(schunk, file, cparams) })
+        Ok(Self { files, ..Self::over(schunk, file, cparams, options.clone()) })
     }
 
     /// Opens what was committed to a store.
@@ -205,11 +226,46 @@ impl SChunkWriter {
         }
         let cparams = new_cparams(&schunk, options);
         let file = FrameFile::of(store, base, schunk.frame_len(), options.durability);
-        Ok(Self::over(schunk, file, cparams))
+        Ok(Self::over(schunk, file, cparams, options.clone()))
     }
 
-    fn over(schunk: SChunk, file: FrameFile, cparams: CParams) -> Self {
-        Self { schunk, file, files: None, cparams, encoder: None, tail: vec![], changed: Changed::default() }
+    fn over(schunk: SChunk, file: FrameFile, cparams: CParams, options: EditOptions) -> Self {
+        Self {
+            schunk,
+            file,
+            files: None,
+            cparams,
+            encoder: None,
+            tail: vec![],
+            changed: Changed::default(),
+            options,
+            generation: 0,
+            lock: None,
+        }
+    }
+
+    /// To be called before every change: takes the lock, and data that was held back get their chunk.
+    fn begin(&mut self) -> Result<()> {
+        self.take_lock()?;
+        self.settle()
+    }
+
+    /// Takes the exclusive lock, if there is locking and it is not held. What others have changed meanwhile is taken
+    /// over.
+    fn take_lock(&mut self) -> Result<()> {
+        let Some(path) = self.schunk.path.clone() else { return Ok(()) };
+        if self.options.open.locking == Locking::Off || self.lock.is_some() {
+            return Ok(());
+        }
+        let lock = FrameLock::exclusive(&path)?;
+        let is_alone = lock.generation() == self.generation.wrapping_add(1);
+        if self.file.committed.is_some() && !(is_alone && self.schunk.reopen()?.is_none()) {
+            let new = Self::open_unlocked(&path, &self.options)?;
+            (self.schunk, self.file, self.files) = (new.schunk, new.file, new.files);
+        }
+        self.generation = lock.generation();
+        self.lock = Some(lock);
+        Ok(())
     }
 
     /// The super-chunk with all changes so far, committed or not.
@@ -292,9 +348,9 @@ impl SChunk {
         let mut index = Index::empty();
         index.set_table(vec![]);
         let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
-        let starts = OnceLock::new();
+        let (starts, path) = (OnceLock::new(), None);
         let layout = FrameLayout::Current;
-        Self { source, folder: None, layout, header, trailer_len, meta, vlmeta, index, options, starts }
+        Self { source, folder: None, layout, header, trailer_len, meta, vlmeta, index, options, starts, path }
     }
 
     /// The same, in a store of its own.

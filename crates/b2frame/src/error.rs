@@ -4,6 +4,7 @@
 //! error is kept as `source`, with positions inside of that chunk.
 
 use std::io;
+use std::path::PathBuf;
 
 use blosc_chunk::Blame;
 
@@ -50,6 +51,14 @@ pub enum Error {
         /// Bytes read before.
         nbytes: u64,
         /// What the stream said.
+        source: io::Error,
+    },
+    /// The lock beside a frame could not be taken.
+    #[error("locking {}", path.display())]
+    Lock {
+        /// The file of the lock.
+        path: PathBuf,
+        /// What the system said.
         source: io::Error,
     },
     /// The file is something else.
@@ -354,6 +363,9 @@ pub enum Param {
     /// A frame that is followed by something and cannot grow.
     #[error("something follows the frame, at byte {at}")]
     NotLast { at: u64 },
+    /// A frame that has no name to look for a lock beside.
+    #[error("the frame was not opened by its name")]
+    NoPath,
     /// All numbers of chunk files are in use.
     #[error("no number is left for a chunk file")]
     NoChunkId,
@@ -389,6 +401,7 @@ impl Error {
             | Self::Write { .. }
             | Self::Open { .. }
             | Self::Input { .. }
+            | Self::Lock { .. }
             | Self::ChunkFile { .. } => self.blame_io(),
             Self::NotAFrame { .. }
             | Self::OlderLayout { .. }

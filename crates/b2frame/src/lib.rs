@@ -38,6 +38,7 @@
 //! | look for damage | [`SChunk::verify`] |
 //! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`] |
 //! | change one | [`SChunkWriter`] |
+//! | follow one that others change | [`SChunk::refresh`], [`FrameLock`] |
 //! | tell what a file is | [`probe`] |
 //!
 //! # Limits
@@ -59,6 +60,7 @@ mod error;
 mod frames;
 mod header;
 mod legacy;
+mod lock;
 mod metalayers;
 mod msgpack;
 mod nd;
@@ -81,6 +83,7 @@ pub use error::{Corrupt, Error, Limited, Param, Result};
 pub use frames::{Frames, read_frame};
 pub use header::{ChunkSize, FrameHeader, FrameType, GeneralFlags};
 pub use legacy::{FrameLayout, OlderCorrupt};
+pub use lock::{FrameLock, Locking};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
 pub use nd::{
     Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdView, NdWriter, Pick, Selection,
@@ -90,7 +93,8 @@ pub use params::{
 };
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{
-    BadChunk, ChunkBytes, ChunkInfo, Note, Progress, SChunk, Scratch, StoredInfo, Usage, VerifyReport, VlMeta,
+    BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Progress, SChunk, Scratch, StoredInfo, Usage,
+    VerifyReport, VlMeta,
 };
 pub use writer::{FrameWriter, to_cframe};
 

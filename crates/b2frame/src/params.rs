@@ -3,6 +3,8 @@
 
 use blosc_chunk::{CParams, DParams, Threads};
 
+use crate::lock::Locking;
+
 /// How to open a frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -15,11 +17,19 @@ pub struct OpenOptions {
     pub max_index: u64,
     /// How chunks are decoded: limits, codecs and filters.
     pub dparams: DParams,
+    /// Whether to ask for the lock beside the frame. Default: no.
+    pub locking: Locking,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { offset: 0, max_metadata: 64 << 20, max_index: 64 << 20, dparams: DParams::default() }
+        Self {
+            offset: 0,
+            max_metadata: 64 << 20,
+            max_index: 64 << 20,
+            dparams: DParams::default(),
+            locking: Locking::Off,
+        }
     }
 }
 
@@ -40,6 +50,12 @@ impl OpenOptions {
     #[must_use]
     pub fn max_index(self, max_index: u64) -> Self {
         Self { max_index, ..self }
+    }
+
+    /// With or without locking.
+    #[must_use]
+    pub fn locking(self, locking: Locking) -> Self {
+        Self { locking, ..self }
     }
 
     /// With other parameters for decoding chunks.

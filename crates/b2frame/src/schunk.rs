@@ -9,12 +9,13 @@ mod locate;
 mod ordered;
 mod partial;
 mod read;
+mod refresh;
 mod save;
 mod usage;
 mod verify;
 
 use core::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use blosc_chunk::{
@@ -25,6 +26,7 @@ use blosc_io::{FileStore, MemStore, ReadAt};
 use crate::error::{Corrupt, Error, Limited, Result};
 use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType};
 use crate::legacy::{self, FrameLayout, Parts};
+use crate::lock::{FrameLock, Locking};
 use crate::metalayers::{Metalayer, Metalayers, Section};
 use crate::nd::{NdMeta, NdView};
 use crate::offsets::Index;
@@ -36,6 +38,7 @@ use crate::trailer::{self, TrailerEnd};
 
 pub use locate::{ChunkBytes, ChunkInfo, StoredInfo};
 pub use read::Scratch;
+pub use refresh::Locked;
 pub use usage::Usage;
 pub use verify::{BadChunk, Note, Progress, VerifyReport};
 
@@ -71,6 +74,8 @@ pub struct SChunk {
     pub(crate) options: OpenOptions,
     /// Of a frame with variable chunk sizes: where each chunk begins in the data.
     pub(crate) starts: OnceLock<Result<Vec<u64>, Corrupt>>,
+    /// The name it was opened by.
+    pub(crate) path: Option<PathBuf>,
 }
 
 impl SChunk {
@@ -88,10 +93,17 @@ impl SChunk {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        match Folder::at(path.as_ref()) {
-            Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone()),
-            None => Self::from_store_with(open_file(path.as_ref())?, options),
-        }
+        let path = path.as_ref();
+        let _lock = match options.locking {
+            Locking::Sidecar => Some(FrameLock::shared(path)?),
+            Locking::Off => None,
+        };
+        let mut schunk = match Folder::at(path) {
+            Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone())?,
+            None => Self::from_store_with(open_file(path)?, options)?,
+        };
+        schunk.path = std::path::absolute(path).ok();
+        Ok(schunk)
     }
 
     /// Opens the frame that a store begins with.
@@ -107,7 +119,12 @@ impl SChunk {
     /// # Errors
     /// Why the frame cannot be read.
     pub fn from_store_with(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
-        open_frame(Source::new(store, options.offset), None, options.clone())
+        Self::from_source(Source::new(store, options.offset), options.clone())
+    }
+
+    /// Opens a contiguous frame.
+    pub(crate) fn from_source(source: Source, options: OpenOptions) -> Result<Self> {
+        open_frame(source, None, options)
     }
 
     /// Opens a sparse frame whose index is this.
@@ -370,9 +387,9 @@ fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> R
         let end = header.frame_len().saturating_sub(trailer_len.into());
         Index::open(&source, &header, end, options.max_index, &options.dparams)?
     };
-    let starts = OnceLock::new();
+    let (starts, path) = (OnceLock::new(), None);
     let mut schunk =
-        SChunk { source, folder, layout, header, trailer_len, meta, vlmeta, index, options, starts };
+        SChunk { source, folder, layout, header, trailer_len, meta, vlmeta, index, options, starts, path };
     if layout == FrameLayout::Beta1 {
         schunk.take_filters_of_first_chunk();
     }

@@ -36,7 +36,7 @@ impl SChunkWriter {
     /// [`Error::Param`] for a size that does not fit, or a kind of chunk; [`Error::Chunk`] if `chunk` is none;
     /// [`Error::Write`].
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.place_chunk(Place::Before(self.schunk.nchunks()), chunk)
     }
 
@@ -45,7 +45,7 @@ impl SChunkWriter {
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk).
     pub fn insert_chunk(&mut self, nchunk: u64, chunk: &[u8]) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.place_chunk(Place::Before(nchunk), chunk)
     }
 
@@ -54,7 +54,7 @@ impl SChunkWriter {
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk).
     pub fn update_chunk(&mut self, nchunk: u64, chunk: &[u8]) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.place_chunk(Place::InsteadOf(nchunk), chunk)
     }
 
@@ -82,7 +82,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Param::NanTypesize`], [`Param::SpecialKind`], or a size that does not fit.
     pub fn append_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.place_special(Place::Before(self.schunk.nchunks()), kind, nbytes)
     }
 
@@ -91,7 +91,7 @@ impl SChunkWriter {
     /// # Errors
     /// As [`append_special`](Self::append_special), or [`Param::ChunkNumber`].
     pub fn update_special(&mut self, nchunk: u64, kind: SpecialKind) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         let nbytes = self.schunk.chunk_nbytes(nchunk)?;
         self.place_special(Place::InsteadOf(nchunk), kind, nbytes)
     }
@@ -120,7 +120,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Param::ChunkNumber`], or what is wrong with the chunk in a frame where it says its size itself.
     pub fn delete(&mut self, nchunk: u64) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.load_index()?;
         let nbytes = self.schunk.chunk_nbytes(nchunk)?;
         self.forget(nchunk);
@@ -136,7 +136,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Param::Order`] unless each number is there once; [`Param::AfterLastChunk`] if a short last chunk moves.
     pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.check_order(order)?;
         self.load_index()?;
         self.edit_index(|offsets| {
@@ -148,7 +148,7 @@ impl SChunkWriter {
 
     /// Makes the index anew: each chunk is the old one of this number, or zeros. Chunks have one size and are whole.
     pub(crate) fn rearrange(&mut self, chunks: &[Option<u64>]) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.load_index()?;
         let zeros = Offset::of_special(SpecialKind::Zeros).ok_or(Param::SpecialKind)?;
         self.edit_index(|offsets| {
@@ -165,7 +165,7 @@ impl SChunkWriter {
     /// # Errors
     /// What is wrong with the chunks that are there, or [`Error::Write`].
     pub fn make_variable(&mut self) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         if self.schunk.chunksize() == ChunkSize::Variable {
             return Ok(());
         }
@@ -188,7 +188,7 @@ impl SChunkWriter {
 
     /// Compresses blocks to a chunk, of a kind that is younger than the others.
     fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
-        self.settle()?;
+        self.begin()?;
         if self.schunk.nchunks() > 0 && !self.schunk.header.flags.vl_blocks() {
             return Err(Param::VlBlocks.into());
         }

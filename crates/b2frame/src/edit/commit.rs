@@ -36,6 +36,13 @@ impl SChunkWriter {
     /// # Errors
     /// [`Error::Write`]; [`Error::Compress`] for the index. The changes are still there and can be committed again.
     pub fn commit(&mut self) -> Result<()> {
+        self.commit_held()?;
+        self.lock = None;
+        Ok(())
+    }
+
+    /// Commits and keeps the lock.
+    fn commit_held(&mut self) -> Result<()> {
         self.settle()?;
         if self.changed == Changed::default() && self.file.committed.is_some() {
             return Ok(());
@@ -65,14 +72,19 @@ impl SChunkWriter {
     /// # Errors
     /// As [`commit`](Self::commit), and what is wrong with a chunk.
     pub fn compact(&mut self) -> Result<u64> {
-        self.commit()?;
+        self.begin()?;
+        self.commit_held()?;
         self.load_index()?;
-        if let Some(files) = &mut self.files {
-            return files.sweep(self.schunk.index.as_table());
-        }
-        let before = self.schunk.frame_len();
-        self.rewrite()?;
-        Ok(before.saturating_sub(self.schunk.frame_len()))
+        let saved = match &mut self.files {
+            Some(files) => files.sweep(self.schunk.index.as_table())?,
+            None => {
+                let before = self.schunk.frame_len();
+                self.rewrite()?;
+                before.saturating_sub(self.schunk.frame_len())
+            }
+        };
+        self.lock = None;
+        Ok(saved)
     }
 
     /// A super-chunk as a contiguous frame.

@@ -27,6 +27,7 @@ impl SChunkWriter {
         if data.is_empty() {
             return Ok(());
         }
+        self.take_lock()?;
         let Some(size) = self.schunk.chunksize().fixed() else {
             return data.chunks(self.max_chunk()).try_for_each(|data| self.append_as_chunk(data));
         };
@@ -72,7 +73,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Param::ChunkNumber`], [`Param::ChunkNbytes`], [`Error::Compress`](crate::Error::Compress), or [`Error::Write`](crate::Error::Write).
     pub fn update(&mut self, nchunk: u64, data: &[u8]) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.place_data(Place::InsteadOf(nchunk), data)
     }
 
@@ -82,7 +83,7 @@ impl SChunkWriter {
     /// # Errors
     /// As [`update`](Self::update); [`Param::AfterLastChunk`] behind a short chunk.
     pub fn insert(&mut self, nchunk: u64, data: &[u8]) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         self.place_data(Place::Before(nchunk), data)
     }
 
@@ -106,7 +107,7 @@ impl SChunkWriter {
     /// # Errors
     /// As [`write`](Self::write).
     pub fn write_bytes(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
-        self.settle()?;
+        self.begin()?;
         let len = self.schunk.nbytes();
         let end = start.saturating_add(bytes.len() as u64);
         if end > len {

@@ -19,6 +19,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Param::MetaName`], [`Param::MetaCount`], or [`Param::MetaTooLong`].
     pub fn set_meta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
+        self.begin()?;
         let name = name.as_ref();
         if !self.schunk.meta.overwrite(name, content) {
             let layers = with(&self.schunk.meta, name, content);
@@ -35,6 +36,7 @@ impl SChunkWriter {
     /// # Errors
     /// As [`set_meta`](Self::set_meta), for the others.
     pub fn delete_meta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
+        self.begin()?;
         let name = name.as_ref();
         let is_there = self.schunk.meta.get(name).is_some();
         if is_there {
@@ -50,6 +52,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Param::MetaName`], [`Param::MetaCount`] (C-Blosc2 cannot write more than 16), or [`Param::MetaTooLong`].
     pub fn set_vlmeta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
+        self.begin()?;
         let chunk = compress_vlmeta(content, &self.vlmeta_cparams())?;
         let layers = with(&self.schunk.vlmeta, name.as_ref(), &chunk);
         self.change_vlmeta(&layers)
@@ -60,6 +63,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Param::MetaCount`] if there are still more than can be written.
     pub fn delete_vlmeta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
+        self.begin()?;
         let name = name.as_ref();
         let is_there = self.schunk.vlmeta.get(name).is_some();
         if is_there {

@@ -1,0 +1,191 @@
+//! The lock beside a frame: how several processes take turns with it.
+//!
+//! ```text
+//! data.b2frame          a contiguous frame           data.b2frame/           a sparse one
+//! data.b2frame.b2lock   its lock                     data.b2frame/.b2lock    its lock
+//!
+//!  0             8                        16
+//!  | never used  | generation, u64 LE      |    goes up by one with every exclusive lock
+//! ```
+//!
+//! It is C-Blosc2's protocol (3.2 and later), so that its processes and ours can share frames. The lock is advisory:
+//! whoever does not ask for it is not held back. It does not work on network file systems.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use blosc_io::{FileStore, ReadAt as _, WriteAt as _};
+
+use crate::error::{Error, Result};
+
+/// A lock on a frame, held until it is dropped.
+///
+/// ```
+/// use b2frame::FrameLock;
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("data.b2frame");
+/// let before = FrameLock::shared(&path)?.generation();
+/// drop(FrameLock::exclusive(&path)?);
+/// assert_eq!(FrameLock::shared(&path)?.generation(), before + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FrameLock {
+    /// Closing it releases the lock.
+    _file: FileStore,
+    generation: u64,
+}
+
+/// Whether to take part in locking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Locking {
+    /// Neither ask for locks nor look at them.
+    #[default]
+    Off,
+    /// Ask for the lock beside the frame.
+    Sidecar,
+}
+
+impl Locking {
+    /// What the environment variable `BLOSC_LOCKING` says, to which C-Blosc2 listens too.
+    #[must_use]
+    pub fn from_env() -> Self {
+        match std::env::var_os("BLOSC_LOCKING") {
+            Some(value) if !value.is_empty() && value != "0" => Self::Sidecar,
+            _ => Self::Off,
+        }
+    }
+}
+
+impl FrameLock {
+    /// Waits until nobody changes the frame at `path`, and keeps others from changing it.
+    ///
+    /// # Errors
+    /// [`Error::Lock`] if the file of the lock cannot be made, read or locked.
+    pub fn shared(path: impl AsRef<Path>) -> Result<Self> {
+        Self::locked(path.as_ref(), File::lock_shared, |_, generation| Ok(generation))
+    }
+
+    /// Waits until nobody else uses the frame at `path`, and keeps others from doing so. The generation goes up by one.
+    ///
+    /// # Errors
+    /// As [`shared`](Self::shared), and if the file cannot be written.
+    pub fn exclusive(path: impl AsRef<Path>) -> Result<Self> {
+        Self::locked(path.as_ref(), File::lock, |file, generation| {
+            let next = generation.wrapping_add(1);
+            file.write_at(GENERATION_AT, &next.to_le_bytes())?;
+            Ok(next)
+        })
+    }
+
+    /// How often the frame was locked for changes, the present one included.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    fn locked(
+        path: &Path,
+        lock: impl Fn(&File) -> io::Result<()>,
+        count: impl FnOnce(&mut FileStore, u64) -> io::Result<u64>,
+    ) -> Result<Self> {
+        let sidecar = sidecar(path);
+        let locked = || {
+            let file = open_sidecar(&sidecar)?;
+            while let Err(error) = lock(&file) {
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+            let mut file = FileStore::from_file(file);
+            let before = read_generation(&file)?;
+            let generation = count(&mut file, before)?;
+            Ok(Self { _file: file, generation })
+        };
+        locked().map_err(|source| Error::Lock { path: sidecar.clone(), source })
+    }
+}
+
+/// Position of the generation in the file.
+const GENERATION_AT: u64 = 8;
+
+/// The file of the lock of a frame.
+pub(crate) fn sidecar(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.join(".b2lock");
+    }
+    let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(".b2lock");
+    path.with_file_name(name)
+}
+
+/// Readers in folders that they cannot write to can still share a lock that is there.
+fn open_sidecar(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
+        other => other,
+    }
+}
+
+/// A file that is too short has generation 0.
+fn read_generation(file: &FileStore) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    match file.read_exact_at(GENERATION_AT, &mut bytes) {
+        Ok(()) => Ok(u64::from_le_bytes(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_lies_beside_a_file_and_inside_a_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(sidecar(dir.path()), dir.path().join(".b2lock"));
+        assert_eq!(sidecar(&dir.path().join("a.b2nd")), dir.path().join("a.b2nd.b2lock"));
+    }
+
+    #[test]
+    fn the_file_has_the_layout_of_the_document() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        assert_eq!(FrameLock::shared(&path).unwrap().generation(), 0);
+        for _ in 0..3 {
+            drop(FrameLock::exclusive(&path).unwrap());
+        }
+        let bytes = std::fs::read(sidecar(&path)).unwrap();
+        assert_eq!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn readers_share_and_a_writer_waits() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let readers = [FrameLock::shared(&path).unwrap(), FrameLock::shared(&path).unwrap()];
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| FrameLock::exclusive(&path).unwrap().generation());
+            let other = File::open(sidecar(&path)).unwrap();
+            assert!(matches!(other.try_lock(), Err(std::fs::TryLockError::WouldBlock)));
+            assert!(!writer.is_finished());
+            drop(readers);
+            assert_eq!(writer.join().unwrap(), 1);
+        });
+    }
+
+    #[test]
+    fn a_lock_that_cannot_be_made_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("absent").join("f");
+        let error = FrameLock::shared(&path).unwrap_err();
+        assert!(error.to_string().ends_with("f.b2lock"), "{error}");
+        assert_eq!(error.blame(), crate::Blame::Io);
+    }
+}

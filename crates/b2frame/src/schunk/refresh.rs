@@ -1,0 +1,140 @@
+//! Following a frame that another process changes.
+//!
+//! A super-chunk is a snapshot. Frames that grow as this crate makes them keep all that a snapshot refers to until they
+//! are compacted; C-Blosc2 overwrites, so where it may write, look at the frame under a lock.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use core::ops::Deref;
+use core::time::Duration;
+use std::thread;
+
+use blosc_chunk::Blame;
+
+use super::{SChunk, open_file};
+use crate::error::{Param, Result};
+use crate::header::FIXED_LEN;
+use crate::legacy::FrameLayout;
+use crate::lock::{FrameLock, Locking};
+use crate::source::Source;
+
+/// As often, and so long apart, C-Blosc2 tries to read a frame that is being written.
+const TRIES: usize = 50;
+const PAUSE: Duration = Duration::from_millis(1);
+
+impl SChunk {
+    /// Looks whether the frame was changed, and takes over the new state. Says whether there was one.
+    ///
+    /// A frame that was opened by its name is found by it again, so also if another file has its place. Without locking
+    /// a change may be under way; then it is tried again for a moment.
+    ///
+    /// ```
+    /// use b2frame::{FrameParams, SChunk, SChunkWriter};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data.b2frame");
+    /// let mut writer = SChunkWriter::create(&path, &FrameParams::default().chunksize(8))?;
+    /// writer.append(&[1; 8])?;
+    /// writer.commit()?;
+    /// let mut reader = SChunk::open(&path)?;
+    /// assert!(!reader.refresh()?);
+    /// writer.append(&[2; 8])?;
+    /// writer.commit()?;
+    /// assert_eq!(reader.nchunks(), 1);
+    /// assert!(reader.refresh()?);
+    /// assert_eq!(reader.nchunks(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Lock`](crate::Error::Lock), or why the frame cannot be read. The super-chunk is then what it was.
+    pub fn refresh(&mut self) -> Result<bool> {
+        let _lock = self.lock()?;
+        self.follow()
+    }
+
+    /// Takes the shared lock and refreshes: until the result is dropped, nobody that locks changes the frame.
+    ///
+    /// # Errors
+    /// As [`refresh`](Self::refresh); [`Param::NoPath`] if the frame was not opened by its name.
+    pub fn locked(&mut self) -> Result<Locked<'_>> {
+        let path = self.path.as_ref().ok_or(Param::NoPath)?;
+        let lock = FrameLock::shared(path)?;
+        self.follow()?;
+        Ok(Locked { schunk: self, lock })
+    }
+
+    fn lock(&self) -> Result<Option<FrameLock>> {
+        match (&self.path, self.options.locking) {
+            (Some(path), Locking::Sidecar) => FrameLock::shared(path).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes over what is there, unless it is what is known.
+    fn follow(&mut self) -> Result<bool> {
+        let mut tries = 1;
+        loop {
+            match self.reopen() {
+                Ok(None) => return Ok(false),
+                Ok(Some(new)) => {
+                    *self = new;
+                    return Ok(true);
+                }
+                // Half of a change.
+                Err(error) if error.blame() == Blame::Data && tries < TRIES => {
+                    tries = tries.saturating_add(1);
+                    thread::sleep(PAUSE);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The frame as it is now, if its header has changed.
+    pub(crate) fn reopen(&self) -> Result<Option<Self>> {
+        if self.layout != FrameLayout::Current {
+            return Ok(None); // Nobody writes such frames any more.
+        }
+        let source = match (&self.folder, &self.path) {
+            (Some(folder), _) => folder.open_index()?,
+            (None, Some(path)) => Source::new(open_file(path)?, self.source.base()),
+            (None, None) => self.source.clone(),
+        };
+        let (head, _) = source.read_head::<FIXED_LEN>(0, FIXED_LEN as u64)?;
+        // Metalayers change without the rest only where a writer replaces them by others of their size.
+        let meta = source.read_vec(FIXED_LEN as u64, self.meta.bytes().len().saturating_sub(FIXED_LEN));
+        let is_same_meta = meta.is_ok_and(|meta| self.meta.bytes().get(FIXED_LEN..) == Some(&meta));
+        if head == self.header.encode() && is_same_meta {
+            return Ok(None);
+        }
+        let mut new = match &self.folder {
+            Some(folder) => Self::in_folder(source, folder.clone(), self.options.clone())?,
+            None => Self::from_source(source, self.options.clone())?,
+        };
+        new.path.clone_from(&self.path);
+        Ok(Some(new))
+    }
+}
+
+/// A super-chunk under a shared lock.
+#[derive(Debug)]
+pub struct Locked<'a> {
+    schunk: &'a SChunk,
+    lock: FrameLock,
+}
+
+impl Locked<'_> {
+    /// The generation of the lock.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.lock.generation()
+    }
+}
+
+impl Deref for Locked<'_> {
+    type Target = SChunk;
+
+    fn deref(&self) -> &SChunk {
+        self.schunk
+    }
+}

@@ -82,9 +82,12 @@ pub(crate) enum Command {
 pub(crate) struct DecompressArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
-    /// Form of the output: raw is the bytes of the items, arrays in C order
-    #[arg(long, value_name = "FMT", default_value = "raw", help_heading = "Output")]
-    pub(crate) format: RestoredFormat,
+    /// Form of the output: raw is the bytes of the items, arrays in C order [default: by the output's name, see --help]
+    ///
+    /// Without --format, an array becomes a .npy file when the output is called .npy, which is the name that
+    /// x.npy.b2nd and x.b2nd get; everything else, and what goes to standard output, is raw.
+    #[arg(long, value_name = "FMT", help_heading = "Output")]
+    pub(crate) format: Option<RestoredFormat>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -98,6 +101,8 @@ pub(crate) struct DecompressArgs {
 pub(crate) enum RestoredFormat {
     /// The bytes of the items.
     Raw,
+    /// An array as NumPy keeps it.
+    Npy,
 }
 
 /// Options of `cat`.
@@ -251,6 +256,7 @@ const DECOMPRESS_EXAMPLES: &str = "\
 Examples:
   b2 d data.f32.b2frame             writes data.f32 beside it
   b2 d data.f32.b2frame -o copy     writes copy
+  b2 d field.b2nd                   writes the array field.npy
   b2 d -c data.f32.b2frame | wc -c  writes to standard output
   b2 d --output-dir out *.b2frame   writes all into out/";
 

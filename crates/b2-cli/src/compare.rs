@@ -87,7 +87,7 @@ impl Digest {
     }
 
     /// Adds bytes, one by one as far as the result is concerned: how they are cut does not matter.
-    fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.hasher.write(bytes);
         self.nbytes += bytes.len() as u64;
     }

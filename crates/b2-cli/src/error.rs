@@ -13,7 +13,7 @@ use std::{
 use b2frame::{Kind, probe};
 use blosc_chunk::Blame;
 
-use crate::exit::Code;
+use crate::{exit::Code, npy::NpyError};
 
 /// Why an input was not done.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +58,36 @@ pub(crate) enum Error {
     /// Input and output are the same file.
     #[error("is the input itself")]
     Same { path: PathBuf },
+    /// Only arrays become NumPy files.
+    #[error("not an array, so that there is no .npy file to make of it")]
+    NotAnArray,
+    /// A NumPy file holds one array.
+    #[error("a .npy file holds one array, and another one follows")]
+    SecondArray,
+    /// NumPy files cannot describe such items.
+    #[error("a .npy file cannot hold items of the type {dtype}")]
+    NoDescr { dtype: String },
+    /// The input is no array, and the output should be one.
+    #[error("neither a .npy file nor raw data with --shape and --dtype, so that it is no array")]
+    NoArray,
+    /// The header of a NumPy file cannot be used.
+    #[error(transparent)]
+    Npy(#[from] NpyError),
+    /// More or fewer bytes than the items of the array have.
+    #[error("the array has {expected} bytes, the file has {found} for it")]
+    ArrayLen { expected: u64, found: u64 },
+    /// A pipe that ends before the array does.
+    #[error("the array has {expected} bytes, the input ends before")]
+    ArrayCut { expected: u64 },
+    /// A pipe gives the rows of many chunks at once.
+    #[error("the rows of one chunk do not fit the memory, and a pipe gives them whole")]
+    ArrayPipe,
+    /// What is not in C order cannot be put in order on the way.
+    #[error("items in Fortran order cannot come through a pipe")]
+    FortranPipe,
+    /// Options for bytes, and an array.
+    #[error("an array has items, chunks and blocks of its own, and no -t, -z or --block-size")]
+    ArrayOptions,
     /// A chunk is not cut into chunks.
     #[error("one chunk holds all data, so that there is no chunk size to choose")]
     OneChunk,
@@ -227,8 +257,13 @@ impl Error {
             Self::ReadBack { .. }
             | Self::ReadBackPipe
             | Self::WouldLose { .. }
+            | Self::ArrayLen { .. }
+            | Self::ArrayCut { .. }
+            | Self::Npy(_)
             | Self::MixedTypesize { .. } => Code::Data,
-            Self::MaxOutput { .. } | Self::MaxRatio { .. } | Self::MaxMemory { .. } => Code::Limit,
+            Self::MaxOutput { .. } | Self::MaxRatio { .. } | Self::MaxMemory { .. } | Self::ArrayPipe => {
+                Code::Limit
+            }
             _ => Code::Usage,
         }
     }
@@ -264,6 +299,11 @@ impl Error {
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
             Self::Twice { .. } => "use --output-dir or --suffix to tell the outputs apart",
             Self::Same { .. } => "use -o to choose another name",
+            Self::NotAnArray | Self::SecondArray | Self::NoDescr { .. } => "use --format raw",
+            Self::NoArray | Self::Npy(_) => "use --format b2frame to compress the bytes as they are",
+            Self::FortranPipe => "name the file",
+            Self::ArrayPipe => "name the file, use -M to allow more, or choose other --chunks",
+            Self::ArrayOptions => "use --chunks and --blocks, or --format b2frame",
             Self::NoMetadata => "use --format b2frame",
             Self::OneChunk => "leave out -z, or --format chunk",
             Self::FrameForTarget { .. } => "use --format chunk",

@@ -22,6 +22,7 @@
 mod args;
 mod blp;
 mod blpk;
+mod boxes;
 mod chunk;
 mod commands;
 mod compare;
@@ -34,6 +35,7 @@ mod exit;
 mod input;
 mod interrupt;
 mod memory;
+mod npy;
 mod object;
 mod objects;
 mod payload;

@@ -23,6 +23,8 @@ pub(crate) const SUFFIX: &str = ".b2frame";
 pub(crate) const ARRAY_SUFFIX: &str = ".b2nd";
 /// The suffix of bare chunks.
 pub(crate) const CHUNK_SUFFIX: &str = ".chunk";
+/// The suffix of NumPy's arrays.
+pub(crate) const NPY_SUFFIX: &str = ".npy";
 /// Every suffix that is taken off.
 pub(crate) const SUFFIXES: [&str; 3] = [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX];
 
@@ -44,13 +46,14 @@ pub(crate) enum Naming {
     Add(&'static str),
     /// The suffix is taken off.
     Strip,
+    /// The suffix is taken off, and what is left is called `.npy`.
+    Npy,
 }
 
 /// Chooses targets, and notices when two inputs want the same one.
 #[derive(Debug)]
 pub(crate) struct Targets<'a> {
     args: &'a OutputArgs,
-    naming: Naming,
     taken: BTreeSet<PathBuf>,
 }
 
@@ -60,22 +63,22 @@ impl<'a> Targets<'a> {
     /// # Errors
     ///
     /// When they are many, and there is one file for them.
-    pub(crate) fn new(args: &'a OutputArgs, naming: Naming, ninputs: usize) -> Result<Self> {
+    pub(crate) fn new(args: &'a OutputArgs, ninputs: usize) -> Result<Self> {
         let one =
             args.output.as_deref().is_some_and(|output| output != Path::new("-") && !is_directory(output));
         if one && ninputs > 1 {
             return Err(Error::OneForMany { inputs: ninputs });
         }
-        Ok(Self { args, naming, taken: BTreeSet::new() })
+        Ok(Self { args, taken: BTreeSet::new() })
     }
 
-    /// The target for what comes from `origin`.
+    /// The target for what comes from `origin`, named after it.
     ///
     /// # Errors
     ///
     /// When no name can be made, or when it belongs to the input, to another input, or to something that needs `-f`.
-    pub(crate) fn next(&mut self, origin: &Origin) -> Result<Target> {
-        let Some(path) = self.path(origin)? else { return Ok(Target::Stdout) };
+    pub(crate) fn next(&mut self, origin: &Origin, naming: Naming) -> Result<Target> {
+        let Some(path) = self.path(origin, naming)? else { return Ok(Target::Stdout) };
         if origin.path().is_some_and(|input| same_file(input, &path)) {
             return Err(Error::Same { path });
         }
@@ -86,35 +89,47 @@ impl<'a> Targets<'a> {
     }
 
     /// The output path; `None` is standard output.
-    fn path(&self, origin: &Origin) -> Result<Option<PathBuf>> {
+    fn path(&self, origin: &Origin, naming: Naming) -> Result<Option<PathBuf>> {
         let stdout = self.args.stdout || self.args.output.as_deref() == Some(Path::new("-"));
         if stdout {
             return Ok(None);
         }
         if let Some(directory) = &self.args.output_dir {
             fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
-            return Ok(Some(directory.join(self.name(origin)?)));
+            return Ok(Some(directory.join(self.name(origin, naming)?)));
         }
         match (&self.args.output, origin) {
-            (Some(output), _) if is_directory(output) => Ok(Some(output.join(self.name(origin)?))),
+            (Some(output), _) if is_directory(output) => Ok(Some(output.join(self.name(origin, naming)?))),
             (Some(output), _) => Ok(Some(output.clone())),
             (None, Origin::Stdin) => Ok(None),
-            (None, Origin::File { path, .. }) => Ok(Some(path.with_file_name(self.name(origin)?))),
+            (None, Origin::File { path, .. }) => Ok(Some(path.with_file_name(self.name(origin, naming)?))),
         }
     }
 
     /// The output's name without directories.
-    fn name(&self, origin: &Origin) -> Result<OsString> {
+    fn name(&self, origin: &Origin, naming: Naming) -> Result<OsString> {
         let name = origin.path().and_then(Path::file_name).unwrap_or(OsStr::new("stdin"));
-        match self.naming {
+        match naming {
             Naming::Add(suffix) => {
                 let mut name = name.to_owned();
                 name.push(self.args.suffix.as_deref().unwrap_or(suffix));
                 Ok(name)
             }
             Naming::Strip => strip(name, self.args.suffix.as_deref()),
+            Naming::Npy => {
+                let mut name = strip(name, self.args.suffix.as_deref())?;
+                if !is_npy(Path::new(&name)) {
+                    name.push(NPY_SUFFIX);
+                }
+                Ok(name)
+            }
         }
     }
+}
+
+/// Is this called `.npy`?
+pub(crate) fn is_npy(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(NPY_SUFFIX.as_bytes())
 }
 
 /// `name` without its suffix.
@@ -185,7 +200,7 @@ mod tests {
     }
 
     fn target(args: &OutputArgs, naming: Naming, origin: &Origin) -> Result<Target> {
-        Targets::new(args, naming, 1)?.next(origin)
+        Targets::new(args, 1)?.next(origin, naming)
     }
 
     #[test]
@@ -199,6 +214,8 @@ mod tests {
             target(&args, Naming::Strip, &file("d/x.f32.b2frame")).unwrap(),
             Target::File("d/x.f32".into())
         );
+        assert_eq!(target(&args, Naming::Npy, &file("x.npy.b2nd")).unwrap(), Target::File("x.npy".into()));
+        assert_eq!(target(&args, Naming::Npy, &file("x.b2nd")).unwrap(), Target::File("x.npy".into()));
         assert_eq!(target(&args, Naming::Strip, &file("x.chunk")).unwrap(), Target::File("x".into()));
         assert_eq!(target(&args, Naming::Strip, &file("x.b2nd")).unwrap(), Target::File("x".into()));
         assert_eq!(target(&args, Naming::Add(SUFFIX), &Origin::Stdin).unwrap(), Target::Stdout);
@@ -218,7 +235,7 @@ mod tests {
     #[test]
     fn one_file_does_not_take_many_inputs() {
         let args = OutputArgs { output: Some("no-such-directory/out".into()), ..OutputArgs::default() };
-        let refused = Targets::new(&args, Naming::Add(SUFFIX), 2);
+        let refused = Targets::new(&args, 2);
         assert!(matches!(refused, Err(Error::OneForMany { inputs: 2 })));
     }
 
@@ -226,9 +243,12 @@ mod tests {
     fn two_inputs_do_not_share_an_output() {
         let dir = tempfile::tempdir().unwrap();
         let args = OutputArgs { output_dir: Some(dir.path().join("new")), ..OutputArgs::default() };
-        let mut targets = Targets::new(&args, Naming::Add(SUFFIX), 2).unwrap();
-        assert_eq!(targets.next(&file("a/x")).unwrap(), Target::File(dir.path().join("new/x.b2frame")));
-        assert!(matches!(targets.next(&file("b/x")), Err(Error::Twice { .. })));
+        let mut targets = Targets::new(&args, 2).unwrap();
+        assert_eq!(
+            targets.next(&file("a/x"), Naming::Add(SUFFIX)).unwrap(),
+            Target::File(dir.path().join("new/x.b2frame"))
+        );
+        assert!(matches!(targets.next(&file("b/x"), Naming::Add(SUFFIX)), Err(Error::Twice { .. })));
     }
 
     #[test]

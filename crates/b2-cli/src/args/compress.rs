@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use blosc_chunk::{CodecId, Pipeline, Target};
+use blosc_dtype::Dtype;
 use clap::{Args, ValueEnum};
 
 use super::{GeneralArgs, InputArgs, OutputArgs, level::LevelArgs};
@@ -56,7 +57,19 @@ pub(crate) struct TuningArgs {
     /// Allow filters that lose data
     #[arg(long, help_heading = "Compression")]
     pub(crate) lossy: bool,
-    /// Format of the output [default: by the name given to -o, else b2frame]
+    /// Type of the items of raw data, as NumPy writes it: f4, <i2, |S5
+    #[arg(long, value_name = "TYPE", value_parser = parse_dtype, requires = "shape", help_heading = "Arrays")]
+    pub(crate) dtype: Option<Dtype>,
+    /// Raw data is an array of this shape, in C order
+    #[arg(long, value_name = "N,N,...", value_parser = parse_shape, requires = "dtype", help_heading = "Arrays")]
+    pub(crate) shape: Option<Shape>,
+    /// Items per dimension of a chunk of an array [default: automatic]
+    #[arg(long, value_name = "N,N,...", value_parser = parse_shape, help_heading = "Arrays")]
+    pub(crate) chunks: Option<Shape>,
+    /// Items per dimension of a block of an array [default: automatic]
+    #[arg(long, value_name = "N,N,...", value_parser = parse_shape, help_heading = "Arrays")]
+    pub(crate) blocks: Option<Shape>,
+    /// Format of the output [default: by the name given to -o, else b2nd for arrays, b2frame for the rest]
     #[arg(long, value_name = "FMT", help_heading = "Output")]
     pub(crate) format: Option<CompressedFormat>,
     /// Metalayer of the frame: VALUE is JSON, or else text
@@ -72,6 +85,10 @@ pub(crate) struct TuningArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) verify: bool,
 }
+
+/// Lengths of the dimensions of an array (items).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shape(pub(crate) Vec<u64>);
 
 /// A metalayer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +130,8 @@ pub(crate) enum Split {
 pub(crate) enum CompressedFormat {
     /// A contiguous Blosc2 frame.
     B2frame,
+    /// An n-dimensional array in a contiguous frame, from `.npy` or with --shape and --dtype.
+    B2nd,
     /// One chunk and nothing else, as Zarr stores them.
     Chunk,
 }
@@ -129,6 +148,12 @@ pub(crate) enum ValueError {
     /// The library does not understand the filters.
     #[error("{}", chain(.0))]
     Filter(blosc_chunk::Error),
+    /// Not a list of lengths.
+    #[error("{text:?} is not a shape like 1460,241,480")]
+    Shape { text: String },
+    /// Not the type of an item.
+    #[error("{}", chain(.0))]
+    Dtype(blosc_dtype::Error),
     /// A metalayer without a name.
     #[error("{text:?} is not of the form NAME=VALUE")]
     Layer { text: String },
@@ -152,6 +177,18 @@ fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
 
 fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
     Pipeline::parse(text).map_err(|error| ValueError::Filter(error.into()))
+}
+
+/// `3,4`; an empty text is the shape of a scalar.
+fn parse_shape(text: &str) -> Result<Shape, ValueError> {
+    let lens = text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()).map(str::parse);
+    lens.collect::<Result<_, _>>().map(Shape).map_err(|_| ValueError::Shape { text: text.to_owned() })
+}
+
+fn parse_dtype(text: &str) -> Result<Dtype, ValueError> {
+    let dtype = Dtype::parse(text).map_err(ValueError::Dtype)?;
+    // `f4` and `float32` are kept as `<f4`.
+    Ok(dtype.scalar().cloned().map_or(dtype, Dtype::from))
 }
 
 fn parse_layer(text: &str) -> Result<Layer, ValueError> {
@@ -190,6 +227,8 @@ Examples:
   b2 c --fast *.f64                 lz4 for every file
   zcat log.gz | b2 c -t 1 > log.b2frame
   b2 c --filter delta,shuffle -C zstd -3 ticks.i64
+  b2 c field.npy                    writes the array field.npy.b2nd
+  b2 c --shape 1460,241,480 --dtype f4 air.f32
   b2 c --format chunk -C lz4 --target blosc-1.11 part.f64
   b2 c --rm --output-dir packed *.dat";
 
@@ -205,6 +244,16 @@ mod tests {
         assert_eq!(parse_codec("gzip"), Err(ValueError::Codec { name: "gzip".into() }));
         assert_eq!(parse_codec("zstd:x"), Err(ValueError::Meta { meta: "x".into() }));
         assert_eq!(parse_codec("zstd:256"), Err(ValueError::Meta { meta: "256".into() }));
+    }
+
+    #[test]
+    fn shapes_are_lists_of_lengths() {
+        assert_eq!(parse_shape("3, 4"), Ok(Shape(vec![3, 4])));
+        assert_eq!(parse_shape("7"), Ok(Shape(vec![7])));
+        assert_eq!(parse_shape(""), Ok(Shape(vec![])));
+        for text in ["3,", "3x4", "-1"] {
+            assert_eq!(parse_shape(text), Err(ValueError::Shape { text: text.into() }));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! of a frame, which comes first, is known last: so a pipe gets a sequence of frames, each made in memory from
 //! [`PIECE`] bytes of data.
 
+mod array;
 mod chunk;
 mod metadata;
 
@@ -31,6 +32,7 @@ use crate::{
     error::{Doing, Error, Result},
     exit::Code,
     input::{self, Origin},
+    npy::NpyHeader,
     objects::Objects,
     progress::Progress,
     sink::Sink,
@@ -64,9 +66,8 @@ struct CompressReport<'a> {
 /// Compresses each input.
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     let inputs = input::find(&args.inputs, &|path| !input::has_suffix(path));
-    let naming = Naming::Add(format(args).suffix());
     let ready = check(args)
-        .and_then(|()| Ok((Targets::new(&args.output, naming, inputs.len())?, Metadata::of(&args.tuning)?)));
+        .and_then(|()| Ok((Targets::new(&args.output, inputs.len())?, Metadata::of(&args.tuning)?)));
     match ready {
         Ok((mut targets, metadata)) => {
             cx.each(inputs, |origin| one(args, cx, origin, &metadata, &mut targets))
@@ -76,19 +77,20 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
 }
 
 /// The format that was asked for, or that the output is called after.
-fn format(args: &CompressArgs) -> CompressedFormat {
-    let named = |path: &Path| path.as_os_str().as_encoded_bytes().ends_with(targets::CHUNK_SUFFIX.as_bytes());
-    let by_name = || match &args.output.output {
-        Some(output) if named(output) => CompressedFormat::Chunk,
-        _ => CompressedFormat::B2frame,
+fn format(args: &CompressArgs) -> Option<CompressedFormat> {
+    let by_name = || {
+        let name = args.output.output.as_ref()?.as_os_str().as_encoded_bytes();
+        let formats = [CompressedFormat::B2frame, CompressedFormat::B2nd, CompressedFormat::Chunk];
+        formats.into_iter().find(|format| name.ends_with(format.suffix().as_bytes()))
     };
-    args.tuning.format.unwrap_or_else(by_name)
+    args.tuning.format.or_else(by_name)
 }
 
 impl CompressedFormat {
     fn suffix(self) -> &'static str {
         match self {
             Self::B2frame => targets::SUFFIX,
+            Self::B2nd => targets::ARRAY_SUFFIX,
             Self::Chunk => targets::CHUNK_SUFFIX,
         }
     }
@@ -96,6 +98,7 @@ impl CompressedFormat {
     fn name(self) -> &'static str {
         match self {
             Self::B2frame => "b2frame",
+            Self::B2nd => "b2nd",
             Self::Chunk => "chunk",
         }
     }
@@ -104,11 +107,12 @@ impl CompressedFormat {
 /// What makes no sense for any input.
 fn check(args: &CompressArgs) -> Result<()> {
     match format(args) {
-        CompressedFormat::B2frame if args.tuning.target < Reader::Blosc2_0 => {
+        Some(CompressedFormat::Chunk) if args.tuning.chunk_size.is_some() => return Err(Error::OneChunk),
+        Some(CompressedFormat::Chunk) if Metadata::is_wanted(&args.tuning) => return Err(Error::NoMetadata),
+        Some(CompressedFormat::Chunk) => {}
+        _ if args.tuning.target < Reader::Blosc2_0 => {
             return Err(Error::FrameForTarget { target: args.tuning.target });
         }
-        CompressedFormat::Chunk if args.tuning.chunk_size.is_some() => return Err(Error::OneChunk),
-        CompressedFormat::Chunk if Metadata::is_wanted(&args.tuning) => return Err(Error::NoMetadata),
         _ => {}
     }
     let registry = Registries::default().filters;
@@ -132,10 +136,17 @@ fn one(
 ) -> Result<()> {
     let start = Instant::now();
     let data = Data::open(origin, &args.output)?;
-    let target = targets.next(origin)?;
-    let params = metadata.put(frame_params(&args.tuning, format(args), origin, &data, cx));
+    let layout = array::layout(&args.tuning, format(args), &data)?;
+    let format = format(args).unwrap_or(match layout {
+        Some(_) => CompressedFormat::B2nd,
+        None => CompressedFormat::B2frame,
+    });
+    let target = targets.next(origin, Naming::Add(format.suffix()))?;
+    let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, &data);
+    let params = metadata.put(frame_params(&args.tuning, typesize, cx));
+    tell(&params, format, evidence, origin, cx);
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
-    let work = Work { args, cx, origin, format: format(args), params, progress };
+    let work = Work { args, cx, origin, format, layout, params, progress };
     let (counts, output) = match &target {
         Target::Stdout => (work.to_stream(data, Sink::stdout(args.output.force)?)?, None),
         Target::Device(path) => (work.to_stream(data, Sink::device(path)?)?, Some(path)),
@@ -144,42 +155,57 @@ fn one(
     work.report(counts, output.map(|path| path.as_path()), start)
 }
 
-/// What the options and the data say about the frame to write.
-fn frame_params(
+/// The size of the items, and where it comes from unless it was given.
+fn typesize(
     tuning: &TuningArgs,
-    format: CompressedFormat,
+    layout: Option<&NpyHeader>,
     origin: &Origin,
     data: &Data,
-    cx: &Context,
-) -> FrameParams {
-    let (typesize, evidence) = match tuning.typesize {
-        Typesize::Bytes(typesize) => (typesize, None),
-        Typesize::Auto => {
+) -> (usize, Option<&'static str>) {
+    match (tuning.typesize, layout) {
+        (_, Some(layout)) => (layout.dtype.itemsize(), None),
+        (Typesize::Bytes(typesize), None) => (typesize.into(), None),
+        (Typesize::Auto, None) => {
             let (typesize, evidence) = typesize::find(origin.path(), data.sample());
-            (typesize, Some(evidence.text()))
+            (typesize.into(), Some(evidence.text()))
         }
-    };
+    }
+}
+
+/// What the options and the data say about the frame to write.
+fn frame_params(tuning: &TuningArgs, typesize: usize, cx: &Context) -> FrameParams {
     let params = FrameParams::new(cparams(tuning, typesize).registries(cx.registries()));
-    let params = match tuning.chunk_size {
+    match tuning.chunk_size {
         Some(size) => params.chunksize(usize::try_from(size.0).unwrap_or(usize::MAX)),
         None => params.chunksize(CHUNK),
-    };
-    let cparams = &params.cparams;
+    }
+}
+
+/// With `-v`: how the input is compressed, and why.
+fn tell(
+    params: &FrameParams,
+    format: CompressedFormat,
+    evidence: Option<&str>,
+    origin: &Origin,
+    cx: &Context,
+) {
     let chunks = match format {
         CompressedFormat::B2frame => {
             format!("chunks of {}", cx.console.units().size(params.chunksize as u64))
         }
+        CompressedFormat::B2nd => "an array".to_owned(),
         CompressedFormat::Chunk => "one chunk".to_owned(),
     };
+    let cparams = &params.cparams;
     cx.console.detail(&format!(
-        "{}: items of {typesize} bytes{}, {} -> {} level {}, {chunks}",
+        "{}: items of {} bytes{}, {} -> {} level {}, {chunks}",
         origin.name(),
+        cparams.typesize,
         evidence.map(|text| format!(" ({text})")).unwrap_or_default(),
         cparams.filters,
         cparams.codec,
         cparams.level
     ));
-    params
 }
 
 /// Bytes of data in a chunk, when nobody says.
@@ -188,7 +214,7 @@ const CHUNK: usize = 1 << 20;
 /// The greatest dictionary that every reader takes (bytes).
 const DICT: usize = 32 << 10;
 
-fn cparams(tuning: &TuningArgs, typesize: u8) -> CParams {
+fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
     let default = match tuning.target {
         _ if tuning.level.fast => CodecId::LZ4,
         Reader::Blosc1_3 => CodecId::ZLIB,
@@ -199,7 +225,7 @@ fn cparams(tuning: &TuningArgs, typesize: u8) -> CParams {
         .codec(codec)
         .codec_meta(meta)
         .level(tuning.level.level)
-        .typesize(typesize.into())
+        .typesize(typesize)
         .filters(tuning.filter)
         .block_size(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
         .special_values(!tuning.no_special)
@@ -219,6 +245,8 @@ struct Work<'a> {
     cx: &'a Context,
     origin: &'a Origin,
     format: CompressedFormat,
+    /// Of an array: where its items are.
+    layout: Option<NpyHeader>,
     params: FrameParams,
     progress: Progress,
 }
@@ -240,11 +268,17 @@ impl Work<'_> {
         let staged = Staged::create(target, options, &self.cx.unfinished)?;
         let (counts, digest) = match self.format {
             CompressedFormat::B2frame => self.frame_to_file(data, staged.handle()?, target)?,
+            CompressedFormat::B2nd => self.array_to_file(data, staged.handle()?, target)?,
             CompressedFormat::Chunk => self.chunk_to_file(data, staged.handle()?, target)?,
         };
         if args.output.rm || args.tuning.verify {
             staged.sync()?;
-            self.read_back(staged.handle()?, digest)?;
+            match &self.layout {
+                Some(layout) if self.format == CompressedFormat::B2nd && metadata.is_some() => {
+                    self.read_array_back(staged.handle()?, layout)?;
+                }
+                _ => self.read_back(staged.handle()?, digest)?,
+            }
         }
         staged.commit(metadata.as_ref())?;
         match self.origin.path() {
@@ -276,6 +310,7 @@ impl Work<'_> {
     fn to_stream(&self, data: Data, mut out: Sink) -> Result<Counts> {
         let counts = match self.format {
             CompressedFormat::B2frame => self.sequence(data, &mut out)?,
+            CompressedFormat::B2nd => self.array_to_stream(data, &mut out)?,
             CompressedFormat::Chunk => {
                 let (chunk, counts, digest) = self.chunk(data)?;
                 out.write(&chunk)?;

@@ -7,10 +7,11 @@ use std::{
     time::Instant,
 };
 
+use blosc_dtype::Dtype;
 use serde::Serialize;
 
 use crate::{
-    args::DecompressArgs,
+    args::{DecompressArgs, RestoredFormat},
     compare,
     content::{self, Guard},
     context::Context,
@@ -18,13 +19,14 @@ use crate::{
     error::{Doing, Error, Result},
     exit::Code,
     input::{self, Origin, Part},
+    npy::{NpyError, NpyHeader},
     object::Object,
     objects::Objects,
     progress::Progress,
     sink::Sink,
     size,
     stage::{StageOptions, Staged},
-    targets::{Naming, Target, Targets},
+    targets::{self, Naming, Target, Targets},
 };
 
 /// What was restored.
@@ -43,7 +45,7 @@ struct DecompressReport<'a> {
 /// Restores each input.
 pub(crate) fn run(args: &DecompressArgs, cx: &Context) -> Code {
     let inputs = input::find(&args.inputs, &input::has_suffix);
-    match Targets::new(&args.output, Naming::Strip, inputs.len()) {
+    match Targets::new(&args.output, inputs.len()) {
         Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
         Err(error) => cx.refuse(&error),
     }
@@ -55,8 +57,12 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
     }
     let start = Instant::now();
     let mut objects = Objects::open(origin, cx.dparams())?;
-    let work = Work { args, cx, origin };
-    let (counts, output) = match targets.next(origin)? {
+    let first = objects.next()?;
+    let format = format(args, origin, first.as_ref());
+    let naming = if format == RestoredFormat::Npy { Naming::Npy } else { Naming::Strip };
+    let work = Work { args, cx, origin, format };
+    let mut objects = Rest { first, objects };
+    let (counts, output) = match targets.next(origin, naming)? {
         Target::Stdout => {
             let mut sink = Sink::stdout_for_text(args.output.force);
             (work.copy(&mut objects, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, None)
@@ -69,13 +75,45 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
         }
         Target::File(path) => (work.to_file(&mut objects, &path)?, Some(path)),
     };
-    if objects.trailing() > 0 {
-        cx.console.warning(
-            &origin.name(),
-            &format!("{} bytes behind the last frame are no frame", objects.trailing()),
-        );
+    let trailing = objects.objects.trailing();
+    if trailing > 0 {
+        cx.console.warning(&origin.name(), &format!("{trailing} bytes behind the last frame are no frame"));
     }
     work.report(counts, output.as_deref(), start)
+}
+
+/// The form that was asked for, or else that goes with the name of the output.
+fn format(args: &DecompressArgs, origin: &Origin, first: Option<&Object>) -> RestoredFormat {
+    let is_array = matches!(first, Some(Object::Frame(schunk)) if matches!(schunk.nd_meta(), Ok(Some(_))));
+    let by_name = || {
+        let named = match &args.output.output {
+            Some(output) => targets::is_npy(output),
+            None => !args.output.stdout && origin.path().is_some_and(names_npy),
+        };
+        if named && is_array { RestoredFormat::Npy } else { RestoredFormat::Raw }
+    };
+    args.format.unwrap_or_else(by_name)
+}
+
+/// Does what is called like this become a `.npy` file? `x.npy.b2nd` and `x.b2nd` do, `x.f32.b2nd` was raw.
+fn names_npy(path: &Path) -> bool {
+    let Some(stem) = path.file_stem().map(Path::new) else { return false };
+    path.extension().is_some() && (targets::is_npy(stem) || stem.extension().is_none())
+}
+
+/// The objects of an input, the first of which was looked at.
+struct Rest {
+    first: Option<Object>,
+    objects: Objects,
+}
+
+impl Rest {
+    fn next(&mut self) -> Result<Option<Object>> {
+        match self.first.take() {
+            Some(first) => Ok(Some(first)),
+            None => self.objects.next(),
+        }
+    }
 }
 
 /// One input on its way.
@@ -83,6 +121,20 @@ struct Work<'a> {
     args: &'a DecompressArgs,
     cx: &'a Context,
     origin: &'a Origin,
+    format: RestoredFormat,
+}
+
+/// The header of the `.npy` file for an array.
+fn npy_header(object: &Object) -> Result<Vec<u8>> {
+    let Object::Frame(schunk) = object else { return Err(Error::NotAnArray) };
+    let meta = schunk.nd_meta()?.ok_or(Error::NotAnArray)?;
+    let typesize = schunk.header().typesize().get();
+    let text = meta.dtype_text(typesize);
+    let raw = || format!("|V{typesize}");
+    // What the array says of its items counts only if it fits their size.
+    let dtype = Dtype::parse(&text).ok().filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
+    let dtype = dtype.map_or_else(|| Dtype::parse(&raw()), Ok).map_err(NpyError::Dtype)?;
+    NpyHeader::encode(&dtype, meta.shape()).ok_or(Error::NoDescr { dtype: text.into_owned() })
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,12 +146,18 @@ struct Counts {
 
 impl Work<'_> {
     /// Writes the content of all objects.
-    fn copy(&self, objects: &mut Objects, out: &mut Sink) -> Result<Counts> {
+    fn copy(&self, objects: &mut Rest, out: &mut Sink) -> Result<Counts> {
         let mut guard = Guard::new(self.args.limits);
         let mut counts = Counts::default();
-        let progress = Progress::new(&self.cx.console, &self.origin.name(), objects.input_len());
+        let progress = Progress::new(&self.cx.console, &self.origin.name(), objects.objects.input_len());
         while let Some(object) = objects.next()? {
             guard.admit(&object)?;
+            if self.format == RestoredFormat::Npy {
+                if counts.frames > 0 {
+                    return Err(Error::SecondArray);
+                }
+                out.write(&npy_header(&object)?)?;
+            }
             let (nbytes, stored) = (content::nbytes(&object)?, object.stored());
             content::all(&object, &self.cx.read_options(), &mut |bytes| {
                 progress.add_share(bytes.len() as u64, nbytes, stored);
@@ -113,7 +171,7 @@ impl Work<'_> {
     }
 
     /// Writes a file beside its target, and puts it in place when all is well.
-    fn to_file(&self, objects: &mut Objects, target: &Path) -> Result<Counts> {
+    fn to_file(&self, objects: &mut Rest, target: &Path) -> Result<Counts> {
         let output = &self.args.output;
         let options = StageOptions { force: output.force, sync: !output.no_sync };
         let staged = Staged::create(target, options, &self.cx.unfinished)?;
@@ -126,7 +184,7 @@ impl Work<'_> {
         }
         staged.commit(self.metadata().as_ref())?;
         if let (Some(path), true) = (self.origin.path(), output.rm) {
-            self.check_loss(objects.trailing())?;
+            self.check_loss(objects.objects.trailing())?;
             fs::remove_file(path).map_err(Error::io(Doing::Remove))?;
         }
         Ok(counts)
@@ -146,7 +204,10 @@ impl Work<'_> {
         }
         let mut objects = Objects::open(self.origin, self.cx.dparams())?;
         while let Some(Object::Frame(schunk)) = objects.next()? {
-            if let Some(layer) = schunk.meta().iter().chain(schunk.vlmeta().stored().iter()).next() {
+            let layers = schunk.meta().iter().chain(schunk.vlmeta().stored().iter());
+            // A .npy file has shape and type in its own header.
+            let is_kept = |name: &str| self.format == RestoredFormat::Npy && name == b2frame::NdMeta::NAME;
+            if let Some(layer) = { layers }.find(|layer| !is_kept(&layer.name_text())) {
                 return lose(format!("the metalayer `{}`", layer.name_text()));
             }
         }
@@ -156,11 +217,13 @@ impl Work<'_> {
     /// Compares the file with a second decoding of its source.
     fn read_back(&self, mut file: File) -> Result<()> {
         file.rewind().map_err(Error::io(Doing::Read))?;
-        compare::equal(
-            &mut Objects::open(self.origin, self.cx.dparams())?,
-            &mut io::BufReader::new(file),
-            &self.cx.read_options(),
-        )
+        let mut objects = Objects::open(self.origin, self.cx.dparams())?;
+        if self.format == RestoredFormat::Npy {
+            let object = Objects::open(self.origin, self.cx.dparams())?.next()?.ok_or(Error::ReadBackPipe)?;
+            let len = npy_header(&object)?.len() as u64;
+            file.seek(io::SeekFrom::Start(len)).map_err(Error::io(Doing::Read))?;
+        }
+        compare::equal(&mut objects, &mut io::BufReader::new(file), &self.cx.read_options())
     }
 
     /// Mode and times of a regular file.

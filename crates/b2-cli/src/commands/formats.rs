@@ -48,7 +48,7 @@ const FORMATS: &[FormatRow] = &[
     FormatRow {
         name: "b2nd",
         read: true,
-        write: false,
+        write: true,
         note: "n-dimensional array in a contiguous frame (.b2nd)",
     },
     FormatRow {
@@ -57,6 +57,7 @@ const FORMATS: &[FormatRow] = &[
         write: true,
         note: "bare chunk of Blosc 1 or Blosc2, as Zarr stores them (.chunk)",
     },
+    FormatRow { name: "npy", read: true, write: true, note: "array of NumPy, format 1 to 3 (.npy)" },
     FormatRow { name: "raw", read: true, write: true, note: "bytes without any format" },
 ];
 

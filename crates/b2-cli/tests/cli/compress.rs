@@ -169,11 +169,12 @@ fn outputs_go_where_they_are_sent() {
     b2: 2 inputs cannot go into one file
     hint: use --output-dir, or -c for one stream
     "#);
-    snapshot!(dir.b2("d a"), @r"
+    dir.b2("c -q a -o frame").ok();
+    snapshot!(dir.b2("d frame"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: a: the name does not end in .b2frame, .b2nd or .chunk, so that there is nothing to take away
+    b2: frame: the name does not end in .b2frame, .b2nd or .chunk, so that there is nothing to take away
     hint: use -o to name the output, or --suffix
     ");
 }

@@ -113,7 +113,7 @@ fn arrays_are_cut_in_c_order() {
         assert_eq!(part, whole[bytes]);
     }
     std::fs::copy(&array, dir.path("tiny.b2nd")).unwrap();
-    dir.b2("d tiny.b2nd").ok();
+    dir.b2("d --format raw tiny.b2nd").ok();
     assert_eq!(dir.read("tiny"), whole);
 }
 

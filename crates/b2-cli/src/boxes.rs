@@ -1,0 +1,264 @@
+//! Arrays in files, taken in boxes: parts that fit the memory and are whole chunks of the array to write.
+//!
+//! The file has the items in C or Fortran order; a box is handed out in C order.
+
+use core::ops::Range;
+use std::io::{self, Read};
+
+use blosc_io::ReadAt;
+
+use crate::error::{Doing, Error, Result};
+
+/// One range (items) per dimension.
+pub(crate) type Bounds = Vec<Range<u64>>;
+
+/// The boxes that an array is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Boxes {
+    shape: Vec<u64>,
+    /// Lengths of a box, but for those at the end.
+    lens: Vec<u64>,
+    /// Where the next one starts; none when all are done.
+    next: Option<Vec<u64>>,
+}
+
+impl Boxes {
+    /// Boxes of whole chunks, as large as `budget` bytes allow, but one chunk at least.
+    pub(crate) fn new(shape: &[u64], chunkshape: &[u32], itemsize: u64, budget: u64) -> Self {
+        let mut lens: Vec<u64> = chunkshape
+            .iter()
+            .zip(shape)
+            .map(|(len, whole)| u64::from(*len).clamp(1, (*whole).max(1)))
+            .collect();
+        for dim in (0..shape.len()).rev() {
+            let nbytes = lens.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+            let chunks = (budget / nbytes.max(1)).max(1);
+            lens[dim] = lens[dim].saturating_mul(chunks).min(shape[dim].max(1));
+            if lens[dim] < shape[dim] {
+                break;
+            }
+        }
+        let next = (!shape.contains(&0)).then(|| vec![0; shape.len()]);
+        Self { shape: shape.to_vec(), lens, next }
+    }
+
+    /// Do the boxes follow each other in C order, so that a stream can fill them?
+    pub(crate) fn are_bands(&self) -> bool {
+        // Dimensions before the first that is cut are taken one by one.
+        let cut = (0..self.shape.len()).rfind(|dim| self.lens[*dim] < self.shape[*dim]).unwrap_or(0);
+        self.lens[..cut].iter().all(|len| *len == 1)
+    }
+
+    /// Bytes of the largest box.
+    pub(crate) fn nbytes(&self, itemsize: u64) -> u64 {
+        self.lens.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len))
+    }
+}
+
+impl Iterator for Boxes {
+    type Item = Bounds;
+
+    fn next(&mut self) -> Option<Bounds> {
+        let mut start = self.next.take()?;
+        let ends = start.iter().zip(&self.lens).zip(&self.shape);
+        let bounds = ends.map(|((start, len), whole)| *start..(*start + len).min(*whole)).collect();
+        for dim in (0..start.len()).rev() {
+            start[dim] += self.lens[dim];
+            if start[dim] < self.shape[dim] {
+                self.next = Some(start);
+                break;
+            }
+            start[dim] = 0;
+        }
+        Some(bounds)
+    }
+}
+
+/// Items of a box.
+pub(crate) fn count(bounds: &[Range<u64>]) -> u64 {
+    bounds.iter().map(|range| range.end - range.start).product()
+}
+
+/// Where the items of an array are.
+pub(crate) enum Source {
+    /// In C order, to be read once from front to back.
+    Stream(Box<dyn Read>),
+    /// Anywhere in a file.
+    File(Stored),
+}
+
+/// An array in a file.
+pub(crate) struct Stored {
+    pub(crate) store: Box<dyn ReadAt>,
+    /// Where the items begin (bytes).
+    pub(crate) start: u64,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) itemsize: u64,
+    pub(crate) fortran_order: bool,
+}
+
+impl Source {
+    /// Fills `dest` with the items of a box in C order. A stream has to be asked for boxes in order.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(crate) fn fill(&mut self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        match self {
+            Self::Stream(reader) => reader.read_exact(dest).map_err(Error::io(Doing::Read)),
+            Self::File(stored) if stored.fortran_order => stored.fill_transposed(bounds, dest),
+            Self::File(stored) => stored.fill(bounds, dest),
+        }
+    }
+}
+
+impl Source {
+    /// A stream must have ended with the last item, which was byte number `expected`.
+    ///
+    /// # Errors
+    ///
+    /// When it has more.
+    pub(crate) fn finish(self, expected: u64) -> Result<()> {
+        let Self::Stream(mut reader) = self else { return Ok(()) };
+        let more = io::copy(&mut reader, &mut io::sink()).map_err(Error::io(Doing::Read))?;
+        match more {
+            0 => Ok(()),
+            more => Err(Error::ArrayLen { expected, found: expected.saturating_add(more) }),
+        }
+    }
+}
+
+impl Stored {
+    /// C order: runs of the last dimensions lie together in file and box.
+    fn fill(&self, bounds: &[Range<u64>], mut dest: &mut [u8]) -> Result<()> {
+        let strides = strides(self.shape.iter().rev(), self.itemsize);
+        let strides: Vec<u64> = strides.into_iter().rev().collect();
+        let is_full = |dim: &usize| count(&bounds[*dim..=*dim]) == self.shape[*dim];
+        let cut = (0..bounds.len()).rfind(|dim| !is_full(dim)).unwrap_or(0);
+        let run =
+            bounds[cut.min(bounds.len())..].iter().map(|range| range.end - range.start).product::<u64>();
+        let run = usize::try_from(run.saturating_mul(self.itemsize)).unwrap_or(usize::MAX);
+        let first = bounds.get(cut).map_or(0, |range| range.start * strides[cut]);
+        for at in Positions::new(&bounds[..cut.min(bounds.len())], &strides) {
+            let (piece, rest) = dest.split_at_mut(run.min(dest.len()));
+            self.read(at + first, piece)?;
+            dest = rest;
+        }
+        Ok(())
+    }
+
+    /// Fortran order: runs of the first dimension lie together in the file, and far apart in the box.
+    fn fill_transposed(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        let Some((first, others)) = bounds.split_first() else { return self.read(0, dest) };
+        let strides = strides(self.shape.iter(), self.itemsize);
+        let itemsize = usize::try_from(self.itemsize).unwrap_or(usize::MAX);
+        let row = usize::try_from(count(others)).unwrap_or(usize::MAX).saturating_mul(itemsize);
+        let mut run = vec![0; usize::try_from((first.end - first.start) * self.itemsize).unwrap_or_default()];
+        for (column, at) in Positions::new(others, &strides[1..]).enumerate() {
+            self.read(at + first.start * self.itemsize, &mut run)?;
+            for (item, row) in run.chunks_exact(itemsize).zip(dest.chunks_exact_mut(row)) {
+                row[column * itemsize..][..itemsize].copy_from_slice(item);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
+        self.store.read_exact_at(self.start + at, dest).map_err(Error::io(Doing::Read))
+    }
+}
+
+/// Bytes from one item to the next in each dimension, of which the first is the fastest.
+fn strides<'a>(lens: impl Iterator<Item = &'a u64>, itemsize: u64) -> Vec<u64> {
+    let mut stride = itemsize;
+    let next = |len: &u64| {
+        let this = stride;
+        stride = stride.saturating_mul(*len);
+        this
+    };
+    lens.map(next).collect()
+}
+
+/// The positions (bytes) of all items of a box, in C order.
+struct Positions<'a> {
+    bounds: &'a [Range<u64>],
+    strides: &'a [u64],
+    next: Option<Vec<u64>>,
+}
+
+impl<'a> Positions<'a> {
+    fn new(bounds: &'a [Range<u64>], strides: &'a [u64]) -> Self {
+        Self { bounds, strides, next: Some(bounds.iter().map(|range| range.start).collect()) }
+    }
+}
+
+impl Iterator for Positions<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let mut index = self.next.take()?;
+        let at = index.iter().zip(self.strides).map(|(index, stride)| index * stride).sum();
+        for dim in (0..index.len()).rev() {
+            index[dim] += 1;
+            if index[dim] < self.bounds[dim].end {
+                self.next = Some(index);
+                break;
+            }
+            index[dim] = self.bounds[dim].start;
+        }
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blosc_io::MemStore;
+
+    /// Items whose value is their number in C order, in a file of either order.
+    fn stored(shape: &[u64], fortran_order: bool) -> Stored {
+        let nitems = shape.iter().product::<u64>();
+        let mut items = vec![0u16; usize::try_from(nitems).unwrap()];
+        let whole: Bounds = shape.iter().map(|len| 0..*len).collect();
+        let strides = strides(shape.iter(), 1);
+        for (number, at) in Positions::new(&whole, &strides).enumerate() {
+            let place = if fortran_order { usize::try_from(at).unwrap() } else { number };
+            items[place] = u16::try_from(number).unwrap();
+        }
+        let bytes: Vec<u8> =
+            [9].into_iter().chain(items.iter().flat_map(|item| item.to_le_bytes())).collect();
+        let store = Box::new(MemStore::new(bytes));
+        Stored { store, start: 1, shape: shape.to_vec(), itemsize: 2, fortran_order }
+    }
+
+    #[test]
+    fn boxes_of_both_orders_have_the_same_items_and_cover_all() {
+        for shape in [&[7, 5, 6][..], &[4], &[1, 9], &[3, 1, 1, 4], &[]] {
+            for budget in [1, 20, 64, 100_000] {
+                let chunkshape = vec![2; shape.len()];
+                let mut seen = 0;
+                for bounds in Boxes::new(shape, &chunkshape, 2, budget) {
+                    let nbytes = usize::try_from(2 * count(&bounds)).unwrap();
+                    let (mut c, mut fortran) = (vec![0; nbytes], vec![0; nbytes]);
+                    Source::File(stored(shape, false)).fill(&bounds, &mut c).unwrap();
+                    Source::File(stored(shape, true)).fill(&bounds, &mut fortran).unwrap();
+                    assert_eq!(c, fortran, "{bounds:?} of {shape:?}");
+                    seen += count(&bounds);
+                }
+                assert_eq!(seen, shape.iter().product::<u64>(), "{shape:?}");
+            }
+        }
+        assert_eq!(Boxes::new(&[3, 0], &[1, 1], 2, 100).count(), 0);
+    }
+
+    #[test]
+    fn bands_follow_each_other() {
+        let bands = |shape: &[u64], chunks: &[u32], budget| Boxes::new(shape, chunks, 1, budget).are_bands();
+        assert!(bands(&[10, 20], &[2, 20], 40));
+        assert!(bands(&[10, 20], &[2, 5], 40));
+        assert!(!bands(&[10, 20], &[2, 5], 10));
+        assert!(bands(&[10, 20], &[1, 5], 10));
+        assert!(bands(&[10], &[3], 1));
+        assert!(bands(&[], &[], 1));
+    }
+}

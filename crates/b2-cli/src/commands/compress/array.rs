@@ -1,0 +1,225 @@
+//! `b2 compress` on arrays: `.npy` files, and raw data with a shape and a type.
+//!
+//! The items are taken in boxes of whole chunks, so that every chunk is compressed once and the memory holds whatever
+//! the shape is.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+};
+
+use b2frame::{NdArray, NdParams, NdWriter, Pick, SChunk, Selection};
+use blosc_io::FileStore;
+
+use super::{Counts, Work, at};
+use crate::{
+    args::compress::{CompressedFormat, TuningArgs, Typesize},
+    boxes::{Boxes, Source, Stored, count},
+    compare::{Digest, Digesting},
+    data::Data,
+    error::{ByteOrEnd, Doing, Error, Result},
+    npy::NpyHeader,
+    sink::Sink,
+};
+
+/// Where the items are, if the input is to be taken for an array: on `.npy` files unless something else was asked for.
+///
+/// # Errors
+///
+/// When an array was asked for, and this is none.
+pub(super) fn layout(
+    tuning: &TuningArgs,
+    format: Option<CompressedFormat>,
+    data: &Data,
+) -> Result<Option<NpyHeader>> {
+    let sample = data.sample();
+    let is_bytes = tuning.typesize != Typesize::Auto || tuning.chunk_size.or(tuning.block_size).is_some();
+    let given = tuning.dtype.as_ref().zip(tuning.shape.as_ref());
+    let wants_array = given.is_some() || tuning.chunks.is_some() || tuning.blocks.is_some();
+    let wants_array = wants_array || format == Some(CompressedFormat::B2nd);
+    if wants_array && is_bytes {
+        return Err(Error::ArrayOptions);
+    }
+    match (given, format) {
+        (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk)) => Ok(None),
+        (Some((dtype, shape)), _) => {
+            let (dtype, shape) = (dtype.clone(), shape.0.clone());
+            Ok(Some(NpyHeader { dtype, fortran_order: false, shape, len: 0 }))
+        }
+        (None, _) if !sample.starts_with(b"\x93NUMPY") => {
+            if wants_array {
+                Err(Error::NoArray)
+            } else {
+                Ok(None)
+            }
+        }
+        (None, _) if is_bytes => Ok(None),
+        (None, Some(CompressedFormat::B2nd)) => Ok(Some(NpyHeader::parse(sample)?)),
+        (None, None) if wants_array => Ok(Some(NpyHeader::parse(sample)?)),
+        // Objects, several arrays in one file, and headers from the future are kept as the bytes that they are.
+        (None, None) => Ok(NpyHeader::parse(sample).ok().filter(|header| is_all(data, header))),
+    }
+}
+
+impl Work<'_> {
+    /// One array in one file.
+    pub(super) fn array_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {
+        let size = file.try_clone().map_err(Error::io_at(Doing::Create, target))?;
+        let (nbytes, digest) = self.array(data, file).map_err(|error| at(error, target))?;
+        let stored = size.metadata().map_err(Error::io_at(Doing::Write, target))?.len();
+        Ok((Counts { frames: 1, nbytes, stored }, digest))
+    }
+
+    /// One array to a stream: through a temporary file, since the header of a frame is written last.
+    pub(super) fn array_to_stream(&self, data: Data, out: &mut Sink) -> Result<Counts> {
+        let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+        let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
+        let (nbytes, digest) = self.array(data, copy)?;
+        io::Seek::rewind(&mut file).map_err(Error::io(Doing::Spool))?;
+        let (mut stored, mut buffer) = (0, vec![0; 1 << 20]);
+        loop {
+            let len = file.read(&mut buffer).map_err(Error::io(Doing::Spool))?;
+            if len == 0 {
+                break;
+            }
+            out.write(&buffer[..len])?;
+            stored += len as u64;
+        }
+        if self.args.tuning.verify {
+            self.read_back(file, digest)?;
+        }
+        Ok(Counts { frames: 1, nbytes, stored })
+    }
+
+    /// Compares the array in a finished file with its source, box by box.
+    pub(super) fn read_array_back(&self, file: File, layout: &NpyHeader) -> Result<()> {
+        let options = self.cx.read_options();
+        let schunk = SChunk::from_store(Arc::new(FileStore::from_file(file)))?;
+        let array = NdArray::from_schunk(schunk)?.read_options(options);
+        let mut source = self.stored(layout)?;
+        let (mut expected, mut found) = (Vec::new(), Vec::new());
+        let itemsize = layout.dtype.itemsize() as u64;
+        for bounds in Boxes::new(&layout.shape, &array.chunkshape(), itemsize, self.budget() / 2) {
+            let len = usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX);
+            expected.resize(len, 0);
+            found.resize(len, 0);
+            source.fill(&bounds, &mut expected)?;
+            array.read_bytes(selection(&bounds), &mut found)?;
+            if let Some(at) = expected.iter().zip(&found).position(|(a, b)| a != b) {
+                let byte = |bytes: &[u8]| ByteOrEnd(bytes.get(at).copied());
+                let (expected, found) = (byte(&expected), byte(&found));
+                return Err(Error::ReadBack { at: at as u64, expected, found });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the array to `file`; returns how many bytes its items have, and the digest of those of a stream.
+    fn array(&self, data: Data, file: File) -> Result<(u64, Digest)> {
+        let layout = self.layout.as_ref().ok_or(Error::NoArray)?;
+        let expected = layout.nbytes().ok_or(Error::ArrayLen { expected: u64::MAX, found: 0 })?;
+        check_len(&data, layout, expected)?;
+        let mut writer = NdWriter::create_in(Box::new(FileStore::from_file(file)), &self.nd_params(layout)?)?
+            .read_options(self.cx.read_options());
+        let chunkshape = writer.meta().chunkshape().to_vec();
+        let itemsize = layout.dtype.itemsize() as u64;
+        let boxes = Boxes::new(&layout.shape, &chunkshape, itemsize, self.budget());
+        let (needed, limit) = (boxes.nbytes(itemsize), self.cx.memory());
+        if needed > limit {
+            return Err(Error::MaxMemory { needed, limit });
+        }
+        let stream = data.len().is_none();
+        let mut source = if stream { stream_of(data, layout, &boxes)? } else { self.stored(layout)? };
+        let mut digest = Digest::default();
+        let mut items = Vec::new();
+        for bounds in boxes {
+            items.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            source.fill(&bounds, &mut items).map_err(|error| cut_short(error, expected))?;
+            if stream && self.args.tuning.verify {
+                digest.update(&items);
+            }
+            writer.write_bytes(selection(&bounds), &items)?;
+            self.progress.add(items.len() as u64);
+        }
+        source.finish(expected)?;
+        writer.commit()?;
+        Ok((expected, digest))
+    }
+
+    /// What the options say about the array.
+    fn nd_params(&self, layout: &NpyHeader) -> Result<NdParams> {
+        let lens = |shape: &Option<crate::args::compress::Shape>| {
+            let lens = shape.as_ref().map(|shape| shape.0.iter());
+            lens.map(|lens| lens.map(|len| u32::try_from(*len).unwrap_or(u32::MAX)).collect::<Vec<_>>())
+        };
+        let (tuning, frame) = (&self.args.tuning, &self.params);
+        let mut params = NdParams::new(&layout.shape, layout.dtype.clone()).cparams(frame.cparams.clone());
+        params.chunkshape = lens(&tuning.chunks);
+        params.blockshape = lens(&tuning.blocks);
+        params.metalayers.clone_from(&frame.metalayers);
+        params.vlmetalayers.clone_from(&frame.vlmetalayers);
+        Ok(params)
+    }
+
+    /// The items in the input, which is a file.
+    fn stored(&self, layout: &NpyHeader) -> Result<Source> {
+        let path = self.origin.path().ok_or(Error::NoArray)?;
+        let store = Box::new(FileStore::open(path).map_err(Error::io(Doing::Open))?);
+        Ok(Source::File(Stored {
+            store,
+            start: layout.len as u64,
+            shape: layout.shape.clone(),
+            itemsize: layout.dtype.itemsize() as u64,
+            fortran_order: layout.fortran_order && layout.shape.len() > 1,
+        }))
+    }
+
+    /// Bytes of a box: the chunks that it is made into, and what the threads need, come on top.
+    fn budget(&self) -> u64 {
+        self.cx.memory() / 4
+    }
+}
+
+/// A pipe, or a device, from its first item on.
+fn stream_of(data: Data, layout: &NpyHeader, boxes: &Boxes) -> Result<Source> {
+    if layout.fortran_order && layout.shape.len() > 1 {
+        return Err(Error::FortranPipe);
+    }
+    if !boxes.are_bands() {
+        return Err(Error::ArrayPipe);
+    }
+    let mut reader = Digesting::new(data.into_reader(), false);
+    let mut header = vec![0; layout.len];
+    reader.read_exact(&mut header).map_err(Error::io(Doing::Read))?;
+    Ok(Source::Stream(Box::new(reader)))
+}
+
+/// Is this array, and nothing else, in the file?
+fn is_all(data: &Data, layout: &NpyHeader) -> bool {
+    let whole = layout.nbytes().and_then(|nbytes| nbytes.checked_add(layout.len as u64));
+    layout.dtype.itemsize() > 0 && data.len().is_none_or(|len| Some(len) == whole)
+}
+
+/// A file has exactly the bytes that its header promises.
+fn check_len(data: &Data, layout: &NpyHeader, expected: u64) -> Result<()> {
+    match data.len().map(|len| len.saturating_sub(layout.len as u64)) {
+        Some(found) if found != expected => Err(Error::ArrayLen { expected, found }),
+        _ => Ok(()),
+    }
+}
+
+/// A pipe that ends too early says so with other words than a disk that fails.
+fn cut_short(error: Error, expected: u64) -> Error {
+    match error {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => {
+            Error::ArrayCut { expected }
+        }
+        other => other,
+    }
+}
+
+fn selection(bounds: &[core::ops::Range<u64>]) -> Selection {
+    bounds.iter().map(|range| Pick::from(range.clone())).collect::<Vec<_>>().into()
+}

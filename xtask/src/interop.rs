@@ -4,6 +4,7 @@
 //! command that is printed with it. A new original program is an `op` in `xtask/python/oracle.py` and a row in
 //! [`KINDS`].
 
+mod arrays;
 mod bloscpack;
 mod c_blosc2;
 mod case;
@@ -68,6 +69,9 @@ const KINDS: &[Kind] = &[
     Kind { name: "frame-edit-sparse", share: 20, scope: CHUNK, run: edit::sparse },
     Kind { name: "share-turns", share: 10, scope: CHUNK, run: share::take_turns },
     Kind { name: "share-follow", share: 20, scope: CHUNK, run: share::follow },
+    Kind { name: "array-read", share: 60, scope: CHUNK, run: arrays::read },
+    Kind { name: "array-write", share: 60, scope: CHUNK, run: arrays::write },
+    Kind { name: "array-edit", share: 60, scope: CHUNK, run: arrays::edit },
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
     Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },

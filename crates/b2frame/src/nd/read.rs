@@ -70,12 +70,14 @@ impl NdArray {
             points.push(self.geometry.point(item, place));
         }
         points.sort_unstable();
-        let wanted = points.chunk_by(|a, b| a.nchunk == b.nchunk).map(|of_chunk| {
-            let blocks = of_chunk.chunk_by(|a, b| a.nblock == b.nblock);
-            let blocks = blocks.filter_map(|of_block| Some((of_block.first()?.nblock, of_block)));
-            Wanted { nchunk: of_chunk.first().map_or(0, |p| p.nchunk), blocks: blocks.collect() }
-        });
         let nbytes = dest.len() as u64;
+        let max = blocks_at_a_time(&self.geometry, self.budget(nbytes).share(4));
+        let blocks: Vec<&[Point]> = points.chunk_by(Point::is_in_block).collect();
+        let wanted = blocks.chunk_by(|a, b| nchunk(a) == nchunk(b)).flat_map(|blocks| blocks.chunks(max));
+        let wanted = wanted.map(|blocks| {
+            let numbered = blocks.iter().filter_map(|points| Some((points.first()?.nblock, *points)));
+            Wanted { nchunk: blocks.first().map_or(0, |points| nchunk(points)), blocks: numbered.collect() }
+        });
         self.read_blocks(nbytes, wanted, |points: &&[Point], block| {
             for point in *points {
                 let (from, to) = (as_len(point.byte), point.place.saturating_mul(typesize));
@@ -199,7 +201,7 @@ impl<'a> BoxBlocks<'a> {
     /// Blocks of at most `max` bytes at a time, or one.
     fn new(geometry: &'a Geometry, axes: &[Axis<'a>], max: u64) -> Self {
         let spans = axes.iter().zip(geometry.chunkshape()).map(|(axis, len)| Spans::new(*axis, 0, *len));
-        let max = as_len(max / geometry.block_nbytes().max(1)).max(1);
+        let max = blocks_at_a_time(geometry, max);
         Self { geometry, chunks: Product::new(spans.collect()), current: None, max }
     }
 
@@ -243,6 +245,22 @@ struct Point {
     byte: u64,
     /// Number among the items wanted.
     place: usize,
+}
+
+impl Point {
+    fn is_in_block(&self, other: &Self) -> bool {
+        (self.nchunk, self.nblock) == (other.nchunk, other.nblock)
+    }
+}
+
+/// The chunk of points that share one.
+fn nchunk(points: &[Point]) -> u64 {
+    points.first().map_or(0, |point| point.nchunk)
+}
+
+/// How many blocks have at most `max` bytes; at least one.
+fn blocks_at_a_time(geometry: &Geometry, max: u64) -> usize {
+    as_len(max / geometry.block_nbytes().max(1)).max(1)
 }
 
 impl Geometry {

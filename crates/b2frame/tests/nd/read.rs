@@ -93,6 +93,11 @@ proptest! {
         let expected: Vec<u8> = items.iter().flat_map(at).copied().collect();
         let mut found = vec![0; expected.len()];
         array.gather_bytes(&items, &mut found).unwrap();
+        prop_assert_eq!(&found, &expected);
+        // A block at a time.
+        let block = model.blocks.iter().map(|len| u64::from(*len)).product::<u64>() * model.typesize as u64;
+        let array = array.read_options(ReadOptions::default().max_memory(block * 4));
+        array.gather_bytes(&items, &mut found).unwrap();
         prop_assert_eq!(found, expected);
     }
 }

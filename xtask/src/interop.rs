@@ -14,6 +14,7 @@ mod frames;
 mod oracle;
 mod program;
 mod share;
+mod transcode;
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{
@@ -85,6 +86,8 @@ const KINDS: &[Kind] = &[
     Kind { name: "c-special-read", share: 100, scope: CHUNK, run: c_blosc2::special_read },
     Kind { name: "c-special-write", share: 100, scope: CHUNK, run: c_blosc2::special_write },
     Kind { name: "c-compat-read", share: 100, scope: BLOSC1, run: c_blosc2::compat_read },
+    Kind { name: "to-blosc2", share: 60, scope: BLOSC1, run: transcode::to_blosc2 },
+    Kind { name: "to-blosc1", share: 60, scope: BLOSC1, run: transcode::to_blosc1 },
     Kind { name: "numcodecs-read", share: 200, scope: BLOSC1, run: chunks::numcodecs_read },
     Kind { name: "numcodecs-write", share: 200, scope: BLOSC1, run: chunks::numcodecs_write },
     Kind { name: "blp-read", share: 60, scope: BLP, run: bloscpack::read },

@@ -38,6 +38,7 @@
 //! | a chunk elsewhere | the byte ranges to fetch for a part | [`ChunkIndex`] |
 //! | 32 bytes | what chunk that is | [`ChunkHeader`] |
 //! | a run | a chunk without data | [`special_chunk`] |
+//! | a chunk | the same for other readers, not decoded | [`transcode_header`] |
 //! | pieces of individual sizes | one chunk that keeps them apart | [`Encoder::encode_vl`] |
 //! | `Read` or `Write` | the same, of chunks | [`read`], [`write`](mod@write) |
 //!
@@ -73,6 +74,7 @@ pub mod read;
 mod source;
 mod special;
 mod stream;
+mod transcode;
 mod validate;
 mod vl;
 pub mod write;
@@ -90,5 +92,6 @@ pub use index::{ChunkIndex, IndexStep, Plan};
 pub use limits::Limits;
 pub use params::{CParams, DParams, Dict, Registries, SplitMode, Target, Threads};
 pub use special::{Special, SpecialKind, fill_special};
+pub use transcode::transcode_header;
 pub use validate::{BlockReport, Depth, Note, Report};
 pub use vl::VlChunk;

@@ -4,8 +4,8 @@ use core::ops::Range;
 use std::io::Read;
 
 use blosc_chunk::{
-    Chunk, ChunkHeader, ChunkIndex, DParams, Decoder, Depth, IndexStep, Kind, Limits, Note, Scratch,
-    read::ChunkDecoder,
+    Chunk, ChunkHeader, ChunkIndex, DParams, Decoder, Depth, IndexStep, Kind, Limits, Note, Scratch, Target,
+    read::ChunkDecoder, transcode_header,
 };
 use blosc_testdata::data::XorShift32;
 
@@ -90,6 +90,7 @@ fn check_chunk(
     }
     check_part(chunk, whole, &mut scratch, draw).at("part")?;
     check_blocks(chunk, whole, &mut scratch, draw).at("blocks")?;
+    check_transcoded(chunk, whole, params).at("transcoded")?;
     let Ok(vl) = chunk.as_vl() else { return Ok(()) };
     let mut found = Vec::new();
     for nblock in 0..vl.nblocks().min(100) {
@@ -150,6 +151,16 @@ fn check_blocks(
     let mut expected = whole.to_vec();
     expected[data].fill(0xAA);
     ensure(dest == expected, || format!("all but block {nblock} are others"))
+}
+
+/// With another header, the same data.
+fn check_transcoded(chunk: &Chunk<'_>, whole: Option<&[u8]>, params: &DParams) -> Result<()> {
+    for target in [Target::Blosc1_3, Target::Blosc1_14, Target::Blosc2_0, Target::Blosc3_0] {
+        let (Ok(bytes), Some(whole)) = (transcode_header(chunk.bytes(), target), whole) else { continue };
+        let found = Decoder::new(params.clone()).decode(&bytes).at(target)?;
+        ensure(found == whole, || format!("{target}: other data"))?;
+    }
+    Ok(())
 }
 
 /// The same part, with the bytes fetched by a plan.

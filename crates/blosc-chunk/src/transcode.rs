@@ -1,0 +1,215 @@
+//! Another header for the same streams ("Header" in the format document, both forms of it).
+//!
+//! Blosc 1 and Blosc2 differ in the header and in a few rules of the body. A chunk that keeps to the rules of both needs
+//! only the header of the other one, and block starts that are moved by its length.
+
+use core::num::NonZeroU32;
+
+use blosc_filters::FilterId;
+
+use crate::blocksize::splits_in_blosc1;
+use crate::header::{Extension, MAX_BLOCKSIZE_2};
+use crate::{
+    Blosc2Flags, Blosc2Flags2, CParams, Chunk, ChunkHeader, Dict, Error, Flags, Kind, Param, Result,
+    SpecialKind, StreamKind, Target,
+};
+
+/// Rewrites the header of a chunk for other readers. Nothing is decoded, and the streams stay as they are.
+///
+/// From Blosc 1 to Blosc2 nearly every chunk will do. The other way round a chunk must not have what Blosc 1 does not know:
+/// runs, dictionaries, several filters, another rule for splitting. Whoever gets an [`Error::Param`] has to decode the chunk
+/// and compress it again.
+///
+/// ```
+/// use blosc_chunk::{CParams, ChunkHeader, Target, compress, decompress, transcode_header};
+///
+/// let data: Vec<u8> = (0..20_000u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).collect();
+/// let old = compress(&data, &CParams::default().typesize(4).target(Target::Blosc1_14))?;
+/// let new = transcode_header(&old, Target::Blosc2_0)?;
+/// assert_eq!(ChunkHeader::parse(&new)?.version(), 5);
+/// assert_eq!(decompress(&new)?, data);
+/// assert_eq!(transcode_header(&new, Target::Blosc1_14)?, old);
+/// # Ok::<(), blosc_chunk::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Param`] if the readers do not know what is in the chunk, [`Error::UnknownCodec`] and
+/// [`Error::UnknownFilter`] if we do not, and [`Error::Corrupt`] if its blocks make no sense.
+pub fn transcode_header(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
+    let chunk = Chunk::parse(bytes)?;
+    let header = match chunk.header().kind() {
+        _ if chunk.header().nbytes() == 0 => stored(&chunk, target),
+        Kind::Memcpyed | Kind::Empty => stored(&chunk, target),
+        Kind::Special(kind) => special(&chunk, kind, target)?,
+        Kind::Vl => vl(&chunk, target)?,
+        Kind::Regular => regular(&chunk, target)?,
+    };
+    assemble(&chunk, header)
+}
+
+/// The header of data that are kept as they are; nobody looks at the codec and the filters.
+fn stored(chunk: &Chunk<'_>, target: Target) -> ChunkHeader {
+    let header = chunk.header();
+    let flags = if target.is_blosc1() { Flags::MEMCPYED } else { Flags::EXTENDED | Flags::MEMCPYED };
+    let blocksize = header.blocksize.min(nonzero(header.nbytes()));
+    ChunkHeader { flags: Flags(flags), blocksize, ..plain(header, target) }
+}
+
+fn special(chunk: &Chunk<'_>, kind: SpecialKind, target: Target) -> Result<ChunkHeader> {
+    let header = chunk.header();
+    let refuse = |what| Err(Error::Param(Param::ForTarget { what, target }));
+    let is_old = target < Target::Blosc3_0;
+    match kind {
+        _ if target.is_blosc1() => refuse("special chunks"),
+        SpecialKind::Value if is_old && header.value_len() > 255 => refuse("values wider than 255 bytes"),
+        SpecialKind::Zeros if is_old && !header.nbytes().is_multiple_of(header.typesize()) => {
+            refuse("zeros that are no whole items")
+        }
+        _ => {
+            let flags = Flags(header.flags.0 & !Flags::MEMCPYED);
+            Ok(ChunkHeader { version: 5, flags, ..*header })
+        }
+    }
+}
+
+fn vl(chunk: &Chunk<'_>, target: Target) -> Result<ChunkHeader> {
+    if target < Target::Blosc3_0 {
+        return Err(Error::Param(Param::ForTarget { what: "VL-blocks", target }));
+    }
+    check_params(chunk, target)?;
+    let header = chunk.header();
+    let extension = header.extension.map(|e| Extension { pipeline: header.pipeline(), ..e });
+    Ok(ChunkHeader { version: 6, extension, ..*header })
+}
+
+fn regular(chunk: &Chunk<'_>, target: Target) -> Result<ChunkHeader> {
+    check_params(chunk, target)?;
+    let refuse = |what| Err(Error::Param(Param::ForTarget { what, target }));
+    let header = chunk.header();
+    if header.is_instrumented() && target.is_blosc1() {
+        return refuse("statistics");
+    }
+    if chunk.layout().literal().is_some() {
+        return refuse("a block size in doubt");
+    }
+    if !bitshuffles_alike(chunk, target) {
+        return refuse("what bitshuffle makes of the last items of a block");
+    }
+    let split = is_split(chunk, target)?;
+    let (typesize, blocksize) = (header.typesize(), chunk.layout().grid.blocksize);
+    if !target.is_blosc1() && blocksize > MAX_BLOCKSIZE_2 as usize {
+        return refuse("blocks of this size");
+    }
+    let fits = match target {
+        Target::Blosc1_3 => typesize == 1 || split == splits_in_blosc1(typesize, blocksize),
+        _ if target.is_blosc1() => !split || splits_in_blosc1(typesize, blocksize),
+        _ => true,
+    };
+    if !fits {
+        return refuse("this split");
+    }
+    let flags = flags(header, target, split);
+    Ok(ChunkHeader { flags, blocksize: nonzero(blocksize), ..plain(header, target) })
+}
+
+/// Codec, filters and dictionary go with the target.
+fn check_params(chunk: &Chunk<'_>, target: Target) -> Result<()> {
+    let header = chunk.header();
+    let dict = chunk.dict().map_or(Dict::None, |dict| Dict::Given(dict.into()));
+    let params = CParams::default().codec(header.codec_id()).codec_meta(header.codec_meta());
+    params.typesize(header.typesize()).filters(header.pipeline()).dict(dict).target(target).check()
+}
+
+/// Whether the bit-shuffled blocks are the same by the rules of the chunk and of the target. Blosc 1 shuffles a block whose
+/// items are a multiple of 8, or nothing of it; and old readers then lose a cut item.
+fn bitshuffles_alike(chunk: &Chunk<'_>, target: Target) -> bool {
+    let (header, grid) = (chunk.header(), &chunk.layout().grid);
+    if !header.pipeline().contains(FilterId::BITSHUFFLE) {
+        return true;
+    }
+    let typesize = header.typesize();
+    [0, grid.nblocks.saturating_sub(1)].into_iter().all(|nblock| {
+        let len = grid.range(nblock).len();
+        let nitems = len / typesize;
+        let alike = nitems.is_multiple_of(8) || nitems < 8 || (header.version() == 2) == target.is_blosc1();
+        let loses = target.is_blosc1() && nitems.is_multiple_of(8) && !len.is_multiple_of(typesize);
+        alike && !loses
+    })
+}
+
+/// Whether full blocks are split; all of them have to agree. For Blosc 1 there must be no runs.
+fn is_split(chunk: &Chunk<'_>, target: Target) -> Result<bool> {
+    let mut split = None;
+    for nblock in 0..chunk.nblocks() {
+        let block = chunk.block(nblock)?;
+        let is_run = |kind| matches!(kind, StreamKind::Run(_));
+        if target.is_blosc1() && block.streams().iter().any(|stream| is_run(stream.kind)) {
+            return Err(Error::Param(Param::ForTarget { what: "runs", target }));
+        }
+        let is_block_split = block.streams().len() > 1;
+        let is_leftover = chunk.layout().is_leftover(block.data().len());
+        if !is_leftover && *split.get_or_insert(is_block_split) != is_block_split {
+            return Err(Error::Param(Param::ForTarget { what: "some blocks split and others not", target }));
+        }
+    }
+    Ok(split.unwrap_or(false))
+}
+
+fn flags(header: &ChunkHeader, target: Target, split: bool) -> Flags {
+    let bit = |id, bit| if header.pipeline().contains(id) { bit } else { 0 };
+    let filters = if target.is_blosc1() {
+        bit(FilterId::SHUFFLE, Flags::SHUFFLE) | bit(FilterId::BITSHUFFLE, Flags::BITSHUFFLE)
+    } else {
+        Flags::EXTENDED | bit(FilterId::DELTA, Flags::DELTA)
+    };
+    // Of items of one byte nobody can tell; the original writers keep to their rule.
+    let split = split || (header.typesize() == 1 && header.is_split());
+    Flags(filters | if split { 0 } else { Flags::UNSPLIT }).with_format(header.codec_id().format())
+}
+
+/// The fields that every kind has, for the target.
+fn plain(header: &ChunkHeader, target: Target) -> ChunkHeader {
+    if target.is_blosc1() {
+        return ChunkHeader { version: 2, versionlz: 1, extension: None, ..*header };
+    }
+    let fresh = Extension {
+        pipeline: header.pipeline(),
+        udcodec: header.codec_id(),
+        compcode_meta: 0,
+        flags2: Blosc2Flags2(0),
+        blosc2_flags: Blosc2Flags(0),
+    };
+    let kept = |e: Extension| {
+        let dict = if header.has_dict() { e.blosc2_flags } else { e.blosc2_flags.without(Blosc2Flags::DICT) };
+        Extension { pipeline: header.pipeline(), blosc2_flags: dict.without(Blosc2Flags::SPECIAL), ..e }
+    };
+    let extension = header.extension.map_or(fresh, kept);
+    ChunkHeader { version: 5, extension: Some(extension), ..*header }
+}
+
+/// The header, the block starts moved by what it got longer or shorter, and everything else.
+fn assemble(chunk: &Chunk<'_>, header: ChunkHeader) -> Result<Vec<u8>> {
+    let (old_len, new_len, max) = (chunk.header().header_len(), header.header_len(), i32::MAX as usize);
+    let end = if header.nbytes() == 0 { old_len } else { chunk.header().cbytes() };
+    let cbytes = end - old_len + new_len;
+    if cbytes.max(header.nbytes() + new_len) > max {
+        return Err(Error::Param(Param::Nbytes { nbytes: header.nbytes(), max: max - new_len }));
+    }
+    let mut bytes = ChunkHeader { cbytes: field(cbytes), ..header }.to_bytes();
+    for nblock in 0..chunk.nblocks() {
+        let start = chunk.layout().block_start(chunk.bytes(), nblock)?;
+        bytes.extend_from_slice(&field(start - old_len + new_len).to_le_bytes());
+    }
+    bytes.extend_from_slice(chunk.bytes().get(old_len + 4 * chunk.nblocks()..end).unwrap_or_default());
+    Ok(bytes)
+}
+
+/// A size that fits a header field, since the chunk does.
+fn field(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}
+
+fn nonzero(size: usize) -> NonZeroU32 {
+    NonZeroU32::new(field(size)).unwrap_or(NonZeroU32::MIN)
+}

@@ -53,6 +53,12 @@ pub enum Error {
         /// What the stream said.
         source: io::Error,
     },
+    /// Frames could not be sent on.
+    #[error("writing a frame to the stream")]
+    Output {
+        /// What the stream said.
+        source: io::Error,
+    },
     /// The lock beside a frame could not be taken.
     #[error("locking {}", path.display())]
     Lock {
@@ -402,6 +408,7 @@ impl Error {
             | Self::Open { .. }
             | Self::Input { .. }
             | Self::Lock { .. }
+            | Self::Output { .. }
             | Self::ChunkFile { .. } => self.blame_io(),
             Self::NotAFrame { .. }
             | Self::OlderLayout { .. }

@@ -34,9 +34,10 @@
 //! | read parts of it | [`SChunk::read`], [`SChunk::read_bytes`], [`SChunk::decode_chunk`] |
 //! | read parts of an array | [`NdArray`] |
 //! | make and change an array | [`NdWriter`] |
+//! | read it like a file, or scattered items | [`SChunk::reader`], [`SChunk::gather`] |
 //! | read all of it, by all processors | [`SChunk::decode_ordered`], [`NdView::for_each_band`] |
 //! | look for damage | [`SChunk::verify`] |
-//! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`] |
+//! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`]; to a pipe [`FrameStream`] |
 //! | change one | [`SChunkWriter`] |
 //! | follow one that others change | [`SChunk::refresh`], [`FrameLock`] |
 //! | tell what a file is | [`probe`] |
@@ -72,6 +73,7 @@ mod raw;
 mod schunk;
 mod source;
 mod sparse;
+mod stream;
 mod trailer;
 mod writer;
 
@@ -93,9 +95,10 @@ pub use params::{
 };
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{
-    BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Progress, SChunk, Scratch, StoredInfo, Usage,
+    BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Progress, Reader, SChunk, Scratch, StoredInfo, Usage,
     VerifyReport, VlMeta,
 };
+pub use stream::FrameStream;
 pub use writer::{FrameWriter, to_cframe};
 
 /// Called by the code that [`element!`] makes; not for others.

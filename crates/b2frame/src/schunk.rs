@@ -5,10 +5,12 @@
 //! `schunk/ordered.rs` all of it in order, `schunk/verify.rs` looks for damage.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod gather;
 mod locate;
 mod ordered;
 mod partial;
 mod read;
+mod reader;
 mod refresh;
 mod save;
 mod usage;
@@ -38,6 +40,7 @@ use crate::trailer::{self, TrailerEnd};
 
 pub use locate::{ChunkBytes, ChunkInfo, StoredInfo};
 pub use read::Scratch;
+pub use reader::Reader;
 pub use refresh::Locked;
 pub use usage::Usage;
 pub use verify::{BadChunk, Note, Progress, VerifyReport};

@@ -1,0 +1,119 @@
+//! Scattered items: each block that holds some is decoded once.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use core::ops::Range;
+
+use super::{Location, SChunk};
+use crate::error::{Param, Result};
+
+/// Where a run keeps no block size: positions closer than this are read together (bytes).
+const NEAR: usize = 16 << 10;
+
+/// An item that is wanted: its first byte, and the place in the result.
+type Wanted = (u64, usize);
+
+impl SChunk {
+    /// Fills `dest` with the items of these numbers, in this order; a number may be there several times.
+    ///
+    /// ```
+    /// use b2frame::{FrameParams, SChunk, to_cframe};
+    ///
+    /// let data: Vec<u8> = (0..100_000_u64).flat_map(u64::to_le_bytes).collect();
+    /// let schunk = SChunk::from_cframe(to_cframe(&data, &FrameParams::default())?)?;
+    /// let mut items = [0; 3 * 8];
+    /// schunk.gather(&[99_999, 7, 7], &mut items)?;
+    /// assert_eq!(items[..8], 99_999_u64.to_le_bytes());
+    /// assert_eq!(items[8..], [7_u64.to_le_bytes(), 7_u64.to_le_bytes()].concat());
+    /// # Ok::<(), b2frame::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Param::Range`] for a number that is too large, [`Param::BufferLen`] unless `dest` has room for just these
+    /// items, or what is wrong with a chunk that holds one.
+    pub fn gather(&self, items: &[u64], dest: &mut [u8]) -> Result<()> {
+        let typesize = self.typesize();
+        let expected = items.len().saturating_mul(typesize);
+        if dest.len() != expected {
+            return Err(Param::BufferLen { len: dest.len() as u64, expected: expected as u64 }.into());
+        }
+        let wanted = self.sorted(items)?;
+        let (mut wanted, mut scratch, mut bytes) = (wanted.as_slice(), self.scratch(), vec![]);
+        while let Some((first, _)) = wanted.first() {
+            let (nchunk, from) = self.chunk_at(*first)?;
+            let location = self.locate(nchunk)?;
+            let chunk = first.saturating_sub(from as u64);
+            let end = chunk.saturating_add(location.nbytes() as u64);
+            // An item may go on in the next chunk, where sizes are no multiples of it.
+            let is_inside = |(at, _): &Wanted| at.saturating_add(typesize as u64) <= end;
+            let (here, later) = wanted.split_at(wanted.partition_point(is_inside));
+            if here.is_empty() {
+                self.read_across(*first, wanted, dest)?;
+                wanted = wanted.get(1..).unwrap_or_default();
+                continue;
+            }
+            for together in here.chunk_by(|(one, _), (next, _)| next.saturating_sub(*one) <= near(&location))
+            {
+                let range = range_of(together, chunk, typesize);
+                bytes.resize(range.len(), 0);
+                self.decode_part(nchunk, &location, range.clone(), &mut bytes, &mut scratch)?;
+                hand_out(together, chunk.saturating_add(range.start as u64), &bytes, typesize, dest);
+            }
+            wanted = later;
+        }
+        Ok(())
+    }
+
+    /// The items in the order of the data.
+    fn sorted(&self, items: &[u64]) -> Result<Vec<Wanted>> {
+        let typesize = u64::from(self.header.typesize().get());
+        let len = self.nbytes().checked_div(typesize).unwrap_or(0);
+        let mut wanted = Vec::with_capacity(items.len());
+        for (place, item) in items.iter().enumerate() {
+            if *item >= len {
+                return Err(Param::Range { start: *item, end: item.saturating_add(1), len }.into());
+            }
+            wanted.push((item.saturating_mul(typesize), place));
+        }
+        wanted.sort_unstable();
+        Ok(wanted)
+    }
+
+    /// An item that lies in two chunks.
+    fn read_across(&self, at: u64, wanted: &[Wanted], dest: &mut [u8]) -> Result<()> {
+        let typesize = self.typesize();
+        let mut item = vec![0; typesize];
+        self.read_bytes(at, &mut item)?;
+        hand_out(wanted.get(..1).unwrap_or_default(), at, &item, typesize, dest);
+        Ok(())
+    }
+}
+
+/// Items so close to each other share a block, or lie in two that follow each other (bytes).
+fn near(location: &Location) -> u64 {
+    let blocksize = match location {
+        Location::Stored { header, .. } if !header.is_vl() => header.blocksize(),
+        _ => NEAR,
+    };
+    blocksize as u64
+}
+
+/// The bytes of the chunk that begins at `chunk`, from the first of these items to the last.
+fn range_of(items: &[Wanted], chunk: u64, typesize: usize) -> Range<usize> {
+    let at = |item: Option<&Wanted>| {
+        let at = item.map_or(0, |(at, _)| at.saturating_sub(chunk));
+        usize::try_from(at).unwrap_or(usize::MAX)
+    };
+    at(items.first())..at(items.last()).saturating_add(typesize)
+}
+
+/// Copies items out of `bytes`, which begin at byte `start` of the data, to their places.
+fn hand_out(items: &[Wanted], start: u64, bytes: &[u8], typesize: usize, dest: &mut [u8]) {
+    for (at, place) in items {
+        let from = usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+        let to = place.saturating_mul(typesize);
+        let item = bytes.get(from..from.saturating_add(typesize));
+        if let (Some(item), Some(dest)) = (item, dest.get_mut(to..to.saturating_add(typesize))) {
+            dest.copy_from_slice(item);
+        }
+    }
+}

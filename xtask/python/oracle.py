@@ -14,11 +14,12 @@ import blosc
 import blosc2
 import numcodecs.blosc
 import ops_arrays
+import ops_bcolz
 import ops_bloscpack
 import ops_c_blosc2
 import ops_edit
 
-OPS = ops_arrays.OPS | ops_bloscpack.OPS | ops_c_blosc2.OPS | ops_edit.OPS
+OPS = ops_arrays.OPS | ops_bcolz.OPS | ops_bloscpack.OPS | ops_c_blosc2.OPS | ops_edit.OPS
 
 
 def op(function):

@@ -5,6 +5,7 @@
 //! [`KINDS`].
 
 mod arrays;
+mod bcolz;
 mod bloscpack;
 mod c_blosc2;
 mod case;
@@ -94,6 +95,10 @@ const KINDS: &[Kind] = &[
     Kind { name: "blp-write", share: 60, scope: BLP, run: bloscpack::write },
     Kind { name: "blp-array-read", share: 60, scope: BLP, run: bloscpack::array_read },
     Kind { name: "blp-array-write", share: 60, scope: BLP, run: bloscpack::array_write },
+    Kind { name: "bcolz-read", share: 30, scope: CHUNK, run: bcolz::read },
+    Kind { name: "bcolz-write", share: 30, scope: CHUNK, run: bcolz::write },
+    Kind { name: "bcolz-table-read", share: 20, scope: CHUNK, run: bcolz::table_read },
+    Kind { name: "bcolz-table-write", share: 20, scope: CHUNK, run: bcolz::table_write },
 ];
 
 /// What a case needs besides its parameters; one for each thread.

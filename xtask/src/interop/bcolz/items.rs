@@ -1,0 +1,163 @@
+//! Types of items and rows of them, all drawn.
+
+use bcolz_store::{CParams, Cname, CreateOptions, Dtype, Json, Shuffle, store::Durability};
+use serde_json::{Value, json};
+
+use super::super::case::{Case, Draw};
+use crate::failure::Result;
+
+/// How an array is made.
+#[derive(Clone, Debug)]
+pub(super) struct Recipe {
+    pub(super) dtype: &'static str,
+    pub(super) row_shape: Vec<u64>,
+    pub(super) rowsize: usize,
+    chunklen: Option<u64>,
+    expectedlen: u64,
+    clevel: u8,
+    shuffle: u8,
+    cname: &'static str,
+    quantize: u8,
+    /// The fill value, as JSON and as an item.
+    dflt: Option<(Value, Json, Vec<u8>)>,
+    seed: u8,
+}
+
+const TYPES: [&str; 26] = [
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+    "float64",
+    "bool",
+    "float16",
+    ">i4",
+    ">f8",
+    ">u2",
+    "|S1",
+    "|S7",
+    "|S300",
+    "<U3",
+    "|V7",
+    "|V300",
+    "datetime64[ns]",
+    "timedelta64[ns]",
+];
+
+impl Recipe {
+    pub(super) fn draw(draw: &mut Draw, len: usize) -> Self {
+        let dtype = draw.pick(&TYPES);
+        let row_shape = match draw.within(0..6) {
+            0 => vec![draw.within(1..6) as u64],
+            1 => vec![draw.within(1..4) as u64, draw.within(1..4) as u64],
+            _ => vec![],
+        };
+        let itemsize = Dtype::parse(dtype).map_or(1, |dtype| dtype.itemsize());
+        let rowsize =
+            row_shape.iter().fold(itemsize, |size, length| size * usize::try_from(*length).unwrap_or(1));
+        let is_float = matches!(dtype, "float32" | "float64");
+        Self {
+            dtype,
+            rowsize,
+            chunklen: draw.chance(80).then(|| 1 + draw.any_size(9) as u64),
+            expectedlen: if draw.chance(70) { len as u64 } else { draw.any_size(30) as u64 },
+            clevel: u8::try_from(draw.within(0..10)).unwrap_or(5),
+            shuffle: draw.pick(&[0, 1, 1, 2]),
+            cname: draw.pick(&["lz4", "lz4", "blosclz", "lz4hc", "zlib", "zstd"]),
+            quantize: if is_float && draw.chance(10) { draw.pick(&[1, 2, 3, 4]) } else { 0 },
+            dflt: if row_shape.is_empty() && draw.chance(40) { dflt(dtype) } else { None },
+            row_shape,
+            seed: draw.pick(&[0, 1, 7, 91]),
+        }
+    }
+
+    /// Without what a table of bcolz does not take over from its columns.
+    pub(super) fn plain(self) -> Self {
+        Self { dflt: None, quantize: 0, ..self }
+    }
+
+    pub(super) fn is_lossy(&self) -> bool {
+        self.quantize > 0
+    }
+
+    /// Whether bcolz fills rows of this type when it makes an array longer.
+    pub(super) fn is_filled(&self) -> bool {
+        !self.dtype.starts_with("|V") && !self.dtype.contains("64[") && self.row_shape.is_empty()
+    }
+
+    /// The item that fills.
+    pub(super) fn fill(&self) -> Vec<u8> {
+        self.dflt.as_ref().map_or_else(|| vec![0; self.rowsize], |(_, _, item)| item.clone())
+    }
+
+    /// So many rows.
+    pub(super) fn rows(&self, draw: &mut Draw, case: &Case, rows: usize) -> Vec<u8> {
+        let start = draw.within(0..1000);
+        let data = case.data();
+        let source = data.iter().copied().cycle().skip(start);
+        let noise = (0..).map(|i: usize| self.seed.wrapping_mul(i.to_le_bytes()[0]));
+        let mut bytes: Vec<u8> = if data.is_empty() {
+            noise.take(rows * self.rowsize).collect()
+        } else {
+            source.zip(noise).map(|(a, b)| a ^ b).take(rows * self.rowsize).collect()
+        };
+        match self.dtype {
+            "bool" => bytes.iter_mut().for_each(|byte| *byte &= 1),
+            // Characters that there are.
+            "<U3" => bytes.chunks_mut(4).for_each(|c| c[1..].fill(0)),
+            // No infinities: scaling them is a warning.
+            "float32" if self.is_lossy() => bytes.chunks_mut(4).for_each(|item| item[3] = 0x3f),
+            "float64" if self.is_lossy() => bytes.chunks_mut(8).for_each(|item| item[7] = 0x3f),
+            _ => {}
+        }
+        bytes
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "dtype": self.dtype, "row_shape": self.row_shape, "chunklen": self.chunklen,
+            "expectedlen": self.expectedlen, "clevel": self.clevel, "shuffle": self.shuffle, "cname": self.cname,
+            "quantize": self.quantize, "dflt": self.dflt.as_ref().map(|(json, ..)| json),
+        })
+    }
+
+    pub(super) fn options(&self) -> Result<CreateOptions> {
+        let shuffle = [Shuffle::None, Shuffle::Byte, Shuffle::Bit][usize::from(self.shuffle % 3)];
+        let cparams = CParams::default()
+            .clevel(self.clevel)
+            .shuffle(shuffle)
+            .cname(Cname::from_name(self.cname).unwrap_or_default())
+            .quantize(self.quantize);
+        Ok(CreateOptions::new(Dtype::parse(self.dtype)?)
+            .row_shape(self.row_shape.clone())
+            .chunklen(self.chunklen)
+            .expectedlen(Some(self.expectedlen))
+            .cparams(cparams)
+            .dflt(self.dflt.as_ref().map(|(_, json, _)| json.clone()))
+            .durability(Durability::ProcessDeath))
+    }
+}
+
+/// A fill value other than zero, where there is a plain one.
+fn dflt(dtype: &str) -> Option<(Value, Json, Vec<u8>)> {
+    match dtype {
+        "int8" => Some((json!(-3), Json::Int(-3), vec![0xfd])),
+        "int64" => Some((json!(-3), Json::Int(-3), (-3_i64).to_le_bytes().to_vec())),
+        "uint64" => Some((json!(u64::MAX), Json::from(u64::MAX), vec![0xff; 8])),
+        ">i4" => Some((json!(258), Json::Int(258), vec![0, 0, 1, 2])),
+        "float32" => Some((json!(0.5), Json::Float(0.5), 0.5_f32.to_le_bytes().to_vec())),
+        "float64" => Some((json!(1e300), Json::Float(1e300), 1e300_f64.to_le_bytes().to_vec())),
+        "bool" => Some((json!(true), Json::Bool(true), vec![1])),
+        "|S7" => Some((json!("ab"), Json::from("ab"), b"ab\0\0\0\0\0".to_vec())),
+        "<U3" => Some((json!("é"), Json::from("é"), [0xe9].into_iter().chain([0; 11]).collect())),
+        _ => None,
+    }
+}

@@ -245,7 +245,8 @@ pub enum Target {
     Blosc1_11,
     /// C-Blosc 1.14: the same chunks, split as that release does.
     Blosc1_14,
-    /// C-Blosc2 2.0.3: 32-byte headers, runs, any filters.
+    /// C-Blosc2 2.0.3: 32-byte headers, runs, any filters. Filters and plugins that came later need a reader that has
+    /// them, whatever the target.
     #[default]
     Blosc2_0,
     /// C-Blosc2 3.0: also VL-blocks, LZ4 dictionaries and shuffle with a width of its own.

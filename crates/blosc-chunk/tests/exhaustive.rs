@@ -1,13 +1,13 @@
 //! Every length from 0 to 300 with every small typesize, filter and codec: round trip, and a part of the result.
 //!
-//! Nothing is sampled: 301 lengths x 20 typesizes x 8 pipelines for each codec of Blosc2, and x 3 for each of Blosc 1.
+//! Nothing is sampled: 301 lengths x 20 typesizes x 11 pipelines for each codec of Blosc2, and x 3 for each of Blosc 1.
 //! Level, split and block size move along, so that each of them meets every other parameter.
 
 use blosc_chunk::{CParams, Chunk, CodecId, Encoder, Level, Pipeline, Scratch, SplitMode, Target};
 use blosc_testdata::data::Kind as Data;
 
 const TYPESIZES: [usize; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 255];
-const PIPELINES: [&str; 8] = [
+const PIPELINES: [&str; 11] = [
     "none",
     "shuffle",
     "bitshuffle",
@@ -16,6 +16,9 @@ const PIPELINES: [&str; 8] = [
     "delta,bitshuffle",
     "shuffle,bitshuffle",
     "delta,shuffle,bitshuffle",
+    "bytedelta:4",
+    "shuffle,bytedelta:8",
+    "shuffle:3",
 ];
 const LEVELS: [u8; 9] = [5, 1, 9, 2, 6, 3, 8, 4, 7];
 const SPLITS: [SplitMode; 3] = [SplitMode::ForwardCompat, SplitMode::Always, SplitMode::Never];
@@ -59,7 +62,7 @@ fn check(params: &CParams, pipelines: &[&str], splits: &[SplitMode]) {
 }
 
 fn blosc2(codec: CodecId) {
-    check(&CParams::default().codec(codec), &PIPELINES, &SPLITS);
+    check(&CParams::default().codec(codec).target(Target::Blosc3_0), &PIPELINES, &SPLITS);
 }
 
 fn blosc1(codec: CodecId) {

@@ -123,15 +123,17 @@ fn judge(call: &Call, chunk: &[u8], theirs: Option<Theirs>, found: Result<Vec<u8
 
 /// Whether the chunk gives what went in. Delta in C loses the bytes after the last whole item of a block; three filters
 /// write into the data, which then are stored as they are, or referred to, or filtered again after they gave a
-/// dictionary. And few data that were to have one are compressed, but marked as a copy, even where there are fewer of
-/// them than an item has.
+/// dictionary. Few data that were to have one are compressed, but marked as a copy, even where there are fewer of them
+/// than an item has. And blocks shorter than an item are split into streams of nothing.
 fn is_exact(call: &Call, chunk: &Chunk<'_>) -> bool {
     let refers = call.has(DELTA) && chunk.nblocks() > 1;
     let overwritten = call.nfilters() > 2 && (chunk.header().is_memcpyed() || refers || call.case.dict);
     let lossy = call.is_lossy() && !chunk.header().is_memcpyed();
     let header = chunk.header();
     let few = call.case.dict && (header.nbytes() < header.typesize() || is_marked(chunk));
-    !lossy && !overwritten && !few && sound(call, chunk) == chunk.header().nbytes()
+    let cut = header.is_split() && header.blocksize().min(header.nbytes()) < header.typesize();
+    let lost = lossy || overwritten || few || (cut && !header.is_memcpyed());
+    !lost && sound(call, chunk) == chunk.header().nbytes()
 }
 
 /// Whether the chunk has the flags of a copy that C decided on before it tried to compress.

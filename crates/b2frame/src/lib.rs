@@ -10,7 +10,8 @@
 //!      '-- nbytes, cbytes: where the index is; typesize, chunk_size, defaults for new chunks
 //! ```
 //!
-//! The layout is described byte by byte in `docs/formats/cframe.md`. What a chunk holds is the business of
+//! The layout is described byte by byte in `docs/formats/cframe.md`, arrays in `b2nd.md`, the frames of the betas in
+//! `legacy-frame.md`. What a chunk holds is the business of
 //! `blosc-chunk`; where the bytes are, that of `blosc-io`; this crate knows of files only that they have positions.
 //!
 //! ```

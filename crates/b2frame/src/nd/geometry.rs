@@ -1,4 +1,4 @@
-//! Where the items of an array are: chunk, block, byte ("Geometry" in the array format document).
+//! Where the items of an array are: chunk, block, byte ("Geometry" in `docs/formats/b2nd.md`).
 //!
 //! All orders are C order, the last dimension fastest: chunks in the array, blocks in a chunk, items in a block.
 //! Chunks and blocks at the edges are stored in full; what sticks out is padding.

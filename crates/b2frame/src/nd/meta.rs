@@ -1,4 +1,4 @@
-//! The `b2nd` metalayer: shapes and item type of an array ("The metalayer" in the array format document).
+//! The `b2nd` metalayer: shapes and item type of an array ("Metalayer" in `docs/formats/b2nd.md`).
 //!
 //! ```text
 //! 97 | version | ndim | 9n shape i64.. | 9n chunkshape i32.. | 9n blockshape i32.. | dtype_format | db dtype

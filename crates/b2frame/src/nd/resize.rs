@@ -1,4 +1,4 @@
-//! Other shapes for an array ("Resize, append, insert, delete" in the array format document).
+//! Other shapes for an array ("Other shapes" in `docs/formats/b2nd.md`).
 //!
 //! ```text
 //! 5 x 3 in chunks of 4 x 2, made 5 x 5: the grid gets a column, and numbers in it change

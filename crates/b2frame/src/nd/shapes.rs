@@ -1,4 +1,5 @@
-//! Chunk and block shapes for those who do not care ("Choosing chunk and block shapes" in the array format document).
+//! Chunk and block shapes for those who do not care ("Chunk and block shapes" in
+//! `docs/formats/b2nd.md`).
 //!
 //! The rule is that of python-blosc2, which looks at the caches of the machine. Here they are constants, so that
 //! equal arrays become equal files everywhere.

@@ -1,12 +1,104 @@
 //! The content of a Bloscpack file, all of it or a range.
 
 use core::ops::Range;
+use std::sync::Arc;
 
-use blosc_io::ReadAt;
-use bloscpack::{BlpFile, Result};
+use b2frame::ReadOptions;
+use blosc_chunk::DParams;
+use blosc_io::{ReadAt, Windowed};
+use bloscpack::{BlpFile, Checksum};
+
+use crate::error::{Doing, Error, Result};
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all threads.
 const SMALL: u64 = 4 << 20;
+
+/// A Bloscpack file, and what is known of its size.
+pub(crate) struct Blp {
+    /// The file.
+    pub(crate) file: BlpFile<Arc<dyn ReadAt>>,
+    nbytes: u64,
+    /// Data of the largest chunk (bytes).
+    largest: u64,
+}
+
+impl Blp {
+    /// The file that begins at `offset` and takes all the rest.
+    ///
+    /// # Errors
+    ///
+    /// When its headers make no sense.
+    pub(crate) fn open(store: Arc<dyn ReadAt>, offset: u64, dparams: DParams) -> Result<Self> {
+        let store: Arc<dyn ReadAt> = if offset == 0 {
+            store
+        } else {
+            let len = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(offset);
+            Arc::new(Windowed::new(store, offset, len).map_err(Error::io(Doing::Open))?)
+        };
+        let options = bloscpack::ReadOptions::default().dparams(dparams);
+        let file = BlpFile::with_options(store, options)?;
+        let nbytes = file.nbytes()?;
+        let largest = match file.header().chunk_size() {
+            // In old versions the last chunk may be larger than the others.
+            Some(size) => size.max(file.header().last_chunk().unwrap_or(0)).into(),
+            None => largest_chunk(&file)?,
+        };
+        Ok(Self { file, nbytes, largest })
+    }
+
+    /// Bytes of data.
+    pub(crate) fn nbytes(&self) -> u64 {
+        self.nbytes
+    }
+
+    /// The kind of checksum of the chunks, `none` where there is none.
+    pub(crate) fn checksum(&self) -> &'static str {
+        match self.file.header().checksum() {
+            Checksum::None => "none",
+            checksum => checksum.name(),
+        }
+    }
+
+    /// Bytes of an item, as the header or else the first chunk says.
+    pub(crate) fn typesize(&self) -> u64 {
+        let of_chunk = || self.file.packed_chunk(0).map_or(1, |chunk| chunk.header().typesize() as u64);
+        self.file.header().typesize().filter(|typesize| *typesize > 0).map_or_else(of_chunk, u64::from)
+    }
+
+    /// The options of the file, with these threads and this memory.
+    ///
+    /// # Errors
+    ///
+    /// When one chunk does not fit into the memory.
+    pub(crate) fn options(&self, options: &ReadOptions) -> Result<bloscpack::ReadOptions> {
+        if self.largest > options.max_memory {
+            return Err(Error::MaxMemory { needed: self.largest, limit: options.max_memory });
+        }
+        let own = self.file.options().clone();
+        Ok(own.threads(options.threads).max_memory(options.max_memory))
+    }
+
+    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file, after everything before it; or what `sink` says.
+    pub(crate) fn part(
+        &self,
+        range: Range<u64>,
+        options: &ReadOptions,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        part(&self.file, range, &self.options(options)?, sink)
+    }
+}
+
+fn largest_chunk(file: &BlpFile<Arc<dyn ReadAt>>) -> Result<u64> {
+    let sizes = (0..file.nchunks()?).map(|nchunk| Ok(file.chunk_range(nchunk)?));
+    sizes
+        .map(|range: Result<Range<u64>>| range.map(|range| range.end - range.start))
+        .try_fold(0, |largest, size| Ok(size?.max(largest)))
+}
 
 /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
 ///
@@ -16,6 +108,7 @@ const SMALL: u64 = 4 << 20;
 pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     file: &BlpFile<S>,
     range: Range<u64>,
+    options: &bloscpack::ReadOptions,
     sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     if range.is_empty() {
@@ -29,7 +122,7 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     let first = chunk_of(file, range.start)?;
     let last = chunk_of(file, range.end - 1)?;
     let mut at = file.chunk_range(first)?.start;
-    file.decode_ordered(first..last + 1, |_, bytes| {
+    file.decode_ordered_with(first..last + 1, options, |_, bytes| {
         let inside =
             |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
         let piece = inside(range.start)..inside(range.end);
@@ -39,7 +132,7 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
 }
 
 /// The chunk with byte `at` of the content, which must be inside.
-fn chunk_of<S: ReadAt>(file: &BlpFile<S>, at: u64) -> Result<u64> {
+fn chunk_of<S: ReadAt>(file: &BlpFile<S>, at: u64) -> bloscpack::Result<u64> {
     let (mut low, mut high) = (0, file.nchunks()?);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -69,7 +162,7 @@ mod tests {
                 found.extend_from_slice(bytes);
                 Ok::<(), bloscpack::Error>(())
             };
-            part(&file, range.clone(), &mut sink).unwrap();
+            part(&file, range.clone(), file.options(), &mut sink).unwrap();
             let expected = &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
             assert!(found == expected, "{range:?}");
         }

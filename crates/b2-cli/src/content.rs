@@ -26,7 +26,7 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 pub(crate) fn nbytes(object: &Object) -> Result<u64> {
     match object {
         Object::Frame(schunk) => frame_nbytes(schunk),
-        Object::Chunk(_) => Ok(object.nbytes()),
+        Object::Chunk(_) | Object::Blp(_) => Ok(object.nbytes()),
     }
 }
 
@@ -39,6 +39,7 @@ pub(crate) fn all(object: &Object, options: &ReadOptions, sink: Sink<'_>) -> Res
     match object {
         Object::Frame(schunk) => frame_all(schunk, options, sink),
         Object::Chunk(chunk) => chunk.part(0..object.nbytes(), options, sink),
+        Object::Blp(blp) => blp.part(0..blp.nbytes(), options, sink),
     }
 }
 
@@ -51,6 +52,7 @@ pub(crate) fn part(object: &Object, range: Range<u64>, options: &ReadOptions, si
     match object {
         Object::Frame(schunk) => frame_part(schunk, range, options, sink),
         Object::Chunk(chunk) => chunk.part(range, options, sink),
+        Object::Blp(blp) => blp.part(range, options, sink),
     }
 }
 

@@ -25,6 +25,9 @@ pub(crate) enum Error {
     /// The library cannot read or write a frame.
     #[error(transparent)]
     Frame(#[from] b2frame::Error),
+    /// The library cannot read or write a Bloscpack file.
+    #[error(transparent)]
+    Blp(#[from] bloscpack::Error),
     /// The library cannot read or write a bare chunk.
     #[error("{}", chunk_at(*.at))]
     Chunk { at: u64, source: blosc_chunk::Error },
@@ -32,11 +35,14 @@ pub(crate) enum Error {
     #[error("no such file or directory")]
     Mistyped { command: String },
     /// The content is of some other format.
-    #[error("not a {}{}", expected(.start), starts_with(.start))]
+    #[error("not a Blosc file{}", starts_with(.start))]
     NotBlosc { start: Vec<u8> },
     /// It begins like a chunk, and has another length.
     #[error("not a Blosc file (it begins like a chunk of {cbytes} bytes, but has {})", or_more(*.found))]
     PerhapsChunk { cbytes: u64, found: Option<u64> },
+    /// A format whose bytes are not explained.
+    #[error("the bytes of Bloscpack files are not explained")]
+    NoDump,
     /// The output is there already.
     #[error("file exists")]
     Exists { path: PathBuf },
@@ -251,6 +257,7 @@ impl Error {
                 Code::Usage
             }
             Self::Frame(error) => blame_code(error.blame()),
+            Self::Blp(error) => blame_code(error.blame()),
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Reported { code } => *code,
             Self::NotBlosc { .. } | Self::PerhapsChunk { .. } => Code::Foreign,
@@ -381,14 +388,6 @@ fn chunk_at(at: u64) -> String {
 
 fn or_more(len: Option<u64>) -> String {
     len.map_or("more".to_owned(), |len| len.to_string())
-}
-
-/// What a file is not: a relative of ours is a Blosc file all the same.
-fn expected(start: &[u8]) -> &'static str {
-    match probe(start) {
-        Kind::Bloscpack => "Blosc2 frame",
-        _ => "Blosc file",
-    }
 }
 
 /// ` (starts with 89 50 4e 47: a PNG image)`.

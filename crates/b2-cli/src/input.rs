@@ -105,7 +105,7 @@ pub(crate) fn is_ours(path: &Path) -> bool {
         file.take(PROBE_LEN as u64).read_to_end(&mut head).map(|_| len)
     });
     read.is_ok_and(|len| match probe(&head) {
-        Kind::Frame | Kind::OlderFrame => true,
+        Kind::Frame | Kind::OlderFrame | Kind::Bloscpack => true,
         _ => chunk::recognise(&head, len).is_some(),
     })
 }

@@ -2,12 +2,14 @@
 
 use b2frame::{FrameType, SChunk};
 
-use crate::chunk::BareChunk;
+use crate::{blp::Blp, chunk::BareChunk};
 
 /// One thing with content.
 pub(crate) enum Object {
     Frame(Box<SChunk>),
     Chunk(Box<BareChunk>),
+    /// A Bloscpack file.
+    Blp(Box<Blp>),
 }
 
 impl Object {
@@ -16,6 +18,7 @@ impl Object {
         match self {
             Self::Frame(schunk) => schunk.nbytes(),
             Self::Chunk(chunk) => chunk.header().nbytes() as u64,
+            Self::Blp(blp) => blp.nbytes(),
         }
     }
 
@@ -24,6 +27,7 @@ impl Object {
         match self {
             Self::Frame(schunk) => frame_bytes(schunk),
             Self::Chunk(chunk) => chunk.stored(),
+            Self::Blp(blp) => blp.file.file_len(),
         }
     }
 
@@ -32,6 +36,7 @@ impl Object {
         match self {
             Self::Frame(schunk) => schunk.typesize() as u64,
             Self::Chunk(chunk) => chunk.header().typesize() as u64,
+            Self::Blp(blp) => blp.typesize(),
         }
     }
 }

@@ -20,6 +20,7 @@ use blosc_chunk::{ChunkHeader, DParams};
 use blosc_io::{FileStore, MemStore, ReadAt};
 
 use crate::{
+    blp::Blp,
     chunk::{self, BareChunk},
     error::{Doing, Error, Result},
     input::{self, Origin, Part},
@@ -61,8 +62,18 @@ pub(crate) struct Found {
     pub(crate) store: Arc<dyn ReadAt>,
     /// Where in the store it starts (bytes).
     pub(crate) at: u64,
-    /// A frame, and not a bare chunk.
-    pub(crate) is_frame: bool,
+    /// What it is.
+    pub(crate) kind: FoundKind,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FoundKind {
+    Frame,
+    /// A chunk without a frame around it.
+    Chunk,
+    /// A Bloscpack file, which ends where the input does.
+    Blp,
 }
 
 impl Objects {
@@ -149,6 +160,9 @@ impl Objects {
         let head = self.head()?;
         match probe(&head) {
             Kind::Frame | Kind::OlderFrame => self.frame(head).map(Some),
+            Kind::Bloscpack if self.first || self.named => {
+                Ok(Some(Found { store: self.store(head, u64::MAX)?, at: self.at, kind: FoundKind::Blp }))
+            }
             _ if self.first || self.named => self.chunk(head).map(Some),
             _ => self.no_frame(&head),
         }
@@ -161,14 +175,16 @@ impl Objects {
     /// When it is damaged, or of a kind that nobody reads.
     pub(crate) fn open_found(&mut self, found: &Found) -> Result<Object> {
         let (store, dparams) = (Arc::clone(&found.store), self.dparams.clone());
-        let object = if found.is_frame {
-            let options = OpenOptions::default().offset(found.at).dparams(dparams);
-            Object::Frame(Box::new(match &self.folder {
-                Some(folder) => SChunk::open_with(folder, &options)?,
-                None => SChunk::from_store_with(store, &options)?,
-            }))
-        } else {
-            Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?))
+        let object = match found.kind {
+            FoundKind::Frame => {
+                let options = OpenOptions::default().offset(found.at).dparams(dparams);
+                Object::Frame(Box::new(match &self.folder {
+                    Some(folder) => SChunk::open_with(folder, &options)?,
+                    None => SChunk::from_store_with(store, &options)?,
+                }))
+            }
+            FoundKind::Chunk => Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?)),
+            FoundKind::Blp => Object::Blp(Box::new(Blp::open(store, found.at, dparams)?)),
         };
         self.at = self.at.saturating_add(object.stored());
         self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(1));
@@ -196,7 +212,7 @@ impl Objects {
     fn frame(&self, head: Vec<u8>) -> Result<Found> {
         // A length that makes no sense is for the library to judge: it gets what there is.
         let len = FrameHeader::parse(&head).map_or(HEADER as u64, |header| header.frame_len());
-        Ok(Found { store: self.store(head, len)?, at: self.at, is_frame: true })
+        Ok(Found { store: self.store(head, len)?, at: self.at, kind: FoundKind::Frame })
     }
 
     /// The chunk that begins with `head`, and is all there is.
@@ -208,7 +224,7 @@ impl Objects {
         if !self.named && chunk::recognise(&head, left).is_none() {
             return Err(self.perhaps_chunk(head, &header, left));
         }
-        Ok(Found { store, at: self.at, is_frame: false })
+        Ok(Found { store, at: self.at, kind: FoundKind::Chunk })
     }
 
     /// Not quite a chunk: perhaps a damaged one, perhaps something else.

@@ -41,6 +41,7 @@ impl Place {
     fn learn(&mut self, error: &(dyn StdError + 'static)) {
         match error.downcast_ref() {
             Some(crate::error::Error::Frame(inner)) => self.learn(inner),
+            Some(crate::error::Error::Blp(inner)) => self.learn(inner),
             Some(crate::error::Error::ReadBack { at, expected, found }) => {
                 self.offset = Some(*at);
                 (self.expected, self.found) = (expected.0.map(u64::from), found.0.map(u64::from));
@@ -58,6 +59,16 @@ impl Place {
                 }
                 _ => None,
             });
+        }
+        match error.downcast_ref() {
+            Some(bloscpack::Error::Chunk { nchunk, at, .. }) => {
+                (self.chunk, self.offset) = (Some(*nchunk), Some(*at));
+            }
+            Some(bloscpack::Error::Corrupt { at, what }) => {
+                self.offset = self.offset.or(Some(*at));
+                self.chunk = self.chunk.or(what.nchunk());
+            }
+            _ => {}
         }
         if let Some(b2frame::Error::Corrupt { what, .. }) = error.downcast_ref() {
             (self.expected, self.found) = clash(what).unzip();

@@ -25,8 +25,10 @@ pub(crate) const ARRAY_SUFFIX: &str = ".b2nd";
 pub(crate) const CHUNK_SUFFIX: &str = ".chunk";
 /// The suffix of NumPy's arrays.
 pub(crate) const NPY_SUFFIX: &str = ".npy";
+/// The suffix of Bloscpack files.
+pub(crate) const BLP_SUFFIX: &str = ".blp";
 /// Every suffix that is taken off.
-pub(crate) const SUFFIXES: [&str; 3] = [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX];
+pub(crate) const SUFFIXES: [&str; 4] = [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX, BLP_SUFFIX];
 
 /// Where one output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -305,10 +305,24 @@ impl<S: ReadAt> BlpFile<S> {
     pub fn decode_ordered<E: From<Error>>(
         &self,
         chunks: Range<u64>,
+        each: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.decode_ordered_with(chunks, &self.options, each)
+    }
+
+    /// The same with the `threads`, `max_memory` and `dparams` of other options.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_ordered`](Self::decode_ordered).
+    pub fn decode_ordered_with<E: From<Error>>(
+        &self,
+        chunks: Range<u64>,
+        options: &ReadOptions,
         mut each: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut next = chunks.start;
-        let mut decoding = Decoding::new(&self.options);
+        let mut decoding = Decoding::new(options);
         let mut source = || {
             if next >= chunks.end {
                 return Ok(None);
@@ -338,6 +352,12 @@ impl<S: ReadAt> BlpFile<S> {
         Ok(self.len.saturating_sub(self.chunks_end()?))
     }
 
+    /// How it is read.
+    #[must_use]
+    pub const fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
     /// Where the last chunk ends (bytes from the start of the file).
     pub(crate) fn chunks_end(&self) -> Result<u64> {
         match self.header().nchunks {
@@ -359,10 +379,6 @@ impl<S: ReadAt> BlpFile<S> {
 
     pub(crate) fn preamble(&self) -> &Preamble {
         &self.preamble
-    }
-
-    pub(crate) fn options(&self) -> &ReadOptions {
-        &self.options
     }
 
     /// The chunks as a walk finds them.

@@ -96,7 +96,7 @@ fn part(file: &BlpFile, span: Span, unit: u64, out: &mut Sink) -> Result<()> {
     let unit = unit.max(1);
     let wanted = span.within(file.nbytes()? / unit);
     let range = wanted.start * unit..wanted.end * unit;
-    blp::part(file, range, &mut |bytes| out.write(bytes).map_err(Failure::from))
+    blp::part(file, range, file.options(), &mut |bytes| out.write(bytes).map_err(Failure::from))
 }
 
 fn say_metadata(session: &Session<'_>, metadata: Option<&Metadata>) -> Result<()> {

@@ -203,12 +203,19 @@ impl Work<'_> {
             return lose(format!("{trailing} bytes behind the last frame"));
         }
         let mut objects = Objects::open(self.origin, self.cx.dparams())?;
-        while let Some(Object::Frame(schunk)) = objects.next()? {
-            let layers = schunk.meta().iter().chain(schunk.vlmeta().stored().iter());
-            // A .npy file has shape and type in its own header.
-            let is_kept = |name: &str| self.format == RestoredFormat::Npy && name == b2frame::NdMeta::NAME;
-            if let Some(layer) = { layers }.find(|layer| !is_kept(&layer.name_text())) {
-                return lose(format!("the metalayer `{}`", layer.name_text()));
+        while let Some(object) = objects.next()? {
+            match object {
+                Object::Frame(schunk) => {
+                    let layers = schunk.meta().iter().chain(schunk.vlmeta().stored().iter());
+                    // A .npy file has shape and type in its own header.
+                    let is_kept =
+                        |name: &str| self.format == RestoredFormat::Npy && name == b2frame::NdMeta::NAME;
+                    if let Some(layer) = { layers }.find(|layer| !is_kept(&layer.name_text())) {
+                        return lose(format!("the metalayer `{}`", layer.name_text()));
+                    }
+                }
+                Object::Blp(blp) if blp.file.metadata().is_some() => return lose("the metadata".to_owned()),
+                Object::Chunk(_) | Object::Blp(_) => {}
             }
         }
         Ok(())

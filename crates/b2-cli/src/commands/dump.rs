@@ -19,7 +19,7 @@ use crate::{
     exit::Code,
     input::{self, Origin},
     object::Object,
-    objects::Objects,
+    objects::{FoundKind, Objects},
 };
 
 /// Shows each input.
@@ -33,7 +33,7 @@ fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut printer = Printer::new(cx, origin.name());
     let wanted = Wanted::new(args);
     while let Some(found) = objects.find()? {
-        if found.is_frame && wanted.header {
+        if found.kind == FoundKind::Frame && wanted.header {
             frame::header(&mut printer, &found)?;
         }
         let object = match objects.open_found(&found) {
@@ -46,6 +46,10 @@ fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
         match &object {
             Object::Frame(schunk) => frame::body(&mut printer, &found, schunk, &wanted)?,
             Object::Chunk(chunk) => chunk::bare(&mut printer, chunk)?,
+            Object::Blp(_) => {
+                printer.finish()?;
+                return Err(Error::NoDump);
+            }
         }
     }
     printer.finish()

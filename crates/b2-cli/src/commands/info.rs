@@ -1,5 +1,6 @@
 //! `b2 info`: what a file is.
 
+mod blp;
 mod chunk;
 
 use core::fmt::Write;
@@ -33,6 +34,7 @@ fn one(cx: &Context, origin: &Origin) -> Result<()> {
             Object::Frame(schunk) => found.push(*schunk),
             // A chunk is all there is in its file.
             Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
+            Object::Blp(blp) => return blp::run(cx, &origin.name(), &blp),
         }
     }
     frames(cx, &origin.name(), &found, objects.trailing())
@@ -230,14 +232,18 @@ fn dims<T: ToString>(lens: &[T]) -> String {
 
 /// One line per chunk, printed as they come.
 fn chunks(cx: &Context, frames: &[SChunk]) -> Result<()> {
-    let several = frames.len() > 1;
+    print_rows(cx, frames.len() > 1, ChunkTable(frames).rows())
+}
+
+/// One line per row, with the number of its frame where there are several.
+fn print_rows(cx: &Context, several: bool, rows: impl Iterator<Item = ChunkRow>) -> Result<()> {
     let frame = if several { "frame  " } else { "" };
     cx.console.print(&format!(
         "{frame}{:>9}  {:>14}  {:>12}  {:>12}  {:>7}  {:>9}  {:<7}  pipeline\n",
         "chunk", "offset", "bytes", "data", "ratio", "blocksize", "special"
     ))?;
     let mut page = String::new();
-    for row in ChunkTable(frames).rows() {
+    for row in rows {
         if several {
             let _written = write!(page, "{:>5}  ", row.frame.unwrap_or(0));
         }

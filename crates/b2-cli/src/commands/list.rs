@@ -29,6 +29,9 @@ struct ListRow {
     cratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u64>,
+    /// Kind of the checksums of the chunks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checksum: Option<&'static str>,
 }
 
 /// Lists the inputs; the table is printed when all of them have been looked at, since its columns depend on all.
@@ -67,6 +70,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         nbytes: 0,
         cratio: None,
         frames: None,
+        checksum: None,
     };
     while let Some(object) = objects.next()? {
         row.nbytes += object.nbytes();
@@ -80,6 +84,11 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
             Object::Chunk(_) => {
                 row.format = "chunk";
                 row.nchunks += 1;
+            }
+            Object::Blp(blp) => {
+                row.format = "blp";
+                row.nchunks += blp.file.nchunks()?;
+                row.checksum = Some(blp.checksum()).filter(|kind| *kind != "none");
             }
         }
     }
@@ -99,7 +108,7 @@ fn text(rows: &[ListRow], console: &Console) -> String {
             units.size(row.file_bytes).to_string(),
             units.size(row.nbytes).to_string(),
             size::ratio(row.nbytes, row.file_bytes),
-            "none".to_owned(),
+            row.checksum.unwrap_or("none").to_owned(),
             row.path.clone(),
         ]);
     }

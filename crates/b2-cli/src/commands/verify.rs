@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{
     args::VerifyArgs,
+    blp::Blp,
     chunk::BareChunk,
     content::Guard,
     context::Context,
@@ -83,6 +84,7 @@ fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 match &object {
                     Object::Frame(schunk) => findings.add(nframe, verify(schunk, cx, &progress)),
                     Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
+                    Object::Blp(blp) => findings.add_blp(blp, cx)?,
                 }
                 nframe += 1;
             }
@@ -193,6 +195,22 @@ impl Findings {
         self.nbad = self.bad.len() as u64;
     }
 
+    /// Takes over what was found in a Bloscpack file.
+    fn add_blp(&mut self, blp: &Blp, cx: &Context) -> Result<()> {
+        let report = blp.file.verify_with(&blp.options(&cx.read_options())?)?;
+        self.ok &= report.is_sound();
+        (self.nchunks, self.nbytes) = (report.nchunks, report.nbytes);
+        self.nbad = report.nchunks.saturating_sub(report.good);
+        self.warnings.extend(report.notes.iter().map(ToString::to_string));
+        self.checksums = blp.checksum();
+        for bad in report.bad {
+            let known = Place { chunk: Some(bad.nchunk), ..Place::default() };
+            let problem = self.problem(0, known, &bad.error.into());
+            self.bad.push(problem);
+        }
+        Ok(())
+    }
+
     fn unopened(&mut self, nframe: u64, error: &Error) {
         self.ok = false;
         let problem = self.problem(nframe, Place::default(), error);
@@ -238,7 +256,10 @@ impl Findings {
 
     fn verdict(&self) -> String {
         if self.ok {
-            return "OK (decoded; no checksums stored)".to_owned();
+            return match self.checksums {
+                "none" => "OK (decoded; no checksums stored)".to_owned(),
+                kind => format!("OK (decoded; {kind} of {} chunks checked)", size::count(self.nchunks)),
+            };
         }
         let word = if self.code == Code::Data { "DAMAGED" } else { "NOT READABLE" };
         let (total, unit) = (self.nblocks.unwrap_or(self.nchunks), self.unit());

@@ -72,7 +72,7 @@ impl ChunkRow {
         }
     }
 
-    fn bad(frame: Option<usize>, nchunk: u64, error: &Error) -> Self {
+    pub(super) fn bad(frame: Option<usize>, nchunk: u64, error: &Error) -> Self {
         Self {
             frame,
             nchunk,

@@ -252,7 +252,7 @@ fn older_frames_and_other_formats_are_named() {
     b2: old: an older frame layout, of the 2.0.0 betas (first byte 0x9d)
     b2: png: not a Blosc file (starts with 89 50 4e 47: a PNG image)
     b2: empty: not a Blosc file (it is empty)
-    b2: blp: not a Blosc2 frame (starts with 62 6c 70 6b: a Bloscpack file)
+    b2: blp: at byte 0: header of 32 bytes, 8 are left
     b2: text: not a Blosc file (starts with 73 6f 6d 65)
     "#);
     snapshot!(dir.b2("info --json png"), @r#"

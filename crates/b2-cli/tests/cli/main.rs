@@ -2,6 +2,7 @@
 //! standard error, the exit code and the files that are left.
 
 mod array;
+mod blp;
 mod chunk;
 mod compress;
 mod damage;

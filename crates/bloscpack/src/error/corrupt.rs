@@ -237,6 +237,20 @@ pub enum Corrupt {
     },
 }
 
+impl Corrupt {
+    /// The number of the chunk that is wrong, if it is one.
+    #[must_use]
+    pub const fn nchunk(&self) -> Option<u64> {
+        match self {
+            Self::ChunkVersion { nchunk, .. }
+            | Self::ChunkSize { nchunk, .. }
+            | Self::EmptyChunk { nchunk }
+            | Self::Digest { nchunk, .. } => Some(*nchunk),
+            _ => None,
+        }
+    }
+}
+
 /// A field of the header or the metadata header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use crate::chunk::{Expected, nbytes, read_chunk};
 use crate::decoding::Decoding;
 use crate::reader::check_position;
 use crate::sizes::SizeCheck;
-use crate::{Corrupt, Digests, Error, Offsets, PackedChunk, Result};
+use crate::{Corrupt, Digests, Error, Offsets, PackedChunk, ReadOptions, Result};
 
 /// What [`BlpFile::verify`] found.
 #[derive(Debug, Default)]
@@ -83,10 +83,19 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// [`Error::Io`]; everything else is in the report.
     pub fn verify(&self) -> Result<Report> {
+        self.verify_with(self.options())
+    }
+
+    /// The same with the `threads`, `max_memory` and `dparams` of other options.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`](Self::verify).
+    pub fn verify_with(&self, options: &ReadOptions) -> Result<Report> {
         let mut report = Report { nchunks: self.header().nchunks.unwrap_or(0), ..Report::default() };
         let mut scan =
             Scan { file: self, next: 0, at: Some(self.preamble().chunks_at), before: 0, bad: vec![] };
-        let mut decoding = Decoding::new(self.options()).lenient();
+        let mut decoding = Decoding::new(options).lenient();
         loop {
             match decoding.next(&mut || scan.next()) {
                 Ok(None) => break,

@@ -1,0 +1,89 @@
+//! `b2 info` on a Bloscpack file.
+
+use super::{Lines, dims, print_rows, sizes};
+use crate::{
+    blp::Blp,
+    context::Context,
+    error::{Error, Result},
+    exit::Code,
+    report::{BlpChunks, BlpReport},
+    size::{self, Units},
+};
+
+/// Tells about a file.
+pub(super) fn run(cx: &Context, name: &str, blp: &Blp) -> Result<()> {
+    let console = &cx.console;
+    let table = console.verbose() >= 2;
+    let report = BlpReport::new(name, blp, table && console.json())?;
+    if console.json() {
+        console.document(&report)?;
+    } else {
+        console.print(&text(&report, console.verbose() > 0, console.units()))?;
+        if table {
+            print_rows(cx, false, BlpChunks(blp).rows())?;
+        }
+    }
+    if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+}
+
+/// The report for people: a line per topic.
+fn text(report: &BlpReport<'_>, verbose: bool, units: Units) -> String {
+    let headline = format!("{}: Bloscpack file (format version {})\n", report.path, report.format_version);
+    let mut lines = Lines { text: headline, units };
+    let sizes = sizes(report.nbytes, report.cbytes, units);
+    match &report.array {
+        Some(array) => {
+            let shape = format!("{}     {}, {} order", dims(&array.shape), array.dtype, array.order);
+            lines.add("shape", &shape);
+            lines.add("size", &sizes);
+        }
+        None => {
+            let nitems = size::count(report.nbytes / report.typesize.max(1));
+            lines.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
+        }
+    }
+    lines.add("chunks", &chunks(report, units));
+    lines.add("offsets", &offsets(report));
+    if let Some(first) = &report.first {
+        let filters =
+            if first.filters.is_empty() { "no filter".to_owned() } else { first.filters.join(", ") };
+        let blocks = units.size(first.blocksize as u64);
+        lines.add("pipeline", &format!("{filters} -> {} (first chunk, blocks of {blocks})", first.codec));
+    }
+    let dead = units.size(report.dead_bytes);
+    lines.add("file", &format!("{}     dead {dead}", units.size(report.file_bytes)));
+    let checksums =
+        if report.checksum == "none" { "none" } else { &format!("{} per chunk", report.checksum) };
+    lines.add("checksums", checksums);
+    if let (Some(metadata), Some((stored, room))) = (&report.metadata, report.metadata_bytes) {
+        let metadata = metadata.to_string();
+        let shown =
+            if verbose || metadata.chars().count() <= SHOWN { metadata.as_str() } else { "-v shows them" };
+        let (stored, room) = (units.size(stored.into()), units.size(room.into()));
+        lines.add("metadata", &format!("{stored}, room for {room}: {shown}"));
+    }
+    report.warnings.iter().for_each(|warning| lines.add("warning", warning));
+    report.problems.iter().for_each(|problem| lines.add("problem", problem));
+    lines.text
+}
+
+/// Characters of metadata that are shown without `-v`.
+const SHOWN: usize = 120;
+
+fn chunks(report: &BlpReport<'_>, units: Units) -> String {
+    let mut text = size::count(report.nchunks);
+    if let Some(chunk_size) = report.chunk_size.filter(|_| report.nchunks > 1) {
+        text += &format!(" of {}", units.size(chunk_size.into()));
+    }
+    if let Some(last) = report.last_chunk {
+        text += &format!(", last {}", units.size(last.into()));
+    }
+    text
+}
+
+fn offsets(report: &BlpReport<'_>) -> String {
+    match report.offsets {
+        true => format!("yes, room for {} more chunks", size::count(report.max_app_chunks)),
+        false => "no".to_owned(),
+    }
+}

@@ -1,0 +1,190 @@
+//! A Bloscpack file, as `b2 info` tells about it: keys of schema `b2.info/1`.
+
+use bloscpack::{Metadata, PackedChunk, Version};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::ChunkRow;
+use crate::{
+    blp::Blp,
+    error::{Result, chain},
+    size,
+};
+
+/// What is known of one file.
+#[derive(Serialize)]
+pub(crate) struct BlpReport<'a> {
+    pub(crate) schema: &'static str,
+    pub(crate) path: &'a str,
+    pub(crate) format: &'static str,
+    /// 0 for the header of the first release candidates.
+    pub(crate) format_version: u8,
+    pub(crate) nbytes: u64,
+    /// Chunks with their headers, without their digests.
+    pub(crate) cbytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cratio: Option<f64>,
+    pub(crate) file_bytes: u64,
+    /// Bytes behind the last chunk.
+    pub(crate) dead_bytes: u64,
+    pub(crate) nchunks: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) chunk_size: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_chunk: Option<u32>,
+    pub(crate) offsets: bool,
+    pub(crate) max_app_chunks: u64,
+    pub(crate) checksum: &'static str,
+    pub(crate) typesize: u64,
+    #[serde(flatten)]
+    pub(crate) first: Option<FirstChunk>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) array: Option<ArrayKeys>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) metadata: Option<Value>,
+    /// Bytes of the metadata as they are stored, and the room for them.
+    #[serde(skip)]
+    pub(crate) metadata_bytes: Option<(u32, u32)>,
+    /// What is odd, but can be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
+    /// What could not be found out, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) problems: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) chunks: Option<BlpChunks<'a>>,
+}
+
+/// How the first chunk is compressed; others may be otherwise.
+#[derive(Debug, Serialize)]
+pub(crate) struct FirstChunk {
+    pub(crate) codec: String,
+    pub(crate) filters: Vec<String>,
+    pub(crate) blocksize: usize,
+}
+
+/// What makes the file an array.
+#[derive(Debug, Serialize)]
+pub(crate) struct ArrayKeys {
+    pub(crate) shape: Vec<u64>,
+    pub(crate) dtype: String,
+    pub(crate) order: &'static str,
+}
+
+/// The chunks of a file, made row by row while they are printed.
+#[derive(Clone, Copy)]
+pub(crate) struct BlpChunks<'a>(pub(crate) &'a Blp);
+
+impl<'a> BlpReport<'a> {
+    /// What the headers say, and the first chunk.
+    ///
+    /// # Errors
+    ///
+    /// When the chunks cannot be counted.
+    pub(crate) fn new(path: &'a str, blp: &'a Blp, table: bool) -> Result<Self> {
+        let (file, header) = (&blp.file, blp.file.header());
+        let nchunks = file.nchunks()?;
+        let mut problems = vec![];
+        let mut noted = |text: String| problems.push(text);
+        let first = match nchunks {
+            0 => None,
+            _ => file.packed_chunk(0).map_err(|error| noted(chain(&error))).ok(),
+        };
+        let array = file.array_info().map_err(|error| noted(chain(&error))).ok().flatten();
+        let dead_bytes = file.trailing_bytes().map_err(|error| noted(chain(&error))).unwrap_or(0);
+        let start = if nchunks == 0 { file.file_len() } else { file.position(0)? };
+        let digests = nchunks * header.checksum().digest_len() as u64;
+        let cbytes = file.file_len().saturating_sub(dead_bytes).saturating_sub(start).saturating_sub(digests);
+        Ok(Self {
+            schema: "b2.info/1",
+            path,
+            format: "bloscpack",
+            format_version: header.version().number(),
+            nbytes: blp.nbytes(),
+            cbytes,
+            cratio: size::cratio(blp.nbytes(), cbytes),
+            file_bytes: file.file_len(),
+            dead_bytes,
+            nchunks,
+            chunk_size: header.chunk_size(),
+            last_chunk: header.last_chunk(),
+            offsets: header.has_offsets(),
+            max_app_chunks: header.max_app_chunks(),
+            checksum: blp.checksum(),
+            typesize: blp.typesize(),
+            first: first.as_ref().map(FirstChunk::new),
+            array: array.map(|array| ArrayKeys {
+                shape: array.shape().to_vec(),
+                dtype: array.dtype().to_string(),
+                order: if array.order() == bloscpack::numpy::Order::F { "F" } else { "C" },
+            }),
+            metadata: file.metadata().and_then(Metadata::json).cloned(),
+            metadata_bytes: file
+                .metadata_header()
+                .map(|header| (header.meta_comp_size(), header.max_meta_size())),
+            warnings: warnings(blp),
+            problems,
+            chunks: table.then_some(BlpChunks(blp)),
+        })
+    }
+}
+
+fn warnings(blp: &Blp) -> Vec<String> {
+    let (file, header) = (&blp.file, blp.file.header());
+    let unset = file.offsets().is_some_and(|offsets| !offsets.is_empty() && offsets.positions().is_none());
+    let odd = [
+        (unset, "the offsets are not set: the writer was interrupted"),
+        (file.is_interrupted(), "a change was interrupted; the file is seen as it was before"),
+        (
+            header.nchunks().is_none() && header.version() == Version::V3,
+            "the number of chunks is not in the header; Bloscpack 0.16.0 decodes such a file to nothing",
+        ),
+    ];
+    odd.iter().filter(|(is_so, _)| *is_so).map(|(_, text)| (*text).to_owned()).collect()
+}
+
+impl FirstChunk {
+    fn new(chunk: &PackedChunk) -> Self {
+        let header = chunk.header();
+        Self {
+            codec: header.codec_id().to_string(),
+            filters: header.pipeline().active().map(|slot| slot.id.to_string()).collect(),
+            blocksize: header.blocksize(),
+        }
+    }
+}
+
+impl<'a> BlpChunks<'a> {
+    /// The rows, in order.
+    pub(crate) fn rows(self) -> impl Iterator<Item = ChunkRow> + use<'a> {
+        let file = &self.0.file;
+        let nchunks = file.nchunks().unwrap_or(0);
+        (0..nchunks).map(move |nchunk| match file.packed_chunk(nchunk) {
+            Ok(chunk) => row(&chunk),
+            Err(error) => ChunkRow::bad(None, nchunk, &error.into()),
+        })
+    }
+}
+
+impl Serialize for BlpChunks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows())
+    }
+}
+
+fn row(chunk: &PackedChunk) -> ChunkRow {
+    let first = FirstChunk::new(chunk);
+    ChunkRow {
+        frame: None,
+        nchunk: chunk.nchunk(),
+        offset: Some(chunk.position()),
+        cbytes: chunk.header().cbytes() as u64,
+        nbytes: chunk.header().nbytes() as u64,
+        special: None,
+        codec: Some(first.codec),
+        filters: Some(first.filters),
+        blocksize: Some(first.blocksize),
+        memcpyed: chunk.header().is_memcpyed(),
+        error: None,
+    }
+}

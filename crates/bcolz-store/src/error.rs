@@ -13,6 +13,7 @@ pub use corrupt::{Corrupt, Field, NameFault};
 pub use param::Param;
 
 use crate::pickle::PickleError;
+use crate::query::ExprError;
 
 /// The result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -75,6 +76,9 @@ pub enum Error {
         /// How much is allowed.
         limit: u64,
     },
+    /// An expression of a query cannot be used.
+    #[error("expression")]
+    Expr(#[from] ExprError),
     /// Something was asked for that cannot be had.
     #[error("{0}")]
     Param(#[from] Param),
@@ -90,7 +94,7 @@ impl Error {
             Self::Pickle { source, .. } => source.blame(),
             Self::Chunk { source, .. } => source.blame(),
             Self::Limit { .. } => Blame::Limit,
-            Self::Param(_) => Blame::Usage,
+            Self::Expr(_) | Self::Param(_) => Blame::Usage,
         }
     }
 

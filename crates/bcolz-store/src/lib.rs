@@ -13,20 +13,40 @@
 //! ```
 //!
 //! This crate implements `docs/formats/bcolz.md`: whatever carray 0.5 to bcolz 1.2.1 and the fork bcolz-zipline wrote is
-//! read.
+//! read, and what is written here, they read.
 //!
-//! ```no_run
-//! use bcolz_store::{CArray, CTable};
+//! | to | use |
+//! |---|---|
+//! | open either kind, or find all of them | [`open`](open()), [`walk`] |
+//! | read an array: rows, values, blocks, objects | [`CArray`] |
+//! | read a table: columns, records | [`CTable`] |
+//! | find rows, sum up | [`CTable::scan`] |
+//! | make and change | [`CArrayWriter`], [`CTableWriter`] |
+//! | see whether all can be read, read around damage | [`CArray::verify`], [`CArray::salvage_chunk`] |
+//! | put in order what a crash left | [`repair`](repair()) |
+//! | keep data elsewhere than in a directory | [`store::Store`] |
 //!
-//! let array = CArray::open("prices")?;
-//! let last: Vec<f64> = array.read_as(array.len() - 10..array.len())?;
+//! ```
+//! use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype};
 //!
-//! let table = CTable::open("trades")?;
-//! for column in table.columns() {
-//!     let rows = column.array.read(0..table.len().min(5))?;
-//!     assert_eq!(rows.len() % column.array.rowsize(), 0);
+//! # let dir = tempfile::tempdir()?;
+//! # let root = dir.path().join("trades");
+//! let columns = [
+//!     ("price", CreateOptions::new(Dtype::parse("float64")?)),
+//!     ("volume", CreateOptions::new(Dtype::parse("int32")?)),
+//! ];
+//! let mut writer = CTableWriter::create(&root, &columns)?;
+//! for day in 1..=5_i32 {
+//!     writer.append(&[&(f64::from(day) / 2.0).to_le_bytes(), &day.to_le_bytes()])?;
 //! }
-//! # Ok::<(), bcolz_store::Error>(())
+//! writer.finish()?;
+//!
+//! let table = CTable::open(&root)?;
+//! let prices: Vec<f64> = table.column("price")?.read_as(3..5)?;
+//! assert_eq!(prices, [2.0, 2.5]);
+//! let volume = table.scan().filter("price > 1")?.aggregate("volume")?;
+//! assert_eq!(volume.mean(), Some(4.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Directories of strangers: every number is compared with what is there before anything is allocated, names of columns
@@ -54,6 +74,7 @@ mod open;
 mod params;
 pub mod pickle;
 mod quantize;
+mod query;
 mod repair;
 pub mod store;
 mod team;
@@ -70,4 +91,5 @@ pub use meta::Attrs;
 pub use note::{Fault, Note};
 pub use open::{DataSet, Found, Walk, open, open_in, walk, walk_in};
 pub use params::{BrokenColumns, CParams, Cname, OpenOptions, Shuffle};
+pub use query::{Aggregate, Batch, BatchColumn, Batches, ExprError, Number, Scan};
 pub use repair::{Action, Repair, repair, repair_in};

@@ -1,0 +1,153 @@
+//! Rows of a table that meet a condition, and what they come to.
+//!
+//! A table is gone through in blocks of rows, several at once. Of each block, the columns of the condition are read first;
+//! the others only if a row meets it. Which rows are a block depends on the table alone, and so does what sums come to.
+
+mod aggregate;
+mod batches;
+mod block;
+mod eval;
+mod expr;
+mod vector;
+
+use core::ops::Range;
+
+pub use aggregate::{Aggregate, Number};
+pub use batches::{Batch, BatchColumn, Batches};
+pub use expr::ExprError;
+
+use crate::ctable::CTable;
+use crate::error::{Param, Result};
+use expr::Expr;
+use vector::Vector;
+
+/// A query on a table; made by [`CTable::scan`].
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path().join("trades");
+/// # use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype, Number};
+/// # let new = |dtype| Ok::<_, Box<dyn std::error::Error>>(CreateOptions::new(Dtype::parse(dtype)?));
+/// # let mut writer = CTableWriter::create(&root, &[("price", new("int16")?), ("volume", new("uint8")?)])?;
+/// # writer.append(&[&[10, 0, 20, 0, 30, 0, 40, 0], &[1, 2, 3, 4]])?;
+/// # writer.finish()?;
+/// let table = CTable::open(root)?;
+/// let query = table.scan().filter("(price > 10) & (volume < 4)")?;
+/// assert_eq!(query.count()?, 2);
+/// assert_eq!(query.aggregate("price * volume")?.sum, Number::Int(130));
+///
+/// for batch in query.columns(&["volume"])?.limit(1).batches() {
+///     let batch = batch?;
+///     assert_eq!((&batch.rows[..], &batch.columns[0].items[..]), (&[1][..], &[2][..]));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scan<'a> {
+    table: &'a CTable,
+    rows: Range<u64>,
+    /// The places of the columns that are wanted.
+    wanted: Vec<usize>,
+    filter: Option<Formula>,
+    skip: u64,
+    limit: u64,
+    batch: u64,
+}
+
+/// An expression with the columns that it names.
+#[derive(Clone, Debug)]
+struct Formula {
+    expr: Expr,
+    /// Their places in the table, in the order of their numbers in the expression.
+    columns: Vec<usize>,
+}
+
+impl CTable {
+    /// A query that gives all rows and columns, to be narrowed down.
+    #[must_use]
+    pub fn scan(&self) -> Scan<'_> {
+        let wanted =
+            (0..self.columns.len()).filter(|place| !self.columns[*place].array.is_object()).collect();
+        Scan { table: self, rows: 0..self.len(), wanted, filter: None, skip: 0, limit: u64::MAX, batch: 0 }
+    }
+}
+
+impl<'a> Scan<'a> {
+    /// Gives only these columns, in this order. Default: all but those of objects.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoColumn`]; [`Param::Objects`] for a column of objects.
+    pub fn columns(mut self, names: &[&str]) -> Result<Self> {
+        self.wanted.clear();
+        for name in names {
+            let Some(place) = self.table.names().position(|found| found == *name) else {
+                return Err(Param::NoColumn { name: (*name).to_owned() }.into());
+            };
+            let array = &self.table.columns[place].array;
+            if array.is_object() {
+                return Err(Param::Objects { found: array.path().to_owned(), objects: true }.into());
+            }
+            self.wanted.push(place);
+        }
+        Ok(self)
+    }
+
+    /// Gives only rows for which an expression is true: columns, constants, `+ - * / // % **`, comparisons, `& | ^ ~` (they
+    /// bind more tightly than comparisons) and `and`, `or`, `not`. Integers have 64 bits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Expr`](crate::Error::Expr) where the text is no expression that is true or false.
+    pub fn filter(self, expr: &str) -> Result<Self> {
+        let (formula, result) = self.formula(expr)?;
+        let Vector::Bool(_) = result else {
+            return Err(ExprError::Result { found: result.type_name(), expected: "truth values" }.into());
+        };
+        Ok(Self { filter: Some(formula), ..self })
+    }
+
+    /// Looks only at these rows of the table.
+    #[must_use]
+    pub fn rows(self, rows: Range<u64>) -> Self {
+        let end = rows.end.min(self.table.len());
+        Self { rows: rows.start.min(end)..end, ..self }
+    }
+
+    /// Without the first rows that would be given.
+    #[must_use]
+    pub fn skip(self, rows: u64) -> Self {
+        Self { skip: rows, ..self }
+    }
+
+    /// With at most that many rows.
+    #[must_use]
+    pub fn limit(self, rows: u64) -> Self {
+        Self { limit: rows, ..self }
+    }
+
+    /// In batches of that many rows, the last one smaller. Default, and with 0: as they are found.
+    #[must_use]
+    pub fn batch(self, rows: u64) -> Self {
+        Self { batch: rows, ..self }
+    }
+
+    /// An expression, and what it gives for no rows, which shows its type.
+    fn formula(&self, text: &str) -> Result<(Formula, Vector)> {
+        let mut columns: Vec<usize> = Vec::new();
+        let expr = expr::parse(text, &mut |name| {
+            let place = self.table.names().position(|found| found == name)?;
+            Some(columns.iter().position(|found| *found == place).unwrap_or_else(|| {
+                columns.push(place);
+                columns.len() - 1
+            }))
+        })?;
+        let formula = Formula { expr, columns };
+        let mut none = Vec::new();
+        for place in &formula.columns {
+            none.push(block::vector(&self.table.columns[*place], &[])?);
+        }
+        let result = eval::eval(&formula.expr, &none)?;
+        Ok((formula, result))
+    }
+}

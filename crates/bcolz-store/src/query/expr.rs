@@ -1,0 +1,386 @@
+//! Expressions: Python's operators with Python's precedence, over columns and constants.
+//!
+//! ```text
+//! or    and    not    < <= > >= == !=    |    ^    &    + -    * / // %    - + ~    **
+//! ```
+//!
+//! Existing expression engines come with data frames or record batches of their own; the subset that bcolz hands to
+//! numexpr is small enough to be evaluated over its columns directly.
+
+/// An expression; names are already places in a list of columns.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Expr {
+    Column(usize),
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Float(f64),
+    Text(String),
+    Not { at: usize, inner: Box<Self> },
+    Negative { at: usize, inner: Box<Self> },
+    Binary { at: usize, op: Op, sides: Box<(Self, Self)> },
+}
+
+/// An operator between two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Or,
+    And,
+    Xor,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    FloorDiv,
+    Mod,
+    Pow,
+}
+
+/// Why an expression cannot be used. Positions count bytes of its text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExprError {
+    /// The text is no expression.
+    #[error("at byte {at}: expected {expected}")]
+    Syntax {
+        /// Where the parser stopped.
+        at: usize,
+        /// What would have been right there.
+        expected: &'static str,
+    },
+    /// A name that is no column of the table.
+    #[error("at byte {at}: no column {name:?}")]
+    NoColumn {
+        /// Where it stands.
+        at: usize,
+        /// The name.
+        name: String,
+    },
+    /// A column whose items are no single numbers, truth values or strings.
+    #[error("column {name:?} of type {dtype} has no place in an expression")]
+    Column {
+        /// The name.
+        name: String,
+        /// The type of its items.
+        dtype: String,
+    },
+    /// An operator that these operands do not have.
+    #[error("at byte {at}: {left} and {right} cannot be combined so")]
+    Types {
+        /// Where the operator stands.
+        at: usize,
+        /// What is on its left.
+        left: &'static str,
+        /// What is on its right.
+        right: &'static str,
+    },
+    /// A filter that is not true or false, or something to sum up that is no number.
+    #[error("the expression gives {found}, not {expected}")]
+    Result {
+        /// What it gives.
+        found: &'static str,
+        /// What is needed.
+        expected: &'static str,
+    },
+}
+
+type Result<T> = core::result::Result<T, ExprError>;
+
+/// The expression of a text; `place` knows the columns.
+pub(super) fn parse(text: &str, place: &mut dyn FnMut(&str) -> Option<usize>) -> Result<Expr> {
+    let mut parser = Parser { text, at: 0, depth: 0, operators: 0, place };
+    let expr = parser.level(0)?;
+    parser.skip_blanks();
+    if parser.at < text.len() { Err(parser.expected("an operator or the end")) } else { Ok(expr) }
+}
+
+/// Operators by their binding, the loosest first. Longer ones stand before those that they begin with.
+const LEVELS: [&[(&str, Op)]; 8] = [
+    &[("or", Op::Or)],
+    &[("and", Op::And)],
+    &[("<=", Op::Le), (">=", Op::Ge), ("==", Op::Eq), ("!=", Op::Ne), ("<", Op::Lt), (">", Op::Gt)],
+    &[("|", Op::Or)],
+    &[("^", Op::Xor)],
+    &[("&", Op::And)],
+    &[("+", Op::Add), ("-", Op::Sub)],
+    &[("//", Op::FloorDiv), ("/", Op::Div), ("*", Op::Mul), ("%", Op::Mod)],
+];
+
+const COMPARISONS: usize = 2;
+const MAX_DEPTH: usize = 50;
+
+/// A chain of operators is a tree as deep.
+const MAX_OPERATORS: usize = 500;
+
+struct Parser<'a, 'b> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    operators: usize,
+    place: &'b mut dyn FnMut(&str) -> Option<usize>,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn level(&mut self, level: usize) -> Result<Expr> {
+        let Some(operators) = LEVELS.get(level) else { return self.unary() };
+        if level == COMPARISONS {
+            let at = self.next();
+            if self.take_word("not") {
+                let inner = self.deeper(|parser| parser.level(level))?;
+                return Ok(Expr::Not { at, inner: inner.into() });
+            }
+        }
+        let mut left = self.level(level + 1)?;
+        let mut chained: Option<Expr> = None;
+        while let Some((at, op)) = self.operator(operators) {
+            self.operators += 1;
+            if self.operators > MAX_OPERATORS {
+                return Err(self.expected("fewer operators"));
+            }
+            let right = self.level(level + 1)?;
+            let pair = Expr::Binary { at, op, sides: (left, right.clone()).into() };
+            if level == COMPARISONS {
+                // `1 < a < 3` is `1 < a` and `a < 3`.
+                chained = Some(match chained {
+                    Some(before) => Expr::Binary { at, op: Op::And, sides: (before, pair).into() },
+                    None => pair,
+                });
+                left = right;
+            } else {
+                left = pair;
+            }
+        }
+        Ok(chained.unwrap_or(left))
+    }
+
+    fn unary(&mut self) -> Result<Expr> {
+        let at = self.next();
+        if self.take("-") {
+            let inner = self.deeper(Self::unary)?;
+            return Ok(Expr::Negative { at, inner: inner.into() });
+        }
+        if self.take("+") {
+            return self.deeper(Self::unary);
+        }
+        if self.take("~") {
+            let inner = self.deeper(Self::unary)?;
+            return Ok(Expr::Not { at, inner: inner.into() });
+        }
+        let base = self.atom()?;
+        let at = self.next();
+        if self.take("**") {
+            let exponent = self.deeper(Self::unary)?;
+            return Ok(Expr::Binary { at, op: Op::Pow, sides: (base, exponent).into() });
+        }
+        Ok(base)
+    }
+
+    fn atom(&mut self) -> Result<Expr> {
+        let at = self.next();
+        match self.rest().chars().next() {
+            Some('(') => {
+                self.at += 1;
+                let inner = self.deeper(|parser| parser.level(0))?;
+                self.next();
+                if self.take(")") { Ok(inner) } else { Err(self.expected("a closing bracket")) }
+            }
+            Some('0'..='9' | '.') => self.number(),
+            Some(quote @ ('"' | '\'')) => self.string(quote),
+            Some('b') if self.rest().starts_with(['b']) && self.rest()[1..].starts_with(['"', '\'']) => {
+                self.at += 1;
+                self.atom()
+            }
+            Some(c) if c == '_' || c.is_alphabetic() => self.name(at),
+            _ => Err(self.expected("a column, a constant or a bracket")),
+        }
+    }
+
+    fn name(&mut self, at: usize) -> Result<Expr> {
+        let name = self.word();
+        self.at += name.len();
+        match name {
+            "True" | "true" => Ok(Expr::Bool(true)),
+            "False" | "false" => Ok(Expr::Bool(false)),
+            _ => (self.place)(name)
+                .map(Expr::Column)
+                .ok_or_else(|| ExprError::NoColumn { at, name: name.to_owned() }),
+        }
+    }
+
+    fn number(&mut self) -> Result<Expr> {
+        let rest = self.rest();
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let mut len = digits(rest);
+        let mut is_float = rest[len..].starts_with('.');
+        if is_float {
+            len += 1 + digits(&rest[len + 1..]);
+        }
+        let exponent = rest[len..].strip_prefix(['e', 'E']);
+        if let Some(exponent) = exponent {
+            let sign = usize::from(exponent.starts_with(['+', '-']));
+            let count = digits(&exponent[sign..]);
+            if count > 0 {
+                is_float = true;
+                len += 1 + sign + count;
+            }
+        }
+        let (text, expected) = (&rest[..len], self.expected("a number"));
+        self.at += len;
+        let whole = text.parse().map(Expr::Int).or_else(|_| text.parse().map(Expr::Uint));
+        match whole {
+            Ok(expr) if !is_float => Ok(expr),
+            _ => text.parse().map(Expr::Float).map_err(|_| expected),
+        }
+    }
+
+    fn string(&mut self, quote: char) -> Result<Expr> {
+        self.at += 1;
+        let rest = self.rest();
+        let end = rest.find([quote, '\\']).ok_or_else(|| self.expected("the end of the string"))?;
+        if rest[end..].starts_with('\\') {
+            self.at += end;
+            return Err(self.expected("a string without escapes"));
+        }
+        self.at += end + 1;
+        Ok(Expr::Text(rest[..end].to_owned()))
+    }
+
+    fn operator(&mut self, operators: &[(&str, Op)]) -> Option<(usize, Op)> {
+        let at = self.next();
+        // Those belong to tighter levels.
+        let is_longer = |text: &str| text == "*" && self.rest().starts_with("**");
+        let found = operators.iter().find(|(text, _)| {
+            let is_word = text.starts_with(char::is_alphabetic);
+            if is_word { self.word() == *text } else { self.rest().starts_with(text) && !is_longer(text) }
+        });
+        let (text, op) = found?;
+        self.at += text.len();
+        Some((at, *op))
+    }
+
+    fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> Result<Expr>) -> Result<Expr> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.expected("less nesting"));
+        }
+        self.depth += 1;
+        let expr = inner(self);
+        self.depth -= 1;
+        expr
+    }
+
+    fn take(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        self.at += if found { text.len() } else { 0 };
+        found
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        self.word() == word && self.take(word)
+    }
+
+    /// The name that begins here.
+    fn word(&self) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    /// Skips blanks; where the next thing stands.
+    fn next(&mut self) -> usize {
+        self.skip_blanks();
+        self.at
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn expected(&self, expected: &'static str) -> ExprError {
+        ExprError::Syntax { at: self.at, expected }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The expression with all its brackets; columns are `a` to `c`.
+    fn show(text: &str) -> String {
+        fn print(expr: &Expr) -> String {
+            match expr {
+                Expr::Column(place) => ["a", "b", "c"][*place].to_owned(),
+                Expr::Bool(value) => value.to_string(),
+                Expr::Int(value) => value.to_string(),
+                Expr::Uint(value) => value.to_string(),
+                Expr::Float(value) => format!("{value:?}"),
+                Expr::Text(text) => format!("{text:?}"),
+                Expr::Not { inner, .. } => format!("~{}", print(inner)),
+                Expr::Negative { inner, .. } => format!("-{}", print(inner)),
+                Expr::Binary { op, sides, .. } => format!("({} {op:?} {})", print(&sides.0), print(&sides.1)),
+            }
+        }
+        match parse(text, &mut |name| ["a", "b", "c"].iter().position(|known| *known == name)) {
+            Ok(expr) => print(&expr),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn operators_bind_as_in_python() {
+        for (text, expected) in [
+            ("a + b * c", "(a Add (b Mul c))"),
+            ("(a > 1) & (b < 2) | ~c", "(((a Gt 1) And (b Lt 2)) Or ~c)"),
+            ("a > 1 & b", "(a Gt (1 And b))"),
+            ("not a == 1 and b or c", "((~(a Eq 1) And b) Or c)"),
+            ("1 < a <= 3", "((1 Lt a) And (a Le 3))"),
+            ("-a ** 2", "-(a Pow 2)"),
+            ("a ** -b ** 2", "(a Pow -(b Pow 2))"),
+            ("a // 2 % 3 / 4", "(((a FloorDiv 2) Mod 3) Div 4)"),
+            ("a - 1 - 2", "((a Sub 1) Sub 2)"),
+            ("a == 'x y' ", "(a Eq \"x y\")"),
+            ("a==b'x'", "(a Eq \"x\")"),
+            ("1.5e3 + .5 + 2. + 1e-2", "(((1500.0 Add 0.5) Add 2.0) Add 0.01)"),
+            ("18446744073709551615", "18446744073709551615"),
+            ("True | false", "(true Or false)"),
+        ] {
+            assert_eq!(show(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused_with_its_place() {
+        for (text, expected) in [
+            ("", "at byte 0: expected a column, a constant or a bracket"),
+            ("a >", "at byte 3: expected a column, a constant or a bracket"),
+            ("(a", "at byte 2: expected a closing bracket"),
+            ("a b", "at byte 2: expected an operator or the end"),
+            ("a + x", "at byte 4: no column \"x\""),
+            ("a = 1", "at byte 2: expected an operator or the end"),
+            ("'abc", "at byte 1: expected the end of the string"),
+            ("os.system", "at byte 0: no column \"os\""),
+            ("a.b", "at byte 1: expected an operator or the end"),
+        ] {
+            assert_eq!(show(text), expected, "{text}");
+        }
+        assert!(show(&"(".repeat(10_000)).contains("less nesting"));
+        assert!(show(&"-".repeat(10_000)).contains("less nesting"));
+        assert!(show(&"a+".repeat(10_000)).contains("fewer operators"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "[abé0-9 .eE+\\-*/%&|~^()<>=!'\"notrd]{0,40}") {
+            show(&text);
+        }
+    }
+}

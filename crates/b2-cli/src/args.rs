@@ -7,6 +7,7 @@ pub(crate) mod compress;
 pub(crate) mod level;
 pub(crate) mod manners;
 pub(crate) mod shared;
+pub(crate) mod slice;
 
 use std::ffi::OsString;
 
@@ -55,6 +56,9 @@ pub(crate) enum Command {
     /// Write decompressed bytes to standard output
     #[command(after_long_help = CAT_EXAMPLES)]
     Cat(CatArgs),
+    /// Show items as values
+    #[command(visible_alias = "head", after_long_help = SHOW_EXAMPLES)]
+    Show(ShowArgs),
     /// Show what a file is
     #[command(visible_alias = "i", after_long_help = INFO_EXAMPLES)]
     Info(LookArgs),
@@ -127,6 +131,33 @@ pub(crate) struct CatArgs {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// Options of `show`.
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// Only this part, as NumPy writes it: 0,:,5 or 10:20,::-1
+    #[arg(
+        long,
+        value_name = "S",
+        allow_hyphen_values = true,
+        conflicts_with = "lines",
+        help_heading = "Selection"
+    )]
+    pub(crate) slice: Option<slice::Slice>,
+    /// Only the first N items of the first dimension
+    #[arg(short = 'n', long, value_name = "N", help_heading = "Selection")]
+    pub(crate) lines: Option<u64>,
+    /// Type of the items, as NumPy writes it, where the file does not say or is wrong
+    #[arg(long, value_name = "TYPE", value_parser = compress::parse_dtype, help_heading = "Output")]
+    pub(crate) dtype: Option<blosc_dtype::Dtype>,
+    /// Comma-separated values
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(crate) csv: bool,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }
@@ -232,7 +263,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
 /// All commands and options, as clap sees them.
 pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
-    let all = ["decompress", "cat", "info", "list", "verify", "dump"]
+    let all = ["decompress", "cat", "show", "info", "list", "verify", "dump"]
         .iter()
         .fold(Cli::command(), |all, name| all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0'))));
     // Raw data has no frames to choose from.
@@ -265,6 +296,13 @@ Examples:
   b2 cat log.b2frame | head -3
   b2 cat --items 1000:1010 data.f32.b2frame | od -f
   b2 cat --bytes=-64: data.b2frame  the last 64 bytes";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  b2 show field.b2nd                the ends of large arrays
+  b2 show --slice 0,0:2,0:4 air.b2nd
+  b2 show --csv -n 20 table.b2nd
+  b2 show --dtype f4 --slice=-3: temperature.f32.b2frame";
 
 const INFO_EXAMPLES: &str = "\
 Examples:

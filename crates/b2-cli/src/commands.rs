@@ -10,4 +10,5 @@ pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod show;
 pub(crate) mod verify;

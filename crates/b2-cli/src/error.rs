@@ -64,6 +64,15 @@ pub(crate) enum Error {
     /// Input and output are the same file.
     #[error("is the input itself")]
     Same { path: PathBuf },
+    /// A type that items cannot have.
+    #[error("an item of the type {dtype} has {given} bytes, the items of the array have {typesize}")]
+    ItemSize { dtype: String, given: u64, typesize: u64 },
+    /// What has no shape has one dimension.
+    #[error("this is no array: --slice can be one index, or one range without a step")]
+    OneSlice,
+    /// Too much to print at once.
+    #[error("{nitems} items are too many to show at once, the limit is {limit}")]
+    ShowLess { nitems: u64, limit: u64 },
     /// Only arrays become NumPy files.
     #[error("not an array, so that there is no .npy file to make of it")]
     NotAnArray,
@@ -268,9 +277,11 @@ impl Error {
             | Self::ArrayCut { .. }
             | Self::Npy(_)
             | Self::MixedTypesize { .. } => Code::Data,
-            Self::MaxOutput { .. } | Self::MaxRatio { .. } | Self::MaxMemory { .. } | Self::ArrayPipe => {
-                Code::Limit
-            }
+            Self::MaxOutput { .. }
+            | Self::MaxRatio { .. }
+            | Self::MaxMemory { .. }
+            | Self::ArrayPipe
+            | Self::ShowLess { .. } => Code::Limit,
             _ => Code::Usage,
         }
     }
@@ -306,6 +317,7 @@ impl Error {
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
             Self::Twice { .. } => "use --output-dir or --suffix to tell the outputs apart",
             Self::Same { .. } => "use -o to choose another name",
+            Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
             Self::NotAnArray | Self::SecondArray | Self::NoDescr { .. } => "use --format raw",
             Self::NoArray | Self::Npy(_) => "use --format b2frame to compress the bytes as they are",
             Self::FortranPipe => "name the file",

@@ -214,7 +214,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn base64_object(bytes: &[u8]) -> Value {
+/// `{"base64": "..."}`.
+pub(crate) fn base64_object(bytes: &[u8]) -> Value {
     json!({ "base64": base64(bytes) })
 }
 

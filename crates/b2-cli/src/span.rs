@@ -37,6 +37,11 @@ impl Span {
     /// Everything.
     pub(crate) const ALL: Self = Self { start: None, end: None };
 
+    /// From `start` to before `end`.
+    pub(crate) fn new(start: Option<i64>, end: Option<i64>) -> Self {
+        Self { start, end }
+    }
+
     /// Must the length be known before the first byte can be found?
     pub(crate) fn counts_from_the_end(self) -> bool {
         [self.start, self.end].into_iter().flatten().any(|end| end < 0)

@@ -185,7 +185,7 @@ fn parse_shape(text: &str) -> Result<Shape, ValueError> {
     lens.collect::<Result<_, _>>().map(Shape).map_err(|_| ValueError::Shape { text: text.to_owned() })
 }
 
-fn parse_dtype(text: &str) -> Result<Dtype, ValueError> {
+pub(crate) fn parse_dtype(text: &str) -> Result<Dtype, ValueError> {
     let dtype = Dtype::parse(text).map_err(ValueError::Dtype)?;
     // `f4` and `float32` are kept as `<f4`.
     Ok(dtype.scalar().cloned().map_or(dtype, Dtype::from))

@@ -15,4 +15,5 @@ mod metadata;
 mod read;
 mod safety;
 mod session;
+mod show;
 mod verify;

@@ -1,0 +1,175 @@
+//! `b2 show`: items as values. Only the blocks that hold them are read.
+
+mod item;
+mod render;
+mod time;
+
+use b2frame::{NdArray, Pick, Selection};
+use blosc_dtype::Dtype;
+use serde::Serialize;
+use serde_json::Value;
+
+use self::render::{EDGE, Part};
+use crate::{
+    args::ShowArgs,
+    content,
+    context::Context,
+    error::{Error, Result},
+    exit::Code,
+    input::{self, Origin},
+    object::Object,
+    objects::Objects,
+    span::Span,
+};
+
+/// What is shown of one object.
+#[derive(Serialize)]
+struct ShowReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    dtype: String,
+    shape: &'a [u64],
+    values: Value,
+}
+
+/// Shows each input.
+pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
+    let inputs = input::find(&args.inputs, &input::is_ours);
+    cx.each(inputs, |origin| one(args, cx, origin))
+}
+
+fn one(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let mut objects = Objects::open(origin, cx.dparams())?;
+    while let Some(object) = objects.next()? {
+        let part = match object {
+            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
+                let array = NdArray::from_schunk(*schunk)?.read_options(cx.read_options());
+                of_array(args, cx, &array)?
+            }
+            object => of_items(args, cx, &object)?,
+        };
+        print(args, cx, origin, &part)?;
+    }
+    Ok(())
+}
+
+fn print(args: &ShowArgs, cx: &Context, origin: &Origin, part: &Part) -> Result<()> {
+    if cx.console.json() {
+        return cx.console.document(&ShowReport {
+            schema: "b2.show/1",
+            path: &origin.name(),
+            dtype: part.dtype.to_string(),
+            shape: &part.shape,
+            values: part.json(),
+        });
+    }
+    cx.console.print(&if args.csv { part.csv() } else { part.brackets() })
+}
+
+/// A part of an array.
+fn of_array(args: &ShowArgs, cx: &Context, array: &NdArray) -> Result<Part> {
+    let (dtype, shape) = (dtype(args, array.dtype(), array.typesize())?, array.shape());
+    let selection = match (&args.slice, args.lines) {
+        (Some(slice), _) => slice.0.clone().into(),
+        (None, Some(lines)) if !shape.is_empty() => Selection::from(vec![Pick::from(0..lines)]),
+        (None, Some(_)) => Selection::ALL,
+        (None, None) if wants_all(args, cx, array.nitems()) => Selection::ALL,
+        (None, None) => return edges(cx, array, dtype),
+    };
+    let shape = selection.shape(shape).map_err(b2frame::Error::from)?;
+    let mut bytes = room(cx, &shape, &dtype)?;
+    array.read_bytes(selection, &mut bytes)?;
+    let elided = vec![false; shape.len()];
+    Ok(Part { dtype, shape, elided, bytes })
+}
+
+/// The ends of every long dimension of an array.
+fn edges(cx: &Context, array: &NdArray, dtype: Dtype) -> Result<Part> {
+    let ends = |len: &u64| -> Vec<u64> {
+        if *len > 2 * EDGE { (0..EDGE).chain(*len - EDGE..*len).collect() } else { (0..*len).collect() }
+    };
+    let positions: Vec<Vec<u64>> = array.shape().iter().map(ends).collect();
+    let shape: Vec<u64> = positions.iter().map(|list| list.len() as u64).collect();
+    let mut bytes = room(cx, &shape, &dtype)?;
+    let lists: Vec<&[u64]> = positions.iter().map(Vec::as_slice).collect();
+    array.read_oindex_bytes(&lists, &mut bytes)?;
+    let elided = array.shape().iter().map(|len| *len > 2 * EDGE).collect();
+    Ok(Part { dtype, shape, elided, bytes })
+}
+
+/// A part of what has no shape: items one after the other.
+fn of_items(args: &ShowArgs, cx: &Context, object: &Object) -> Result<Part> {
+    let typesize = usize::try_from(object.typesize()).unwrap_or(usize::MAX);
+    let raw = raw(typesize)?;
+    let dtype = dtype(args, &raw, 0)?;
+    let itemsize = dtype.itemsize().max(1) as u64;
+    let nitems = content::nbytes(object)? / itemsize;
+    let (first, last) = match (&args.slice, args.lines) {
+        (Some(slice), _) => (range(&slice.0, nitems)?, None),
+        (None, Some(lines)) => (0..nitems.min(lines), None),
+        (None, None) if wants_all(args, cx, nitems) => (0..nitems, None),
+        (None, None) => (0..EDGE, Some(nitems - EDGE..nitems)),
+    };
+    let elided = vec![last.is_some()];
+    let ranges = || core::iter::once(&first).chain(&last);
+    let shape = vec![ranges().map(|range| range.end - range.start).sum()];
+    let mut bytes = room(cx, &shape, &dtype)?;
+    bytes.clear();
+    for range in ranges() {
+        let range = range.start * itemsize..range.end * itemsize;
+        content::part(object, range, &cx.read_options(), &mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+    }
+    Ok(Part { dtype, shape, elided, bytes })
+}
+
+/// Everything is shown when it is little, and to programs.
+fn wants_all(args: &ShowArgs, cx: &Context, nitems: u64) -> bool {
+    args.csv || cx.console.json() || nitems <= MANY
+}
+
+/// The type that was given, or that of the items.
+fn dtype(args: &ShowArgs, known: &Dtype, typesize: usize) -> Result<Dtype> {
+    match &args.dtype {
+        Some(given) if typesize > 0 && given.itemsize() != typesize => Err(Error::ItemSize {
+            dtype: given.to_string(),
+            given: given.itemsize() as u64,
+            typesize: typesize as u64,
+        }),
+        given => Ok(given.as_ref().unwrap_or(known).clone()),
+    }
+}
+
+/// Bytes without a meaning.
+fn raw(typesize: usize) -> Result<Dtype> {
+    Dtype::parse(&format!("|V{typesize}")).map_err(|error| Error::Npy(error.into()))
+}
+
+/// The one slice of items that a list of items can have.
+fn range(picks: &[Pick], nitems: u64) -> Result<core::ops::Range<u64>> {
+    match picks {
+        [Pick::Index(index)] => {
+            let end = index.checked_add(1).filter(|end| *end != 0);
+            Ok(Span::new(Some(*index), end).within(nitems))
+        }
+        [Pick::Slice { start, stop, step: 1 }] => Ok(Span::new(*start, *stop).within(nitems)),
+        _ => Err(Error::OneSlice),
+    }
+}
+
+/// A buffer for items of this shape.
+fn room(cx: &Context, shape: &[u64], dtype: &Dtype) -> Result<Vec<u8>> {
+    let nitems = shape.iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
+    let needed = nitems.saturating_mul(dtype.itemsize() as u64);
+    // The text of an item takes more than the item.
+    let limit = cx.memory() / 16;
+    if needed.max(nitems) > limit {
+        return Err(Error::ShowLess { nitems, limit: limit / dtype.itemsize().max(1) as u64 });
+    }
+    Ok(vec![0; usize::try_from(needed).unwrap_or_default()])
+}
+
+/// Items that are shown without leaving any out.
+const MANY: u64 = 200;

@@ -1,0 +1,136 @@
+//! Items side by side: brackets as NumPy sets them, or comma-separated values.
+
+use blosc_dtype::Dtype;
+use serde_json::Value;
+
+use super::item;
+
+/// Items in C order, and what is left out of them.
+pub(super) struct Part {
+    pub(super) dtype: Dtype,
+    pub(super) shape: Vec<u64>,
+    /// Of which dimensions the middle is left out.
+    pub(super) elided: Vec<bool>,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Items at each end of a dimension whose middle is left out.
+pub(super) const EDGE: u64 = 3;
+
+impl Part {
+    /// Nested brackets, items in columns.
+    pub(super) fn brackets(&self) -> String {
+        let texts: Vec<String> = self.items().map(|bytes| item::text(&self.dtype, bytes)).collect();
+        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+        let mut out = String::new();
+        self.nest(&mut texts.iter(), width, 0, &mut out);
+        out.push('\n');
+        out
+    }
+
+    /// A line per row of the last dimension, or per item if items have fields, below their names.
+    pub(super) fn csv(&self) -> String {
+        let mut out = String::new();
+        if !self.dtype.fields().is_empty() {
+            line(self.dtype.fields().iter().map(|field| field.name().to_owned()), &mut out);
+            for bytes in self.items() {
+                line(item::fields(&self.dtype, bytes).map(|(_, text)| text), &mut out);
+            }
+            return out;
+        }
+        let columns = self.shape.last().and_then(|len| usize::try_from(*len).ok()).unwrap_or(1).max(1);
+        let itemsize = self.dtype.itemsize().max(1);
+        for row in self.bytes.chunks(columns.saturating_mul(itemsize)) {
+            line(row.chunks_exact(itemsize).map(|bytes| item::text(&self.dtype, bytes)), &mut out);
+        }
+        out
+    }
+
+    /// Nested arrays.
+    pub(super) fn json(&self) -> Value {
+        let mut items = self.items().map(|bytes| item::json(&self.dtype, bytes));
+        values(&mut items, &self.shape)
+    }
+
+    fn items(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.chunks_exact(self.dtype.itemsize().max(1))
+    }
+
+    fn nest<'a>(
+        &self,
+        texts: &mut impl Iterator<Item = &'a String>,
+        width: usize,
+        depth: usize,
+        out: &mut String,
+    ) {
+        let Some(&len) = self.shape.get(depth) else {
+            let text = texts.next().map_or("", String::as_str);
+            // One item alone needs no column.
+            let width = if depth == 0 { 0 } else { width };
+            return out.push_str(&format!("{text:>width$}"));
+        };
+        let inner = self.shape.len() - depth - 1;
+        let between = match inner {
+            0 => " ".to_owned(),
+            _ => "\n".repeat(inner) + &" ".repeat(depth + 1),
+        };
+        out.push('[');
+        for i in 0..len {
+            out.push_str(if i > 0 { &between } else { "" });
+            if self.elided[depth] && i == EDGE {
+                out.push_str("...");
+                out.push_str(&between);
+            }
+            self.nest(texts, width, depth + 1, out);
+        }
+        out.push(']');
+    }
+}
+
+fn values(items: &mut impl Iterator<Item = Value>, shape: &[u64]) -> Value {
+    match shape.split_first() {
+        None => items.next().unwrap_or_default(),
+        Some((len, rest)) => (0..*len).map(|_| values(items, rest)).collect(),
+    }
+}
+
+/// One line of comma-separated values.
+fn line(texts: impl Iterator<Item = String>, out: &mut String) {
+    for (n, text) in texts.enumerate() {
+        out.push_str(if n > 0 { "," } else { "" });
+        if text.contains([',', '"', '\n', '\r']) {
+            out.push_str(&format!("\"{}\"", text.replace('"', "\"\"")));
+        } else {
+            out.push_str(&text);
+        }
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(dtype: &str, shape: &[u64], elided: &[bool], bytes: Vec<u8>) -> Part {
+        Part { dtype: dtype.parse().unwrap(), shape: shape.to_vec(), elided: elided.to_vec(), bytes }
+    }
+
+    #[test]
+    fn brackets_are_those_of_numpy() {
+        let bytes: Vec<u8> = (5..17).collect();
+        let cube = part("u1", &[2, 2, 3], &[false; 3], bytes.clone());
+        assert_eq!(cube.brackets(), "[[[ 5  6  7]\n  [ 8  9 10]]\n\n [[11 12 13]\n  [14 15 16]]]\n");
+        let flat = part("u1", &[6], &[true], vec![0, 1, 2, 97, 98, 99]);
+        assert_eq!(flat.brackets(), "[ 0  1  2 ... 97 98 99]\n");
+        assert_eq!(part("u1", &[], &[], vec![7]).brackets(), "7\n");
+        assert_eq!(part("u1", &[0], &[false], vec![]).brackets(), "[]\n");
+        assert_eq!(cube.json(), serde_json::json!([[[5, 6, 7], [8, 9, 10]], [[11, 12, 13], [14, 15, 16]]]));
+        assert_eq!(cube.csv(), "5,6,7\n8,9,10\n11,12,13\n14,15,16\n");
+    }
+
+    #[test]
+    fn fields_are_columns() {
+        let table = part("[('a', 'u1'), ('b, c', 'S1')]", &[2], &[false], b"\x01x\x02,".to_vec());
+        assert_eq!(table.csv(), "a,\"b, c\"\n1,b'x'\n2,\"b','\"\n");
+    }
+}

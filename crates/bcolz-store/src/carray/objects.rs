@@ -20,7 +20,7 @@ impl CArray {
     /// # Errors
     ///
     /// [`Param::Objects`] where the array holds no objects. An element that is no plain data is an error of its own,
-    /// and the next ones follow.
+    /// and the next ones follow; one that cannot be read is the last.
     pub fn objects(&self) -> Result<Objects<'_>> {
         self.check_object()?;
         Ok(Objects { array: self, next: 0, worker: Worker::new(&self.options.dparams) })
@@ -65,6 +65,10 @@ impl Iterator for Objects<'_> {
         let nitem = self.next;
         self.next += 1;
         let bytes = self.array.pickle_with(nitem, &mut self.worker);
+        if bytes.is_err() {
+            // The length may be a lie.
+            self.next = self.array.len();
+        }
         Some(bytes.and_then(|bytes| {
             let path = || chunk_path(self.array.path(), nitem);
             pickle::load(&bytes).map_err(|source| Error::Pickle { path: path(), nitem, source })

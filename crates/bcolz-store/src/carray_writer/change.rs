@@ -3,7 +3,8 @@
 use super::CArrayWriter;
 use crate::chunk_file::PREAMBLE;
 use crate::error::{Error, Param, Result};
-use crate::layout::chunk_path;
+use crate::layout::{chunk_number, chunk_path};
+use crate::store::{is_missing, join};
 use crate::team::Worker;
 
 impl CArrayWriter {
@@ -35,7 +36,7 @@ impl CArrayWriter {
             if keep > 0 {
                 array.decode_chunk(full, &mut tail, &mut worker)?;
             }
-            for nchunk in full..full_before {
+            for nchunk in self.files(full..full_before)? {
                 // A statistic: a chunk that is lost has none.
                 self.cbytes -= array.open_chunk(nchunk).map_or(0, |file| file.header.cbytes() as i128);
             }
@@ -61,11 +62,23 @@ impl CArrayWriter {
     }
 
     pub(crate) fn remove_chunks(&mut self, numbers: core::ops::Range<u64>) -> Result<()> {
-        for nchunk in numbers {
+        for nchunk in self.files(numbers)? {
             let path = chunk_path(&self.path, nchunk);
             self.store.remove(&path).map_err(|source| Error::io(path, source))?;
         }
         Ok(())
+    }
+
+    /// Those chunks of a range that have files: a length that is a lie counts more than there can be.
+    fn files(&self, numbers: core::ops::Range<u64>) -> Result<Vec<u64>> {
+        let data = join(&self.path, "data");
+        let entries = match self.store.list(&data) {
+            Ok(entries) => entries,
+            Err(error) if is_missing(&error) => Vec::new(),
+            Err(source) => return Err(Error::io(data, source)),
+        };
+        let found = entries.iter().filter_map(|entry| chunk_number(&entry.name));
+        Ok(found.filter(|number| numbers.contains(number)).collect())
     }
 
     /// Changes rows. Those of full chunks are on disk at once, chunk by chunk, those of the partial one after

@@ -293,6 +293,19 @@ fn a_damaged_chunk_does_not_take_others_with_it() {
 }
 
 #[test]
+fn a_column_that_claims_more_rows_than_anybody_has_is_trimmed() {
+    let store = table(21);
+    store.write("a/meta/sizes", b"{\"shape\": [1008806316530991104], \"nbytes\": 0, \"cbytes\": 0}").unwrap();
+    // The claim cannot be taken back: behind the chunk that is lost there is another.
+    store.remove("a/data/__1.blp").unwrap();
+    let actions = repair_in(store.clone(), "").unwrap();
+    assert_eq!(actions.last().unwrap().what, Repair::Trimmed { from: 7 << 57, to: 21 });
+    assert_eq!(open(&store).len(), 21);
+    let error = open(&store).column("a").unwrap().read(0..21).unwrap_err();
+    assert_eq!(error.to_string(), "a/data/__1.blp: is missing");
+}
+
+#[test]
 fn tables_on_disk_are_repaired_in_place() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("t");

@@ -345,6 +345,7 @@ impl SChunk {
     /// A super-chunk of a frame that is not there yet.
     fn start(source: Source, start: Start, options: OpenOptions) -> Self {
         let Start { header, meta, vlmeta } = start;
+        let options = options.for_items_of(&header, &meta);
         let mut index = Index::empty();
         index.set_table(vec![]);
         let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);

@@ -383,6 +383,7 @@ fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> R
         legacy::read(&source, layout, head, available, &options)?
     };
     let Parts { header, meta, vlmeta, trailer_len } = parts;
+    let options = options.for_items_of(&header, &meta);
     check_type(&header, folder.is_some())?;
     let index = if header.nbytes() == 0 {
         Index::empty()
@@ -413,6 +414,23 @@ fn read_parts(
     let meta = read_meta(source, &header)?;
     let (trailer_len, vlmeta) = read_trailer(source, &header, options.max_metadata)?;
     Ok(Parts { header, meta, vlmeta, trailer_len })
+}
+
+impl OpenOptions {
+    /// With what some codecs and filters must know of a frame to decode its chunks: the shape of blocks, and how wide
+    /// items really are. What the caller chose is left.
+    pub(crate) fn for_items_of(mut self, header: &FrameHeader, meta: &Metalayers) -> Self {
+        let layer = meta.get(NdMeta::NAME).or_else(|| meta.get(NdMeta::OLD_NAME));
+        // What is wrong with the description matters to those who want an array.
+        let shapes = layer.and_then(|layer| NdMeta::parse(layer.content).ok());
+        let dparams = &mut self.dparams;
+        if let (None, Some(shapes)) = (&dparams.blockshape, shapes) {
+            dparams.blockshape = Some(Arc::from(shapes.blockshape()));
+        }
+        dparams.schunk_typesize =
+            dparams.schunk_typesize.or_else(|| usize::try_from(header.typesize().get()).ok());
+        self
+    }
 }
 
 /// A directory holds the index of a sparse frame, a file a contiguous one.

@@ -1,7 +1,10 @@
 //! Slices, lists of positions, single items and views.
 
-use b2frame::{Error, NdArray, NdParam, Param, Pick, ReadOptions, Selection};
-use blosc_chunk::Threads;
+use b2frame::{
+    Error, FrameParams, NdArray, NdMeta, NdParam, NdParams, NdWriter, Param, Pick, ReadOptions, Selection,
+    to_cframe,
+};
+use blosc_chunk::{CParams, Threads};
 use proptest::prelude::*;
 
 use super::model::{Model, models};
@@ -189,4 +192,53 @@ fn special_chunks_fill_items() {
     let backwards = array.to_bytes((Pick::ALL.step(-1),)).unwrap();
     let items = backwards.chunks(array.typesize()).rev();
     assert_eq!(items.collect::<Vec<_>>().concat(), whole);
+}
+
+/// Items as C-Blosc2 3.3.5 decodes them. It computes on whole blocks here, so parts are parts of that.
+const SHAPED: [(&str, &str); 4] = [
+    ("nd-ndlz.b2nd", "0e28d2643efaa01806ff1d5c62c40c3ad7927b9d1e17288094615c7c4f815382"),
+    ("nd-ndcell.b2nd", "c8911990b9e8e21bae22e24e71f9b18a1179cc3f4074ccc167ae30756b72e1ae"),
+    ("nd-ndmean.b2nd", "2679ec369e799db5129edb5f6cc6d928b9ecf88cee0fac68e1e11e065eaebb1e"),
+    ("nd-zfp.b2nd", "2766e11c44bf421c378ef59c5f1c6f1e679c044eaca66c537c34ed8342d5c58c"),
+];
+
+#[test]
+fn codecs_and_filters_know_the_shape_of_blocks() {
+    for (name, sha256) in SHAPED {
+        let array = sample(name);
+        let whole = array.to_bytes(..).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!(blosc_testdata::sha256_hex(&whole), sha256, "{name}");
+        let row = 18 * array.typesize();
+        assert_eq!(array.to_bytes((7,)).unwrap(), whole[7 * row..8 * row], "{name}");
+        assert_eq!(array.schunk().nd_view().unwrap().unwrap().to_vec(1 << 20).unwrap(), whole, "{name}");
+        assert!(array.schunk().decode_chunk(0).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn a_result_is_limited_before_it_is_allocated() {
+    // A terabyte of zeros in some hundred bytes.
+    let params =
+        NdParams::new(&[1 << 40], "|u1".parse().unwrap()).chunkshape(&[1 << 30]).blockshape(&[1 << 16]);
+    let array = NdWriter::in_memory(&params).unwrap().finish().unwrap();
+    assert!(array.schunk().frame_len() < 500);
+    assert!(matches!(array.to_bytes(..), Err(Error::Limit { nbytes, .. }) if nbytes == 1 << 40));
+    assert!(matches!(array.read::<u8>(), Err(Error::Limit { .. })));
+    assert_eq!(array.read_slice::<u8>(((1_u64 << 40) - 3..,)).unwrap(), [0; 3]);
+}
+
+#[test]
+fn the_predecessor_counts_only_alone() {
+    let describe = |shape: &[u64], dtype: &str| NdMeta::new(shape, &[4], &[2], dtype).unwrap().encode();
+    // Without the dtype and its format: array of 5.
+    let mut caterva = describe(&[3], "");
+    caterva[0] = 0x95;
+    caterva.truncate(caterva.len() - 6);
+    let params = FrameParams::new(CParams::default().typesize(1)).chunksize(4);
+    let open =
+        |params: &FrameParams| NdArray::from_cframe(to_cframe(&[1, 2, 3, 4], params).unwrap()).unwrap();
+    let old = open(&params.clone().metalayer("caterva", caterva.clone()));
+    assert_eq!((old.shape(), old.dtype().to_string().as_str()), (&[3][..], "|S1"));
+    let both = params.metalayer("caterva", caterva).metalayer("b2nd", describe(&[2], "|u1"));
+    assert_eq!(open(&both).read::<u8>().unwrap(), [1, 2]);
 }

@@ -4,7 +4,7 @@ use b2frame::{
     ChunkBytes, EditOptions, Error, Fill, NdArray, NdParam, NdParams, NdWriter, Param, Pick, ReadOptions,
     Selection, VerifyOptions, element,
 };
-use blosc_chunk::{CParams, CodecId, SpecialKind, Target, Threads};
+use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Target, Threads};
 use blosc_io::MemStore;
 use proptest::prelude::*;
 
@@ -401,6 +401,27 @@ fn structs_and_text_are_written() {
     let changed: Vec<u8> = items.chunks(old.typesize()).rev().flatten().copied().collect();
     writer.write_bytes(.., &changed).unwrap();
     assert_eq!(again(writer).to_bytes(..).unwrap(), changed);
+}
+
+#[test]
+fn filters_and_codecs_for_arrays_are_written() {
+    let ndcell = Pipeline::from_slots([0, 0, 0, 0, 0, 32], [0, 0, 0, 0, 0, 4]);
+    let plain = CParams::default().codec(CodecId::LZ4).target(Target::Blosc3_0);
+    for cparams in
+        [plain.clone().filters(ndcell), plain.codec(CodecId(32)).codec_meta(4).filters(Pipeline::EMPTY)]
+    {
+        let model = Model::counting(vec![24, 18], vec![20, 16], vec![12, 16], 1);
+        let params = params(&model).cparams(cparams.clone());
+        let mut writer = NdWriter::in_memory(&params).unwrap();
+        writer.write_bytes(.., &model.data).unwrap();
+        // A part of a chunk, which is decoded for it.
+        writer.write_bytes((3, 4), &[99]).unwrap();
+        let mut expected = model.data.clone();
+        expected[3 * 18 + 4] = 99;
+        let array = again(writer);
+        assert_eq!(array.to_bytes(..).unwrap(), expected, "{cparams:?}");
+        assert_eq!(array.schunk().cparams().codec, cparams.codec);
+    }
 }
 
 #[test]

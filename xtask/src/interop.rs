@@ -69,6 +69,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "frame-write", share: 120, scope: FRAME, run: frames::write },
     Kind { name: "frame-edit", share: 60, scope: CHUNK, run: edit::contiguous },
     Kind { name: "frame-edit-sparse", share: 20, scope: CHUNK, run: edit::sparse },
+    Kind { name: "frame-variable", share: 20, scope: CHUNK, run: edit::variable },
     Kind { name: "share-turns", share: 10, scope: CHUNK, run: share::take_turns },
     Kind { name: "share-follow", share: 20, scope: CHUNK, run: share::follow },
     Kind { name: "array-read", share: 60, scope: CHUNK, run: arrays::read },

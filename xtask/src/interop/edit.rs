@@ -22,6 +22,40 @@ pub(super) fn contiguous(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     run(bench, case, true)
 }
 
+/// A frame of ours whose chunks have different sizes, or blocks of different sizes, is read and changed by
+/// python-blosc2.
+pub(super) fn variable(bench: &mut Bench, case: &Case) -> Result<Verdict> {
+    let mut draw = Draw::new(case.recipe.seed.into(), "variable", 0);
+    let path = bench.folder.join("edit.b2frame");
+    let _ = fs::remove_file(&path);
+    let (typesize, is_vl) = (case.typesize, draw.chance(40));
+    let cparams = CParams::default()
+        .codec(CodecId(case.codec))
+        .level(Level::try_from(case.level)?)
+        .typesize(typesize)
+        .filters(Pipeline::from_slots([0, 0, 0, 0, 0, draw.pick(&[0, 1, 2])], [0; 6]));
+    let (meta, vlmeta) = (vec![0; 8], BTreeMap::new());
+    let mut state = State { path, typesize, chunksize: 0, chunks: vec![], meta, vlmeta };
+    let params = FrameParams::new(cparams).metalayer("m", packed(&state.meta));
+    let mut writer = SChunkWriter::create(&state.path, &params)?;
+    if !is_vl {
+        writer.make_variable()?;
+    }
+    for _ in 0..draw.within(1..8) {
+        state.append_variable(&mut writer, is_vl, &mut draw)?;
+    }
+    writer.finish()?;
+    state.check_ours().at("read by us")?;
+    state.check_oracle(bench).at("read by the original program")?;
+    let n = draw.within(0..state.chunks.len());
+    state.chunks.remove(n);
+    let request = json!({"op": "edit_change", "path": state.path, "change": "delete", "nchunk": n});
+    bench.oracle.ask(request, &[&[]])?;
+    state.check_ours().at("changed, read by us")?;
+    state.check_oracle(bench).at("changed, read by the original program")?;
+    Ok(Verdict::Equal)
+}
+
 fn run(bench: &mut Bench, case: &Case, is_contiguous: bool) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "edit", 0);
     let path = bench.folder.join("edit.b2frame");
@@ -87,6 +121,24 @@ impl State {
             bench.oracle.ask(request, &[&state.chunks[0]])?;
         }
         Ok(state)
+    }
+
+    /// A chunk of any size, of blocks of any size, or a run.
+    fn append_variable(&mut self, writer: &mut SChunkWriter, is_vl: bool, draw: &mut Draw) -> Result<()> {
+        let nitems = draw.within(1..300);
+        let data = self.data(draw, nitems * self.typesize);
+        if is_vl {
+            let len = self.typesize * draw.within(1..100);
+            writer.append_vl(&data.chunks(len).collect::<Vec<_>>())?;
+        } else if draw.chance(20) {
+            writer.append_special(SpecialKind::Zeros, data.len())?;
+            self.chunks.push(vec![0; data.len()]);
+            return Ok(());
+        } else {
+            writer.append(&data)?;
+        }
+        self.chunks.push(data);
+        Ok(())
     }
 
     /// Some changes and one commit.

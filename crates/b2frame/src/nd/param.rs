@@ -29,6 +29,9 @@ pub enum NdParam {
     /// Arrays that cannot be put into one.
     #[error("an array of shape {shape:?} at {at:?} of one of {whole:?}")]
     Outside { shape: Vec<u64>, at: Vec<u64>, whole: Vec<u64> },
+    /// Items of another shape than the part that they are for.
+    #[error("items of shape {shape:?} for a part of shape {expected:?}")]
+    Shape { shape: Vec<u64>, expected: Vec<u64> },
     /// Items of another type than the caller's.
     #[error("items are {dtype}, not {wanted}")]
     Dtype { dtype: String, wanted: String },

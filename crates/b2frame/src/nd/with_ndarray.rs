@@ -1,9 +1,10 @@
 //! Parts of an array as arrays of the crate `ndarray` (feature `ndarray`).
 
-use ndarray::{Array, ArrayD, Dimension, IxDyn};
+use ndarray::{Array, ArrayD, ArrayView, Dimension, IxDyn};
 
 use super::array::NdArray;
 use super::geometry::as_len;
+use super::writer::NdWriter;
 use super::{Element, NdParam, Selection};
 use crate::error::Result;
 
@@ -38,5 +39,37 @@ impl NdArray {
         let items = self.read_slice(selection)?;
         let array = ArrayD::from_shape_vec(IxDyn(&shape), items).map_err(|_| wrong(ndim))?;
         Ok(array.into_dimensionality().map_err(|_| wrong(ndim))?)
+    }
+}
+
+impl NdWriter {
+    /// Writes an array of the crate `ndarray`, in whatever order its items are in memory.
+    ///
+    /// ```
+    /// # use b2frame::{NdParams, NdWriter};
+    /// let mut writer = NdWriter::in_memory(&NdParams::new(&[2, 3], "<i4".parse()?))?;
+    /// let items = ndarray::array![[1, 2], [3, 4]];
+    /// writer.write_ndarray((.., 1..), items.t())?;
+    /// assert_eq!(writer.finish()?.read::<i32>()?, [0, 1, 3, 0, 2, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`NdParam::Shape`] if the part has another shape, or as [`write_slice`](Self::write_slice).
+    pub fn write_ndarray<T: Element, D: Dimension>(
+        &mut self,
+        selection: impl Into<Selection>,
+        items: ArrayView<'_, T, D>,
+    ) -> Result<()> {
+        let selection = selection.into();
+        let expected = selection.shape(self.shape())?;
+        let shape: Vec<u64> = items.shape().iter().map(|len| *len as u64).collect();
+        if shape != expected {
+            return Err(NdParam::Shape { shape, expected }.into());
+        }
+        match items.as_slice() {
+            Some(items) => self.write_slice(selection, items),
+            None => self.write_slice(selection, &items.iter().copied().collect::<Vec<T>>()),
+        }
     }
 }

@@ -127,6 +127,12 @@ fn arrays_of_ndarray() {
     let column: Array1<u16> = array.read_ndarray((.., -1)).unwrap();
     assert_eq!(column, of![4, 8, 12]);
     assert_eq!(array.read_ndarray::<u16, _>(..).map(|a: ArrayD<u16>| a.shape().to_vec()).unwrap(), [3, 4]);
+    let mut writer = b2frame::NdWriter::in_memory(&array.params().unwrap()).unwrap();
+    writer.write_ndarray((.., -1), of![7_u16, 8, 9].view()).unwrap();
+    let shape = writer.write_ndarray((.., -1), of![7_u16, 8].view()).unwrap_err();
+    let expected = NdParam::Shape { shape: vec![2], expected: vec![3] };
+    assert!(matches!(shape, Error::Param(Param::Nd(param)) if param == expected));
+    assert_eq!(writer.finish().unwrap().read_slice::<u16>((1,)).unwrap(), [0, 0, 0, 8]);
     let wrong: Result<Array1<u16>, Error> = array.read_ndarray(..);
     assert!(matches!(wrong, Err(Error::Param(Param::Nd(NdParam::Dims { given: 1, ndim: 2 })))));
 }

@@ -94,6 +94,9 @@ pub(crate) struct DecompressArgs {
     pub(crate) format: Option<RestoredFormat>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Do not look at the checksums of Bloscpack files; frames and chunks have none
+    #[arg(long, conflicts_with = "rm", help_heading = "Limits")]
+    pub(crate) no_check: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
@@ -107,6 +110,11 @@ pub(crate) enum RestoredFormat {
     Raw,
     /// An array as NumPy keeps it.
     Npy,
+}
+
+/// Whether checksums are looked at, when `no_check` was said or not.
+pub(crate) fn digests(no_check: bool) -> bloscpack::Digests {
+    if no_check { bloscpack::Digests::Ignore } else { bloscpack::Digests::Check }
 }
 
 /// Options of `cat`.
@@ -129,6 +137,9 @@ pub(crate) struct CatArgs {
     /// Write binary data to a terminal
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,
+    /// Do not look at the checksums of Bloscpack files; frames and chunks have none
+    #[arg(long, help_heading = "Limits")]
+    pub(crate) no_check: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
@@ -158,6 +169,9 @@ pub(crate) struct ShowArgs {
     /// Comma-separated values
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) csv: bool,
+    /// Do not look at the checksums of Bloscpack files; frames and chunks have none
+    #[arg(long, help_heading = "Limits")]
+    pub(crate) no_check: bool,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use b2frame::ReadOptions;
 use blosc_chunk::DParams;
 use blosc_io::{ReadAt, Windowed};
-use bloscpack::{BlpFile, Checksum};
+use bloscpack::{BlpFile, Checksum, Digests};
 
 use crate::error::{Doing, Error, Result};
 
@@ -28,14 +28,19 @@ impl Blp {
     /// # Errors
     ///
     /// When its headers make no sense.
-    pub(crate) fn open(store: Arc<dyn ReadAt>, offset: u64, dparams: DParams) -> Result<Self> {
+    pub(crate) fn open(
+        store: Arc<dyn ReadAt>,
+        offset: u64,
+        dparams: DParams,
+        digests: Digests,
+    ) -> Result<Self> {
         let store: Arc<dyn ReadAt> = if offset == 0 {
             store
         } else {
             let len = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(offset);
             Arc::new(Windowed::new(store, offset, len).map_err(Error::io(Doing::Open))?)
         };
-        let options = bloscpack::ReadOptions::default().dparams(dparams);
+        let options = bloscpack::ReadOptions::default().dparams(dparams).digests(digests);
         let file = BlpFile::with_options(store, options)?;
         let nbytes = file.nbytes()?;
         let largest = match file.header().chunk_size() {

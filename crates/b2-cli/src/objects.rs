@@ -18,6 +18,7 @@ use std::{
 use b2frame::{FrameHeader, Kind, OpenOptions, SChunk, probe};
 use blosc_chunk::{ChunkHeader, DParams};
 use blosc_io::{FileStore, MemStore, ReadAt};
+use bloscpack::Digests;
 
 use crate::{
     blp::Blp,
@@ -39,6 +40,8 @@ pub(crate) struct Objects {
     /// The directory of a sparse frame, of which the source is the index file.
     folder: Option<PathBuf>,
     dparams: DParams,
+    /// Whether the checksums of Bloscpack files are looked at.
+    digests: Digests,
     /// Where the next object starts (bytes).
     at: u64,
     /// Objects still wanted; `None` for all.
@@ -93,13 +96,28 @@ impl Objects {
         }
     }
 
+    /// With checksums looked at or not.
+    pub(crate) fn digests(self, digests: Digests) -> Self {
+        Self { digests, ..self }
+    }
+
     /// The objects in a store.
     pub(crate) fn of(store: Arc<dyn ReadAt>, dparams: DParams) -> Self {
         Self::new(Source::Stored(store), 0, dparams)
     }
 
     fn new(source: Source, at: u64, dparams: DParams) -> Self {
-        Self { source, folder: None, dparams, at, wanted: None, first: true, named: false, trailing: 0 }
+        Self {
+            source,
+            folder: None,
+            dparams,
+            digests: Digests::Check,
+            at,
+            wanted: None,
+            first: true,
+            named: false,
+            trailing: 0,
+        }
     }
 
     /// Standard input; a file in its place is read as a file.
@@ -184,7 +202,7 @@ impl Objects {
                 }))
             }
             FoundKind::Chunk => Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?)),
-            FoundKind::Blp => Object::Blp(Box::new(Blp::open(store, found.at, dparams)?)),
+            FoundKind::Blp => Object::Blp(Box::new(Blp::open(store, found.at, dparams, self.digests)?)),
         };
         self.at = self.at.saturating_add(object.stored());
         self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(1));

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = Objects::open(origin, cx.dparams())?;
+    let mut objects = Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     let first = objects.next()?;
     let mut out = Sink::stdout_for_text(args.force);
     let mut selection = Selection::new(args, first.as_ref());

@@ -56,7 +56,7 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
         data::check_kind(path, &args.output)?;
     }
     let start = Instant::now();
-    let mut objects = Objects::open(origin, cx.dparams())?;
+    let mut objects = Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     let first = objects.next()?;
     let format = format(args, origin, first.as_ref());
     let naming = if format == RestoredFormat::Npy { Naming::Npy } else { Naming::Strip };

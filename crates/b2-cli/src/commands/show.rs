@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = Objects::open(origin, cx.dparams())?;
+    let mut objects = Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     while let Some(object) = objects.next()? {
         let part = match object {
             Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {

@@ -7,7 +7,7 @@ use crate::session::{Dir, snapshot};
 /// A file of the original in a folder of its own.
 fn with(name: &str) -> Dir {
     let dir = Dir::new();
-    dir.write("x.blp", std::fs::read(path(&format!("bloscpack/{name}.blp"))).unwrap());
+    dir.write("x.blp", std::fs::read(path(format!("bloscpack/{name}.blp"))).unwrap());
     dir
 }
 

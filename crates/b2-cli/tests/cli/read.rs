@@ -183,3 +183,19 @@ fn a_reader_that_goes_away_ends_the_work_quietly() {
         assert_eq!(output.stderr, b"", "{line}");
     }
 }
+
+#[test]
+fn checksums_may_be_passed_over_but_not_when_the_input_goes() {
+    let dir = Dir::new();
+    let mut file = std::fs::read(path("bloscpack/old_0110_lost_tail.blp")).unwrap();
+    *file.last_mut().unwrap() ^= 1;
+    dir.write("c.blp", &file);
+    assert_eq!(dir.b2("cat c.blp").code, Some(1));
+    let content = dir.b2("cat --no-check c.blp").ok().stdout;
+    assert_eq!(content.len(), 19_988);
+    dir.b2("d --no-check -o back c.blp").ok();
+    assert!(dir.read("back") == content);
+    dir.b2("show --no-check c.blp").ok();
+    assert_eq!(dir.b2("d --no-check --rm -f -o back c.blp").code, Some(2));
+    assert_eq!(dir.b2("verify c.blp").code, Some(1));
+}

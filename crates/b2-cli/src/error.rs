@@ -106,8 +106,14 @@ pub(crate) enum Error {
     /// A chunk is not cut into chunks.
     #[error("one chunk holds all data, so that there is no chunk size to choose")]
     OneChunk,
-    /// A chunk has no place for metadata.
-    #[error("a chunk has no metalayers")]
+    /// What went into a pipe is gone.
+    #[error("what has gone into a pipe cannot be read back")]
+    VerifyPipe,
+    /// Only one format has a choice of checksums.
+    #[error("frames and chunks have no checksums to choose")]
+    NoChecksum,
+    /// Chunks and Bloscpack files have no place for metalayers.
+    #[error("a chunk or a Bloscpack file has no metalayers")]
     NoMetadata,
     /// The metalayer of arrays, which says how chunks are laid out.
     #[error("the metalayer {name:?} is what makes a frame an array, and not for choice")]
@@ -324,6 +330,8 @@ impl Error {
             Self::ArrayPipe => "name the file, use -M to allow more, or choose other --chunks",
             Self::ArrayOptions => "use --chunks and --blocks, or --format b2frame",
             Self::NoMetadata => "use --format b2frame",
+            Self::NoChecksum => "use --format blp",
+            Self::VerifyPipe => "use -o to name a file",
             Self::OneChunk => "leave out -z, or --format chunk",
             Self::FrameForTarget { .. } => "use --format chunk",
             Self::Lossy { .. } => "use --lossy if this is meant",

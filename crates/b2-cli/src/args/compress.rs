@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use blosc_chunk::{CodecId, Pipeline, Target};
 use blosc_dtype::Dtype;
+use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
 use super::{GeneralArgs, InputArgs, OutputArgs, level::LevelArgs};
@@ -81,6 +82,10 @@ pub(crate) struct TuningArgs {
     /// Metalayers from a JSON file with the keys metalayers and vlmetalayers, as `b2 info --json` prints them
     #[arg(long, value_name = "FILE", help_heading = "Metadata")]
     pub(crate) meta_file: Option<PathBuf>,
+    /// Checksum of the chunks of a Bloscpack file: none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
+    /// [default: adler32]
+    #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
+    pub(crate) checksum: Option<Checksum>,
     /// Read back and compare before success is reported (always done with --rm)
     #[arg(long, help_heading = "Output")]
     pub(crate) verify: bool,
@@ -134,6 +139,8 @@ pub(crate) enum CompressedFormat {
     B2nd,
     /// One chunk and nothing else, as Zarr stores them.
     Chunk,
+    /// A Bloscpack file.
+    Blp,
 }
 
 /// What is wrong with the value of an option.
@@ -173,6 +180,10 @@ fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
         .or_else(by_number)
         .ok_or_else(|| ValueError::Codec { name: name.to_owned() })?;
     Ok(CodecChoice { id, meta })
+}
+
+fn parse_checksum(text: &str) -> Result<Checksum, bloscpack::Param> {
+    if text == "none" { Ok(Checksum::None) } else { text.parse() }
 }
 
 fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {

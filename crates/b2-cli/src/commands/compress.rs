@@ -1,10 +1,11 @@
-//! `b2 compress`: files and pipes into frames, or each into one chunk.
+//! `b2 compress`: files and pipes into frames, or each into one chunk or a Bloscpack file.
 //!
 //! A file becomes one frame, written where it will be renamed from. A pipe has no end to go back to, and the header
 //! of a frame, which comes first, is known last: so a pipe gets a sequence of frames, each made in memory from
 //! [`PIECE`] bytes of data.
 
 mod array;
+mod blp;
 mod chunk;
 mod metadata;
 
@@ -19,6 +20,7 @@ use std::{
 use b2frame::{CompressOptions, FrameParams, FrameWriter, Totals, compress_stream};
 use blosc_chunk::{CParams, CodecId, Dict, Registries, SplitMode, Target as Reader};
 use blosc_io::{FileStore, MemStore};
+use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
@@ -80,8 +82,8 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
 fn format(args: &CompressArgs) -> Option<CompressedFormat> {
     let by_name = || {
         let name = args.output.output.as_ref()?.as_os_str().as_encoded_bytes();
-        let formats = [CompressedFormat::B2frame, CompressedFormat::B2nd, CompressedFormat::Chunk];
-        formats.into_iter().find(|format| name.ends_with(format.suffix().as_bytes()))
+        let formats = CompressedFormat::value_variants();
+        formats.iter().copied().find(|format| name.ends_with(format.suffix().as_bytes()))
     };
     args.tuning.format.or_else(by_name)
 }
@@ -92,6 +94,7 @@ impl CompressedFormat {
             Self::B2frame => targets::SUFFIX,
             Self::B2nd => targets::ARRAY_SUFFIX,
             Self::Chunk => targets::CHUNK_SUFFIX,
+            Self::Blp => targets::BLP_SUFFIX,
         }
     }
 
@@ -100,16 +103,23 @@ impl CompressedFormat {
             Self::B2frame => "b2frame",
             Self::B2nd => "b2nd",
             Self::Chunk => "chunk",
+            Self::Blp => "blp",
         }
     }
 }
 
 /// What makes no sense for any input.
 fn check(args: &CompressArgs) -> Result<()> {
-    match format(args) {
+    let format = format(args);
+    if args.tuning.checksum.is_some() && format != Some(CompressedFormat::Blp) {
+        return Err(Error::NoChecksum);
+    }
+    match format {
         Some(CompressedFormat::Chunk) if args.tuning.chunk_size.is_some() => return Err(Error::OneChunk),
-        Some(CompressedFormat::Chunk) if Metadata::is_wanted(&args.tuning) => return Err(Error::NoMetadata),
-        Some(CompressedFormat::Chunk) => {}
+        Some(CompressedFormat::Chunk | CompressedFormat::Blp) if Metadata::is_wanted(&args.tuning) => {
+            return Err(Error::NoMetadata);
+        }
+        Some(CompressedFormat::Chunk | CompressedFormat::Blp) => {}
         _ if args.tuning.target < Reader::Blosc2_0 => {
             return Err(Error::FrameForTarget { target: args.tuning.target });
         }
@@ -190,7 +200,7 @@ fn tell(
     cx: &Context,
 ) {
     let chunks = match format {
-        CompressedFormat::B2frame => {
+        CompressedFormat::B2frame | CompressedFormat::Blp => {
             format!("chunks of {}", cx.console.units().size(params.chunksize as u64))
         }
         CompressedFormat::B2nd => "an array".to_owned(),
@@ -270,6 +280,7 @@ impl Work<'_> {
             CompressedFormat::B2frame => self.frame_to_file(data, staged.handle()?, target)?,
             CompressedFormat::B2nd => self.array_to_file(data, staged.handle()?, target)?,
             CompressedFormat::Chunk => self.chunk_to_file(data, staged.handle()?, target)?,
+            CompressedFormat::Blp => self.blp_to_file(data, staged.handle()?, target)?,
         };
         if args.output.rm || args.tuning.verify {
             staged.sync()?;
@@ -317,6 +328,7 @@ impl Work<'_> {
                 self.check_piece(chunk, &digest)?;
                 counts
             }
+            CompressedFormat::Blp => self.blp_to_stream(data, &mut out)?,
         };
         out.finish()?;
         Ok(counts)
@@ -398,6 +410,7 @@ impl Work<'_> {
         let ratio = size::ratio(nbytes, stored);
         let Some(output) = output.map(|path| path.display().to_string()) else {
             let pieces = match frames {
+                _ if self.format == CompressedFormat::Blp => "a Bloscpack file".to_owned(),
                 0 => "one chunk".to_owned(),
                 1 => "1 frame".to_owned(),
                 frames => format!("{frames} frames"),

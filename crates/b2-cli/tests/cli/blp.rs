@@ -2,7 +2,7 @@
 
 use blosc_testdata::fixture::path;
 
-use crate::session::{Dir, snapshot};
+use crate::session::{Dir, snapshot, walk};
 
 /// A file of the original in a folder of its own.
 fn with(name: &str) -> Dir {
@@ -94,7 +94,7 @@ fn every_sample_is_sound_and_decompressed_the_same_by_all_ways() {
     assert!(names.len() > 70);
     let dir = Dir::new();
     for name in &names {
-        let file = path(&format!("bloscpack/{name}"));
+        let file = path(format!("bloscpack/{name}"));
         let bytes = std::fs::read(&file).unwrap();
         dir.write("x.blp", &bytes);
         let verify = dir.b2("verify x.blp");
@@ -180,4 +180,84 @@ fn removing_the_input_must_not_lose_metadata() {
     ");
     dir.b2("d --rm -f x.blp").ok();
     assert_eq!(dir.names(), ["x"]);
+}
+
+#[test]
+fn compress_writes_what_every_reader_of_the_format_knows() {
+    let dir = Dir::new();
+    let data = walk(100_000);
+    dir.write("data", &data);
+    dir.b2("c --format blp -z 64K -t 4 --checksum sha256 --verify data").ok();
+    assert_eq!(dir.names(), ["data", "data.blp"]);
+    assert_eq!(dir.b2("cat data.blp").ok().stdout, data);
+    assert!(dir.b2("verify data.blp").ok().text().contains("OK (decoded; sha256 of 7 chunks checked)"));
+    let info = dir.b2("info --json data.blp").ok();
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    let header =
+        ["nchunks", "chunk_size", "last_chunk", "max_app_chunks", "typesize"].map(|key| info[key].as_u64());
+    assert_eq!(header, [7, 65536, 400_000 - 6 * 65536, 70, 4].map(Some));
+    assert_eq!((&info["codec"], &info["offsets"]), (&"zstd".into(), &true.into()));
+    // The name can say it, and no data make a file, too.
+    dir.write("none", b"");
+    dir.b2("c -o none.blp none").ok();
+    assert_eq!(dir.read("none.blp").len(), 140);
+    dir.b2("c --rm --format blp data -o other.blp").ok();
+    dir.b2("d other.blp -o data").ok();
+    assert_eq!(dir.read("data"), data);
+}
+
+#[test]
+fn pipes_get_files_that_do_not_tell_how_many_chunks_there_are() {
+    let dir = Dir::new();
+    let data = walk(100_000);
+    let packed = dir.b2_with("c --format blp -t 4 -z 100K", &data).ok();
+    assert_eq!(packed.stdout[16..24], [255; 8]);
+    assert_eq!(dir.b2_with("cat", &packed.stdout).ok().stdout, data);
+    dir.write("data", &data);
+    // The size of a file is known, and so is the number of chunks; there is no way back to the offsets.
+    let packed = dir.b2("c --format blp -c data").ok();
+    assert_eq!(packed.stdout[16], 1);
+    assert_eq!(packed.stdout[5], 0);
+}
+
+#[test]
+fn what_a_blp_cannot_be_is_refused() {
+    let dir = Dir::new();
+    dir.write("data", walk(1000));
+    snapshot!(dir.b2("c --format blp --meta a=1 data"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a chunk or a Bloscpack file has no metalayers
+    hint: use --format b2frame
+    ");
+    snapshot!(dir.b2("c --checksum md5 data"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: frames and chunks have no checksums to choose
+    hint: use --format blp
+    ");
+    snapshot!(dir.b2("c --format blp --verify -c data"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: data: what has gone into a pipe cannot be read back
+    hint: use -o to name a file
+    ");
+    snapshot!(dir.b2("c --format blp --checksum sha3 data"), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    error: invalid value 'sha3' for '--checksum <KIND>': checksum "sha3", known are None, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
+
+    For more information, try '--help'.
+    "#);
+    snapshot!(dir.b2("c --format blp --filter delta data"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: data: chunk 0 at byte 0: blosc-1.14 chunks cannot have the filters delta
+    ");
+    assert_eq!(dir.names(), ["data"]);
 }

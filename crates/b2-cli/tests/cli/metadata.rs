@@ -60,7 +60,7 @@ fn metadata_that_cannot_be_written_is_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: a chunk has no metalayers
+    b2: a chunk or a Bloscpack file has no metalayers
     hint: use --format b2frame
     ");
     for (line, code) in [

@@ -43,7 +43,7 @@ pub(super) fn layout(
         return Err(Error::ArrayOptions);
     }
     match (given, format) {
-        (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk)) => Ok(None),
+        (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk | CompressedFormat::Blp)) => Ok(None),
         (Some((dtype, shape)), _) => {
             let (dtype, shape) = (dtype.clone(), shape.0.clone());
             Ok(Some(NpyHeader { dtype, fortran_order: false, shape, len: 0 }))

@@ -1,0 +1,108 @@
+//! One Bloscpack file of one input: to a pipe without the number of chunks and without offsets, as the format allows.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    path::Path,
+};
+
+use blosc_chunk::Target as Reader;
+use bloscpack::{WriteOptions, Writer};
+
+use super::{Counts, Work};
+use crate::{
+    compare::{Digest, Digesting},
+    data::Data,
+    error::{Doing, Error, Result},
+    sink::Sink,
+};
+
+impl Work<'_> {
+    pub(super) fn blp_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {
+        let writer = Writer::seekable(file, self.blp_options(data.len())?)?;
+        let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
+        let (nbytes, file) = self.pack(&mut reader, writer).map_err(|error| match error {
+            Error::Blp(bloscpack::Error::Io { source, .. }) => Error::io_at(Doing::Write, target)(source),
+            other => other,
+        })?;
+        let stored = file.metadata().map_err(Error::io_at(Doing::Write, target))?.len();
+        Ok((Counts { frames: 0, nbytes, stored }, reader.take_digest()))
+    }
+
+    pub(super) fn blp_to_stream(&self, data: Data, out: &mut Sink) -> Result<Counts> {
+        if self.args.tuning.verify {
+            return Err(Error::VerifyPipe);
+        }
+        let mut to = ToSink { sink: out, stored: 0, refused: None };
+        let writer = Writer::new(&mut to, self.blp_options(data.len())?.offsets(false))?;
+        let packed = self.pack(&mut data.into_reader(), writer).map(|(nbytes, _)| nbytes);
+        // Our own error tells more than what the writer made of it.
+        let nbytes = to.refused.take().map_or(packed, Err)?;
+        Ok(Counts { frames: 0, nbytes, stored: to.stored })
+    }
+
+    fn pack<W: Write>(&self, reader: &mut dyn Read, mut writer: Writer<W>) -> Result<(u64, W)> {
+        let (mut nbytes, mut buffer) = (0, vec![0; BUFFER]);
+        loop {
+            let len = match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(len) => len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Error::io(Doing::Read)(error)),
+            };
+            writer.write_all(&buffer[..len]).map_err(unpacked)?;
+            nbytes += len as u64;
+            self.progress.add(len as u64);
+        }
+        Ok((nbytes, writer.finish()?))
+    }
+
+    fn blp_options(&self, nbytes: Option<u64>) -> Result<WriteOptions> {
+        let tuning = &self.args.tuning;
+        // Targets of Blosc2 are for frames; here they mean the newest that the format holds.
+        let cparams = self.params.cparams.clone();
+        let target = cparams.target.min(Reader::Blosc1_14);
+        let chunk_size = u32::try_from(self.params.chunksize).unwrap_or(u32::MAX);
+        let memory = self.cx.compress_options(&cparams, self.params.chunksize, 0)?;
+        Ok(WriteOptions::default()
+            .chunk_size(chunk_size)
+            .checksum(tuning.checksum.unwrap_or_default())
+            .offsets(nbytes.is_some())
+            .cparams(cparams.target(target))
+            .nbytes(nbytes)
+            .threads(memory.threads)
+            .max_memory(memory.max_memory))
+    }
+}
+
+const BUFFER: usize = 1 << 20;
+
+/// The library's own error, which it hands through `Write`.
+fn unpacked(error: io::Error) -> Error {
+    match error.downcast::<bloscpack::Error>() {
+        Ok(error) => error.into(),
+        Err(error) => Error::io(Doing::Write)(error),
+    }
+}
+
+/// A [`Sink`] as a writer that keeps the error of the sink.
+struct ToSink<'a> {
+    sink: &'a mut Sink,
+    stored: u64,
+    refused: Option<Error>,
+}
+
+impl Write for ToSink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(error) = self.sink.write(bytes) {
+            self.refused = Some(error);
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.stored += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

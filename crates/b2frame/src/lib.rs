@@ -89,7 +89,8 @@ pub use legacy::{FrameLayout, OlderCorrupt};
 pub use lock::{FrameLock, Locking};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
 pub use nd::{
-    Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdView, NdWriter, Pick, Selection,
+    ChunkPlan, Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdView, NdWriter,
+    Pick, Selection,
 };
 pub use params::{
     CompressOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions,

@@ -35,6 +35,7 @@ pub use element::Element;
 pub use meta::{MAX_NDIM, NdCorrupt, NdMeta};
 pub use param::NdParam;
 pub use params::{Fill, NdParams};
+pub use read::ChunkPlan;
 pub use select::{Pick, Selection};
 pub use view::NdView;
 pub use writer::NdWriter;

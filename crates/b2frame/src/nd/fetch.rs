@@ -32,30 +32,66 @@ pub(super) fn decode_ranges(
         return each(ranges, dest, |range, dest| schunk.decode_part(nchunk, location, range, dest, scratch));
     };
     let wrong = |source| Error::Chunk { nchunk, at: file.position(*at), source };
-    let wanted: usize = ranges.iter().map(ExactSizeIterator::len).sum();
-    if header.cbytes() > SHORT && wanted <= header.nbytes() / 2 {
-        let index = read_index(file, nchunk, *at, header)?;
-        let plans = ranges.iter().map(|range| index.plan(range.clone(), GAP));
-        let plans: Vec<Plan> = plans.collect::<Result<_, _>>().map_err(wrong)?;
-        let fetched: usize = plans.iter().flat_map(Plan::ranges).map(ExactSizeIterator::len).sum();
-        if fetched <= header.cbytes() / 2 {
-            let absolute = |range: &Range<usize>| {
-                at.saturating_add(range.start as u64)..at.saturating_add(range.end as u64)
-            };
-            let positions: Vec<_> = plans.iter().flat_map(Plan::ranges).map(absolute).collect();
-            let mut parts = file.read_ranges(&positions)?.into_iter();
-            let mut plans = plans.iter();
-            return each(ranges, dest, |_, dest| {
-                let Some(plan) = plans.next() else { return Ok(()) };
-                let parts: Vec<_> = parts.by_ref().take(plan.ranges().len()).collect();
-                index.decode(plan, &parts, dest, scratch.chunk_mut()).map_err(wrong)
-            });
-        }
+    if let Some((index, plans)) = parts(file, nchunk, *at, header, ranges)? {
+        let positions: Vec<_> = positions(*at, &plans).collect();
+        let mut parts = file.read_ranges(&positions)?.into_iter();
+        let mut plans = plans.iter();
+        return each(ranges, dest, |_, dest| {
+            let Some(plan) = plans.next() else { return Ok(()) };
+            let parts: Vec<_> = parts.by_ref().take(plan.ranges().len()).collect();
+            index.decode(plan, &parts, dest, scratch.chunk_mut()).map_err(wrong)
+        });
     }
     let (bytes, scratch) = scratch.both();
     file.read_reusing(*at, header.cbytes(), bytes)?;
     let chunk = Chunk::parse(bytes).map_err(wrong)?;
     each(ranges, dest, |range, dest| chunk.read_bytes(range, dest, scratch).map_err(wrong))
+}
+
+/// Where in its file the bytes are that [`decode_ranges`] reads of a chunk for these ranges of its data, header and block
+/// starts aside.
+pub(super) fn plan_ranges(
+    nchunk: u64,
+    location: &Location,
+    ranges: &[Range<usize>],
+) -> Result<Vec<Range<u64>>> {
+    let Location::Stored { source: file, at, header } = location else { return Ok(vec![]) };
+    let found: Vec<_> = match parts(file, nchunk, *at, header, ranges)? {
+        Some((_, plans)) => positions(*at, &plans).collect(),
+        None => core::iter::once(*at..at.saturating_add(header.cbytes() as u64)).collect(),
+    };
+    Ok(found.into_iter().map(|range| file.position(range.start)..file.position(range.end)).collect())
+}
+
+/// The parts of a chunk that hold these ranges of its data; `None` if the chunk should be read as a whole.
+fn parts(
+    file: &Source,
+    nchunk: u64,
+    at: u64,
+    header: &ChunkHeader,
+    ranges: &[Range<usize>],
+) -> Result<Option<(ChunkIndex, Vec<Plan>)>> {
+    let wanted: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+    if header.cbytes() <= SHORT || wanted > header.nbytes() / 2 {
+        return Ok(None);
+    }
+    let index = read_index(file, nchunk, at, header)?;
+    let plans = ranges.iter().map(|range| index.plan(range.clone(), GAP));
+    let plans: Vec<Plan> = plans.collect::<Result<_, _>>().map_err(|source| Error::Chunk {
+        nchunk,
+        at: file.position(at),
+        source,
+    })?;
+    let fetched: usize = plans.iter().flat_map(Plan::ranges).map(ExactSizeIterator::len).sum();
+    Ok((fetched <= header.cbytes() / 2).then_some((index, plans)))
+}
+
+/// What the plans fetch, for a chunk at a position.
+fn positions(at: u64, plans: &[Plan]) -> impl Iterator<Item = Range<u64>> {
+    let absolute = move |range: &Range<usize>| {
+        at.saturating_add(range.start as u64)..at.saturating_add(range.end as u64)
+    };
+    plans.iter().flat_map(Plan::ranges).map(absolute)
 }
 
 /// Header and block starts of a chunk, and its dictionary if there is one.

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::array::NdArray;
 use super::axis::{Axis, Product, Span, Spans, Steps, for_each_row};
-use super::fetch::decode_ranges;
+use super::fetch::{decode_ranges, plan_ranges};
 use super::geometry::{as_len, ravel, strides, unravel};
 use super::{Geometry, NdParam, Selection};
 use crate::error::{Limited, Param, Result};
@@ -84,6 +84,24 @@ impl NdArray {
                 copy(block, from, dest, to, typesize);
             }
         })
+    }
+
+    /// What reading a part would fetch, chunk by chunk. For it the headers of these chunks are read, and the block
+    /// starts of those that are fetched in parts.
+    ///
+    /// # Errors
+    /// As [`read_bytes`](Self::read_bytes), for what is read.
+    pub fn plan(&self, selection: impl Into<Selection>) -> Result<Vec<ChunkPlan>> {
+        let steps = selection.into().resolve(self.shape())?;
+        let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
+        let axes = self.stored_axes(&axes);
+        let len = as_len(self.geometry.block_nbytes());
+        let plan = |wanted: Wanted<_>| {
+            let nchunk = wanted.nchunk;
+            let location = self.schunk.locate(nchunk)?;
+            Ok(ChunkPlan { nchunk, ranges: plan_ranges(nchunk, &location, &wanted.ranges(len))? })
+        };
+        BoxBlocks::new(&self.geometry, &axes, u64::MAX).map(plan).collect()
     }
 
     /// Bytes of what these axes select, if so many may be allocated.
@@ -168,13 +186,7 @@ impl NdArray {
     fn decode_blocks<T>(&self, wanted: Wanted<T>, scratch: &mut Scratch) -> Result<(Wanted<T>, Vec<u8>)> {
         let location = self.schunk.locate(wanted.nchunk)?;
         let len = as_len(self.geometry.block_nbytes());
-        let ranges: Vec<Range<usize>> = (wanted.blocks)
-            .chunk_by(|(a, _), (b, _)| a + 1 == *b)
-            .filter_map(|run| {
-                let start = as_len(run.first()?.0).saturating_mul(len);
-                Some(start..start.saturating_add(run.len().saturating_mul(len)))
-            })
-            .collect();
+        let ranges = wanted.ranges(len);
         let mut bytes = vec![0; wanted.blocks.len().saturating_mul(len)];
         decode_ranges(&self.schunk, wanted.nchunk, &location, &ranges, &mut bytes, scratch)?;
         Ok((wanted, bytes))
@@ -185,6 +197,28 @@ impl NdArray {
 struct Wanted<T> {
     nchunk: u64,
     blocks: Vec<(u64, T)>,
+}
+
+impl<T> Wanted<T> {
+    /// The bytes of the chunk's data that blocks of `len` bytes are.
+    fn ranges(&self, len: usize) -> Vec<Range<usize>> {
+        let runs = self.blocks.chunk_by(|(a, _), (b, _)| a + 1 == *b);
+        let range = |run: &[(u64, T)]| {
+            let start = as_len(run.first()?.0).saturating_mul(len);
+            Some(start..start.saturating_add(run.len().saturating_mul(len)))
+        };
+        runs.filter_map(range).collect()
+    }
+}
+
+/// What reading a part of an array fetches of one chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChunkPlan {
+    /// Number of the chunk.
+    pub nchunk: u64,
+    /// Positions in the file (bytes), or in the chunk's own file of a sparse frame. None for a run.
+    pub ranges: Vec<Range<u64>>,
 }
 
 /// The blocks that hold what the axes select, chunk by chunk.

@@ -259,7 +259,7 @@ impl SChunkWriter {
         }
         let lock = FrameLock::exclusive(&path)?;
         let is_alone = lock.generation() == self.generation.wrapping_add(1);
-        if self.file.committed.is_some() && !(is_alone && self.schunk.reopen()?.is_none()) {
+        if !self.file.is_new && !(is_alone && self.schunk.reopen()?.is_none()) {
             let new = Self::open_unlocked(&path, &self.options)?;
             (self.schunk, self.file, self.files) = (new.schunk, new.file, new.files);
         }

@@ -44,7 +44,7 @@ impl SChunkWriter {
     /// Commits and keeps the lock.
     fn commit_held(&mut self) -> Result<()> {
         self.settle()?;
-        if self.changed == Changed::default() && self.file.committed.is_some() {
+        if self.changed == Changed::default() && !self.file.is_new {
             return Ok(());
         }
         if self.files.is_some() {
@@ -102,7 +102,7 @@ impl SChunkWriter {
 
     /// Index and trailer behind everything, then the header.
     fn commit_data(&mut self) -> Result<()> {
-        let is_new = self.file.committed.is_none();
+        let is_new = self.file.is_new;
         let (mut header, start) = (self.schunk.header.clone(), self.file.end());
         let mut index_len = self.schunk.index.cbytes();
         let mut bytes = vec![];
@@ -155,7 +155,7 @@ impl SChunkWriter {
         let mut header = self.schunk.header.clone();
         let header_len = u64::from(header.header_len);
         let trailer = trailer::around(&self.schunk.vlmeta)?;
-        if self.changed.chunks || self.changed.vlmeta || self.file.committed.is_none() {
+        if self.changed.chunks || self.changed.vlmeta || self.file.is_new {
             self.vacate(trailer.len() as u64)?;
             self.file.write(header_len, &trailer)?;
             self.file.sync()?;
@@ -170,9 +170,10 @@ impl SChunkWriter {
     /// Writes the header, which is what makes a commit, and takes the frame for committed.
     fn write_header(&mut self, header: FrameHeader, index_len: u64) -> Result<()> {
         let mut bytes = header.encode().to_vec();
-        if self.changed.meta || self.file.committed.is_none() {
+        if self.changed.meta || self.file.is_new {
             bytes.extend_from_slice(self.schunk.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
         }
+        self.file.protect(header.frame_len);
         self.file.write(0, &bytes)?;
         self.file.sync()?;
         self.adopt(header, index_len);
@@ -192,7 +193,7 @@ impl SChunkWriter {
 
     /// Moves away what readers need of the first bytes behind the header, in a commit of its own.
     fn vacate(&mut self, nbytes: u64) -> Result<()> {
-        let Some(frame_len) = self.file.committed else { return Ok(()) };
+        let Some(frame_len) = self.file.committed.filter(|_| !self.file.is_new) else { return Ok(()) };
         self.file.cut(frame_len)?;
         let options = EditOptions { durability: self.file.durability(), ..EditOptions::default() };
         let options = EditOptions { open: self.schunk.options.clone().offset(self.file.base()), ..options };

@@ -26,6 +26,8 @@ pub(super) struct FrameFile {
     base: u64,
     /// Length of the frame that readers see; nothing for one that was never committed (bytes).
     pub(super) committed: Option<u64>,
+    /// Whether there was no commit yet.
+    pub(super) is_new: bool,
     /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
     end: u64,
     durability: Durability,
@@ -35,12 +37,20 @@ impl FrameFile {
     /// For a frame that is not there yet, with a header of so many bytes.
     pub(super) fn new(store: Box<dyn WriteAt>, header_len: u64, durability: Durability) -> Self {
         let store = Shared::new(store);
-        Self { store, path: None, base: 0, committed: None, end: header_len, durability }
+        Self { store, path: None, base: 0, committed: None, is_new: true, end: header_len, durability }
     }
 
     /// For a frame of so many bytes.
     pub(super) fn of(store: Shared, base: u64, frame_len: u64, durability: Durability) -> Self {
-        Self { store, path: None, base, committed: Some(frame_len), end: frame_len, durability }
+        Self {
+            store,
+            path: None,
+            base,
+            committed: Some(frame_len),
+            is_new: false,
+            end: frame_len,
+            durability,
+        }
     }
 
     /// Refuses a frame that is followed by something which must not be overwritten. What an interrupted writer left
@@ -86,7 +96,7 @@ impl FrameFile {
 
     /// Whether nothing was written yet to a frame that is not there yet.
     pub(super) fn is_untouched(&self, header_len: u64) -> bool {
-        self.committed.is_none() && self.end == header_len
+        self.is_new && self.end == header_len
     }
 
     /// Writes behind everything that readers see, and says where that is (bytes from the frame's start).
@@ -120,9 +130,17 @@ impl FrameFile {
         Ok(())
     }
 
+    /// Notes that readers may see a frame of so many bytes from now on, or still the old one: a write that failed may
+    /// have been done. Nothing of either is overwritten or cut off.
+    pub(super) fn protect(&mut self, frame_len: u64) {
+        self.committed = self.committed.map(|committed| committed.max(frame_len)).or(Some(frame_len));
+        self.end = self.end.max(frame_len);
+    }
+
     /// Notes that readers see a frame of so many bytes now.
     pub(super) fn commit(&mut self, frame_len: u64) {
         self.committed = Some(frame_len);
+        self.is_new = false;
         self.end = frame_len;
     }
 

@@ -451,3 +451,81 @@ fn a_full_disk_loses_nothing_and_can_be_tried_again() {
     let schunk = writer.finish().unwrap();
     assert_eq!(schunk.decode_chunk(1).unwrap(), [2; 64]);
 }
+
+/// A store that does what it is told, and then says that it failed.
+struct Liar {
+    inner: MemStore,
+    lies: Arc<core::sync::atomic::AtomicBool>,
+    copy: Arc<std::sync::Mutex<Vec<u8>>>,
+}
+
+impl blosc_io::ReadAt for Liar {
+    fn len(&self) -> std::io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        self.inner.read_at(at, buf)
+    }
+}
+
+impl WriteAt for Liar {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.inner.write_at(at, bytes)?;
+        self.copy.lock().unwrap().clone_from(&self.inner.as_bytes().to_vec());
+        let lies = at == 0 && self.lies.load(core::sync::atomic::Ordering::Relaxed);
+        if lies { Err(std::io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+    }
+
+    fn set_len(&mut self, len: u64) -> std::io::Result<()> {
+        self.inner.set_len(len)?;
+        self.copy.lock().unwrap().clone_from(&self.inner.as_bytes().to_vec());
+        Ok(())
+    }
+
+    fn sync(&mut self, what: blosc_io::Sync) -> std::io::Result<()> {
+        self.inner.sync(what)
+    }
+}
+
+#[test]
+fn a_header_that_may_have_been_written_is_believed_neither_way() {
+    let frame = b2frame::to_cframe(&[1; 64], &FrameParams::default().chunksize(64)).unwrap();
+    let lies = Arc::new(core::sync::atomic::AtomicBool::new(true));
+    let copy = Arc::new(std::sync::Mutex::new(frame.clone()));
+    let store = Liar { inner: MemStore::new(frame), lies: Arc::clone(&lies), copy: Arc::clone(&copy) };
+    let mut writer = SChunkWriter::open_in(Box::new(store), &EditOptions::default()).unwrap();
+    writer.append(&[2; 64]).unwrap();
+    assert!(writer.commit().is_err());
+    let state = || open(MemStore::new(copy.lock().unwrap().clone()));
+    assert_eq!(state().decode_chunk(1).unwrap(), [2; 64]);
+    // Whatever comes now must not touch what was written.
+    writer.append(&[3; 64]).unwrap();
+    assert_eq!(state().decode_chunk(1).unwrap(), [2; 64]);
+    assert!(writer.commit().is_err());
+    lies.store(false, core::sync::atomic::Ordering::Relaxed);
+    writer.commit().unwrap();
+    writer.append(&[4; 64]).unwrap();
+    drop(writer);
+    assert_eq!(state().nchunks(), 3);
+    assert!(state().verify(&b2frame::VerifyOptions::default(), |_| {}).is_ok());
+}
+
+#[test]
+fn the_first_commit_can_be_tried_again() {
+    for data in [&[][..], &[1; 64]] {
+        let lies = Arc::new(core::sync::atomic::AtomicBool::new(true));
+        let copy = Arc::new(std::sync::Mutex::new(vec![]));
+        let store = Liar { inner: MemStore::default(), lies: Arc::clone(&lies), copy: Arc::clone(&copy) };
+        let params = FrameParams::default().chunksize(64).metalayer("m", *b"meta");
+        let mut writer = SChunkWriter::create_in(Box::new(store), &params).unwrap();
+        writer.append(data).unwrap();
+        assert!(writer.commit().is_err());
+        // What the first try wrote is not relied on.
+        copy.lock().unwrap().clear();
+        lies.store(false, core::sync::atomic::Ordering::Relaxed);
+        writer.commit().unwrap();
+        let schunk = open(MemStore::new(copy.lock().unwrap().clone()));
+        assert_eq!((schunk.nbytes(), schunk.meta().len()), (data.len() as u64, 1));
+    }
+}

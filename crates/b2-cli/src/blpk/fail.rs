@@ -99,7 +99,12 @@ impl fmt::Display for Failure {
 
 impl From<bloscpack::Error> for Failure {
     fn from(error: bloscpack::Error) -> Self {
-        Self::new(chain(&error))
+        // Our own sink put its error inside.
+        let bloscpack::Error::Io { source, .. } = &error else { return Self::new(chain(&error)) };
+        let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<crate::error::Error>());
+        let is_closed = inner.is_some_and(crate::error::Error::is_closed_pipe);
+        let kind = if is_closed { Kind::ClosedPipe } else { Kind::Error };
+        Self { text: chain(&error), kind }
     }
 }
 

@@ -98,6 +98,21 @@ fn pipes_work_in_both_directions() {
 }
 
 #[test]
+fn nobody_needs_to_read_to_the_end() {
+    let dir = Dir::new();
+    dir.write("large", &vec![7; 3_000_000]);
+    for line in ["c -l 0 large -", "d large.blp -"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_blpk"));
+        command.args(line.split_whitespace()).current_dir(dir.0.path()).stdin(Stdio::null());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{line}");
+        dir.run("c -l 0 large");
+    }
+}
+
+#[test]
 fn parts_are_decompressed_alone() {
     let dir = Dir::new();
     dir.ok("c -z 3K data");

@@ -142,6 +142,10 @@ def bcolz_table_content(r):
 @op
 def bcolz_query(r):
     table = bcolz.open(r["root"], mode="r")
-    found = table.fetchwhere(r["expr"], outcols=r["names"], out_flavor="numpy")
+    try:
+        found = table.fetchwhere(r["expr"], outcols=r["names"], out_flavor="numpy")
+    except StopIteration:
+        # So it says that no row was found.
+        return dict(len=0), *[b"" for _ in r["names"]]
     columns = [numpy.ascontiguousarray(found[name]).tobytes() for name in r["names"]]
     return dict(len=len(found)), *columns

@@ -100,6 +100,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "bcolz-write", share: 30, scope: CHUNK, run: bcolz::write },
     Kind { name: "bcolz-table-read", share: 20, scope: CHUNK, run: bcolz::table_read },
     Kind { name: "bcolz-table-write", share: 20, scope: CHUNK, run: bcolz::table_write },
+    Kind { name: "bcolz-query", share: 10, scope: CHUNK, run: bcolz::query },
 ];
 
 /// What a case needs besides its parameters; one for each thread.

@@ -3,9 +3,11 @@
 
 mod arrays;
 mod items;
+mod queries;
 mod tables;
 
 pub(super) use arrays::{read, write};
+pub(super) use queries::query;
 pub(super) use tables::{read as table_read, write as table_write};
 
 use std::{fs, io::ErrorKind, path::PathBuf};

@@ -1,0 +1,103 @@
+//! Queries: what `fetchwhere` of the original finds.
+
+use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype, store::Durability};
+use serde_json::json;
+
+use super::super::{Bench, Case, Verdict, case::Draw, compare};
+use super::fresh;
+use crate::failure::{Context, Result, fail};
+
+const COLUMNS: [(&str, &str); 4] = [("i", "int32"), ("k", "int64"), ("f", "float64"), ("s", "|S2")];
+
+/// Random conditions on a table of ours; both find the same rows.
+pub(in super::super) fn query(bench: &mut Bench, case: &Case) -> Result<Verdict> {
+    let mut draw = Draw::new(case.recipe.seed.into(), "bcolz-query", 0);
+    let root = fresh(bench)?;
+    make(&root, &mut draw)?;
+    let table = CTable::open(&root)?;
+    for _ in 0..5 {
+        let expr = condition(&mut draw, 3);
+        let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).filter(|_| draw.chance(60)).collect();
+        let names = if names.is_empty() { vec!["k"] } else { names };
+        let request = json!({
+            "op": "bcolz_query", "root": root.to_string_lossy(), "expr": expr, "names": names,
+        });
+        let theirs = bench.oracle.ask(request, &[]).at(&expr)?;
+        let ours = find(&table, &expr, &names).at(&expr)?;
+        if theirs.facts["len"] != ours.0 {
+            return fail(format!("{expr}: they find {} rows, we {}", theirs.facts["len"], ours.0));
+        }
+        for ((name, theirs), ours) in names.iter().zip(&theirs.parts).zip(&ours.1) {
+            compare("the rows", theirs, ours).at(name).at(&expr)?;
+        }
+    }
+    Ok(Verdict::Equal)
+}
+
+fn make(root: &std::path::Path, draw: &mut Draw) -> Result<()> {
+    // bcolz finds an error in a table without rows.
+    let len = 1 + draw.any_size(12);
+    let mut options = Vec::new();
+    for (name, dtype) in COLUMNS {
+        let chunklen = Some(1 + draw.any_size(10) as u64);
+        let new =
+            CreateOptions::new(Dtype::parse(dtype)?).chunklen(chunklen).durability(Durability::ProcessDeath);
+        options.push((name, new));
+    }
+    let small = |draw: &mut Draw| i32::try_from(draw.within(0..100)).unwrap_or(0) - 50;
+    let [mut i, mut k, mut f, mut s] = [const { Vec::new() }; 4];
+    for _ in 0..len {
+        i.extend(small(draw).to_le_bytes());
+        k.extend(i64::from(small(draw)).to_le_bytes());
+        f.extend((f64::from(small(draw)) / 4.0).to_le_bytes());
+        s.extend([b"abc"[draw.within(0..3)], b"\0x"[draw.within(0..2)]]);
+    }
+    let mut writer = CTableWriter::create(root, &options)?;
+    writer.append(&[&i, &k, &f, &s])?;
+    Ok(writer.finish()?)
+}
+
+/// A condition in the language that both know.
+fn condition(draw: &mut Draw, depth: usize) -> String {
+    if depth > 0 && draw.chance(60) {
+        let (left, right) = (condition(draw, depth - 1), condition(draw, depth - 1));
+        return match draw.within(0..3) {
+            0 => format!("({left}) & ({right})"),
+            1 => format!("({left}) | ({right})"),
+            _ => format!("~({left})"),
+        };
+    }
+    let op = draw.pick(&["<", "<=", ">", ">=", "==", "!="]);
+    if draw.chance(15) {
+        // numexpr knows byte strings only as literals of bytes.
+        return format!("s {op} b'{}'", draw.pick(&["a", "b", "bx", "c"]));
+    }
+    // A condition without columns is none for bcolz.
+    let column = draw.pick(&["i", "k", "f"]);
+    format!("({column} + {}) {op} {}", number(draw, 1), number(draw, 1))
+}
+
+fn number(draw: &mut Draw, depth: usize) -> String {
+    if depth > 0 && draw.chance(50) {
+        let op = draw.pick(&["+", "-", "*"]);
+        return format!("({} {op} {})", number(draw, depth - 1), number(draw, depth - 1));
+    }
+    match draw.within(0..5) {
+        0 => "i".to_owned(),
+        1 => "k".to_owned(),
+        2 => "f".to_owned(),
+        3 => draw.within(0..50).to_string(),
+        _ => format!("{}.25", draw.within(0..20)),
+    }
+}
+
+/// How many rows, and their items in the columns.
+fn find(table: &CTable, expr: &str, names: &[&str]) -> Result<(usize, Vec<Vec<u8>>)> {
+    let mut found = (0, vec![Vec::new(); names.len()]);
+    for batch in table.scan().filter(expr)?.columns(names)?.batches() {
+        let batch = batch?;
+        found.0 += batch.rows.len();
+        found.1.iter_mut().zip(batch.columns).for_each(|(all, column)| all.extend(column.items));
+    }
+    Ok(found)
+}

@@ -259,7 +259,8 @@ impl SChunkWriter {
         }
         let lock = FrameLock::exclusive(&path)?;
         let is_alone = lock.generation() == self.generation.wrapping_add(1);
-        if !self.file.is_new && !(is_alone && self.schunk.reopen()?.is_none()) {
+        let is_known = self.file.is_new || is_alone && self.schunk.reopen()?.is_none();
+        if !is_known {
             let new = Self::open_unlocked(&path, &self.options)?;
             (self.schunk, self.file, self.files) = (new.schunk, new.file, new.files);
         }

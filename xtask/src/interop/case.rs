@@ -150,10 +150,13 @@ impl Case {
     }
 
     /// Whether what comes back is what went in. C-Blosc2 loses the bytes of a block after its last whole item
-    /// when it writes with delta; and trunc_prec is there to lose something.
+    /// when it writes with delta; trunc_prec is there to lose something; and less than 32 bytes of data for which a
+    /// dictionary was asked for are compressed and marked as a copy.
     pub(super) fn is_exact(&self) -> bool {
         let whole_items = self.recipe.nbytes.is_multiple_of(self.typesize);
-        !self.is_lossy() && (whole_items || !self.filters.contains(&DELTA))
+        let last = self.recipe.nbytes % self.chunksize;
+        let few = [self.recipe.nbytes, self.chunksize, last].iter().any(|nbytes| (1..32).contains(nbytes));
+        !self.is_lossy() && (whole_items || !self.filters.contains(&DELTA)) && !(self.dict && few)
     }
 
     pub(super) fn is_lossy(&self) -> bool {

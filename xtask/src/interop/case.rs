@@ -156,7 +156,8 @@ impl Case {
         let whole_items = self.recipe.nbytes.is_multiple_of(self.typesize);
         let last = self.recipe.nbytes % self.chunksize;
         let few = [self.recipe.nbytes, self.chunksize, last].iter().any(|nbytes| (1..32).contains(nbytes));
-        !self.is_lossy() && (whole_items || !self.filters.contains(&DELTA)) && !(self.dict && few)
+        let cut = !whole_items && self.filters.contains(&DELTA);
+        !(self.is_lossy() || cut || (self.dict && few))
     }
 
     pub(super) fn is_lossy(&self) -> bool {

@@ -283,6 +283,9 @@ pub enum Corrupt {
     /// A stand-in for a chunk on disk, which has no data.
     #[error("a lazy chunk, without data")]
     Lazy,
+    /// What follows the block starts of a lazy chunk says something else than they do.
+    #[error("not the end of a lazy chunk")]
+    LazyTrailer,
     /// The block starts do not fit in the chunk.
     #[error("{nblocks} block starts end at byte {end}, the chunk at {cbytes}")]
     BlockStarts {

@@ -1,5 +1,5 @@
-//! Reading a chunk that is somewhere else, without doing the I/O ("Lazy chunk" in the format document, but without its
-//! byte layout, which nobody needs).
+//! Reading a chunk that is somewhere else, without doing the I/O . C-Blosc2 has lazy chunks for it, see
+//! [`LazyChunk`](crate::LazyChunk).
 //!
 //! ```text
 //!   first bytes --> ChunkIndex::parse --+--> Needs(n): fetch more and try again
@@ -183,7 +183,7 @@ impl ChunkIndex {
         }
     }
 
-    fn new(header: ChunkHeader, head: &[u8]) -> Result<Self> {
+    pub(crate) fn new(header: ChunkHeader, head: &[u8]) -> Result<Self> {
         let layout = Layout::parse(header, head)?;
         let extents = Extents::new(&layout, |nblock| layout.block_start(head, nblock))?;
         Ok(Self { layout, head: head.to_vec(), extents })

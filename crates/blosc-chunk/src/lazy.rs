@@ -1,0 +1,155 @@
+//! The stand-in that C-Blosc2 makes for a chunk on disk ("Lazy chunk" in the format document).
+
+use crate::index::ChunkIndex;
+use crate::layout::Grid;
+use crate::{ChunkHeader, Corrupt, Error, Kind, Result};
+
+/// Bytes of the number of the chunk and of its place, before the sizes of its blocks.
+const PLACE: usize = 4 + 8;
+
+/// A chunk that C-Blosc2 left where it is: what `blosc2_schunk_get_lazychunk` gives.
+///
+/// It has the header and the block starts, but no data. Programs that get one from C-Blosc2 find here what to read:
+/// the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted from [`offset`](Self::offset) in the frame.
+#[derive(Clone, Debug)]
+pub struct LazyChunk {
+    index: ChunkIndex,
+    nchunk: u32,
+    offset: u64,
+}
+
+impl LazyChunk {
+    /// Reads a stand-in, all of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`ChunkIndex::parse`]; [`Error::Corrupt`] with [`Corrupt::LazyTrailer`] if what follows the block starts is
+    /// not what it must be, or if the chunk is not lazy. A chunk with a dictionary, which the stand-in lacks, is read
+    /// by [`ChunkIndex`] from where it is.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let header = ChunkHeader::parse(bytes)?;
+        let starts = header.nblocks().saturating_mul(4);
+        let trailer = header.header_len().saturating_add(starts);
+        let damaged = |at: usize| Error::corrupt(at, Corrupt::LazyTrailer);
+        if !header.is_lazy() {
+            return Err(damaged(0x1f));
+        }
+        if bytes.len() != trailer.saturating_add(PLACE).saturating_add(starts) {
+            return Err(damaged(bytes.len()));
+        }
+        let stored = header.kind() != Kind::Memcpyed;
+        let index = ChunkIndex::new(header, &bytes[..if stored { trailer } else { header.header_len() }])?;
+        let nchunk = number::<4>(bytes, trailer).map(i32::from_le_bytes);
+        let offset = number::<8>(bytes, trailer + 4).map(i64::from_le_bytes);
+        let nchunk = nchunk.and_then(|n| u32::try_from(n).ok()).ok_or(damaged(trailer))?;
+        let offset = offset.and_then(|at| u64::try_from(at).ok()).ok_or(damaged(trailer + 4))?;
+        let sizes = bytes[trailer + PLACE..].as_chunks::<4>().0;
+        let grid = Grid::new(header.nbytes(), header.blocksize());
+        for (nblock, size) in sizes.iter().enumerate() {
+            let extent = if stored { index.extent(nblock) } else { grid.range(nblock) };
+            if i32::try_from(extent.len()) != Ok(i32::from_le_bytes(*size)) {
+                return Err(damaged(trailer + PLACE + 4 * nblock));
+            }
+        }
+        Ok(Self { index, nchunk, offset })
+    }
+
+    /// Which bytes of the chunk hold which data.
+    #[must_use]
+    pub const fn index(&self) -> &ChunkIndex {
+        &self.index
+    }
+
+    /// The number of the chunk; in a sparse frame, that of its file.
+    #[must_use]
+    pub const fn nchunk(&self) -> u32 {
+        self.nchunk
+    }
+
+    /// Where the chunk starts in the frame (bytes); in a sparse frame, the number of its file.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CParams, Chunk, IndexStep, Scratch, compress};
+
+    /// From C-Blosc2 3.3.5: 8000 and 6000 bytes of `<i4`, blocks of 2048, the second chunk of a frame.
+    const REGULAR: &[u8] =
+        b"\x05\x01\x25\x04\x40\x1f\0\0\0\x08\0\0\xd2\x04\0\0\x01\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\x08\
+        \x30\0\0\0\xa7\x03\0\0\x5b\x01\0\0\x86\x02\0\0\x01\0\0\0\x61\0\0\0\0\0\0\0\
+        \x2b\x01\0\0\x2b\x01\0\0\x2b\x01\0\0\x21\x01\0\0";
+    const MEMCPYED: &[u8] =
+        b"\x05\x01\x27\x04\x70\x17\0\0\0\x08\0\0\x90\x17\0\0\x01\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\x08\
+        distribution\x01\0\0\0\x61\0\0\0\0\0\0\0\0\x08\0\0\0\x08\0\0\x70\x07\0\0";
+
+    #[test]
+    fn what_c_blosc2_leaves_on_disk_is_found() {
+        let lazy = LazyChunk::parse(REGULAR).unwrap();
+        assert_eq!((lazy.nchunk(), lazy.offset(), lazy.index().nblocks()), (1, 0x61, 4));
+        assert_eq!(lazy.index().extent(1), 0x3a7..0x4d2);
+        let plan = lazy.index().plan(0..1, 0).unwrap();
+        assert_eq!(plan.ranges(), core::slice::from_ref(&(0x30..0x15b)));
+
+        let lazy = LazyChunk::parse(MEMCPYED).unwrap();
+        assert_eq!((lazy.nchunk(), lazy.offset()), (1, 0x61));
+        let plan = lazy.index().plan(100..200, 0).unwrap();
+        assert_eq!(plan.ranges(), core::slice::from_ref(&(132..232)));
+    }
+
+    #[test]
+    fn data_are_decoded_from_where_they_are() {
+        let data: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
+        let params = CParams::default().typesize(4).block_size(Some(4096));
+        let stored = compress(&data, &params).unwrap();
+        let chunk = Chunk::parse(&stored).unwrap();
+        let mut lazy = stored[..32 + 4 * chunk.nblocks()].to_vec();
+        lazy[0x1f] |= 0x08;
+        lazy.extend(7_i32.to_le_bytes());
+        lazy.extend(1000_i64.to_le_bytes());
+        let IndexStep::Ready(index) = ChunkIndex::parse(&stored).unwrap() else {
+            panic!("all of it is there")
+        };
+        for nblock in 0..chunk.nblocks() {
+            lazy.extend(i32::try_from(index.extent(nblock).len()).unwrap().to_le_bytes());
+        }
+
+        let lazy = LazyChunk::parse(&lazy).unwrap();
+        assert_eq!((lazy.nchunk(), lazy.offset()), (7, 1000));
+        let plan = lazy.index().plan(5000..9000, 0).unwrap();
+        let parts: Vec<&[u8]> = plan.ranges().iter().map(|range| &stored[range.clone()]).collect();
+        let mut dest = vec![0; 4000];
+        lazy.index().decode(&plan, &parts, &mut dest, &mut Scratch::default()).unwrap();
+        assert_eq!(dest, data[5000..9000]);
+    }
+
+    #[test]
+    fn every_byte_of_the_trailer_is_checked() {
+        let refused = |bytes: &[u8], at: usize| {
+            assert_eq!(LazyChunk::parse(bytes).unwrap_err(), Error::corrupt(at, Corrupt::LazyTrailer));
+        };
+        for (chunk, trailer) in [(REGULAR, 48), (MEMCPYED, 44)] {
+            for len in 32..chunk.len() {
+                refused(&chunk[..len], len);
+            }
+            let changed = |at: usize, to: u8| {
+                let mut bytes = chunk.to_vec();
+                bytes[at] = to;
+                bytes
+            };
+            refused(&changed(0x1f, 0), 0x1f);
+            refused(&changed(trailer + 3, 0x80), trailer);
+            refused(&changed(trailer + 11, 0x80), trailer + 4);
+            refused(&changed(trailer + 12, 0x99), trailer + 12);
+            refused(&changed(chunk.len() - 1, 0xff), chunk.len() - 4);
+        }
+    }
+}

@@ -8,7 +8,8 @@ use bcolz_store::{CTable, CTableWriter, DataSet, OpenOptions, open_in, repair_in
 use libfuzzer_sys::fuzz_target;
 
 /// The files, in the order of the input, which `\xff\xff` cuts.
-const FILES: [&str; 5] = ["c/meta/sizes", "c/meta/storage", "c/data/__0.blp", "c/data/__1.blp", "__rootdirs__"];
+const FILES: [&str; 5] =
+    ["c/meta/sizes", "c/meta/storage", "c/data/__0.blp", "c/data/__1.blp", "__rootdirs__"];
 
 fuzz_target!(|data: &[u8]| {
     let store = Arc::new(MemoryStore::new());
@@ -23,7 +24,8 @@ fuzz_target!(|data: &[u8]| {
         let Some(end) = end else { break };
         rest = &rest[end + 2..];
     }
-    let options = OpenOptions::default().dparams(blosc_fuzz::dparams()).max_nbytes(4 * blosc_fuzz::MAX_NBYTES);
+    let options =
+        OpenOptions::default().dparams(blosc_fuzz::dparams()).max_nbytes(4 * blosc_fuzz::MAX_NBYTES);
     if let Ok(DataSet::CArray(array)) = open_in(store.clone(), "c", &options) {
         let _ = array.read(0..array.len().min(1 << 16));
         let _ = array.blocks(3).skip(1).limit(10).count();

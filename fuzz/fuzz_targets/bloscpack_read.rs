@@ -3,12 +3,13 @@
 
 use blosc_io::MemStore;
 use bloscpack::{
-    AppendOptions, BlpFile, Fill, Limits, ReadOptions, Reader, append, numpy, repair_offsets, rescue,
+    AppendOptions, BlpFile, Fill, Limits, ReadOptions, Reader, append, numpy, repair_offsets, rescue_with,
 };
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let limits = Limits::default().max_nbytes(4 * blosc_fuzz::MAX_NBYTES).max_metadata(1 << 16).max_chunks(1000);
+    let limits =
+        Limits::default().max_nbytes(4 * blosc_fuzz::MAX_NBYTES).max_metadata(1 << 16).max_chunks(1000);
     let options = ReadOptions::default().limits(limits).dparams(blosc_fuzz::dparams());
     if let Ok(mut reader) = Reader::with_options(data, options.clone()) {
         let _ = reader.copy_to(&mut std::io::sink());
@@ -22,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
         let _ = file.trailing_bytes();
         let _ = file.verify();
     }
-    if let Ok(found) = rescue(&store) {
+    if let Ok(found) = rescue_with(&store, &blosc_fuzz::dparams()) {
         let _ = found.write_data(&store, &mut std::io::sink(), Fill::Zeros { limit: 1 << 16 });
     }
     let _ = append(&mut store, &[1; 100][..], 100, &AppendOptions::default().read(options));

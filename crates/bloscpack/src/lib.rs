@@ -93,5 +93,5 @@ pub use params::{
 };
 pub use reader::Reader;
 pub use repack::{NewMetadata, RepackOptions, repack, repair_offsets};
-pub use rescue::{Fill, Rescue, Rescued, rescue};
+pub use rescue::{Fill, Rescue, Rescued, rescue, rescue_with};
 pub use writer::Writer;

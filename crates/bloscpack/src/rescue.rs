@@ -6,7 +6,7 @@ mod scan;
 use core::ops::Range;
 use std::io::{self, Read as _, Seek, Write};
 
-use blosc_chunk::Decoder;
+use blosc_chunk::{DParams, Decoder};
 use blosc_io::ReadAt;
 
 use crate::error::Bounded;
@@ -29,6 +29,8 @@ pub struct Rescue {
     pub chunks: Vec<Rescued>,
     /// Parts behind the header that are no sound chunks (bytes from the start of the file).
     pub lost: Vec<Range<u64>>,
+    /// What chunks were allowed.
+    pub(crate) limits: blosc_chunk::Limits,
 }
 
 /// A sound chunk of a damaged file.
@@ -81,8 +83,18 @@ pub enum Fill {
 ///
 /// [`Error::Io`] only.
 pub fn rescue<S: ReadAt>(store: &S) -> Result<Rescue> {
+    rescue_with(store, &DParams::default())
+}
+
+/// As [`rescue`], with other parameters for decoding: a chunk with more data than their limits allow (1 GiB by default)
+/// counts as lost. So much memory may be needed for a moment, as anything can look like a chunk until it is decoded.
+///
+/// # Errors
+///
+/// As [`rescue`].
+pub fn rescue_with<S: ReadAt>(store: &S, dparams: &DParams) -> Result<Rescue> {
     let view = Before::new(store).map_err(|source| Error::io(0, source))?;
-    let mut scan = Scan::new(&view)?;
+    let mut scan = Scan::new(&view, dparams)?;
     scan.run()?;
     Ok(scan.found)
 }
@@ -102,7 +114,7 @@ impl Rescue {
     /// [`Error::Limit`] for more zeros than allowed; [`Error::Io`]; others only if the file has changed.
     pub fn write_data<S: ReadAt>(&self, store: &S, to: &mut dyn Write, fill: Fill) -> Result<u64> {
         let source = Source::new(store, self)?;
-        let mut decoder = Decoder::default();
+        let mut decoder = Decoder::new(DParams::default().limits(self.limits));
         let mut data = vec![];
         let mut out = Filled { to, fill, header: self.header, next: 0, written: 0, zeros: 0 };
         for chunk in &self.chunks {
@@ -141,6 +153,7 @@ impl Rescue {
 struct Source<S> {
     view: Before<S>,
     rule: Header,
+    limits: blosc_chunk::Limits,
     len: u64,
 }
 
@@ -148,11 +161,11 @@ impl<S: ReadAt> Source<S> {
     fn new(store: S, found: &Rescue) -> Result<Self> {
         let view = Before::new(store).map_err(|source| Error::io(0, source))?;
         let len = view.len().map_err(|source| Error::io(0, source))?;
-        Ok(Self { view, rule: scan::rule(found.header.as_ref()), len })
+        Ok(Self { view, rule: scan::rule(found.header.as_ref()), limits: found.limits, len })
     }
 
     fn read(&self, at: u64) -> Result<PackedChunk> {
-        let first = scan::read(&self.view, self.len, &self.rule, at, true)?;
+        let first = scan::read(&self.view, self.len, (&self.rule, &self.limits), at, true)?;
         first.ok_or(Error::corrupt(at, Corrupt::MissingChunks { nchunks: 1, found: 0 }))
     }
 }

@@ -2,12 +2,13 @@
 
 use std::io::Cursor;
 
+use blosc_chunk::{DParams, Limits};
 use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use blosc_testdata::fixture;
 use bloscpack::{
     AppendOptions, BlpFile, Checksum, Error, Fill, MetadataOptions, NewMetadata, Note, RepackOptions, Rescue,
-    WriteOptions, append, pack, repack, repair_offsets, rescue, unpack,
+    WriteOptions, append, pack, repack, repair_offsets, rescue, rescue_with, unpack,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -190,6 +191,20 @@ fn offsets_are_set_again() {
     }
     let result = repair_offsets(&mut MemStore::new(sample("real_no_offsets")));
     assert!(matches!(result, Err(Error::Param(_))));
+}
+
+/// 31 bytes that look like a chunk of 560 MiB until they are decoded.
+#[test]
+fn the_memory_for_what_looks_like_a_chunk_is_the_callers_to_bound() {
+    let bytes = b"\x0a\x3b\x08\xa5\xa5\x00\x04\x0d\x0e\x00\x00\x02\x01p\x02\x00\x94\x00#\x04\xffo\x02\x10\0\0\0\0\0\0\0";
+    let store = MemStore::new(bytes.to_vec());
+    let dparams = |max| DParams::default().limits(Limits::default().max_nbytes(max));
+    assert!(rescue_with(&store, &dparams(1 << 20)).unwrap().chunks.is_empty());
+
+    let blp = pack(&[1; 3000], WriteOptions::default().chunk_size(1000)).unwrap();
+    let store = MemStore::new(blp);
+    assert_eq!(rescue_with(&store, &dparams(1000)).unwrap().chunks.len(), 3);
+    assert!(rescue_with(&store, &dparams(999)).unwrap().chunks.is_empty());
 }
 
 proptest! {

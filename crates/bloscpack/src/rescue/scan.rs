@@ -1,6 +1,6 @@
 //! The search for sound chunks.
 
-use blosc_chunk::{ChunkHeader, Decoder};
+use blosc_chunk::{ChunkHeader, DParams, Decoder, Limits};
 use blosc_io::ReadAt;
 
 use super::{Rescue, Rescued};
@@ -33,18 +33,18 @@ pub(super) struct Scan<'a, S> {
 }
 
 impl<'a, S: ReadAt> Scan<'a, S> {
-    pub(super) fn new(view: &'a Before<S>) -> Result<Self> {
+    pub(super) fn new(view: &'a Before<S>, dparams: &DParams) -> Result<Self> {
         let len = view.len().map_err(|source| Error::io(0, source))?;
         let mut scan = Self {
             view,
             len,
             rule: rule(None),
-            found: Rescue::default(),
+            found: Rescue { limits: dparams.limits, ..Rescue::default() },
             positions: vec![],
             chunks_at: Header::PREFIX_LEN as u64,
             at: 0,
             next: Some(0),
-            decoder: Decoder::default(),
+            decoder: Decoder::new(dparams.clone()),
             data: vec![],
             budget: len.saturating_mul(BUDGET).saturating_add(1 << 20),
         };
@@ -116,11 +116,12 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     /// The chunk at byte `at`, if it is sound. Goes on behind it.
     fn sound(&mut self, at: u64) -> Result<Option<Rescued>> {
         let nchunk = self.number(at);
-        let packed = match read(self.view, self.len, &self.rule, at, at == self.chunks_at) {
-            Ok(Some(packed)) => packed,
-            Err(error @ Error::Io { .. }) => return Err(error),
-            Ok(None) | Err(_) => return Ok(None),
-        };
+        let packed =
+            match read(self.view, self.len, (&self.rule, &self.found.limits), at, at == self.chunks_at) {
+                Ok(Some(packed)) => packed,
+                Err(error @ Error::Io { .. }) => return Err(error),
+                Ok(None) | Err(_) => return Ok(None),
+            };
         let (cbytes, nbytes) = (packed.bytes().len() as u64, packed.header().nbytes() as u64);
         self.spend(cbytes.saturating_add(nbytes));
         if crate::decoding::decode_into(&packed, &mut self.data, &mut self.decoder).is_err() {
@@ -184,13 +185,12 @@ impl<'a, S: ReadAt> Scan<'a, S> {
 pub(super) fn read<S: ReadAt>(
     view: &Before<S>,
     len: u64,
-    rule: &Header,
+    (rule, limits): (&Header, &Limits),
     at: u64,
     first: bool,
 ) -> Result<Option<PackedChunk>> {
-    let limits = blosc_chunk::Limits::default();
     let nchunk = u64::from(!first);
-    let expected = Expected { nchunk, header: rule, limits: &limits, digests: Digests::Check };
+    let expected = Expected { nchunk, header: rule, limits, digests: Digests::Check };
     chunk::read_chunk(&mut input(view, at, len), expected)
 }
 

@@ -6,6 +6,8 @@ pub(crate) mod frames;
 
 use std::path::PathBuf;
 
+pub(crate) use crate::table::Subject;
+
 use crate::{
     c_blosc2::CBlosc2,
     clock::{Effort, Times, Work, compare},
@@ -26,17 +28,6 @@ pub(crate) struct Bench {
     pub(crate) rows: Vec<Row>,
 }
 
-/// A row without its times.
-pub(crate) struct Subject {
-    pub(crate) group: &'static str,
-    pub(crate) what: &'static str,
-    pub(crate) setting: String,
-    pub(crate) case: String,
-    pub(crate) threads: u16,
-    pub(crate) nbytes: usize,
-    pub(crate) size: f64,
-}
-
 impl Bench {
     /// Measures both sides and keeps the row.
     pub(crate) fn measure(&mut self, subject: Subject, ours: Work<'_>, theirs: Work<'_>) -> Result<()> {
@@ -46,8 +37,6 @@ impl Bench {
     }
 
     pub(crate) fn keep(&mut self, subject: Subject, times: Times) {
-        let Subject { group, what, setting, case, threads, nbytes, size } = subject;
-        let Times { ours, theirs } = times;
-        self.rows.push(Row { group, what, setting, case, threads, nbytes, ours, theirs, size });
+        self.rows.push(Row { subject, times });
     }
 }

@@ -3,9 +3,11 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
-/// One measured setting.
+use crate::clock::Times;
+
+/// What is measured.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct Subject {
     pub(crate) group: &'static str,
     /// What was done, such as `compress`.
     pub(crate) what: &'static str,
@@ -16,22 +18,27 @@ pub(crate) struct Row {
     pub(crate) threads: u16,
     /// Plain bytes of one call.
     pub(crate) nbytes: usize,
-    /// Seconds of one call.
-    pub(crate) ours: f64,
-    pub(crate) theirs: f64,
     /// Our compressed size by theirs; 0 where there is none.
     pub(crate) size: f64,
+}
+
+/// One measured subject.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) subject: Subject,
+    pub(crate) times: Times,
 }
 
 impl Row {
     /// How many times as fast as theirs.
     fn ratio(&self) -> f64 {
-        self.theirs / self.ours
+        self.times.theirs / self.times.ours
     }
 
+    /// Billions of bytes in a second, with a call in so many.
     #[expect(clippy::cast_precision_loss, reason = "sizes of benchmarks are small")]
     fn speed(&self, seconds: f64) -> f64 {
-        self.nbytes as f64 / seconds / 1e9
+        self.subject.nbytes as f64 / seconds / 1e9
     }
 }
 
@@ -43,18 +50,18 @@ pub(crate) fn csv(rows: &[Row]) -> String {
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{:.3e},{:.3e},{:.3},{:.3},{:.3},{:.4}",
-            row.group,
-            row.what,
-            row.setting,
-            row.case,
-            row.threads,
-            row.nbytes,
-            row.ours,
-            row.theirs,
-            row.speed(row.ours),
-            row.speed(row.theirs),
+            row.subject.group,
+            row.subject.what,
+            row.subject.setting,
+            row.subject.case,
+            row.subject.threads,
+            row.subject.nbytes,
+            row.times.ours,
+            row.times.theirs,
+            row.speed(row.times.ours),
+            row.speed(row.times.theirs),
             row.ratio(),
-            row.size
+            row.subject.size
         );
     }
     text
@@ -65,7 +72,10 @@ pub(crate) fn csv(rows: &[Row]) -> String {
 pub(crate) fn markdown(rows: &[Row]) -> String {
     let mut lines: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
     for row in rows {
-        lines.entry((row.group, row.what, row.threads, &row.setting)).or_default().push(row);
+        lines
+            .entry((row.subject.group, row.subject.what, row.subject.threads, &row.subject.setting))
+            .or_default()
+            .push(row);
     }
     let mut text =
         "| group | what | setting | threads | cases | ours GB/s | C GB/s | times as fast | slowest case | \
@@ -73,17 +83,17 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
             .to_owned();
     for ((group, what, threads, setting), rows) in lines {
         let Some(worst) = rows.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { continue };
-        let size = rows.iter().map(|row| row.size).fold(0.0, f64::max);
+        let size = rows.iter().map(|row| row.subject.size).fold(0.0, f64::max);
         let size = if size == 0.0 { String::new() } else { format!("{size:.3}") };
         let _ = writeln!(
             text,
             "| {group} | {what} | {setting} | {threads} | {} | {:.2} | {:.2} | **{:.2}** | {:.2} {} | {size} |",
             rows.len(),
-            mean(rows.iter().map(|row| row.speed(row.ours))),
-            mean(rows.iter().map(|row| row.speed(row.theirs))),
+            mean(rows.iter().map(|row| row.speed(row.times.ours))),
+            mean(rows.iter().map(|row| row.speed(row.times.theirs))),
             mean(rows.iter().map(|row| row.ratio())),
             worst.ratio(),
-            worst.case,
+            worst.subject.case,
         );
     }
     text
@@ -106,15 +116,16 @@ mod tests {
     #[test]
     fn a_line_is_the_mean_of_its_cases_and_names_the_slowest() {
         let row = |case: &str, ours: f64| Row {
-            group: "chunks",
-            what: "compress",
-            setting: "lz4".into(),
-            case: case.into(),
-            threads: 1,
-            nbytes: 1_000_000,
-            ours,
-            theirs: 4e-3,
-            size: 1.0,
+            subject: Subject {
+                group: "chunks",
+                what: "compress",
+                setting: "lz4".into(),
+                case: case.into(),
+                threads: 1,
+                nbytes: 1_000_000,
+                size: 1.0,
+            },
+            times: Times { ours, theirs: 4e-3 },
         };
         let text = markdown(&[row("a", 1e-3), row("b", 4e-3)]);
         assert!(text.contains("| 2 | 0.50 | 0.25 | **2.00** | 1.00 b | 1.000 |"), "{text}");

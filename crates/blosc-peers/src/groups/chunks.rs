@@ -12,6 +12,7 @@ use super::{Bench, Subject};
 use crate::{
     c_blosc2::{Context, Params},
     failure::{Result, fail},
+    sets::Set,
 };
 
 const CODECS: [(&str, u8); 5] = [("blosclz", 0), ("lz4", 1), ("lz4hc", 2), ("zlib", 4), ("zstd", 5)];
@@ -84,9 +85,9 @@ fn threads(params: &Params) -> Threads {
 }
 
 pub(crate) fn streams(bench: &mut Bench) -> Result<()> {
+    let levels: &[u8] = if bench.quick { &[5] } else { &[1, 5, 9] };
     for (name, codec) in CODECS {
         for nbytes in [4 << 10, 256 << 10] {
-            let levels: &[u8] = if bench.quick { &[5] } else { &[1, 5, 9] };
             for &level in levels {
                 let params = Params {
                     codec,
@@ -98,14 +99,8 @@ pub(crate) fn streams(bench: &mut Bench) -> Result<()> {
                     threads: 1,
                 };
                 for set in 0..bench.sets.len() {
-                    hot(
-                        bench,
-                        "streams",
-                        &params,
-                        format!("{name} {}K level {level}", nbytes >> 10),
-                        set,
-                        nbytes,
-                    )?;
+                    let setting = format!("{name} {}K level {level}", nbytes >> 10);
+                    hot(bench, "streams", &Job { setting, set, params }, nbytes)?;
                 }
             }
         }
@@ -113,34 +108,57 @@ pub(crate) fn streams(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Codecs, filters and levels that a run goes through.
-fn settings(quick: bool) -> Vec<(String, u8, [u8; 6], u8)> {
+/// What to do with one of the sets.
+struct Job {
+    setting: String,
+    set: usize,
+    params: Params,
+}
+
+/// Codecs, filters and levels, each with every set and with automatic blocks.
+fn jobs(bench: &Bench, quick: bool, threads: u16) -> Vec<Job> {
     let mut all = Vec::new();
     for (codec_name, codec) in CODECS {
         for (filter_name, filters) in FILTERS {
-            let levels: &[u8] = if quick || codec > 1 { &[5] } else { &[1, 5, 9] };
-            if quick && (codec > 1 && filter_name != "shuffle") {
+            if quick && !is_fast(codec) && filter_name != "shuffle" {
                 continue;
             }
-            all.extend(
-                levels.iter().map(|&level| (format!("{codec_name} {filter_name}"), codec, filters, level)),
-            );
+            let levels: &[u8] = if quick || !is_fast(codec) { &[5] } else { &[1, 5, 9] };
+            for &level in levels {
+                all.extend(bench.sets.iter().enumerate().map(|(set, Set { typesize, .. })| Job {
+                    setting: format!("{codec_name} {filter_name}"),
+                    set,
+                    params: Params {
+                        codec,
+                        level,
+                        typesize: *typesize,
+                        filters,
+                        block_size: 0,
+                        split: FORWARD_COMPAT,
+                        threads,
+                    },
+                }));
+            }
         }
     }
     all
 }
 
+/// The jobs of the fast codecs, in short.
+fn fast_jobs(bench: &Bench) -> impl Iterator<Item = Job> + use<> {
+    jobs(bench, true, 1).into_iter().filter(|job| is_fast(job.params.codec))
+}
+
+/// BloscLZ and LZ4.
+fn is_fast(codec: u8) -> bool {
+    codec < 2
+}
+
 pub(crate) fn whole(bench: &mut Bench) -> Result<()> {
     for threads in [1, 2] {
-        for (name, codec, filters, level) in settings(bench.quick) {
-            if threads > 1 && (codec > 1 || (bench.quick && level != 5)) {
-                continue;
-            }
-            for set in 0..bench.sets.len() {
-                let typesize = bench.sets[set].typesize;
-                let params =
-                    Params { codec, level, typesize, filters, block_size: 0, split: FORWARD_COMPAT, threads };
-                hot(bench, "chunks", &params, name.clone(), set, CHUNK)?;
+        for job in jobs(bench, bench.quick, threads) {
+            if threads == 1 || is_fast(job.params.codec) {
+                hot(bench, "chunks", &job, CHUNK)?;
             }
         }
     }
@@ -148,32 +166,15 @@ pub(crate) fn whole(bench: &mut Bench) -> Result<()> {
 }
 
 pub(crate) fn small(bench: &mut Bench) -> Result<()> {
-    for (name, codec, filters, level) in settings(true) {
-        if codec > 1 {
-            continue;
-        }
-        for set in 0..bench.sets.len() {
-            let typesize = bench.sets[set].typesize;
-            let params =
-                Params { codec, level, typesize, filters, block_size: 0, split: FORWARD_COMPAT, threads: 1 };
-            hot(bench, "small", &params, name.clone(), set, SMALL)?;
-        }
-    }
-    Ok(())
+    fast_jobs(bench).try_for_each(|job| hot(bench, "small", &job, SMALL))
 }
 
 /// Into a buffer that is used again and again.
-fn hot(
-    bench: &mut Bench,
-    group: &'static str,
-    params: &Params,
-    setting: String,
-    set: usize,
-    nbytes: usize,
-) -> Result<()> {
+fn hot(bench: &mut Bench, group: &'static str, job: &Job, nbytes: usize) -> Result<()> {
+    let Job { setting, set, params } = job;
     let mut sides = Sides::new(bench, params)?;
-    let case = format!("{} level {}", bench.sets[set].name, params.level);
-    let plain = bench.sets[set].bytes[..nbytes].to_vec();
+    let case = format!("{} level {}", bench.sets[*set].name, params.level);
+    let plain = bench.sets[*set].bytes[..nbytes].to_vec();
     let (chunk, c_chunk) = sides.chunks(&plain)?;
     let size = ratio(chunk.len(), c_chunk.len());
     let subject = |what| Subject {
@@ -208,97 +209,65 @@ fn hot(
 
 /// Chunk after chunk into a destination of the size of the set.
 pub(crate) fn array(bench: &mut Bench) -> Result<()> {
-    for (name, codec, filters, level) in settings(true) {
-        if codec > 1 {
-            continue;
-        }
-        for set in 0..bench.sets.len() {
-            let typesize = bench.sets[set].typesize;
-            let params =
-                Params { codec, level, typesize, filters, block_size: 0, split: FORWARD_COMPAT, threads: 1 };
-            let mut sides = Sides::new(bench, &params)?;
-            let plain = &bench.sets[set].bytes;
-            let chunks: Vec<Vec<u8>> =
-                plain.chunks(CHUNK).map(|part| Ok(sides.chunks(part)?.1)).collect::<Result<_>>()?;
-            let (case, nbytes) = (bench.sets[set].name.to_owned(), plain.len());
-            let subject = Subject {
-                group: "array",
-                what: "decompress",
-                setting: name.clone(),
-                case,
-                threads: 1,
-                nbytes,
-                size: 0.0,
-            };
-            let mut dest = vec![0; nbytes];
-            let mut c_dest = vec![0; nbytes];
-            let Sides { decoder, c_decoder, .. } = &mut sides;
-            bench.measure(
-                subject,
-                &mut || {
-                    for (chunk, dest) in chunks.iter().zip(dest.chunks_mut(CHUNK)) {
-                        decoder.decode_into(chunk, dest)?;
-                    }
-                    Ok(())
-                },
-                &mut || {
-                    chunks
-                        .iter()
-                        .zip(c_dest.chunks_mut(CHUNK))
-                        .try_for_each(|(chunk, dest)| c_decoder.decode(chunk, dest).map(drop))
-                },
-            )?;
-        }
-    }
-    Ok(())
+    fast_jobs(bench).try_for_each(|job| large(bench, job))
+}
+
+fn large(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
+    let mut sides = Sides::new(bench, &params)?;
+    let Set { name, bytes: plain, .. } = &bench.sets[set];
+    let chunks: Vec<Vec<u8>> =
+        plain.chunks(CHUNK).map(|part| Ok(sides.chunks(part)?.1)).collect::<Result<_>>()?;
+    let (case, nbytes) = ((*name).to_owned(), plain.len());
+    let subject =
+        Subject { group: "array", what: "decompress", setting, case, threads: 1, nbytes, size: 0.0 };
+    let (mut dest, mut c_dest) = (vec![0; nbytes], vec![0; nbytes]);
+    let Sides { decoder, c_decoder, .. } = &mut sides;
+    bench.measure(
+        subject,
+        &mut || {
+            for (chunk, dest) in chunks.iter().zip(dest.chunks_mut(CHUNK)) {
+                decoder.decode_into(chunk, dest)?;
+            }
+            Ok(())
+        },
+        &mut || {
+            let mut parts = chunks.iter().zip(c_dest.chunks_mut(CHUNK));
+            parts.try_for_each(|(chunk, dest)| c_decoder.decode(chunk, dest).map(drop))
+        },
+    )
 }
 
 /// One item from the middle of each block in turn.
 pub(crate) fn items(bench: &mut Bench) -> Result<()> {
-    for (name, codec, filters, level) in settings(true) {
-        if codec > 1 {
-            continue;
-        }
-        for set in 0..bench.sets.len() {
-            let typesize = bench.sets[set].typesize;
-            let params =
-                Params { codec, level, typesize, filters, block_size: 0, split: FORWARD_COMPAT, threads: 1 };
-            let mut sides = Sides::new(bench, &params)?;
-            let plain = bench.sets[set].bytes[..CHUNK].to_vec();
-            let bytes = sides.chunks(&plain)?.1;
-            let chunk = Chunk::parse(&bytes)?;
-            let block = chunk.blocksize().unwrap_or(CHUNK) / typesize;
-            let (nitems, nblocks) = (CHUNK / typesize, (CHUNK / typesize).div_ceil(block.max(1)));
-            let at = |turn: &mut usize| {
-                *turn += 1;
-                ((*turn % nblocks) * block + block / 2).min(nitems - 1)
-            };
-            let subject = Subject {
-                group: "items",
-                what: "one, cold",
-                setting: name.clone(),
-                case: bench.sets[set].name.to_owned(),
-                threads: 1,
-                nbytes: typesize,
-                size: 0.0,
-            };
-            let Sides { decoder, c_decoder, .. } = &mut sides;
-            let (mut item, mut c_item) = (vec![0; typesize], vec![0; typesize]);
-            let (mut turn, mut c_turn) = (0, 0);
-            bench.measure(
-                subject,
-                &mut || {
-                    let at = at(&mut turn);
-                    Ok(Chunk::parse(&bytes)?.read_items(at..at + 1, &mut item, decoder.scratch())?)
-                },
-                &mut || c_decoder.item(&bytes, at(&mut c_turn), &mut c_item).map(drop),
-            )?;
-            if item != c_item {
-                return fail(format!("items: {name}: not the same item"));
-            }
-        }
-    }
-    Ok(())
+    fast_jobs(bench).try_for_each(|job| item(bench, job))
+}
+
+fn item(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
+    let typesize = params.typesize;
+    let mut sides = Sides::new(bench, &params)?;
+    let bytes = sides.chunks(&bench.sets[set].bytes[..CHUNK])?.1;
+    let block = Chunk::parse(&bytes)?.blocksize().unwrap_or(CHUNK) / typesize;
+    let (nitems, nblocks) = (CHUNK / typesize, (CHUNK / typesize).div_ceil(block.max(1)));
+    let at = |turn: &mut usize| {
+        *turn += 1;
+        ((*turn % nblocks) * block + block / 2).min(nitems - 1)
+    };
+    let different = format!("items: {setting}: not the same item");
+    let case = bench.sets[set].name.to_owned();
+    let subject =
+        Subject { group: "items", what: "cold", setting, case, threads: 1, nbytes: typesize, size: 0.0 };
+    let Sides { decoder, c_decoder, .. } = &mut sides;
+    let (mut item, mut c_item) = (vec![0; typesize], vec![0; typesize]);
+    let (mut turn, mut c_turn) = (0, 0);
+    bench.measure(
+        subject,
+        &mut || {
+            let at = at(&mut turn);
+            Ok(Chunk::parse(&bytes)?.read_items(at..at + 1, &mut item, decoder.scratch())?)
+        },
+        &mut || c_decoder.item(&bytes, at(&mut c_turn), &mut c_item).map(drop),
+    )?;
+    if item != c_item { fail(different) } else { Ok(()) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sizes of chunks are small")]

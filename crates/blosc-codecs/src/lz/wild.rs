@@ -82,6 +82,22 @@ unsafe fn literals(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usi
     }
 }
 
+/// The length `len` with the bytes that extend it, and where they end; one that passes every end when they do not end
+/// before `src_end`, which lies in `src`.
+#[inline(always)]
+fn length(mut len: usize, src: &[u8], mut at: usize, src_end: usize) -> (usize, usize) {
+    while at < src_end {
+        // SAFETY: `at < src_end`.
+        let [more] = unsafe { load(src, at) };
+        at += 1;
+        len += usize::from(more);
+        if more != u8::MAX {
+            return (len, at);
+        }
+    }
+    (isize::MAX as usize / 2, at)
+}
+
 /// For distances below 8: the bits of that many bytes.
 const MASKS: [u64; 8] = {
     let mut masks = [0; 8];

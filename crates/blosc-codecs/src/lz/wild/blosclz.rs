@@ -1,6 +1,6 @@
 //! The inner part of a BloscLZ stream.
 
-use super::{MARGIN, load, long_match, store, tiny_match};
+use super::{MARGIN, length, load, long_match, store, tiny_match};
 use crate::blosclz::{FAR_BASE, MAX_RUN};
 
 /// Decodes whole instructions from the start of `src` and returns how far it read and wrote: to where the margin
@@ -33,7 +33,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         let mut len = usize::from(control >> 5) + 2;
         let mut low = next;
         if len == 9 {
-            (len, at) = length(src, at, src_end);
+            (len, at) = length(9, src, at, src_end);
             // SAFETY: at most the first byte of the margin.
             [low] = unsafe { load(src, at) };
         }
@@ -57,20 +57,4 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         done += len;
     }
     (at, done)
-}
-
-/// A length from 9 up, and where it ends; one that passes every end when it does not end before `src_end`.
-#[inline(always)]
-fn length(src: &[u8], mut at: usize, src_end: usize) -> (usize, usize) {
-    let mut len = 9;
-    while at < src_end {
-        // SAFETY: `at < src_end`.
-        let [more] = unsafe { load(src, at) };
-        at += 1;
-        len += usize::from(more);
-        if more != u8::MAX {
-            return (len, at);
-        }
-    }
-    (isize::MAX as usize / 2, at)
 }

@@ -1,6 +1,6 @@
 //! The inner part of an LZ4 block.
 
-use super::{MARGIN, literals, load, long_match, short_match, store};
+use super::{MARGIN, length, literals, load, long_match, short_match, store};
 
 /// Decodes whole sequences from the start of `src` and returns how far it read and wrote: to where the margin begins,
 /// or to the first sequence that is doubtful.
@@ -23,7 +23,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             // SAFETY: likewise.
             unsafe { store(dest, done, run) };
         } else {
-            (nliterals, at) = length(src, at, src_end);
+            (nliterals, at) = length(15, src, at, src_end);
             if nliterals > dest_end - done || nliterals > src_end.saturating_sub(at) {
                 return stop;
             }
@@ -44,7 +44,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             // SAFETY: at most 14 of the 64 bytes are used.
             unsafe { short_match(dest, done, distance) };
         } else {
-            (len, at) = length(src, at, src_end);
+            (len, at) = length(15, src, at, src_end);
             len += 4;
             if done + len > dest_end {
                 return stop;
@@ -55,20 +55,4 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         done += len;
     }
     (at, done)
-}
-
-/// A length from 15 up, and where it ends; one that passes every end when it does not end before `src_end`.
-#[inline(always)]
-fn length(src: &[u8], mut at: usize, src_end: usize) -> (usize, usize) {
-    let mut len = 15;
-    while at < src_end {
-        // SAFETY: `at < src_end`.
-        let [more] = unsafe { load(src, at) };
-        at += 1;
-        len += usize::from(more);
-        if more != u8::MAX {
-            return (len, at);
-        }
-    }
-    (isize::MAX as usize / 2, at)
 }

@@ -168,13 +168,15 @@ impl Sizes {
 
 /// Sets the offsets of a file to where its chunks are, the reserve to free, and returns the number of chunks.
 ///
-/// For files whose writer was interrupted after the last chunk, or whose offsets are damaged.
+/// For files whose writer was interrupted after the last chunk, or whose offsets are damaged. The file keeps its
+/// length: a table that does not fit into it is an error.
 ///
 /// # Errors
 ///
 /// [`Param::NotAppendable`] if the file has no offsets, or what stands against walking over its chunks.
 pub fn repair_offsets<S: WriteAt>(store: &mut S) -> Result<u64> {
-    crate::recover(store)?;
+    // What an interrupted change leaves can itself be a file with an interrupted change: only damage makes that.
+    while crate::recover(store)? {}
     let file = BlpFile::with_options(&*store, ReadOptions::default().offsets(OffsetsUse::Ignore))?;
     if !file.header().offsets {
         return Err(Param::NotAppendable { what: "it has no offsets" }.into());

@@ -193,6 +193,34 @@ fn offsets_are_set_again() {
     assert!(matches!(result, Err(Error::Param(_))));
 }
 
+#[test]
+fn a_table_that_the_file_has_no_room_for_is_not_written() {
+    let (_, blp) = file(WriteOptions::default());
+    let room = u64::from_le_bytes(blp[24..32].try_into().unwrap());
+    assert_eq!(room, 50);
+    // Up to here the table fits, and chunks are sought behind it in vain.
+    let fits =
+        (blp.len() as u64 - BlpFile::new(MemStore::new(blp.clone())).unwrap().offsets_position()) / 8 - 5;
+    for reserve in
+        [49, 51, fits, fits + 1, 1 << 20, 1 << 26, 1 << 40, (1 << 60) - 6, 1 << 61, i64::MAX as u64 - 5]
+    {
+        for name in ["nothing else", "unknown nchunks"] {
+            let mut hostile = blp.clone();
+            hostile[24..32].copy_from_slice(&reserve.to_le_bytes());
+            if name == "unknown nchunks" {
+                hostile[16..24].fill(0xff);
+            }
+            let mut store = MemStore::new(hostile.clone());
+            let error = repair_offsets(&mut store).unwrap_err();
+            assert!(
+                matches!(error, Error::Corrupt { .. } | Error::Chunk { .. }),
+                "{reserve}, {name}: {error}"
+            );
+            assert!(store.as_bytes() == hostile, "{reserve}, {name}");
+        }
+    }
+}
+
 /// 31 bytes that look like a chunk of 560 MiB until they are decoded.
 #[test]
 fn the_memory_for_what_looks_like_a_chunk_is_the_callers_to_bound() {

@@ -14,6 +14,7 @@
 
 mod dtype;
 mod info;
+mod items;
 pub mod npy;
 
 use std::io::{Cursor, Read, Seek, Write};
@@ -130,15 +131,15 @@ pub fn unpack_array(blp: &[u8]) -> Result<NpArray> {
     read_array(&mut Reader::new(blp)?)
 }
 
-/// A writer for the items of an array, to be written in its order.
+/// These options for a file that holds an array: metadata, `nbytes` and typesize are set from it.
 ///
 /// Chunks get whole items: the chunk size is rounded down. Items wider than 255 bytes, which the original refuses, are
 /// compressed as bytes; it reads them.
 ///
 /// # Errors
 ///
-/// [`Param::Array`] for items that cannot be stored; otherwise as [`Writer::seekable`].
-pub fn array_writer<W: Write + Seek>(to: W, info: &ArrayInfo, options: WriteOptions) -> Result<Writer<W>> {
+/// [`Param::Array`] for items that cannot be stored.
+pub fn array_options(info: &ArrayInfo, options: WriteOptions) -> Result<WriteOptions> {
     let itemsize = info.dtype().itemsize();
     let chunk_size = u32::try_from(itemsize).ok().and_then(|itemsize| {
         let whole = options.chunk_size.checked_sub(options.chunk_size.checked_rem(itemsize)?)?;
@@ -148,12 +149,19 @@ pub fn array_writer<W: Write + Seek>(to: W, info: &ArrayInfo, options: WriteOpti
     let typesize = if itemsize > 255 { 1 } else { itemsize };
     let cparams = options.cparams.clone().typesize(typesize);
     let metadata = Some(info.to_metadata()?);
-    let options =
-        options.chunk_size(chunk_size).cparams(cparams).metadata(metadata).nbytes(Some(info.nbytes()));
-    Writer::seekable(to, options)
+    Ok(options.chunk_size(chunk_size).cparams(cparams).metadata(metadata).nbytes(Some(info.nbytes())))
 }
 
-/// An array as a file. `metadata`, `nbytes` and typesize of the options are set from the array.
+/// A writer for the items of an array, to be written in its order, with the [options for it](array_options).
+///
+/// # Errors
+///
+/// As [`array_options`] and [`Writer::seekable`].
+pub fn array_writer<W: Write + Seek>(to: W, info: &ArrayInfo, options: WriteOptions) -> Result<Writer<W>> {
+    Writer::seekable(to, array_options(info, options)?)
+}
+
+/// An array as a file, with the [options for it](array_options).
 ///
 /// # Errors
 ///

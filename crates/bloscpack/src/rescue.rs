@@ -165,7 +165,7 @@ impl<S: ReadAt> Source<S> {
     }
 
     fn read(&self, at: u64) -> Result<PackedChunk> {
-        let first = scan::read(&self.view, self.len, (&self.rule, &self.limits), at, true)?;
+        let first = scan::read(&self.view, self.len, &self.rule, &self.limits, at, true)?;
         first.ok_or(Error::corrupt(at, Corrupt::MissingChunks { nchunks: 1, found: 0 }))
     }
 }

@@ -124,6 +124,17 @@ pub enum Param {
         /// What stands against it.
         what: &'static str,
     },
+    /// Positions that the array does not have, or of more or fewer dimensions.
+    #[error("positions that the array does not have")]
+    Positions,
+    /// A buffer of another length than what is to go into it.
+    #[error("a buffer of {found} bytes, the items have {}", .needed.map_or("more than can be counted".to_owned(), |n| n.to_string()))]
+    ItemsBuffer {
+        /// What the items have (bytes); `None` if that cannot be counted.
+        needed: Option<usize>,
+        /// What the buffer has (bytes).
+        found: usize,
+    },
     /// Reading goes on after an error.
     #[error("reading was ended by an error before")]
     AfterError,

@@ -116,12 +116,12 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     /// The chunk at byte `at`, if it is sound. Goes on behind it.
     fn sound(&mut self, at: u64) -> Result<Option<Rescued>> {
         let nchunk = self.number(at);
-        let packed =
-            match read(self.view, self.len, (&self.rule, &self.found.limits), at, at == self.chunks_at) {
-                Ok(Some(packed)) => packed,
-                Err(error @ Error::Io { .. }) => return Err(error),
-                Ok(None) | Err(_) => return Ok(None),
-            };
+        let packed = match read(self.view, self.len, &self.rule, &self.found.limits, at, at == self.chunks_at)
+        {
+            Ok(Some(packed)) => packed,
+            Err(error @ Error::Io { .. }) => return Err(error),
+            Ok(None) | Err(_) => return Ok(None),
+        };
         let (cbytes, nbytes) = (packed.bytes().len() as u64, packed.header().nbytes() as u64);
         self.spend(cbytes.saturating_add(nbytes));
         if crate::decoding::decode_into(&packed, &mut self.data, &mut self.decoder).is_err() {
@@ -185,7 +185,8 @@ impl<'a, S: ReadAt> Scan<'a, S> {
 pub(super) fn read<S: ReadAt>(
     view: &Before<S>,
     len: u64,
-    (rule, limits): (&Header, &Limits),
+    rule: &Header,
+    limits: &Limits,
     at: u64,
     first: bool,
 ) -> Result<Option<PackedChunk>> {

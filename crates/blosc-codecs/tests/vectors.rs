@@ -1,6 +1,7 @@
 //! Streams of the original libraries, and streams made by hand: `testdata/vectors/codecs.json`.
 
 use blosc_codecs::{BlockDecoder, BlockEncoder, CodecId, DecodeOptions, EncodeOptions, Error, Registry};
+use blosc_testdata::crc32;
 use serde_json::Value;
 
 struct Vectors(Value);
@@ -193,12 +194,5 @@ fn walk() -> impl Iterator<Item = f64> {
         x ^= x << 5;
         sum += (f64::from((x >> 16) % 64) - 31.5) / 16.0;
         Some(sum)
-    })
-}
-
-/// CRC-32 of IEEE 802.3, bit by bit.
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |c, _| (c >> 1) ^ (0xEDB8_8320 & (c & 1).wrapping_neg()))
     })
 }

@@ -2,7 +2,7 @@
 //! document): no encoder of ours may make longer streams than theirs, but for a small margin.
 
 use blosc_codecs::{BlockEncoder, CodecId, DecodeOptions, EncodeOptions, Level, Registry};
-use blosc_testdata::yardstick;
+use blosc_testdata::{crc32, yardstick};
 
 /// Bytes in each set.
 const LEN: usize = 262_144;
@@ -132,11 +132,4 @@ fn bitshuffle(plain: &[u8], typesize: usize) -> Vec<u8> {
         .chunks(plain.len() / typesize)
         .flat_map(|bytes| (0..8).flat_map(|bit| plane(bytes, bit)).collect::<Vec<_>>())
         .collect()
-}
-
-/// CRC-32 of IEEE 802.3, bit by bit.
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |c, _| (c >> 1) ^ (0xEDB8_8320 & (c & 1).wrapping_neg()))
-    })
 }

@@ -3,7 +3,7 @@
 //! - [`data`]: bytes of several kinds and any length, from a fixed seed;
 //! - [`yardstick`]: the named data sets that codec sizes are compared on;
 //! - [`fixture`]: the files under `testdata/` and the manifest that says who made them;
-//! - [`sha256_hex`]: the digest that the manifest holds.
+//! - [`sha256_hex`]: the digest that the manifest holds; [`crc32`]: the checksum that documents quote.
 //!
 //! It knows nothing of filters, codecs, chunks or frames, so that any of those crates can use it in its tests.
 //!
@@ -23,4 +23,4 @@ mod digest;
 pub mod fixture;
 pub mod yardstick;
 
-pub use digest::sha256_hex;
+pub use digest::{crc32, sha256_hex};

@@ -98,6 +98,7 @@ const WORDS: [&str; 16] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crc32;
 
     #[test]
     fn checksums_of_all_sets_are_the_published_ones() {
@@ -117,12 +118,6 @@ mod tests {
             assert_eq!(set(name, 777).unwrap(), long[..777], "{name}");
         }
         assert_eq!(set("no such set", 10), None);
-    }
-
-    fn crc32(bytes: &[u8]) -> u32 {
-        !bytes.iter().fold(!0_u32, |crc, &byte| {
-            (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
-        })
     }
 
     /// The shuffle filter: byte 0 of all items, byte 1 of all items, and so on.

@@ -393,7 +393,7 @@ fn check_magic(bytes: &[u8]) -> Result<()> {
 /// All markers that never change.
 fn check_markers(raw: &RawHeader) -> Result<()> {
     // The layout with 13 elements is told by its first byte, which came before this.
-    for (at, field, found, expected) in [
+    expect_markers(&[
         (0x0a, "header_len", raw.header_len_marker, INT32),
         (0x0f, "frame_len", raw.frame_len_marker, UINT64),
         (0x18, "flags", raw.flags_marker, FIXSTR | 4),
@@ -406,16 +406,22 @@ fn check_markers(raw: &RawHeader) -> Result<()> {
         (0x41, "decompression threads", raw.dthreads_marker, INT16),
         (0x44, "has_vlmetalayers", if raw.has_vlmeta == FALSE { TRUE } else { raw.has_vlmeta }, TRUE),
         (0x45, "filter pipeline", raw.pipeline_marker, FIXEXT16),
-    ] {
-        if found != expected {
-            return Err(Error::corrupt(at, Corrupt::Marker { field, found, expected }));
-        }
-    }
+    ])?;
     let width = GeneralFlags(raw.general_flags).offset_width();
     if width != 1 {
         return Err(Error::corrupt(0x19, Corrupt::OffsetWidth { width }));
     }
     Ok(())
+}
+
+/// Checks markers of MessagePack: where each stands, the field behind it, what was found and what must be there.
+pub(crate) fn expect_markers(markers: &[(usize, &'static str, u8, u8)]) -> Result<()> {
+    match markers.iter().find(|(.., found, expected)| found != expected) {
+        Some(&(at, field, found, expected)) => {
+            Err(Error::corrupt(at, Corrupt::Marker { field, found, expected }))
+        }
+        None => Ok(()),
+    }
 }
 
 fn parse_header_len(raw: &RawHeader) -> Result<u32> {

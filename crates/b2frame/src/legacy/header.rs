@@ -8,7 +8,7 @@ use zerocopy::FromBytes as _;
 use super::raw::{RawBase, RawPipeline};
 use super::{FrameLayout, OlderCorrupt, swap};
 use crate::error::{Corrupt, Error, Result};
-use crate::header::{ChunkSize, FrameHeader, FrameType, GeneralFlags};
+use crate::header::{ChunkSize, FrameHeader, FrameType, GeneralFlags, expect_markers};
 use crate::metalayers::{MAX_METALAYERS, Metalayers, Section};
 use crate::msgpack::{FALSE, FIXEXT16, FIXSTR, INT16, INT32, INT64, TRUE, UINT64};
 
@@ -109,7 +109,7 @@ pub(super) fn check_sections(header: &FrameHeader, trailer_len: u32) -> Result<(
 const MIN_INDEX: u64 = 32;
 
 fn check_markers(raw: &RawBase) -> Result<()> {
-    for (at, field, found, expected) in [
+    expect_markers(&[
         (0x0a, "header_len", raw.header_len_marker, INT32),
         (0x0f, "frame_len", raw.frame_len_marker, UINT64),
         (0x18, "flags", raw.flags_marker, FIXSTR | 4),
@@ -120,20 +120,12 @@ fn check_markers(raw: &RawBase) -> Result<()> {
         (0x39, "compression threads", raw.cthreads_marker, INT16),
         (0x3c, "decompression threads", raw.dthreads_marker, INT16),
         (0x3f, "has_usermeta", if raw.has_meta == FALSE { TRUE } else { raw.has_meta }, TRUE),
-    ] {
-        if found != expected {
-            return Err(Error::corrupt(at, Corrupt::Marker { field, found, expected }));
-        }
-    }
-    Ok(())
+    ])
 }
 
 /// Filters are stored without gaps, and lie in the last slots today.
 fn parse_pipeline(raw: &RawPipeline) -> Result<(u8, [u8; SLOTS], [u8; SLOTS])> {
-    if raw.marker != FIXEXT16 {
-        let (field, found) = ("filter pipeline", raw.marker);
-        return Err(Error::corrupt(0x40, Corrupt::Marker { field, found, expected: FIXEXT16 }));
-    }
+    expect_markers(&[(0x40, "filter pipeline", raw.marker, FIXEXT16)])?;
     let count = usize::from(raw.nfilters);
     let (Some(filters), Some(metas), Some(empty)) =
         (raw.filters.get(..count), raw.filters_meta.get(..count), SLOTS.checked_sub(count))

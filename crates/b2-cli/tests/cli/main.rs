@@ -3,6 +3,7 @@
 
 mod array;
 mod blp;
+mod blp_array;
 mod chunk;
 mod compress;
 mod damage;

@@ -121,6 +121,19 @@ fn sums_are_those_of_a_loop_whatever_the_threads() -> Result<()> {
 }
 
 #[test]
+fn functions_are_those_of_a_loop() -> Result<()> {
+    let table = table(Threads::Auto);
+    let filter = |text: &str| Ok::<_, bcolz_store::Error>(rows(table.scan().filter(text)?));
+    assert_eq!(filter("sqrt(x) < 3.5")?, where_(|row| x(row).sqrt() < 3.5));
+    assert_eq!(
+        filter("where(contains(s, b'c'), abs(a), -1) > 490")?,
+        where_(|row| s(row) == b'c' && a(row).abs() > 490)
+    );
+    assert_eq!(table.scan().aggregate("maximum(a, 0)")?.min, Some(Number::Float(0.0)));
+    Ok(())
+}
+
+#[test]
 fn what_is_no_query_is_refused() {
     let table = table(Threads::One);
     let text = |error: bcolz_store::Error| {

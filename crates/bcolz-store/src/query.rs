@@ -6,6 +6,7 @@
 mod aggregate;
 mod batches;
 mod block;
+mod dates;
 mod error;
 mod eval;
 mod expr;
@@ -99,7 +100,8 @@ impl<'a> Scan<'a> {
     /// (they bind more tightly than comparisons), `and`, `or`, `not`, and functions of numexpr: `where`, `abs`, `sign`, `sqrt`,
     /// `exp`, `expm1`, `log`, `log10`, `log1p`, `log2`, `sin`, `cos`, `tan` and their relatives (`arc`, `h`), `arctan2`,
     /// `hypot`, `ceil`, `floor`, `round`, `trunc`, `fmod`, `maximum`, `minimum`, `copysign`, `nextafter`, `signbit`, `isnan`,
-    /// `isinf`, `isfinite`, `contains`. Integers have 64 bits.
+    /// `isinf`, `isfinite`, `contains`. Integers have 64 bits. Columns of dates are compared with texts such as
+    /// `'2012-01-31'` or `'2012-01-31T23:59:59'`, and are integers otherwise.
     ///
     /// # Errors
     ///
@@ -147,6 +149,7 @@ impl<'a> Scan<'a> {
                 columns.len() - 1
             }))
         })?;
+        let expr = dates::bind(expr, &|number| self.table.columns[columns[number]].array.dtype())?;
         let formula = Formula { expr, columns };
         let mut none = Vec::new();
         for place in &formula.columns {

@@ -50,6 +50,24 @@ pub enum ExprError {
         /// What the first value that it does not take is.
         found: &'static str,
     },
+    /// A text that is compared with dates and is none.
+    #[error("at byte {at}: {text:?} is no date such as 2012-01-31 or 2012-01-31T23:59:59.5")]
+    Date {
+        /// Where the comparison stands.
+        at: usize,
+        /// The text.
+        text: String,
+    },
+    /// Dates of two columns that count in different units.
+    #[error("at byte {at}: {left} and {right} are not counted in the same unit")]
+    Units {
+        /// Where the comparison stands.
+        at: usize,
+        /// The type on its left.
+        left: String,
+        /// The type on its right.
+        right: String,
+    },
     /// A column whose items are no single numbers, truth values or strings.
     #[error("column {name:?} of type {dtype} has no place in an expression")]
     Column {

@@ -3,6 +3,7 @@
 mod blocks;
 mod chunks;
 mod element;
+mod info;
 mod objects;
 mod rows;
 mod verify;

@@ -1,5 +1,5 @@
 //! The content of a frame or a chunk: the bytes that were compressed, or of an array its items in C order without
-//! padding.
+//! padding. That of a table of bcolz are its rows, as NumPy's structured arrays have them.
 
 use core::ops::Range;
 
@@ -27,6 +27,7 @@ pub(crate) fn nbytes(object: &Object) -> Result<u64> {
     match object {
         Object::Frame(schunk) => frame_nbytes(schunk),
         Object::Chunk(_) | Object::Blp(_) => Ok(object.nbytes()),
+        Object::Bcolz(set) => set.content_nbytes(),
     }
 }
 
@@ -40,6 +41,7 @@ pub(crate) fn all(object: &Object, options: &ReadOptions, sink: Sink<'_>) -> Res
         Object::Frame(schunk) => frame_all(schunk, options, sink),
         Object::Chunk(chunk) => chunk.part(0..object.nbytes(), options, sink),
         Object::Blp(blp) => blp.part(0..blp.nbytes(), options, sink),
+        Object::Bcolz(set) => set.part(0..set.content_nbytes()?, options, sink),
     }
 }
 
@@ -53,6 +55,7 @@ pub(crate) fn part(object: &Object, range: Range<u64>, options: &ReadOptions, si
         Object::Frame(schunk) => frame_part(schunk, range, options, sink),
         Object::Chunk(chunk) => chunk.part(range, options, sink),
         Object::Blp(blp) => blp.part(range, options, sink),
+        Object::Bcolz(set) => set.part(range, options, sink),
     }
 }
 

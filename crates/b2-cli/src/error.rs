@@ -28,6 +28,12 @@ pub(crate) enum Error {
     /// The library cannot read or write a Bloscpack file.
     #[error(transparent)]
     Blp(#[from] bloscpack::Error),
+    /// The library cannot read or write a data set of bcolz.
+    #[error(transparent)]
+    Bcolz(#[from] bcolz_store::Error),
+    /// Items that are Python objects.
+    #[error("items are Python objects, which are no bytes of data")]
+    PythonObjects,
     /// The library cannot read or write a bare chunk.
     #[error("{}", chunk_at(*.at))]
     Chunk { at: u64, source: blosc_chunk::Error },
@@ -43,6 +49,9 @@ pub(crate) enum Error {
     /// A format whose bytes are not explained.
     #[error("the bytes of Bloscpack files are not explained")]
     NoDump,
+    /// A directory of files.
+    #[error("a data set of bcolz is many files, none of which was named")]
+    DumpFolder,
     /// The output is there already.
     #[error("file exists")]
     Exists { path: PathBuf },
@@ -103,11 +112,6 @@ pub(crate) enum Error {
     /// Options for bytes, and an array.
     #[error("an array has items, chunks and blocks of its own, and no -t, -z or --block-size")]
     ArrayOptions,
-    /// Chunks of a Bloscpack file are cut from its bytes.
-    #[error(
-        "a Bloscpack file is cut into chunks of bytes, whatever the shape of an array, and has no --chunks or --blocks"
-    )]
-    NoGrid,
     /// A chunk is not cut into chunks.
     #[error("one chunk holds all data, so that there is no chunk size to choose")]
     OneChunk,
@@ -278,9 +282,10 @@ impl Error {
             }
             Self::Frame(error) => blame_code(error.blame()),
             Self::Blp(error) => blame_code(error.blame()),
+            Self::Bcolz(error) => blame_code(error.blame()),
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Reported { code } => *code,
-            Self::NotBlosc { .. } | Self::PerhapsChunk { .. } => Code::Foreign,
+            Self::NotBlosc { .. } | Self::PerhapsChunk { .. } | Self::PythonObjects => Code::Foreign,
             Self::ReadBack { .. }
             | Self::ReadBackPipe
             | Self::WouldLose { .. }
@@ -319,6 +324,7 @@ impl Error {
 
     fn fixed_hint(&self) -> Option<&'static str> {
         Some(match self {
+            Self::PythonObjects => "`b2 show` shows what is plain data",
             Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
             Self::NotRegular { .. } => "use -f if this is meant",
@@ -335,7 +341,6 @@ impl Error {
             Self::ArrayPipe => "name the file, use -M to allow more, or choose other --chunks",
             Self::ArrayOptions => "use --chunks and --blocks, or --format b2frame",
             Self::NoMetadata => "use --format b2frame",
-            Self::NoGrid => "use -z, or --format b2nd",
             Self::NoChecksum => "use --format blp",
             Self::VerifyPipe => "use -o to name a file",
             Self::OneChunk => "leave out -z, or --format chunk",

@@ -10,7 +10,7 @@ use b2frame::{Kind, PROBE_LEN, probe};
 
 use crate::{
     args::InputArgs,
-    chunk,
+    bcolz, chunk,
     error::{Doing, Error, FileKind, Result, irregular},
     targets::SUFFIXES,
 };
@@ -72,12 +72,15 @@ impl Origin {
     }
 }
 
-/// `FILE@N` or `FILE#N`, unless a file really has that name.
+/// `FILE@N`, `FILE#N` or `STORE::/path`, unless a file really has that name.
 fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
     if word.symlink_metadata().is_ok() {
         return None;
     }
     let text = word.to_str()?;
+    if let Some((store, member)) = text.split_once("::/").filter(|(store, _)| Path::new(store).is_dir()) {
+        return Some((Path::new(store).join(member.trim_start_matches('/')), Part::Whole));
+    }
     let (path, number) = text.rsplit_once(['@', '#'])?;
     let number = number.parse().ok()?;
     let part = if text[path.len()..].starts_with('@') { Part::Offset(number) } else { Part::Nth(number) };
@@ -87,8 +90,11 @@ fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
 /// An input, or what is wrong with the name.
 pub(crate) type Found = Result<Origin, (String, Error)>;
 
-/// Is this called like a frame or a chunk?
+/// Is this called like a frame or a chunk, or is it the directory of a data set of bcolz, which have all kinds of names?
 pub(crate) fn has_suffix(path: &Path) -> bool {
+    if bcolz::is_data_set(path) {
+        return true;
+    }
     let name = path.as_os_str().as_encoded_bytes();
     SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
 }
@@ -96,7 +102,7 @@ pub(crate) fn has_suffix(path: &Path) -> bool {
 /// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a directory happens to
 /// have.
 pub(crate) fn is_ours(path: &Path) -> bool {
-    if is_sparse_frame(path) {
+    if is_object(path) {
         return true;
     }
     let mut head = Vec::new();
@@ -125,7 +131,7 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
     for word in &words {
         let origin = Origin::of(word);
         match origin.path() {
-            Some(path) if is_sparse_frame(path) => found.push(Ok(origin)),
+            Some(path) if is_object(path) => found.push(Ok(origin)),
             Some(path) if path.is_dir() && args.recursive => walk(path, wanted, &mut found),
             Some(path) if path.is_dir() => {
                 let error = Error::NotRegular { path: path.to_owned(), kind: FileKind::Directory };
@@ -135,6 +141,11 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
         }
     }
     found
+}
+
+/// Is this directory one object: a sparse frame, an array or a table of bcolz?
+pub(crate) fn is_object(path: &Path) -> bool {
+    is_sparse_frame(path) || bcolz::is_data_set(path)
 }
 
 /// A sparse frame is a directory, and one object.
@@ -180,7 +191,7 @@ fn walk(directory: &Path, wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<Found>
     let mut waiting = vec![directory.to_owned()];
     while let Some(path) = waiting.pop() {
         match irregular(&path) {
-            Ok(Some(FileKind::Directory)) if is_sparse_frame(&path) => {
+            Ok(Some(FileKind::Directory)) if is_object(&path) => {
                 if wanted(&path) {
                     found.push(Ok(Origin::File { path, part: Part::Whole }));
                 }

@@ -20,6 +20,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod args;
+mod bcolz;
 mod blp;
 mod blpk;
 mod boxes;

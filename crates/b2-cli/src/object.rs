@@ -2,7 +2,7 @@
 
 use b2frame::{FrameType, SChunk};
 
-use crate::{blp::Blp, chunk::BareChunk};
+use crate::{bcolz::Bcolz, blp::Blp, chunk::BareChunk};
 
 /// One thing with content.
 pub(crate) enum Object {
@@ -10,6 +10,8 @@ pub(crate) enum Object {
     Chunk(Box<BareChunk>),
     /// A Bloscpack file.
     Blp(Box<Blp>),
+    /// An array or a table of bcolz.
+    Bcolz(Box<Bcolz>),
 }
 
 impl Object {
@@ -19,6 +21,7 @@ impl Object {
             Self::Frame(schunk) => schunk.nbytes(),
             Self::Chunk(chunk) => chunk.header().nbytes() as u64,
             Self::Blp(blp) => blp.nbytes(),
+            Self::Bcolz(set) => set.nbytes(),
         }
     }
 
@@ -28,6 +31,7 @@ impl Object {
             Self::Frame(schunk) => frame_bytes(schunk),
             Self::Chunk(chunk) => chunk.stored(),
             Self::Blp(blp) => blp.file.file_len(),
+            Self::Bcolz(set) => set.stored(),
         }
     }
 
@@ -37,6 +41,7 @@ impl Object {
             Self::Frame(schunk) => schunk.typesize() as u64,
             Self::Chunk(chunk) => chunk.header().typesize() as u64,
             Self::Blp(blp) => blp.typesize(),
+            Self::Bcolz(set) => set.typesize(),
         }
     }
 }

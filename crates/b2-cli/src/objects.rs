@@ -5,6 +5,8 @@
 //! into a temporary file without a name when it is larger than [`IN_MEMORY`]. So frames of any number and size pass
 //! through bounded memory.
 //!
+//! A data set of bcolz is a directory, and the only object of its input.
+//!
 //! A chunk has no magic. An input is taken for one when its first bytes can be the header of a chunk that is exactly
 //! as long as the input; at a place that was named, `FILE@N`, the header is enough.
 
@@ -21,6 +23,7 @@ use blosc_io::{FileStore, MemStore, ReadAt};
 use bloscpack::Digests;
 
 use crate::{
+    bcolz::{self, Bcolz},
     blp::Blp,
     chunk::{self, BareChunk},
     error::{Doing, Error, Result},
@@ -37,7 +40,7 @@ const HEADER: usize = 87;
 /// The objects of one input.
 pub(crate) struct Objects {
     source: Source,
-    /// The directory of a sparse frame, of which the source is the index file.
+    /// The directory of a sparse frame, of which the source is the index file, or of a data set of bcolz.
     folder: Option<PathBuf>,
     dparams: DParams,
     /// Whether the checksums of Bloscpack files are looked at.
@@ -56,6 +59,8 @@ pub(crate) struct Objects {
 
 enum Source {
     Stored(Arc<dyn ReadAt>),
+    /// The directory of a data set of bcolz.
+    Folder,
     Piped(io::Stdin),
 }
 
@@ -77,6 +82,8 @@ pub(crate) enum FoundKind {
     Chunk,
     /// A Bloscpack file, which ends where the input does.
     Blp,
+    /// A data set of bcolz, which is a directory.
+    Bcolz,
 }
 
 impl Objects {
@@ -87,6 +94,10 @@ impl Objects {
     /// When it cannot be opened, or has no frame of the number asked for.
     pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
         let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
+        if bcolz::is_data_set(path) {
+            let objects = Self::new(Source::Folder, 0, dparams);
+            return Ok(Self { folder: Some(path.clone()), wanted: Some(1), ..objects });
+        }
         let (file, folder) = open_file(path)?;
         let objects = Self { folder, ..Self::of(Arc::new(file), dparams) };
         match *part {
@@ -146,7 +157,7 @@ impl Objects {
     pub(crate) fn input_len(&self) -> Option<u64> {
         match &self.source {
             Source::Stored(store) => store.len().ok(),
-            Source::Piped(_) => None,
+            Source::Folder | Source::Piped(_) => None,
         }
     }
 
@@ -174,6 +185,9 @@ impl Objects {
     pub(crate) fn find(&mut self) -> Result<Option<Found>> {
         if self.wanted == Some(0) {
             return Ok(None);
+        }
+        if let Source::Folder = self.source {
+            return Ok(Some(Found { store: nothing(), at: 0, kind: FoundKind::Bcolz }));
         }
         let head = self.head()?;
         match probe(&head) {
@@ -203,8 +217,14 @@ impl Objects {
             }
             FoundKind::Chunk => Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?)),
             FoundKind::Blp => Object::Blp(Box::new(Blp::open(store, found.at, dparams, self.digests)?)),
+            FoundKind::Bcolz => {
+                let root = self.folder.as_deref().unwrap_or(Path::new("."));
+                Object::Bcolz(Box::new(Bcolz::open(root, dparams)?))
+            }
         };
-        self.at = self.at.saturating_add(object.stored());
+        if found.kind != FoundKind::Bcolz {
+            self.at = self.at.saturating_add(object.stored());
+        }
         self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(1));
         self.first = false;
         Ok(object)
@@ -219,6 +239,7 @@ impl Objects {
                 head.resize(usize::try_from(left).map_or(HEADER, |left| left.min(HEADER)), 0);
                 store.read_exact_at(self.at, &mut head).map_err(Error::io(Doing::Read))?;
             }
+            Source::Folder => {}
             Source::Piped(stdin) => {
                 stdin.lock().take(HEADER as u64).read_to_end(&mut head).map_err(Error::io(Doing::Read))?;
             }
@@ -248,7 +269,7 @@ impl Objects {
     /// Not quite a chunk: perhaps a damaged one, perhaps something else.
     fn perhaps_chunk(&self, start: Vec<u8>, header: &ChunkHeader, left: u64) -> Error {
         let found = match &self.source {
-            Source::Stored(_) => Some(left),
+            Source::Stored(_) | Source::Folder => Some(left),
             Source::Piped(_) => Some(left).filter(|left| *left < chunk::stored_len(header)),
         };
         match probe(&start) {
@@ -261,6 +282,7 @@ impl Objects {
     fn no_frame(&mut self, head: &[u8]) -> Result<Option<Found>> {
         self.trailing = match &self.source {
             Source::Stored(store) => store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at),
+            Source::Folder => 0,
             Source::Piped(stdin) => {
                 let rest = io::copy(&mut stdin.lock(), &mut io::sink()).map_err(Error::io(Doing::Read))?;
                 rest.saturating_add(head.len() as u64)
@@ -273,12 +295,18 @@ impl Objects {
     fn store(&self, head: Vec<u8>, len: u64) -> Result<Arc<dyn ReadAt>> {
         match &self.source {
             Source::Stored(store) => Ok(Arc::clone(store)),
+            Source::Folder => Ok(nothing()),
             Source::Piped(stdin) => {
                 let inner = spool(Cursor::new(head).chain(stdin.lock()).take(len))?;
                 Ok(Arc::new(Shifted { inner, by: self.at }))
             }
         }
     }
+}
+
+/// A store without a byte: what stands for a directory.
+fn nothing() -> Arc<dyn ReadAt> {
+    Arc::new(MemStore::new(Vec::new()))
 }
 
 /// Keeps everything of `reader`: in memory while it is small.

@@ -27,8 +27,10 @@ pub(crate) const CHUNK_SUFFIX: &str = ".chunk";
 pub(crate) const NPY_SUFFIX: &str = ".npy";
 /// The suffix of Bloscpack files.
 pub(crate) const BLP_SUFFIX: &str = ".blp";
+/// The suffix of directories of bcolz, which need none.
+pub(crate) const BCOLZ_SUFFIX: &str = ".bcolz";
 /// Every suffix that is taken off.
-pub(crate) const SUFFIXES: [&str; 4] = [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX, BLP_SUFFIX];
+pub(crate) const SUFFIXES: [&str; 5] = [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX, BLP_SUFFIX, BCOLZ_SUFFIX];
 
 /// Where one output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

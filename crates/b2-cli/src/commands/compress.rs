@@ -11,7 +11,7 @@ mod metadata;
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Seek},
+    io::{self, Read},
     path::Path,
     sync::Arc,
     time::Instant,
@@ -67,7 +67,7 @@ struct CompressReport<'a> {
 
 /// Compresses each input.
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &|path| !input::has_suffix(path));
+    let inputs = input::find(&args.inputs, &|path| !input::has_suffix(path) && !input::is_object(path));
     let ready = check(args)
         .and_then(|()| Ok((Targets::new(&args.output, inputs.len())?, Metadata::of(&args.tuning)?)));
     match ready {
@@ -372,19 +372,13 @@ impl Work<'_> {
         Ok(totals)
     }
 
-    /// Bytes of the input before its content: the header of a `.npy` file.
-    fn before(&self) -> u64 {
-        self.layout.as_ref().map_or(0, |layout| layout.len as u64)
-    }
-
     /// Compares a finished file with its source: byte by byte where that can be read again.
     fn read_back(&self, file: File, digest: Digest) -> Result<()> {
         let options = self.cx.read_options();
         let mut objects = Objects::of(Arc::new(FileStore::from_file(file)), self.cx.dparams());
         match self.origin.path().filter(|path| path.is_file()) {
             Some(path) => {
-                let mut source = File::open(path).map_err(Error::io(Doing::Open))?;
-                source.seek(io::SeekFrom::Start(self.before())).map_err(Error::io(Doing::Read))?;
+                let source = File::open(path).map_err(Error::io(Doing::Open))?;
                 compare::equal(&mut objects, &mut io::BufReader::new(source), &options)
             }
             None => {

@@ -50,6 +50,7 @@ fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 printer.finish()?;
                 return Err(Error::NoDump);
             }
+            Object::Bcolz(_) => return Err(Error::DumpFolder),
         }
     }
     printer.finish()

@@ -1,5 +1,6 @@
 //! `b2 info`: what a file is.
 
+mod bcolz;
 mod blp;
 mod chunk;
 
@@ -35,6 +36,7 @@ fn one(cx: &Context, origin: &Origin) -> Result<()> {
             // A chunk is all there is in its file.
             Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
             Object::Blp(blp) => return blp::run(cx, &origin.name(), &blp),
+            Object::Bcolz(set) => return bcolz::run(cx, &origin.name(), &set),
         }
     }
     frames(cx, &origin.name(), &found, objects.trailing())

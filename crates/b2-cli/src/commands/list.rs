@@ -85,6 +85,10 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
                 row.format = "chunk";
                 row.nchunks += 1;
             }
+            Object::Bcolz(set) => {
+                row.format = set.format();
+                row.nchunks += set.nchunks();
+            }
             Object::Blp(blp) => {
                 row.format = "blp";
                 row.nchunks += blp.file.nchunks()?;

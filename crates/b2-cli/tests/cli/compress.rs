@@ -170,11 +170,11 @@ fn outputs_go_where_they_are_sent() {
     hint: use --output-dir, or -c for one stream
     "#);
     dir.b2("c -q a -o frame").ok();
-    snapshot!(dir.b2("d frame"), @r"
+    snapshot!(dir.b2("d frame"), @"
     exit 2
     --- stdout
     --- stderr
-    b2: frame: the name does not end in .b2frame, .b2nd, .chunk or .blp, so that there is nothing to take away
+    b2: frame: the name does not end in .b2frame, .b2nd, .chunk, .blp or .bcolz, so that there is nothing to take away
     hint: use -o to name the output, or --suffix
     ");
 }

@@ -2,8 +2,8 @@
 //! standard error, the exit code and the files that are left.
 
 mod array;
+mod bcolz;
 mod blp;
-mod blp_array;
 mod chunk;
 mod compress;
 mod damage;

@@ -23,6 +23,7 @@ fn the_sessions_of_the_manual_are_real() {
     ] {
         std::fs::copy(path(file), dir.path(name)).unwrap();
     }
+    super::bcolz::copy(&path("bcolz/ct_torn_append"), &dir.path("trades"));
     dir.write("README.png", b"\x89PNG\r\n\x1a\n");
     let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     let text = std::fs::read_to_string(&manual).unwrap();

@@ -1,0 +1,229 @@
+//! Data sets of bcolz: arrays and tables, each in a directory of its own.
+//!
+//! Both are rows. The content of an array are its items in C order, that of a table its rows with the items of all
+//! columns side by side, which is what NumPy calls a structured array. Python objects are no bytes of anything, so that
+//! arrays of them have values to be shown, and no content.
+
+pub(crate) mod attrs;
+
+use core::ops::Range;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use b2frame::ReadOptions;
+use bcolz_store::{BrokenColumns, CArray, DataSet, Note, OpenOptions, store::DirStore};
+use blosc_chunk::{DParams, Limits};
+use blosc_dtype::Dtype;
+
+use crate::error::{Error, Result};
+
+/// A data set, and where it is.
+pub(crate) struct Bcolz {
+    /// The data set, read with one thread's manners; see [`tuned`](Self::tuned).
+    pub(crate) set: DataSet,
+    root: PathBuf,
+    dparams: DParams,
+    /// The type of an item, or of a row of a table; none where it would be too large.
+    dtype: Option<Dtype>,
+}
+
+impl Bcolz {
+    /// Opens the data set in a directory.
+    ///
+    /// # Errors
+    ///
+    /// When its metadata make no sense.
+    pub(crate) fn open(root: &Path, dparams: DParams) -> Result<Self> {
+        let set = open(root, &OpenOptions::default().dparams(dparams.clone()))?;
+        let dtype = match &set {
+            DataSet::CArray(array) => Some(array.dtype().clone()),
+            DataSet::CTable(table) => table.dtype().ok(),
+        };
+        Ok(Self { set, root: root.to_owned(), dparams, dtype })
+    }
+
+    /// What it is called in lists and documents.
+    pub(crate) fn format(&self) -> &'static str {
+        match self.set {
+            DataSet::CArray(_) => "carray",
+            DataSet::CTable(_) => "ctable",
+        }
+    }
+
+    /// Bytes of data.
+    pub(crate) fn nbytes(&self) -> u64 {
+        match &self.set {
+            DataSet::CArray(array) => array.nbytes(),
+            DataSet::CTable(table) => table.nbytes(),
+        }
+    }
+
+    /// Bytes of all files.
+    pub(crate) fn stored(&self) -> u64 {
+        stored(&self.root)
+    }
+
+    /// Bytes of an item, or of a row of a table.
+    pub(crate) fn typesize(&self) -> u64 {
+        self.dtype.as_ref().map_or(1, |dtype| dtype.itemsize().max(1) as u64)
+    }
+
+    /// The type of an item, or of a row of a table.
+    ///
+    /// # Errors
+    ///
+    /// When a row is too large for one.
+    pub(crate) fn dtype(&self) -> Result<Dtype> {
+        match (&self.dtype, &self.set) {
+            (Some(dtype), _) => Ok(dtype.clone()),
+            (None, DataSet::CTable(table)) => Ok(table.dtype()?),
+            (None, DataSet::CArray(array)) => Ok(array.dtype().clone()),
+        }
+    }
+
+    /// Items in each dimension; a table has rows.
+    pub(crate) fn shape(&self) -> Vec<u64> {
+        match &self.set {
+            DataSet::CArray(array) => array.shape().to_vec(),
+            DataSet::CTable(table) => vec![table.len()],
+        }
+    }
+
+    /// Chunks of all columns.
+    pub(crate) fn nchunks(&self) -> u64 {
+        self.arrays().fold(0, |sum, array| sum.saturating_add(array.nchunks()))
+    }
+
+    /// The array, or the columns of the table.
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = &CArray> {
+        let (one, columns) = match &self.set {
+            DataSet::CArray(array) => (Some(array), &[][..]),
+            DataSet::CTable(table) => (None, table.columns()),
+        };
+        one.into_iter().chain(columns.iter().map(|column| &column.array))
+    }
+
+    /// Bytes of the content.
+    ///
+    /// # Errors
+    ///
+    /// When there are Python objects in it.
+    pub(crate) fn content_nbytes(&self) -> Result<u64> {
+        if self.arrays().any(CArray::is_object) {
+            return Err(Error::PythonObjects);
+        }
+        match &self.set {
+            DataSet::CArray(array) => Ok(array.nbytes()),
+            // Columns may go on behind the end of the table.
+            DataSet::CTable(table) => Ok(table.len().saturating_mul(table.dtype()?.itemsize() as u64)),
+        }
+    }
+
+    /// The data set, read with these threads and within this memory.
+    ///
+    /// # Errors
+    ///
+    /// When one chunk does not fit into the memory.
+    pub(crate) fn tuned(&self, options: &ReadOptions) -> Result<DataSet> {
+        let limit = options.max_memory;
+        let chunk = |array: &CArray| array.chunklen().min(array.len()).saturating_mul(array.rowsize() as u64);
+        if let Some(needed) = self.arrays().map(chunk).max().filter(|needed| *needed > limit) {
+            return Err(Error::MaxMemory { needed, limit });
+        }
+        let limits = Limits::none().max_nbytes(limit);
+        let options = OpenOptions::default()
+            .dparams(self.dparams.clone().limits(limits))
+            .threads(options.threads)
+            .max_memory(limit);
+        open(&self.root, &options)
+    }
+
+    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the data, after everything before it; or what `sink` says.
+    pub(crate) fn part(
+        &self,
+        range: Range<u64>,
+        options: &ReadOptions,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let set = self.tuned(options)?;
+        let rowsize = match &set {
+            DataSet::CArray(array) => array.rowsize() as u64,
+            DataSet::CTable(table) => table.dtype()?.itemsize() as u64,
+        };
+        let rows = range.start / rowsize..range.end.div_ceil(rowsize);
+        let mut at = rows.start * rowsize;
+        let mut cut = |bytes: &[u8]| {
+            let place =
+                |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
+            let piece = &bytes[place(range.start)..place(range.end)];
+            at += bytes.len() as u64;
+            sink(piece)
+        };
+        match &set {
+            DataSet::CArray(array) => {
+                let mut blocks = array.blocks(0).skip(rows.start).limit(rows.end - rows.start);
+                blocks.try_for_each(|block| cut(&block?))
+            }
+            DataSet::CTable(table) => {
+                let step = (PIECE / rowsize).max(1);
+                starts(rows.clone(), step)
+                    .try_for_each(|start| cut(&table.read_records(start..rows.end.min(start + step))?))
+            }
+        }
+    }
+}
+
+/// Is this the directory of an array or a table? One that a crash left incomplete is one as well.
+pub(crate) fn is_data_set(path: &Path) -> bool {
+    let has = |name: &str| path.join(name).is_file();
+    has("__rootdirs__")
+        || has("meta/storage")
+        || has("meta/sizes")
+        || (has("__attrs__") && path.join("data").is_dir())
+}
+
+/// What is odd, and where.
+pub(crate) fn note(note: &Note) -> String {
+    if note.path.is_empty() { note.fault.to_string() } else { format!("{}: {}", note.path, note.fault) }
+}
+
+/// Every `step`-th number of a range.
+pub(crate) fn starts(rows: Range<u64>, step: u64) -> impl Iterator<Item = u64> {
+    let next = move |start: &u64| start.checked_add(step).filter(|start| *start < rows.end);
+    core::iter::successors(Some(rows.start).filter(|start| *start < rows.end), next)
+}
+
+fn open(root: &Path, options: &OpenOptions) -> Result<DataSet> {
+    let options = options.clone().broken_columns(BrokenColumns::Refuse);
+    Ok(bcolz_store::open_in(Arc::new(DirStore::new(root)), "", &options)?)
+}
+
+/// Bytes of all files below a directory; links are not followed, and what cannot be seen does not count.
+fn stored(root: &Path) -> u64 {
+    let mut waiting = vec![root.to_owned()];
+    let mut sum: u64 = 0;
+    while let Some(directory) = waiting.pop() {
+        let Ok(entries) = fs::read_dir(directory) else { continue };
+        for entry in entries.flatten() {
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => waiting.push(entry.path()),
+                Ok(metadata) => sum = sum.saturating_add(metadata.len()),
+                Err(_) => {}
+            }
+        }
+    }
+    sum
+}
+
+/// Bytes of rows of a table that are put together at once.
+const PIECE: u64 = 8 << 20;

@@ -1,0 +1,46 @@
+//! Attributes of bcolz and JSON documents: Python's JSON knows NaN, infinities and integers of any size.
+
+use bcolz_store::{Attrs, Json};
+use serde_json::{Map, Number, Value};
+
+/// Attributes as an object; what JSON cannot say is text.
+pub(crate) fn to_map(attrs: &Attrs) -> Map<String, Value> {
+    attrs.iter().map(|(name, value)| (name.to_owned(), to_value(value))).collect()
+}
+
+/// One value; NaN, infinities and integers of more than 64 bits become text.
+pub(crate) fn to_value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(is) => (*is).into(),
+        Json::Int(n) => i64::try_from(*n)
+            .map(Value::from)
+            .or_else(|_| u64::try_from(*n).map(Value::from))
+            .unwrap_or_else(|_| n.to_string().into()),
+        Json::Float(n) => Number::from_f64(*n).map_or_else(|| json.to_string().into(), Value::Number),
+        Json::String(text) => text.as_str().into(),
+        Json::Array(values) => values.iter().map(to_value).collect(),
+        Json::Object(entries) => {
+            Value::Object(entries.iter().map(|(key, value)| (key.clone(), to_value(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_cannot_say_is_text() {
+        let json = Json::Array(vec![
+            Json::Float(f64::NAN),
+            Json::Float(f64::NEG_INFINITY),
+            Json::Int(i128::MAX),
+            Json::Int(u64::MAX.into()),
+            Json::Float(0.5),
+            Json::Object(vec![("a".to_owned(), Json::Null)]),
+        ]);
+        let text = r#"["NaN","-Infinity","170141183460469231731687303715884105727",18446744073709551615,0.5,{"a":null}]"#;
+        assert_eq!(to_value(&json).to_string(), text);
+    }
+}

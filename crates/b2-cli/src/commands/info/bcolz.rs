@@ -1,0 +1,136 @@
+//! `b2 info` on a data set of bcolz.
+
+use core::fmt::Write;
+use std::path::Path;
+
+use bcolz_store::DataSet;
+use serde_json::{Map, Value};
+
+use super::{Lines, dims, print_rows, sizes};
+use crate::{
+    bcolz::Bcolz,
+    context::Context,
+    error::{Error, Result},
+    exit::Code,
+    report::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport},
+    size::{self, Units},
+    table::{Align, Table},
+};
+
+/// Tells about a data set.
+pub(super) fn run(cx: &Context, name: &str, set: &Bcolz) -> Result<()> {
+    let console = &cx.console;
+    let table = console.verbose() >= 2;
+    let report = BcolzReport::new(name, set, table && console.json());
+    if console.json() {
+        console.document(&report)?;
+    } else {
+        console.print(&text(&report, console.verbose() > 0, console.units()))?;
+        if table {
+            chunks(cx, set)?;
+        }
+    }
+    if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+}
+
+/// One line per chunk; those of each column below its name.
+fn chunks(cx: &Context, set: &Bcolz) -> Result<()> {
+    match &set.set {
+        DataSet::CArray(array) => print_rows(cx, false, ArrayChunks(array).rows()),
+        DataSet::CTable(table) => table.columns().iter().try_for_each(|column| {
+            cx.console.print(&format!("  {}\n", column.name))?;
+            print_rows(cx, false, ArrayChunks(&column.array).rows())
+        }),
+    }
+}
+
+/// The report for people.
+fn text(report: &BcolzReport<'_>, verbose: bool, units: Units) -> String {
+    let mut lines = Lines { text: format!("{}: ", report.path), units };
+    match &report.body {
+        Body::Array(array) => self::array(&mut lines, array, report.file_bytes, verbose),
+        Body::Table(table) => self::table(&mut lines, table, report.file_bytes, verbose),
+    }
+    report.warnings.iter().for_each(|warning| lines.add("warning", warning));
+    report.problems.iter().for_each(|problem| lines.add("problem", problem));
+    if report.needs_rescue {
+        lines.add("hint", &format!("b2 rescue {} -o {}", report.path, fixed(report.path)));
+    }
+    lines.text
+}
+
+fn array(lines: &mut Lines, array: &ArrayReport<'_>, file_bytes: u64, verbose: bool) {
+    let units = lines.units;
+    lines.text.push_str("bcolz array (carray, disk format 1)\n");
+    let is_object = array.dtype == "object";
+    let items = if is_object { String::new() } else { format!(", items of {} bytes", array.typesize) };
+    lines.add("shape", &format!("{}     {}{items}", dims(array.shape), array.dtype));
+    let chunks = size::count(array.nchunks);
+    let chunks = match array.nchunks {
+        0 => chunks,
+        _ if is_object => format!("{chunks}, one for each element"),
+        _ => {
+            let (rows, nbytes) = (size::count(array.chunklen), units.size(array.chunksize));
+            let rest = array.shape.first().map_or(0, |len| len % array.chunklen.max(1));
+            let last = if rest > 0 { format!(", last {}", size::count(rest)) } else { String::new() };
+            format!("{chunks} of {rows} rows ({nbytes}){last}")
+        }
+    };
+    lines.add("chunks", &chunks);
+    lines.add("size", &sizes(array.nbytes, array.cbytes, units));
+    lines.add("pipeline", &pipeline(array, units));
+    lines.add("files", &units.size(file_bytes).to_string());
+    if let Some(dflt) = array.dflt.as_ref().filter(|_| verbose) {
+        lines.add("fill value", &dflt.to_string());
+    }
+    attrs(lines, &array.attrs, verbose);
+}
+
+fn pipeline(array: &ArrayReport<'_>, units: Units) -> String {
+    let filters = if array.filters.is_empty() { "no filter".to_owned() } else { array.filters.join(", ") };
+    let blocks =
+        array.blocksize.map(|blocksize| format!(" (first chunk, blocks of {})", units.size(blocksize)));
+    format!("{filters} -> {} level {}{}", array.codec, array.clevel, blocks.unwrap_or_default())
+}
+
+fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: bool) {
+    let units = lines.units;
+    let plural = |n: u64, what: &str| format!("{} {what}{}", size::count(n), if n == 1 { "" } else { "s" });
+    let (rows, columns) = (plural(table.rows, "row"), plural(table.columns.len() as u64, "column"));
+    let _written = writeln!(lines.text, "bcolz table (ctable, disk format 1), {rows}, {columns}");
+    let mut cells = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Left, Align::Left]);
+    cells.row(["  column", "dtype", "chunks", "size", "codec"]);
+    for column in &table.columns {
+        let inner = column.shape.iter().skip(1).map(|len| format!(" x {len}")).collect::<String>();
+        cells.row([
+            format!("  {}", column.name.unwrap_or_default()),
+            format!("{}{inner}", column.dtype),
+            size::count(column.nchunks),
+            sizes(column.nbytes, column.cbytes, units),
+            [column.codec.clone(), column.clevel.to_string()]
+                .into_iter()
+                .chain(column.filters.clone())
+                .collect::<Vec<_>>()
+                .join(" "),
+        ]);
+    }
+    lines.text += &cells.to_string();
+    lines.add("size", &sizes(table.nbytes, table.cbytes, units));
+    lines.add("files", &units.size(file_bytes).to_string());
+    attrs(lines, &table.attrs, verbose);
+}
+
+/// The names of the attributes, and their values for those who want to see more.
+fn attrs(lines: &mut Lines, attrs: &Map<String, Value>, verbose: bool) {
+    lines.names("attrs", attrs.keys());
+    if verbose {
+        attrs.iter().for_each(|(name, value)| lines.add(name, &value.to_string()));
+    }
+}
+
+/// A name for what a rescue saves: `prices-fixed.bcolz`.
+fn fixed(path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    let stem = Path::new(path).extension().map_or(path.len(), |extension| path.len() - extension.len() - 1);
+    format!("{}-fixed{}", &path[..stem], &path[stem..])
+}

@@ -1,0 +1,253 @@
+//! Data sets of bcolz: directories that are arrays or tables, whatever wrote them.
+
+use std::{fs, path::Path};
+
+use blosc_testdata::fixture::path;
+
+use crate::session::{Dir, snapshot};
+
+/// Copies of data sets of the original in a folder of its own.
+pub(crate) fn with(names: &[&str]) -> Dir {
+    let dir = Dir::new();
+    for name in names {
+        let name = Path::new(name);
+        copy(&path(Path::new("bcolz").join(name)), &dir.path(name.file_name().unwrap()));
+    }
+    dir
+}
+
+/// Copies a directory with all that is in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn info_tells_what_a_data_set_is() {
+    let dir = with(&["ca_appended", "ca_2d", "ct_attrs", "ct_torn_append", "ca_object"]);
+    snapshot!(dir.b2("info ca_2d ca_object"), @"
+    exit 0
+    --- stdout
+    ca_2d: bcolz array (carray, disk format 1)
+      shape       10 x 7     int64, items of 8 bytes
+      chunks      3 of 4 rows (224 B), last 2
+      size        560 B -> 264 B  2.12x
+      pipeline    shuffle -> lz4 level 5 (first chunk, blocks of 224 B)
+      files       499 B
+    ca_object: bcolz array (carray, disk format 1)
+      shape       5     object
+      chunks      5, one for each element
+      size        77 B -> 157 B  0.49x
+      pipeline    shuffle -> lz4 level 5 (first chunk, blocks of 18 B)
+      files       422 B
+    --- stderr
+    ");
+    snapshot!(dir.b2("info -vv ca_appended"), @"
+    exit 0
+    --- stdout
+    ca_appended: bcolz array (carray, disk format 1)
+      shape       64     int32, items of 4 bytes
+      chunks      7 of 10 rows (40 B), last 4
+      size        256 B -> 368 B  0.70x
+      pipeline    shuffle -> lz4 level 5 (first chunk, blocks of 40 B)
+      files       665 B
+      fill value  0
+        chunk          offset         bytes          data    ratio  blocksize  special  pipeline
+            0              16            56            40     0.71         40  -        stored
+            1              16            56            40     0.71         40  -        stored
+            2              16            56            40     0.71         40  -        stored
+            3              16            56            40     0.71         40  -        stored
+            4              16            56            40     0.71         40  -        stored
+            5              16            56            40     0.71         40  -        stored
+            6              16            32            16     0.50         16  -        stored
+    --- stderr
+    ");
+    snapshot!(dir.b2("info -v ct_attrs"), @r#"
+    exit 0
+    --- stdout
+    ct_attrs: bcolz table (ctable, disk format 1), 50 rows, 1 column
+      column  dtype  chunks  size                  codec
+      a       int64       1  400 B -> 91 B  4.40x  lz4 5 shuffle
+      size        400 B -> 91 B  4.40x
+      files       377 B
+      attrs       pressure, timestamp, title
+      pressure    999.2
+      timestamp   "2016030915"
+      title       "test"
+    --- stderr
+    "#);
+    snapshot!(dir.b2("info -vv ct_torn_append/"), @"
+    exit 0
+    --- stdout
+    ct_torn_append/: bcolz table (ctable, disk format 1), 50 rows, 2 columns
+      column  dtype    chunks  size                   codec
+      a       int64         1  424 B -> 94 B  4.51x   lz4 5 shuffle
+      b       float64       1  400 B -> 107 B  3.74x  lz4 5 shuffle
+      size        824 B -> 201 B  4.10x
+      files       640 B
+      warning     columns of 50 to 53 rows; 50 are complete
+      hint        b2 rescue ct_torn_append/ -o ct_torn_append-fixed
+      a
+        chunk          offset         bytes          data    ratio  blocksize  special  pipeline
+            0              16            94           424     4.51        424  -        shuffle -> lz4
+      b
+        chunk          offset         bytes          data    ratio  blocksize  special  pipeline
+            0              16           107           400     3.74        400  -        shuffle -> lz4
+    --- stderr
+    ");
+    snapshot!(dir.b2("info --json ca_2d ct_attrs"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.info/1","path":"ca_2d","format":"carray","format_version":1,"nbytes":560,"cbytes":264,"cratio":2.121212121212121,"nchunks":3,"chunksize":224,"chunklen":4,"blocksize":224,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[10,7],"dtype":"int64","dflt":0,"file_bytes":499}
+    {"schema":"b2.info/1","path":"ct_attrs","format":"ctable","nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"rows":50,"columns":[{"name":"a","format":"carray","format_version":1,"nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"chunksize":32768,"chunklen":4096,"blocksize":400,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[50],"dtype":"int64","dflt":0}],"attrs":{"pressure":999.2,"timestamp":"2016030915","title":"test"},"file_bytes":377}
+    --- stderr
+    "#);
+    snapshot!(dir.b2("info --json -vv ct_attrs::/a"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.info/1","path":"ct_attrs/a","format":"carray","format_version":1,"nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"chunksize":32768,"chunklen":4096,"blocksize":400,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[50],"dtype":"int64","dflt":0,"chunks":[{"nchunk":0,"offset":16,"cbytes":91,"nbytes":400,"codec":"lz4","filters":["shuffle"],"blocksize":400}],"file_bytes":296}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn a_data_set_is_one_line_of_a_list() {
+    let dir = with(&["ca_2d", "ct_basic", "ca_object"]);
+    snapshot!(dir.b2("list ca_2d ct_basic ct_basic/f ca_object"), @"
+    exit 0
+    --- stdout
+    Format  Chunks  Compressed  Uncompressed  Ratio  Check  Name
+    carray       3       499 B         560 B   1.12  none   ca_2d
+    ctable       3     1.0 KiB       1.4 KiB   1.31  none   ct_basic
+    carray       1       316 B         400 B   1.27  none   ct_basic/f
+    carray       5       422 B          77 B   0.18  none   ca_object
+                12     2.2 KiB       2.4 KiB   1.06         4 files
+    --- stderr
+    ");
+    let rows = dir.b2("list --json -r .").ok();
+    let paths: Vec<&str> = rows.text().lines().filter_map(|row| row.split('"').nth(7)).collect();
+    assert_eq!(paths, ["./ca_2d", "./ca_object", "./ct_basic"]);
+}
+
+#[test]
+fn verify_decodes_every_chunk_of_every_column() {
+    let dir = with(&[
+        "ca_trim_stale",
+        "ct_basic",
+        "ca_object",
+        "malformed/chunk_truncated",
+        "malformed/attrs_no_json",
+    ]);
+    snapshot!(dir.b2("verify ca_trim_stale ct_basic ca_object chunk_truncated attrs_no_json"), @"
+    exit 1
+    --- stdout
+    ca_trim_stale: OK (decoded; no checksums stored)
+    ct_basic: OK (decoded; no checksums stored)
+    ca_object: OK (decoded; no checksums stored)
+    chunk_truncated: DAMAGED: 2 chunks good, 1 bad
+    attrs_no_json: DAMAGED: all 3 chunks good, see above
+    --- stderr
+    b2: ca_trim_stale: warning: 1 chunk files do not belong to the data
+    b2: chunk_truncated: data/__1.blp: 69 bytes long, 72 are needed
+    b2: attrs_no_json: __attrs__: no JSON at byte 1: expected a string
+    ");
+    snapshot!(dir.b2("verify --json ct_basic chunk_truncated"), @r#"
+    exit 1
+    --- stdout
+    {"schema":"b2.verify/1","path":"ct_basic","ok":true,"nchunks":3,"nbytes":1400,"bad":[],"checksums":"none"}
+    {"schema":"b2.verify/1","path":"chunk_truncated","ok":false,"nchunks":3,"nbytes":60,"bad":[{"chunk":1,"kind":"data","message":"data/__1.blp: 69 bytes long, 72 are needed"}],"checksums":"none"}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn every_sample_is_sound_and_every_malformed_one_is_refused() {
+    let samples = path("bcolz");
+    let dir = Dir::new();
+    for entry in fs::read_dir(&samples).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() && !entry.ends_with("malformed") {
+            let run = dir.b2(&format!("verify {}", entry.display()));
+            assert_eq!(run.code, Some(0), "{}", run.stderr);
+        }
+    }
+    for entry in fs::read_dir(samples.join("malformed")).unwrap().map(|entry| entry.unwrap().path()) {
+        for command in ["verify", "info", "cat", "show", "list", "decompress -o out"] {
+            let run = dir.b2(&format!("{command} {}", entry.display()));
+            assert!(matches!(run.code, Some(0..=5)), "{entry:?} {run:?}");
+            assert!(!run.stderr.contains("panicked"), "{run:?}");
+            let damaged = command == "verify" && entry.is_dir();
+            assert!(!damaged || run.code == Some(1), "{entry:?} {run:?}");
+        }
+    }
+}
+
+#[test]
+fn content_of_an_array_are_its_items_and_of_a_table_its_rows() {
+    let dir = with(&["ca_2d", "ct_basic", "ca_object"]);
+    let items: Vec<u8> = (0..70_i64).flat_map(i64::to_le_bytes).collect();
+    assert_eq!(dir.b2("cat ca_2d").ok().stdout, items);
+    assert_eq!(dir.b2("cat --items 5:-3 ca_2d").ok().stdout, items[40..536]);
+    assert_eq!(dir.b2("cat --bytes 3:500 ca_2d").ok().stdout, items[3..500]);
+    let column = dir.b2("cat ct_basic::/i").ok().stdout;
+    let rows = dir.b2("cat ct_basic").ok().stdout;
+    assert_eq!(rows.len(), 50 * (8 + 8 + 12));
+    assert!(rows.chunks(28).map(|row| &row[..8]).eq(column.chunks(8)));
+    assert_eq!(dir.b2("cat --items 10:20 ct_basic").ok().stdout, rows[280..560]);
+    snapshot!(dir.b2("cat ca_object"), @"
+    exit 4
+    --- stdout
+    --- stderr
+    b2: ca_object: items are Python objects, which are no bytes of data
+    hint: `b2 show` shows what is plain data
+    ");
+}
+
+#[test]
+fn decompress_gives_raw_items_or_a_numpy_file() {
+    let dir = with(&["ca_2d", "ct_basic"]);
+    fs::rename(dir.path("ca_2d"), dir.path("field.bcolz")).unwrap();
+    dir.b2("decompress field.bcolz").ok();
+    let npy = dir.read("field.npy");
+    assert_eq!(&npy[128..], dir.b2("cat field.bcolz").ok().stdout);
+    let header = String::from_utf8_lossy(&npy[10..128]).trim_end().to_owned();
+    assert_eq!(header, "{'descr': '<i8', 'fortran_order': False, 'shape': (10, 7), }");
+    dir.b2("decompress ct_basic -o table.npy").ok();
+    assert!(
+        String::from_utf8_lossy(&dir.read("table.npy"))
+            .contains("[('i', '<i8'), ('f', '<f8'), ('s', '<U3')]")
+    );
+    dir.b2("decompress ct_basic -o table").ok();
+    assert_eq!(dir.read("table"), dir.b2("cat ct_basic").ok().stdout);
+    snapshot!(dir.b2("decompress ct_basic"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: ct_basic: the name does not end in .b2frame, .b2nd, .chunk, .blp or .bcolz, so that there is nothing to take away
+    hint: use -o to name the output, or --suffix
+    ");
+}
+
+#[test]
+fn data_sets_are_not_compressed_again() {
+    let dir = with(&["ca_2d"]);
+    dir.write("x.f32", [0; 64]);
+    dir.b2("compress -r .").ok();
+    assert_eq!(dir.names(), ["ca_2d", "x.f32", "x.f32.b2frame"]);
+    assert_eq!(dir.b2("compress ca_2d").code, Some(2));
+}
+
+#[test]
+fn a_limit_of_memory_or_output_is_kept() {
+    let dir = with(&["ca_large"]);
+    assert_eq!(dir.b2("cat -M 4K ca_large").code, Some(5));
+    assert_eq!(dir.b2("cat --max-output 4K ca_large").code, Some(5));
+    assert_eq!(dir.b2("verify --max-output 4K ca_large").code, Some(5));
+}

@@ -56,6 +56,26 @@ fn common_tail(here: &[u8], there: &[u8], from: usize) -> usize {
     from + here[from..].iter().zip(&there[from..]).take_while(|(x, y)| x == y).count()
 }
 
+/// How many bytes right before `at` equal those right before `earlier`, down to `low`; `at - earlier <= low <= at`.
+#[inline(always)]
+pub(crate) fn common_len_before(src: &[u8], earlier: usize, at: usize, low: usize) -> usize {
+    if at == low || src[at - 1] != src[earlier - 1] {
+        return 0;
+    }
+    let here = &src[low..at];
+    let there = &src[low + earlier - at..earlier];
+    let (mut len, mut last) = (0, 8);
+    while last == 8 && here.len() - len >= 8 {
+        let (x, y) = (load64(here, here.len() - len - 8), load64(there, here.len() - len - 8));
+        last = (x ^ y).leading_zeros() as usize / 8;
+        len += last;
+    }
+    if last < 8 {
+        return len;
+    }
+    len + here.iter().rev().zip(there.iter().rev()).skip(len).take_while(|(x, y)| x == y).count()
+}
+
 /// Positions of earlier words, by hash.
 ///
 /// Entries are absolute: each stream starts where the one before ended, and a gap beyond the longest distance, so
@@ -264,6 +284,19 @@ pub(crate) mod tests {
                     assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn common_len_before_stops_at_the_low_end_and_at_a_difference() {
+        let mut src = [7u8; 64];
+        for low in 3..=60 {
+            assert_eq!(common_len_before(&src, 57, 60, low), 60 - low);
+        }
+        for at in 0..56 {
+            src[at] = 8;
+            assert_eq!(common_len_before(&src, 57, 60, 3), 56 - at);
+            src[at] = 7;
         }
     }
 

@@ -1,17 +1,14 @@
-//! The thorough searches: [`quick`] for levels 1 and 2, [`chains`] and [`plan`] for the others.
+//! The thorough searches: [`quick`] for levels 1 and 2, [`chains`] and [`lazy`] for the others.
 
 mod chains;
-mod plan;
+mod lazy;
 mod quick;
 
-use alloc::boxed::Box;
-
 use chains::Chains;
-use plan::Plan;
 use quick::Quick;
 
 use super::{MAX_INPUT, Window, sequence::Block};
-use crate::{BlockEncoder, Error, Level};
+use crate::{BlockEncoder, Error, Level, lz::common_len_before};
 
 /// Compresses blocks thoroughly; keeps its tables and dictionary between them.
 pub struct HcEncoder {
@@ -21,7 +18,7 @@ pub struct HcEncoder {
 
 enum Method {
     Quick(Quick),
-    Planned(Box<Chains>, Plan),
+    Lazy(Chains),
 }
 
 impl HcEncoder {
@@ -29,8 +26,8 @@ impl HcEncoder {
     pub fn new(level: Level, dict: &[u8]) -> Self {
         let method = match level.effort() {
             1 | 2 => Method::Quick(Quick::new()),
-            // Twice the places with each level, as many as the original encoder looks at in its one chain.
-            effort => Method::Planned(Box::new(Chains::new(1 << (effort - 2))), Plan::default()),
+            // Twice the places with each level, as many as the original encoder looks at.
+            effort => Method::Lazy(Chains::new(1 << (effort - 1))),
         };
         Self { method, window: Window::new(dict) }
     }
@@ -44,7 +41,7 @@ impl HcEncoder {
         let mut block = Block::new(window, dest);
         let anchor = match &mut self.method {
             Method::Quick(quick) => quick.run(window, start, &mut block)?,
-            Method::Planned(chains, plan) => plan.run(chains.start(window, start)?, start, &mut block)?,
+            Method::Lazy(chains) => lazy::run(chains.start(window)?, start, &mut block)?,
         };
         block.finish(anchor)
     }
@@ -78,14 +75,22 @@ impl Match {
         self.start + self.len
     }
 
+    /// Lets the match end at `end`, if that is earlier.
+    fn end_at(&mut self, end: usize) {
+        self.len = self.len.min(end - self.start);
+    }
+
+    /// Lets the match begin at `start`, if that is later.
+    fn begin_at(&mut self, start: usize) {
+        let less = start.saturating_sub(self.start);
+        self.start += less;
+        self.len = self.len.saturating_sub(less);
+    }
+
     /// Lets the match begin earlier, down to `low`, where the bytes agree.
     #[inline(always)]
-    fn widen(mut self, window: &[u8], low: usize) -> Self {
-        let low = low.max(self.distance);
-        while self.start > low && window[self.start - 1] == window[self.start - 1 - self.distance] {
-            self.start -= 1;
-            self.len += 1;
-        }
-        self
+    fn widen(self, window: &[u8], low: usize) -> Self {
+        let more = common_len_before(window, self.start - self.distance, self.start, low.max(self.distance));
+        Self { start: self.start - more, len: self.len + more, ..self }
     }
 }

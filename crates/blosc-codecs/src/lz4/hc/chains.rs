@@ -1,5 +1,12 @@
-//! All earlier places with the same words: chains of four-byte words, which miss nothing, and chains of six-byte
-//! words, whose few places make long matches.
+//! All earlier places with the same four bytes: one chain per hash, from each place to the one before.
+//!
+//! The links do not depend on what the search finds, so they are made for some places ahead at a time, in a loop that
+//! waits for nothing. The search then finds the head of each chain in the link of the place itself.
+//!
+//! Inside a run of one byte, every place has the same four bytes, and a chain of them all would use up the search on
+//! places that match up to the end of the shorter run and no further. So such a place is linked to those with as much
+//! of their run ahead: there, what follows may match as well. Any longer run has such a place, too; and the place
+//! before stands for what is in the run itself.
 
 use alloc::boxed::Box;
 
@@ -7,68 +14,41 @@ use super::{
     super::{LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MIN_MATCH},
     Match,
 };
-use crate::lz::{Stream, Table, common_len, load32, load64};
+use crate::lz::{Stream, Table, common_len, load32};
 
-/// Slots of each table.
+/// Slots of the table.
 const SLOTS: usize = 1 << 15;
-/// Places that a chain remembers: as far as a distance reaches.
+/// Places whose links are kept: as far as a distance reaches.
 const LINKS: usize = 1 << 16;
-/// Of the inside of a long match, so many places at either end are remembered.
-const EDGE: usize = 1024;
+/// Places that are linked ahead of the search at most.
+const AHEAD: usize = 1 << 10;
+/// From this distance on, a place may have lost its link to one ahead.
+const LINKED: usize = LINKS - AHEAD;
+/// Where more of a run is ahead than so many bytes, only the byte before matters.
+const LONG_RUN: usize = 2048;
 
 /// Kept between blocks.
 pub(super) struct Chains {
-    longs: Table<SLOTS>,
-    shorts: Table<SLOTS>,
-    long_links: Box<Links>,
-    short_links: Box<Links>,
+    heads: Table<SLOTS>,
+    links: Box<[u16; LINKS]>,
     depth: usize,
 }
 
 impl Chains {
     /// Chains of which the first `depth` places are looked at.
     pub(super) fn new(depth: usize) -> Self {
-        Self {
-            longs: Table::new(),
-            shorts: Table::new(),
-            long_links: Box::new(Links([0; LINKS])),
-            short_links: Box::new(Links([0; LINKS])),
-            depth,
-        }
+        Self { heads: Table::new(), links: Box::new([0; LINKS]), depth }
     }
 
-    /// Takes a new window, of which the places before `start` are known at once.
-    pub(super) fn start<'a>(&'a mut self, window: &'a [u8], start: usize) -> Option<Search<'a>> {
-        let mut search = Search {
+    /// Takes a new window.
+    pub(super) fn start<'a>(&'a mut self, window: &'a [u8]) -> Option<Search<'a>> {
+        Some(Search {
             window,
-            longs: self.longs.start(window.len(), MAX_DISTANCE)?,
-            shorts: self.shorts.start(window.len(), MAX_DISTANCE)?,
-            long_links: &mut self.long_links,
-            short_links: &mut self.short_links,
+            heads: self.heads.start(window.len(), MAX_DISTANCE)?.hashed_to(15),
+            links: &mut self.links,
             depth: self.depth,
             known: 0,
-        };
-        search.learn_all(start.min(window.len().saturating_sub(MATCH_LIMIT)));
-        Some(search)
-    }
-}
-
-/// Distance from each place to the one before with the same hash; 0 when there is none in reach.
-struct Links([u16; LINKS]);
-
-impl Links {
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "distances are below 65536")]
-    fn set(&mut self, at: usize, before: Option<usize>) {
-        self.0[at % LINKS] = before.map_or(0, |before| (at - before) as u16);
-    }
-
-    /// The place before `place`, if a distance from `at` reaches it.
-    #[inline(always)]
-    fn before(&self, place: usize, at: usize) -> Option<usize> {
-        let back = usize::from(self.0[place % LINKS]);
-        let reached = at - place + back <= MAX_DISTANCE as usize;
-        (back > 0 && reached).then(|| place - back)
+        })
     }
 }
 
@@ -76,108 +56,134 @@ impl Links {
 pub(super) struct Search<'a> {
     /// The dictionary, then the input.
     pub(super) window: &'a [u8],
-    longs: Stream<'a, SLOTS>,
-    shorts: Stream<'a, SLOTS>,
-    long_links: &'a mut Links,
-    short_links: &'a mut Links,
+    heads: Stream<'a, SLOTS>,
+    /// Distance from each place to the one before with the same hash; 0 when there is none in reach.
+    links: &'a mut [u16; LINKS],
     depth: usize,
-    /// All places before are in the chains, but for the inside of long matches.
+    /// Places that are linked.
     known: usize,
 }
 
-/// What a search gives.
-pub(super) struct Best {
-    /// The longest match that covers the place, if it is longer than the one known before.
-    pub(super) across: Match,
-    /// The match that goes on furthest from the place, if it goes on further than the one known before.
-    pub(super) ahead: Match,
+impl Search<'_> {
+    /// The longest match that covers `at`, starts no earlier than `low`, and is longer than `longest`.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "links go round")]
+    pub(super) fn longest(&mut self, at: usize, low: usize, longest: usize) -> Option<Match> {
+        if at >= self.known {
+            self.link(at);
+        }
+        let mut best = Best { found: Match { len: longest, ..Match::none(at) }, at, low };
+        if at > 0 && is_run(load32(self.window, at)) && self.window[at - 1] == self.window[at] {
+            // The chain leads to other runs.
+            best.measure(self.window, 1);
+        }
+        let mut probe = best.probe();
+        let mut word = load32(self.window, probe);
+        let mut distance: usize = 0;
+        for _ in 0..self.depth {
+            let back = self.links[usize::from((at as u16).wrapping_sub(distance as u16))];
+            distance += usize::from(back);
+            if back == 0 || distance > MAX_DISTANCE as usize {
+                break;
+            }
+            if load32(self.window, probe - distance) == word {
+                best.measure(self.window, distance);
+                probe = best.probe();
+                word = load32(self.window, probe);
+            }
+            if distance > LINKED {
+                break;
+            }
+        }
+        best.found.is_some().then_some(best.found)
+    }
+
+    /// Links the places up to `at` and some ahead.
+    fn link(&mut self, at: usize) {
+        let end = (at + AHEAD).min(self.window.len() - MATCH_LIMIT + 1);
+        while self.known < end {
+            let word = load32(self.window, self.known);
+            if is_run(word) {
+                self.link_run(word, end);
+            } else {
+                self.link_one(word.wrapping_mul(2_654_435_761));
+            }
+        }
+    }
+
+    /// Links the places of a run, each to a place with as much of its run ahead.
+    #[allow(clippy::cast_possible_truncation, reason = "at most `LONG_RUN`")]
+    fn link_run(&mut self, word: u32, end: usize) {
+        let at = self.known;
+        let far = (end + LONG_RUN).min(self.window.len());
+        let stop = at + 1 + common_len(self.window, at, at + 1, far);
+        let end = (stop + 1 - MIN_MATCH).min(end);
+        while self.known < end && stop - self.known > LONG_RUN {
+            self.set(self.known, 0);
+            self.known += 1;
+        }
+        while self.known < end {
+            let ahead = (stop - self.known) as u32;
+            self.link_one(word.wrapping_mul(2_654_435_761).wrapping_add(ahead << 17));
+        }
+    }
+
+    #[inline(always)]
+    fn link_one(&mut self, hash: u32) {
+        let at = self.known;
+        let before = self.heads.replace(hash, at);
+        self.set(at, before.map_or(0, |before| at - before));
+        self.known += 1;
+    }
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "distances are below 65536")]
+    fn set(&mut self, at: usize, distance: usize) {
+        self.links[at % LINKS] = distance as u16;
+    }
 }
 
-impl Search<'_> {
-    /// Looks for matches that cover `at` and start no earlier than `known` does.
-    pub(super) fn longest(&mut self, at: usize, known: &Match) -> Best {
-        self.learn(at);
-        let (long, short) = self.insert(at);
-        let left = known.end().saturating_sub(at);
-        let mut best = Best {
-            across: Match { len: known.len.max(MIN_MATCH - 1), ..Match::none(known.start) },
-            ahead: Match { len: left.max(MIN_MATCH - 1), ..Match::none(at) },
-        };
-        self.walk(self.long_links, long, at, known.start, &mut best);
-        if !best.across.is_some() {
-            self.walk(self.short_links, short, at, known.start, &mut best);
-        }
-        best
+/// The longest match so far.
+struct Best {
+    found: Match,
+    at: usize,
+    low: usize,
+}
+
+impl Best {
+    /// A longer match holds at the four bytes from here.
+    #[inline(always)]
+    fn probe(&self) -> usize {
+        (self.low + self.found.len + 1 - MIN_MATCH).max(self.at)
     }
 
+    /// Takes the match from this distance if it is longer.
     #[inline(always)]
-    fn walk(&self, links: &Links, mut place: Option<usize>, at: usize, low: usize, best: &mut Best) {
-        for _ in 0..self.depth {
-            let Some(earlier) = place else { break };
-            self.consider(at, earlier, low, best);
-            place = links.before(earlier, at);
-        }
-    }
-
-    /// Takes the match with what stands at `earlier`, where it is longer than the best so far.
-    #[inline(always)]
-    fn consider(&self, at: usize, earlier: usize, low: usize, best: &mut Best) {
-        let distance = at - earlier;
-        // To be longer, it must hold at the byte behind the best one, if both start as early as can be.
-        if !self.agrees(low + best.across.len, distance) && !self.agrees(at + best.ahead.len, distance) {
-            return;
-        }
-        let len = common_len(self.window, earlier, at, self.window.len() - LAST_LITERALS);
+    fn measure(&mut self, window: &[u8], distance: usize) {
+        let len = common_len(window, self.at - distance, self.at, window.len() - LAST_LITERALS);
         if len < MIN_MATCH {
             return;
         }
-        let ahead = Match { start: at, distance, len };
-        if ahead.len > best.ahead.len {
-            best.ahead = ahead;
+        // How far it must begin before `at` to be longer; most do not, and differ at the far end.
+        let needed = (self.found.len + 1).saturating_sub(len);
+        if needed > 0 {
+            let first = self.at.wrapping_sub(needed);
+            if needed > self.at - self.low
+                || first < distance
+                || load32(window, first) != load32(window, first - distance)
+            {
+                return;
+            }
         }
-        let across = ahead.widen(self.window, low);
-        if across.len > best.across.len {
-            best.across = across;
+        let found = Match { start: self.at, distance, len }.widen(window, self.low);
+        if found.len > self.found.len {
+            self.found = found;
         }
-    }
-
-    #[inline(always)]
-    fn agrees(&self, at: usize, distance: usize) -> bool {
-        at + LAST_LITERALS < self.window.len()
-            && at >= distance
-            && self.window[at] == self.window[at - distance]
-    }
-
-    /// Puts the places up to `end` into the chains, or of very many the first and the last.
-    fn learn(&mut self, end: usize) {
-        if end > self.known + 2 * EDGE {
-            self.learn_all(self.known + EDGE);
-            self.known = end - EDGE;
-        }
-        self.learn_all(end);
-    }
-
-    fn learn_all(&mut self, end: usize) {
-        while self.known < end {
-            self.insert(self.known);
-        }
-    }
-
-    /// Puts one place into the chains and returns the last ones with the same words.
-    #[inline(always)]
-    fn insert(&mut self, at: usize) -> (Option<usize>, Option<usize>) {
-        self.known = at + 1;
-        let long = self.longs.replace(long_hash(load64(self.window, at)), at);
-        let short = self.shorts.replace(load32(self.window, at).wrapping_mul(2_654_435_761), at);
-        self.long_links.set(at, long);
-        self.short_links.set(at, short);
-        (long, short)
     }
 }
 
-/// Of the first six bytes.
+/// Whether all four bytes are the same.
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the upper half is what is wanted")]
-fn long_hash(word: u64) -> u32 {
-    ((word << 16).wrapping_mul(0x9E37_79B1_85EB_CA87) >> 32) as u32
+fn is_run(word: u32) -> bool {
+    word == word.rotate_left(8)
 }

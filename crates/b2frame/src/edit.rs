@@ -29,6 +29,7 @@ use std::sync::{Arc, OnceLock};
 use blosc_chunk::{CParams, Encoder};
 use blosc_io::{FileStore, MemStore, WriteAt};
 
+use crate::dest::Dest;
 use crate::error::{Error, Param, Result};
 use crate::header::FrameType;
 use crate::legacy::FrameLayout;
@@ -98,12 +99,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Error::Open`], or as [`create_in`](Self::create_in).
     pub fn create(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
-        let path = path.as_ref();
-        let store = FileStore::create(path).map_err(|source| Error::Open { source })?;
-        let mut writer = Self::create_in(Box::new(store), params)?;
-        writer.file.path = whole_path(path, 0)?;
-        writer.schunk.path = std::path::absolute(path).ok();
-        Ok(writer)
+        Self::in_file(path.as_ref(), Start::new(params)?, params.cparams.clone())
     }
 
     /// Creates a sparse frame: a directory with one file for every chunk. It holds a frame after the first commit.
@@ -111,13 +107,33 @@ impl SChunkWriter {
     /// # Errors
     /// [`Error::Open`], also if there is something of this name; or as [`create_in`](Self::create_in).
     pub fn create_sparse(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
-        let options = EditOptions::default();
-        Self::sparse(path.as_ref(), Start::new(params)?, params.cparams.clone(), options)
+        let start = Start::new(params)?;
+        Self::sparse(path.as_ref(), start, params.cparams.clone(), EditOptions::default())
     }
 
-    /// A sparse frame that begins like another frame, without its chunks.
-    pub(crate) fn sparse_like(path: &Path, schunk: &SChunk) -> Result<Self> {
-        Self::sparse(path, Start::like(schunk), schunk.cparams(), EditOptions::default())
+    /// A frame that begins like this, where a copy goes.
+    pub(crate) fn start(dest: &Dest, start: Start, cparams: CParams) -> Result<Self> {
+        match dest {
+            Dest::Memory => Ok(Self::in_store(Box::new(MemStore::default()), start, cparams)),
+            Dest::Contiguous(path) => Self::in_file(path, start, cparams),
+            Dest::Sparse(path) => Self::sparse(path, start, cparams, EditOptions::default()),
+        }
+    }
+
+    fn in_file(path: &Path, start: Start, cparams: CParams) -> Result<Self> {
+        let store = FileStore::create(path).map_err(|source| Error::Open { source })?;
+        let mut writer = Self::in_store(Box::new(store), start, cparams);
+        writer.file.path = whole_path(path, 0)?;
+        writer.schunk.path = std::path::absolute(path).ok();
+        Ok(writer)
+    }
+
+    fn in_store(store: Box<dyn WriteAt>, mut start: Start, cparams: CParams) -> Self {
+        start.header.frame_type = FrameType::Contiguous;
+        let options = EditOptions::default();
+        let file = FrameFile::new(store, start.header.header_len.into(), options.durability);
+        let schunk = SChunk::start(file.source(), start, options.open.clone());
+        Self::over(schunk, file, cparams, options)
     }
 
     fn sparse(path: &Path, mut start: Start, cparams: CParams, options: EditOptions) -> Result<Self> {
@@ -147,11 +163,7 @@ impl SChunkWriter {
     /// # Errors
     /// [`Error::Param`] when these parameters cannot be written.
     pub fn create_in(store: Box<dyn WriteAt>, params: &FrameParams) -> Result<Self> {
-        let options = EditOptions::default();
-        let start = Start::new(params)?;
-        let file = FrameFile::new(store, start.header.header_len.into(), options.durability);
-        let schunk = SChunk::start(file.source(), start, options.open.clone());
-        Ok(Self::over(schunk, file, params.cparams.clone(), options))
+        Ok(Self::in_store(store, Start::new(params)?, params.cparams.clone()))
     }
 
     /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What follows the frame in a

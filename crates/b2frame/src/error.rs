@@ -387,6 +387,9 @@ pub enum Param {
     /// Metalayers that do not fit their section.
     #[error("metalayers of {nbytes} bytes do not fit")]
     MetaTooLong { nbytes: u64 },
+    /// A chunk size for an array, whose chunks have the size of their shape.
+    #[error("a chunk size for an array, whose chunks have a shape")]
+    ArrayChunks,
     /// A frame of an older layout, which can be read and converted, but not changed.
     #[error("a frame of the layout {layout}, which is for reading only")]
     OlderLayout { layout: FrameLayout },

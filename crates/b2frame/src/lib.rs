@@ -40,6 +40,7 @@
 //! | look for damage | [`SChunk::verify`] |
 //! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`]; to a pipe [`FrameStream`] |
 //! | change one | [`SChunkWriter`] |
+//! | copy one, with other parameters or to another kind of frame | [`SChunk::copy`], [`NdArray::copy`] |
 //! | follow one that others change | [`SChunk::refresh`], [`FrameLock`] |
 //! | tell what a file is | [`probe`] |
 //!
@@ -57,6 +58,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod compress;
+mod dest;
 mod edit;
 mod error;
 mod frames;
@@ -81,6 +83,7 @@ mod writer;
 pub use blosc_chunk::Blame;
 pub use blosc_dtype::Dtype;
 pub use compress::{Totals, compress_stream};
+pub use dest::Dest;
 pub use edit::SChunkWriter;
 pub use error::{Corrupt, Error, Limited, Param, Result};
 pub use frames::{Frames, read_frame};
@@ -93,7 +96,8 @@ pub use nd::{
     Pick, Selection,
 };
 pub use params::{
-    CompressOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions,
+    CompressOptions, CopyOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions,
+    VerifyOptions,
 };
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{

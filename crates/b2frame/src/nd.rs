@@ -40,4 +40,6 @@ pub use select::{Pick, Selection};
 pub use view::NdView;
 pub use writer::NdWriter;
 
+pub(crate) use array::item_dtype;
 pub(crate) use geometry::Geometry;
+pub(crate) use params::chunk_cparams;

@@ -215,6 +215,40 @@ impl CompressOptions {
     }
 }
 
+/// How to copy a super-chunk.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CopyOptions {
+    /// How chunks of the copy are compressed; `None` (the default) for what the header says, and as they are if
+    /// their size stays. The typesize is that of the super-chunk, the block shape that of an array.
+    pub cparams: Option<CParams>,
+    /// Data of a chunk of the copy (bytes), rounded down to whole items; `None` (the default) for the sizes that
+    /// chunks have.
+    pub chunksize: Option<usize>,
+    /// Threads that decode and compress, and their working memory.
+    pub read: ReadOptions,
+}
+
+impl CopyOptions {
+    /// With chunks compressed like this.
+    #[must_use]
+    pub fn cparams(self, cparams: CParams) -> Self {
+        Self { cparams: Some(cparams), ..self }
+    }
+
+    /// With chunks of this size (bytes).
+    #[must_use]
+    pub fn chunksize(self, chunksize: usize) -> Self {
+        Self { chunksize: Some(chunksize), ..self }
+    }
+
+    /// With other threads and working memory.
+    #[must_use]
+    pub fn read(self, read: ReadOptions) -> Self {
+        Self { read, ..self }
+    }
+}
+
 /// What a new frame is like.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

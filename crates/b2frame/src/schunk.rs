@@ -5,6 +5,7 @@
 //! `schunk/ordered.rs` all of it in order, `schunk/verify.rs` looks for damage.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod copy;
 mod gather;
 mod locate;
 mod ordered;

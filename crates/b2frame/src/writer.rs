@@ -282,10 +282,22 @@ impl Start {
         (header.nbytes, header.cbytes, header.frame_len) = (0, 0, 0);
         Self { header, meta: schunk.meta.clone(), vlmeta: schunk.vlmeta.clone() }
     }
+
+    /// A frame with the metadata of this one, and chunks of its kind, compressed like this.
+    pub(crate) fn recompressed(schunk: &SChunk, cparams: &CParams, chunksize: ChunkSize) -> Result<Self> {
+        let Self { header: old, meta, vlmeta } = Self::like(schunk);
+        let typesize = cparams.typesize;
+        let mut header = new_header(old.header_len, typesize, !vlmeta.is_empty(), cparams)?;
+        header.chunksize = chunksize;
+        if chunksize == ChunkSize::Variable {
+            header.flags = old.flags;
+        }
+        Ok(Self { header, meta, vlmeta })
+    }
 }
 
 /// The chunk size in whole items, at least one.
-fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
+pub(crate) fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
     let max = MAX_CHUNK as u64;
     if typesize == 0 || typesize > MAX_CHUNK {
         return Err(Param::Typesize { typesize: typesize as u64, max }.into());

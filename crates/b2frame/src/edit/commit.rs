@@ -13,12 +13,12 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use blosc_io::{FileStore, MemStore, Sync, WriteAt};
 
 use super::{Changed, SChunkWriter};
+use crate::dest::replace_file;
 use crate::error::{Error, Result};
 use crate::header::{FIXED_LEN, FrameHeader, FrameType};
 use crate::offsets::{Offset, Section};
@@ -96,8 +96,7 @@ impl SChunkWriter {
 
     /// Writes a super-chunk as a contiguous frame to a file, or in place of one.
     pub(crate) fn save(schunk: &SChunk, path: &Path) -> Result<()> {
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        write_file(schunk, &path).map(drop)
+        write_file(schunk, path).map(drop)
     }
 
     /// Index and trailer behind everything, then the header.
@@ -254,26 +253,13 @@ impl SChunkWriter {
 
 /// Writes a super-chunk to a file that takes the place of the one at `path`, if there is one.
 fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Copied)> {
-    let temporary = temporary_name(path);
-    let result = write_temporary(schunk, &temporary, path);
-    if result.is_err() {
-        // It may not even be there.
-        let _ = fs::remove_file(&temporary);
-    }
-    result
-}
-
-fn write_temporary(schunk: &SChunk, temporary: &Path, path: &Path) -> Result<(FileStore, Copied)> {
-    let mut store = FileStore::create(temporary).map_err(|source| Error::Open { source })?;
-    let copy = copy_live(schunk, &mut store)?;
-    let failed = |source| Error::Write { at: 0, len: copy.header.frame_len, source };
-    if let Ok(old) = fs::metadata(path) {
-        fs::set_permissions(temporary, old.permissions()).map_err(failed)?;
-    }
-    store.sync(Sync::All).map_err(failed)?;
-    fs::rename(temporary, path).map_err(failed)?;
-    path.parent().map_or(Ok(()), sync_folder).map_err(failed)?;
-    Ok((store, copy))
+    replace_file(path, |temporary| {
+        let mut store = FileStore::create(temporary).map_err(|source| Error::Open { source })?;
+        let copy = copy_live(schunk, &mut store)?;
+        let failed = |source| Error::Write { at: 0, len: copy.header.frame_len, source };
+        store.sync(Sync::All).map_err(failed)?;
+        Ok((store, copy))
+    })
 }
 
 /// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header last.
@@ -327,25 +313,6 @@ impl Copy<'_> {
         self.at = at.saturating_add(len);
         Ok(at)
     }
-}
-
-/// A name beside the file, which two processes do not share.
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Makes a new name in a folder survive a crash of the machine.
-#[cfg(unix)]
-pub(super) fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    fs::File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?.sync_all()
-}
-
-/// Other systems have no such call.
-#[cfg(not(unix))]
-pub(super) fn sync_folder(_: &Path) -> std::io::Result<()> {
-    Ok(())
 }
 
 /// The length of a trailer, which was checked when it was made.

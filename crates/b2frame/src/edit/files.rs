@@ -16,7 +16,7 @@ use std::path::Path;
 
 use blosc_io::{FileStore, Sync, WriteAt as _};
 
-use super::commit::sync_folder;
+use crate::dest::sync_folder;
 use crate::error::{Error, Param, Result};
 use crate::params::Durability;
 use crate::sparse::{Folder, INDEX_FILE, id_of};

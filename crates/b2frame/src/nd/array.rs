@@ -230,7 +230,7 @@ impl TryFrom<SChunk> for NdArray {
 }
 
 /// The type of items of `typesize` bytes, as far as the description can be believed.
-pub(super) fn item_dtype(meta: &NdMeta, typesize: usize) -> Dtype {
+pub(crate) fn item_dtype(meta: &NdMeta, typesize: usize) -> Dtype {
     let text = meta.dtype_text(u32::try_from(typesize).unwrap_or(u32::MAX));
     let parsed = if meta.dtype_format() == 0 { Dtype::parse(&text).ok() } else { None };
     parsed.filter(|dtype| dtype.itemsize() == typesize).unwrap_or_else(|| raw(typesize))

@@ -10,20 +10,12 @@ use blosc_chunk::CParams;
 use super::geometry::{Odometer, ravel};
 use super::writer::NdWriter;
 use super::{NdArray, NdMeta, NdParam, NdParams, Pick};
+use crate::dest::Dest;
 use crate::error::Result;
 use crate::schunk::ChunkBytes;
 
 impl NdArray {
     /// What a copy of this array is like: shapes, type, compression, metalayers and vlmetalayers.
-    ///
-    /// ```
-    /// # use b2frame::{NdParams, NdWriter};
-    /// # let array = NdWriter::in_memory(&NdParams::new(&[20, 30], "<f4".parse()?))?.finish()?;
-    /// let mut copy = NdWriter::in_memory(&array.params()?.chunkshape(&[5, 30]).blockshape(&[1, 30]))?;
-    /// copy.write_array(&[0, 0], &array)?;
-    /// assert_eq!(copy.finish()?.chunkshape(), [5, 30]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     /// What is wrong with a vlmetalayer.
@@ -39,6 +31,48 @@ impl NdArray {
         schunk.vlmeta().stored().iter().try_fold(params, |params, layer| {
             Ok(params.vlmetalayer(layer.name_text(), schunk.vlmeta().decode(layer)?))
         })
+    }
+}
+
+impl NdArray {
+    /// Copies the array, or what a view shows of it, to one of these parameters; see [`params`](Self::params) for
+    /// those that it has. With the same shapes and compression chunks are not compressed anew.
+    ///
+    /// ```
+    /// # use b2frame::{NdParams, NdWriter};
+    /// use b2frame::Dest;
+    ///
+    /// # let array = NdWriter::in_memory(&NdParams::new(&[20, 30], "<f4".parse()?))?.finish()?;
+    /// let copy = array.copy(&Dest::Memory, &array.params()?.chunkshape(&[5, 30]).blockshape(&[1, 30]))?;
+    /// assert_eq!((copy.shape(), copy.chunkshape()), (&[20, 30][..], vec![5, 30]));
+    ///
+    /// // Blocks as python-blosc2 would choose them for these chunks.
+    /// let mut params = array.params()?.chunkshape(&[10, 10]);
+    /// params.blockshape = None;
+    /// assert_eq!(array.copy(&Dest::Memory, &params)?.blockshape(), [10, 10]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`NdParam::Outside`] for another shape than the array's, [`NdParam::Dtype`] for another type,
+    /// [`NdParam::Shapes`] for chunks and blocks that cannot be; as [`SChunk::copy`](crate::SChunk::copy).
+    pub fn copy(&self, dest: &Dest, params: &NdParams) -> Result<Self> {
+        let at = vec![0; self.ndim()];
+        if params.shape != self.shape() {
+            let (shape, whole) = (self.shape().to_vec(), params.shape.clone());
+            return Err(NdParam::Outside { shape, at, whole }.into());
+        }
+        let schunk = dest.write(|dest| {
+            let writer = match dest {
+                Dest::Memory => NdWriter::in_memory(params)?,
+                Dest::Contiguous(path) => NdWriter::create(path, params)?,
+                Dest::Sparse(path) => NdWriter::create_sparse(path, params)?,
+            };
+            let mut writer = writer.read_options(self.options);
+            writer.write_array(&at, self)?;
+            writer.writer.finish()
+        })?;
+        Self::from_schunk(schunk)
     }
 }
 

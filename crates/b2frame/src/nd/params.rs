@@ -162,7 +162,7 @@ impl NdParams {
 }
 
 /// How the chunks of an array are compressed: a block of the array is a block of the chunk.
-pub(super) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> CParams {
+pub(crate) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> CParams {
     let typesize = dtype.itemsize();
     let block_nbytes = as_len(meta.block_items()).saturating_mul(typesize);
     let cparams = cparams

@@ -59,6 +59,17 @@ impl NdWriter {
         Self::over(writer, meta)?.filled(&params.fill)
     }
 
+    /// Creates a sparse frame for an array: a directory with one file for every chunk. It holds an array after the first
+    /// commit.
+    ///
+    /// # Errors
+    /// As [`SChunkWriter::create_sparse`] and [`create_in`](Self::create_in).
+    pub fn create_sparse(path: impl AsRef<Path>, params: &NdParams) -> Result<Self> {
+        let meta = params.meta()?;
+        let writer = SChunkWriter::create_sparse(path, &params.frame(&meta)?)?;
+        Self::over(writer, meta)?.filled(&params.fill)
+    }
+
     /// A new array in memory; get it from [`finish`](Self::finish).
     ///
     /// # Errors

@@ -115,19 +115,23 @@ impl SChunk {
     /// # Errors
     /// [`Param::Range`] if the data end before, or what is wrong with the chunks that hold them.
     pub fn read_bytes(&self, start: u64, dest: &mut [u8]) -> Result<()> {
+        self.read_bytes_with(start, dest, &mut self.scratch())
+    }
+
+    /// The same, with buffers of the caller.
+    pub(crate) fn read_bytes_with(&self, start: u64, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let len = self.nbytes();
         let end = start.saturating_add(dest.len() as u64);
         if end > len {
             return Err(Param::Range { start, end, len }.into());
         }
-        let mut scratch = self.scratch();
         let (mut at, mut dest) = (start, dest);
         while !dest.is_empty() {
             let (nchunk, from) = self.chunk_at(at)?;
             let location = self.locate(nchunk)?;
             let part = location.nbytes().saturating_sub(from).min(dest.len());
             let (now, later) = dest.split_at_mut(part);
-            self.decode_part(nchunk, &location, from..from.saturating_add(part), now, &mut scratch)?;
+            self.decode_part(nchunk, &location, from..from.saturating_add(part), now, scratch)?;
             at = at.saturating_add(part as u64);
             dest = later;
         }

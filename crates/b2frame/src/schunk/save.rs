@@ -4,10 +4,12 @@
 use std::path::Path;
 
 use super::SChunk;
+use crate::dest::Dest;
 use crate::edit::SChunkWriter;
 use crate::error::Result;
 use crate::legacy::FrameLayout;
 use crate::legacy::convert;
+use crate::writer::Start;
 
 impl SChunk {
     /// The super-chunk as one contiguous frame of the current layout without unused bytes. Chunks are not compressed
@@ -56,13 +58,17 @@ impl SChunk {
         if let Some(current) = self.as_current()? {
             return current.save_sparse(path);
         }
-        let mut writer = SChunkWriter::sparse_like(path.as_ref(), self)?;
+        let mut writer = SChunkWriter::start(
+            &Dest::Sparse(path.as_ref().to_path_buf()),
+            Start::like(self),
+            self.cparams(),
+        )?;
         writer.append_chunks(self)?;
         writer.finish().map(drop)
     }
 
     /// A frame of an older layout as one of today, in memory.
-    fn as_current(&self) -> Result<Option<Self>> {
+    pub(super) fn as_current(&self) -> Result<Option<Self>> {
         match self.layout() {
             FrameLayout::Current => Ok(None),
             _ => self.to_cframe().and_then(Self::from_cframe).map(Some),

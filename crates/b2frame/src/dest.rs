@@ -1,0 +1,88 @@
+//! Where a new frame goes: to memory, a file, or a directory; and files that appear only when they are complete.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::schunk::SChunk;
+
+/// Where a copy goes, and so which kind of frame it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dest {
+    /// To a contiguous frame in memory.
+    Memory,
+    /// To a contiguous frame in a file of this name. An existing file is replaced as soon as the copy is complete; it
+    /// may be the one that is copied.
+    Contiguous(PathBuf),
+    /// To a sparse frame in a directory of this name, which must not be there yet.
+    Sparse(PathBuf),
+}
+
+impl Dest {
+    /// Lets `make` write a frame here. If it fails, what was here before is here still.
+    pub(crate) fn write(&self, make: impl FnOnce(&Self) -> Result<SChunk>) -> Result<SChunk> {
+        match self {
+            Self::Memory => make(self),
+            Self::Contiguous(path) => {
+                let mut schunk =
+                    replace_file(path, |temporary| make(&Self::Contiguous(temporary.to_path_buf())))?;
+                schunk.path = std::path::absolute(path).ok();
+                Ok(schunk)
+            }
+            Self::Sparse(path) => {
+                let was_there = path.symlink_metadata().is_ok();
+                let result = make(self);
+                if result.is_err() && !was_there {
+                    // Its files are gone with their writer.
+                    let _ = fs::remove_dir(path);
+                }
+                result
+            }
+        }
+    }
+}
+
+/// Lets `make` write a file, synced, which takes the place of the one at `path`, if there is one. Links are resolved,
+/// so that the file is replaced and not the link.
+pub(crate) fn replace_file<T>(path: &Path, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let temporary = temporary_name(&path);
+    let made = make(&temporary).and_then(|made| {
+        rename(&temporary, &path).map_err(|source| Error::Write { at: 0, len: 0, source })?;
+        Ok(made)
+    });
+    if made.is_err() {
+        // It may not even be there.
+        let _ = fs::remove_file(&temporary);
+    }
+    made
+}
+
+fn rename(temporary: &Path, path: &Path) -> std::io::Result<()> {
+    if let Ok(old) = fs::metadata(path) {
+        fs::set_permissions(temporary, old.permissions())?;
+    }
+    fs::rename(temporary, path)?;
+    path.parent().map_or(Ok(()), sync_folder)
+}
+
+/// A name beside the file, which two processes do not share.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Makes a new name in a folder survive a crash of the machine.
+#[cfg(unix)]
+pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    fs::File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?.sync_all()
+}
+
+/// Other systems have no such call.
+#[cfg(not(unix))]
+pub(crate) fn sync_folder(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Copies of super-chunks: in another kind of frame, with other parameters, in chunks of another size.
+//!
+//! ```text
+//!   decode + compress            by several threads
+//!   chunk 0   chunk 1   chunk 2      chunks of the copy, of the same size, of another, or of individual ones
+//!   |---------|---------|-----|
+//!   |------|------|------|----|      data of the super-chunk that is copied
+//! ```
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use blosc_chunk::{CParams, ChunkHeader, Encoder, Target, Threads, max_compressed_len};
+
+use super::{ChunkBytes, Location, SChunk, Scratch, check_limit};
+use crate::dest::Dest;
+use crate::edit::SChunkWriter;
+use crate::error::{Error, Limited, Param, Result};
+use crate::header::ChunkSize;
+use crate::nd::{chunk_cparams, item_dtype};
+use crate::ordered::{Budget, Job, in_order};
+use crate::params::{CopyOptions, count};
+use crate::writer::{Start, whole_items};
+
+impl SChunk {
+    /// Copies the super-chunk with its metalayers and vlmetalayers, without unused bytes.
+    ///
+    /// With neither [`cparams`](CopyOptions::cparams) nor [`chunksize`](CopyOptions::chunksize) chunks are not
+    /// compressed anew: this is how a contiguous frame becomes a sparse one, or the other way round. Otherwise runs of
+    /// a special value stay runs if their size does. With a `chunksize` chunks of individual sizes become chunks of
+    /// this one, and the borders between them, and between VL-blocks, are lost. A frame of the 2.0.0 betas becomes one
+    /// of today.
+    ///
+    /// The bytes of the copy depend on data and parameters, not on the number of threads.
+    ///
+    /// ```
+    /// use b2frame::{CopyOptions, Dest, FrameParams, SChunk, to_cframe};
+    /// use blosc_chunk::{CParams, CodecId};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+    /// let schunk = SChunk::from_cframe(to_cframe(&data, &FrameParams::default())?)?;
+    ///
+    /// let options = CopyOptions::default().cparams(CParams::default().codec(CodecId::LZ4)).chunksize(1 << 16);
+    /// let copy = schunk.copy(&Dest::Contiguous(dir.path().join("lz4.b2frame")), &options)?;
+    /// assert_eq!((copy.nbytes(), copy.nchunks(), copy.cparams().codec), (400_000, 7, CodecId::LZ4));
+    ///
+    /// let sparse = copy.copy(&Dest::Sparse(dir.path().join("sparse.b2frame")), &CopyOptions::default())?;
+    /// assert_eq!(sparse.chunk(3)?, copy.chunk(3)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with a chunk, [`Error::Open`], [`Error::Write`], [`Error::Compress`]; [`Error::Limit`] if one chunk
+    /// needs more memory than allowed; [`Param::ArrayChunks`] for another size of the chunks of an array, which
+    /// [`NdArray::copy`](crate::NdArray::copy) can give another shape.
+    pub fn copy(&self, dest: &Dest, options: &CopyOptions) -> Result<Self> {
+        if let Some(current) = self.as_current()? {
+            return current.copy(dest, options);
+        }
+        let stays = options.chunksize.is_none_or(|size| self.is_chunksize(size));
+        if options.cparams.is_none() && stays {
+            return self.copy_chunks(dest);
+        }
+        let copy = Transcode::new(self, options, stays)?;
+        dest.write(|dest| copy.write(dest))
+    }
+
+    /// Copies all chunks as they are.
+    fn copy_chunks(&self, dest: &Dest) -> Result<Self> {
+        match dest {
+            Dest::Memory => Self::from_cframe(self.to_cframe()?),
+            Dest::Contiguous(path) => {
+                self.save(path)?;
+                Self::open(path)
+            }
+            Dest::Sparse(path) => dest.write(|_| {
+                self.save_sparse(path)?;
+                Self::open(path)
+            }),
+        }
+    }
+
+    /// Whether all chunks have this size, in whole items (bytes).
+    fn is_chunksize(&self, size: usize) -> bool {
+        let whole = whole_items(size, self.typesize()).ok().and_then(|size| u32::try_from(size).ok());
+        whole.is_some() && whole == self.chunksize().fixed()
+    }
+}
+
+/// A copy whose chunks are compressed anew.
+struct Transcode<'a> {
+    schunk: &'a SChunk,
+    cparams: CParams,
+    chunksize: ChunkSize,
+    budget: Budget,
+}
+
+/// What becomes a chunk of the copy.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    /// A chunk, whatever it is.
+    Chunk(u64),
+    /// Bytes of the data.
+    Bytes { start: u64, len: usize },
+}
+
+impl<'a> Transcode<'a> {
+    /// `stays` says that chunks have the sizes they had.
+    fn new(schunk: &'a SChunk, options: &CopyOptions, stays: bool) -> Result<Self> {
+        let typesize = schunk.typesize();
+        let cparams = options.cparams.clone().unwrap_or_else(|| schunk.cparams()).typesize(typesize);
+        let mut cparams = match options.cparams {
+            Some(_) => cparams,
+            None => cparams.registries(schunk.registries().clone()),
+        };
+        // A description that is wrong is no reason to refuse the chunks.
+        if let Ok(Some(meta)) = schunk.nd_meta() {
+            if !stays {
+                return Err(Param::ArrayChunks.into());
+            }
+            cparams = chunk_cparams(&cparams, &meta, &item_dtype(&meta, typesize));
+        }
+        if stays && schunk.header.flags.vl_blocks() {
+            cparams = cparams.target(Target::Blosc3_0);
+        }
+        let chunksize = match options.chunksize.filter(|_| !stays) {
+            Some(size) => u32::try_from(whole_items(size, typesize)?)
+                .ok()
+                .and_then(core::num::NonZeroU32::new)
+                .map_or(ChunkSize::Unset, ChunkSize::Fixed),
+            None => schunk.chunksize(),
+        };
+        let budget = Budget { threads: count(options.read.threads), bytes: options.read.max_memory };
+        Ok(Self { schunk, cparams, chunksize, budget })
+    }
+
+    fn write(&self, dest: &Dest) -> Result<SChunk> {
+        let start = Start::recompressed(self.schunk, &self.cparams, self.chunksize)?;
+        let mut writer = SChunkWriter::start(dest, start, self.cparams.clone())?;
+        self.append_to(&mut writer)?;
+        writer.finish()
+    }
+
+    fn append_to(&self, writer: &mut SChunkWriter) -> Result<()> {
+        let mut pieces = self.pieces();
+        let is_single = pieces.size_hint().1 == Some(1);
+        let threads = if is_single { self.cparams.threads } else { Threads::One };
+        let cparams = self.cparams.clone().threads(threads);
+        let budget = Budget { threads: if is_single { 1 } else { self.budget.threads }, ..self.budget };
+        in_order(
+            budget,
+            || {
+                let Some(piece) = pieces.next() else { return Ok(None) };
+                let weight = self.weight(piece)?;
+                check_limit(Limited::Memory, weight, budget.bytes)?;
+                Ok(Some(Job { job: piece, weight }))
+            },
+            || (Scratch::of_one_thread(self.schunk.dparams()), None),
+            |(scratch, encoder), piece| self.transcode(piece, &cparams, scratch, encoder),
+            |chunk: Result<ChunkBytes>| writer.append_chunk_bytes(&chunk?),
+        )
+    }
+
+    /// What the chunks of the copy are made of.
+    fn pieces(&self) -> Box<dyn Iterator<Item = Piece>> {
+        let new = self.chunksize.fixed().filter(|size| self.schunk.chunksize().fixed() != Some(*size));
+        let Some(size) = new.map(u64::from) else {
+            return Box::new((0..self.schunk.nchunks()).map(Piece::Chunk));
+        };
+        let nbytes = self.schunk.nbytes();
+        let count = nbytes.div_ceil(size.max(1));
+        Box::new((0..count).map(move |n| {
+            let start = n.saturating_mul(size);
+            let len = usize::try_from(nbytes.saturating_sub(start).min(size)).unwrap_or(usize::MAX);
+            Piece::Bytes { start, len }
+        }))
+    }
+
+    /// What a piece takes in memory: data, new chunk, and old chunk or as much (bytes).
+    fn weight(&self, piece: Piece) -> Result<u64> {
+        let (nbytes, cbytes) = match piece {
+            Piece::Bytes { len, .. } => (len, len),
+            Piece::Chunk(nchunk) => match self.schunk.locate(nchunk)? {
+                Location::Special { .. } => return Ok(0),
+                Location::Stored { header, .. } => (header.nbytes(), header.cbytes()),
+            },
+        };
+        let parts = [nbytes, cbytes, max_compressed_len(nbytes)];
+        Ok(parts.into_iter().fold(0, |sum: u64, part| sum.saturating_add(part as u64)))
+    }
+
+    /// The chunk that becomes of a piece.
+    fn transcode(
+        &self,
+        piece: Piece,
+        cparams: &CParams,
+        scratch: &mut Scratch,
+        encoder: &mut Option<Encoder>,
+    ) -> Result<ChunkBytes> {
+        let (nchunk, data) = match piece {
+            Piece::Chunk(nchunk) => match self.schunk.locate(nchunk)? {
+                Location::Stored { header, .. } if !is_run(&header) => {
+                    if header.is_vl() {
+                        return self.transcode_blocks(nchunk, cparams, encoder);
+                    }
+                    let mut data = vec![0; header.nbytes()];
+                    self.schunk.decode_chunk_into(nchunk, &mut data, scratch)?;
+                    (nchunk, data)
+                }
+                _ => return self.schunk.chunk(nchunk),
+            },
+            Piece::Bytes { start, len } => {
+                let mut data = vec![0; len];
+                self.schunk.read_bytes_with(start, &mut data, scratch)?;
+                (start.checked_div(len as u64).unwrap_or(0), data)
+            }
+        };
+        let failed = |source| Error::Compress { nchunk, source };
+        let chunk = made(encoder, cparams).and_then(|encoder| encoder.encode(&data)).map_err(failed)?;
+        Ok(ChunkBytes::Stored(chunk))
+    }
+
+    fn transcode_blocks(
+        &self,
+        nchunk: u64,
+        cparams: &CParams,
+        encoder: &mut Option<Encoder>,
+    ) -> Result<ChunkBytes> {
+        let blocks = self.schunk.vl_blocks(nchunk)?;
+        let blocks: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
+        let chunk = made(encoder, cparams).and_then(|encoder| encoder.encode_vl(&blocks));
+        chunk.map(ChunkBytes::Stored).map_err(|source| Error::Compress { nchunk, source })
+    }
+}
+
+/// The encoder of a thread, which is made when it is needed first.
+fn made<'e>(encoder: &'e mut Option<Encoder>, cparams: &CParams) -> blosc_chunk::Result<&'e mut Encoder> {
+    match encoder {
+        Some(encoder) => Ok(encoder),
+        None => Ok(encoder.insert(Encoder::new(cparams.clone())?)),
+    }
+}
+
+/// Whether a chunk is nothing but a special value, so that there is nothing to compress.
+fn is_run(header: &ChunkHeader) -> bool {
+    header.special().is_some() && header.is_extended()
+}

@@ -18,7 +18,10 @@ use bcolz_store::{BrokenColumns, CArray, DataSet, Note, OpenOptions, store::DirS
 use blosc_chunk::{DParams, Limits};
 use blosc_dtype::Dtype;
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    npy::NpyHeader,
+};
 
 /// A data set, and where it is.
 pub(crate) struct Bcolz {
@@ -90,6 +93,16 @@ impl Bcolz {
             DataSet::CArray(array) => array.shape().to_vec(),
             DataSet::CTable(table) => vec![table.len()],
         }
+    }
+
+    /// The header of a `.npy` file for the content.
+    ///
+    /// # Errors
+    ///
+    /// When NumPy cannot describe the items.
+    pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
+        let dtype = self.dtype()?;
+        NpyHeader::encode(&dtype, &self.shape()).ok_or_else(|| Error::NoDescr { dtype: dtype.to_string() })
     }
 
     /// Chunks of all columns.

@@ -6,12 +6,19 @@ use std::sync::Arc;
 use b2frame::ReadOptions;
 use blosc_chunk::DParams;
 use blosc_io::{ReadAt, Windowed};
-use bloscpack::{BlpFile, Checksum, Digests};
+use bloscpack::{BlpFile, Checksum, Digests, numpy::Order};
+use serde_json::Value;
 
-use crate::error::{Doing, Error, Result};
+use crate::{
+    error::{Doing, Error, Result},
+    npy::NpyHeader,
+};
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all threads.
 const SMALL: u64 = 4 << 20;
+
+/// What the metadata say of an array.
+const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 /// A Bloscpack file, and what is known of its size.
 pub(crate) struct Blp {
@@ -81,6 +88,26 @@ impl Blp {
         }
         let own = self.file.options().clone();
         Ok(own.threads(options.threads).max_memory(options.max_memory))
+    }
+
+    /// The header of the `.npy` file for the array in the file, whose items follow in their order.
+    ///
+    /// # Errors
+    ///
+    /// When there is no array, or none that such a file can hold.
+    pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
+        let info = self.file.array_info()?.ok_or(Error::NotAnArray)?;
+        let (dtype, shape) = (info.dtype().clone(), info.shape().to_vec());
+        let header = NpyHeader { dtype, fortran_order: info.order() == Order::F, shape, len: 0 };
+        header.to_bytes().ok_or(Error::NoDescr { dtype: info.dtype().to_string() })
+    }
+
+    /// Is there anything in the metadata but what a `.npy` file tells as well?
+    pub(crate) fn has_more_than_npy(&self) -> bool {
+        let object = self.file.metadata().map(|metadata| metadata.json().and_then(Value::as_object));
+        object.is_some_and(|object| {
+            object.is_none_or(|object| object.keys().any(|key| !ARRAY_KEYS.contains(&key.as_str())))
+        })
     }
 
     /// Hands the bytes `range` of the content to `sink`, piece by piece in order.

@@ -112,6 +112,11 @@ pub(crate) enum Error {
     /// Options for bytes, and an array.
     #[error("an array has items, chunks and blocks of its own, and no -t, -z or --block-size")]
     ArrayOptions,
+    /// Chunks of a Bloscpack file are cut from its bytes.
+    #[error(
+        "a Bloscpack file is cut into chunks of bytes, whatever the shape of an array, and has no --chunks or --blocks"
+    )]
+    NoGrid,
     /// A chunk is not cut into chunks.
     #[error("one chunk holds all data, so that there is no chunk size to choose")]
     OneChunk,
@@ -341,6 +346,7 @@ impl Error {
             Self::ArrayPipe => "name the file, use -M to allow more, or choose other --chunks",
             Self::ArrayOptions => "use --chunks and --blocks, or --format b2frame",
             Self::NoMetadata => "use --format b2frame",
+            Self::NoGrid => "use -z, or --format b2nd",
             Self::NoChecksum => "use --format blp",
             Self::VerifyPipe => "use -o to name a file",
             Self::OneChunk => "leave out -z, or --format chunk",

@@ -63,14 +63,22 @@ impl NpyHeader {
 
     /// The header that `numpy.save` would write for items in C order; `None` for items that it cannot describe.
     pub(crate) fn encode(dtype: &Dtype, shape: &[u64]) -> Option<Vec<u8>> {
-        let descr = dtype.descr()?;
-        let lens: Vec<String> = shape.iter().map(u64::to_string).collect();
+        Self { dtype: dtype.clone(), fortran_order: false, shape: shape.to_vec(), len: 0 }.to_bytes()
+    }
+
+    /// The header that `numpy.save` would write; `None` for items that it cannot describe.
+    pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
+        let descr = self.dtype.descr()?;
+        let lens: Vec<String> = self.shape.iter().map(u64::to_string).collect();
         let comma = if lens.len() == 1 { "," } else { "" };
-        let mut text =
-            format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}{comma}), }}", lens.join(", "));
-        // NumPy leaves room for the first dimension to grow in place.
-        if let Some(first) = lens.first() {
-            text.extend(core::iter::repeat_n(' ', GROWTH.saturating_sub(first.len())));
+        let order = if self.fortran_order { "True" } else { "False" };
+        let mut text = format!(
+            "{{'descr': {descr}, 'fortran_order': {order}, 'shape': ({}{comma}), }}",
+            lens.join(", ")
+        );
+        // NumPy leaves room for the slowest dimension to grow in place.
+        if let Some(slowest) = if self.fortran_order { lens.last() } else { lens.first() } {
+            text.extend(core::iter::repeat_n(' ', GROWTH.saturating_sub(slowest.len())));
         }
         let (version, is_short) = match text.is_ascii() {
             _ if text.chars().any(|c| u32::from(c) > 255) => (3, false),
@@ -243,6 +251,17 @@ mod tests {
             let header = NpyHeader::parse(&of(dtype, shape)).unwrap();
             assert_eq!((header.dtype, &header.shape[..]), (dtype.parse().unwrap(), shape));
         }
+        let fortran = NpyHeader {
+            dtype: "<i4".parse().unwrap(),
+            fortran_order: true,
+            shape: vec![8, 15_000],
+            len: 128,
+        };
+        let bytes = fortran.to_bytes().unwrap();
+        assert_eq!(NpyHeader::parse(&bytes), Ok(fortran));
+        assert!(bytes.starts_with(
+            b"\x93NUMPY\x01\0v\0{'descr': '<i4', 'fortran_order': True, 'shape': (8, 15000), }     "
+        ));
         assert!(NpyHeader::encode(&"('<i4', (2,))".parse().unwrap(), &[1]).is_none());
     }
 }

@@ -6,20 +6,23 @@
 mod aggregate;
 mod batches;
 mod block;
+mod dates;
+mod error;
 mod eval;
 mod expr;
+mod function;
 mod vector;
 
 use core::ops::Range;
 
 pub use aggregate::{Aggregate, Number};
 pub use batches::{Batch, BatchColumn, Batches};
-pub use expr::ExprError;
+pub use error::ExprError;
 
 use crate::ctable::CTable;
 use crate::error::{Param, Result};
 use expr::Expr;
-use vector::Vector;
+use vector::ValueType;
 
 /// A query on a table; made by [`CTable::scan`].
 ///
@@ -93,17 +96,21 @@ impl<'a> Scan<'a> {
         Ok(self)
     }
 
-    /// Gives only rows for which an expression is true: columns, constants, `+ - * / // % **`, comparisons, `& | ^ ~` (they
-    /// bind more tightly than comparisons) and `and`, `or`, `not`. Integers have 64 bits.
+    /// Gives only rows for which an expression is true: columns, constants, `+ - * / // % ** << >>`, comparisons, `& | ^ ~`
+    /// (they bind more tightly than comparisons), `and`, `or`, `not`, and functions of numexpr: `where`, `abs`, `sign`, `sqrt`,
+    /// `exp`, `expm1`, `log`, `log10`, `log1p`, `log2`, `sin`, `cos`, `tan` and their relatives (`arc`, `h`), `arctan2`,
+    /// `hypot`, `ceil`, `floor`, `round`, `trunc`, `fmod`, `maximum`, `minimum`, `copysign`, `nextafter`, `signbit`, `isnan`,
+    /// `isinf`, `isfinite`, `contains`. Integers have 64 bits. Columns of dates are compared with texts such as
+    /// `'2012-01-31'` or `'2012-01-31T23:59:59'`, and are integers otherwise.
     ///
     /// # Errors
     ///
     /// [`Error::Expr`](crate::Error::Expr) where the text is no expression that is true or false.
     pub fn filter(self, expr: &str) -> Result<Self> {
         let (formula, result) = self.formula(expr)?;
-        let Vector::Bool(_) = result else {
-            return Err(ExprError::Result { found: result.type_name(), expected: "truth values" }.into());
-        };
+        if result != ValueType::Truth {
+            return Err(ExprError::Result { found: result.name(), expected: "truth values" }.into());
+        }
         Ok(Self { filter: Some(formula), ..self })
     }
 
@@ -132,8 +139,8 @@ impl<'a> Scan<'a> {
         Self { batch: rows, ..self }
     }
 
-    /// An expression, and what it gives for no rows, which shows its type.
-    fn formula(&self, text: &str) -> Result<(Formula, Vector)> {
+    /// An expression, and the type of what it gives.
+    fn formula(&self, text: &str) -> Result<(Formula, ValueType)> {
         let mut columns: Vec<usize> = Vec::new();
         let expr = expr::parse(text, &mut |name| {
             let place = self.table.names().position(|found| found == name)?;
@@ -142,12 +149,13 @@ impl<'a> Scan<'a> {
                 columns.len() - 1
             }))
         })?;
+        let expr = dates::bind(expr, &|number| self.table.columns[columns[number]].array.dtype())?;
         let formula = Formula { expr, columns };
         let mut none = Vec::new();
         for place in &formula.columns {
             none.push(block::vector(&self.table.columns[*place], &[])?);
         }
-        let result = eval::eval(&formula.expr, &none)?;
+        let result = eval::eval(&formula.expr, &none)?.value_type();
         Ok((formula, result))
     }
 }

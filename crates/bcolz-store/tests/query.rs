@@ -121,6 +121,85 @@ fn sums_are_those_of_a_loop_whatever_the_threads() -> Result<()> {
 }
 
 #[test]
+fn functions_are_those_of_a_loop() -> Result<()> {
+    let table = table(Threads::Auto);
+    let filter = |text: &str| Ok::<_, bcolz_store::Error>(rows(table.scan().filter(text)?));
+    assert_eq!(filter("sqrt(x) < 3.5")?, where_(|row| x(row).sqrt() < 3.5));
+    assert_eq!(
+        filter("where(contains(s, b'c'), abs(a), -1) > 490")?,
+        where_(|row| s(row) == b'c' && a(row).abs() > 490)
+    );
+    assert_eq!(table.scan().aggregate("maximum(a, 0)")?.min, Some(Number::Float(0.0)));
+    Ok(())
+}
+
+#[test]
+fn dates_are_compared_with_texts() -> Result<()> {
+    let store = Arc::new(MemoryStore::new());
+    let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
+    let columns = [
+        ("day", new("datetime64[D]")),
+        ("time", new(">M8[s]")),
+        ("at", new("datetime64[s]")),
+        ("month", new("<M8[M]")),
+    ];
+    let mut writer = CTableWriter::create_in(store.clone(), "", &columns)?;
+    // 2012-02-28 to 2012-03-01, and NaT; noon of these days.
+    let days = [15_398_i64, 15_399, 15_400, i64::MIN];
+    let noon = |day: i64| if day == i64::MIN { day } else { day * 86_400 + 43_200 };
+    let [day, time, at, month] = [
+        days.iter().flat_map(|day| day.to_le_bytes()).collect::<Vec<u8>>(),
+        days.iter().flat_map(|day| noon(*day).to_be_bytes()).collect(),
+        days.iter().rev().flat_map(|day| noon(*day).to_le_bytes()).collect(),
+        [505_i64, 505, 506, i64::MIN].iter().flat_map(|month| month.to_le_bytes()).collect(),
+    ];
+    writer.append(&[&day, &time, &at, &month])?;
+    writer.finish()?;
+    let table = CTable::open_in(store, "", &OpenOptions::default())?;
+    for (text, expected) in [
+        ("day == '2012-02-29'", &[1_u64][..]),
+        ("day != '2012-02-29'", &[0, 2, 3]),
+        ("day < '2012-02-29'", &[0]),
+        ("'2012-02-29' <= day", &[1, 2]),
+        // Within a day.
+        ("day < '2012-02-29T06:00'", &[0, 1]),
+        ("day >= '2012-02-29T06:00'", &[2]),
+        ("day == '2012-02-29T06:00'", &[]),
+        ("day != '2012-02-29T06:00'", &[0, 1, 2, 3]),
+        ("'2012-02-29' < time < '2012-03-01'", &[1]),
+        ("time == '2012-02-29 12:00:00'", &[1]),
+        ("time <= '2012-02'", &[]),
+        ("month == '2012-02'", &[0, 1]),
+        ("(month > '2012-02') | ~(day > '1999')", &[2, 3]),
+        ("day > '0001-01-01'", &[0, 1, 2]),
+        ("day == 'NaT'", &[]),
+        ("'NaT' != day", &[0, 1, 2, 3]),
+        ("time == time", &[0, 1, 2]),
+        ("time != time", &[3]),
+        ("time < at", &[1]),
+        ("time == at", &[]),
+        ("time > at", &[2]),
+        // Without a date beside it, it is a number.
+        ("day > 15398", &[1, 2]),
+        ("where(day > '2012-02-28', 1, 0) == 1", &[1, 2]),
+    ] {
+        let found: Vec<u64> =
+            table.scan().filter(text)?.batches().flat_map(|batch| batch.unwrap().rows).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+    let refused = |text: &str| match table.scan().filter(text) {
+        Err(bcolz_store::Error::Expr(error)) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        refused("day > 'yesterday'"),
+        "at byte 4: \"yesterday\" is no date such as 2012-01-31 or 2012-01-31T23:59:59.5"
+    );
+    assert_eq!(refused("day > time"), "at byte 4: <M8[D] and >M8[s] are not counted in the same unit");
+    Ok(())
+}
+
+#[test]
 fn what_is_no_query_is_refused() {
     let table = table(Threads::One);
     let text = |error: bcolz_store::Error| {

@@ -366,7 +366,11 @@ impl Array {
                 Ok((json!({"change": "resize", "shape": shape}), vec![]))
             }
             2 | 3 => {
-                let slices = self.slices(draw, by_us);
+                let mut slices = self.slices(draw, by_us);
+                // NumPy leaves out the gaps between the fields of a single item.
+                if !by_us && slices.len() == self.shape.len() && slices.iter().all(Value::is_i64) {
+                    slices.pop();
+                }
                 let items = self.part(draw, &slices)?;
                 Ok((json!({"change": "write", "slices": [slices]}), items))
             }

@@ -105,10 +105,14 @@ fn compress(case: &Case, nthreads: usize) -> b2frame::Result<Vec<u8>> {
     Ok(writer.finish()?.into_bytes())
 }
 
-/// `content` as python-blosc2 stores byte strings: MessagePack, bin 8 or bin 16.
+/// `content` as python-blosc2 stores byte strings: MessagePack, bin 8, 16 or 32.
 pub(super) fn packed(content: &[u8]) -> Vec<u8> {
-    let len = u16::try_from(content.len()).unwrap_or(u16::MAX).to_be_bytes();
-    let head = if len[0] == 0 { vec![0xC4, len[1]] } else { vec![0xC5, len[0], len[1]] };
+    let len = u32::try_from(content.len()).unwrap_or(u32::MAX).to_be_bytes();
+    let head = match len {
+        [0, 0, 0, len] => vec![0xC4, len],
+        [0, 0, high, low] => vec![0xC5, high, low],
+        [a, b, c, d] => vec![0xC6, a, b, c, d],
+    };
     [head.as_slice(), content].concat()
 }
 

@@ -11,7 +11,7 @@ mod metadata;
 
 use std::{
     fs::{self, File},
-    io::{self, Read},
+    io::{self, Read, Seek},
     path::Path,
     sync::Arc,
     time::Instant,
@@ -372,13 +372,19 @@ impl Work<'_> {
         Ok(totals)
     }
 
+    /// Bytes of the input before its content: the header of a `.npy` file.
+    fn before(&self) -> u64 {
+        self.layout.as_ref().map_or(0, |layout| layout.len as u64)
+    }
+
     /// Compares a finished file with its source: byte by byte where that can be read again.
     fn read_back(&self, file: File, digest: Digest) -> Result<()> {
         let options = self.cx.read_options();
         let mut objects = Objects::of(Arc::new(FileStore::from_file(file)), self.cx.dparams());
         match self.origin.path().filter(|path| path.is_file()) {
             Some(path) => {
-                let source = File::open(path).map_err(Error::io(Doing::Open))?;
+                let mut source = File::open(path).map_err(Error::io(Doing::Open))?;
+                source.seek(io::SeekFrom::Start(self.before())).map_err(Error::io(Doing::Read))?;
                 compare::equal(&mut objects, &mut io::BufReader::new(source), &options)
             }
             None => {

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::{
     args::{DecompressArgs, RestoredFormat},
+    blp::Blp,
     compare,
     content::{self, Guard},
     context::Context,
@@ -84,25 +85,37 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
 
 /// The form that was asked for, or else that goes with the name of the output.
 fn format(args: &DecompressArgs, origin: &Origin, first: Option<&Object>) -> RestoredFormat {
-    let is_array = match first {
-        Some(Object::Frame(schunk)) => matches!(schunk.nd_meta(), Ok(Some(_))),
-        Some(Object::Bcolz(_)) => true,
-        _ => false,
-    };
+    let is_array = first.is_some_and(is_array);
     let by_name = || {
-        let named = match &args.output.output {
-            Some(output) => targets::is_npy(output),
-            None => !args.output.stdout && origin.path().is_some_and(names_npy),
+        let named = match (&args.output.output, first) {
+            (Some(output), _) => targets::is_npy(output),
+            (None, _) if args.output.stdout => false,
+            // Bloscpack files are called after what went in, arrays or not.
+            (None, Some(Object::Blp(_))) => origin.path().is_some_and(|path| names(path, targets::is_npy)),
+            (None, _) => origin.path().is_some_and(|path| names(path, is_npy_or_plain)),
         };
         if named && is_array { RestoredFormat::Npy } else { RestoredFormat::Raw }
     };
     args.format.unwrap_or_else(by_name)
 }
 
-/// Does what is called like this become a `.npy` file? `x.npy.b2nd` and `x.b2nd` do, `x.f32.b2nd` was raw.
-fn names_npy(path: &Path) -> bool {
-    let Some(stem) = path.file_stem().map(Path::new) else { return false };
-    path.extension().is_some() && (targets::is_npy(stem) || stem.extension().is_none())
+fn is_array(object: &Object) -> bool {
+    match object {
+        Object::Frame(schunk) => matches!(schunk.nd_meta(), Ok(Some(_))),
+        Object::Blp(blp) => matches!(blp.file.array_info(), Ok(Some(_))),
+        Object::Bcolz(_) => true,
+        Object::Chunk(_) => false,
+    }
+}
+
+/// Is the name without its suffix like this?
+fn names(path: &Path, like: fn(&Path) -> bool) -> bool {
+    path.extension().is_some() && path.file_stem().map(Path::new).is_some_and(like)
+}
+
+/// `x.npy.b2nd` and `x.b2nd` become `.npy` files, `x.f32.b2nd` was raw.
+fn is_npy_or_plain(stem: &Path) -> bool {
+    targets::is_npy(stem) || stem.extension().is_none()
 }
 
 /// The objects of an input, the first of which was looked at.
@@ -130,11 +143,12 @@ struct Work<'a> {
 
 /// The header of the `.npy` file for an array.
 fn npy_header(object: &Object) -> Result<Vec<u8>> {
-    if let Object::Bcolz(set) = object {
-        let dtype = set.dtype()?;
-        return NpyHeader::encode(&dtype, &set.shape()).ok_or(Error::NoDescr { dtype: dtype.to_string() });
-    }
-    let Object::Frame(schunk) = object else { return Err(Error::NotAnArray) };
+    let schunk = match object {
+        Object::Frame(schunk) => schunk,
+        Object::Blp(blp) => return blp.npy_header(),
+        Object::Bcolz(set) => return set.npy_header(),
+        Object::Chunk(_) => return Err(Error::NotAnArray),
+    };
     let meta = schunk.nd_meta()?.ok_or(Error::NotAnArray)?;
     let typesize = schunk.header().typesize().get();
     let text = meta.dtype_text(typesize);
@@ -222,11 +236,18 @@ impl Work<'_> {
                         return lose(format!("the metalayer `{}`", layer.name_text()));
                     }
                 }
-                Object::Blp(blp) if blp.file.metadata().is_some() => return lose("the metadata".to_owned()),
+                Object::Blp(blp) if self.loses_metadata(&blp) => return lose("the metadata".to_owned()),
                 Object::Chunk(_) | Object::Blp(_) | Object::Bcolz(_) => {}
             }
         }
         Ok(())
+    }
+
+    fn loses_metadata(&self, blp: &Blp) -> bool {
+        match self.format {
+            RestoredFormat::Npy => blp.has_more_than_npy(),
+            RestoredFormat::Raw => blp.file.metadata().is_some(),
+        }
     }
 
     /// Compares the file with a second decoding of its source.

@@ -1,15 +1,19 @@
 //! `b2 show`: items as values. Only the blocks that hold them are read.
 
+mod array;
 mod item;
 mod render;
 mod time;
 
-use b2frame::{NdArray, Pick, Selection};
+use b2frame::{Pick, Selection};
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::render::{EDGE, Part};
+use self::{
+    array::Array,
+    render::{EDGE, Part},
+};
 use crate::{
     args::ShowArgs,
     content,
@@ -41,12 +45,9 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
 fn one(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects = Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     while let Some(object) = objects.next()? {
-        let part = match object {
-            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
-                let array = NdArray::from_schunk(*schunk)?.read_options(cx.read_options());
-                of_array(args, cx, &array)?
-            }
-            object => of_items(args, cx, &object)?,
+        let part = match Array::of(object, cx)? {
+            Ok(array) => of_array(args, cx, &array)?,
+            Err(object) => of_items(args, cx, &object)?,
         };
         print(args, cx, origin, &part)?;
     }
@@ -67,8 +68,8 @@ fn print(args: &ShowArgs, cx: &Context, origin: &Origin, part: &Part) -> Result<
 }
 
 /// A part of an array.
-fn of_array(args: &ShowArgs, cx: &Context, array: &NdArray) -> Result<Part> {
-    let (dtype, shape) = (dtype(args, array.dtype(), array.typesize())?, array.shape());
+fn of_array(args: &ShowArgs, cx: &Context, array: &Array) -> Result<Part> {
+    let (dtype, shape) = (dtype(args, array.dtype(), array.itemsize())?, array.shape());
     let selection = match (&args.slice, args.lines) {
         (Some(slice), _) => slice.0.clone().into(),
         (None, Some(lines)) if !shape.is_empty() => Selection::from(vec![Pick::from(0..lines)]),
@@ -78,21 +79,20 @@ fn of_array(args: &ShowArgs, cx: &Context, array: &NdArray) -> Result<Part> {
     };
     let shape = selection.shape(shape).map_err(b2frame::Error::from)?;
     let mut bytes = room(cx, &shape, &dtype)?;
-    array.read_bytes(selection, &mut bytes)?;
+    array.read(&selection, &mut bytes)?;
     let elided = vec![false; shape.len()];
     Ok(Part { dtype, shape, elided, bytes })
 }
 
 /// The ends of every long dimension of an array.
-fn edges(cx: &Context, array: &NdArray, dtype: Dtype) -> Result<Part> {
+fn edges(cx: &Context, array: &Array, dtype: Dtype) -> Result<Part> {
     let ends = |len: &u64| -> Vec<u64> {
         if *len > 2 * EDGE { (0..EDGE).chain(*len - EDGE..*len).collect() } else { (0..*len).collect() }
     };
     let positions: Vec<Vec<u64>> = array.shape().iter().map(ends).collect();
     let shape: Vec<u64> = positions.iter().map(|list| list.len() as u64).collect();
     let mut bytes = room(cx, &shape, &dtype)?;
-    let lists: Vec<&[u64]> = positions.iter().map(Vec::as_slice).collect();
-    array.read_oindex_bytes(&lists, &mut bytes)?;
+    array.read_at(&positions, &mut bytes)?;
     let elided = array.shape().iter().map(|len| *len > 2 * EDGE).collect();
     Ok(Part { dtype, shape, elided, bytes })
 }

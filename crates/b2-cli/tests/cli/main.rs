@@ -4,6 +4,7 @@
 mod array;
 mod bcolz;
 mod blp;
+mod blp_array;
 mod chunk;
 mod compress;
 mod damage;

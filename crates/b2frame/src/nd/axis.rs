@@ -45,6 +45,13 @@ impl Steps {
         self.count == 1 || (self.step == 1 && !self.down)
     }
 
+    /// All positions, in the order of their places.
+    pub(crate) fn positions(self) -> impl Iterator<Item = u64> + use<> {
+        let Self { start, step, count, down, .. } = self;
+        let nth = move |n: u64| if down { count - 1 - n } else { n };
+        (0..count).map(move |n| start.saturating_add(nth(n).saturating_mul(step)))
+    }
+
     fn place(&self, n: u64) -> u64 {
         if self.down { self.to.saturating_sub(n) } else { self.to.saturating_add(n) }
     }

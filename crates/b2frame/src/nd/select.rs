@@ -129,6 +129,24 @@ impl Selection {
         Ok(steps.iter().enumerate().filter(|(dim, _)| !is_index(*dim)).map(|(_, s)| s.count).collect())
     }
 
+    /// The positions in each dimension of an array of shape `shape` (items), in the order of the selection. For arrays
+    /// that are kept in other formats.
+    ///
+    /// ```
+    /// use b2frame::{Pick, Selection};
+    ///
+    /// let part = Selection::from((-1, Pick::slice(None, None, -4)));
+    /// let positions: Vec<Vec<u64>> = part.positions(&[5, 10])?.into_iter().map(Iterator::collect).collect();
+    /// assert_eq!(positions, [vec![4], vec![9, 5, 1]]);
+    /// # Ok::<(), b2frame::NdParam>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`shape`](Self::shape).
+    pub fn positions(&self, shape: &[u64]) -> Result<Vec<impl Iterator<Item = u64> + use<>>, NdParam> {
+        Ok(self.resolve(shape)?.into_iter().map(Steps::positions).collect())
+    }
+
     /// The positions wanted in each dimension.
     pub(crate) fn resolve(&self, shape: &[u64]) -> Result<Vec<Steps>, NdParam> {
         if self.picks.len() > shape.len() {
@@ -232,12 +250,7 @@ mod tests {
     use super::*;
 
     fn positions(pick: Pick, len: u64) -> Vec<u64> {
-        let steps = pick.resolve(0, len).unwrap();
-        let mut positions: Vec<u64> = (0..steps.count).map(|n| steps.start + n * steps.step).collect();
-        if steps.down {
-            positions.reverse();
-        }
-        positions
+        pick.resolve(0, len).unwrap().positions().collect()
     }
 
     /// NumPy's rule, written as a walk.

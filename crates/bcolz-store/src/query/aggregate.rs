@@ -119,8 +119,8 @@ impl Scan<'_> {
     /// the chunks.
     pub fn aggregate(&self, expr: &str) -> Result<Aggregate> {
         let (formula, result) = self.formula(expr)?;
-        if matches!(result, Vector::Bytes(_) | Vector::Text(_)) {
-            return Err(ExprError::Result { found: result.type_name(), expected: "numbers" }.into());
+        if !result.is_number() {
+            return Err(ExprError::Result { found: result.name(), expected: "numbers" }.into());
         }
         let (mut at, mut total) = (self.rows.start, Aggregate::NONE);
         let work = |block: &mut super::block::Block<'_>| {
@@ -128,14 +128,15 @@ impl Scan<'_> {
             if matches.is_empty() {
                 return Ok(Aggregate::NONE);
             }
-            let values = block.values(&formula)?;
             let rows = matches.into_iter();
-            Ok(match values {
-                Vector::Bool(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
-                Vector::Int(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
-                Vector::Uint(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
-                Vector::Float(values) => Aggregate::of(rows.map(|row| Number::Float(values[row]))),
-                _ => Aggregate::NONE,
+            block.with_values(&formula, |values| {
+                Ok(match values {
+                    Vector::Bool(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
+                    Vector::Int(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
+                    Vector::Uint(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
+                    Vector::Float(values) => Aggregate::of(rows.map(|row| Number::Float(values[row]))),
+                    _ => Aggregate::NONE,
+                })
             })
         };
         self.blocks(&mut at, work, |found| {

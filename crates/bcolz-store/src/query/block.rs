@@ -61,34 +61,29 @@ impl Scan<'_> {
 impl Block<'_> {
     /// The numbers of the rows that meet the condition, from the start of the block.
     pub(super) fn matches(&mut self) -> Result<Vec<usize>> {
-        let Some(filter) = self.scan.filter.clone() else { return Ok((0..self.len()).collect()) };
-        match self.values(&filter)? {
+        let Some(filter) = &self.scan.filter else { return Ok((0..self.len()).collect()) };
+        self.with_values(filter, |values| match values {
             Vector::Bool(values) => Ok((0..values.len()).filter(|row| values[*row]).collect()),
             other => Err(ExprError::Result { found: other.type_name(), expected: "truth values" }.into()),
-        }
+        })
     }
 
-    /// The values of an expression, one for each row.
-    pub(super) fn values(&mut self, formula: &Formula) -> Result<Vector> {
-        let mut columns = Vec::new();
+    /// Gives the values of an expression, one for each row, to `then`.
+    pub(super) fn with_values<T>(
+        &mut self,
+        formula: &Formula,
+        then: impl FnOnce(&Vector<'_>) -> Result<T>,
+    ) -> Result<T> {
         for place in &formula.columns {
             self.read(*place)?;
+        }
+        let mut columns = Vec::new();
+        for place in &formula.columns {
             let items = self.read.get(place).map(Vec::as_slice).unwrap_or_default();
             columns.push(vector(&self.scan.table.columns[*place], items)?);
         }
-        let len = self.len();
         let values = eval::eval(&formula.expr, &columns)?;
-        if !formula.columns.is_empty() {
-            return Ok(values);
-        }
-        // A constant.
-        Ok(match values {
-            Vector::Bool(values) => Vector::Bool(values.repeat(len)),
-            Vector::Int(values) => Vector::Int(values.repeat(len)),
-            Vector::Uint(values) => Vector::Uint(values.repeat(len)),
-            Vector::Float(values) => Vector::Float(values.repeat(len)),
-            other => other,
-        })
+        then(&values.repeated(self.len()))
     }
 
     /// The items of a column in some rows.
@@ -135,7 +130,7 @@ impl Block<'_> {
 }
 
 /// The items of a column as values.
-pub(super) fn vector(column: &Column, items: &[u8]) -> Result<Vector> {
+pub(super) fn vector<'a>(column: &Column, items: &'a [u8]) -> Result<Vector<'a>> {
     let array = &column.array;
     let is_plain = array.shape().len() == 1;
     let values = if is_plain { Vector::of_items(array.dtype(), items) } else { None };

@@ -3,99 +3,110 @@
 //! Integers have 64 bits and wrap around, `/` gives floats, `//` and `%` round down as in Python, and dividing integers by
 //! zero gives 0 as in NumPy. Signed and unsigned integers are compared exactly and otherwise combined as floats.
 
-use super::expr::{Expr, ExprError, Op};
+use std::borrow::Cow;
+
+use super::error::ExprError;
+use super::expr::{Expr, Op};
 use super::vector::Vector;
 
 type Result<T> = core::result::Result<T, ExprError>;
 
 /// The values of an expression; `columns` has those of each column that it names.
-pub(super) fn eval(expr: &Expr, columns: &[Vector]) -> Result<Vector> {
-    Ok(match expr {
-        Expr::Column(place) => columns[*place].clone(),
+pub(super) fn eval<'a>(expr: &'a Expr, columns: &'a [Vector<'a>]) -> Result<Cow<'a, Vector<'a>>> {
+    Ok(Cow::Owned(match expr {
+        Expr::Column(place) => return Ok(Cow::Borrowed(&columns[*place])),
         Expr::Bool(value) => Vector::Bool(vec![*value]),
         Expr::Int(value) => Vector::Int(vec![*value]),
         Expr::Uint(value) => Vector::Uint(vec![*value]),
         Expr::Float(value) => Vector::Float(vec![*value]),
-        Expr::Text(text) => Vector::Text(vec![text.clone()]),
-        Expr::Not { at, inner } => match eval(inner, columns)? {
-            Vector::Bool(values) => Vector::Bool(map(&values, |value| !value)),
-            Vector::Int(values) => Vector::Int(map(&values, |value| !value)),
-            Vector::Uint(values) => Vector::Uint(map(&values, |value| !value)),
-            other => return Err(types(*at, &other, &other)),
-        },
-        Expr::Negative { at, inner } => match eval(inner, columns)?.without_truth() {
-            Vector::Int(values) => Vector::Int(map(&values, i64::wrapping_neg)),
-            Vector::Uint(values) => Vector::Uint(map(&values, u64::wrapping_neg)),
-            Vector::Float(values) => Vector::Float(map(&values, |value| -value)),
-            other => return Err(types(*at, &other, &other)),
-        },
+        Expr::Text(text) => Vector::Bytes(vec![text.as_bytes()]),
+        Expr::Not { at, inner } => {
+            let value = eval(inner, columns)?;
+            not(&value).ok_or_else(|| types(*at, &value, &value))?
+        }
+        Expr::Negative { at, inner } => {
+            let value = eval(inner, columns)?;
+            negative(&value.without_truth()).ok_or_else(|| types(*at, &value, &value))?
+        }
         Expr::Binary { at, op, sides } => {
             let (left, right) = (eval(&sides.0, columns)?, eval(&sides.1, columns)?);
             let right = adapted(&sides.1, right, &left);
             let left = adapted(&sides.0, left, &right);
             binary(*op, &left, &right).ok_or_else(|| types(*at, &left, &right))?
         }
-    })
+        Expr::Call { at, function, values } => {
+            let values = values.iter().map(|value| eval(value, columns)).collect::<Result<Vec<_>>>()?;
+            function.apply(*at, &values)?
+        }
+    }))
 }
 
-fn types(at: usize, left: &Vector, right: &Vector) -> ExprError {
+fn types(at: usize, left: &Vector<'_>, right: &Vector<'_>) -> ExprError {
     ExprError::Types { at, left: left.type_name(), right: right.type_name() }
 }
 
-fn binary(op: Op, left: &Vector, right: &Vector) -> Option<Vector> {
+fn not(value: &Vector<'_>) -> Option<Vector<'static>> {
+    Some(match value {
+        Vector::Bool(values) => Vector::Bool(map(values, |value| !value)),
+        Vector::Int(values) => Vector::Int(map(values, |value| !value)),
+        Vector::Uint(values) => Vector::Uint(map(values, |value| !value)),
+        _ => return None,
+    })
+}
+
+fn negative(value: &Vector<'_>) -> Option<Vector<'static>> {
+    Some(match value {
+        Vector::Int(values) => Vector::Int(map(values, i64::wrapping_neg)),
+        Vector::Uint(values) => Vector::Uint(map(values, u64::wrapping_neg)),
+        Vector::Float(values) => Vector::Float(map(values, |value| -value)),
+        _ => return None,
+    })
+}
+
+fn binary(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vector<'static>> {
     match op {
-        Op::Or | Op::And | Op::Xor => bitwise(op, left, right),
+        Op::Or | Op::And | Op::Xor | Op::ShiftLeft | Op::ShiftRight => bitwise(op, left, right),
         Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => compare(op, left, right).map(Vector::Bool),
         _ => arithmetic(op, left, right),
     }
 }
 
-fn bitwise(op: Op, left: &Vector, right: &Vector) -> Option<Vector> {
+fn bitwise(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vector<'static>> {
     if let (Vector::Bool(a), Vector::Bool(b)) = (left, right) {
-        return Some(Vector::Bool(match op {
-            Op::Or => zip(a, b, |a, b| a | b),
-            Op::And => zip(a, b, |a, b| a & b),
-            _ => zip(a, b, |a, b| a ^ b),
-        }));
+        return truth(op, a, b).map(Vector::Bool);
     }
-    match common(left, right) {
-        (Vector::Int(a), Vector::Int(b)) => Some(Vector::Int(match op {
-            Op::Or => zip(&a, &b, |a, b| a | b),
-            Op::And => zip(&a, &b, |a, b| a & b),
-            _ => zip(&a, &b, |a, b| a ^ b),
-        })),
-        (Vector::Uint(a), Vector::Uint(b)) => Some(Vector::Uint(match op {
-            Op::Or => zip(&a, &b, |a, b| a | b),
-            Op::And => zip(&a, &b, |a, b| a & b),
-            _ => zip(&a, &b, |a, b| a ^ b),
-        })),
+    match (&*left.without_truth(), &*right.without_truth()) {
+        (Vector::Int(a), Vector::Int(b)) => Some(Vector::Int(signed(op, a, b))),
+        (Vector::Uint(a), Vector::Uint(b)) => Some(Vector::Uint(unsigned(op, a, b))),
         _ => None,
     }
 }
 
-fn compare(op: Op, left: &Vector, right: &Vector) -> Option<Vec<bool>> {
-    Some(match (left, right) {
-        (Vector::Int(a), Vector::Int(b)) => compare_all(op, a, b),
-        (Vector::Uint(a), Vector::Uint(b)) => compare_all(op, a, b),
-        (Vector::Float(a), Vector::Float(b)) => compare_all(op, a, b),
-        (Vector::Bool(a), Vector::Bool(b)) => compare_all(op, a, b),
-        (Vector::Bytes(a), Vector::Bytes(b)) => compare_all(op, a, b),
-        (Vector::Text(a), Vector::Text(b)) => compare_all(op, a, b),
-        (Vector::Bytes(a), Vector::Text(b)) => compare_all(op, a, &to_bytes(b)),
-        (Vector::Text(a), Vector::Bytes(b)) => compare_all(op, &to_bytes(a), b),
-        _ => match (wide(left), wide(right)) {
-            (Some(a), Some(b)) => compare_all(op, &a, &b),
-            _ => compare_all(op, &left.to_floats()?, &right.to_floats()?),
-        },
+/// What gives a truth value of two; numexpr adds and multiplies them so as well.
+fn truth(op: Op, left: &[bool], right: &[bool]) -> Option<Vec<bool>> {
+    Some(match op {
+        Op::Or | Op::Add => zip(left, right, |a, b| a | b),
+        Op::And | Op::Mul => zip(left, right, |a, b| a & b),
+        Op::Xor => zip(left, right, |a, b| a ^ b),
+        _ => return None,
     })
 }
 
-fn to_bytes(texts: &[String]) -> Vec<Vec<u8>> {
-    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+fn compare(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vec<bool>> {
+    Some(match (left, right) {
+        (Vector::Int(a), Vector::Int(b)) => compare_all(op, a, b),
+        (Vector::Uint(a), Vector::Uint(b)) => compare_all(op, a, b),
+        (Vector::Bool(a), Vector::Bool(b)) => compare_all(op, a, b),
+        (Vector::Float(_), _) | (_, Vector::Float(_)) => {
+            compare_all(op, &left.to_floats()?, &right.to_floats()?)
+        }
+        (Vector::Bytes(_) | Vector::Text(_), _) => compare_all(op, &left.to_bytes()?, &right.to_bytes()?),
+        _ => compare_all(op, &wide(left)?, &wide(right)?),
+    })
 }
 
 /// Integers of either sign.
-fn wide(vector: &Vector) -> Option<Vec<i128>> {
+fn wide(vector: &Vector<'_>) -> Option<Vec<i128>> {
     Some(match vector {
         Vector::Bool(values) => values.iter().map(|value| i128::from(*value)).collect(),
         Vector::Int(values) => values.iter().map(|value| i128::from(*value)).collect(),
@@ -104,23 +115,28 @@ fn wide(vector: &Vector) -> Option<Vec<i128>> {
     })
 }
 
-fn compare_all<T: PartialOrd + Clone>(op: Op, left: &[T], right: &[T]) -> Vec<bool> {
+fn compare_all<T: PartialOrd + Copy>(op: Op, left: &[T], right: &[T]) -> Vec<bool> {
     match op {
-        Op::Lt => zip_ref(left, right, |a, b| a < b),
-        Op::Le => zip_ref(left, right, |a, b| a <= b),
-        Op::Gt => zip_ref(left, right, |a, b| a > b),
-        Op::Ge => zip_ref(left, right, |a, b| a >= b),
-        Op::Ne => zip_ref(left, right, |a, b| a != b),
-        _ => zip_ref(left, right, |a, b| a == b),
+        Op::Lt => zip(left, right, |a, b| a < b),
+        Op::Le => zip(left, right, |a, b| a <= b),
+        Op::Gt => zip(left, right, |a, b| a > b),
+        Op::Ge => zip(left, right, |a, b| a >= b),
+        Op::Ne => zip(left, right, |a, b| a != b),
+        _ => zip(left, right, |a, b| a == b),
     }
 }
 
-fn arithmetic(op: Op, left: &Vector, right: &Vector) -> Option<Vector> {
+fn arithmetic(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vector<'static>> {
+    if let (Vector::Bool(a), Vector::Bool(b)) = (left, right)
+        && let Some(values) = truth(op, a, b)
+    {
+        return Some(Vector::Bool(values));
+    }
     let is_negative_power = op == Op::Pow && matches!(right, Vector::Int(b) if b.iter().any(|b| *b < 0));
     if op != Op::Div && !is_negative_power {
-        match common(left, right) {
-            (Vector::Int(a), Vector::Int(b)) => return Some(Vector::Int(signed(op, &a, &b))),
-            (Vector::Uint(a), Vector::Uint(b)) => return Some(Vector::Uint(unsigned(op, &a, &b))),
+        match (&*left.without_truth(), &*right.without_truth()) {
+            (Vector::Int(a), Vector::Int(b)) => return Some(Vector::Int(signed(op, a, b))),
+            (Vector::Uint(a), Vector::Uint(b)) => return Some(Vector::Uint(unsigned(op, a, b))),
             _ => {}
         }
     }
@@ -137,7 +153,14 @@ fn arithmetic(op: Op, left: &Vector, right: &Vector) -> Option<Vector> {
 }
 
 fn signed(op: Op, left: &[i64], right: &[i64]) -> Vec<i64> {
+    // Bits that are shifted out are gone, however far it is.
+    let far = |b: i64| u32::try_from(b).unwrap_or(u32::MAX);
     match op {
+        Op::Or => zip(left, right, |a, b| a | b),
+        Op::And => zip(left, right, |a, b| a & b),
+        Op::Xor => zip(left, right, |a, b| a ^ b),
+        Op::ShiftLeft => zip(left, right, |a, b| a.checked_shl(far(b)).unwrap_or(0)),
+        Op::ShiftRight => zip(left, right, |a, b| a >> far(b).min(63)),
         Op::Add => zip(left, right, i64::wrapping_add),
         Op::Sub => zip(left, right, i64::wrapping_sub),
         Op::Mul => zip(left, right, i64::wrapping_mul),
@@ -156,7 +179,13 @@ fn floor_div(a: i64, b: i64) -> i64 {
 }
 
 fn unsigned(op: Op, left: &[u64], right: &[u64]) -> Vec<u64> {
+    let far = |b: u64| u32::try_from(b).unwrap_or(u32::MAX);
     match op {
+        Op::Or => zip(left, right, |a, b| a | b),
+        Op::And => zip(left, right, |a, b| a & b),
+        Op::Xor => zip(left, right, |a, b| a ^ b),
+        Op::ShiftLeft => zip(left, right, |a, b| a.checked_shl(far(b)).unwrap_or(0)),
+        Op::ShiftRight => zip(left, right, |a, b| a.checked_shr(far(b)).unwrap_or(0)),
         Op::Add => zip(left, right, u64::wrapping_add),
         Op::Sub => zip(left, right, u64::wrapping_sub),
         Op::Mul => zip(left, right, u64::wrapping_mul),
@@ -166,36 +195,32 @@ fn unsigned(op: Op, left: &[u64], right: &[u64]) -> Vec<u64> {
     }
 }
 
-/// Truth values as integers on both sides.
-fn common(left: &Vector, right: &Vector) -> (Vector, Vector) {
-    (left.clone().without_truth(), right.clone().without_truth())
-}
-
 /// A whole constant takes over the sign of what it is combined with.
-fn adapted(expr: &Expr, value: Vector, other: &Vector) -> Vector {
+fn adapted<'a>(expr: &Expr, value: Cow<'a, Vector<'a>>, other: &Vector<'_>) -> Cow<'a, Vector<'a>> {
     match (expr, other) {
         (Expr::Int(constant), Vector::Uint(_)) => {
-            u64::try_from(*constant).map_or(value, |constant| Vector::Uint(vec![constant]))
+            u64::try_from(*constant).map_or(value, |constant| Cow::Owned(Vector::Uint(vec![constant])))
         }
         _ => value,
     }
 }
 
-fn map<T: Copy>(values: &[T], each: impl Fn(T) -> T) -> Vec<T> {
+pub(super) fn map<T: Copy, U>(values: &[T], each: impl Fn(T) -> U) -> Vec<U> {
     values.iter().map(|value| each(*value)).collect()
 }
 
-fn zip<T: Copy, U>(left: &[T], right: &[T], each: impl Fn(T, T) -> U) -> Vec<U> {
-    zip_ref(left, right, |a, b| each(*a, *b))
+/// Pairs; a single value on one side goes with every one on the other.
+pub(super) fn zip<T: Copy, U>(left: &[T], right: &[T], each: impl Fn(T, T) -> U) -> Vec<U> {
+    match (left, right) {
+        (left, [right]) => left.iter().map(|left| each(*left, *right)).collect(),
+        ([left], right) => right.iter().map(|right| each(*left, *right)).collect(),
+        _ => left.iter().zip(right).map(|(left, right)| each(*left, *right)).collect(),
+    }
 }
 
-/// Pairs; a single value on one side goes with every one on the other.
-fn zip_ref<T, U>(left: &[T], right: &[T], each: impl Fn(&T, &T) -> U) -> Vec<U> {
-    match (left, right) {
-        (left, [right]) => left.iter().map(|left| each(left, right)).collect(),
-        ([left], right) => right.iter().map(|right| each(left, right)).collect(),
-        _ => left.iter().zip(right).map(|(left, right)| each(left, right)).collect(),
-    }
+/// How many values come out where these go in: single ones go with as many as the others are.
+pub(super) fn broadcast(lens: &[usize]) -> usize {
+    lens.iter().copied().find(|len| *len != 1).unwrap_or(1)
 }
 
 #[cfg(test)]
@@ -203,20 +228,27 @@ mod tests {
     use super::super::expr::parse;
     use super::*;
 
-    fn columns() -> Vec<Vector> {
+    fn columns() -> Vec<Vector<'static>> {
         vec![
             Vector::Int(vec![-7, 0, 7]),
             Vector::Uint(vec![1, 2, u64::MAX]),
             Vector::Float(vec![-0.5, 2.0, f64::NAN]),
             Vector::Bool(vec![true, false, true]),
-            Vector::Bytes(vec![b"x".to_vec(), b"".to_vec(), b"yy".to_vec()]),
+            Vector::Bytes(vec![b"x", b"", b"yy"]),
             Vector::Text(vec!["x".into(), "é".into(), "yy".into()]),
         ]
     }
 
-    fn value(text: &str) -> Result<Vector> {
+    fn value(text: &str) -> Result<Vector<'static>> {
         let names = ["i", "u", "f", "t", "s", "w"];
-        eval(&parse(text, &mut |name| names.iter().position(|known| *known == name))?, &columns())
+        let expr = parse(text, &mut |name| names.iter().position(|known| *known == name))?;
+        Ok(match &*eval(&expr, &columns())? {
+            Vector::Bool(values) => Vector::Bool(values.clone()),
+            Vector::Int(values) => Vector::Int(values.clone()),
+            Vector::Uint(values) => Vector::Uint(values.clone()),
+            Vector::Float(values) => Vector::Float(values.clone()),
+            _ => Vector::Text(Vec::new()),
+        })
     }
 
     #[test]
@@ -231,7 +263,49 @@ mod tests {
             ("u + 1", Vector::Uint(vec![2, 3, 0])),
             ("-i", Vector::Int(vec![7, 0, -7])),
             ("~i & 3", Vector::Int(vec![2, 3, 0])),
+            ("i << 1 | 1", Vector::Int(vec![-13, 1, 15])),
+            ("i >> 70", Vector::Int(vec![-1, 0, 0])),
+            ("1 << i", Vector::Int(vec![0, 1, 128])),
+            ("u >> 63", Vector::Uint(vec![0, 0, 1])),
+            ("t + t", Vector::Bool(vec![true, false, true])),
+            ("t * (i > 0)", Vector::Bool(vec![false, false, true])),
             ("i + 0.5", Vector::Float(vec![-6.5, 0.5, 7.5])),
+        ] {
+            assert_eq!(value(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn functions_are_those_of_numexpr() {
+        let floats = |values: [f64; 3]| Vector::Float(values.to_vec());
+        for (text, expected) in [
+            ("where(t, i, 1)", Vector::Int(vec![-7, 1, 7])),
+            ("where(i > 0, t, ~t)", Vector::Bool(vec![false, true, true])),
+            ("where(t, i, f)", floats([-7.0, 2.0, 7.0])),
+            ("where(True, u, u)", Vector::Uint(vec![1, 2, u64::MAX])),
+            ("abs(i)", Vector::Int(vec![7, 0, 7])),
+            ("sign(i)", Vector::Int(vec![-1, 0, 1])),
+            ("round(u)", Vector::Uint(vec![1, 2, u64::MAX])),
+            ("round(i / 2)", floats([-4.0, 0.0, 4.0])),
+            ("floor(i / 2)", floats([-4.0, 0.0, 3.0])),
+            ("trunc(i / 2)", floats([-3.0, 0.0, 3.0])),
+            ("ceil(i / 2)", floats([-3.0, 0.0, 4.0])),
+            ("sqrt(t)", floats([1.0, 0.0, 1.0])),
+            ("fmod(i, 4)", floats([-3.0, 0.0, 3.0])),
+            ("maximum(i, -1)", floats([-1.0, 0.0, 7.0])),
+            ("minimum(1, i)", floats([-7.0, 0.0, 1.0])),
+            ("copysign(i, -1.0)", floats([-7.0, -0.0, -7.0])),
+            ("arctan2(t, t)", floats([core::f64::consts::FRAC_PI_4, 0.0, core::f64::consts::FRAC_PI_4])),
+            ("nextafter(0 * i, 1) > 0", Vector::Bool(vec![true; 3])),
+            ("isnan(maximum(f, 1)) & isnan(minimum(1, f))", Vector::Bool(vec![false, false, true])),
+            ("isnan(f)", Vector::Bool(vec![false, false, true])),
+            ("isfinite(i)", Vector::Bool(vec![true; 3])),
+            ("isinf(1 / i)", Vector::Bool(vec![false, true, false])),
+            ("signbit(f)", Vector::Bool(vec![true, false, false])),
+            ("sign(-2.5) + sign(0.0)", Vector::Float(vec![-1.0])),
+            ("contains(s, b'y')", Vector::Bool(vec![false, false, true])),
+            ("contains(w, s)", Vector::Bool(vec![true; 3])),
+            ("contains('x', '')", Vector::Bool(vec![true])),
         ] {
             assert_eq!(value(text), Ok(expected), "{text}");
         }
@@ -261,6 +335,11 @@ mod tests {
             ("s + 1", "at byte 2: byte strings and integers cannot be combined so"),
             ("f & t", "at byte 2: floats and truth values cannot be combined so"),
             ("s > 1", "at byte 2: byte strings and integers cannot be combined so"),
+            ("sqrt(s)", "at byte 0: sqrt does not take byte strings"),
+            ("hypot(1, s)", "at byte 0: hypot does not take byte strings"),
+            ("contains(s, 1)", "at byte 0: contains does not take integers"),
+            ("where(i, 1, 2)", "at byte 0: where does not take integers"),
+            ("where(t, 1, s)", "at byte 0: where does not take byte strings"),
             ("~f", "at byte 0: floats and floats cannot be combined so"),
         ] {
             assert_eq!(value(text).unwrap_err().to_string(), expected, "{text}");

@@ -1,11 +1,14 @@
 //! Expressions: Python's operators with Python's precedence, over columns and constants.
 //!
 //! ```text
-//! or    and    not    < <= > >= == !=    |    ^    &    + -    * / // %    - + ~    **
+//! or    and    not    < <= > >= == !=    |    ^    &    << >>    + -    * / // %    - + ~    **
 //! ```
 //!
 //! Existing expression engines come with data frames or record batches of their own; the subset that bcolz hands to
 //! numexpr is small enough to be evaluated over its columns directly.
+
+use super::error::ExprError;
+use super::function::{self, Function};
 
 /// An expression; names are already places in a list of columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +22,7 @@ pub(super) enum Expr {
     Not { at: usize, inner: Box<Self> },
     Negative { at: usize, inner: Box<Self> },
     Binary { at: usize, op: Op, sides: Box<(Self, Self)> },
+    Call { at: usize, function: Function, values: Vec<Self> },
 }
 
 /// An operator between two values.
@@ -33,6 +37,8 @@ pub(super) enum Op {
     Ge,
     Eq,
     Ne,
+    ShiftLeft,
+    ShiftRight,
     Add,
     Sub,
     Mul,
@@ -40,54 +46,6 @@ pub(super) enum Op {
     FloorDiv,
     Mod,
     Pow,
-}
-
-/// Why an expression cannot be used. Positions count bytes of its text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExprError {
-    /// The text is no expression.
-    #[error("at byte {at}: expected {expected}")]
-    Syntax {
-        /// Where the parser stopped.
-        at: usize,
-        /// What would have been right there.
-        expected: &'static str,
-    },
-    /// A name that is no column of the table.
-    #[error("at byte {at}: no column {name:?}")]
-    NoColumn {
-        /// Where it stands.
-        at: usize,
-        /// The name.
-        name: String,
-    },
-    /// A column whose items are no single numbers, truth values or strings.
-    #[error("column {name:?} of type {dtype} has no place in an expression")]
-    Column {
-        /// The name.
-        name: String,
-        /// The type of its items.
-        dtype: String,
-    },
-    /// An operator that these operands do not have.
-    #[error("at byte {at}: {left} and {right} cannot be combined so")]
-    Types {
-        /// Where the operator stands.
-        at: usize,
-        /// What is on its left.
-        left: &'static str,
-        /// What is on its right.
-        right: &'static str,
-    },
-    /// A filter that is not true or false, or something to sum up that is no number.
-    #[error("the expression gives {found}, not {expected}")]
-    Result {
-        /// What it gives.
-        found: &'static str,
-        /// What is needed.
-        expected: &'static str,
-    },
 }
 
 type Result<T> = core::result::Result<T, ExprError>;
@@ -101,13 +59,14 @@ pub(super) fn parse(text: &str, place: &mut dyn FnMut(&str) -> Option<usize>) ->
 }
 
 /// Operators by their binding, the loosest first. Longer ones stand before those that they begin with.
-const LEVELS: [&[(&str, Op)]; 8] = [
+const LEVELS: [&[(&str, Op)]; 9] = [
     &[("or", Op::Or)],
     &[("and", Op::And)],
     &[("<=", Op::Le), (">=", Op::Ge), ("==", Op::Eq), ("!=", Op::Ne), ("<", Op::Lt), (">", Op::Gt)],
     &[("|", Op::Or)],
     &[("^", Op::Xor)],
     &[("&", Op::And)],
+    &[("<<", Op::ShiftLeft), (">>", Op::ShiftRight)],
     &[("+", Op::Add), ("-", Op::Sub)],
     &[("//", Op::FloorDiv), ("/", Op::Div), ("*", Op::Mul), ("%", Op::Mod)],
 ];
@@ -139,10 +98,7 @@ impl<'a> Parser<'a, '_> {
         let mut left = self.level(level + 1)?;
         let mut chained: Option<Expr> = None;
         while let Some((at, op)) = self.operator(operators) {
-            self.operators += 1;
-            if self.operators > MAX_OPERATORS {
-                return Err(self.expected("fewer operators"));
-            }
+            self.count_operator()?;
             let right = self.level(level + 1)?;
             let pair = Expr::Binary { at, op, sides: (left, right.clone()).into() };
             if level == COMPARISONS {
@@ -187,8 +143,7 @@ impl<'a> Parser<'a, '_> {
             Some('(') => {
                 self.at += 1;
                 let inner = self.deeper(|parser| parser.level(0))?;
-                self.next();
-                if self.take(")") { Ok(inner) } else { Err(self.expected("a closing bracket")) }
+                if self.take_next(")") { Ok(inner) } else { Err(self.expected("a closing bracket")) }
             }
             Some('0'..='9' | '.') => self.number(),
             Some(quote @ ('"' | '\'')) => self.string(quote),
@@ -207,10 +162,30 @@ impl<'a> Parser<'a, '_> {
         match name {
             "True" | "true" => Ok(Expr::Bool(true)),
             "False" | "false" => Ok(Expr::Bool(false)),
+            _ if self.take_next("(") => self.call(at, name),
             _ => (self.place)(name)
                 .map(Expr::Column)
                 .ok_or_else(|| ExprError::NoColumn { at, name: name.to_owned() }),
         }
+    }
+
+    /// The rest of a call, from behind its opening bracket.
+    fn call(&mut self, at: usize, name: &str) -> Result<Expr> {
+        let function = function::named(name);
+        let function = function.ok_or_else(|| ExprError::NoFunction { at, name: name.to_owned() })?;
+        let mut values = Vec::new();
+        while !self.take_next(")") {
+            if !values.is_empty() && !self.take_next(",") {
+                return Err(self.expected("a comma or a closing bracket"));
+            }
+            values.push(self.deeper(|parser| parser.level(0))?);
+            self.count_operator()?;
+        }
+        let (needed, found) = (function.arity(), values.len());
+        if needed != found {
+            return Err(ExprError::Arguments { at, function: function.name, needed, found });
+        }
+        Ok(Expr::Call { at, function, values })
     }
 
     fn number(&mut self) -> Result<Expr> {
@@ -264,6 +239,11 @@ impl<'a> Parser<'a, '_> {
         Some((at, *op))
     }
 
+    fn count_operator(&mut self) -> Result<()> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS { Err(self.expected("fewer operators")) } else { Ok(()) }
+    }
+
     fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> Result<Expr>) -> Result<Expr> {
         if self.depth == MAX_DEPTH {
             return Err(self.expected("less nesting"));
@@ -278,6 +258,11 @@ impl<'a> Parser<'a, '_> {
         let found = self.rest().starts_with(text);
         self.at += if found { text.len() } else { 0 };
         found
+    }
+
+    fn take_next(&mut self, text: &str) -> bool {
+        self.next();
+        self.take(text)
     }
 
     fn take_word(&mut self, word: &str) -> bool {
@@ -326,6 +311,10 @@ mod tests {
                 Expr::Text(text) => format!("{text:?}"),
                 Expr::Not { inner, .. } => format!("~{}", print(inner)),
                 Expr::Negative { inner, .. } => format!("-{}", print(inner)),
+                Expr::Call { function, values, .. } => {
+                    let values: Vec<String> = values.iter().map(print).collect();
+                    format!("{}({})", function.name, values.join(", "))
+                }
                 Expr::Binary { op, sides, .. } => format!("({} {op:?} {})", print(&sides.0), print(&sides.1)),
             }
         }
@@ -352,6 +341,8 @@ mod tests {
             ("1.5e3 + .5 + 2. + 1e-2", "(((1500.0 Add 0.5) Add 2.0) Add 0.01)"),
             ("18446744073709551615", "18446744073709551615"),
             ("True | false", "(true Or false)"),
+            ("a << 1 < b >> 2 + c", "((a ShiftLeft 1) Lt (b ShiftRight (2 Add c)))"),
+            ("sqrt (a) > where(b<1, c, -1)", "(sqrt(a) Gt where((b Lt 1), c, -1))"),
         ] {
             assert_eq!(show(text), expected, "{text}");
         }
@@ -367,6 +358,11 @@ mod tests {
             ("a + x", "at byte 4: no column \"x\""),
             ("a = 1", "at byte 2: expected an operator or the end"),
             ("'abc", "at byte 1: expected the end of the string"),
+            ("eval(a)", "at byte 0: no function \"eval\""),
+            ("1 + exp(a, b)", "at byte 4: exp takes 1 values, not 2"),
+            ("hypot()", "at byte 0: hypot takes 2 values, not 0"),
+            ("abs(a b)", "at byte 6: expected a comma or a closing bracket"),
+            ("abs(a", "at byte 5: expected a comma or a closing bracket"),
             ("os.system", "at byte 0: no column \"os\""),
             ("a.b", "at byte 1: expected an operator or the end"),
         ] {
@@ -374,12 +370,14 @@ mod tests {
         }
         assert!(show(&"(".repeat(10_000)).contains("less nesting"));
         assert!(show(&"-".repeat(10_000)).contains("less nesting"));
+        assert!(show(&"abs(".repeat(10_000)).contains("less nesting"));
+        assert!(show(&format!("hypot({})", "a,".repeat(10_000))).contains("fewer operators"));
         assert!(show(&"a+".repeat(10_000)).contains("fewer operators"));
     }
 
     proptest::proptest! {
         #[test]
-        fn no_text_panics(text in "[abé0-9 .eE+\\-*/%&|~^()<>=!'\"notrd]{0,40}") {
+        fn no_text_panics(text in "[absqrté0-9 .,eE+\\-*/%&|~^()<>=!'\"nod]{0,40}") {
             show(&text);
         }
     }

@@ -1,25 +1,54 @@
 //! The values of a column in a block of rows, widened to a few types that all arithmetic is done in.
 
+use std::borrow::Cow;
+
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
 use crate::carray::Element;
 
 /// Values of one type; a single one stands for as many as are needed.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Vector {
+pub(super) enum Vector<'a> {
     Bool(Vec<bool>),
     Int(Vec<i64>),
     Uint(Vec<u64>),
     Float(Vec<f64>),
     /// Without the zero bytes at the end.
-    Bytes(Vec<Vec<u8>>),
+    Bytes(Vec<&'a [u8]>),
     /// Without the zero characters at the end.
     Text(Vec<String>),
 }
 
-impl Vector {
+/// What the values of an expression are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ValueType {
+    Truth,
+    Int,
+    Float,
+    Bytes,
+    Text,
+}
+
+impl ValueType {
+    /// For messages.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Truth => "truth values",
+            Self::Int => "integers",
+            Self::Float => "floats",
+            Self::Bytes => "byte strings",
+            Self::Text => "text",
+        }
+    }
+
+    pub(super) const fn is_number(self) -> bool {
+        !matches!(self, Self::Bytes | Self::Text)
+    }
+}
+
+impl<'a> Vector<'a> {
     /// The items of a block; none if they are of a type without arithmetic.
-    pub(super) fn of_items(dtype: &Dtype, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn of_items(dtype: &Dtype, bytes: &'a [u8]) -> Option<Self> {
         let size = dtype.itemsize();
         Some(match (dtype.kind()?, size) {
             (Kind::Bool, _) => Self::Bool(widen::<bool, _>(dtype, bytes)),
@@ -35,9 +64,7 @@ impl Vector {
             (Kind::Float, 2) => Self::Float(halves(dtype, bytes)),
             (Kind::Float, 4) => Self::Float(widen::<f32, _>(dtype, bytes)),
             (Kind::Float, 8) => Self::Float(widen::<f64, _>(dtype, bytes)),
-            (Kind::Bytes, _) => {
-                Self::Bytes(bytes.chunks_exact(size).map(|item| trimmed(item).to_vec()).collect())
-            }
+            (Kind::Bytes, _) => Self::Bytes(bytes.chunks_exact(size).map(trimmed).collect()),
             (Kind::Unicode, _) => {
                 Self::Text(bytes.chunks_exact(size).map(|item| text(dtype, item)).collect())
             }
@@ -45,34 +72,60 @@ impl Vector {
         })
     }
 
+    pub(super) const fn value_type(&self) -> ValueType {
+        match self {
+            Self::Bool(_) => ValueType::Truth,
+            Self::Int(_) | Self::Uint(_) => ValueType::Int,
+            Self::Float(_) => ValueType::Float,
+            Self::Bytes(_) => ValueType::Bytes,
+            Self::Text(_) => ValueType::Text,
+        }
+    }
+
     /// What it is, for messages.
     pub(super) const fn type_name(&self) -> &'static str {
-        match self {
-            Self::Bool(_) => "truth values",
-            Self::Int(_) | Self::Uint(_) => "integers",
-            Self::Float(_) => "floats",
-            Self::Bytes(_) => "byte strings",
-            Self::Text(_) => "text",
-        }
+        self.value_type().name()
+    }
+
+    /// With so many values; there are as many, or there is one.
+    pub(super) fn repeated(&self, len: usize) -> Cow<'_, Self> {
+        Cow::Owned(match self {
+            Self::Bool(values) if values.len() < len => Self::Bool(values.repeat(len)),
+            Self::Int(values) if values.len() < len => Self::Int(values.repeat(len)),
+            Self::Uint(values) if values.len() < len => Self::Uint(values.repeat(len)),
+            Self::Float(values) if values.len() < len => Self::Float(values.repeat(len)),
+            _ => return Cow::Borrowed(self),
+        })
     }
 
     /// As floats, if it is numbers.
     #[expect(clippy::cast_precision_loss, reason = "what NumPy does as well")]
-    pub(super) fn to_floats(&self) -> Option<Vec<f64>> {
-        Some(match self {
+    pub(super) fn to_floats(&self) -> Option<Cow<'_, [f64]>> {
+        Some(Cow::Owned(match self {
             Self::Bool(values) => values.iter().map(|value| f64::from(u8::from(*value))).collect(),
             Self::Int(values) => values.iter().map(|value| *value as f64).collect(),
             Self::Uint(values) => values.iter().map(|value| *value as f64).collect(),
-            Self::Float(values) => values.clone(),
+            Self::Float(values) => return Some(Cow::Borrowed(values)),
             _ => return None,
-        })
+        }))
+    }
+
+    /// As byte strings, if it is strings.
+    pub(super) fn to_bytes(&self) -> Option<Cow<'_, [&[u8]]>> {
+        match self {
+            Self::Bytes(values) => Some(Cow::Borrowed(values)),
+            Self::Text(values) => Some(values.iter().map(String::as_bytes).collect()),
+            _ => None,
+        }
     }
 
     /// Truth values as integers, everything else as it is.
-    pub(super) fn without_truth(self) -> Self {
+    pub(super) fn without_truth(&self) -> Cow<'_, Self> {
         match self {
-            Self::Bool(values) => Self::Int(values.into_iter().map(i64::from).collect()),
-            other => other,
+            Self::Bool(values) => {
+                Cow::Owned(Self::Int(values.iter().map(|value| i64::from(*value)).collect()))
+            }
+            other => Cow::Borrowed(other),
         }
     }
 }

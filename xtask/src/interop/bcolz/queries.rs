@@ -9,6 +9,15 @@ use crate::failure::{Context, Result, fail};
 
 const COLUMNS: [(&str, &str); 4] = [("i", "int32"), ("k", "int64"), ("f", "float64"), ("s", "|S2")];
 
+const FUNCTIONS: [&str; 25] = [
+    "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "cos", "cosh", "exp",
+    "expm1", "floor", "log", "log10", "log1p", "log2", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
+    "trunc",
+];
+
+const FUNCTIONS_OF_TWO: [&str; 7] =
+    ["arctan2", "copysign", "fmod", "hypot", "maximum", "minimum", "nextafter"];
+
 /// Random conditions on a table of ours; both find the same rows.
 pub(in super::super) fn query(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "bcolz-query", 0);
@@ -68,19 +77,38 @@ fn condition(draw: &mut Draw, depth: usize) -> String {
         };
     }
     let op = draw.pick(&["<", "<=", ">", ">=", "==", "!="]);
+    if draw.chance(5) {
+        return format!("contains(s, b'{}')", draw.pick(&["a", "x", "bx", ""]));
+    }
     if draw.chance(15) {
         // numexpr knows byte strings only as literals of bytes.
         return format!("s {op} b'{}'", draw.pick(&["a", "b", "bx", "c"]));
     }
     // A condition without columns is none for bcolz.
     let column = draw.pick(&["i", "k", "f"]);
+    if draw.chance(10) {
+        let function = draw.pick(&["isnan", "isinf", "isfinite", "signbit"]);
+        return format!("{function}(({column} + {}) / 3)", number(draw, 1));
+    }
     format!("({column} + {}) {op} {}", number(draw, 1), number(draw, 1))
 }
 
 fn number(draw: &mut Draw, depth: usize) -> String {
     if depth > 0 && draw.chance(50) {
+        if draw.chance(10) {
+            // numexpr shifts only integers, and 32 bits only so far.
+            return format!("(k {} {})", draw.pick(&["<<", ">>"]), draw.within(0..40));
+        }
         let op = draw.pick(&["+", "-", "*"]);
         return format!("({} {op} {})", number(draw, depth - 1), number(draw, depth - 1));
+    }
+    if depth > 0 && draw.chance(30) {
+        let value = number(draw, depth - 1);
+        return match draw.within(0..4) {
+            0 => format!("{}({value}, {})", draw.pick(&FUNCTIONS_OF_TWO), number(draw, depth - 1)),
+            1 => format!("where(i > {}, {value}, k)", draw.within(0..50)),
+            _ => format!("{}({value})", draw.pick(&FUNCTIONS)),
+        };
     }
     match draw.within(0..5) {
         0 => "i".to_owned(),

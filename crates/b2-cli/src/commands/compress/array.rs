@@ -35,15 +35,20 @@ pub(super) fn layout(
     data: &Data,
 ) -> Result<Option<NpyHeader>> {
     let sample = data.sample();
-    let is_bytes = tuning.typesize != Typesize::Auto || tuning.chunk_size.or(tuning.block_size).is_some();
+    let is_grid = format != Some(CompressedFormat::Blp);
+    let is_cut = is_grid && tuning.chunk_size.or(tuning.block_size).is_some();
+    let is_bytes = tuning.typesize != Typesize::Auto || is_cut;
     let given = tuning.dtype.as_ref().zip(tuning.shape.as_ref());
     let wants_array = given.is_some() || tuning.chunks.is_some() || tuning.blocks.is_some();
     let wants_array = wants_array || format == Some(CompressedFormat::B2nd);
+    if !is_grid && (tuning.chunks.is_some() || tuning.blocks.is_some()) {
+        return Err(Error::NoGrid);
+    }
     if wants_array && is_bytes {
         return Err(Error::ArrayOptions);
     }
     match (given, format) {
-        (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk | CompressedFormat::Blp)) => Ok(None),
+        (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk)) => Ok(None),
         (Some((dtype, shape)), _) => {
             let (dtype, shape) = (dtype.clone(), shape.0.clone());
             Ok(Some(NpyHeader { dtype, fortran_order: false, shape, len: 0 }))
@@ -59,7 +64,9 @@ pub(super) fn layout(
         (None, Some(CompressedFormat::B2nd)) => Ok(Some(NpyHeader::parse(sample)?)),
         (None, None) if wants_array => Ok(Some(NpyHeader::parse(sample)?)),
         // Objects, several arrays in one file, and headers from the future are kept as the bytes that they are.
-        (None, None) => Ok(NpyHeader::parse(sample).ok().filter(|header| is_all(data, header))),
+        (None, None | Some(CompressedFormat::Blp)) => {
+            Ok(NpyHeader::parse(sample).ok().filter(|header| is_all(data, header)))
+        }
     }
 }
 
@@ -203,7 +210,7 @@ fn is_all(data: &Data, layout: &NpyHeader) -> bool {
 }
 
 /// A file has exactly the bytes that its header promises.
-fn check_len(data: &Data, layout: &NpyHeader, expected: u64) -> Result<()> {
+pub(super) fn check_len(data: &Data, layout: &NpyHeader, expected: u64) -> Result<()> {
     match data.len().map(|len| len.saturating_sub(layout.len as u64)) {
         Some(found) if found != expected => Err(Error::ArrayLen { expected, found }),
         _ => Ok(()),

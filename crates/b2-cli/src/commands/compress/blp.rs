@@ -7,9 +7,12 @@ use std::{
 };
 
 use blosc_chunk::Target as Reader;
-use bloscpack::{WriteOptions, Writer};
+use bloscpack::{
+    Param, WriteOptions, Writer,
+    numpy::{ArrayInfo, Order, array_options},
+};
 
-use super::{Counts, Work};
+use super::{Counts, Work, array};
 use crate::{
     compare::{Digest, Digesting},
     data::Data,
@@ -19,8 +22,8 @@ use crate::{
 
 impl Work<'_> {
     pub(super) fn blp_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {
-        let writer = Writer::seekable(file, self.blp_options(data.len())?)?;
-        let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
+        let writer = Writer::seekable(file, self.blp_options(&data)?)?;
+        let mut reader = Digesting::new(self.items(data)?, self.args.tuning.verify);
         let (nbytes, file) = self.pack(&mut reader, writer).map_err(|error| match error {
             Error::Blp(bloscpack::Error::Io { source, .. }) => Error::io_at(Doing::Write, target)(source),
             other => other,
@@ -34,8 +37,8 @@ impl Work<'_> {
             return Err(Error::VerifyPipe);
         }
         let mut to = ToSink { sink: out, stored: 0, refused: None };
-        let writer = Writer::new(&mut to, self.blp_options(data.len())?.offsets(false))?;
-        let packed = self.pack(&mut data.into_reader(), writer).map(|(nbytes, _)| nbytes);
+        let writer = Writer::new(&mut to, self.blp_options(&data)?.offsets(false))?;
+        let packed = self.pack(&mut self.items(data)?, writer).map(|(nbytes, _)| nbytes);
         // Our own error tells more than what the writer made of it.
         let nbytes = to.refused.take().map_or(packed, Err)?;
         Ok(Counts { frames: 0, nbytes, stored: to.stored })
@@ -50,14 +53,49 @@ impl Work<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::io(Doing::Read)(error)),
             };
-            writer.write_all(&buffer[..len]).map_err(unpacked)?;
+            writer.write_all(&buffer[..len]).map_err(|error| self.told(unpacked(error)))?;
             nbytes += len as u64;
             self.progress.add(len as u64);
         }
-        Ok((nbytes, writer.finish()?))
+        Ok((nbytes, writer.finish().map_err(|error| self.told(error.into()))?))
     }
 
-    fn blp_options(&self, nbytes: Option<u64>) -> Result<WriteOptions> {
+    /// A pipe with other items than its header promises says so in words of arrays.
+    fn told(&self, error: Error) -> Error {
+        match error {
+            Error::Blp(bloscpack::Error::Param(Param::DataSize { announced: expected, found }))
+                if self.layout.is_some() =>
+            {
+                if found < expected {
+                    Error::ArrayCut { expected }
+                } else {
+                    Error::ArrayLen { expected, found }
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// The data, or of an array its items.
+    fn items(&self, data: Data) -> Result<impl Read + use<>> {
+        let mut reader = data.into_reader();
+        let header = self.layout.as_ref().map_or(0, |layout| layout.len as u64);
+        io::copy(&mut (&mut reader).take(header), &mut io::sink()).map_err(Error::io(Doing::Read))?;
+        Ok(reader)
+    }
+
+    fn blp_options(&self, data: &Data) -> Result<WriteOptions> {
+        let options = self.byte_options(data.len())?;
+        let Some(layout) = &self.layout else { return Ok(options) };
+        let order = if layout.fortran_order { Order::F } else { Order::C };
+        let info = ArrayInfo::new(layout.dtype.clone(), layout.shape.clone(), order)?;
+        array::check_len(data, layout, info.nbytes())?;
+        // Of a pipe, too, it is known how many items come.
+        Ok(array_options(&info, options.offsets(true))?)
+    }
+
+    /// What the options say, whatever the data are.
+    fn byte_options(&self, nbytes: Option<u64>) -> Result<WriteOptions> {
         let tuning = &self.args.tuning;
         // Targets of Blosc2 are for frames; here they mean the newest that the format holds.
         let cparams = self.params.cparams.clone();

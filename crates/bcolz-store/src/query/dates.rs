@@ -1,0 +1,299 @@
+//! Dates in comparisons: a column of `datetime64` against a text such as `2012-01-31T12:00`.
+//!
+//! A column counts its unit from 1970; the text becomes a number of the same unit, and where it lies between two of them the
+//! comparison is bent so that it stays exact. NaT, the smallest integer, is smaller, larger and equal to nothing, as in NumPy.
+
+use blosc_dtype::{Dtype, Kind};
+
+use super::error::ExprError;
+use super::expr::{Expr, Op};
+
+type Result<T> = core::result::Result<T, ExprError>;
+
+/// The expression with its comparisons of dates as comparisons of numbers; `dtype` knows the columns.
+pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Result<Expr> {
+    let inner = |expr: Box<Expr>| bind(*expr, dtype).map(Box::new);
+    Ok(match expr {
+        Expr::Not { at, inner: value } => Expr::Not { at, inner: inner(value)? },
+        Expr::Negative { at, inner: value } => Expr::Negative { at, inner: inner(value)? },
+        Expr::Call { at, function, values } => {
+            let values = values.into_iter().map(|value| bind(value, dtype)).collect::<Result<_>>()?;
+            Expr::Call { at, function, values }
+        }
+        Expr::Binary { at, op, sides } => {
+            let (left, right) = (bind(sides.0, dtype)?, bind(sides.1, dtype)?);
+            match (turned(op), column(&left, dtype), column(&right, dtype)) {
+                (Some(_), Some(a), Some(b)) => both(at, op, (left, a), (right, b))?,
+                (Some(_), Some(date), None) => against(at, op, left, date, right)?,
+                (Some(op), None, Some(date)) => against(at, op, right, date, left)?,
+                _ => Expr::Binary { at, op, sides: (left, right).into() },
+            }
+        }
+        leaf => leaf,
+    })
+}
+
+/// The type of a column of dates.
+fn column<'a>(expr: &Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Option<&'a Dtype> {
+    let Expr::Column(place) = expr else { return None };
+    Some(dtype(*place)).filter(|dtype| dtype.kind() == Some(Kind::DateTime))
+}
+
+/// The comparison that says the same with its sides exchanged.
+const fn turned(op: Op) -> Option<Op> {
+    Some(match op {
+        Op::Lt => Op::Gt,
+        Op::Le => Op::Ge,
+        Op::Gt => Op::Lt,
+        Op::Ge => Op::Le,
+        Op::Eq | Op::Ne => op,
+        _ => return None,
+    })
+}
+
+/// Dates against dates.
+fn both(at: usize, op: Op, left: (Expr, &Dtype), right: (Expr, &Dtype)) -> Result<Expr> {
+    let unit = |dtype: &Dtype| dtype.scalar().and_then(|scalar| scalar.unit().map(str::to_owned));
+    if unit(left.1) != unit(right.1) {
+        return Err(ExprError::Units { at, left: left.1.to_string(), right: right.1.to_string() });
+    }
+    let (left, right) = (left.0, right.0);
+    let are_dates = binary(at, Op::And, is_date(at, &left), is_date(at, &right));
+    let compared = binary(at, op, left, right);
+    Ok(if op == Op::Ne { or_not(at, compared, are_dates) } else { binary(at, Op::And, compared, are_dates) })
+}
+
+/// Dates against a text; any other value stays for the evaluation to judge.
+fn against(at: usize, op: Op, column: Expr, dtype: &Dtype, other: Expr) -> Result<Expr> {
+    let unit = dtype.scalar().and_then(|scalar| scalar.unit()).and_then(Unit::parse);
+    let (Expr::Text(text), Some(unit)) = (&other, unit) else {
+        return Ok(binary(at, op, column, other));
+    };
+    let is_ne = op == Op::Ne;
+    if text == "NaT" {
+        return Ok(binary(at, if is_ne { Op::Or } else { Op::And }, is_date(at, &column), Expr::Bool(is_ne)));
+    }
+    let place = Moment::parse(text).and_then(|moment| moment.place(unit));
+    let (count, is_exact) = place.ok_or_else(|| ExprError::Date { at, text: text.clone() })?;
+    // Between two numbers, or beyond all that can be: what is below is below the next one as well.
+    let op = match op {
+        Op::Lt if !is_exact => Op::Le,
+        Op::Ge if !is_exact => Op::Gt,
+        Op::Eq | Op::Ne if !is_exact => {
+            return Ok(binary(
+                at,
+                if is_ne { Op::Or } else { Op::And },
+                is_date(at, &column),
+                Expr::Bool(is_ne),
+            ));
+        }
+        op => op,
+    };
+    let is_date = is_date(at, &column);
+    let compared = binary(at, op, column, Expr::Int(count));
+    // NaT differs from every date, which its number does as well.
+    Ok(if is_ne { compared } else { binary(at, Op::And, compared, is_date) })
+}
+
+/// Whether it is not NaT.
+fn is_date(at: usize, column: &Expr) -> Expr {
+    binary(at, Op::Ne, column.clone(), Expr::Int(i64::MIN))
+}
+
+fn or_not(at: usize, value: Expr, condition: Expr) -> Expr {
+    binary(at, Op::Or, value, Expr::Not { at, inner: condition.into() })
+}
+
+fn binary(at: usize, op: Op, left: Expr, right: Expr) -> Expr {
+    Expr::Binary { at, op, sides: (left, right).into() }
+}
+
+/// What a column counts: so many of a unit.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    count: i128,
+    /// Months, or attoseconds.
+    is_calendar: bool,
+    len: i128,
+}
+
+impl Unit {
+    /// From NumPy's name, such as `ns` or `25s`.
+    fn parse(text: &str) -> Option<Self> {
+        let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (count, name) = text.split_at(digits);
+        let count = if count.is_empty() { 1 } else { count.parse().ok()? };
+        let (_, is_calendar, len) = UNITS.iter().find(|(known, ..)| *known == name)?;
+        (count > 0).then_some(Self { count, is_calendar: *is_calendar, len: *len })
+    }
+}
+
+const SECOND: i128 = 1_000_000_000_000_000_000;
+const DAY: i128 = 86_400 * SECOND;
+
+/// Names, whether months are counted, and lengths in months or attoseconds.
+const UNITS: [(&str, bool, i128); 13] = [
+    ("Y", true, 12),
+    ("M", true, 1),
+    ("W", false, 7 * DAY),
+    ("D", false, DAY),
+    ("h", false, 3600 * SECOND),
+    ("m", false, 60 * SECOND),
+    ("s", false, SECOND),
+    ("ms", false, SECOND / 1_000),
+    ("us", false, SECOND / 1_000_000),
+    ("ns", false, SECOND / 1_000_000_000),
+    ("ps", false, 1_000_000),
+    ("fs", false, 1_000),
+    ("as", false, 1),
+];
+
+/// A date, and the time on that day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Moment {
+    year: i128,
+    month: i128,
+    day: i128,
+    /// Attoseconds.
+    time: i128,
+}
+
+impl Moment {
+    /// `2012`, `2012-01`, `2012-01-31`, and a time behind `T` or a blank: `23`, `23:59`, `23:59:59`, `23:59:59.5`.
+    fn parse(text: &str) -> Option<Self> {
+        let (date, time) =
+            text.split_once(['T', ' ']).map_or((text, None), |(date, time)| (date, Some(time)));
+        let mut parts = date.splitn(3, '-');
+        let year = number(parts.next()?, 4)?;
+        let month = parts.next().map_or(Some(1), |part| number(part, 2))?;
+        let day = parts.next();
+        if time.is_some() && day.is_none() {
+            return None;
+        }
+        let day = day.map_or(Some(1), |part| number(part, 2))?;
+        let is_day = (1..=12).contains(&month) && (1..=days_of_month(year, month)).contains(&day);
+        let time = time.map_or(Some(0), attoseconds)?;
+        is_day.then_some(Self { year, month, day, time })
+    }
+
+    /// How many units from 1970 that is, rounded down, and whether exactly so; what no column can hold is the last or
+    /// first number and not exact.
+    fn place(self, unit: Unit) -> Option<(i64, bool)> {
+        let (whole, is_start) = if unit.is_calendar {
+            ((self.year - 1970) * 12 + self.month - 1, self.day == 1 && self.time == 0)
+        } else {
+            (days_since_1970(self.year, self.month, self.day) * DAY + self.time, true)
+        };
+        let len = unit.len.checked_mul(unit.count)?;
+        let (count, is_exact) = (whole.div_euclid(len), is_start && whole.rem_euclid(len) == 0);
+        Some(match i64::try_from(count) {
+            Ok(count) => (count, is_exact),
+            Err(_) if count < 0 => (i64::MIN, false),
+            Err(_) => (i64::MAX, false),
+        })
+    }
+}
+
+/// A number of exactly so many digits.
+fn number(text: &str, digits: usize) -> Option<i128> {
+    let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { text.parse().ok() } else { None }
+}
+
+fn attoseconds(text: &str) -> Option<i128> {
+    let (clock, fraction) = text.split_once('.').map_or((text, None), |(clock, part)| (clock, Some(part)));
+    let mut parts = clock.split(':');
+    let mut part = |limit| match parts.next() {
+        Some(text) => number(text, 2).filter(|value| *value < limit).map(|value| (value, true)),
+        None => Some((0, false)),
+    };
+    let ((hours, _), (minutes, _), (seconds, has_seconds)) = (part(24)?, part(60)?, part(60)?);
+    let fraction = match fraction {
+        None => 0,
+        Some(digits) if has_seconds && (1..=18).contains(&digits.len()) => {
+            number(digits, digits.len())? * 10_i128.pow(18 - u32::try_from(digits.len()).ok()?)
+        }
+        Some(_) => return None,
+    };
+    let is_whole = parts.next().is_none();
+    is_whole.then_some(((hours * 60 + minutes) * 60 + seconds) * SECOND + fraction)
+}
+
+const fn is_leap(year: i128) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+const fn days_of_month(year: i128, month: i128) -> i128 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970-01-01; years begin in March here, so that the odd day is the last.
+const fn days_since_1970(year: i128, month: i128, day: i128) -> i128 {
+    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
+    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let days = year * 365 + leaps + (month * 153 + 2) / 5 + day - 1;
+    // Days of 1969 years and ten months from March of year 0.
+    days - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(text: &str, unit: &str) -> Option<(i64, bool)> {
+        Moment::parse(text)?.place(Unit::parse(unit)?)
+    }
+
+    #[test]
+    fn dates_are_counted_from_1970() {
+        for (text, unit, expected) in [
+            ("1970-01-01", "ns", (0, true)),
+            ("2012-02-29", "D", (15_399, true)),
+            ("2012-02-29T12:30", "D", (15_399, false)),
+            ("2012-02-29 12:30:01.25", "ms", (1_330_518_601_250, true)),
+            ("2012-02-29T12:30:01.25", "s", (1_330_518_601, false)),
+            ("2012-02-29T12", "25s", (53_220_672, true)),
+            ("1969-12-31T23:59:59", "s", (-1, true)),
+            ("1969-12-31", "Y", (-1, false)),
+            ("1969", "M", (-12, true)),
+            ("2000-03", "M", (362, true)),
+            ("1970-01-08", "W", (1, true)),
+            ("1900-03-01", "D", (-25_508, true)),
+            ("9999", "ns", (i64::MAX, false)),
+            ("0001", "as", (i64::MIN, false)),
+            ("1970-01-01T00:00:00.000000000000000001", "as", (1, true)),
+        ] {
+            assert_eq!(place(text, unit), Some(expected), "{text} {unit}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        for text in [
+            "",
+            "12",
+            "2012-1-1",
+            "2012-13",
+            "2011-02-29",
+            "2012-01-00",
+            "2012-01T12",
+            "2012-01-01T24",
+            "2012-01-01T",
+            "2012-01-01T12:60",
+            "2012-01-01T12:00.5",
+            "2012-01-01T12:00:00.",
+            "2012-01-01T12:00:00:00",
+            "+012-01-01",
+            "2012-01-01-01",
+            "2012-01-01Z",
+            "é012",
+        ] {
+            assert_eq!(Moment::parse(text), None, "{text}");
+        }
+    }
+}

@@ -164,6 +164,24 @@ pub enum Error {
         /// What the chunk layer found.
         source: blosc_chunk::Error,
     },
+    /// The content of a metalayer or vlmetalayer is not the value that was asked for.
+    #[cfg(feature = "serde")]
+    #[error("metalayer {name:?} as a value")]
+    Value {
+        /// Its name.
+        name: String,
+        /// What was found.
+        source: rmp_serde::decode::Error,
+    },
+    /// A value that cannot be the content of a metalayer.
+    #[cfg(feature = "serde")]
+    #[error("a value for metalayer {name:?}")]
+    NoValue {
+        /// Name of the metalayer.
+        name: String,
+        /// What is wrong with it.
+        source: rmp_serde::encode::Error,
+    },
     /// Data could not be compressed.
     #[error("compressing chunk {nchunk}")]
     Compress {
@@ -427,6 +445,10 @@ impl Error {
             | Self::VlMeta { source, .. }
             | Self::Compress { source, .. } => source.blame(),
             Self::Param(_) => Blame::Usage,
+            #[cfg(feature = "serde")]
+            Self::Value { .. } => Blame::Data,
+            #[cfg(feature = "serde")]
+            Self::NoValue { .. } => Blame::Usage,
         }
     }
 

@@ -78,6 +78,8 @@ mod source;
 mod sparse;
 mod stream;
 mod trailer;
+#[cfg(feature = "serde")]
+mod values;
 mod writer;
 
 pub use blosc_chunk::Blame;

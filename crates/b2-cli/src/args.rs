@@ -201,16 +201,16 @@ pub(crate) struct VerifyArgs {
 pub(crate) struct DumpArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
-    /// Show the header of a frame; without any of these options, everything is shown
+    /// Show the header, of a Bloscpack file with the metadata; without any of these options, everything is shown
     #[arg(long, help_heading = "Selection")]
     pub(crate) header: bool,
-    /// Show the chunks of a frame, with their headers, block starts and streams
+    /// Show the chunks, with their headers, block starts and streams, and their digests
     #[arg(long, help_heading = "Selection")]
     pub(crate) chunks: bool,
-    /// Show only this chunk of a frame, counted from 0
+    /// Show only this chunk, counted from 0
     #[arg(long, value_name = "N", help_heading = "Selection")]
     pub(crate) chunk: Option<u64>,
-    /// Show the index of a frame
+    /// Show the index of a frame, or the offsets of a Bloscpack file
     #[arg(long, help_heading = "Selection")]
     pub(crate) index: bool,
     /// Show the trailer of a frame

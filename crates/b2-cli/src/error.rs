@@ -46,9 +46,6 @@ pub(crate) enum Error {
     /// It begins like a chunk, and has another length.
     #[error("not a Blosc file (it begins like a chunk of {cbytes} bytes, but has {})", or_more(*.found))]
     PerhapsChunk { cbytes: u64, found: Option<u64> },
-    /// A format whose bytes are not explained.
-    #[error("the bytes of Bloscpack files are not explained")]
-    NoDump,
     /// A directory of files.
     #[error("a data set of bcolz is many files, none of which was named")]
     DumpFolder,

@@ -264,6 +264,15 @@ impl<S: ReadAt> BlpFile<S> {
         decode_into(&self.packed_chunk(nchunk)?, data, decoder)
     }
 
+    /// Fills `buf` with the bytes of the file itself from byte `at` on, as they were before an interrupted change.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], also if the file ends before.
+    pub fn read_stored_at(&self, at: u64, buf: &mut [u8]) -> Result<()> {
+        self.store.read_exact_at(at, buf).map_err(|source| Error::io(at, source))
+    }
+
     /// Fills `buf` with the data from byte `at` on and returns how many bytes there were: fewer only at the end.
     ///
     /// # Errors

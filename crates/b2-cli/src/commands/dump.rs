@@ -3,12 +3,14 @@
 //! Every span is a field of the format documents: its place, its first bytes, its name and its value. A frame whose
 //! header makes no sense is shown as far as it goes.
 
+mod blp;
 mod chunk;
 mod fields;
 mod frame;
 
 use core::fmt::Write;
 
+use bloscpack::Digests;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,7 +31,8 @@ pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = Objects::open(origin, cx.dparams())?;
+    // What is wrong with a digest is shown beside it.
+    let mut objects = Objects::open(origin, cx.dparams())?.digests(Digests::Ignore);
     let mut printer = Printer::new(cx, origin.name());
     let wanted = Wanted::new(args);
     while let Some(found) = objects.find()? {
@@ -39,6 +42,9 @@ fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
         let object = match objects.open_found(&found) {
             Ok(object) => object,
             Err(error) => {
+                if found.kind == FoundKind::Blp {
+                    blp::damaged(&mut printer, &found, &wanted)?;
+                }
                 printer.finish()?;
                 return Err(error);
             }
@@ -46,10 +52,7 @@ fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
         match &object {
             Object::Frame(schunk) => frame::body(&mut printer, &found, schunk, &wanted)?,
             Object::Chunk(chunk) => chunk::bare(&mut printer, chunk)?,
-            Object::Blp(_) => {
-                printer.finish()?;
-                return Err(Error::NoDump);
-            }
+            Object::Blp(blp) => blp::file(&mut printer, &found, blp, &wanted)?,
             Object::Bcolz(_) => return Err(Error::DumpFolder),
         }
     }

@@ -51,6 +51,18 @@ pub(super) fn signed_le(bytes: &[u8]) -> Value {
     bytes.first_chunk().map_or(Value::Null, |bytes| i32::from_le_bytes(*bytes).into())
 }
 
+pub(super) fn unsigned_le(bytes: &[u8]) -> Value {
+    bytes.first_chunk().map_or(Value::Null, |bytes| u32::from_le_bytes(*bytes).into())
+}
+
+pub(super) fn long_le(bytes: &[u8]) -> Value {
+    bytes.first_chunk().map_or(Value::Null, |bytes| i64::from_le_bytes(*bytes).into())
+}
+
+pub(super) fn unsigned_long_le(bytes: &[u8]) -> Value {
+    bytes.first_chunk().map_or(Value::Null, |bytes| u64::from_le_bytes(*bytes).into())
+}
+
 /// An unsigned number, or a signed one that is not negative, behind its MessagePack marker.
 pub(super) fn marked(bytes: &[u8]) -> Value {
     match bytes {

@@ -1,0 +1,342 @@
+//! The spans of a Bloscpack file: header, metadata, offsets, chunks with their digests, and what lies behind them.
+//!
+//! A file whose change was interrupted is shown as it was before, and then what the change has left.
+
+use blosc_chunk::ChunkHeader;
+use bloscpack::{Checksum, PackedChunk};
+use serde_json::Value;
+
+use super::{
+    Printer, SHOWN_TO_PROGRAMS, Span, Wanted, chunk,
+    fields::{Field, bits, byte, field, long_le, plain, signed_le, text, unsigned_le, unsigned_long_le},
+};
+use crate::{
+    blp::Blp,
+    error::{Doing, Error, Result},
+    objects::Found,
+};
+
+/// Everything in a file.
+pub(super) fn file(printer: &mut Printer<'_>, found: &Found, blp: &Blp, wanted: &Wanted) -> Result<()> {
+    let mut walk = Walk { printer, found, blp: Some(blp), at: 0, is_lost: false };
+    let end = walk.preamble(wanted)?;
+    walk.at = end;
+    if let Some(nchunk) = wanted.chunk {
+        let chunk = blp.file.packed_chunk(nchunk)?;
+        walk.chunk(blp, &chunk)
+    } else if wanted.chunks {
+        walk.chunks(blp)?;
+        walk.behind(blp)
+    } else {
+        Ok(())
+    }
+}
+
+/// A file that does not open, as far as its headers go.
+pub(super) fn damaged(printer: &mut Printer<'_>, found: &Found, wanted: &Wanted) -> Result<()> {
+    Walk { printer, found, blp: None, at: 0, is_lost: false }.preamble(wanted).map(drop)
+}
+
+/// A walk over a file from front to back.
+struct Walk<'p, 'c, 'f> {
+    printer: &'p mut Printer<'c>,
+    found: &'f Found,
+    /// The file, if it could be opened.
+    blp: Option<&'f Blp>,
+    /// Where the next span begins (bytes from the start of the Bloscpack file).
+    at: u64,
+    /// A chunk could not be read, and the next one is to come.
+    is_lost: bool,
+}
+
+impl Walk<'_, '_, '_> {
+    /// All that stands before the chunks, as far as it is wanted. Returns where it ends.
+    fn preamble(&mut self, wanted: &Wanted) -> Result<u64> {
+        let bytes = self.read(0, HEADER_LEN)?;
+        let is_rc = self.blp.is_some_and(|blp| blp.file.header().version().number() == 0);
+        let (len, fields) = match bytes.get(4) {
+            _ if is_rc => (8, HEADER_RC),
+            Some(1) => (16, HEADER_1),
+            Some(2) => (HEADER_LEN, HEADER_2),
+            _ => (HEADER_LEN, HEADER_3),
+        };
+        let bytes = bytes.get(..usize::try_from(len).unwrap_or_default()).unwrap_or(&bytes);
+        if wanted.header {
+            self.printer.section("header", &format!(", {} bytes", bytes.len()))?;
+            self.printer.fields(fields, bytes, self.found.at)?;
+        }
+        self.at = bytes.len() as u64;
+        let has = |version: u8, bit: u8| {
+            !is_rc && bytes.get(4..6).is_some_and(|b| b[0] >= version && b[1] & bit != 0)
+        };
+        let (has_metadata, has_offsets) = (has(3, METADATA), has(2, OFFSETS));
+        let number = |at: usize| bytes.get(at..).map_or(0, |n| unsigned_long_le(n).as_u64().unwrap_or(0));
+        // In version 2 the bytes of the reserve mean nothing.
+        let (nchunks, reserve) = (number(0x10), if has(3, OFFSETS) { number(0x18) } else { 0 });
+        if has_metadata {
+            self.metadata(wanted.header)?;
+        }
+        if has_offsets {
+            self.offsets(nchunks, reserve, wanted.index)?;
+        }
+        Ok(self.at)
+    }
+
+    fn metadata(&mut self, shown: bool) -> Result<()> {
+        let bytes = self.read(self.at, METADATA_LEN)?;
+        let number = |at: usize| bytes.get(at..).map_or(0, |n| unsigned_le(n).as_u64().unwrap_or(0));
+        let (room, stored) = (number(0x10), number(0x14));
+        let checksum = bytes.get(9).and_then(|id| Checksum::from_id(*id)).unwrap_or(Checksum::None);
+        if !shown {
+            self.at += METADATA_LEN + room + checksum.digest_len() as u64;
+            return Ok(());
+        }
+        let len = METADATA_LEN + room + checksum.digest_len() as u64;
+        self.printer.section("metadata", &format!(", {len} bytes"))?;
+        self.printer.fields(METADATA_HEADER, &bytes, self.found.at + self.at)?;
+        self.at += bytes.len() as u64;
+        let metadata = self.blp.and_then(|blp| blp.file.metadata());
+        let value = metadata.and_then(|metadata| metadata.json()).map(Value::to_string);
+        self.next(stored.min(room), "data", value)?;
+        self.next(room.saturating_sub(stored), "room", None::<Value>)?;
+        self.next(checksum.digest_len() as u64, checksum.name(), None::<Value>)
+    }
+
+    /// The entries one by one, those that are free together.
+    fn offsets(&mut self, nchunks: u64, reserve: u64, shown: bool) -> Result<()> {
+        let len = nchunks.saturating_add(reserve).saturating_mul(8);
+        if !shown {
+            self.at = self.at.saturating_add(len);
+            return Ok(());
+        }
+        let entries = format!(", {len} bytes: {nchunks} in use, {reserve} free");
+        self.printer.section("offsets", &entries)?;
+        let mut entry = 0;
+        while entry < nchunks {
+            let bytes = self.read(self.at, (nchunks - entry).min(PIECE).saturating_mul(8))?;
+            for bytes in bytes.chunks_exact(8) {
+                let offset = self.found.at + self.at;
+                self.printer.piece(offset, bytes, &format!("offset {entry}"), long_le(bytes))?;
+                self.at += 8;
+                entry += 1;
+            }
+            if bytes.len() < 8 {
+                break;
+            }
+        }
+        self.next(reserve.saturating_mul(8), "free", None::<Value>)
+    }
+
+    /// All chunks, and the bytes that belong to none.
+    fn chunks(&mut self, blp: &Blp) -> Result<()> {
+        for nchunk in 0..blp.file.nchunks()? {
+            self.check_memory(blp, nchunk)?;
+            match blp.file.packed_chunk(nchunk) {
+                Ok(chunk) => {
+                    self.dead(chunk.position())?;
+                    self.chunk(blp, &chunk)?;
+                }
+                Err(error) => {
+                    self.printer.problem(&error.into())?;
+                    self.is_lost = true;
+                }
+            }
+        }
+        self.dead(blp.file.file_len())
+    }
+
+    /// A chunk is read whole.
+    fn check_memory(&self, blp: &Blp, nchunk: u64) -> Result<()> {
+        let Ok(at) = blp.file.position(nchunk) else { return Ok(()) };
+        let header = self.read(at, ChunkHeader::MIN_LEN as u64)?;
+        let needed = ChunkHeader::parse(&header).map_or(0, |header| header.cbytes() as u64);
+        let limit = self.printer.cx.memory();
+        if needed > limit { Err(Error::MaxMemory { needed, limit }) } else { Ok(()) }
+    }
+
+    fn chunk(&mut self, blp: &Blp, chunk: &PackedChunk) -> Result<()> {
+        let (nchunk, bytes, checksum) = (chunk.nchunk(), chunk.bytes(), blp.file.header().checksum());
+        let at = self.found.at + chunk.position();
+        self.printer.section(&format!("chunk {nchunk}"), &format!(", {} bytes", bytes.len()))?;
+        chunk::spans(self.printer, bytes, at)?;
+        self.at = chunk.end();
+        let digest = chunk.digest().as_bytes();
+        if digest.is_empty() {
+            return Ok(());
+        }
+        self.printer.piece(at + bytes.len() as u64, digest, checksum.name(), digest_value(digest))?;
+        if checksum.digest(bytes).as_bytes() == digest {
+            return Ok(());
+        }
+        let what = bloscpack::Corrupt::Digest { nchunk, checksum };
+        self.printer.problem(&bloscpack::Error::Corrupt { at: chunk.position(), what }.into())
+    }
+
+    /// Bytes up to `end` that nothing refers to, or that are no sound chunks.
+    fn dead(&mut self, end: u64) -> Result<()> {
+        let len = end.saturating_sub(self.at);
+        let (section, name) =
+            if self.is_lost { ("damaged", "not understood") } else { ("dead bytes", "dead") };
+        self.is_lost = false;
+        if len == 0 {
+            return Ok(());
+        }
+        self.printer.section(section, &format!(", {len} bytes"))?;
+        self.next(len, name, None::<Value>)
+    }
+
+    /// What an interrupted change has left: data that were to be added, and the bytes that it has overwritten.
+    fn behind(&mut self, blp: &Blp) -> Result<()> {
+        if !blp.file.is_interrupted() {
+            return Ok(());
+        }
+        // From here on it is the file as it is.
+        self.blp = None;
+        let end = self.len()?;
+        let footer = self.read(end.saturating_sub(FOOTER_LEN), FOOTER_LEN)?;
+        let number = |at: usize| footer.get(at..).and_then(|n| unsigned_long_le(n).as_u64()).unwrap_or(0);
+        let (start, nentries) = (number(8), number(24));
+        self.printer.section("interrupted change", &format!(", {} bytes", end.saturating_sub(self.at)))?;
+        self.next(start.saturating_sub(self.at), "new data", None::<Value>)?;
+        for _ in 0..nentries {
+            let entry = self.read(self.at, 16)?;
+            let len = entry.get(8..).map_or(0, |n| unsigned_long_le(n).as_u64().unwrap_or(0));
+            self.printer.fields(JOURNAL_ENTRY, &entry, self.found.at + self.at)?;
+            self.at += 16;
+            self.next(len, "former bytes", None::<Value>)?;
+        }
+        self.printer.fields(JOURNAL_FOOTER, &footer, self.found.at + end.saturating_sub(FOOTER_LEN))
+    }
+
+    /// The next `len` bytes as one span, as far as they are there.
+    fn next(&mut self, len: u64, name: &str, value: Option<impl Into<Value>>) -> Result<()> {
+        let len = len.min(self.len()?.saturating_sub(self.at));
+        if len == 0 {
+            return Ok(());
+        }
+        let bytes = self.read(self.at, len.min(SHOWN_TO_PROGRAMS as u64))?;
+        let value = value.map_or(Value::Null, Into::into);
+        let offset = self.found.at + self.at;
+        self.printer.span(&Span { offset, len, bytes: &bytes, name, value })?;
+        self.at += len;
+        Ok(())
+    }
+
+    /// Bytes of the file.
+    fn len(&self) -> Result<u64> {
+        match self.blp {
+            Some(blp) => Ok(blp.file.file_len()),
+            None => Ok(self.found.store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.found.at)),
+        }
+    }
+
+    /// Up to `len` bytes from `at` on.
+    fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
+        let there = self.len()?.saturating_sub(at);
+        let mut bytes = vec![0; usize::try_from(len.min(there)).unwrap_or_default()];
+        match self.blp {
+            Some(blp) => blp.file.read_stored_at(at, &mut bytes)?,
+            None => {
+                let read = self.found.store.read_exact_at(self.found.at + at, &mut bytes);
+                read.map_err(Error::io(Doing::Read))?;
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// Digits of a digest; those of 4 bytes are a number.
+fn digest_value(digest: &[u8]) -> Value {
+    match digest {
+        [a, b, c, d] => format!("{:08x}", u32::from_le_bytes([*a, *b, *c, *d])).into(),
+        _ => Value::Null,
+    }
+}
+
+fn options(bytes: &[u8]) -> Value {
+    bytes
+        .first()
+        .map_or(Value::Null, |byte| bits(*byte, &[(OFFSETS, "offsets"), (METADATA, "metadata")]).into())
+}
+
+fn checksum(bytes: &[u8]) -> Value {
+    bytes.first().and_then(|id| Checksum::from_id(*id)).map_or(Value::Null, |checksum| checksum.name().into())
+}
+
+fn metadata_codec(bytes: &[u8]) -> Value {
+    match bytes {
+        [0] => "none".into(),
+        [1] => "zlib".into(),
+        _ => Value::Null,
+    }
+}
+
+/// Bit of `options`: there are offsets.
+const OFFSETS: u8 = 1;
+/// Bit of `options`: there are metadata.
+const METADATA: u8 = 2;
+/// Bytes of the header of versions 2 and 3.
+const HEADER_LEN: u64 = 32;
+/// Bytes of the header of the metadata.
+const METADATA_LEN: u64 = 32;
+/// Bytes at the end of a file whose change was interrupted.
+const FOOTER_LEN: u64 = 40;
+/// Entries that are read at once.
+const PIECE: u64 = 8 << 10;
+
+const HEADER_RC: &[Field] = &[field(0, 4, "magic", text), field(4, 4, "nchunks", unsigned_le)];
+
+const HEADER_1: &[Field] = &[
+    field(0, 4, "magic", text),
+    field(4, 1, "format_version", byte),
+    field(5, 3, "reserved", plain),
+    field(8, 8, "nchunks", long_le),
+];
+
+const HEADER_2: &[Field] = &[
+    field(0x00, 4, "magic", text),
+    field(0x04, 1, "format_version", byte),
+    field(0x05, 1, "options", options),
+    field(0x06, 1, "checksum", checksum),
+    field(0x07, 1, "typesize", byte),
+    field(0x08, 4, "chunk_size", signed_le),
+    field(0x0c, 4, "last_chunk", signed_le),
+    field(0x10, 8, "nchunks", long_le),
+    field(0x18, 8, "reserved", plain),
+];
+
+const HEADER_3: &[Field] = &[
+    field(0x00, 4, "magic", text),
+    field(0x04, 1, "format_version", byte),
+    field(0x05, 1, "options", options),
+    field(0x06, 1, "checksum", checksum),
+    field(0x07, 1, "typesize", byte),
+    field(0x08, 4, "chunk_size", signed_le),
+    field(0x0c, 4, "last_chunk", signed_le),
+    field(0x10, 8, "nchunks", long_le),
+    field(0x18, 8, "max_app_chunks", long_le),
+];
+
+const METADATA_HEADER: &[Field] = &[
+    field(0x00, 8, "magic_format", text),
+    field(0x08, 1, "meta_options", byte),
+    field(0x09, 1, "meta_checksum", checksum),
+    field(0x0a, 1, "meta_codec", metadata_codec),
+    field(0x0b, 1, "meta_level", byte),
+    field(0x0c, 4, "meta_size", unsigned_le),
+    field(0x10, 4, "max_meta_size", unsigned_le),
+    field(0x14, 4, "meta_comp_size", unsigned_le),
+    field(0x18, 8, "user_codec", plain),
+];
+
+const JOURNAL_ENTRY: &[Field] =
+    &[field(0, 8, "position", unsigned_long_le), field(8, 8, "length", unsigned_long_le)];
+
+const JOURNAL_FOOTER: &[Field] = &[
+    field(0x00, 8, "magic", text),
+    field(0x08, 8, "start of the entries", unsigned_long_le),
+    field(0x10, 8, "length before", unsigned_long_le),
+    field(0x18, 8, "entries", unsigned_long_le),
+    field(0x20, 4, "crc-32 of the entries", plain),
+    field(0x24, 4, "crc-32 of the footer", plain),
+];

@@ -26,9 +26,9 @@ pub enum Object {
     BigInt(Arc<[u8]>),
     /// `float`, and NumPy's floats.
     Float(f64),
-    /// `str`. Halves of surrogate pairs have become U+FFFD.
+    /// `str`, and NumPy's. Halves of surrogate pairs have become U+FFFD.
     Str(Arc<str>),
-    /// `bytes` and `bytearray`; `str` of Python 2 where it is no ASCII.
+    /// `bytes`, NumPy's too, and `bytearray`; `str` of Python 2 where it is no ASCII.
     Bytes(Arc<[u8]>),
     /// `list`
     List(Arc<[Self]>),

@@ -53,6 +53,8 @@ impl ScalarType {
         self.order = order;
         match unit {
             Some([name, Node::Leaf(Object::Int(count)), ..]) => match text(name) {
+                // Of no unit.
+                Some("generic") => {}
                 Some(name) if *count == 1 => self.unit = format!("[{name}]"),
                 Some(name) => self.unit = format!("[{count}{name}]"),
                 None => return false,
@@ -66,8 +68,13 @@ impl ScalarType {
 
     fn value(&self, item: &[u8]) -> Option<Object> {
         let is_big = self.order == '>';
+        match self.code.as_bytes().first() {
+            Some(b'S') => return Some(Object::Bytes(without_zeros(item).into())),
+            Some(b'U') => return characters(item, is_big).map(|text| Object::Str(text.into())),
+            _ => {}
+        }
         let mut wide = [0; 16];
-        if item.len() > wide.len() || is_big && self.code.starts_with(['U', 'S', 'V']) {
+        if item.len() > wide.len() || is_big && self.code.starts_with('V') {
             return self.opaque(item);
         }
         let little: Vec<u8> = if is_big { item.iter().rev().copied().collect() } else { item.to_vec() };
@@ -81,6 +88,9 @@ impl ScalarType {
             }
             ("i8" | "u8", bytes) if bytes.len() == 8 => Some(Object::Int(i128::from_le_bytes(wide))),
             ("f8", bytes) => bytes.try_into().ok().map(|bytes| Object::Float(f64::from_le_bytes(bytes))),
+            ("f2", bytes) => {
+                bytes.try_into().ok().map(|bytes| Object::Float(half::f16::from_le_bytes(bytes).to_f64()))
+            }
             ("f4", bytes) => {
                 bytes.try_into().ok().map(|bytes| Object::Float(f32::from_le_bytes(bytes).into()))
             }
@@ -133,6 +143,20 @@ fn bytes(object: &Object) -> Option<Vec<u8>> {
         Object::Str(text) => latin1(text),
         _ => None,
     }
+}
+
+/// Strings of NumPy end where only zeros follow.
+fn without_zeros(item: &[u8]) -> &[u8] {
+    let len = item.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+    &item[..len]
+}
+
+fn characters(item: &[u8], is_big: bool) -> Option<String> {
+    let (codes, []) = item.as_chunks::<4>() else { return None };
+    let code = |code: &[u8; 4]| if is_big { u32::from_be_bytes(*code) } else { u32::from_le_bytes(*code) };
+    let character = |bytes| char::from_u32(code(bytes)).unwrap_or(char::REPLACEMENT_CHARACTER);
+    let text: String = codes.iter().map(character).collect();
+    Some(text.trim_end_matches('\0').to_owned())
 }
 
 fn latin1(text: &str) -> Option<Vec<u8>> {

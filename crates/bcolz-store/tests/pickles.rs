@@ -1,0 +1,115 @@
+//! Pickles that NumPy wrote, of scalars of every type in every protocol: `testdata/pickles`.
+
+use std::fs;
+
+use bcolz_store::Blame;
+use bcolz_store::pickle::{self, Object, PickleError};
+
+/// Name, protocol and bytes.
+fn recorded() -> Vec<(String, u8, Vec<u8>)> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pickles/numpy.txt");
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text.lines().map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let byte = |at| u8::from_str_radix(&words[2][at..at + 2], 16).unwrap();
+        let bytes = (0..words[2].len()).step_by(2).map(byte).collect();
+        (words[0].to_owned(), words[1].parse().unwrap(), bytes)
+    });
+    lines.collect()
+}
+
+fn scalar(dtype: &str, item: &[u8]) -> Object {
+    Object::Scalar { dtype: dtype.into(), item: item.into() }
+}
+
+/// What the value of a name is; none if it is no plain data.
+fn expected(name: &str) -> Option<Object> {
+    let float = f64::to_le_bytes;
+    Some(match name {
+        "float64" => Object::Float(1.5),
+        "float32" => Object::Float(-0.25),
+        "float16" => Object::Float(2.5),
+        "int8" => Object::Int(-8),
+        "int16" => Object::Int(-16),
+        "int32" => Object::Int(-32),
+        "int64" => Object::Int(i64::MIN.into()),
+        "uint8" => Object::Int(255),
+        "uint16" => Object::Int(65_535),
+        "uint32" => Object::Int(u32::MAX.into()),
+        "uint64" => Object::Int(u64::MAX.into()),
+        "bool" => Object::Bool(true),
+        "str" => Object::Str("é\u{1f600}".into()),
+        "bytes" => Object::Bytes(b"a\xff"[..].into()),
+        "datetime64" => scalar("<M8[s]", &1_330_516_800_i64.to_le_bytes()),
+        "nat" => scalar("<M8", &i64::MIN.to_le_bytes()),
+        "timedelta64" => scalar("<m8[25s]", &5_i64.to_le_bytes()),
+        "complex128" => scalar("<c16", &[float(1.0), float(2.0)].concat()),
+        "void" => scalar("|V3", b"abc"),
+        "list" => {
+            let dict = Object::Dict([(Object::Str("k".into()), Object::Float(0.5))].into());
+            Object::List([Object::Int(1), Object::Int(2), dict].into())
+        }
+        _ => return None,
+    })
+}
+
+#[test]
+fn scalars_of_every_type_in_every_protocol() {
+    let recorded = recorded();
+    assert_eq!(recorded.len(), 24 * 6);
+    for (name, protocol, bytes) in recorded {
+        match expected(&name) {
+            Some(expected) => assert_eq!(pickle::load(&bytes), Ok(expected), "{name} {protocol}"),
+            None => assert!(pickle::load(&bytes).is_err(), "{name} {protocol}"),
+        }
+    }
+}
+
+#[test]
+fn scalars_by_the_name_before_numpy_2() {
+    let (new, old) = (&b"numpy._core.multiarray\n"[..], &b"numpy.core.multiarray\n"[..]);
+    for (name, protocol, bytes) in recorded().into_iter().filter(|(_, protocol, _)| *protocol < 4) {
+        let (Some(expected), Some(at)) =
+            (expected(&name), bytes.windows(new.len()).position(|window| window == new))
+        else {
+            continue;
+        };
+        let bytes = [&bytes[..at], old, &bytes[at + new.len()..]].concat();
+        assert_eq!(pickle::load(&bytes), Ok(expected), "{name} {protocol}");
+    }
+}
+
+#[test]
+fn what_is_no_plain_data_is_named_with_its_place() {
+    for (name, protocol, bytes) in recorded() {
+        let what = match name.as_str() {
+            "record" => "opcode",
+            "array" if protocol < 5 => "numpy._core.multiarray._reconstruct",
+            "array" => "numpy._core.numeric._frombuffer",
+            "float_type" => "numpy.float64",
+            "ufunc" => "numpy.sqrt",
+            _ => continue,
+        };
+        let error = pickle::load(&bytes).unwrap_err();
+        match &error {
+            PickleError::Global { name, at } => {
+                assert_eq!((name.as_str(), error.blame()), (what, Blame::NotOurs));
+                // The opcode stands there.
+                assert!(matches!(bytes[*at], b'c' | 0x93), "{name} {protocol}");
+            }
+            PickleError::Malformed { opcode: b'b', at, what: "not the state of a dtype" } => {
+                assert_eq!((what, bytes[*at]), ("opcode", b'b'), "{name} {protocol}");
+            }
+            other => panic!("{name} {protocol}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn cut_pickles_are_errors() {
+    for (name, protocol, bytes) in recorded() {
+        for len in 0..bytes.len() {
+            assert!(pickle::load(&bytes[..len]).is_err(), "{name} {protocol} {len}");
+        }
+    }
+}

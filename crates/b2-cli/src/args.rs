@@ -4,6 +4,7 @@
 //! one form of the three that users write: `b2 compress FILE`, `b2 -z FILE`, `b2 FILE`.
 
 pub(crate) mod compress;
+pub(crate) mod convert;
 pub(crate) mod level;
 pub(crate) mod manners;
 pub(crate) mod shared;
@@ -15,6 +16,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use self::{
     compress::CompressArgs,
+    convert::ConvertArgs,
     shared::{GeneralArgs, InputArgs, LimitArgs, OutputArgs},
 };
 
@@ -68,6 +70,9 @@ pub(crate) enum Command {
     /// Decode everything, check everything, write nothing
     #[command(visible_aliases = ["t", "test"], after_long_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
+    /// Turn any format that is read into any that is written
+    #[command(override_usage = convert::USAGE, after_long_help = convert::EXAMPLES)]
+    Convert(Box<ConvertArgs>),
     /// Show the bytes of a file with what they mean
     #[command(visible_alias = "hexdump", after_long_help = DUMP_EXAMPLES)]
     Dump(DumpArgs),
@@ -282,7 +287,9 @@ pub(crate) fn grammar() -> clap::Command {
         .fold(Cli::command(), |all, name| all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0'))));
     // Raw data has no frames to choose from.
     let files = "Files to compress; none or `-` is standard input";
+    let outputs = "Files to convert; without -o, -c and --output-dir the last of several is the output";
     all.mut_subcommand("compress", |c| c.mut_arg("files", |a| a.help(files)))
+        .mut_subcommand("convert", |c| c.mut_arg("files", |a| a.help(outputs)))
 }
 
 const TOP_EXAMPLES: &str = "\

@@ -1,7 +1,7 @@
 //! The content of a Bloscpack file, all of it or a range.
 
 use core::ops::Range;
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use b2frame::ReadOptions;
 use blosc_chunk::DParams;
@@ -61,6 +61,25 @@ impl Blp {
     /// Bytes of data.
     pub(crate) fn nbytes(&self) -> u64 {
         self.nbytes
+    }
+
+    /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the chunks cannot be found.
+    pub(crate) fn even_chunks(&self) -> Result<Option<u32>> {
+        let Some(last) = self.file.nchunks()?.checked_sub(1) else { return Ok(None) };
+        let size = |nchunk| self.file.chunk_range(nchunk).map(|range| range.end - range.start);
+        let first = size(0)?;
+        for nchunk in 1..last {
+            if size(nchunk)? != first {
+                return Ok(None);
+            }
+        }
+        Ok(u32::try_from(first)
+            .ok()
+            .filter(|first| *first > 0 && size(last).is_ok_and(|last| last <= u64::from(*first))))
     }
 
     /// The kind of checksum of the chunks, `none` where there is none.
@@ -130,6 +149,14 @@ fn largest_chunk(file: &BlpFile<Arc<dyn ReadAt>>) -> Result<u64> {
     sizes
         .map(|range: Result<Range<u64>>| range.map(|range| range.end - range.start))
         .try_fold(0, |largest, size| Ok(size?.max(largest)))
+}
+
+/// The library's own error, which it hands through `Write`.
+pub(crate) fn unpacked(error: io::Error) -> Error {
+    match error.downcast::<bloscpack::Error>() {
+        Ok(error) => error.into(),
+        Err(error) => Error::io(Doing::Write)(error),
+    }
 }
 
 /// Hands the bytes `range` of the content to `sink`, piece by piece in order.

@@ -5,6 +5,7 @@
 use core::ops::Range;
 use std::io::{self, Read};
 
+use b2frame::{Pick, Selection};
 use blosc_io::ReadAt;
 
 use crate::error::{Doing, Error, Result};
@@ -77,6 +78,11 @@ impl Iterator for Boxes {
 /// Items of a box.
 pub(crate) fn count(bounds: &[Range<u64>]) -> u64 {
     bounds.iter().map(|range| range.end - range.start).product()
+}
+
+/// A box as the library wants it.
+pub(crate) fn selection(bounds: &[Range<u64>]) -> Selection {
+    bounds.iter().map(|range| Pick::from(range.clone())).collect::<Vec<_>>().into()
 }
 
 /// Where the items of an array are.

@@ -4,6 +4,7 @@
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod compress;
+pub(crate) mod convert;
 pub(crate) mod decompress;
 pub(crate) mod dump;
 pub(crate) mod formats;

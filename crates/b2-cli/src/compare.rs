@@ -185,7 +185,7 @@ mod tests {
         let mut reader = Digesting::new(&b"some data"[..], true);
         io::copy(&mut reader, &mut io::sink()).unwrap();
         let frame = to_cframe(b"some data", &FrameParams::default()).unwrap();
-        let frame = Object::Frame(Box::new(SChunk::from_cframe(frame).unwrap()));
+        let frame = Object::Frame(Arc::new(SChunk::from_cframe(frame).unwrap()));
         assert_eq!(Digest::of(&frame, &ReadOptions::default()).unwrap(), reader.take_digest());
         assert_eq!(reader.take_digest(), Digest::default());
     }

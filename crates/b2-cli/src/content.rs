@@ -160,6 +160,7 @@ impl Guard {
 mod tests {
     use super::*;
     use b2frame::{FrameParams, to_cframe};
+    use std::sync::Arc;
 
     #[test]
     fn an_intersection_is_what_both_have() {
@@ -175,7 +176,7 @@ mod tests {
     fn parts_are_slices_of_the_whole() {
         let data: Vec<u8> = (0..1_500_000u32).flat_map(u32::to_le_bytes).collect();
         let frame = to_cframe(&data, &FrameParams::default().chunksize(1_000_000)).unwrap();
-        let object = Object::Frame(Box::new(SChunk::from_cframe(frame).unwrap()));
+        let object = Object::Frame(Arc::new(SChunk::from_cframe(frame).unwrap()));
         for range in
             [0..6_000_000, 0..1, 17..999_999, 999_999..1_000_001, 3..5_999_999, 5_999_999..6_000_000, 5..5]
         {

@@ -168,6 +168,24 @@ pub(crate) enum Error {
     /// There are not that many frames in the file.
     #[error("no frame {wanted}, the file has {frames}")]
     NoFrame { wanted: u64, frames: u64 },
+    /// Nothing tells what the output shall be.
+    #[error("neither --format nor the name of the output tells its format")]
+    NoFormat,
+    /// One output for one object.
+    #[error("a sequence of frames, of which only one can be converted")]
+    Sequence,
+    /// A folder does not go into a pipe.
+    #[error("a sparse frame is a directory, which standard output cannot take")]
+    SparseStream,
+    /// Conversions lose nothing.
+    #[error("the filter {filter} loses data, and conversions do not")]
+    LossyConvert { filter: String },
+    /// The format has nothing that these readers know.
+    #[error("a .{format} file is not for readers of {target}")]
+    FormatForTarget { format: &'static str, target: blosc_chunk::Target },
+    /// Only arrays have shapes.
+    #[error("--chunks and --blocks are for arrays")]
+    ShapesForArrays,
     /// Items of different sizes follow each other.
     #[error("items of {first} and of {other} bytes follow each other, so that items cannot be counted")]
     MixedTypesize { first: u64, other: u64 },
@@ -348,6 +366,11 @@ impl Error {
             Self::VerifyPipe => "use -o to name a file",
             Self::OneChunk => "leave out -z, or --format chunk",
             Self::FrameForTarget { .. } => "use --format chunk",
+            Self::NoFormat => "use --format, as in `b2 convert --format b2frame data.blp`",
+            Self::Sequence => "name one as FILE#N, or use `b2 cat FILE | b2 c -o OUT` for all",
+            Self::SparseStream => "use -o to name a directory",
+            Self::LossyConvert { .. } => "use `b2 cat` and `b2 compress --lossy`",
+            Self::ShapesForArrays => "use -z and --block-size",
             Self::Lossy { .. } => "use --lossy if this is meant",
             Self::LossyVerify => "leave out --verify and --rm",
             Self::Frame(b2frame::Error::Sparse) => "this is the index of a sparse frame: name its directory",

@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Temporary files that must not outlive the program.
+/// Temporary files and folders that must not outlive the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfinished(Arc<Mutex<BTreeSet<PathBuf>>>);
 
@@ -77,11 +77,14 @@ impl Unfinished {
     }
 }
 
-/// Removes every file; one that is gone already is as good.
+/// Removes every file and folder; one that is gone already is as good.
 #[cfg(unix)]
 fn remove_all(paths: &BTreeSet<PathBuf>) {
     for path in paths {
-        let _gone = std::fs::remove_file(path);
+        let _gone = match path.is_dir() {
+            true => std::fs::remove_dir_all(path),
+            false => std::fs::remove_file(path),
+        };
     }
 }
 
@@ -112,9 +115,11 @@ mod tests {
     #[test]
     fn listed_files_are_removed_and_missing_ones_forgiven() {
         let dir = tempfile::tempdir().unwrap();
-        let paths = BTreeSet::from([dir.path().join("a"), dir.path().join("missing")]);
+        let paths = BTreeSet::from(["a", "missing", "folder"].map(|name| dir.path().join(name)));
         std::fs::write(dir.path().join("a"), b"half").unwrap();
+        std::fs::create_dir(dir.path().join("folder")).unwrap();
+        std::fs::write(dir.path().join("folder/b"), b"half").unwrap();
         remove_all(&paths);
-        assert!(!dir.path().join("a").exists());
+        assert!(!dir.path().join("a").exists() && !dir.path().join("folder").exists());
     }
 }

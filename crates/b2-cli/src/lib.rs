@@ -103,6 +103,7 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::List(args) => with(program, &args.general, |cx| commands::list::run(&args, cx)),
         Command::Verify(args) => with(program, &args.general, |cx| commands::verify::run(&args, cx)),
         Command::Show(args) => with(program, &args.general, |cx| commands::show::run(&args, cx)),
+        Command::Convert(args) => with(program, &args.general, |cx| commands::convert::run(&args, cx)),
         Command::Dump(args) => with(program, &args.general, |cx| commands::dump::run(&args, cx)),
         Command::Formats(args) => simple(program, &args.general, commands::formats::run),
         Command::Completions(args) => {

@@ -1,12 +1,14 @@
 //! What an input holds: a frame, or a bare chunk. Both are data of a known length, of which parts can be read.
 
+use std::sync::Arc;
+
 use b2frame::{FrameType, SChunk};
 
 use crate::{bcolz::Bcolz, blp::Blp, chunk::BareChunk};
 
 /// One thing with content.
 pub(crate) enum Object {
-    Frame(Box<SChunk>),
+    Frame(Arc<SChunk>),
     Chunk(Box<BareChunk>),
     /// A Bloscpack file.
     Blp(Box<Blp>),

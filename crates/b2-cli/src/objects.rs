@@ -210,7 +210,7 @@ impl Objects {
         let object = match found.kind {
             FoundKind::Frame => {
                 let options = OpenOptions::default().offset(found.at).dparams(dparams);
-                Object::Frame(Box::new(match &self.folder {
+                Object::Frame(Arc::new(match &self.folder {
                     Some(folder) => SChunk::open_with(folder, &options)?,
                     None => SChunk::from_store_with(store, &options)?,
                 }))

@@ -4,6 +4,8 @@
 //! A [`Staged`] file that is dropped before [`Staged::commit`], by an error or by a panic, is removed; a signal finds
 //! it in the list of [`Unfinished`] files.
 
+mod nest;
+
 use std::{
     ffi::OsString,
     fs::{self, File, FileTimes, Metadata},
@@ -11,7 +13,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, TempPath};
+
+pub(crate) use nest::Nest;
 
 use crate::{
     error::{Doing, Error, Result, irregular},
@@ -45,8 +49,7 @@ impl Staged {
     pub(crate) fn create(target: &Path, options: StageOptions, unfinished: &Unfinished) -> Result<Self> {
         let target = check_target(target, options)?;
         let prefix = prefix(&target)?;
-        let directory = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let create = || builder(&prefix).tempfile_in(directory);
+        let create = || builder(&prefix).tempfile_in(directory_of(&target));
         let temporary =
             unfinished.create(create, NamedTempFile::path).map_err(Error::io_at(Doing::Create, &target))?;
         Ok(Self { temporary: Some(temporary), target, options, unfinished: unfinished.clone() })
@@ -92,6 +95,7 @@ impl Staged {
             return Err(Error::io_at(Doing::Rename, &self.target)(gone()));
         };
         let path = temporary.path().to_owned();
+        let temporary = temporary.into_temp_path();
         self.unfinished.settle(&path, || put(temporary, &self.target, self.options.force))?;
         if self.options.sync {
             sync_directory(&self.target).map_err(Error::io_at(Doing::Sync, &self.target))?;
@@ -157,10 +161,10 @@ fn builder(prefix: &OsString) -> Builder<'_, 'static> {
     builder
 }
 
-fn put(temporary: NamedTempFile, target: &Path, force: bool) -> Result<()> {
+fn put(temporary: TempPath, target: &Path, force: bool) -> Result<()> {
     let put = if force { temporary.persist(target) } else { temporary.persist_noclobber(target) };
     match put {
-        Ok(_) => Ok(()),
+        Ok(()) => Ok(()),
         Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => {
             Err(Error::Exists { path: target.to_owned() })
         }
@@ -190,8 +194,12 @@ fn sync_directory(target: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
-    let directory = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(directory)?.sync_all()
+    File::open(directory_of(target))?.sync_all()
+}
+
+/// The directory that holds `target`.
+fn directory_of(target: &Path) -> &Path {
+    target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::{
 use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
-    input::Origin,
+    input::{self, Origin},
 };
 
 /// The suffix of contiguous frames.
@@ -52,6 +52,8 @@ pub(crate) enum Naming {
     Strip,
     /// The suffix is taken off, and what is left is called `.npy`.
     Npy,
+    /// The suffix is taken off, if there is one, and this one put on.
+    Replace(&'static str),
 }
 
 /// Chooses targets, and notices when two inputs want the same one.
@@ -119,6 +121,11 @@ impl<'a> Targets<'a> {
                 name.push(self.args.suffix.as_deref().unwrap_or(suffix));
                 Ok(name)
             }
+            Naming::Replace(suffix) => {
+                let mut name = strip(name, None).unwrap_or_else(|_| name.to_owned());
+                name.push(self.args.suffix.as_deref().unwrap_or(suffix));
+                Ok(name)
+            }
             Naming::Strip => strip(name, self.args.suffix.as_deref()),
             Naming::Npy => {
                 let mut name = strip(name, self.args.suffix.as_deref())?;
@@ -174,9 +181,10 @@ fn stem_of_bytes(_: &OsStr, _: &[&str]) -> Option<OsString> {
     None
 }
 
-/// Is this meant as a directory? It is one, or it ends like one.
+/// Is this meant as a directory? It is one that is no sparse frame, or it ends like one.
 fn is_directory(path: &Path) -> bool {
-    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+    let looks_like_one = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
+    looks_like_one && !input::is_sparse_frame(path)
 }
 
 /// Devices and pipes are written in place; everything else is a file for [`Staged`](crate::stage::Staged) to judge.
@@ -200,7 +208,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> Origin {
-        Origin::File { path: path.into(), part: crate::input::Part::Whole }
+        Origin::File { path: path.into(), part: input::Part::Whole }
     }
 
     fn target(args: &OutputArgs, naming: Naming, origin: &Origin) -> Result<Target> {
@@ -220,6 +228,9 @@ mod tests {
         );
         assert_eq!(target(&args, Naming::Npy, &file("x.npy.b2nd")).unwrap(), Target::File("x.npy".into()));
         assert_eq!(target(&args, Naming::Npy, &file("x.b2nd")).unwrap(), Target::File("x.npy".into()));
+        let replace = Naming::Replace(".blp");
+        assert_eq!(target(&args, replace, &file("x.f32.b2frame")).unwrap(), Target::File("x.f32.blp".into()));
+        assert_eq!(target(&args, replace, &file("x.old")).unwrap(), Target::File("x.old.blp".into()));
         assert_eq!(target(&args, Naming::Strip, &file("x.chunk")).unwrap(), Target::File("x".into()));
         assert_eq!(target(&args, Naming::Strip, &file("x.b2nd")).unwrap(), Target::File("x".into()));
         assert_eq!(target(&args, Naming::Add(SUFFIX), &Origin::Stdin).unwrap(), Target::Stdout);
@@ -261,7 +272,7 @@ mod tests {
         let path = dir.path().join("x");
         fs::write(&path, b"data").unwrap();
         let args = OutputArgs { output: Some(path.clone()), force: true, ..OutputArgs::default() };
-        let origin = Origin::File { path, part: crate::input::Part::Whole };
+        let origin = Origin::File { path, part: input::Part::Whole };
         assert!(matches!(target(&args, Naming::Add(SUFFIX), &origin), Err(Error::Same { .. })));
     }
 

@@ -95,6 +95,13 @@ pub(crate) struct TuningArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shape(pub(crate) Vec<u64>);
 
+impl Shape {
+    /// The lengths as those of a chunk or block; what is too long for one is too long in any case.
+    pub(crate) fn lens(&self) -> Vec<u32> {
+        self.0.iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX)).collect()
+    }
+}
+
 /// A metalayer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layer {
@@ -172,7 +179,7 @@ pub(crate) enum ValueError {
     Typesize { text: String },
 }
 
-fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
+pub(crate) fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
     let (name, meta) = text.split_once(':').unwrap_or((text, "0"));
     let meta = meta.parse().map_err(|_| ValueError::Meta { meta: meta.to_owned() })?;
     let by_number = || name.parse().ok().map(CodecId);
@@ -182,16 +189,16 @@ fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
     Ok(CodecChoice { id, meta })
 }
 
-fn parse_checksum(text: &str) -> Result<Checksum, bloscpack::Param> {
+pub(crate) fn parse_checksum(text: &str) -> Result<Checksum, bloscpack::Param> {
     if text == "none" { Ok(Checksum::None) } else { text.parse() }
 }
 
-fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
+pub(crate) fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
     Pipeline::parse(text).map_err(|error| ValueError::Filter(error.into()))
 }
 
 /// `3,4`; an empty text is the shape of a scalar.
-fn parse_shape(text: &str) -> Result<Shape, ValueError> {
+pub(crate) fn parse_shape(text: &str) -> Result<Shape, ValueError> {
     let lens = text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()).map(str::parse);
     lens.collect::<Result<_, _>>().map(Shape).map_err(|_| ValueError::Shape { text: text.to_owned() })
 }
@@ -211,7 +218,7 @@ fn parse_layer(text: &str) -> Result<Layer, ValueError> {
     Ok(Layer { name: name.to_owned(), content: payload::from_json(&value) })
 }
 
-fn parse_target(text: &str) -> Result<Target, ValueError> {
+pub(crate) fn parse_target(text: &str) -> Result<Target, ValueError> {
     let target = TARGETS.into_iter().find(|target| target.to_string() == text);
     target.ok_or_else(|| ValueError::Target { name: text.to_owned() })
 }

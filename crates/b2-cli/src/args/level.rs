@@ -10,6 +10,8 @@ pub(crate) struct LevelArgs {
     pub(crate) level: Level,
     /// `--fast` was the word: the codec follows.
     pub(crate) fast: bool,
+    /// Was there any such word?
+    pub(crate) given: bool,
 }
 
 const HEADING: &str = "Compression";
@@ -46,10 +48,11 @@ impl FromArgMatches for LevelArgs {
             .filter(|(id, _)| matches.get_flag(id))
             .filter_map(|(id, value)| Some((matches.indices_of(id)?.max()?, value, id == "fast")))
             .chain(last_level(matches));
-        let (_, value, fast) = given.max().unwrap_or((0, Level::DEFAULT.get(), false));
+        let last = given.max();
+        let (_, value, fast) = last.unwrap_or((0, Level::DEFAULT.get(), false));
         let level = Level::try_from(value)
             .map_err(|e| clap::Error::raw(clap::error::ErrorKind::ValueValidation, e))?;
-        Ok(Self { level, fast })
+        Ok(Self { level, fast, given: last.is_some() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -5,7 +5,7 @@ mod blp;
 mod chunk;
 
 use core::fmt::Write;
-use std::{io, path::Path};
+use std::{io, path::Path, sync::Arc};
 
 use b2frame::SChunk;
 
@@ -32,7 +32,8 @@ fn one(cx: &Context, origin: &Origin) -> Result<()> {
     let mut found = Vec::new();
     while let Some(object) = objects.next()? {
         match object {
-            Object::Frame(schunk) => found.push(*schunk),
+            // Nobody else has it.
+            Object::Frame(schunk) => found.extend(Arc::into_inner(schunk)),
             // A chunk is all there is in its file.
             Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
             Object::Blp(blp) => return blp::run(cx, &origin.name(), &blp),

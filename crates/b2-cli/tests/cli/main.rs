@@ -7,6 +7,7 @@ mod blp;
 mod blp_array;
 mod chunk;
 mod compress;
+mod convert;
 mod damage;
 mod dump;
 mod general;

@@ -10,13 +10,13 @@ use std::{
     sync::Arc,
 };
 
-use b2frame::{NdArray, NdParams, NdWriter, Pick, SChunk, Selection};
+use b2frame::{NdArray, NdParams, NdWriter, SChunk};
 use blosc_io::FileStore;
 
 use super::{Counts, Work, at};
 use crate::{
-    args::compress::{CompressedFormat, TuningArgs, Typesize},
-    boxes::{Boxes, Source, Stored, count},
+    args::compress::{CompressedFormat, Shape, TuningArgs, Typesize},
+    boxes::{Boxes, Source, Stored, count, selection},
     compare::{Digest, Digesting},
     data::Data,
     error::{ByteOrEnd, Doing, Error, Result},
@@ -157,14 +157,10 @@ impl Work<'_> {
 
     /// What the options say about the array.
     fn nd_params(&self, layout: &NpyHeader) -> Result<NdParams> {
-        let lens = |shape: &Option<crate::args::compress::Shape>| {
-            let lens = shape.as_ref().map(|shape| shape.0.iter());
-            lens.map(|lens| lens.map(|len| u32::try_from(*len).unwrap_or(u32::MAX)).collect::<Vec<_>>())
-        };
         let (tuning, frame) = (&self.args.tuning, &self.params);
         let mut params = NdParams::new(&layout.shape, layout.dtype.clone()).cparams(frame.cparams.clone());
-        params.chunkshape = lens(&tuning.chunks);
-        params.blockshape = lens(&tuning.blocks);
+        params.chunkshape = tuning.chunks.as_ref().map(Shape::lens);
+        params.blockshape = tuning.blocks.as_ref().map(Shape::lens);
         params.metalayers.clone_from(&frame.metalayers);
         params.vlmetalayers.clone_from(&frame.vlmetalayers);
         Ok(params)
@@ -225,8 +221,4 @@ fn cut_short(error: Error, expected: u64) -> Error {
         }
         other => other,
     }
-}
-
-fn selection(bounds: &[core::ops::Range<u64>]) -> Selection {
-    bounds.iter().map(|range| Pick::from(range.clone())).collect::<Vec<_>>().into()
 }

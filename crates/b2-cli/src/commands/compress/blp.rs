@@ -53,7 +53,7 @@ impl Work<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::io(Doing::Read)(error)),
             };
-            writer.write_all(&buffer[..len]).map_err(|error| self.told(unpacked(error)))?;
+            writer.write_all(&buffer[..len]).map_err(|error| self.told(crate::blp::unpacked(error)))?;
             nbytes += len as u64;
             self.progress.add(len as u64);
         }
@@ -114,14 +114,6 @@ impl Work<'_> {
 }
 
 const BUFFER: usize = 1 << 20;
-
-/// The library's own error, which it hands through `Write`.
-fn unpacked(error: io::Error) -> Error {
-    match error.downcast::<bloscpack::Error>() {
-        Ok(error) => error.into(),
-        Err(error) => Error::io(Doing::Write)(error),
-    }
-}
 
 /// A [`Sink`] as a writer that keeps the error of the sink.
 struct ToSink<'a> {

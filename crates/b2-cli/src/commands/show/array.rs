@@ -21,7 +21,7 @@ impl Array {
     pub(super) fn of(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
         Ok(match object {
             Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
-                Ok(Self::Frame(Box::new(NdArray::from_schunk(*schunk)?.read_options(cx.read_options()))))
+                Ok(Self::Frame(Box::new(NdArray::from_schunk(schunk)?.read_options(cx.read_options()))))
             }
             Object::Blp(blp) => match blp.file.array_info()? {
                 Some(info) => Ok(Self::Blp { blp, info }),

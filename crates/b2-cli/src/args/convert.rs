@@ -1,0 +1,119 @@
+//! Options of `convert`.
+
+use blosc_chunk::{Pipeline, Target};
+use bloscpack::Checksum;
+use clap::{Args, ValueEnum};
+
+use super::{
+    GeneralArgs, InputArgs, LimitArgs, OutputArgs,
+    compress::{CodecChoice, Shape, parse_checksum, parse_codec, parse_filter, parse_shape, parse_target},
+    level::LevelArgs,
+};
+use crate::size::ByteSize;
+
+/// What `b2 convert` accepts.
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// Format of the output [default: by its name]
+    #[arg(long, value_name = "FMT", help_heading = "Output")]
+    pub(crate) format: Option<ConvertedFormat>,
+    #[command(flatten)]
+    pub(crate) anew: AnewArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Checksum of the chunks of a Bloscpack file: none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
+    /// [default: that of the input, or adler32]
+    #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
+    pub(crate) checksum: Option<Checksum>,
+    /// Read back and compare before success is reported (always done with --rm)
+    #[arg(long, conflicts_with = "stdout", help_heading = "Output")]
+    pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// How data is compressed anew; without any of these, chunks are moved wherever the output can hold them.
+#[derive(Args, Debug)]
+pub(crate) struct AnewArgs {
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    /// Codec by name or number, and its parameter [default: that of the input]
+    #[arg(short = 'C', long, value_name = "NAME[:META]", value_parser = parse_codec, help_heading = "Compression")]
+    pub(crate) codec: Option<CodecChoice>,
+    /// Filters in their order: shuffle, bitshuffle, delta, none [default: those of the input]
+    #[arg(long, value_name = "SPEC", value_parser = parse_filter, help_heading = "Compression")]
+    pub(crate) filter: Option<Pipeline>,
+    /// Bytes of data per chunk [default: those of the input]
+    #[arg(short = 'z', long, value_name = "SIZE", help_heading = "Compression")]
+    pub(crate) chunk_size: Option<ByteSize>,
+    /// Bytes of data per block [default: automatic]
+    #[arg(long, value_name = "SIZE", help_heading = "Compression")]
+    pub(crate) block_size: Option<ByteSize>,
+    /// The oldest reader to write for: blosc-1.3, blosc-1.11, blosc-1.14 (Bloscpack and bare chunks), blosc2-2.0,
+    /// blosc2-3.0
+    #[arg(long, value_name = "READER", value_parser = parse_target, help_heading = "Compression")]
+    pub(crate) target: Option<Target>,
+    /// Items per dimension of a chunk of an array [default: those of the input, or automatic]
+    #[arg(long, value_name = "N,N,...", value_parser = parse_shape, help_heading = "Arrays")]
+    pub(crate) chunks: Option<Shape>,
+    /// Items per dimension of a block of an array [default: those of the input, or automatic]
+    #[arg(long, value_name = "N,N,...", value_parser = parse_shape, help_heading = "Arrays")]
+    pub(crate) blocks: Option<Shape>,
+}
+
+impl AnewArgs {
+    /// Was anything said that chunks, as they are, may not be?
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.level.given
+            || self.codec.is_some()
+            || self.filter.is_some()
+            || self.chunk_size.is_some()
+            || self.block_size.is_some()
+            || self.target.is_some()
+            || self.chunks.is_some()
+            || self.blocks.is_some()
+    }
+}
+
+/// What `convert` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConvertedFormat {
+    /// A contiguous Blosc2 frame.
+    B2frame,
+    /// A sparse Blosc2 frame, which is a directory.
+    Sframe,
+    /// A Bloscpack file.
+    Blp,
+}
+
+impl ConvertedFormat {
+    /// How files of this format are called.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Self::B2frame => ".b2frame",
+            Self::Sframe => ".sframe",
+            Self::Blp => ".blp",
+        }
+    }
+
+    /// How it is called.
+    pub(crate) fn name(self) -> &'static str {
+        self.suffix().trim_start_matches('.')
+    }
+}
+
+pub(crate) const USAGE: &str = "b2 convert [OPTIONS] IN OUT
+       b2 convert [OPTIONS] IN... -o OUT|-c|--output-dir DIR
+       b2 convert [OPTIONS] --format FMT IN";
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  b2 convert data.blp data.b2frame  chunks are moved, not compressed anew
+  b2 convert old.b2frame new.b2frame  a frame of the 2.0.0 betas becomes one of today
+  b2 convert --format sframe data.b2frame  writes the directory data.sframe
+  b2 convert -C zstd -9 data.b2frame small.b2frame
+  b2 convert --format b2frame --output-dir frames *.blp";

@@ -1,0 +1,332 @@
+//! `b2 convert`: whatever is read, as whatever is written.
+//!
+//! ```text
+//! Source: chunks as they are   --- transcoded --->  a destination that holds chunks
+//!         items in C order     --- compressed --->  any destination
+//!         Metadata             ------------------>  as far as there is room
+//! ```
+//!
+//! One file for each destination, which takes chunks if it can hold them and nobody asked for others, and else the
+//! content. Output grows in a folder of its own ([`Nest`]), since some of it is a folder.
+
+mod anew;
+mod blp;
+mod frame;
+mod metadata;
+mod pull;
+mod source;
+
+use std::{
+    fs::{self, File, Metadata as FileMetadata},
+    io::Read,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::{
+    args::{ConvertArgs, InputArgs, OutputArgs, convert::ConvertedFormat},
+    compare::Digest,
+    content::Guard,
+    context::Context,
+    data,
+    error::{Doing, Error, Result},
+    exit::Code,
+    input::{self, Origin},
+    objects::Objects,
+    progress::Progress,
+    sink::Sink,
+    size,
+    stage::{Nest, StageOptions},
+    targets::{Naming, Target, Targets},
+};
+
+use source::Source;
+
+/// What became of one input.
+#[derive(Debug, Serialize)]
+struct ConvertReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    output: &'a str,
+    from: &'static str,
+    format: &'static str,
+    nbytes: u64,
+    file_bytes: u64,
+    /// Chunks that are as they were, perhaps with another header.
+    moved: u64,
+    /// Chunks that were compressed anew.
+    recompressed: u64,
+    /// What the format has no place for.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    left_out: &'a [String],
+    seconds: f64,
+}
+
+/// Converts each input.
+pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
+    let (inputs, output) = named(args);
+    let inputs = input::find(&inputs, &input::is_ours);
+    let ready = format(args, &output)
+        .and_then(|format| anew::check(args, format).map(|()| format))
+        .and_then(|format| Ok((format, Targets::new(&output, inputs.len())?)));
+    match ready {
+        Ok((format, mut targets)) => {
+            cx.each(inputs, |origin| one(args, &output, cx, origin, format, &mut targets))
+        }
+        Err(error) => cx.refuse(&error),
+    }
+}
+
+/// Inputs and output. As `cp` has it, the last of several names is the output, unless that has an option.
+fn named(args: &ConvertArgs) -> (InputArgs, OutputArgs) {
+    let (mut inputs, mut output) = (args.inputs.clone(), args.output.clone());
+    let is_named = output.output.is_some() || output.stdout || output.output_dir.is_some();
+    if !is_named && inputs.files.len() > 1 {
+        output.output = inputs.files.pop();
+    }
+    (inputs, output)
+}
+
+/// The format that was asked for, or that the output is called after.
+fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
+    let by_name = || {
+        let name = output.output.as_ref()?.as_os_str().as_encoded_bytes();
+        let name = name.strip_suffix(b"/").unwrap_or(name);
+        let formats = ConvertedFormat::value_variants();
+        formats.iter().copied().find(|format| name.ends_with(format.suffix().as_bytes()))
+    };
+    args.format.or_else(by_name).ok_or(Error::NoFormat)
+}
+
+fn one(
+    args: &ConvertArgs,
+    output: &OutputArgs,
+    cx: &Context,
+    origin: &Origin,
+    format: ConvertedFormat,
+    targets: &mut Targets<'_>,
+) -> Result<()> {
+    let start = Instant::now();
+    if let Some(path) = origin.path().filter(|path| !input::is_sparse_frame(path)) {
+        data::check_kind(path, output)?;
+    }
+    let target = targets.next(origin, Naming::Replace(format.suffix()))?;
+    let source = open(args, cx, origin)?;
+    let progress = Progress::new(&cx.console, &origin.name(), Some(source.nbytes()?));
+    let work = Work { args, output, cx, origin, format, source, progress };
+    let (done, written) = match &target {
+        Target::File(path) => (work.to_file(path)?, Some(path)),
+        Target::Stdout => (work.to_stream(Sink::stdout(output.force)?)?, None),
+        Target::Device(path) => (work.to_stream(Sink::device(path)?)?, Some(path)),
+    };
+    work.report(&done, written, start)
+}
+
+/// The one thing that the input holds.
+fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
+    let mut objects = Objects::open(origin, cx.dparams())?;
+    let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    Guard::new(args.limits).admit(&object)?;
+    if objects.next()?.is_some() {
+        return Err(Error::Sequence);
+    }
+    if objects.trailing() > 0 {
+        let text = format!("{} bytes behind the last frame are no frame", objects.trailing());
+        cx.console.warning(&origin.name(), &text);
+    }
+    Ok(Source::new(object))
+}
+
+/// One input on its way.
+struct Work<'a> {
+    args: &'a ConvertArgs,
+    output: &'a OutputArgs,
+    cx: &'a Context,
+    origin: &'a Origin,
+    format: ConvertedFormat,
+    source: Source,
+    progress: Progress,
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+struct Done {
+    /// Chunks that were moved as they are.
+    moved: u64,
+    /// Chunks that were compressed.
+    recompressed: u64,
+    /// Bytes that were written.
+    stored: u64,
+    /// What the format has no place for.
+    left_out: Vec<String>,
+}
+
+impl Done {
+    /// One chunk more.
+    fn count(&mut self, moved: bool) {
+        let kind = if moved { &mut self.moved } else { &mut self.recompressed };
+        *kind += 1;
+    }
+}
+
+impl Work<'_> {
+    fn to_file(&self, target: &Path) -> Result<Done> {
+        let options = StageOptions { force: self.output.force, sync: !self.output.no_sync };
+        let nest = Nest::create(target, options, &self.cx.unfinished)?;
+        let done = self.write(&nest)?;
+        if self.args.verify || self.output.rm {
+            nest.sync()?;
+            self.read_back(nest.path())?;
+        }
+        nest.commit(self.metadata().as_ref())?;
+        if self.output.rm {
+            self.remove_input(&done)?;
+        }
+        Ok(done)
+    }
+
+    /// The header of nearly everything is written last, so that it goes through a file.
+    fn to_stream(&self, mut out: Sink) -> Result<Done> {
+        if self.format == ConvertedFormat::Sframe {
+            return Err(Error::SparseStream);
+        }
+        let nest = Nest::for_stream(&self.cx.unfinished)?;
+        let done = self.write(&nest)?;
+        let mut file = File::open(nest.path()).map_err(Error::io(Doing::Spool))?;
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            let len = file.read(&mut buffer).map_err(Error::io(Doing::Spool))?;
+            if len == 0 {
+                break;
+            }
+            out.write(&buffer[..len])?;
+        }
+        out.finish()?;
+        Ok(done)
+    }
+
+    /// Writes the output to where it grows.
+    fn write(&self, nest: &Nest) -> Result<Done> {
+        let done = match self.format {
+            ConvertedFormat::B2frame | ConvertedFormat::Sframe => self.frame(nest.path()),
+            ConvertedFormat::Blp => self.blp(nest.path()),
+        };
+        let done = done.map_err(|error| at(error, nest.target()))?;
+        let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
+        for what in &done.left_out {
+            let text = format!("{what} has no place in a .{} file", self.format.name());
+            self.cx.console.warning(&self.origin.name(), &text);
+        }
+        Ok(Done { stored, ..done })
+    }
+
+    /// Compares the content of what was written with that of the input.
+    fn read_back(&self, path: &Path) -> Result<()> {
+        let options = self.cx.read_options();
+        let origin = Origin::File { path: path.to_owned(), part: input::Part::Whole };
+        let object = Objects::open(&origin, self.cx.dparams())?.next()?.ok_or(Error::ReadBackPipe)?;
+        let (mut expected, mut found) = (Digest::default(), Digest::default());
+        self.source.stream(&options, &mut |bytes| {
+            expected.update(bytes);
+            Ok(())
+        })?;
+        Source::new(object).stream(&options, &mut |bytes| {
+            found.update(bytes);
+            Ok(())
+        })?;
+        if found == expected { Ok(()) } else { Err(Error::ReadBackPipe) }
+    }
+
+    /// What has no place in the output would be gone with the input.
+    fn remove_input(&self, done: &Done) -> Result<()> {
+        let Some(path) = self.origin.path() else { return Ok(()) };
+        if let (Some(what), false) = (done.left_out.first(), self.output.force) {
+            return Err(Error::WouldLose { what: what.clone() });
+        }
+        match input::is_sparse_frame(path) {
+            true => remove_sparse(path),
+            false => fs::remove_file(path),
+        }
+        .map_err(Error::io(Doing::Remove))
+    }
+
+    /// Mode and times of a regular file.
+    fn metadata(&self) -> Option<FileMetadata> {
+        self.origin.path().and_then(|path| fs::metadata(path).ok()).filter(FileMetadata::is_file)
+    }
+
+    fn report(self, done: &Done, output: Option<&PathBuf>, start: Instant) -> Result<()> {
+        let console = &self.cx.console;
+        // The bar goes before the line that replaces it.
+        drop(self.progress);
+        let (name, elapsed) = (self.origin.name(), start.elapsed());
+        let output = output.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
+        let (nbytes, from) = (self.source.nbytes()?, self.source.name()?);
+        let &Done { moved, recompressed, stored, .. } = done;
+        if console.json() && output != "-" {
+            return console.document(&ConvertReport {
+                schema: "b2.convert/1",
+                path: &name,
+                output: &output,
+                from,
+                format: self.format.name(),
+                nbytes,
+                file_bytes: stored,
+                moved,
+                recompressed,
+                left_out: &done.left_out,
+                seconds: elapsed.as_secs_f64(),
+            });
+        }
+        let units = console.units();
+        let sizes = format!("{} -> {}", units.size(self.source.stored()), units.size(stored));
+        let speed = size::speed(units, nbytes, elapsed);
+        let output = if output == "-" { "stdout" } else { &output };
+        console.note(&format!("{name} -> {output}   {sizes}   {}{speed}", chunks(moved, recompressed)));
+        Ok(())
+    }
+}
+
+/// `3 chunks moved, 1 recompressed`.
+fn chunks(moved: u64, recompressed: u64) -> String {
+    let plural = |n: u64| if n == 1 { "chunk" } else { "chunks" };
+    match (moved, recompressed) {
+        (moved, 0) => format!("{} {} moved", size::count(moved), plural(moved)),
+        (0, anew) => format!("{} {} recompressed", size::count(anew), plural(anew)),
+        (moved, anew) => {
+            format!("{} {} moved, {} recompressed", size::count(moved), plural(moved), size::count(anew))
+        }
+    }
+}
+
+/// Removes a sparse frame, but nothing that somebody else has put there.
+fn remove_sparse(path: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default();
+        let is_chunk = path.extension().is_some_and(|extension| extension == "chunk");
+        if is_chunk || name == input::INDEX_FILE || name == ".b2lock" {
+            fs::remove_file(path)?;
+        }
+    }
+    fs::remove_dir(path)
+}
+
+/// Bytes of a file, or of the files in a folder.
+fn bytes_of(path: &Path) -> std::io::Result<u64> {
+    if !path.is_dir() {
+        return Ok(fs::metadata(path)?.len());
+    }
+    fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + entry?.metadata()?.len()))
+}
+
+/// Failures of the storage concern the output when they come from writing.
+fn at(error: Error, target: &Path) -> Error {
+    match error {
+        Error::Frame(b2frame::Error::Write { source, .. }) => Error::io_at(Doing::Write, target)(source),
+        other => other,
+    }
+}

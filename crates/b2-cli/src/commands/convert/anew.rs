@@ -1,0 +1,93 @@
+//! How data are compressed that cannot be moved, or for which it was asked.
+
+use blosc_chunk::{CParams, CodecId, FilterId, Level, Pipeline, Registries, SplitMode, Target as Reader};
+
+use super::Work;
+use crate::{
+    args::{ConvertArgs, convert::ConvertedFormat},
+    error::{Error, Result},
+    object::Object,
+};
+
+/// What makes no sense for any input.
+pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
+    let is_blp = format == ConvertedFormat::Blp;
+    if args.checksum.is_some() && !is_blp {
+        return Err(Error::NoChecksum);
+    }
+    let lossy = args.anew.filter.filter(|filter| filter.is_lossy(&Registries::default().filters));
+    if let Some(filter) = lossy {
+        return Err(Error::LossyConvert { filter: filter.to_string() });
+    }
+    match args.anew.target {
+        Some(target) if (target < Reader::Blosc2_0) != is_blp => {
+            Err(Error::FormatForTarget { format: format.name(), target })
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Work<'_> {
+    /// The parameters of the input, as far as the output can have them, with those that were asked for.
+    pub(super) fn cparams(&self) -> Result<CParams> {
+        let anew = &self.args.anew;
+        let target = anew.target.unwrap_or(match self.format {
+            ConvertedFormat::Blp => Reader::Blosc1_14,
+            _ => Reader::Blosc2_0,
+        });
+        let old = fitting(self.old()?, target);
+        let codec = match anew.codec {
+            Some(choice) => (choice.id, choice.meta),
+            None if anew.level.fast => (CodecId::LZ4, 0),
+            None => (old.codec, old.codec_meta),
+        };
+        let level = if anew.level.given { anew.level.level } else { old.level };
+        let block_size = anew.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
+        Ok(CParams::default()
+            .codec(codec.0)
+            .codec_meta(codec.1)
+            .level(level)
+            .typesize(self.source.typesize())
+            .filters(anew.filter.unwrap_or(old.filters))
+            .block_size(block_size)
+            .split(old.split)
+            .target(target)
+            .registries(self.cx.registries()))
+    }
+
+    /// How the input is compressed.
+    fn old(&self) -> Result<CParams> {
+        if let Object::Frame(schunk) = &self.source.object {
+            return Ok(schunk.cparams());
+        }
+        let plain = CParams::default().codec(CodecId::ZSTD);
+        Ok(match self.source.first_header()? {
+            Some(header) => plain.codec(header.codec_id()).filters(header.pipeline()),
+            None => plain,
+        })
+    }
+}
+
+/// What these readers do not know is replaced by what is nearest.
+fn fitting(old: CParams, target: Reader) -> CParams {
+    let registries = Registries::default();
+    let is_blosc1 = target < Reader::Blosc2_0;
+    let fits = |id: FilterId| {
+        registries.filters.get(id).is_some_and(|filter| !filter.is_lossy())
+            && (!is_blosc1 || matches!(id, FilterId::SHUFFLE | FilterId::BITSHUFFLE))
+    };
+    let (mut ids, mut metas) = ([0; 6], [0; 6]);
+    let slots: Vec<_> = old.filters.active().filter(|slot| fits(slot.id)).collect();
+    // Blosc 1 has one filter.
+    let kept = if is_blosc1 { slots.len().min(1) } else { slots.len() };
+    for (slot, place) in slots.iter().rev().take(kept).zip((0..6).rev()) {
+        (ids[place], metas[place]) = (slot.id.0, if is_blosc1 { 0 } else { slot.meta });
+    }
+    let is_known = registries.codecs.get(old.codec).is_some_and(|codec| !codec.is_lossy())
+        && (!is_blosc1 || old.codec <= CodecId::ZSTD)
+        && (is_blosc1 || old.codec != CodecId::SNAPPY);
+    let codec = if is_known { (old.codec, old.codec_meta) } else { (CodecId::ZSTD, 0) };
+    let split = if is_blosc1 { SplitMode::ForwardCompat } else { old.split };
+    let level = if old.level == Level::NONE { Level::DEFAULT } else { old.level };
+    old.filters(Pipeline::from_slots(ids, metas)).codec(codec.0).codec_meta(codec.1).split(split).level(level)
+}

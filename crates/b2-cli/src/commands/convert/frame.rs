@@ -1,0 +1,207 @@
+//! To a frame, contiguous or sparse.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use b2frame::{
+    FrameLayout, FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter, compress_stream,
+};
+use blosc_chunk::{Encoder, Target as Reader, transcode_header};
+
+use super::{Done, Work, pull::pull, source::Packed};
+use crate::{
+    args::convert::ConvertedFormat,
+    boxes::{Boxes, count, selection},
+    error::{Error, Result},
+    object::Object,
+};
+
+/// Bytes of data in a chunk, when nobody says.
+pub(super) const CHUNK: usize = 1 << 20;
+
+impl Work<'_> {
+    /// Writes a frame to `path`, where nothing is yet.
+    pub(super) fn frame(&self, path: &Path) -> Result<Done> {
+        let size = self.source.chunksize()?;
+        match &self.source.object {
+            Object::Frame(schunk) if !self.args.anew.is_wanted() => self.save(schunk, path),
+            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => self.array_anew(path),
+            Object::Frame(schunk) if size.is_none() => self.chunks_anew(schunk, path),
+            _ => match size.filter(|size| self.can_move(*size)) {
+                Some(size) => self.move_chunks(size, path),
+                None => self.content_anew(path),
+            },
+        }
+    }
+
+    /// The same frame without dead bytes, in the other form perhaps, and in the layout of today.
+    fn save(&self, schunk: &SChunk, path: &Path) -> Result<Done> {
+        let (needed, limit) = (schunk.cbytes().saturating_mul(2), self.cx.memory());
+        // The betas' frames are brought up to date in memory.
+        if schunk.layout() != FrameLayout::Current && needed > limit {
+            return Err(Error::MaxMemory { needed, limit });
+        }
+        match self.format {
+            ConvertedFormat::Sframe => schunk.save_sparse(path)?,
+            _ => schunk.save(path)?,
+        }
+        Ok(Done { moved: schunk.nchunks(), ..Done::default() })
+    }
+
+    /// Can a frame have chunks of this size?
+    fn can_move(&self, size: usize) -> bool {
+        !self.args.anew.is_wanted() && size.is_multiple_of(self.source.typesize())
+    }
+
+    /// Chunks with the header of Blosc2 in place of their own. C-Blosc2 reads frames with other chunks only by halves.
+    fn move_chunks(&self, size: usize, path: &Path) -> Result<Done> {
+        let params = self.frame_params(size)?;
+        let mut writer = self.create(&params, path)?;
+        let mut encoder: Option<Encoder> = None;
+        let mut done = Done::default();
+        // Old Bloscpack files may have a last chunk without data, which frames do not.
+        for nchunk in 0..self.source.nbytes()?.div_ceil(size as u64) {
+            let before = writer.nbytes();
+            let moved = match self.source.packed(nchunk, self.cx.memory())? {
+                Some(Packed::Run { kind, nbytes }) => writer.append_special(kind, nbytes).map(|()| true)?,
+                Some(Packed::Bytes(bytes)) => match transcode_header(&bytes, Reader::Blosc2_0) {
+                    Ok(chunk) => writer.append_chunk(&chunk).map(|()| true)?,
+                    Err(_) => false,
+                },
+                None => false,
+            };
+            if !moved {
+                // What is wrong with the chunk, if anything is, comes out here.
+                let data = self.source.data(nchunk, &self.cx.read_options())?;
+                let encoder = encoder_of(&mut encoder, &params)?;
+                let chunk = encoder.encode(&data).map_err(|source| Error::Chunk { at: 0, source })?;
+                writer.append_chunk(&chunk)?;
+            }
+            done.count(moved);
+            self.progress.add(writer.nbytes() - before);
+        }
+        writer.commit()?;
+        Ok(done)
+    }
+
+    /// The content, compressed to chunks of one size.
+    fn content_anew(&self, path: &Path) -> Result<Done> {
+        let size = match (self.args.anew.chunk_size, self.source.chunksize()?) {
+            (Some(size), _) => usize::try_from(size.0).unwrap_or(usize::MAX),
+            (None, Some(size)) => size,
+            (None, None) => CHUNK,
+        };
+        self.check_no_shapes()?;
+        let frame = contiguous(self.format, path);
+        let mut writer = FrameWriter::create(&frame, &self.frame_params(size)?)?;
+        let options = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
+        let mut before = 0;
+        pull(&self.source, &self.cx.read_options(), |reader| {
+            compress_stream(reader, &mut writer, &options, |totals| {
+                self.progress.add(totals.nbytes - before);
+                before = totals.nbytes;
+            })?;
+            Ok(())
+        })?;
+        let recompressed = writer.nchunks();
+        writer.finish()?;
+        self.spread(&frame, path)?;
+        Ok(Done { recompressed, ..Done::default() })
+    }
+
+    /// Chunks of individual sizes, each compressed anew.
+    fn chunks_anew(&self, schunk: &SChunk, path: &Path) -> Result<Done> {
+        self.check_no_shapes()?;
+        let mut writer = self.create(&self.frame_params(CHUNK)?, path)?;
+        writer.make_variable()?;
+        writer.append_data(schunk, &self.cx.read_options())?;
+        writer.commit()?;
+        Ok(Done { recompressed: writer.nchunks(), ..Done::default() })
+    }
+
+    /// An array in other chunks, or compressed otherwise.
+    fn array_anew(&self, path: &Path) -> Result<Done> {
+        let Object::Frame(schunk) = &self.source.object else { return Err(Error::NotAnArray) };
+        if self.args.anew.chunk_size.or(self.args.anew.block_size).is_some() {
+            return Err(Error::ArrayOptions);
+        }
+        let array = NdArray::from_schunk(Arc::clone(schunk))?.read_options(self.cx.read_options());
+        let mut params = array.params()?.cparams(self.cparams()?);
+        if self.args.anew.chunks.is_some() || self.args.anew.blocks.is_some() {
+            params.chunkshape = self.args.anew.chunks.as_ref().map(|shape| shape.lens());
+            params.blockshape = self.args.anew.blocks.as_ref().map(|shape| shape.lens());
+        }
+        let frame = contiguous(self.format, path);
+        let mut writer = NdWriter::create(&frame, &params)?.read_options(self.cx.read_options());
+        let itemsize = array.typesize() as u64;
+        let boxes = Boxes::new(array.shape(), writer.meta().chunkshape(), itemsize, self.cx.memory() / 4);
+        let (needed, limit) = (boxes.nbytes(itemsize), self.cx.memory());
+        if needed > limit {
+            return Err(Error::MaxMemory { needed, limit });
+        }
+        let mut items = Vec::new();
+        for bounds in boxes {
+            items.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            array.read_bytes(selection(&bounds), &mut items)?;
+            writer.write_bytes(selection(&bounds), &items)?;
+            self.progress.add(items.len() as u64);
+        }
+        let recompressed = writer.meta().nchunks();
+        writer.finish()?;
+        self.spread(&frame, path)?;
+        Ok(Done { recompressed, ..Done::default() })
+    }
+
+    /// Makes a sparse frame of what was written contiguously, if that is wanted.
+    fn spread(&self, frame: &Path, path: &Path) -> Result<()> {
+        if frame == path {
+            return Ok(());
+        }
+        SChunk::open(frame)?.save_sparse(path)?;
+        std::fs::remove_file(frame).map_err(Error::io_at(crate::error::Doing::Remove, frame))
+    }
+
+    fn create(&self, params: &FrameParams, path: &Path) -> Result<SChunkWriter> {
+        Ok(match self.format {
+            ConvertedFormat::Sframe => SChunkWriter::create_sparse(path, params)?,
+            _ => SChunkWriter::create(path, params)?,
+        })
+    }
+
+    /// A frame with the metadata of the input.
+    fn frame_params(&self, chunksize: usize) -> Result<FrameParams> {
+        let metadata = self.source.metadata()?;
+        let params = FrameParams::new(self.cparams()?).chunksize(chunksize);
+        let fixed = metadata.fixed.clone().into_iter();
+        let params = fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
+        let variable = metadata.into_variable().into_iter();
+        Ok(variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content)))
+    }
+
+    /// Shapes say nothing about what is no array.
+    pub(super) fn check_no_shapes(&self) -> Result<()> {
+        match self.args.anew.chunks.is_some() || self.args.anew.blocks.is_some() {
+            true => Err(Error::ShapesForArrays),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Where a frame is written first: sparse ones are made of contiguous ones.
+fn contiguous(format: ConvertedFormat, path: &Path) -> PathBuf {
+    match format {
+        ConvertedFormat::Sframe => path.with_file_name("contiguous"),
+        _ => path.to_owned(),
+    }
+}
+
+/// An encoder, made when it is needed first.
+fn encoder_of<'a>(encoder: &'a mut Option<Encoder>, params: &FrameParams) -> Result<&'a mut Encoder> {
+    if encoder.is_none() {
+        let made = Encoder::new(params.cparams.clone()).map_err(|source| Error::Chunk { at: 0, source })?;
+        *encoder = Some(made);
+    }
+    encoder.as_mut().ok_or(Error::NotAnArray)
+}

@@ -1,0 +1,192 @@
+//! What is said about the data, on its way from one format to another.
+//!
+//! | here | in a frame | in a Bloscpack file |
+//! |---|---|---|
+//! | `fixed` | metalayers, but for that of arrays | `{"metalayers": {...}}` |
+//! | `variable` | vlmetalayers | `{"vlmetalayers": {...}}` |
+//! | `json` | the vlmetalayer `bloscpack`, as MessagePack | everything else |
+//!
+//! Values in a Bloscpack file are JSON as `info --json` prints it. The way there and back gives the same bytes.
+
+use b2frame::{Metalayer, NdMeta, SChunk};
+use bloscpack::numpy::ArrayInfo;
+use serde_json::{Map, Value};
+
+use crate::{args::compress::Layer, blp::Blp, error::Result, payload};
+
+/// The vlmetalayer that holds the metadata of a Bloscpack file.
+const BLOSCPACK: &str = "bloscpack";
+/// Keys in a Bloscpack file.
+const FIXED: &str = "metalayers";
+const VARIABLE: &str = "vlmetalayers";
+
+/// Metadata of any format.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Metadata {
+    /// Metalayers, without the one that makes an array.
+    pub(super) fixed: Vec<Layer>,
+    /// Metalayers of variable size.
+    pub(super) variable: Vec<Layer>,
+    /// Anything that has no name.
+    pub(super) json: Option<Value>,
+}
+
+impl Metadata {
+    /// That of a frame.
+    ///
+    /// # Errors
+    ///
+    /// When a vlmetalayer does not decode.
+    pub(super) fn of_frame(schunk: &SChunk) -> Result<Self> {
+        let layer = |layer: Metalayer<'_>, content| Layer { name: layer.name_text().into_owned(), content };
+        let is_array = |layer: &Metalayer<'_>| {
+            layer.name == NdMeta::NAME.as_bytes() || layer.name == NdMeta::OLD_NAME.as_bytes()
+        };
+        let fixed = schunk.meta().iter().filter(|known| !is_array(known));
+        let mut metadata = Self {
+            fixed: fixed.map(|known| layer(known, known.content.to_vec())).collect(),
+            ..Self::default()
+        };
+        for known in schunk.vlmeta().stored().iter() {
+            let content = schunk.vlmeta().decode(known)?;
+            match (known.name_text().as_ref(), exact(&content)) {
+                (BLOSCPACK, Some(value)) => metadata.json = Some(value),
+                _ => metadata.variable.push(layer(known, content)),
+            }
+        }
+        Ok(metadata)
+    }
+
+    /// That of a Bloscpack file.
+    pub(super) fn of_blp(blp: &Blp) -> Self {
+        let value = blp.file.metadata().and_then(|metadata| metadata.json());
+        value.cloned().map(Self::of_json).unwrap_or_default()
+    }
+
+    fn of_json(mut value: Value) -> Self {
+        let mut metadata = Self::default();
+        if let Some(map) = value.as_object_mut() {
+            for (key, layers) in [(FIXED, &mut metadata.fixed), (VARIABLE, &mut metadata.variable)] {
+                if map.get(key).is_some_and(is_layers) {
+                    let named = map.shift_remove(key).and_then(|named| named.as_object().cloned());
+                    let named = named.into_iter().flatten();
+                    layers.extend(
+                        named.map(|(name, value)| Layer { name, content: payload::from_json(&value) }),
+                    );
+                }
+            }
+            // Nothing but metalayers is left; an object that was empty counts.
+            if map.is_empty() && metadata != Self::default() {
+                return metadata;
+            }
+        }
+        metadata.json = Some(value);
+        metadata
+    }
+
+    /// The vlmetalayers of a frame.
+    pub(super) fn into_variable(self) -> Vec<Layer> {
+        let layer = |value| Layer { name: BLOSCPACK.to_owned(), content: payload::from_json(&value) };
+        self.variable.into_iter().chain(self.json.map(layer)).collect()
+    }
+
+    /// The metadata of a Bloscpack file, of an array or not; nothing if there is nothing to say.
+    pub(super) fn into_json(self, array: Option<&ArrayInfo>) -> Result<Option<Value>> {
+        let mut parts = Map::new();
+        if let Some(Value::Object(array)) = array.map(ArrayInfo::to_metadata).transpose()? {
+            parts.extend(array);
+        }
+        for (key, layers) in [(FIXED, self.fixed), (VARIABLE, self.variable)] {
+            if !layers.is_empty() {
+                let values = layers.into_iter().map(|layer| (layer.name, shown(&layer.content)));
+                parts.insert(key.to_owned(), Value::Object(values.collect()));
+            }
+        }
+        Ok(match self.json {
+            None if parts.is_empty() => None,
+            Some(value) if parts.is_empty() => Some(value),
+            None => Some(Value::Object(parts)),
+            Some(Value::Object(mut map)) => {
+                map.extend(parts);
+                Some(Value::Object(map))
+            }
+            // What is no object keeps the name that it has in a frame.
+            Some(value) => {
+                let layers = parts.entry(VARIABLE).or_insert_with(|| Value::Object(Map::new()));
+                layers
+                    .as_object_mut()
+                    .into_iter()
+                    .for_each(|map| drop(map.insert(BLOSCPACK.into(), value.clone())));
+                Some(Value::Object(parts))
+            }
+        })
+    }
+}
+
+/// Can these be metalayers?
+fn is_layers(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| map.keys().all(|name| (1..=MAX_NAME).contains(&name.len())))
+}
+
+/// Bytes of the name of a metalayer.
+const MAX_NAME: usize = 31;
+
+/// The content of a metalayer as JSON, from which it can be made again.
+fn shown(content: &[u8]) -> Value {
+    exact(content).unwrap_or_else(|| payload::base64_object(content))
+}
+
+/// The value, if it is written as we would.
+fn exact(content: &[u8]) -> Option<Value> {
+    Some(payload::to_json(content)).filter(|value| payload::from_json(value) == content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn layer(name: &str, content: &[u8]) -> Layer {
+        Layer { name: name.into(), content: content.to_vec() }
+    }
+
+    fn there_and_back(metadata: &Metadata) -> Metadata {
+        metadata.clone().into_json(None).unwrap().map(Metadata::of_json).unwrap_or_default()
+    }
+
+    #[test]
+    fn metalayers_go_to_bloscpack_and_back() {
+        for metadata in [
+            Metadata::default(),
+            Metadata { fixed: vec![layer("kind", b"\xa4demo")], ..Metadata::default() },
+            Metadata {
+                fixed: vec![layer("long form", b"\xcc\x01"), layer("bytes", b"\xc1\xc1"), layer("none", b"")],
+                variable: vec![layer("note", b"\x92\x01\x02")],
+                json: Some(json!({ "mine": [1, 2.5, null] })),
+            },
+            Metadata { json: Some(json!("text")), ..Metadata::default() },
+        ] {
+            assert_eq!(there_and_back(&metadata), metadata);
+        }
+    }
+
+    #[test]
+    fn metadata_of_bloscpack_go_to_frames_and_back() {
+        for value in
+            [json!({}), json!({"a": 1, "b": {"c": []}}), json!([1, 2]), json!("x"), json!({"metalayers": 7})]
+        {
+            let layers = Metadata::of_json(value.clone()).into_variable();
+            let [layer] = &layers[..] else { panic!("one layer") };
+            assert_eq!((layer.name.as_str(), exact(&layer.content)), (BLOSCPACK, Some(value)));
+        }
+    }
+
+    #[test]
+    fn an_array_says_itself_what_it_is() {
+        let info = ArrayInfo::new("<f8".parse().unwrap(), vec![2, 3], bloscpack::numpy::Order::C).unwrap();
+        let metadata = Metadata { json: Some(json!({ "unit": "K" })), ..Metadata::default() };
+        let value = metadata.into_json(Some(&info)).unwrap().unwrap();
+        assert_eq!(value["shape"], json!([2, 3]));
+        assert_eq!(value["unit"], "K");
+    }
+}

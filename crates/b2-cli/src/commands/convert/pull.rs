@@ -1,0 +1,65 @@
+//! The content of a source for who wants to read it, and not to be handed it.
+
+use std::{
+    io::{self, Read},
+    sync::mpsc::{Receiver, sync_channel},
+    thread,
+};
+
+use b2frame::ReadOptions;
+
+use super::source::Source;
+use crate::error::Result;
+
+/// Pieces under way from the one thread to the other.
+const PIECES: usize = 2;
+
+/// Hands `work` a reader of the content, which is decoded in a thread of its own.
+///
+/// # Errors
+///
+/// What is wrong with the source, or what `work` says.
+pub(super) fn pull(
+    source: &Source,
+    options: &ReadOptions,
+    work: impl FnOnce(&mut dyn Read) -> Result<()>,
+) -> Result<()> {
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel::<Vec<u8>>(PIECES);
+        let decoding = scope.spawn(move || {
+            source.stream(options, &mut |bytes| {
+                // Nobody listens any more when `work` has failed, and then that is what counts.
+                let _unheard = sender.send(bytes.to_vec());
+                Ok(())
+            })
+        });
+        let mut pieces = Pieces { receiver, piece: vec![], at: 0 };
+        let done = work(&mut pieces);
+        drop(pieces);
+        let decoded = decoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // What went wrong first is what the other saw as an early end.
+        decoded.and(done)
+    })
+}
+
+/// The pieces that come through a channel, as a stream.
+struct Pieces {
+    receiver: Receiver<Vec<u8>>,
+    piece: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.piece.len() {
+            match self.receiver.recv() {
+                Ok(piece) => (self.piece, self.at) = (piece, 0),
+                Err(_) => return Ok(0),
+            }
+        }
+        let len = buf.len().min(self.piece.len() - self.at);
+        buf[..len].copy_from_slice(&self.piece[self.at..][..len]);
+        self.at += len;
+        Ok(len)
+    }
+}

@@ -1,0 +1,285 @@
+//! Formats into each other: the content stays, chunks are moved where they can be, metadata where they have a place.
+
+use std::{fs, path::PathBuf};
+
+use blosc_testdata::fixture::path;
+use serde_json::{Value, json};
+
+use crate::session::{Dir, Run, snapshot, walk};
+
+/// A frame of three chunks with metalayers of both kinds.
+fn with_frame() -> Dir {
+    let dir = Dir::new();
+    dir.write("x.i32", walk(40_000));
+    dir.b2("c -q -z 64K -t 4 --meta unit=K --vlmeta log=[1,\"b\"] x.i32 -o x.b2frame").ok();
+    dir
+}
+
+fn report(run: &Run) -> Value {
+    serde_json::from_slice(&run.stdout).unwrap()
+}
+
+fn info(dir: &Dir, name: &str) -> Value {
+    report(&dir.b2(&format!("info --json {name}")))
+}
+
+/// Fixtures below a folder of the test data, with one of these endings.
+fn fixtures(folder: &str, endings: &[&str]) -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| endings.iter().any(|ending| file.to_str().unwrap().ends_with(ending)));
+    files.sort();
+    files
+}
+
+#[test]
+fn frames_become_sparse_and_contiguous_without_compression() {
+    let dir = with_frame();
+    snapshot!(dir.b2("convert x.b2frame sparse.sframe"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    x.b2frame -> sparse.sframe   41.3 KiB -> 41.3 KiB   3 chunks moved
+    ");
+    snapshot!(dir.b2("convert sparse.sframe back.b2frame"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    sparse.sframe -> back.b2frame   41.3 KiB -> 41.3 KiB   3 chunks moved
+    ");
+    assert!(dir.read("back.b2frame") == dir.read("x.b2frame"));
+    assert!(dir.b2("cat sparse.sframe").ok().stdout == dir.read("x.i32"));
+    assert_eq!(fs::read_dir(dir.path("sparse.sframe")).unwrap().count(), 1 + 3);
+}
+
+#[test]
+fn chunks_and_metadata_go_to_bloscpack_and_back() {
+    let dir = with_frame();
+    snapshot!(dir.b2("convert --verify x.b2frame y.blp"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    x.b2frame -> y.blp   41.3 KiB -> 42.0 KiB   3 chunks recompressed
+    ");
+    let metadata = json!({"metalayers": {"unit": "K"}, "vlmetalayers": {"log": [1, "b"]}});
+    assert_eq!(info(&dir, "y.blp")["metadata"], metadata);
+    snapshot!(dir.b2("convert --verify y.blp z.b2frame"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    y.blp -> z.b2frame   42.0 KiB -> 41.4 KiB   3 chunks moved
+    ");
+    assert!(dir.b2("cat z.b2frame").ok().stdout == dir.read("x.i32"));
+    let layers = |name| ["metalayers", "vlmetalayers", "chunksize"].map(|key| info(&dir, name)[key].clone());
+    assert_eq!(layers("z.b2frame"), layers("x.b2frame"));
+    // The name of the output is made of that of the input.
+    dir.b2("convert --format sframe y.blp").ok();
+    assert!(dir.b2("cat y.sframe").ok().stdout == dir.read("x.i32"));
+}
+
+#[test]
+fn options_compress_anew() {
+    let dir = with_frame();
+    let run = dir.b2("convert --json -C lz4 -9 --filter bitshuffle -z 32K x.b2frame y.sframe").ok();
+    let (moved, recompressed) = (report(&run)["moved"].clone(), report(&run)["recompressed"].clone());
+    assert_eq!((moved, recompressed), (json!(0), json!(5)));
+    let info = info(&dir, "y.sframe");
+    let parameters = ["codec", "clevel", "filters", "chunksize", "metalayers", "vlmetalayers"];
+    let expected = [
+        json!("lz4"),
+        json!(9),
+        json!(["bitshuffle"]),
+        json!(32768),
+        json!({"unit": "K"}),
+        json!({"log": [1, "b"]}),
+    ];
+    assert_eq!(parameters.map(|key| info[key].clone()), expected);
+    assert!(dir.b2("cat y.sframe").ok().stdout == dir.read("x.i32"));
+    dir.b2("convert -C blosclz --checksum sha256 y.sframe y.blp").ok();
+    let info = self::info(&dir, "y.blp");
+    let parameters = ["codec", "checksum", "chunk_size"].map(|key| info[key].clone());
+    assert_eq!(parameters, [json!("blosclz"), json!("sha256"), json!(32768)]);
+    assert!(dir.b2("cat y.blp").ok().stdout == dir.read("x.i32"));
+}
+
+#[test]
+fn every_frame_goes_through_every_format() {
+    let endings = [".b2frame", ".b2nd"];
+    let files: Vec<_> = ["frames", "frames/generated", "frames/legacy"]
+        .iter()
+        .flat_map(|folder| fixtures(folder, &endings))
+        .collect();
+    assert!(files.len() > 30, "{}", files.len());
+    let dir = Dir::new();
+    for file in files {
+        let name = file.display();
+        let content = dir.b2(&format!("cat {name}"));
+        if content.code != Some(0) || content.stdout.len() > 1 << 20 {
+            continue;
+        }
+        // Each compares its output with its input.
+        for line in [
+            format!("convert -qf --no-sync --verify {name} a.sframe"),
+            "convert -qf --no-sync --verify a.sframe b.b2frame".into(),
+            "convert -qf --no-sync --verify b.b2frame c.blp".into(),
+            "convert -qf --no-sync --verify c.blp d.b2frame".into(),
+            "convert -qf --no-sync --verify -l 1 d.b2frame e.b2frame".into(),
+        ] {
+            let run = dir.b2(&line);
+            assert_eq!(run.code, Some(0), "{line}: {}", run.all());
+        }
+        assert!(dir.b2("cat e.b2frame").ok().stdout == content.stdout, "{name}");
+    }
+}
+
+#[test]
+fn every_bloscpack_file_becomes_a_frame_and_itself_again() {
+    let dir = Dir::new();
+    let files = fixtures("bloscpack", &[".blp"]);
+    assert!(files.len() > 70);
+    for file in files {
+        let name = file.display();
+        let content = dir.b2(&format!("cat {name}"));
+        if content.code != Some(0) {
+            continue;
+        }
+        dir.b2(&format!("convert -qf --no-sync --verify {name} a.b2frame")).ok();
+        dir.b2("convert -qf --no-sync --verify a.b2frame b.blp").ok();
+        assert!(dir.b2("cat a.b2frame").ok().stdout == content.stdout, "{name}");
+        assert!(dir.b2("cat b.blp").ok().stdout == content.stdout, "{name}");
+        let metadata = |file: &str| info(&dir, file)["metadata"].clone();
+        assert_eq!(metadata("b.blp"), metadata(&name.to_string()), "{name}");
+        dir.b2(&format!("convert -qf --no-sync --verify {name} c.blp")).ok();
+        assert_eq!(metadata("c.blp"), metadata("b.blp"), "{name}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let dir = with_frame();
+    snapshot!(dir.b2("convert x.b2frame"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: neither --format nor the name of the output tells its format
+    hint: use --format, as in `b2 convert --format b2frame data.blp`
+    ");
+    snapshot!(dir.b2("convert x.b2frame y.unknown"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: neither --format nor the name of the output tells its format
+    hint: use --format, as in `b2 convert --format b2frame data.blp`
+    ");
+    snapshot!(dir.b2("convert --filter trunc:8 x.b2frame y.blp"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: the filter trunc_prec:8 loses data, and conversions do not
+    hint: use `b2 cat` and `b2 compress --lossy`
+    ");
+    snapshot!(dir.b2("convert --target blosc-1.11 x.b2frame y.b2frame"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a .b2frame file is not for readers of blosc-1.11
+    ");
+    snapshot!(dir.b2("convert --checksum md5 x.b2frame y.b2frame"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: frames and chunks have no checksums to choose
+    hint: use --format blp
+    ");
+    snapshot!(dir.b2("convert --chunks 7 x.b2frame y.b2frame"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: x.b2frame: --chunks and --blocks are for arrays
+    hint: use -z and --block-size
+    ");
+    snapshot!(dir.b2("convert -c --format sframe x.b2frame"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: x.b2frame: a sparse frame is a directory, which standard output cannot take
+    hint: use -o to name a directory
+    ");
+    snapshot!(dir.b2("convert x.i32 y.b2frame"), @r"
+    exit 4
+    --- stdout
+    --- stderr
+    b2: x.i32: not a Blosc file (starts with f0 ff 0f 00)
+    ");
+    snapshot!(dir.b2("convert x.b2frame x.b2frame"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: x.b2frame: is the input itself
+    hint: use -o to choose another name
+    ");
+    snapshot!(dir.b2("convert missing.blp y.b2frame"), @r"
+    exit 3
+    --- stdout
+    --- stderr
+    b2: missing.blp: no such file or directory
+    ");
+    dir.write("two.b2frame", [dir.read("x.b2frame"), dir.read("x.b2frame")].concat());
+    snapshot!(dir.b2("convert two.b2frame y.blp"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: two.b2frame: a sequence of frames, of which only one can be converted
+    hint: name one as FILE#N, or use `b2 cat FILE | b2 c -o OUT` for all
+    ");
+    dir.b2("convert two.b2frame#1 y.blp").ok();
+    snapshot!(dir.b2("convert x.b2frame y.blp"), @r"
+    exit 3
+    --- stdout
+    --- stderr
+    b2: y.blp: file exists
+    hint: use -f to overwrite, or -o to choose another name
+    ");
+    dir.b2("convert -f x.b2frame y.blp").ok();
+    assert_eq!(dir.names(), ["two.b2frame", "x.b2frame", "x.i32", "y.blp"]);
+}
+
+#[test]
+fn damage_leaves_nothing_behind() {
+    let dir = with_frame();
+    let mut frame = dir.read("x.b2frame");
+    frame[130..200].fill(0xff);
+    dir.write("x.b2frame", &frame);
+    let run = dir.b2("convert -C lz4 x.b2frame y.b2frame");
+    assert_eq!(run.code, Some(1), "{}", run.all());
+    let run = dir.b2("convert --verify x.b2frame y.blp");
+    assert_eq!(run.code, Some(1), "{}", run.all());
+    assert_eq!(dir.names(), ["x.b2frame", "x.i32"]);
+    dir.write("cut.blp", &fs::read(path("bloscpack/real_multichunk.blp")).unwrap()[..900]);
+    let run = dir.b2("convert cut.blp y.b2frame");
+    assert_eq!(run.code, Some(1), "{}", run.all());
+    assert_eq!(dir.names(), ["cut.blp", "x.b2frame", "x.i32"]);
+}
+
+#[test]
+fn pipes_and_many_inputs() {
+    let dir = with_frame();
+    let frame = dir.read("x.b2frame");
+    let blp = dir.b2_with("convert --format blp", &frame).ok();
+    dir.write("y.blp", &blp.stdout);
+    assert!(dir.b2("cat y.blp").ok().stdout == dir.read("x.i32"));
+    dir.b2_with("convert - z.b2frame", &blp.stdout).ok();
+    assert!(dir.b2("cat z.b2frame").ok().stdout == dir.read("x.i32"));
+    dir.b2("convert --format blp --output-dir out x.b2frame z.b2frame").ok();
+    assert!(fs::read(dir.path("out/x.blp")).unwrap() == fs::read(dir.path("out/z.blp")).unwrap());
+    assert_eq!(dir.b2("convert x.b2frame y.blp z.blp").code, Some(2));
+}
+
+#[test]
+fn the_input_goes_when_everything_is_in_the_output() {
+    let dir = with_frame();
+    dir.b2("convert -q --rm x.b2frame y.blp").ok();
+    assert_eq!(dir.names(), ["x.i32", "y.blp"]);
+    dir.b2("convert -q --rm y.blp x.sframe").ok();
+    dir.b2("convert -q --rm x.sframe x.b2frame").ok();
+    assert_eq!(dir.names(), ["x.b2frame", "x.i32"]);
+}

@@ -16,6 +16,7 @@
 //! | [`MemStore`] | bytes in memory |
 //! | [`SeekStore`] | anything that is `Read + Seek`; calls take turns |
 //! | [`Windowed`] | a part of another store that looks like a whole one |
+//! | `MmapStore` (feature `mmap`) | a file mapped into memory, which nobody may change meanwhile |
 //! | [`CountingStore`] | to see which ranges were read |
 //!
 //! What this crate does not do: it interprets nothing (see `b2frame`), does not cache and does not lock files.
@@ -34,12 +35,15 @@
 //! ```
 //!
 //! The `testing` feature adds the module `testing`: the suite that a store of your own should pass.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod counting;
 mod file;
 mod mem;
+#[cfg(feature = "mmap")]
+#[allow(unsafe_code)]
+mod mmap;
 mod seek;
 mod store;
 #[cfg(any(test, feature = "testing"))]
@@ -49,6 +53,8 @@ mod window;
 pub use counting::CountingStore;
 pub use file::FileStore;
 pub use mem::MemStore;
+#[cfg(feature = "mmap")]
+pub use mmap::MmapStore;
 pub use seek::SeekStore;
 pub use store::{ReadAt, Stamp, Sync, WriteAt};
 pub use window::Windowed;

@@ -168,6 +168,15 @@ pub(crate) struct ShowArgs {
     /// Only the first N items of the first dimension
     #[arg(short = 'n', long, value_name = "N", help_heading = "Selection")]
     pub(crate) lines: Option<u64>,
+    /// Without the first N rows of a table, or of those that --where finds
+    #[arg(long, value_name = "N", help_heading = "Selection")]
+    pub(crate) skip: Option<u64>,
+    /// Only these columns of a table, in this order
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
+    pub(crate) columns: Vec<String>,
+    /// Only rows of a table for which this is true: price > 10 and volume < 4
+    #[arg(long = "where", value_name = "EXPR", allow_hyphen_values = true, help_heading = "Selection")]
+    pub(crate) filter: Option<String>,
     /// Type of the items, as NumPy writes it, where the file does not say or is wrong
     #[arg(long, value_name = "TYPE", value_parser = compress::parse_dtype, help_heading = "Output")]
     pub(crate) dtype: Option<blosc_dtype::Dtype>,
@@ -323,7 +332,8 @@ Examples:
   b2 show field.b2nd                the ends of large arrays
   b2 show --slice 0,0:2,0:4 air.b2nd
   b2 show --csv -n 20 table.b2nd
-  b2 show --dtype f4 --slice=-3: temperature.f32.b2frame";
+  b2 show --dtype f4 --slice=-3: temperature.f32.b2frame
+  b2 show --csv --where 'volume > 1000' --columns id,close prices.bcolz";
 
 const INFO_EXAMPLES: &str = "\
 Examples:

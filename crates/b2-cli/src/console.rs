@@ -207,6 +207,12 @@ impl Console {
     }
 }
 
+/// Text in which nothing moves the cursor of a terminal.
+pub(crate) fn harmless(text: &str) -> String {
+    let letter = |c: char| if c.is_control() { c.escape_debug().collect() } else { vec![c] };
+    text.chars().flat_map(letter).collect()
+}
+
 fn labelled(label: &str, color: AnsiColor, text: &str) -> String {
     let style = color.on_default().bold();
     format!("{style}{label}:{style:#} {text}")

@@ -76,6 +76,9 @@ pub(crate) enum Error {
     /// What has no shape has one dimension.
     #[error("this is no array: --slice can be one index, or one range without a step")]
     OneSlice,
+    /// Options for tables, and none there.
+    #[error("not a table: there are no rows to choose with --where and --skip, and no --columns")]
+    NoTable,
     /// Too much to print at once.
     #[error("{nitems} items are too many to show at once, the limit is {limit}")]
     ShowLess { nitems: u64, limit: u64 },

@@ -2,10 +2,13 @@
 
 mod array;
 mod item;
+mod object;
 mod render;
+mod table;
 mod time;
 
 use b2frame::{Pick, Selection};
+use bcolz_store::DataSet;
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
@@ -45,6 +48,17 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
 fn one(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects = Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     while let Some(object) = objects.next()? {
+        if let Object::Bcolz(set) = &object {
+            match &set.set {
+                DataSet::CTable(_) => return table::run(args, cx, &origin.name(), set),
+                DataSet::CArray(array) if array.is_object() => {
+                    no_table(args)?;
+                    return object::run(args, cx, &origin.name(), array);
+                }
+                DataSet::CArray(_) => {}
+            }
+        }
+        no_table(args)?;
         let part = match Array::of(object, cx)? {
             Ok(array) => of_array(args, cx, &array)?,
             Err(object) => of_items(args, cx, &object)?,
@@ -52,6 +66,14 @@ fn one(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         print(args, cx, origin, &part)?;
     }
     Ok(())
+}
+
+/// What is no table has neither columns nor rows to choose by them.
+fn no_table(args: &ShowArgs) -> Result<()> {
+    if args.columns.is_empty() && args.filter.is_none() && args.skip.is_none() {
+        return Ok(());
+    }
+    Err(Error::NoTable)
 }
 
 fn print(args: &ShowArgs, cx: &Context, origin: &Origin, part: &Part) -> Result<()> {

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use blosc_testdata::fixture::path;
 
-use crate::session::{Dir, snapshot};
+use crate::session::{Dir, Run, snapshot};
 
 /// Copies of data sets of the original in a folder of its own.
 pub(crate) fn with(names: &[&str]) -> Dir {
@@ -250,4 +250,174 @@ fn a_limit_of_memory_or_output_is_kept() {
     assert_eq!(dir.b2("cat -M 4K ca_large").code, Some(5));
     assert_eq!(dir.b2("cat --max-output 4K ca_large").code, Some(5));
     assert_eq!(dir.b2("verify --max-output 4K ca_large").code, Some(5));
+}
+
+#[test]
+fn arrays_are_shown_as_arrays_are() {
+    let dir = with(&["ca_3d", "ca_large", "ca_object", "ca_empty_2d", "ca_struct"]);
+    snapshot!(dir.b2("show --slice 1,:,::-2 ca_3d"), @"
+    exit 0
+    --- stdout
+    [[29.0 27.0 25.0]
+     [35.0 33.0 31.0]
+     [41.0 39.0 37.0]
+     [47.0 45.0 43.0]]
+    --- stderr
+    ");
+    snapshot!(dir.b2("show ca_large ca_empty_2d"), @"
+    exit 0
+    --- stdout
+    [    0     1     2 ... 99997 99998 99999]
+    []
+    --- stderr
+    ");
+    snapshot!(dir.b2("show --csv -n 2 ca_struct"), @"
+    exit 0
+    --- stdout
+    a,b,c
+    0,0.0,'s0'
+    1,0.5,'s1'
+    --- stderr
+    ");
+    snapshot!(dir.b2("show ca_object"), @"
+    exit 0
+    --- stdout
+    'abc'
+    1
+    None
+    [1, 2.5]
+    {'k': 'v'}
+    --- stderr
+    ");
+    snapshot!(dir.b2("show --json --slice 3: ca_object"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.show/1","path":"ca_object","dtype":"object","shape":[2],"values":[[1,2.5],{"k":"v"}]}
+    --- stderr
+    "#);
+    let all = dir.b2("show --csv ca_large").ok();
+    assert!(all.text().trim_end().split(',').eq((0..100_000).map(|n| n.to_string())));
+    snapshot!(dir.b2("show --columns a ca_3d"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: ca_3d: not a table: there are no rows to choose with --where and --skip, and no --columns
+    ");
+}
+
+#[test]
+fn tables_are_shown_with_the_names_of_their_columns() {
+    let dir = with(&["ct_basic", "ct_large", "ct_2d_column", "ct_object_column", "ct_empty", "ct_odd_names"]);
+    snapshot!(dir.b2("show ct_large"), @"
+    exit 0
+    --- stdout
+       key   flag     val
+         0   True     0.0
+         1  False     0.0
+         2  False     0.0
+         3  False     0.0
+         4  False     0.0
+       ...    ...     ...
+    149995  False  1499.0
+    149996   True  1499.0
+    149997  False  1499.0
+    149998  False  1499.0
+    149999  False  1499.0
+    150 000 rows x 3 columns
+    --- stderr
+    ");
+    snapshot!(dir.b2("show -n 2 --skip 1 ct_basic ct_2d_column ct_odd_names ct_empty"), @"
+    exit 0
+    --- stdout
+    i     f  s
+    1  0.25  n1
+    2   0.5  n2
+    m        x
+    [3 4 5]  1
+    [6 7 8]  2
+    a  two words  data  meta
+    1       0.25  0.25  0.25
+    2        0.5   0.5   0.5
+    a  b
+    --- stderr
+    ");
+    snapshot!(dir.b2("show -n 1 ct_object_column"), @r#"
+    exit 0
+    --- stdout
+    a
+    0
+    --- stderr
+    b2: ct_object_column: warning: column "o" holds Python objects, which are shown by themselves only
+    "#);
+    snapshot!(dir.b2("show --json --slice=-2: ct_2d_column"), @r#"
+    exit 0
+    --- stdout
+    {"m":[24,25,26],"x":8}
+    {"m":[27,28,29],"x":9}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn rows_are_found_by_expressions() {
+    let dir = with(&["ct_basic", "ct_large"]);
+    let show = |filter: &str, line: &str| {
+        let mut command = dir.command(line);
+        Run::of(command.args(["--where", filter]).output().unwrap())
+    };
+    snapshot!(show("i > 45", "show --csv --columns s,i ct_basic"), @"
+    exit 0
+    --- stdout
+    s,i
+    n46,46
+    n47,47
+    n48,48
+    n49,49
+    --- stderr
+    ");
+    snapshot!(show("(i % 20 == 3) | (s == 'n7')", "show ct_basic"), @"
+    exit 0
+    --- stdout
+     i      f  s
+     3   0.75  n3
+     7   1.75  n7
+    23   5.75  n23
+    43  10.75  n43
+    --- stderr
+    ");
+    snapshot!(show("i >= 0", "show --json --skip 40 -n 1 ct_basic"), @r#"
+    exit 0
+    --- stdout
+    {"i":40,"f":10.0,"s":"n40"}
+    --- stderr
+    "#);
+    let found = show("flag & (key < 90000)", "show --csv --columns key ct_large").ok();
+    let expected = (0..90_000).step_by(7).map(|key| key.to_string());
+    assert!(found.text().lines().skip(1).eq(expected));
+    snapshot!(show("i > 1 &", "show ct_basic"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: ct_basic: expression: at byte 7: expected a column, a constant or a bracket
+    ");
+    snapshot!(show("price > 1", "show ct_basic"), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: ct_basic: expression: at byte 0: no column "price"
+    "#);
+    assert_eq!(show("i > 1", "show --columns nothing ct_basic").code, Some(2));
+}
+
+#[test]
+fn text_of_strangers_does_not_move_the_cursor() {
+    let dir = Dir::new();
+    copy(&path("bcolz/ct_basic"), &dir.path("t"));
+    let names = fs::read_to_string(dir.path("t/__rootdirs__")).unwrap();
+    fs::rename(dir.path("t/s"), dir.path("t/\u{1b}[2J")).unwrap();
+    fs::write(dir.path("t/__rootdirs__"), names.replace("\"s\"", "\"\\u001b[2J\"")).unwrap();
+    for line in ["show -n 1 t", "info t", "verify t", "info -v t"] {
+        let run = dir.b2(line);
+        assert!(!run.stdout.contains(&0x1b) && !run.stderr.contains('\x1b'), "{line}: {run:?}");
+    }
 }

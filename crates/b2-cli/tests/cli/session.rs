@@ -75,7 +75,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         let stderr = String::from_utf8(output.stderr).unwrap();
         Self { code: output.status.code(), stdout: output.stdout, stderr }
     }

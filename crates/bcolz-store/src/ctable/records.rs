@@ -5,6 +5,7 @@ use core::ops::Range;
 use blosc_dtype::Dtype;
 
 use super::{CTable, Column};
+use crate::carray::CArray;
 use crate::error::{Error, Param, Result};
 
 impl CTable {
@@ -36,19 +37,33 @@ impl CTable {
     }
 }
 
+impl CArray {
+    /// The type of a row: that of an item, or a sub-array of them where rows have a shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Dtype`] where a row would be too large.
+    pub fn row_dtype(&self) -> Result<Dtype> {
+        row_dtype(self, self.path())
+    }
+}
+
+fn row_dtype(array: &CArray, path: &str) -> Result<Dtype> {
+    let dtype = array.dtype().clone();
+    if array.shape().len() <= 1 {
+        return Ok(dtype);
+    }
+    let shape: Vec<String> = array.shape().iter().skip(1).map(|length| format!("{length},")).collect();
+    let item = if dtype.scalar().is_some() { format!("'{dtype}'") } else { dtype.to_string() };
+    Dtype::parse(&format!("({item}, ({}))", shape.concat()))
+        .map_err(|source| Error::Dtype { path: path.to_owned(), source })
+}
+
 /// The type of a record.
 pub(super) fn dtype(columns: &[Column], path: &str) -> Result<Dtype> {
-    let in_path = |source| Error::Dtype { path: path.to_owned(), source };
     let mut fields = Vec::new();
     for Column { name, array } in columns {
-        let mut dtype = array.dtype().clone();
-        if array.shape().len() > 1 {
-            let shape: Vec<String> =
-                array.shape().iter().skip(1).map(|length| format!("{length},")).collect();
-            let item = if dtype.scalar().is_some() { format!("'{dtype}'") } else { dtype.to_string() };
-            dtype = Dtype::parse(&format!("({item}, ({}))", shape.concat())).map_err(in_path)?;
-        }
-        fields.push((name.clone(), dtype));
+        fields.push((name.clone(), row_dtype(array, path)?));
     }
-    Dtype::packed(fields).map_err(in_path)
+    Dtype::packed(fields).map_err(|source| Error::Dtype { path: path.to_owned(), source })
 }

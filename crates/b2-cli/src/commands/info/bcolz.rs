@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::{Lines, dims, print_rows, sizes};
 use crate::{
     bcolz::Bcolz,
+    console::harmless,
     context::Context,
     error::{Error, Result},
     exit::Code,
@@ -38,7 +39,7 @@ fn chunks(cx: &Context, set: &Bcolz) -> Result<()> {
     match &set.set {
         DataSet::CArray(array) => print_rows(cx, false, ArrayChunks(array).rows()),
         DataSet::CTable(table) => table.columns().iter().try_for_each(|column| {
-            cx.console.print(&format!("  {}\n", column.name))?;
+            cx.console.print(&format!("  {}\n", harmless(&column.name)))?;
             print_rows(cx, false, ArrayChunks(&column.array).rows())
         }),
     }
@@ -103,7 +104,7 @@ fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: b
     for column in &table.columns {
         let inner = column.shape.iter().skip(1).map(|len| format!(" x {len}")).collect::<String>();
         cells.row([
-            format!("  {}", column.name.unwrap_or_default()),
+            format!("  {}", harmless(column.name.unwrap_or_default())),
             format!("{}{inner}", column.dtype),
             size::count(column.nchunks),
             sizes(column.nbytes, column.cbytes, units),
@@ -122,9 +123,10 @@ fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: b
 
 /// The names of the attributes, and their values for those who want to see more.
 fn attrs(lines: &mut Lines, attrs: &Map<String, Value>, verbose: bool) {
-    lines.names("attrs", attrs.keys());
+    let names: Vec<String> = attrs.keys().map(|name| harmless(name)).collect();
+    lines.names("attrs", names.iter());
     if verbose {
-        attrs.iter().for_each(|(name, value)| lines.add(name, &value.to_string()));
+        attrs.iter().for_each(|(name, value)| lines.add(&harmless(name), &value.to_string()));
     }
 }
 

@@ -1,6 +1,7 @@
-//! Arrays of both kinds: in a frame, and in a Bloscpack file whose metadata say so.
+//! Arrays of all kinds: in a frame, in a Bloscpack file whose metadata say so, and in a directory of bcolz.
 
 use b2frame::{NdArray, Selection};
+use bcolz_store::{CArray, DataSet};
 use blosc_dtype::Dtype;
 use bloscpack::numpy::ArrayInfo;
 
@@ -10,6 +11,7 @@ use crate::{blp::Blp, context::Context, error::Result, object::Object};
 pub(super) enum Array {
     Frame(Box<NdArray>),
     Blp { blp: Box<Blp>, info: ArrayInfo },
+    Bcolz(Box<CArray>),
 }
 
 impl Array {
@@ -27,6 +29,10 @@ impl Array {
                 Some(info) => Ok(Self::Blp { blp, info }),
                 None => Err(Object::Blp(blp)),
             },
+            Object::Bcolz(set) => match set.tuned(&cx.read_options())? {
+                DataSet::CArray(array) => Ok(Self::Bcolz(Box::new(array))),
+                DataSet::CTable(_) => Err(Object::Bcolz(set)),
+            },
             object => Err(object),
         })
     }
@@ -36,6 +42,7 @@ impl Array {
         match self {
             Self::Frame(array) => array.dtype(),
             Self::Blp { info, .. } => info.dtype(),
+            Self::Bcolz(array) => array.dtype(),
         }
     }
 
@@ -44,6 +51,7 @@ impl Array {
         match self {
             Self::Frame(array) => array.typesize(),
             Self::Blp { info, .. } => info.dtype().itemsize(),
+            Self::Bcolz(array) => array.dtype().itemsize(),
         }
     }
 
@@ -52,6 +60,7 @@ impl Array {
         match self {
             Self::Frame(array) => array.shape(),
             Self::Blp { info, .. } => info.shape(),
+            Self::Bcolz(array) => array.shape(),
         }
     }
 
@@ -69,9 +78,9 @@ impl Array {
         match self {
             Self::Frame(array) => Ok(array.read_bytes(selection, dest)?),
             // Nothing has to be listed that may be long.
-            Self::Blp { .. } if dest.is_empty() => Ok(()),
-            Self::Blp { info, .. } => {
-                let positions = selection.positions(info.shape()).map_err(b2frame::Error::from)?;
+            Self::Blp { .. } | Self::Bcolz(_) if dest.is_empty() => Ok(()),
+            Self::Blp { .. } | Self::Bcolz(_) => {
+                let positions = selection.positions(self.shape()).map_err(b2frame::Error::from)?;
                 self.read_at(&positions.into_iter().map(Iterator::collect).collect::<Vec<_>>(), dest)
             }
         }
@@ -87,6 +96,52 @@ impl Array {
         match self {
             Self::Frame(array) => Ok(array.read_oindex_bytes(&lists, dest)?),
             Self::Blp { blp, info } => Ok(blp.file.read_oindex_bytes(info, &lists, dest)?),
+            Self::Bcolz(array) => of_rows(array, &lists, dest),
         }
     }
 }
+
+/// Reads the rows that are wanted, some at a time, and takes of each what is wanted.
+fn of_rows(array: &CArray, lists: &[&[u64]], dest: &mut [u8]) -> Result<()> {
+    let Some((rows, inner)) = lists.split_first() else { return Ok(()) };
+    let rowsize = array.rowsize();
+    let part = inner.iter().fold(array.dtype().itemsize(), |nbytes, list| nbytes.saturating_mul(list.len()));
+    let at_once = (PIECE / rowsize).max(1);
+    let strides = strides(array.shape(), array.dtype().itemsize());
+    let mut dest = dest.chunks_exact_mut(part.max(1));
+    for some in rows.chunks(at_once) {
+        let bytes = array.read_rows(some)?;
+        for (row, to) in bytes.chunks_exact(rowsize).zip(&mut dest) {
+            take(row, inner, &strides, &mut &mut *to);
+        }
+    }
+    Ok(())
+}
+
+/// Bytes from one position to the next in each dimension but the first.
+fn strides(shape: &[u64], itemsize: usize) -> Vec<usize> {
+    let mut strides = vec![itemsize];
+    for len in shape.iter().skip(2).rev() {
+        let inner = strides.last().copied().unwrap_or(itemsize);
+        strides.push(inner.saturating_mul(usize::try_from(*len).unwrap_or(usize::MAX)));
+    }
+    strides.reverse();
+    strides
+}
+
+/// Copies the items at all combinations of positions to the front of `dest`, which moves on.
+fn take(from: &[u8], lists: &[&[u64]], strides: &[usize], dest: &mut &mut [u8]) {
+    let (Some((list, lists)), Some((stride, strides))) = (lists.split_first(), strides.split_first()) else {
+        let (item, rest) = core::mem::take(dest).split_at_mut(from.len());
+        item.copy_from_slice(from);
+        *dest = rest;
+        return;
+    };
+    for position in *list {
+        let start = usize::try_from(*position).unwrap_or(usize::MAX).saturating_mul(*stride);
+        take(&from[start..start + stride], lists, strides, dest);
+    }
+}
+
+/// Bytes of rows that are read at once.
+const PIECE: usize = 4 << 20;

@@ -3,7 +3,7 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 use serde_json::{Map, Number, Value};
 
-use crate::payload;
+use crate::{console::harmless, payload};
 
 /// One item as text, near to how NumPy shows it.
 pub(super) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
@@ -16,6 +16,23 @@ pub(super) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
         }
         None => format!("({})", fields(dtype, bytes).map(|(_, item)| item).collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// One item as a value of its own: text without quotes.
+pub(super) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
+    match dtype.scalar().map(|scalar| plain(scalar, bytes)) {
+        Some(Plain::Text(text)) => text,
+        Some(Plain::Bytes(bytes)) => {
+            String::from_utf8(bytes).unwrap_or_else(|error| error.as_bytes().escape_ascii().to_string())
+        }
+        Some(plain) => plain.text(),
+        None => text(dtype, bytes),
+    }
+}
+
+/// The same for the eyes.
+pub(super) fn plain_cell(dtype: &Dtype, bytes: &[u8]) -> String {
+    harmless(&cell(dtype, bytes))
 }
 
 /// One item as JSON: structured ones are objects.

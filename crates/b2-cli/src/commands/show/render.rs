@@ -95,7 +95,7 @@ fn values(items: &mut impl Iterator<Item = Value>, shape: &[u64]) -> Value {
 }
 
 /// One line of comma-separated values.
-fn line(texts: impl Iterator<Item = String>, out: &mut String) {
+pub(super) fn line(texts: impl Iterator<Item = String>, out: &mut String) {
     for (n, text) in texts.enumerate() {
         out.push_str(if n > 0 { "," } else { "" });
         if text.contains([',', '"', '\n', '\r']) {

@@ -126,12 +126,28 @@ impl<const SIZE: usize> Stream<'_, SIZE> {
 
     /// The last place before `at` where a word of this hash stood, if it is within reach; `at` takes its place.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
     pub(crate) fn replace(&mut self, hash: u32, at: usize) -> Option<usize> {
+        let distance = self.exchange(hash, at);
+        (distance.wrapping_sub(1) < self.max_distance).then(|| at.wrapping_sub(distance as usize))
+    }
+
+    /// As [`replace`](Self::replace), the distance to that place, or 0 if it is beyond 65535.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mask, and what it leaves")]
+    pub(crate) fn link(&mut self, hash: u32, at: usize) -> u16 {
+        let distance = self.exchange(hash, at);
+        // All ones if it is below 65536: nothing foretells which it is, and compilers make branches of comparisons.
+        let mask = (i64::from(distance) - (1 << 16)) >> 63;
+        (distance & mask as u32) as u16
+    }
+
+    /// The distance from the last place with this hash, or what is left of former streams, to `at`.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
+    fn exchange(&mut self, hash: u32, at: usize) -> u32 {
         let now = self.base.wrapping_add(at as u32);
         let slot = &mut self.slots[(hash >> self.shift) as usize & (SIZE - 1)];
-        let distance = now.wrapping_sub(core::mem::replace(slot, now));
-        (distance.wrapping_sub(1) < self.max_distance).then(|| at.wrapping_sub(distance as usize))
+        now.wrapping_sub(core::mem::replace(slot, now))
     }
 }
 
@@ -284,6 +300,19 @@ pub(crate) mod tests {
                     assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn tables_forget_what_is_out_of_reach_and_former_streams() {
+        let mut table = Table::<256>::new();
+        for _ in 0..3 {
+            let mut stream = table.start(200_000, 65_535).unwrap();
+            assert_eq!(stream.link(5 << 24, 0), 0);
+            assert_eq!(stream.link(5 << 24, 65_535), 65_535);
+            assert_eq!(stream.link(5 << 24, 131_071), 0);
+            assert_eq!(stream.replace(5 << 24, 196_606), Some(131_071));
+            assert_eq!(stream.replace(6 << 24, 196_606), None);
         }
     }
 

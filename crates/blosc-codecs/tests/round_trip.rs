@@ -67,6 +67,28 @@ fn long_streams_at_every_level() {
 }
 
 #[test]
+fn streams_do_not_depend_on_those_before() {
+    for codec in general(&Registry::builtin()) {
+        for level in [1, 5] {
+            let level = Level::try_from(level).expect("a level");
+            let new = || codec.new_encoder(&EncodeOptions { level, ..EncodeOptions::default() });
+            let mut kept = new().expect("an encoder");
+            for len in [70_000, 500, 9000] {
+                for kind in Kind::ALL {
+                    let plain = kind.bytes(len);
+                    let (mut stream, mut expected) = (vec![0; len], vec![0; len]);
+                    let csize = kept.encode(&plain, &mut stream).expect("no error");
+                    let first = new().expect("an encoder").encode(&plain, &mut expected).expect("no error");
+                    assert_eq!(csize, first, "{}, {}", codec.name(), kind.name());
+                    let n = csize.unwrap_or(0);
+                    assert!(stream[..n] == expected[..n], "{}, {}", codec.name(), kind.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn streams_longer_than_every_window() {
     for codec in general(&Registry::builtin()) {
         check(&**codec, 3, [300_000].into_iter());

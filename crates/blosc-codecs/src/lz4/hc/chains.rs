@@ -101,45 +101,40 @@ impl Search<'_> {
     /// Links the places up to `at` and some ahead.
     fn link(&mut self, at: usize) {
         let end = (at + AHEAD).min(self.window.len() - MATCH_LIMIT + 1);
-        while self.known < end {
-            let word = load32(self.window, self.known);
+        let mut at = self.known;
+        while at < end {
+            let word = load32(self.window, at);
             if is_run(word) {
-                self.link_run(word, end);
+                at = self.link_run(at, word, end);
             } else {
-                self.link_one(word.wrapping_mul(2_654_435_761));
+                self.link_one(at, word.wrapping_mul(2_654_435_761));
+                at += 1;
             }
         }
+        self.known = at;
     }
 
-    /// Links the places of a run, each to a place with as much of its run ahead.
+    /// Links the places of a run, each to a place with as much of its run ahead; the first that is left.
+    #[cold]
     #[allow(clippy::cast_possible_truncation, reason = "at most `LONG_RUN`")]
-    fn link_run(&mut self, word: u32, end: usize) {
-        let at = self.known;
+    fn link_run(&mut self, at: usize, word: u32, end: usize) -> usize {
         let far = (end + LONG_RUN).min(self.window.len());
         let stop = at + 1 + common_len(self.window, at, at + 1, far);
         let end = (stop + 1 - MIN_MATCH).min(end);
-        while self.known < end && stop - self.known > LONG_RUN {
-            self.set(self.known, 0);
-            self.known += 1;
+        let near = stop.saturating_sub(LONG_RUN).clamp(at, end);
+        for at in at..near {
+            self.links[at % LINKS] = 0;
         }
-        while self.known < end {
-            let ahead = (stop - self.known) as u32;
-            self.link_one(word.wrapping_mul(2_654_435_761).wrapping_add(ahead << 17));
+        for at in near..end {
+            let ahead = (stop - at) as u32;
+            self.link_one(at, word.wrapping_mul(2_654_435_761).wrapping_add(ahead << 17));
         }
+        end
     }
 
     #[inline(always)]
-    fn link_one(&mut self, hash: u32) {
-        let at = self.known;
-        let before = self.heads.replace(hash, at);
-        self.set(at, before.map_or(0, |before| at - before));
-        self.known += 1;
-    }
-
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "distances are below 65536")]
-    fn set(&mut self, at: usize, distance: usize) {
-        self.links[at % LINKS] = distance as u16;
+    fn link_one(&mut self, at: usize, hash: u32) {
+        self.links[at % LINKS] = self.heads.link(hash, at);
     }
 }
 

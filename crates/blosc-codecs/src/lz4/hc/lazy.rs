@@ -12,18 +12,25 @@ use super::{
 /// A length up to this needs no byte of its own.
 const MAX_FREE_LEN: usize = 18;
 
+/// Misses after which the step between searches grows by one,
+const PATIENCE: usize = 128;
+/// and the longest such step less one.
+const MAX_SKIP: usize = 31;
+
 /// Compresses what the search holds from `start` on, but for the last literals; where these begin.
 pub(super) fn run(search: Search<'_>, start: usize, block: &mut Block<'_>) -> Option<usize> {
     let Some(limit) = search.window.len().checked_sub(MATCH_LIMIT) else { return Some(start) };
     let mut parse = Parse { search, limit, anchor: start };
     let mut at = start;
     while at <= limit {
-        match parse.search.longest(at, at, MIN_MATCH - 1) {
+        let misses = at - parse.anchor;
+        let low = if misses < PATIENCE { at } else { parse.anchor };
+        match parse.search.longest(at, low, MIN_MATCH - 1) {
             Some(first) => {
                 parse.take(first, block)?;
                 at = parse.anchor;
             }
-            None => at += 1,
+            None => at += 1 + (misses / PATIENCE).min(MAX_SKIP),
         }
     }
     Some(parse.anchor)

@@ -8,6 +8,7 @@
 //!     edit/commit.rs   the order of writes that makes changes count, or none of them
 //!     edit/file.rs     where the bytes go: behind a contiguous frame
 //!     edit/files.rs    or to files of their own, in a sparse one
+//!     edit/disk.rs     whose folder is changed by nobody else
 //! ```
 //!
 //! The writer holds a super-chunk for reading whose index is the changed one, so that reading sees all changes, and
@@ -16,6 +17,7 @@
 
 mod chunks;
 mod commit;
+mod disk;
 mod file;
 mod files;
 mod items;

@@ -4,7 +4,7 @@
 //! | step | does | a reader sees |
 //! |---|---|---|
 //! | 1 | writes and syncs new chunk files | the old frame |
-//! | 2 | writes and syncs `chunks.b2frame.tmp` | the old frame |
+//! | 2 | writes and syncs `chunks.b2frame.tmp`, syncs the folder | the old frame |
 //! | 3 | renames it to `chunks.b2frame`, syncs the folder | the new frame |
 //! | 4 | removes files that nothing refers to any more | the new frame |
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
@@ -14,23 +14,23 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use blosc_io::{FileStore, Sync, WriteAt as _};
+use blosc_io::FileStore;
 
-use crate::dest::sync_folder;
+use super::disk::Disk;
 use crate::error::{Error, Param, Result};
 use crate::params::Durability;
-use crate::sparse::{Folder, INDEX_FILE, id_of};
+use crate::sparse::{Folder, INDEX_FILE, file_name, id_of};
 
 /// The chunk files of a sparse frame.
 pub(super) struct ChunkFiles {
     folder: Folder,
+    pub(super) disk: Disk,
     /// Larger than all numbers in use.
     next: u32,
     /// Written since the last commit.
     new: Vec<u32>,
     /// No longer wanted after the next commit.
     dropped: Vec<u32>,
-    durability: Durability,
 }
 
 impl ChunkFiles {
@@ -41,14 +41,12 @@ impl ChunkFiles {
         durability: Durability,
     ) -> Result<Self> {
         let open = |source| Error::Open { source };
+        let disk = Disk::new(folder.path(), durability);
         // It was never renamed, so it counts for nothing.
-        match fs::remove_file(folder.path().join(temporary_index())) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(open(error)),
-            _ => {}
-        }
+        disk.remove(&temporary_index()).map_err(open)?;
         let largest = files(folder.path()).map_err(open)?.into_iter().chain(ids).max();
         let next = largest.map_or(Some(0), |id| id.checked_add(1)).ok_or(Param::NoChunkId)?;
-        Ok(Self { folder, next, new: vec![], dropped: vec![], durability })
+        Ok(Self { folder, disk, next, new: vec![], dropped: vec![] })
     }
 
     /// Writes a chunk to a file of its own and gives its number.
@@ -56,11 +54,8 @@ impl ChunkFiles {
         let id = self.next;
         let next = id.checked_add(1).ok_or(Param::NoChunkId)?;
         let failed = |source| Error::Write { at: 0, len: chunk.len() as u64, source };
-        // A link, or a file of somebody else, is not followed or overwritten.
-        let mut options = fs::OpenOptions::new();
-        let file = options.read(true).write(true).create_new(true).open(self.folder.chunk_path(id));
         self.new.push(id);
-        FileStore::from_file(file.map_err(failed)?).write_at(0, chunk).map_err(failed)?;
+        self.disk.create(&file_name(id), chunk).map_err(failed)?;
         self.next = next;
         Ok(id)
     }
@@ -75,18 +70,14 @@ impl ChunkFiles {
     pub(super) fn commit(&mut self, index: &[u8]) -> Result<FileStore> {
         let failed = |source| Error::Write { at: 0, len: index.len() as u64, source };
         for id in &self.new {
-            self.sync(&self.folder.chunk_path(*id)).map_err(failed)?;
+            self.disk.sync(&file_name(*id)).map_err(failed)?;
         }
-        let temporary = self.folder.path().join(temporary_index());
-        let mut store = FileStore::create(&temporary).map_err(failed)?;
-        store.write_at(0, index).map_err(failed)?;
-        if self.durability == Durability::Machine {
-            store.sync(Sync::All).map_err(failed)?;
-        }
-        fs::rename(&temporary, self.folder.path().join(INDEX_FILE)).map_err(failed)?;
-        if self.durability == Durability::Machine {
-            sync_folder(self.folder.path()).map_err(failed)?;
-        }
+        let temporary = temporary_index();
+        let store = self.disk.write(&temporary, index).map_err(failed)?;
+        self.disk.sync(&temporary).map_err(failed)?;
+        self.disk.sync_names().map_err(failed)?;
+        self.disk.rename(&temporary, INDEX_FILE).map_err(failed)?;
+        self.disk.sync_names().map_err(failed)?;
         self.new.clear();
         Ok(store)
     }
@@ -97,7 +88,7 @@ impl ChunkFiles {
             if self.dropped.is_empty() { HashSet::new() } else { wanted.iter().copied().collect() };
         for id in self.dropped.drain(..).filter(|id| !wanted.contains(&u64::from(*id))) {
             // A file that stays is in nobody's way.
-            let _ = fs::remove_file(self.folder.chunk_path(id));
+            let _ = self.disk.remove(&file_name(id));
         }
     }
 
@@ -112,20 +103,13 @@ impl ChunkFiles {
         self.clean(&[]);
         Ok(saved)
     }
-
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        match self.durability {
-            Durability::Machine => fs::File::open(path)?.sync_all(),
-            Durability::Process => Ok(()),
-        }
-    }
 }
 
 impl Drop for ChunkFiles {
     /// Removes what was not committed. What cannot be removed is in nobody's way.
     fn drop(&mut self) {
         for id in &self.new {
-            let _ = fs::remove_file(self.folder.chunk_path(*id));
+            let _ = self.disk.remove(&file_name(*id));
         }
     }
 }
@@ -146,7 +130,6 @@ fn temporary_index() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sparse::file_name;
 
     #[test]
     fn numbers_are_never_used_again() {

@@ -15,6 +15,7 @@ mod interop;
 mod invariants;
 mod memory;
 mod mutate;
+mod programs;
 mod venv;
 mod workspace;
 
@@ -35,6 +36,11 @@ const TASKS: &[Task] = &[
         name: "bench-peers",
         run: bench_peers::run,
         help: "speed and size against C-Blosc2 in one process [quick|full] [--only GROUP] [--python PATH]",
+    },
+    Task {
+        name: "bench-programs",
+        run: programs::run,
+        help: "whole programs on one file, in turns [bloscpack|frames] [--mib N] [--rounds N] [--folder DIR] [--python PATH]",
     },
     Task { name: "ci", run: invariants::run, help: "check the invariants of docs/architecture.md" },
     Task {
@@ -83,6 +89,6 @@ fn main() -> ExitCode {
 fn usage() {
     eprintln!("usage: cargo xtask TASK [OPTIONS]\n");
     for task in TASKS {
-        eprintln!("  {:<11} {}", task.name, task.help);
+        eprintln!("  {:<14} {}", task.name, task.help);
     }
 }

@@ -23,7 +23,7 @@
 //! | find rows, sum up | [`CTable::scan`] |
 //! | make and change | [`CArrayWriter`], [`CTableWriter`] |
 //! | see whether all can be read, read around damage | [`CArray::verify`], [`CArray::salvage_chunk`] |
-//! | put in order what a crash left | [`repair`](repair()) |
+//! | put in order what a crash left, make a damaged copy readable | [`repair`](repair()), [`rescue_in`] |
 //! | keep data elsewhere than in a directory | [`store::Store`] |
 //!
 //! ```
@@ -76,6 +76,7 @@ pub mod pickle;
 mod quantize;
 mod query;
 mod repair;
+mod rescue;
 pub mod store;
 mod team;
 
@@ -93,3 +94,4 @@ pub use open::{DataSet, Found, Walk, open, open_in, walk, walk_in};
 pub use params::{BrokenColumns, CParams, Cname, OpenOptions, Shuffle};
 pub use query::{Aggregate, Batch, BatchColumn, Batches, ExprError, Number, Scan};
 pub use repair::{Action, Repair, repair, repair_in};
+pub use rescue::rescue_in;

@@ -55,11 +55,41 @@ pub enum Repair {
         /// Its new name.
         to: String,
     },
+    /// Attributes that made no sense were given up, by [`rescue_in`](crate::rescue_in) only, as all that follow.
+    AttrsLost,
+    /// The list of columns made no sense; the directories there are were taken for columns.
+    Names {
+        /// Columns.
+        count: usize,
+    },
+    /// A column of which nothing can be read was taken from the list.
+    ColumnDropped {
+        /// Its name.
+        name: String,
+    },
+    /// A chunk that cannot be read was replaced by one of fill values.
+    Filled {
+        /// Its number.
+        nchunk: u64,
+        /// Rows in it.
+        rows: u64,
+    },
     /// What an interrupted change had begun was removed: it had not come to count.
     Removed {
         /// The file or directory.
         name: String,
     },
+}
+
+impl Repair {
+    /// Whether something that was there is gone for good.
+    #[must_use]
+    pub const fn is_loss(&self) -> bool {
+        matches!(
+            self,
+            Self::AttrsLost | Self::ColumnDropped { .. } | Self::Filled { .. } | Self::Trimmed { .. }
+        )
+    }
 }
 
 /// Repairs the array or table in a directory; what is in order is not touched.
@@ -301,6 +331,12 @@ impl fmt::Display for Action {
             Repair::Shortened { from, to } => write!(f, "{path}: {to} rows, not {from}"),
             Repair::Trimmed { from, to } => write!(f, "{path}: trimmed from {from} to {to} rows"),
             Repair::Renamed { to } => write!(f, "{path}: completed the renaming of {to:?}"),
+            Repair::AttrsLost => write!(f, "{path}: gave up attributes that make no sense"),
+            Repair::Names { count } => write!(f, "{path}: found {count} columns by their directories"),
+            Repair::ColumnDropped { name } => write!(f, "{path}: gave up column {name:?}"),
+            Repair::Filled { nchunk, rows } => {
+                write!(f, "{path}: filled chunk {nchunk}, {rows} rows, with the fill value")
+            }
             Repair::Removed { name } => write!(f, "{path}: removed the unfinished {name:?}"),
         }
     }

@@ -63,10 +63,19 @@ impl CArray {
     ///
     /// Only where the directory cannot be listed; what is wrong with the data stands in the report.
     pub fn verify(&self) -> Result<Report> {
+        self.verify_until(MAX_BAD)
+    }
+
+    /// The same, however many bad chunks there are.
+    pub(crate) fn verify_all(&self) -> Result<Report> {
+        self.verify_until(usize::MAX)
+    }
+
+    fn verify_until(&self, max_bad: usize) -> Result<Report> {
         let mut report = Report { notes: self.notes.clone(), ..Report::default() };
         report.other.extend(self.attrs().err());
         let mut next = 0;
-        while next < self.nchunks() && report.bad.len() < MAX_BAD {
+        while next < self.nchunks() && report.bad.len() < max_bad {
             let end = self.nchunks().min(next.saturating_add(BATCH));
             let mut slots: Vec<Slot> =
                 (next..end).map(|nchunk| Slot { nchunk, result: Ok((0, 0)) }).collect();

@@ -73,6 +73,9 @@ pub(crate) enum Command {
     /// Turn any format that is read into any that is written
     #[command(override_usage = convert::USAGE, after_long_help = convert::EXAMPLES)]
     Convert(Box<ConvertArgs>),
+    /// Save what can be saved of a damaged object into a new one
+    #[command(after_long_help = RESCUE_EXAMPLES)]
+    Rescue(RescueArgs),
     /// Show the bytes of a file with what they mean
     #[command(visible_alias = "hexdump", after_long_help = DUMP_EXAMPLES)]
     Dump(DumpArgs),
@@ -210,6 +213,40 @@ pub(crate) struct VerifyArgs {
     pub(crate) general: GeneralArgs,
 }
 
+/// Options of `rescue`.
+#[derive(Args, Debug)]
+pub(crate) struct RescueArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// The new file or directory
+    #[arg(short, long, value_name = "PATH", required_unless_present = "output_dir", help_heading = "Output")]
+    pub(crate) output: Option<std::path::PathBuf>,
+    /// Write all outputs into DIR
+    #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
+    pub(crate) output_dir: Option<std::path::PathBuf>,
+    /// Overwrite what is there
+    #[arg(short, long, help_heading = "Output")]
+    pub(crate) force: bool,
+    /// Do not wait for the disk before renaming the output into place
+    #[arg(long, help_heading = "Output")]
+    pub(crate) no_sync: bool,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+impl RescueArgs {
+    /// Where outputs go.
+    pub(crate) fn outputs(&self) -> OutputArgs {
+        OutputArgs {
+            output: self.output.clone(),
+            output_dir: self.output_dir.clone(),
+            force: self.force,
+            no_sync: self.no_sync,
+            ..OutputArgs::default()
+        }
+    }
+}
+
 /// Options of `dump`.
 #[derive(Args, Debug)]
 pub(crate) struct DumpArgs {
@@ -291,7 +328,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
 /// All commands and options, as clap sees them.
 pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
-    let all = ["decompress", "cat", "show", "info", "list", "verify", "dump"]
+    let all = ["decompress", "cat", "show", "info", "list", "verify", "rescue", "dump"]
         .iter()
         .fold(Cli::command(), |all, name| all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0'))));
     // Raw data has no frames to choose from.
@@ -357,6 +394,11 @@ Examples:
   b2 dump --header data.b2frame
   b2 dump --chunk 7 data.b2frame
   b2 dump --json data.b2frame | jq '.spans[] | select(.name == \"cbytes\")'";
+
+const RESCUE_EXAMPLES: &str = "\
+Examples:
+  b2 rescue prices.bcolz -o prices-fixed.bcolz
+  b2 rescue cut.blp -o saved.blp    the sound chunks of a Bloscpack file";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

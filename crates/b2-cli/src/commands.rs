@@ -11,5 +11,6 @@ pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod rescue;
 pub(crate) mod show;
 pub(crate) mod verify;

@@ -76,6 +76,15 @@ pub(crate) enum Error {
     /// What has no shape has one dimension.
     #[error("this is no array: --slice can be one index, or one range without a step")]
     OneSlice,
+    /// What is rescued is read again and again, and renamed into place.
+    #[error("only files and directories can be rescued, into files and directories")]
+    RescueWhole,
+    /// A format that nobody rescues.
+    #[error("only data sets of bcolz and Bloscpack files can be rescued")]
+    NoRescue,
+    /// Not a chunk is left.
+    #[error("no sound chunk and no header were found")]
+    NothingSaved,
     /// Options for tables, and none there.
     #[error("not a table: there are no rows to choose with --where and --skip, and no --columns")]
     NoTable,
@@ -308,12 +317,15 @@ impl Error {
             Self::Bcolz(error) => blame_code(error.blame()),
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Reported { code } => *code,
-            Self::NotBlosc { .. } | Self::PerhapsChunk { .. } | Self::PythonObjects => Code::Foreign,
+            Self::NotBlosc { .. } | Self::NoRescue | Self::PerhapsChunk { .. } | Self::PythonObjects => {
+                Code::Foreign
+            }
             Self::ReadBack { .. }
             | Self::ReadBackPipe
             | Self::WouldLose { .. }
             | Self::ArrayLen { .. }
             | Self::ArrayCut { .. }
+            | Self::NothingSaved
             | Self::Npy(_)
             | Self::MixedTypesize { .. } => Code::Data,
             Self::MaxOutput { .. }

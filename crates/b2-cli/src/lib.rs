@@ -102,6 +102,7 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::Info(args) => with(program, &args.general, |cx| commands::info::run(&args, cx)),
         Command::List(args) => with(program, &args.general, |cx| commands::list::run(&args, cx)),
         Command::Verify(args) => with(program, &args.general, |cx| commands::verify::run(&args, cx)),
+        Command::Rescue(args) => with(program, &args.general, |cx| commands::rescue::run(&args, cx)),
         Command::Show(args) => with(program, &args.general, |cx| commands::show::run(&args, cx)),
         Command::Convert(args) => with(program, &args.general, |cx| commands::convert::run(&args, cx)),
         Command::Dump(args) => with(program, &args.general, |cx| commands::dump::run(&args, cx)),

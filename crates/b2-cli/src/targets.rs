@@ -181,10 +181,10 @@ fn stem_of_bytes(_: &OsStr, _: &[&str]) -> Option<OsString> {
     None
 }
 
-/// Is this meant as a directory? It is one that is no sparse frame, or it ends like one.
+/// Is this meant as a directory? It is one that is no object by itself, or it ends like one.
 fn is_directory(path: &Path) -> bool {
     let looks_like_one = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
-    looks_like_one && !input::is_sparse_frame(path)
+    looks_like_one && !input::is_object(path)
 }
 
 /// Devices and pipes are written in place; everything else is a file for [`Staged`](crate::stage::Staged) to judge.

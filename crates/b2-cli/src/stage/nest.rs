@@ -38,7 +38,7 @@ impl Nest {
     /// When something is at `target` that must not be replaced, or nothing can be made beside it.
     pub(crate) fn create(target: &Path, options: StageOptions, unfinished: &Unfinished) -> Result<Self> {
         let target = match irregular(target) {
-            Ok(Some(FileKind::Directory)) if input::is_sparse_frame(target) => {
+            Ok(Some(FileKind::Directory)) if input::is_object(target) => {
                 if !options.force {
                     return Err(Error::Exists { path: target.to_owned() });
                 }

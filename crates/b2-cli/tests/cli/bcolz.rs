@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use blosc_testdata::fixture::path;
 
-use crate::session::{Dir, Run, snapshot};
+use crate::session::{Dir, Run, snapshot, walk};
 
 /// Copies of data sets of the original in a folder of its own.
 pub(crate) fn with(names: &[&str]) -> Dir {
@@ -420,4 +420,93 @@ fn text_of_strangers_does_not_move_the_cursor() {
         let run = dir.b2(line);
         assert!(!run.stdout.contains(&0x1b) && !run.stderr.contains('\x1b'), "{line}: {run:?}");
     }
+}
+
+#[test]
+fn rescue_saves_what_can_be_read_as_something_new() {
+    let dir = with(&["ct_torn_append", "ct_basic", "malformed/chunk_truncated", "malformed/storage_no_json"]);
+    snapshot!(dir.b2("rescue ct_torn_append -o fixed"), @"
+    exit 1
+    --- stdout
+    a: trimmed from 53 to 50 rows
+    fixed: 800 B of data, see above
+    --- stderr
+    ");
+    snapshot!(dir.b2("verify fixed"), @"
+    exit 0
+    --- stdout
+    fixed: OK (decoded; no checksums stored)
+    --- stderr
+    ");
+    snapshot!(dir.b2("rescue chunk_truncated -o fixed"), @"
+    exit 3
+    --- stdout
+    --- stderr
+    b2: fixed: file exists
+    hint: use -f to overwrite, or -o to choose another name
+    ");
+    snapshot!(dir.b2("rescue -f --json chunk_truncated -o fixed"), @r#"
+    exit 1
+    --- stdout
+    {"schema":"b2.rescue/1","path":"chunk_truncated","output":"fixed","complete":false,"nbytes":100,"filled":40,"actions":[".: filled chunk 1, 10 rows, with the fill value"]}
+    --- stderr
+    "#);
+    snapshot!(dir.b2("show fixed"), @"
+    exit 0
+    --- stdout
+    [ 1  2  3  4  5  6  7  8  9 10  0  0  0  0  0  0  0  0  0  0 21 22 23 24 25]
+    --- stderr
+    ");
+    snapshot!(dir.b2("rescue ct_basic -o whole"), @"
+    exit 0
+    --- stdout
+    whole: everything (1.4 KiB)
+    --- stderr
+    ");
+    snapshot!(dir.b2("rescue storage_no_json -o nothing"), @"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: storage_no_json: meta/storage: no JSON at byte 0: expected a value
+    ");
+    assert_eq!(
+        dir.names(),
+        ["chunk_truncated", "ct_basic", "ct_torn_append", "fixed", "storage_no_json", "whole"]
+    );
+    assert_eq!(dir.b2("cat whole").ok().stdout, dir.b2("cat ct_basic").ok().stdout);
+    assert!(dir.b2("info ct_torn_append").ok().text().contains("50 to 53 rows"));
+}
+
+#[test]
+fn rescue_takes_the_sound_chunks_of_a_bloscpack_file() {
+    let dir = Dir::new();
+    dir.write("w", walk(5000)).b2("compress -q -z 4K w -o w.blp").ok();
+    let mut blp = dir.read("w.blp");
+    let end = blp.len();
+    blp[end - 100] ^= 0xff;
+    dir.write("bad.blp", &blp);
+    snapshot!(dir.b2("rescue bad.blp -o saved.blp"), @"
+    exit 1
+    --- stdout
+    sound chunks: 4
+    lost chunks: 1; what was behind them has moved up
+    bytes 5070 to 6081 are no chunk
+    saved.blp: 16.0 KiB of data, see above
+    --- stderr
+    ");
+    assert_eq!(dir.b2("cat saved.blp").ok().stdout, dir.read("w")[..16384]);
+    snapshot!(dir.b2("rescue w.blp -o again.blp"), @"
+    exit 0
+    --- stdout
+    sound chunks: 5
+    again.blp: everything (19.5 KiB)
+    --- stderr
+    ");
+    dir.b2("compress -q w").ok();
+    snapshot!(dir.b2("rescue w.b2frame -o x"), @"
+    exit 4
+    --- stdout
+    --- stderr
+    b2: w.b2frame: only data sets of bcolz and Bloscpack files can be rescued
+    ");
 }

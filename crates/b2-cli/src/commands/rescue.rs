@@ -1,0 +1,116 @@
+//! `b2 rescue`: what can be saved of a damaged object, as a new one. What is damaged is only read.
+
+mod bcolz;
+mod blp;
+
+use core::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::{
+    args::RescueArgs,
+    context::Context,
+    error::{Doing, Error, Result},
+    exit::Code,
+    input::{self, Origin, Part},
+    stage::StageOptions,
+    targets::{Naming, Target, Targets},
+};
+
+/// What was saved of one input.
+#[derive(Serialize)]
+struct RescueReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    output: String,
+    /// Is everything there that there was?
+    complete: bool,
+    /// Bytes of data in the new object, and how many of them are fill values.
+    nbytes: u64,
+    filled: u64,
+    /// What was done.
+    actions: Vec<String>,
+}
+
+/// What a format has to tell.
+struct Saved {
+    complete: bool,
+    nbytes: u64,
+    filled: u64,
+    actions: Vec<String>,
+}
+
+/// Saves what can be saved of each input.
+pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
+    let inputs = input::find(&args.inputs, &input::is_ours);
+    let outputs = args.outputs();
+    match Targets::new(&outputs, inputs.len()) {
+        Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
+        Err(error) => cx.refuse(&error),
+    }
+}
+
+fn one(args: &RescueArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+    let Origin::File { path, part: Part::Whole } = origin else { return Err(Error::RescueWhole) };
+    let Target::File(target) = targets.next(origin, Naming::Add(""))? else { return Err(Error::RescueWhole) };
+    let options = StageOptions { force: args.force, sync: !args.no_sync };
+    let saved = if crate::bcolz::is_data_set(path) {
+        bcolz::run(cx, path, &target, options)?
+    } else if blp::begins_like_one(path)? {
+        blp::run(cx, path, &target, options)?
+    } else {
+        return Err(Error::NoRescue);
+    };
+    report(cx, origin, &target, saved)
+}
+
+fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<()> {
+    let (console, name) = (&cx.console, origin.name());
+    let Saved { complete, nbytes, filled, actions } = saved;
+    if console.json() {
+        let output = target.display().to_string();
+        let schema = "b2.rescue/1";
+        let path = &name;
+        console.document(&RescueReport { schema, path, output, complete, nbytes, filled, actions })?;
+    } else {
+        let mut text = String::new();
+        for action in &actions {
+            let _written = writeln!(text, "{action}");
+        }
+        let sizes = console.units().size(nbytes);
+        let share = match (complete, filled) {
+            (true, _) => format!("everything ({sizes})"),
+            (false, 0) => format!("{sizes} of data, see above"),
+            (false, _) => {
+                format!("{} of {sizes} are data, see above", percent(nbytes.saturating_sub(filled), nbytes))
+            }
+        };
+        let _written = writeln!(text, "{}: {share}", target.display());
+        console.print(&text)?;
+    }
+    if complete { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+}
+
+/// `99.73 %`, and never 100 of less than everything.
+fn percent(part: u64, whole: u64) -> String {
+    let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
+}
+
+/// The system refused to read the input.
+fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> Error + use<'_> {
+    Error::io_at(Doing::Read, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_never_rounded_up() {
+        assert_eq!(percent(99_999, 100_000), "99.99 %");
+        assert_eq!(percent(1, 3), "33.33 %");
+        assert_eq!(percent(0, 0), "0.00 %");
+    }
+}

@@ -1,0 +1,79 @@
+//! Data sets of bcolz: a copy of the directory, of which what cannot be read is repaired, filled or left out.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+    sync::Arc,
+};
+
+use bcolz_store::{CArray, DataSet, OpenOptions, Repair, store::DirStore};
+use blosc_chunk::Limits;
+
+use super::{Saved, unreadable};
+use crate::{
+    context::Context,
+    error::{Doing, Error, Result},
+    stage::{Nest, StageOptions},
+};
+
+/// Saves what can be saved of `root` as `target`.
+pub(super) fn run(cx: &Context, root: &Path, target: &Path, options: StageOptions) -> Result<Saved> {
+    let nest = Nest::create(target, options, &cx.unfinished)?;
+    copy(root, nest.path(), MAX_DEPTH, options)?;
+    let limits = Limits::none().max_nbytes(cx.memory() / 2);
+    let read = OpenOptions::default().dparams(cx.dparams().limits(limits)).max_memory(cx.memory() / 2);
+    let store = Arc::new(DirStore::new(nest.path()));
+    let actions = bcolz_store::rescue_in(store.clone(), "", &read)?;
+    let set = bcolz_store::open_in(store, "", &read)?;
+    let filled = actions.iter().fold(0u64, |sum, action| match action.what {
+        Repair::Filled { rows, .. } => sum.saturating_add(rows.saturating_mul(rowsize(&set, &action.path))),
+        _ => sum,
+    });
+    let nbytes = match &set {
+        DataSet::CArray(array) => array.nbytes(),
+        DataSet::CTable(table) => table.nbytes(),
+    };
+    nest.commit(None)?;
+    Ok(Saved {
+        complete: !actions.iter().any(|action| action.what.is_loss()),
+        nbytes,
+        filled,
+        actions: actions.iter().map(ToString::to_string).collect(),
+    })
+}
+
+/// Bytes of a row of the array at `path` of the data set.
+fn rowsize(set: &DataSet, path: &str) -> u64 {
+    let of = |array: &CArray| if array.is_object() { 0 } else { array.rowsize() as u64 };
+    match set {
+        DataSet::CArray(array) => of(array),
+        DataSet::CTable(table) => table.column(path).map_or(0, of),
+    }
+}
+
+/// Copies the ordinary files below a directory; links and devices stay where they are.
+fn copy(from: &Path, to: &Path, depth: usize, options: StageOptions) -> Result<()> {
+    fs::create_dir(to).map_err(Error::io_at(Doing::Create, to))?;
+    for entry in fs::read_dir(from).map_err(unreadable(from))? {
+        let entry = entry.map_err(unreadable(from))?;
+        let (source, copied) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(unreadable(&source))?;
+        if kind.is_dir() && depth > 0 {
+            copy(&source, &copied, depth - 1, options)?;
+        } else if kind.is_file() {
+            copy_file(&source, &copied, options)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_file(from: &Path, to: &Path, options: StageOptions) -> Result<()> {
+    let mut source = File::open(from).map_err(unreadable(from))?;
+    let mut copied = File::create(to).map_err(Error::io_at(Doing::Create, to))?;
+    io::copy(&mut source, &mut copied).map_err(Error::io_at(Doing::Write, to))?;
+    if options.sync { copied.sync_all().map_err(Error::io_at(Doing::Sync, to)) } else { Ok(()) }
+}
+
+/// Directories of a table, of a column, and of its chunks.
+const MAX_DEPTH: usize = 3;

@@ -1,0 +1,46 @@
+//! Bloscpack files: the chunks that are sound, in a new file; zeros for those whose number and size are known.
+
+use std::{fs::File, io::Read, path::Path};
+
+use blosc_chunk::Limits;
+use blosc_io::FileStore;
+
+use super::{Saved, unreadable};
+use crate::{
+    context::Context,
+    error::{Doing, Error, Result},
+    stage::{StageOptions, Staged},
+};
+
+/// Does the file begin as Bloscpack files do?
+pub(super) fn begins_like_one(path: &Path) -> Result<bool> {
+    let mut head = Vec::new();
+    let file = File::open(path).map_err(Error::io(Doing::Open))?;
+    file.take(4).read_to_end(&mut head).map_err(unreadable(path))?;
+    Ok(head == b"blpk")
+}
+
+/// Saves what can be saved of `path` as `target`.
+pub(super) fn run(cx: &Context, path: &Path, target: &Path, options: StageOptions) -> Result<Saved> {
+    let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    let limits = Limits::none().max_nbytes(cx.memory() / 2);
+    let found = bloscpack::rescue_with(&store, &cx.dparams().limits(limits))?;
+    if found.header.is_none() && found.chunks.is_empty() {
+        return Err(Error::NothingSaved);
+    }
+    let staged = Staged::create(target, options, &cx.unfinished)?;
+    found.write_blp(&store, staged.handle()?)?;
+    staged.commit(None)?;
+    let nbytes = found.chunks.iter().fold(0u64, |sum, chunk| sum.saturating_add(chunk.nbytes));
+    let mut actions = vec![format!("sound chunks: {}", found.chunks.len())];
+    if let Some(announced) = found.header.and_then(|header| header.nchunks()) {
+        let lost = announced.saturating_sub(found.chunks.len() as u64);
+        if lost > 0 {
+            actions.push(format!("lost chunks: {lost}; what was behind them has moved up"));
+        }
+    }
+    actions.extend(
+        found.lost.iter().map(|range| format!("bytes {} to {} are no chunk", range.start, range.end)),
+    );
+    Ok(Saved { complete: found.is_complete(), nbytes, filled: 0, actions })
+}

@@ -3,7 +3,10 @@
 //! The file has the items in C or Fortran order; a box is handed out in C order.
 
 use core::ops::Range;
-use std::io::{self, Read};
+use std::{
+    io::{self, Read},
+    sync::Arc,
+};
 
 use b2frame::{Pick, Selection};
 use blosc_io::ReadAt;
@@ -94,8 +97,9 @@ pub(crate) enum Source {
 }
 
 /// An array in a file.
+#[derive(Clone)]
 pub(crate) struct Stored {
-    pub(crate) store: Box<dyn ReadAt>,
+    pub(crate) store: Arc<dyn ReadAt>,
     /// Where the items begin (bytes).
     pub(crate) start: u64,
     pub(crate) shape: Vec<u64>,
@@ -233,7 +237,7 @@ mod tests {
         }
         let bytes: Vec<u8> =
             [9].into_iter().chain(items.iter().flat_map(|item| item.to_le_bytes())).collect();
-        let store = Box::new(MemStore::new(bytes));
+        let store = Arc::new(MemStore::new(bytes));
         Stored { store, start: 1, shape: shape.to_vec(), itemsize: 2, fortran_order }
     }
 

@@ -195,6 +195,12 @@ pub(crate) enum Error {
     /// The format has nothing that these readers know.
     #[error("a .{format} file is not for readers of {target}")]
     FormatForTarget { format: &'static str, target: blosc_chunk::Target },
+    /// Nothing is compressed there.
+    #[error("a .{format} file holds data as they are, so that there is nothing to choose")]
+    NotCompressed { format: &'static str },
+    /// The input does not say what its items are.
+    #[error("not an array, and nothing tells what its items are")]
+    NoLayout,
     /// Only arrays have shapes.
     #[error("--chunks and --blocks are for arrays")]
     ShapesForArrays,
@@ -385,6 +391,7 @@ impl Error {
             Self::Sequence => "name one as FILE#N, or use `b2 cat FILE | b2 c -o OUT` for all",
             Self::SparseStream => "use -o to name a directory",
             Self::LossyConvert { .. } => "use `b2 cat` and `b2 compress --lossy`",
+            Self::NoLayout => "use --dtype, and --shape for more than one dimension",
             Self::ShapesForArrays => "use -z and --block-size",
             Self::Lossy { .. } => "use --lossy if this is meant",
             Self::LossyVerify => "leave out --verify and --rm",

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use b2frame::{FrameType, SChunk};
+use b2frame::{FrameType, NdMeta, SChunk};
+use blosc_dtype::Dtype;
 
-use crate::{bcolz::Bcolz, blp::Blp, chunk::BareChunk};
+use crate::{bcolz::Bcolz, blp::Blp, chunk::BareChunk, error::Result, npy::NpyError};
 
 /// One thing with content.
 pub(crate) enum Object {
@@ -57,4 +58,15 @@ pub(crate) fn frame_bytes(schunk: &SChunk) -> u64 {
 /// Is it a directory?
 pub(crate) fn is_sparse(schunk: &SChunk) -> bool {
     schunk.header().frame_type() == FrameType::Sparse
+}
+
+/// The type of the items of an array. What the array says counts only if it fits their size; else they are bytes.
+///
+/// # Errors
+///
+/// When items cannot have that size.
+pub(crate) fn item_type(meta: &NdMeta, typesize: u32) -> Result<Dtype> {
+    let said = Dtype::parse(&meta.dtype_text(typesize)).ok();
+    let said = said.filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
+    Ok(said.map_or_else(|| Dtype::parse(&format!("|V{typesize}")), Ok).map_err(NpyError::Dtype)?)
 }

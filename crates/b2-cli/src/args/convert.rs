@@ -1,12 +1,15 @@
 //! Options of `convert`.
 
 use blosc_chunk::{Pipeline, Target};
+use blosc_dtype::Dtype;
 use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
 use super::{
     GeneralArgs, InputArgs, LimitArgs, OutputArgs,
-    compress::{CodecChoice, Shape, parse_checksum, parse_codec, parse_filter, parse_shape, parse_target},
+    compress::{
+        CodecChoice, Shape, parse_checksum, parse_codec, parse_dtype, parse_filter, parse_shape, parse_target,
+    },
     level::LevelArgs,
 };
 use crate::size::ByteSize;
@@ -19,6 +22,12 @@ pub(crate) struct ConvertArgs {
     /// Format of the output [default: by its name]
     #[arg(long, value_name = "FMT", help_heading = "Output")]
     pub(crate) format: Option<ConvertedFormat>,
+    /// Type of the items, as NumPy writes it, of an input that does not say; raw data are read with it only
+    #[arg(long, value_name = "TYPE", value_parser = parse_dtype, help_heading = "Arrays")]
+    pub(crate) dtype: Option<Dtype>,
+    /// Items per dimension of an input that does not say, in C order [default: one dimension]
+    #[arg(long, value_name = "N,N,...", value_parser = parse_shape, requires = "dtype", help_heading = "Arrays")]
+    pub(crate) shape: Option<Shape>,
     #[command(flatten)]
     pub(crate) anew: AnewArgs,
     #[command(flatten)]
@@ -66,14 +75,13 @@ pub(crate) struct AnewArgs {
 }
 
 impl AnewArgs {
-    /// Was anything said that chunks, as they are, may not be?
+    /// Was anything said that chunks, as they are, may not be? A target may be reached with another header.
     pub(crate) fn is_wanted(&self) -> bool {
         self.level.given
             || self.codec.is_some()
             || self.filter.is_some()
             || self.chunk_size.is_some()
             || self.block_size.is_some()
-            || self.target.is_some()
             || self.chunks.is_some()
             || self.blocks.is_some()
     }
@@ -86,8 +94,16 @@ pub(crate) enum ConvertedFormat {
     B2frame,
     /// A sparse Blosc2 frame, which is a directory.
     Sframe,
+    /// An n-dimensional array in a contiguous frame.
+    B2nd,
     /// A Bloscpack file.
     Blp,
+    /// An array as NumPy keeps it.
+    Npy,
+    /// One chunk and nothing else, as Zarr stores them.
+    Chunk,
+    /// The bytes of the items, arrays in C order.
+    Raw,
 }
 
 impl ConvertedFormat {
@@ -96,7 +112,11 @@ impl ConvertedFormat {
         match self {
             Self::B2frame => ".b2frame",
             Self::Sframe => ".sframe",
+            Self::B2nd => ".b2nd",
             Self::Blp => ".blp",
+            Self::Npy => ".npy",
+            Self::Chunk => ".chunk",
+            Self::Raw => ".raw",
         }
     }
 
@@ -116,4 +136,6 @@ Examples:
   b2 convert old.b2frame new.b2frame  a frame of the 2.0.0 betas becomes one of today
   b2 convert --format sframe data.b2frame  writes the directory data.sframe
   b2 convert -C zstd -9 data.b2frame small.b2frame
+  b2 convert field.b2nd field.npy
+  b2 convert --dtype f4 --shape 30,1461 temperature.f32 years.b2nd
   b2 convert --format b2frame --output-dir frames *.blp";

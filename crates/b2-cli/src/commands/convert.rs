@@ -10,31 +10,38 @@
 //! content. Output grows in a folder of its own ([`Nest`]), since some of it is a folder.
 
 mod anew;
+mod array;
 mod blp;
+mod chunk;
 mod frame;
 mod metadata;
 mod pull;
+mod raw;
 mod source;
 
 use std::{
     fs::{self, File, Metadata as FileMetadata},
-    io::Read,
+    io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Instant,
 };
 
+use blosc_io::{FileStore, ReadAt as _};
 use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
     args::{ConvertArgs, InputArgs, OutputArgs, convert::ConvertedFormat},
-    compare::Digest,
+    boxes::Stored,
+    compare::{Digest, Digesting},
     content::Guard,
     context::Context,
     data,
     error::{Doing, Error, Result},
     exit::Code,
     input::{self, Origin},
+    npy::NpyHeader,
     objects::Objects,
     progress::Progress,
     sink::Sink,
@@ -43,7 +50,7 @@ use crate::{
     targets::{Naming, Target, Targets},
 };
 
-use source::Source;
+use source::{Items, Source};
 
 /// What became of one input.
 #[derive(Debug, Serialize)]
@@ -127,6 +134,9 @@ fn one(
 
 /// The one thing that the input holds.
 fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
+    if let Some(items) = plain(args, origin)? {
+        return Ok(Source::Items(items));
+    }
     let mut objects = Objects::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     Guard::new(args.limits).admit(&object)?;
@@ -137,8 +147,52 @@ fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
         let text = format!("{} bytes behind the last frame are no frame", objects.trailing());
         cx.console.warning(&origin.name(), &text);
     }
-    Ok(Source::new(object))
+    Ok(Source::Object(object))
 }
+
+/// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was given.
+fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
+    let Origin::File { path, part: input::Part::Whole } = origin else { return Ok(None) };
+    if path.is_dir() || input::is_ours(path) {
+        return Ok(None);
+    }
+    let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    let (file_len, head) = (store.len().map_err(Error::io(Doing::Open))?, head(&store)?);
+    let header = match &args.dtype {
+        _ if head.starts_with(b"\x93NUMPY") => NpyHeader::parse(&head)?,
+        Some(dtype) => {
+            let itemsize = (dtype.itemsize() as u64).max(1);
+            let shape =
+                args.shape.as_ref().map_or_else(|| vec![file_len / itemsize], |shape| shape.0.clone());
+            NpyHeader { dtype: dtype.clone(), fortran_order: false, shape, len: 0 }
+        }
+        None => return Ok(None),
+    };
+    let found = file_len.saturating_sub(header.len as u64);
+    let expected = header.nbytes().unwrap_or(u64::MAX);
+    if expected != found {
+        return Err(Error::ArrayLen { expected, found });
+    }
+    let stored = Stored {
+        store: Arc::new(store),
+        start: header.len as u64,
+        fortran_order: header.fortran_order && header.shape.len() > 1,
+        shape: header.shape,
+        itemsize: header.dtype.itemsize() as u64,
+    };
+    Ok(Some(Items { stored, dtype: header.dtype, file_len }))
+}
+
+/// The first bytes of a file.
+fn head(store: &FileStore) -> Result<Vec<u8>> {
+    let len = store.len().map_err(Error::io(Doing::Open))?;
+    let mut head = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(NPY_HEAD)];
+    store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
+    Ok(head)
+}
+
+/// Bytes in which the header of a `.npy` file should be.
+const NPY_HEAD: usize = 256 << 10;
 
 /// One input on its way.
 struct Work<'a> {
@@ -212,32 +266,53 @@ impl Work<'_> {
     fn write(&self, nest: &Nest) -> Result<Done> {
         let done = match self.format {
             ConvertedFormat::B2frame | ConvertedFormat::Sframe => self.frame(nest.path()),
+            ConvertedFormat::B2nd => self.array(nest.path()),
             ConvertedFormat::Blp => self.blp(nest.path()),
+            ConvertedFormat::Npy => self.npy(nest.path()),
+            ConvertedFormat::Chunk => self.chunk(nest.path()),
+            ConvertedFormat::Raw => self.raw(nest.path()),
         };
         let done = done.map_err(|error| at(error, nest.target()))?;
         let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
         for what in &done.left_out {
-            let text = format!("{what} has no place in a .{} file", self.format.name());
-            self.cx.console.warning(&self.origin.name(), &text);
+            // Nobody expects more of raw data.
+            if self.format != ConvertedFormat::Raw || what != frame::ARRAY {
+                let text = format!("no place for {what} in a .{} file", self.format.name());
+                self.cx.console.warning(&self.origin.name(), &text);
+            }
         }
         Ok(Done { stored, ..done })
     }
 
     /// Compares the content of what was written with that of the input.
     fn read_back(&self, path: &Path) -> Result<()> {
-        let options = self.cx.read_options();
-        let origin = Origin::File { path: path.to_owned(), part: input::Part::Whole };
-        let object = Objects::open(&origin, self.cx.dparams())?.next()?.ok_or(Error::ReadBackPipe)?;
-        let (mut expected, mut found) = (Digest::default(), Digest::default());
-        self.source.stream(&options, &mut |bytes| {
-            expected.update(bytes);
+        let found = match self.format {
+            ConvertedFormat::Raw => digest_of_file(path, 0)?,
+            ConvertedFormat::Npy => {
+                let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+                digest_of_file(path, NpyHeader::parse(&head(&store)?)?.len as u64)?
+            }
+            _ => {
+                let origin = Origin::File { path: path.to_owned(), part: input::Part::Whole };
+                let object = Objects::open(&origin, self.cx.dparams())?.next()?;
+                self.digest(&Source::Object(object.ok_or(Error::ReadBackPipe)?))?
+            }
+        };
+        if found == self.digest(&self.source)? { Ok(()) } else { Err(Error::ReadBackPipe) }
+    }
+
+    /// The digest of the items of a source in the order in which the output has them.
+    fn digest(&self, source: &Source) -> Result<Digest> {
+        let (options, mut digest) = (self.cx.read_options(), Digest::default());
+        let mut sink = |bytes: &[u8]| {
+            digest.update(bytes);
             Ok(())
-        })?;
-        Source::new(object).stream(&options, &mut |bytes| {
-            found.update(bytes);
-            Ok(())
-        })?;
-        if found == expected { Ok(()) } else { Err(Error::ReadBackPipe) }
+        };
+        match self.format {
+            ConvertedFormat::B2frame | ConvertedFormat::Sframe => source.stream(&options, &mut sink)?,
+            _ => source.in_c_order(&options, self.cx.memory() / 4, &mut sink)?,
+        }
+        Ok(digest)
     }
 
     /// What has no place in the output would be gone with the input.
@@ -264,7 +339,7 @@ impl Work<'_> {
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
         let output = output.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-        let (nbytes, from) = (self.source.nbytes()?, self.source.name()?);
+        let (nbytes, from) = (self.source.nbytes()?, self.source.name());
         let &Done { moved, recompressed, stored, .. } = done;
         if console.json() && output != "-" {
             return console.document(&ConvertReport {
@@ -285,25 +360,36 @@ impl Work<'_> {
         let sizes = format!("{} -> {}", units.size(self.source.stored()), units.size(stored));
         let speed = size::speed(units, nbytes, elapsed);
         let output = if output == "-" { "stdout" } else { &output };
-        console.note(&format!("{name} -> {output}   {sizes}   {}{speed}", chunks(moved, recompressed)));
+        let chunks = chunks(moved, recompressed);
+        console.note(&format!("{name} -> {output}   {sizes}{chunks}{speed}"));
         Ok(())
     }
 }
 
-/// `3 chunks moved, 1 recompressed`.
+/// `   3 chunks moved, 1 recompressed`; nothing of data that are not in chunks.
 fn chunks(moved: u64, recompressed: u64) -> String {
     let plural = |n: u64| if n == 1 { "chunk" } else { "chunks" };
     match (moved, recompressed) {
-        (moved, 0) => format!("{} {} moved", size::count(moved), plural(moved)),
-        (0, anew) => format!("{} {} recompressed", size::count(anew), plural(anew)),
+        (0, 0) => String::new(),
+        (moved, 0) => format!("   {} {} moved", size::count(moved), plural(moved)),
+        (0, anew) => format!("   {} {} recompressed", size::count(anew), plural(anew)),
         (moved, anew) => {
-            format!("{} {} moved, {} recompressed", size::count(moved), plural(moved), size::count(anew))
+            format!("   {} {} moved, {} recompressed", size::count(moved), plural(moved), size::count(anew))
         }
     }
 }
 
+/// The digest of a file from a position on.
+fn digest_of_file(path: &Path, start: u64) -> Result<Digest> {
+    let mut file = File::open(path).map_err(Error::io(Doing::Read))?;
+    file.seek(SeekFrom::Start(start)).map_err(Error::io(Doing::Read))?;
+    let mut digesting = Digesting::new(file, true);
+    io::copy(&mut digesting, &mut io::sink()).map_err(Error::io(Doing::Read))?;
+    Ok(digesting.take_digest())
+}
+
 /// Removes a sparse frame, but nothing that somebody else has put there.
-fn remove_sparse(path: &Path) -> std::io::Result<()> {
+fn remove_sparse(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default();
@@ -316,7 +402,7 @@ fn remove_sparse(path: &Path) -> std::io::Result<()> {
 }
 
 /// Bytes of a file, or of the files in a folder.
-fn bytes_of(path: &Path) -> std::io::Result<u64> {
+fn bytes_of(path: &Path) -> io::Result<u64> {
     if !path.is_dir() {
         return Ok(fs::metadata(path)?.len());
     }

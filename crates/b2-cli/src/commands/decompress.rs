@@ -7,7 +7,6 @@ use std::{
     time::Instant,
 };
 
-use blosc_dtype::Dtype;
 use serde::Serialize;
 
 use crate::{
@@ -20,8 +19,8 @@ use crate::{
     error::{Doing, Error, Result},
     exit::Code,
     input::{self, Origin, Part},
-    npy::{NpyError, NpyHeader},
-    object::Object,
+    npy::NpyHeader,
+    object::{Object, item_type},
     objects::Objects,
     progress::Progress,
     sink::Sink,
@@ -151,12 +150,8 @@ fn npy_header(object: &Object) -> Result<Vec<u8>> {
     };
     let meta = schunk.nd_meta()?.ok_or(Error::NotAnArray)?;
     let typesize = schunk.header().typesize().get();
-    let text = meta.dtype_text(typesize);
-    let raw = || format!("|V{typesize}");
-    // What the array says of its items counts only if it fits their size.
-    let dtype = Dtype::parse(&text).ok().filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
-    let dtype = dtype.map_or_else(|| Dtype::parse(&raw()), Ok).map_err(NpyError::Dtype)?;
-    NpyHeader::encode(&dtype, meta.shape()).ok_or(Error::NoDescr { dtype: text.into_owned() })
+    let dtype = item_type(&meta, typesize)?;
+    NpyHeader::encode(&dtype, meta.shape()).ok_or(Error::NoDescr { dtype: dtype.to_string() })
 }
 
 #[derive(Clone, Copy, Debug, Default)]

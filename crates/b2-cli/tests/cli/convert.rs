@@ -76,6 +76,153 @@ fn chunks_and_metadata_go_to_bloscpack_and_back() {
     assert!(dir.b2("cat y.sframe").ok().stdout == dir.read("x.i32"));
 }
 
+/// A `.npy` file of 400 x 50 items, and the same in Fortran order.
+fn with_arrays() -> Dir {
+    let dir = Dir::new();
+    let items: Vec<[u8; 4]> = walk(20_000).chunks(4).map(|item| item.try_into().unwrap()).collect();
+    let header = |order: &str| {
+        let text = format!("{{'descr': '<i4', 'fortran_order': {order}, 'shape': (400, 50), }}");
+        [b"\x93NUMPY\x01\0\x76\0".as_slice(), format!("{text:<117}\n").as_bytes()].concat()
+    };
+    let turned = (0..50).flat_map(|column| items.iter().skip(column).step_by(50));
+    dir.write("c.npy", [header("False"), items.concat()].concat());
+    dir.write("f.npy", [header("True"), turned.flatten().copied().collect()].concat());
+    dir
+}
+
+#[test]
+fn arrays_go_through_every_format_of_arrays() {
+    let dir = with_arrays();
+    let npy = dir.b2("convert -c --format npy c.npy").ok().stdout;
+    for first in ["c.npy", "f.npy"] {
+        let mut input = first.to_owned();
+        for output in ["a.b2nd", "a.blp", "b.b2nd", "b.sframe", "c.b2nd", "b.blp", "c.b2frame", "c.blp"] {
+            dir.b2(&format!("convert -qf --verify {input} {output}")).ok();
+            let found = dir.b2(&format!("convert -qc --format npy {output}")).ok().stdout;
+            assert!(found == npy, "{first} {input} {output}");
+            input = output.to_owned();
+        }
+        let raw = dir.b2(&format!("convert -qc --format raw {first}")).ok().stdout;
+        assert!(npy.ends_with(&raw) && raw.len() == 80_000);
+        // In Fortran order to Bloscpack as it is, in C order from there.
+        dir.b2(&format!("convert -qf --verify {first} d.blp")).ok();
+        for output in ["d.b2nd", "d.npy"] {
+            dir.b2(&format!("convert -qf --verify d.blp {output}")).ok();
+        }
+        assert!(dir.read("d.npy") == npy);
+        assert!(dir.b2("convert -qc --format npy d.b2nd").ok().stdout == npy);
+    }
+    dir.b2("convert -q --chunks 100,50 --blocks 10,50 c.npy e.b2nd").ok();
+    let shapes = ["chunkshape", "blockshape"].map(|key| info(&dir, "e.b2nd")[key].clone());
+    assert_eq!(shapes, [json!([100, 50]), json!([10, 50])]);
+    // Rows lie alike in both.
+    snapshot!(dir.b2("convert e.b2nd e.blp"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    e.b2nd -> e.blp   22.5 KiB -> 21.7 KiB   4 chunks recompressed
+    ");
+    snapshot!(dir.b2("convert e.blp f.b2nd"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    e.blp -> f.b2nd   21.7 KiB -> 20.9 KiB   4 chunks moved
+    ");
+    assert!(dir.b2("convert -c --format npy f.b2nd").ok().stdout == npy);
+}
+
+#[test]
+fn whole_rows_are_moved_between_arrays_and_bloscpack() {
+    let dir = Dir::new();
+    // No runs within: blocks of noise and of small steps.
+    let noise: Vec<u8> =
+        (0..400_000u32).flat_map(|i| (i.wrapping_mul(2_654_435_769) >> 12).to_le_bytes()).collect();
+    dir.write("x.raw", &noise);
+    for (shape, rows) in [("400000", 1), ("4000,100", 100)] {
+        dir.b2(&format!(
+            "c -qf --dtype u4 --shape {shape} -C lz4 --filter none --format b2nd x.raw -o x.b2nd"
+        ))
+        .ok();
+        let chunks =
+            if rows == 1 { "--chunks 65000 --blocks 13000" } else { "--chunks 650,100 --blocks 130,100" };
+        dir.b2(&format!("convert -qf {chunks} x.b2nd y.b2nd")).ok();
+        for line in ["convert --json -f --verify y.b2nd y.blp", "convert --json -f --verify y.blp z.b2nd"] {
+            let report = report(&dir.b2(line).ok());
+            // The last chunk is cut in one, and filled up in the other.
+            assert_eq!((&report["moved"], &report["recompressed"]), (&json!(6), &json!(1)), "{shape} {line}");
+        }
+        assert!(dir.b2("cat z.b2nd").ok().stdout == noise);
+        assert_eq!(info(&dir, "z.b2nd")["chunkshape"], info(&dir, "y.b2nd")["chunkshape"]);
+    }
+}
+
+#[test]
+fn data_without_a_type_get_one_from_the_options() {
+    let dir = with_frame();
+    snapshot!(dir.b2("convert x.b2frame y.npy"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: x.b2frame: not an array, and nothing tells what its items are
+    hint: use --dtype, and --shape for more than one dimension
+    ");
+    snapshot!(dir.b2("convert --dtype i4 --shape 7,7 x.b2frame y.npy"), @r"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: x.b2frame: the array has 196 bytes, the file has 160000 for it
+    ");
+    dir.b2("convert -q --dtype i4 --shape 200,200 x.b2frame y.npy").ok();
+    dir.b2("convert --verify --dtype i4 x.i32 z.b2nd").ok();
+    dir.b2("convert --verify --dtype i4 --shape 200,200 x.b2frame w.b2nd").ok();
+    assert_eq!(info(&dir, "z.b2nd")["shape"], json!([40_000]));
+    assert_eq!(info(&dir, "w.b2nd")["vlmetalayers"], json!({"log": [1, "b"]}));
+    assert!(dir.read("y.npy").ends_with(&dir.read("x.i32")));
+    assert!(dir.b2("cat w.b2nd").ok().stdout == dir.read("x.i32"));
+}
+
+#[test]
+fn one_chunk_is_moved_or_made() {
+    let dir = with_frame();
+    snapshot!(dir.b2("convert x.b2frame x.chunk"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    b2: x.b2frame: warning: no place for the metalayer `unit` in a .chunk file
+    b2: x.b2frame: warning: no place for the metalayer `log` in a .chunk file
+    x.b2frame -> x.chunk   41.3 KiB -> 40.9 KiB   1 chunk recompressed
+    ");
+    snapshot!(dir.b2("convert x.chunk y.b2frame"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    x.chunk -> y.b2frame   40.9 KiB -> 41.1 KiB   1 chunk moved
+    ");
+    snapshot!(dir.b2("convert -C lz4 --target blosc-1.11 x.chunk y.chunk"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    x.chunk -> y.chunk   40.9 KiB -> 43.1 KiB   1 chunk recompressed
+    ");
+    snapshot!(dir.b2("convert --target blosc2-2.0 y.chunk z.chunk"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    y.chunk -> z.chunk   43.1 KiB -> 43.1 KiB   1 chunk moved
+    ");
+    snapshot!(dir.b2("convert y.chunk z.blp"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    y.chunk -> z.blp   43.1 KiB -> 43.2 KiB   1 chunk moved
+    ");
+    for name in ["x.chunk", "y.b2frame", "y.chunk", "z.chunk", "z.blp"] {
+        assert!(dir.b2(&format!("cat {name}")).ok().stdout == dir.read("x.i32"), "{name}");
+    }
+    assert_eq!(info(&dir, "y.chunk")["format_version"], json!(2));
+    assert_eq!(info(&dir, "z.chunk")["format_version"], json!(5));
+}
+
 #[test]
 fn options_compress_anew() {
     let dir = with_frame();
@@ -203,6 +350,12 @@ fn what_makes_no_sense_is_refused() {
     --- stderr
     b2: x.b2frame: a sparse frame is a directory, which standard output cannot take
     hint: use -o to name a directory
+    ");
+    snapshot!(dir.b2("convert -9 x.b2frame y.raw"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a .raw file holds data as they are, so that there is nothing to choose
     ");
     snapshot!(dir.b2("convert x.i32 y.b2frame"), @r"
     exit 4

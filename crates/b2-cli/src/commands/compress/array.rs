@@ -169,7 +169,7 @@ impl Work<'_> {
     /// The items in the input, which is a file.
     fn stored(&self, layout: &NpyHeader) -> Result<Source> {
         let path = self.origin.path().ok_or(Error::NoArray)?;
-        let store = Box::new(FileStore::open(path).map_err(Error::io(Doing::Open))?);
+        let store = Arc::new(FileStore::open(path).map_err(Error::io(Doing::Open))?);
         Ok(Source::File(Stored {
             store,
             start: layout.len as u64,

@@ -6,7 +6,6 @@ use super::Work;
 use crate::{
     args::{ConvertArgs, convert::ConvertedFormat},
     error::{Error, Result},
-    object::Object,
 };
 
 /// What makes no sense for any input.
@@ -19,8 +18,15 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     if let Some(filter) = lossy {
         return Err(Error::LossyConvert { filter: filter.to_string() });
     }
+    let holds_data = matches!(format, ConvertedFormat::Raw | ConvertedFormat::Npy);
+    if holds_data && (args.anew.is_wanted() || args.anew.target.is_some()) {
+        return Err(Error::NotCompressed { format: format.name() });
+    }
+    if format == ConvertedFormat::Chunk && args.anew.chunk_size.is_some() {
+        return Err(Error::OneChunk);
+    }
     match args.anew.target {
-        Some(target) if (target < Reader::Blosc2_0) != is_blp => {
+        Some(target) if format != ConvertedFormat::Chunk && (target < Reader::Blosc2_0) != is_blp => {
             Err(Error::FormatForTarget { format: format.name(), target })
         }
         _ => Ok(()),
@@ -28,6 +34,11 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
 }
 
 impl Work<'_> {
+    /// Must chunks be looked at, or made, that could be copied otherwise?
+    pub(super) fn is_anew(&self) -> bool {
+        self.args.anew.is_wanted() || self.args.anew.target.is_some()
+    }
+
     /// The parameters of the input, as far as the output can have them, with those that were asked for.
     pub(super) fn cparams(&self) -> Result<CParams> {
         let anew = &self.args.anew;
@@ -57,7 +68,7 @@ impl Work<'_> {
 
     /// How the input is compressed.
     fn old(&self) -> Result<CParams> {
-        if let Object::Frame(schunk) = &self.source.object {
+        if let Some(schunk) = self.source.frame() {
             return Ok(schunk.cparams());
         }
         let plain = CParams::default().codec(CodecId::ZSTD);

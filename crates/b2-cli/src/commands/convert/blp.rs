@@ -4,26 +4,26 @@ use std::{fs::File, io::Write, path::Path};
 
 use b2frame::NdMeta;
 use blosc_chunk::{Encoder, Target as Reader, transcode_header};
-use blosc_dtype::Dtype;
 use bloscpack::{
     RepackOptions, WriteOptions, Writer,
     numpy::{ArrayInfo, Order},
     repack,
 };
 
-use super::{Done, Work, frame::CHUNK, source::Packed};
-use crate::{
-    error::{Doing, Error, Result},
-    object::Object,
+use super::{
+    Done, Work,
+    frame::CHUNK,
+    source::{Layout, Packed},
 };
+use crate::error::{Doing, Error, Result};
 
 impl Work<'_> {
     /// Writes a Bloscpack file to `path`.
     pub(super) fn blp(&self, path: &Path) -> Result<Done> {
         self.check_no_shapes()?;
         let file = File::create_new(path).map_err(Error::io(Doing::Create))?;
-        match &self.source.object {
-            Object::Blp(blp) if !self.args.anew.is_wanted() => {
+        match self.source.blp() {
+            Some(blp) if !self.is_anew() => {
                 let options = RepackOptions::default().checksum(self.args.checksum);
                 repack(&blp.file, file, &options)?;
                 Ok(Done { moved: blp.file.nchunks()?, ..Done::default() })
@@ -80,7 +80,7 @@ impl Work<'_> {
         let Some(Packed::Bytes(bytes)) = self.source.packed(nchunk, self.cx.memory())? else {
             return Ok(None);
         };
-        let chunk = transcode_header(&bytes, Reader::Blosc1_14).ok();
+        let chunk = transcode_header(&bytes, self.args.anew.target.unwrap_or(Reader::Blosc1_14)).ok();
         let fits = |chunk: &Vec<u8>| {
             blosc_chunk::ChunkHeader::parse(chunk).is_ok_and(|header| header.nbytes() == nbytes)
         };
@@ -102,35 +102,33 @@ impl Work<'_> {
         let asked = self.args.anew.chunk_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
         let size = asked.or(size).unwrap_or(CHUNK);
         let memory = self.cx.compress_options(&cparams, size, 0)?;
-        let array = match self.source.nd_meta()? {
-            Some(meta) => array_info(&meta, self.source.typesize(), left_out),
-            None => None,
-        };
-        let checksum = match &self.source.object {
-            Object::Blp(blp) => blp.file.header().checksum(),
-            _ => Default::default(),
-        };
+        let (metadata, array) = (self.source.metadata()?, self.array_info(left_out));
+        // What describes the array already stays as it is written: there are older spellings.
+        let is_told = array.is_none() || metadata.array() == array;
+        let (metadata, array) = if is_told { (metadata, None) } else { (metadata.without_array(), array) };
+        let checksum = self.source.blp().map(|blp| blp.file.header().checksum()).unwrap_or_default();
         Ok(WriteOptions::default()
             .chunk_size(u32::try_from(size).unwrap_or(u32::MAX))
             .checksum(self.args.checksum.unwrap_or(checksum))
-            .metadata(self.source.metadata()?.into_json(array.as_ref())?)
+            .metadata(metadata.into_json(array.as_ref())?)
             .nbytes(Some(self.source.nbytes()?))
             .cparams(cparams)
             .threads(memory.threads)
             .max_memory(memory.max_memory))
     }
-}
 
-/// What Bloscpack says about an array; items that it cannot describe are left out.
-fn array_info(meta: &NdMeta, typesize: usize, left_out: &mut Vec<String>) -> Option<ArrayInfo> {
-    let text = meta.dtype_text(u32::try_from(typesize).unwrap_or(u32::MAX));
-    let dtype = Dtype::parse(&text).ok().filter(|dtype| dtype.itemsize() == typesize);
-    let info = dtype.and_then(|dtype| ArrayInfo::new(dtype, meta.shape().to_vec(), Order::C).ok());
-    let info = info.filter(|info| info.to_metadata().is_ok());
-    if info.is_none() {
-        left_out.push(format!("the array of items of the type {text}"));
+    /// What Bloscpack says about an array; items that it cannot describe are left out.
+    fn array_info(&self, left_out: &mut Vec<String>) -> Option<ArrayInfo> {
+        // Metadata that contradict the data stay as they are.
+        let Layout { dtype, shape, fortran_order } = self.source.layout().ok().flatten()?;
+        let text = dtype.to_string();
+        let order = if fortran_order { Order::F } else { Order::C };
+        let info = ArrayInfo::new(dtype, shape, order).ok().filter(|info| info.to_metadata().is_ok());
+        if info.is_none() {
+            left_out.push(format!("an array of items of the type {text}"));
+        }
+        info
     }
-    info
 }
 
 /// Do the chunks, one after the other, have the items in C order, with padding behind the last item only?

@@ -8,15 +8,17 @@ use std::{
 use b2frame::{
     FrameLayout, FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter, compress_stream,
 };
-use blosc_chunk::{Encoder, Target as Reader, transcode_header};
+use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode_header};
 
 use super::{Done, Work, pull::pull, source::Packed};
 use crate::{
     args::convert::ConvertedFormat,
-    boxes::{Boxes, count, selection},
+    boxes::selection,
     error::{Error, Result},
-    object::Object,
 };
+
+/// What only formats of arrays have a place for.
+pub(super) const ARRAY: &str = "the shape and type of the array";
 
 /// Bytes of data in a chunk, when nobody says.
 pub(super) const CHUNK: usize = 1 << 20;
@@ -25,14 +27,21 @@ impl Work<'_> {
     /// Writes a frame to `path`, where nothing is yet.
     pub(super) fn frame(&self, path: &Path) -> Result<Done> {
         let size = self.source.chunksize()?;
-        match &self.source.object {
-            Object::Frame(schunk) if !self.args.anew.is_wanted() => self.save(schunk, path),
-            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => self.array_anew(path),
-            Object::Frame(schunk) if size.is_none() => self.chunks_anew(schunk, path),
-            _ => match size.filter(|size| self.can_move(*size)) {
-                Some(size) => self.move_chunks(size, path),
-                None => self.content_anew(path),
-            },
+        match self.source.frame() {
+            Some(schunk) if !self.is_anew() => self.save(schunk, path),
+            Some(schunk) if schunk.nd_meta()?.is_some() => self.array_anew(schunk, path),
+            Some(schunk) if size.is_none() => self.chunks_anew(schunk, path),
+            _ => {
+                let done = match size.filter(|size| self.can_move(*size)) {
+                    Some(size) => self.move_chunks(size, path)?,
+                    None => self.content_anew(path)?,
+                };
+                // The metadata of a Bloscpack file tell what the array is, in a frame as well.
+                let is_told = self.source.blp().is_some() || self.source.frame().is_some();
+                let is_lost = !is_told && self.source.layout()?.is_some();
+                let left_out = is_lost.then(|| ARRAY.to_owned()).into_iter().collect();
+                Ok(Done { left_out, ..done })
+            }
         }
     }
 
@@ -66,9 +75,9 @@ impl Work<'_> {
             let before = writer.nbytes();
             let moved = match self.source.packed(nchunk, self.cx.memory())? {
                 Some(Packed::Run { kind, nbytes }) => writer.append_special(kind, nbytes).map(|()| true)?,
-                Some(Packed::Bytes(bytes)) => match transcode_header(&bytes, Reader::Blosc2_0) {
-                    Ok(chunk) => writer.append_chunk(&chunk).map(|()| true)?,
-                    Err(_) => false,
+                Some(Packed::Bytes(bytes)) => match self.blosc2(&bytes) {
+                    Some(chunk) => writer.append_chunk(&chunk).map(|()| true)?,
+                    None => false,
                 },
                 None => false,
             };
@@ -84,6 +93,16 @@ impl Work<'_> {
         }
         writer.commit()?;
         Ok(done)
+    }
+
+    /// The chunk for readers of Blosc2, if it can be one and has items of the size of all.
+    pub(super) fn blosc2(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let target = self.args.anew.target.unwrap_or(Reader::Blosc2_0);
+        let header = ChunkHeader::parse(bytes).ok()?;
+        // Items wider than a byte can tell are of one byte there.
+        let typesize = u8::try_from(self.source.typesize()).unwrap_or(1);
+        let is_alike = header.typesize() == usize::from(typesize);
+        transcode_header(bytes, target).ok().filter(|_| is_alike)
     }
 
     /// The content, compressed to chunks of one size.
@@ -122,8 +141,7 @@ impl Work<'_> {
     }
 
     /// An array in other chunks, or compressed otherwise.
-    fn array_anew(&self, path: &Path) -> Result<Done> {
-        let Object::Frame(schunk) = &self.source.object else { return Err(Error::NotAnArray) };
+    fn array_anew(&self, schunk: &Arc<SChunk>, path: &Path) -> Result<Done> {
         if self.args.anew.chunk_size.or(self.args.anew.block_size).is_some() {
             return Err(Error::ArrayOptions);
         }
@@ -135,19 +153,8 @@ impl Work<'_> {
         }
         let frame = contiguous(self.format, path);
         let mut writer = NdWriter::create(&frame, &params)?.read_options(self.cx.read_options());
-        let itemsize = array.typesize() as u64;
-        let boxes = Boxes::new(array.shape(), writer.meta().chunkshape(), itemsize, self.cx.memory() / 4);
-        let (needed, limit) = (boxes.nbytes(itemsize), self.cx.memory());
-        if needed > limit {
-            return Err(Error::MaxMemory { needed, limit });
-        }
-        let mut items = Vec::new();
-        for bounds in boxes {
-            items.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
-            array.read_bytes(selection(&bounds), &mut items)?;
-            writer.write_bytes(selection(&bounds), &items)?;
-            self.progress.add(items.len() as u64);
-        }
+        let boxes = self.boxes(&writer)?;
+        self.fill(&mut writer, boxes, &mut |bounds, items| Ok(array.read_bytes(selection(bounds), items)?))?;
         let recompressed = writer.meta().nchunks();
         writer.finish()?;
         self.spread(&frame, path)?;

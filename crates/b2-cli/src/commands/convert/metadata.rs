@@ -19,6 +19,8 @@ const BLOSCPACK: &str = "bloscpack";
 /// Keys in a Bloscpack file.
 const FIXED: &str = "metalayers";
 const VARIABLE: &str = "vlmetalayers";
+/// Keys that make a Bloscpack file an array.
+const ARRAY: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 /// Metadata of any format.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,6 +84,29 @@ impl Metadata {
         }
         metadata.json = Some(value);
         metadata
+    }
+
+    /// The array that this describes, if it does.
+    pub(super) fn array(&self) -> Option<ArrayInfo> {
+        self.json.as_ref().and_then(|value| ArrayInfo::from_metadata(value).ok().flatten())
+    }
+
+    /// Without what an array has said of itself.
+    pub(super) fn without_array(mut self) -> Self {
+        if let Some(map) = self.json.as_mut().and_then(Value::as_object_mut) {
+            ARRAY.iter().for_each(|key| drop(map.shift_remove(*key)));
+            if map.is_empty() {
+                self.json = None;
+            }
+        }
+        self
+    }
+
+    /// Names of everything, for messages.
+    pub(super) fn names(&self) -> Vec<String> {
+        let layers = self.fixed.iter().chain(&self.variable);
+        let names = layers.map(|layer| format!("the metalayer `{}`", layer.name));
+        names.chain(self.json.as_ref().map(|_| "the metadata".to_owned())).collect()
     }
 
     /// The vlmetalayers of a frame.
@@ -185,8 +210,8 @@ mod tests {
     fn an_array_says_itself_what_it_is() {
         let info = ArrayInfo::new("<f8".parse().unwrap(), vec![2, 3], bloscpack::numpy::Order::C).unwrap();
         let metadata = Metadata { json: Some(json!({ "unit": "K" })), ..Metadata::default() };
-        let value = metadata.into_json(Some(&info)).unwrap().unwrap();
+        let value = metadata.clone().into_json(Some(&info)).unwrap().unwrap();
         assert_eq!(value["shape"], json!([2, 3]));
-        assert_eq!(value["unit"], "K");
+        assert_eq!(Metadata::of_json(value).without_array(), metadata);
     }
 }

@@ -1,19 +1,47 @@
 //! What is converted: its chunks as they are, or its content.
 
-use b2frame::{ChunkBytes, NdMeta, ReadOptions};
+use std::{io::Write, sync::Arc};
+
+use b2frame::{ChunkBytes, FrameLayout, NdMeta, ReadOptions, SChunk};
 use blosc_chunk::{ChunkHeader, SpecialKind};
+use blosc_dtype::Dtype;
+use blosc_io::FileStore;
+use bloscpack::numpy::{ArrayInfo, Order};
 
 use super::metadata::Metadata;
 use crate::{
+    blp::Blp,
+    boxes::{Boxes, Source as BoxSource, Stored, count},
     content::{self, Sink},
-    error::Result,
-    object::Object,
+    error::{Doing, Error, Result},
+    object::{Object, is_sparse, item_type},
 };
 
-/// An object with the questions that destinations have.
-pub(super) struct Source {
-    /// What it is.
-    pub(super) object: Object,
+/// What is converted, with the questions that destinations have.
+pub(super) enum Source {
+    /// Something of a Blosc format.
+    Object(Object),
+    /// Items as they are in a file: raw data, or a `.npy` file.
+    Items(Items),
+}
+
+/// Items of an array in a file.
+pub(super) struct Items {
+    /// Where they are.
+    pub(super) stored: Stored,
+    /// What they are.
+    pub(super) dtype: Dtype,
+    /// Bytes of the file.
+    pub(super) file_len: u64,
+}
+
+/// What makes data an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) dtype: Dtype,
+    pub(super) shape: Vec<u64>,
+    /// Is the first dimension the fastest?
+    pub(super) fortran_order: bool,
 }
 
 /// A compressed chunk, as it is.
@@ -25,98 +53,161 @@ pub(super) enum Packed {
     Run { kind: SpecialKind, nbytes: usize },
 }
 
+impl From<ArrayInfo> for Layout {
+    fn from(info: ArrayInfo) -> Self {
+        let (dtype, shape) = (info.dtype().clone(), info.shape().to_vec());
+        Self { dtype, shape, fortran_order: info.order() == Order::F }
+    }
+}
+
 impl Source {
-    /// An object as a source.
-    pub(super) fn new(object: Object) -> Self {
-        Self { object }
+    /// The frame that it is.
+    pub(super) fn frame(&self) -> Option<&Arc<SChunk>> {
+        match self {
+            Self::Object(Object::Frame(schunk)) => Some(schunk),
+            _ => None,
+        }
+    }
+
+    /// The Bloscpack file that it is.
+    pub(super) fn blp(&self) -> Option<&Blp> {
+        match self {
+            Self::Object(Object::Blp(blp)) => Some(blp),
+            _ => None,
+        }
     }
 
     /// The format, as `info` calls it.
-    pub(super) fn name(&self) -> Result<&'static str> {
-        Ok(match &self.object {
-            Object::Frame(schunk) if schunk.layout() != b2frame::FrameLayout::Current => "legacy-frame",
-            Object::Frame(schunk) if crate::object::is_sparse(schunk) => "sframe",
-            Object::Frame(_) => "cframe",
-            Object::Chunk(_) => "chunk",
-            Object::Blp(_) => "bloscpack",
-            Object::Bcolz(set) => set.format(),
-        })
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Object(Object::Frame(schunk)) if schunk.layout() != FrameLayout::Current => "legacy-frame",
+            Self::Object(Object::Frame(schunk)) if is_sparse(schunk) => "sframe",
+            Self::Object(Object::Frame(_)) => "cframe",
+            Self::Object(Object::Chunk(_)) => "chunk",
+            Self::Object(Object::Blp(_)) => "bloscpack",
+            Self::Object(Object::Bcolz(set)) => set.format(),
+            Self::Items(items) if items.stored.start > 0 => "npy",
+            Self::Items(_) => "raw",
+        }
     }
 
     /// Bytes of the content.
     pub(super) fn nbytes(&self) -> Result<u64> {
-        content::nbytes(&self.object)
+        match self {
+            Self::Object(object) => content::nbytes(object),
+            Self::Items(items) => Ok(items.file_len.saturating_sub(items.stored.start)),
+        }
     }
 
     /// Bytes of the file.
     pub(super) fn stored(&self) -> u64 {
-        self.object.stored()
+        match self {
+            Self::Object(object) => object.stored(),
+            Self::Items(items) => items.file_len,
+        }
     }
 
     /// Bytes of an item.
     pub(super) fn typesize(&self) -> usize {
-        usize::try_from(self.object.typesize()).unwrap_or(usize::MAX).max(1)
+        let typesize = match self {
+            Self::Object(object) => object.typesize(),
+            Self::Items(items) => items.stored.itemsize,
+        };
+        usize::try_from(typesize).unwrap_or(usize::MAX).max(1)
     }
 
     /// What it says about its content.
     pub(super) fn metadata(&self) -> Result<Metadata> {
-        match &self.object {
-            Object::Frame(schunk) => Metadata::of_frame(schunk),
-            Object::Blp(blp) => Ok(Metadata::of_blp(blp)),
-            Object::Chunk(_) | Object::Bcolz(_) => Ok(Metadata::default()),
+        match self {
+            Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
+            Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
+            _ => Ok(Metadata::default()),
         }
+    }
+
+    /// The array that it is, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// When it says that it is one, and cannot be.
+    pub(super) fn layout(&self) -> Result<Option<Layout>> {
+        Ok(match self {
+            Self::Object(Object::Frame(schunk)) => match schunk.nd_meta()? {
+                Some(meta) => {
+                    let dtype = item_type(&meta, schunk.header().typesize().get())?;
+                    Some(Layout { dtype, shape: meta.shape().to_vec(), fortran_order: false })
+                }
+                // What was an array in a Bloscpack file has kept what that said.
+                None => {
+                    let info = Metadata::of_frame(schunk)?.array();
+                    info.filter(|info| info.nbytes() == schunk.nbytes()).map(Layout::from)
+                }
+            },
+            Self::Object(Object::Blp(blp)) => blp.file.array_info()?.map(Layout::from),
+            Self::Object(Object::Bcolz(set)) => {
+                Some(Layout { dtype: set.dtype()?, shape: set.shape(), fortran_order: false })
+            }
+            Self::Object(Object::Chunk(_)) => None,
+            Self::Items(items) => Some(Layout {
+                dtype: items.dtype.clone(),
+                shape: items.stored.shape.clone(),
+                fortran_order: items.stored.fortran_order,
+            }),
+        })
     }
 
     /// How the chunks of an array are laid out.
     pub(super) fn nd_meta(&self) -> Result<Option<NdMeta>> {
-        match &self.object {
-            Object::Frame(schunk) => Ok(schunk.nd_meta()?),
-            _ => Ok(None),
-        }
+        Ok(self.frame().map(|schunk| schunk.nd_meta()).transpose()?.flatten())
     }
 
     /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or there is none.
     pub(super) fn chunksize(&self) -> Result<Option<usize>> {
-        let size = match &self.object {
-            Object::Frame(schunk) => schunk.chunksize().fixed(),
-            Object::Chunk(chunk) if chunk.header().is_vl() => None,
-            Object::Chunk(chunk) => u32::try_from(chunk.header().nbytes()).ok().filter(|nbytes| *nbytes > 0),
-            Object::Blp(blp) => blp.even_chunks()?,
-            Object::Bcolz(_) => None,
+        let size = match self {
+            Self::Object(Object::Frame(schunk)) => schunk.chunksize().fixed(),
+            Self::Object(Object::Chunk(chunk)) if chunk.header().is_vl() => None,
+            Self::Object(Object::Chunk(chunk)) => {
+                u32::try_from(chunk.header().nbytes()).ok().filter(|nbytes| *nbytes > 0)
+            }
+            Self::Object(Object::Blp(blp)) => blp.even_chunks()?,
+            Self::Object(Object::Bcolz(_)) | Self::Items(_) => None,
         };
         Ok(size.and_then(|size| usize::try_from(size).ok()))
     }
 
     /// A chunk as it is; `None` if it has to be decoded.
     pub(super) fn packed(&self, nchunk: u64, memory: u64) -> Result<Option<Packed>> {
-        Ok(match &self.object {
-            Object::Frame(schunk) => match schunk.chunk(nchunk)? {
+        Ok(match self {
+            Self::Object(Object::Frame(schunk)) => match schunk.chunk(nchunk)? {
                 ChunkBytes::Special { kind, nbytes, .. } => Some(Packed::Run { kind, nbytes }),
                 ChunkBytes::Stored(bytes) => Some(Packed::Bytes(bytes)),
                 _ => None,
             },
-            Object::Chunk(chunk) => Some(Packed::Bytes(chunk.bytes(memory)?)),
-            Object::Blp(blp) => Some(Packed::Bytes(blp.file.packed_chunk(nchunk)?.into_bytes())),
-            Object::Bcolz(_) => None,
+            Self::Object(Object::Chunk(chunk)) => Some(Packed::Bytes(chunk.bytes(memory)?)),
+            Self::Object(Object::Blp(blp)) => {
+                Some(Packed::Bytes(blp.file.packed_chunk(nchunk)?.into_bytes()))
+            }
+            Self::Object(Object::Bcolz(_)) | Self::Items(_) => None,
         })
     }
 
-    /// The header of the first chunk that is written down.
+    /// The header of the first chunk of what has no header of its own for all.
     pub(super) fn first_header(&self) -> Result<Option<ChunkHeader>> {
-        Ok(match &self.object {
-            Object::Frame(_) => None,
-            Object::Chunk(chunk) => Some(*chunk.header()),
-            Object::Blp(blp) if blp.file.nchunks()? > 0 => Some(*blp.file.packed_chunk(0)?.header()),
-            Object::Blp(_) | Object::Bcolz(_) => None,
+        Ok(match self {
+            Self::Object(Object::Chunk(chunk)) => Some(*chunk.header()),
+            Self::Object(Object::Blp(blp)) if blp.file.nchunks()? > 0 => {
+                Some(*blp.file.packed_chunk(0)?.header())
+            }
+            _ => None,
         })
     }
 
     /// The data of a chunk.
     pub(super) fn data(&self, nchunk: u64, options: &ReadOptions) -> Result<Vec<u8>> {
-        match &self.object {
-            Object::Frame(schunk) => Ok(schunk.decode_chunk(nchunk)?),
-            Object::Blp(blp) => Ok(blp.file.chunk(nchunk)?),
-            Object::Chunk(_) | Object::Bcolz(_) => {
+        match self {
+            Self::Object(Object::Frame(schunk)) => Ok(schunk.decode_chunk(nchunk)?),
+            Self::Object(Object::Blp(blp)) => Ok(blp.file.chunk(nchunk)?),
+            _ => {
                 let mut data = vec![];
                 self.stream(options, &mut |bytes| {
                     data.extend_from_slice(bytes);
@@ -127,8 +218,60 @@ impl Source {
         }
     }
 
-    /// Hands the content to `sink`, piece by piece in order.
+    /// Hands the content to `sink`, piece by piece in the order in which it is stored; arrays in frames are put in C
+    /// order.
     pub(super) fn stream(&self, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
-        content::all(&self.object, options, sink)
+        match self {
+            Self::Object(object) => content::all(object, options, sink),
+            Self::Items(items) => items.stream(sink),
+        }
+    }
+
+    /// The items somewhere in a file: where they are, or in a temporary one.
+    pub(super) fn in_file(&self, layout: &Layout, options: &ReadOptions) -> Result<Stored> {
+        if let Self::Items(items) = self {
+            return Ok(items.stored.clone());
+        }
+        let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+        self.stream(options, &mut |bytes| file.write_all(bytes).map_err(Error::io(Doing::Spool)))?;
+        Ok(Stored {
+            store: Arc::new(FileStore::from_file(file)),
+            start: 0,
+            shape: layout.shape.clone(),
+            itemsize: layout.dtype.itemsize() as u64,
+            fortran_order: layout.fortran_order,
+        })
+    }
+
+    /// Hands the content to `sink`, arrays in C order, in pieces of at most `budget` bytes where they have to be put in
+    /// order, or of one row.
+    pub(super) fn in_c_order(&self, options: &ReadOptions, budget: u64, sink: Sink<'_>) -> Result<()> {
+        // What contradicts itself is no array, but data all the same.
+        let layout = self.layout().ok().flatten().filter(|layout| layout.fortran_order);
+        let Some(layout) = layout else { return self.stream(options, sink) };
+        let mut items = BoxSource::File(self.in_file(&layout, options)?);
+        let itemsize = layout.dtype.itemsize() as u64;
+        let mut row = vec![u32::MAX; layout.shape.len()];
+        row.first_mut().into_iter().for_each(|len| *len = 1);
+        let mut piece = vec![];
+        for bounds in Boxes::new(&layout.shape, &row, itemsize, budget) {
+            piece.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            items.fill(&bounds, &mut piece)?;
+            sink(&piece)?;
+        }
+        Ok(())
+    }
+}
+
+impl Items {
+    fn stream(&self, sink: Sink<'_>) -> Result<()> {
+        let (mut at, mut buffer) = (self.stored.start, vec![0; 1 << 20]);
+        while at < self.file_len {
+            let len = usize::try_from(self.file_len - at).map_or(buffer.len(), |left| left.min(buffer.len()));
+            self.stored.store.read_exact_at(at, &mut buffer[..len]).map_err(Error::io(Doing::Read))?;
+            sink(&buffer[..len])?;
+            at += len as u64;
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,194 @@
+//! To an array in a contiguous frame.
+//!
+//! The chunks of a Bloscpack file are moved if they hold whole rows in whole blocks, which nearly all files of
+//! one-dimensional arrays do. Everything else is taken in boxes that are whole chunks of the array, from the stream of
+//! items if that gives them in order, and else from a file.
+
+use core::ops::Range;
+use std::path::Path;
+
+use b2frame::{NdParams, NdWriter, Pick};
+use blosc_chunk::ChunkHeader;
+
+use super::{
+    Done, Work,
+    pull::pull,
+    source::{Layout, Packed},
+};
+use crate::{
+    blp::Blp,
+    boxes::{Boxes, Source as BoxSource, count, selection},
+    error::{Doing, Error, Result},
+};
+
+/// Fills the items of a box.
+type Fill<'a> = &'a mut dyn FnMut(&[Range<u64>], &mut [u8]) -> Result<()>;
+
+/// How many items of the first dimension are in a chunk and in a block of a Bloscpack file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rows {
+    /// Bytes of one.
+    nbytes: usize,
+    chunk: u32,
+    block: u32,
+    /// Bytes of a block.
+    blocksize: usize,
+}
+
+impl Work<'_> {
+    /// Writes an array to `path`, where nothing is yet.
+    pub(super) fn array(&self, path: &Path) -> Result<Done> {
+        if self.source.nd_meta()?.is_some() {
+            return self.frame(path);
+        }
+        if self.args.anew.chunk_size.or(self.args.anew.block_size).is_some() {
+            return Err(Error::ArrayOptions);
+        }
+        let layout = self.layout()?;
+        match self.source.blp() {
+            Some(blp) => match self.rows(blp, &layout)? {
+                Some(rows) => self.move_rows(blp, &layout, rows, path),
+                None => self.items_anew(&layout, path),
+            },
+            None => self.items_anew(&layout, path),
+        }
+    }
+
+    /// What the input says about its items, or the options do.
+    pub(super) fn layout(&self) -> Result<Layout> {
+        if let Some(layout) = self.source.layout()? {
+            return Ok(layout);
+        }
+        let dtype = self.args.dtype.clone().ok_or(Error::NoLayout)?;
+        let (found, itemsize) = (self.source.nbytes()?, dtype.itemsize() as u64);
+        let shape = match &self.args.shape {
+            Some(shape) => shape.0.clone(),
+            None => vec![found / itemsize.max(1)],
+        };
+        let expected = shape.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+        if expected != found {
+            return Err(Error::ArrayLen { expected, found });
+        }
+        Ok(Layout { dtype, shape, fortran_order: false })
+    }
+
+    fn nd_params(&self, layout: &Layout) -> Result<NdParams> {
+        let typesize = layout.dtype.itemsize();
+        let cparams = self.cparams()?.typesize(typesize).block_size(None);
+        let params = NdParams::new(&layout.shape, layout.dtype.clone()).cparams(cparams);
+        let metadata = self.source.metadata()?.without_array();
+        let fixed = metadata.fixed.clone().into_iter();
+        let params = fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
+        let variable = metadata.into_variable().into_iter();
+        Ok(variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content)))
+    }
+
+    /// The rows in the chunks of a file, if all chunks but the last have as many, in whole blocks.
+    fn rows(&self, blp: &Blp, layout: &Layout) -> Result<Option<Rows>> {
+        let Some((_, others)) = layout.shape.split_first() else { return Ok(None) };
+        let row =
+            others.iter().fold(layout.dtype.itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len));
+        let (Ok(nbytes), Some(size), false) = (
+            usize::try_from(row),
+            self.source.chunksize()?,
+            self.args.anew.is_wanted() || layout.fortran_order,
+        ) else {
+            return Ok(None);
+        };
+        let blocksize = blp.file.packed_chunk(0)?.header().blocksize();
+        let whole = |a: usize, b: usize| b > 0 && a.is_multiple_of(b);
+        let fits = whole(size, blocksize) && whole(blocksize, nbytes);
+        let lens = (u32::try_from(size / nbytes.max(1)), u32::try_from(blocksize / nbytes.max(1)));
+        Ok(match lens {
+            (Ok(chunk), Ok(block)) if fits => Some(Rows { nbytes, chunk, block, blocksize }),
+            _ => None,
+        })
+    }
+
+    fn move_rows(&self, blp: &Blp, layout: &Layout, rows: Rows, path: &Path) -> Result<Done> {
+        let shape_of = |rows: u32| -> Vec<u32> {
+            let others = layout.shape[1..].iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX));
+            [rows].into_iter().chain(others).collect()
+        };
+        let params = self.nd_params(layout)?;
+        let params = params.chunkshape(&shape_of(rows.chunk)).blockshape(&shape_of(rows.block));
+        let mut writer = NdWriter::create(path, &params)?.read_options(self.cx.read_options());
+        let mut done = Done::default();
+        for nchunk in 0..writer.meta().nchunks() {
+            let first = nchunk * u64::from(rows.chunk);
+            let range = first..(first + u64::from(rows.chunk)).min(layout.shape[0]);
+            let is_full = range.end - range.start == u64::from(rows.chunk);
+            let moved = if is_full { self.row_chunk(nchunk, rows, layout)? } else { None };
+            done.count(moved.is_some());
+            match moved {
+                Some(chunk) => writer.schunk_writer().update_chunk(nchunk, &chunk)?,
+                // The last chunk is filled up, and others are not as the first.
+                None => writer.write_bytes([Pick::from(range.clone())], &blp.file.chunk(nchunk)?)?,
+            }
+            self.progress.add((range.end - range.start) * rows.nbytes as u64);
+        }
+        writer.finish()?;
+        Ok(done)
+    }
+
+    /// A chunk with the header of Blosc2, if its items and blocks are those of the array.
+    fn row_chunk(&self, nchunk: u64, rows: Rows, layout: &Layout) -> Result<Option<Vec<u8>>> {
+        let Some(Packed::Bytes(bytes)) = self.source.packed(nchunk, self.cx.memory())? else {
+            return Ok(None);
+        };
+        let is_alike = ChunkHeader::parse(&bytes).is_ok_and(|header| {
+            header.blocksize() == rows.blocksize
+                && header.typesize() == layout.dtype.itemsize()
+                && header.nbytes() == rows.nbytes.saturating_mul(rows.chunk as usize)
+        });
+        Ok(if is_alike { self.blosc2(&bytes) } else { None })
+    }
+
+    /// All items, compressed.
+    fn items_anew(&self, layout: &Layout, path: &Path) -> Result<Done> {
+        let mut params = self.nd_params(layout)?;
+        params.chunkshape = self.args.anew.chunks.as_ref().map(|shape| shape.lens());
+        params.blockshape = self.args.anew.blocks.as_ref().map(|shape| shape.lens());
+        let mut writer = NdWriter::create(path, &params)?.read_options(self.cx.read_options());
+        let boxes = self.boxes(&writer)?;
+        let options = self.cx.read_options();
+        if layout.fortran_order || !boxes.are_bands() {
+            let mut items = BoxSource::File(self.source.in_file(layout, &options)?);
+            self.fill(&mut writer, boxes, &mut |bounds, dest| items.fill(bounds, dest))?;
+        } else {
+            pull(&self.source, &options, |reader| {
+                let mut fill = |_: &[Range<u64>], dest: &mut [u8]| {
+                    reader.read_exact(dest).map_err(Error::io(Doing::Read))
+                };
+                self.fill(&mut writer, boxes, &mut fill)
+            })?;
+        }
+        let recompressed = writer.meta().nchunks();
+        writer.finish()?;
+        Ok(Done { recompressed, ..Done::default() })
+    }
+
+    /// Boxes of whole chunks that fit the memory.
+    pub(super) fn boxes(&self, writer: &NdWriter) -> Result<Boxes> {
+        let itemsize = writer.dtype().itemsize() as u64;
+        let limit = self.cx.memory();
+        let boxes = Boxes::new(writer.shape(), writer.meta().chunkshape(), itemsize, limit / 4);
+        match boxes.nbytes(itemsize) {
+            needed if needed > limit => Err(Error::MaxMemory { needed, limit }),
+            _ => Ok(boxes),
+        }
+    }
+
+    /// Writes the items box by box.
+    pub(super) fn fill(&self, writer: &mut NdWriter, boxes: Boxes, fill: Fill<'_>) -> Result<()> {
+        let itemsize = writer.dtype().itemsize() as u64;
+        let mut items = Vec::new();
+        for bounds in boxes {
+            items.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            fill(&bounds, &mut items)?;
+            writer.write_bytes(selection(&bounds), &items)?;
+            self.progress.add(items.len() as u64);
+        }
+        Ok(())
+    }
+}

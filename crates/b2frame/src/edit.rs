@@ -344,7 +344,7 @@ impl fmt::Debug for SChunkWriter {
 fn new_cparams(schunk: &SChunk, options: &EditOptions) -> CParams {
     match &options.cparams {
         Some(cparams) => cparams.clone().typesize(schunk.typesize()),
-        None => schunk.cparams().registries(options.open.dparams.registries.clone()),
+        None => schunk.own_cparams(),
     }
 }
 

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, Registries, SplitMode,
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, Registries, SplitMode, Target,
 };
 use blosc_io::{FileStore, MemStore, ReadAt};
 
@@ -251,6 +251,11 @@ impl SChunk {
             .dict(dict)
     }
 
+    /// The same for new chunks: with the codecs and filters there are, and for readers that know what the frame has.
+    pub(crate) fn own_cparams(&self) -> CParams {
+        for_its_readers(self.cparams().registries(self.registries().clone()))
+    }
+
     /// The metalayers, contents as stored.
     #[must_use]
     pub fn meta(&self) -> &Metalayers {
@@ -359,6 +364,12 @@ impl<'a> VlMeta<'a> {
         chunk.decode_into(&mut content, &mut scratch).map_err(vlmeta)?;
         Ok(content)
     }
+}
+
+/// Parameters of a frame that is there. If they ask for what only newer readers know, those read its other chunks, too.
+pub(crate) fn for_its_readers(cparams: CParams) -> CParams {
+    let newer = cparams.clone().target(Target::Blosc3_0);
+    if cparams.check().is_err() && newer.check().is_ok() { newer } else { cparams }
 }
 
 /// Size of dictionaries that C-Blosc2 aims at (bytes); the header only says whether there are any.

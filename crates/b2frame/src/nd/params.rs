@@ -9,6 +9,7 @@ use super::geometry::as_len;
 use super::{NdMeta, NdParam, shapes};
 use crate::error::{Param, Result};
 use crate::params::FrameParams;
+use crate::schunk::for_its_readers;
 
 /// What the items of a new array are before they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -171,8 +172,7 @@ pub(crate) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> 
         .block_size((block_nbytes > 0).then_some(block_nbytes))
         .blockshape(Some(Arc::from(meta.blockshape())))
         .filters(filters_for(cparams, dtype));
-    // An array that is there may have filters that only newer readers know; they read its other chunks, too.
-    if cparams.check().is_err() { cparams.target(Target::Blosc3_0) } else { cparams }
+    for_its_readers(cparams)
 }
 
 /// Characters of a text have 4 bytes, whatever its length; python-blosc2 shuffles them as such. Readers before 3.0 do

@@ -107,10 +107,9 @@ impl<'a> Transcode<'a> {
     /// `stays` says that chunks have the sizes they had.
     fn new(schunk: &'a SChunk, options: &CopyOptions, stays: bool) -> Result<Self> {
         let typesize = schunk.typesize();
-        let cparams = options.cparams.clone().unwrap_or_else(|| schunk.cparams()).typesize(typesize);
-        let mut cparams = match options.cparams {
-            Some(_) => cparams,
-            None => cparams.registries(schunk.registries().clone()),
+        let mut cparams = match &options.cparams {
+            Some(cparams) => cparams.clone().typesize(typesize),
+            None => schunk.own_cparams(),
         };
         // A description that is wrong is no reason to refuse the chunks.
         if let Ok(Some(meta)) = schunk.nd_meta() {

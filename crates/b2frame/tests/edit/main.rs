@@ -7,7 +7,7 @@ mod sparse;
 use std::sync::Arc;
 
 use b2frame::{ChunkSize, EditOptions, FrameParams, Param, SChunk, SChunkWriter};
-use blosc_chunk::{CParams, SpecialKind};
+use blosc_chunk::{CParams, Pipeline, SpecialKind, Target};
 use blosc_io::testing::{Change, RecordingStore};
 use blosc_io::{MemStore, WriteAt};
 use blosc_testdata::data::XorShift32 as Rng;
@@ -229,7 +229,7 @@ fn fixed_sizes_are_kept() {
 }
 
 fn old_chunk() -> Vec<u8> {
-    let params = CParams::default().target(blosc_chunk::Target::Blosc1_11);
+    let params = CParams::default().target(Target::Blosc1_11);
     blosc_chunk::compress(&[1; 28], &params).unwrap()
 }
 
@@ -528,4 +528,20 @@ fn the_first_commit_can_be_tried_again() {
         let schunk = open(MemStore::new(copy.lock().unwrap().clone()));
         assert_eq!((schunk.nbytes(), schunk.meta().len()), (data.len() as u64, 1));
     }
+}
+
+#[test]
+fn a_frame_with_what_only_newer_readers_know_can_be_changed() {
+    let filters = Pipeline::from_slots([0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 4]);
+    let cparams = CParams::default().typesize(16).filters(filters);
+    let plain = FrameParams::new(cparams.clone()).chunksize(64);
+    assert!(b2frame::to_cframe(&[1; 64], &plain).is_err(), "a shuffle of its own width is new");
+    let newer = FrameParams::new(cparams.target(Target::Blosc3_0)).chunksize(64);
+    let mut writer = edit(b2frame::to_cframe(&[1; 64], &newer).unwrap());
+    writer.append(&[2; 64]).unwrap();
+    let schunk = writer.finish().unwrap();
+    assert_eq!(schunk.decode_chunk(1).unwrap(), [2; 64]);
+    assert_eq!(schunk.chunk_info(1).unwrap().stored.unwrap().pipeline, filters);
+    let copy = schunk.copy(&b2frame::Dest::Memory, &b2frame::CopyOptions::default().chunksize(32)).unwrap();
+    assert_eq!(copy.decode_chunk(3).unwrap(), [2; 32]);
 }

@@ -128,7 +128,7 @@ impl NdArray {
         let typesize = self.geometry.typesize();
         let in_block = strides(self.geometry.blockshape(), typesize);
         let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
-        let wanted = BoxBlocks::new(&self.geometry, &axes, self.budget(nbytes).share(4));
+        let wanted = BoxBlocks::new(&self.geometry, &axes, self.at_a_time(&axes, nbytes));
         self.read_blocks(nbytes, wanted, |spans: &Vec<Span<'_>>, block| {
             for_each_row(spans, &in_block, &in_dest, &mut |from, to, len| {
                 copy(block, as_len(from), dest, as_len(to), as_len(len));
@@ -152,6 +152,18 @@ impl NdArray {
     fn budget(&self, nbytes: u64) -> Budget {
         let useful = usize::try_from(nbytes / PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
         Budget { threads: count(self.options.threads).min(useful), bytes: self.options.max_memory / 2 }
+    }
+
+    /// Bytes of blocks that are a job for a thread: those of a chunk, unless memory is short or there are so few
+    /// chunks that threads would have none.
+    fn at_a_time(&self, axes: &[Axis<'_>], nbytes: u64) -> u64 {
+        let budget = self.budget(nbytes);
+        let touched = axes.iter().zip(self.geometry.grid()).map(|(axis, len)| axis.count().min(*len));
+        let (nchunks, wanted) = (touched.fold(1, u64::saturating_mul), 2 * budget.threads as u64);
+        if budget.threads == 1 || nchunks >= wanted {
+            return budget.share(4);
+        }
+        budget.share(4).min(nbytes.div_ceil(2 * wanted).max(PER_THREAD))
     }
 
     /// Decodes blocks and shows them to `sink`, in order, with what came with them.

@@ -22,6 +22,9 @@ use crate::ordered::{Budget, Job, in_order};
 use crate::params::{ReadOptions, count};
 use crate::schunk::{Location, SChunk, Scratch, check_limit};
 
+/// Chunks are not cut into smaller parts than this (bytes) for the threads' sake.
+const MIN_RUN: u64 = 256 << 10;
+
 /// An n-dimensional array in a super-chunk.
 ///
 /// ```no_run
@@ -108,7 +111,10 @@ impl<'a> NdView<'a> {
 
     /// Fills `dest` with a box: blocks are decoded by several threads and copied in by this one.
     fn read_box(&self, geometry: &Geometry, bounds: &Box, budget: Budget, dest: &mut [u8]) -> Result<()> {
-        let mut runs = geometry.runs(bounds, budget.share(4));
+        // If there are few chunks in the box, they are decoded in parts, that all threads have some.
+        let few = (dest.len() as u64).checked_div(4 * budget.threads as u64).unwrap_or(0).max(MIN_RUN);
+        let most = if budget.threads > 1 { few.min(budget.share(4)) } else { budget.share(4) };
+        let mut runs = geometry.runs(bounds, most);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         in_order(
             budget,

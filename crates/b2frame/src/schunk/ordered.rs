@@ -12,6 +12,8 @@ use crate::params::{ReadOptions, count};
 
 /// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them round shows.
 const MIN_PART: u64 = 1 << 20;
+/// Where there are few chunks, each is decoded in parts of at least so many bytes, that all threads have some.
+const MIN_SHARE: usize = 256 << 10;
 
 /// A part of a chunk to decode, and where to.
 pub(crate) struct Part {
@@ -24,7 +26,8 @@ pub(crate) struct Part {
 impl SChunk {
     /// Decodes the chunks `nchunks` and hands their data to `sink` in order, with the number of the chunk.
     ///
-    /// Chunks that are large for the memory allowed come in several calls, one after the other.
+    /// Chunks that are large for the memory allowed, or so few that threads would have none, come in several calls, one
+    /// after the other.
     ///
     /// # Errors
     /// What is wrong with the first bad chunk, after all data before it were handed on; [`Error::Limit`] if one
@@ -87,6 +90,8 @@ pub(crate) struct Parts<'a> {
     schunk: &'a SChunk,
     nchunks: Range<u64>,
     pub budget: Budget,
+    /// Into how many parts a chunk is cut for the threads' sake.
+    split: usize,
     /// The chunk at work: its number, place, the parts' size, and what is left of it.
     current: Option<(u64, Location, usize, Range<usize>)>,
 }
@@ -94,7 +99,12 @@ pub(crate) struct Parts<'a> {
 impl<'a> Parts<'a> {
     pub(crate) fn new(schunk: &'a SChunk, nchunks: Range<u64>, options: &ReadOptions) -> Self {
         let budget = Budget { threads: count(options.threads), bytes: options.max_memory };
-        Self { schunk, nchunks, budget, current: None }
+        let (count, wanted) =
+            (nchunks.end.saturating_sub(nchunks.start), (budget.threads as u64).saturating_mul(2));
+        let is_few = budget.threads > 1 && count < wanted;
+        let split = if is_few { wanted.saturating_mul(2).div_ceil(count.max(1)) } else { 1 };
+        let split = usize::try_from(split).unwrap_or(1);
+        Self { schunk, nchunks, budget, split, current: None }
     }
 
     /// The next part; an error concerns one chunk, and calling again goes on with the chunk after it.
@@ -130,17 +140,18 @@ impl<'a> Parts<'a> {
     fn part_nbytes(&self, location: &Location) -> Result<usize> {
         let nbytes = location.nbytes();
         let share = self.budget.share(2).max(MIN_PART.min(self.budget.bytes));
-        if weight(location, nbytes) <= share {
-            return Ok(nbytes.max(1));
-        }
         let unit = match location {
             Location::Stored { header, .. } => match header.kind() {
                 Kind::Regular => header.blocksize().clamp(1, nbytes.max(1)),
-                Kind::Vl => nbytes,
+                Kind::Vl => nbytes.max(1),
                 _ => 1,
             },
             Location::Special { .. } => 1,
         };
+        if weight(location, nbytes) <= share {
+            let part = nbytes.div_ceil(self.split.max(1)).max(MIN_SHARE.min(nbytes));
+            return Ok(part.next_multiple_of(unit).max(1));
+        }
         check_limit(Limited::Memory, weight(location, unit), self.budget.bytes)?;
         let wanted = usize::try_from(share / 2).unwrap_or(usize::MAX);
         Ok(wanted.checked_div(unit).unwrap_or(0).max(1).saturating_mul(unit))

@@ -39,17 +39,16 @@ fn differing(here: &[u8], there: &[u8], at: usize) -> Option<usize> {
     Some((load64(x, 0) ^ load64(y, 0)).trailing_zeros() as usize / 8)
 }
 
-/// In steps of 32 bytes, as most matches that are not short are very long.
+/// In steps of 16 bytes, as most matches that are not short are long.
 fn common_long(here: &[u8], there: &[u8]) -> usize {
-    let steps = here.as_chunks::<32>().0.iter().zip(there.as_chunks::<32>().0);
-    let mut len = 32 * steps.take_while(|(x, y)| x == y).count();
-    while let Some(first) = differing(here, there, len) {
-        len += first;
-        if first < 8 {
-            return len;
+    let (steps, _) = here.as_chunks::<16>();
+    for (n, (x, y)) in steps.iter().zip(there.as_chunks::<16>().0).enumerate() {
+        let differing = u128::from_le_bytes(*x) ^ u128::from_le_bytes(*y);
+        if differing != 0 {
+            return 16 * n + differing.trailing_zeros() as usize / 8;
         }
     }
-    common_tail(here, there, len)
+    common_tail(here, there, 16 * steps.len().min(there.len() / 16))
 }
 
 fn common_tail(here: &[u8], there: &[u8], from: usize) -> usize {
@@ -234,6 +233,18 @@ impl<'a> Room<'a> {
             }
             _ => self.bytes(&src[from..from + len]),
         }
+    }
+
+    /// The next `N` bytes, if there are so many; nothing is written until [`skip`](Self::skip) says so.
+    #[inline(always)]
+    pub(crate) fn next<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        self.dest.get_mut(self.len..)?.first_chunk_mut()
+    }
+
+    /// Takes the next `n` bytes, which are there, for written.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self, n: usize) {
+        self.len += n;
     }
 
     /// The bytes written, to be mended.

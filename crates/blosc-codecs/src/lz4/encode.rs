@@ -1,21 +1,27 @@
 //! The fast search: one hash table, one candidate, and a step that grows where nothing matches.
+//!
+//! The table is 16 KiB, half of the nearest cache: places of two bytes where they suffice, else half as many of four.
+
+use alloc::boxed::Box;
 
 use super::{LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MAX_INPUT, MIN_MATCH, Window, sequence::Block};
 use crate::{
     BlockEncoder, Error, Level,
-    lz::{Stream, Table, common_len, load32, load64},
+    lz::{common_len, load32, load64},
 };
 
-/// Slots of the table, of which longer blocks use half: more would not stay in the nearest cache beside the data.
+/// Slots of the table for short blocks, and twice those of the one for long blocks.
 const SLOTS: usize = 1 << 13;
-/// Shortest block that is a long one. Below, all distances are within reach, and four bytes are hashed.
-const LONG: usize = 65_547;
+/// Shortest block that is a long one. Below, all places where a match may start are within reach of each other, and
+/// four bytes are hashed.
+const LONG: usize = (1 << 16) + MATCH_LIMIT - 1;
 /// Misses after which the step between probes grows by one.
 const PATIENCE: usize = 64;
 
-/// Compresses blocks; keeps its table and dictionary between them.
+/// Compresses blocks; keeps its tables and dictionary between them.
 pub struct Encoder {
-    table: Table<SLOTS>,
+    short: Box<[u16; SLOTS]>,
+    long: Box<[u32; SLOTS / 2]>,
     acceleration: usize,
     window: Window,
 }
@@ -24,7 +30,8 @@ impl Encoder {
     /// An encoder of acceleration `10 - level`. Of the dictionary, the last 64 KiB count.
     pub fn new(level: Level, dict: &[u8]) -> Self {
         let acceleration = usize::from(10 - level.effort());
-        Self { table: Table::new(), acceleration, window: Window::new(dict) }
+        let (short, long) = (Box::new([0; SLOTS]), Box::new([0; SLOTS / 2]));
+        Self { short, long, acceleration, window: Window::new(dict) }
     }
 
     /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not fit.
@@ -35,11 +42,15 @@ impl Encoder {
         let (window, start) = self.window.with(src);
         let block = Block::new(window, dest);
         if window.len() < LONG {
-            let places = self.table.start(window.len(), MAX_DISTANCE)?.hashed_to(13);
-            Search::<false> { window, places, anchor: start }.compress(self.acceleration, block)
+            // A short block needs few slots, which are soon cleared.
+            let bits = (window.len().checked_ilog2().unwrap_or(0) + 2).clamp(8, SLOTS.trailing_zeros());
+            self.short[..1 << bits].fill(0);
+            Search { window, places: &mut *self.short, shift: 32 - bits, anchor: start }
+                .compress(self.acceleration, block)
         } else {
-            let places = self.table.start(window.len(), MAX_DISTANCE)?.hashed_to(12);
-            Search::<true> { window, places, anchor: start }.compress(self.acceleration, block)
+            self.long.fill(0);
+            Search { window, places: &mut *self.long, shift: 32 - 12, anchor: start }
+                .compress(self.acceleration, block)
         }
     }
 }
@@ -50,15 +61,46 @@ impl BlockEncoder for Encoder {
     }
 }
 
-struct Search<'a, const IS_LONG: bool> {
+/// The last place of each hash; 0 at first, where the first place belongs anyway.
+trait Places {
+    /// Whether places may be out of reach.
+    const IS_LONG: bool;
+
+    /// The last place with this hash; `at` takes its place.
+    fn replace(&mut self, hash: usize, at: usize) -> usize;
+}
+
+impl Places for [u16; SLOTS] {
+    const IS_LONG: bool = false;
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "a short block")]
+    fn replace(&mut self, hash: usize, at: usize) -> usize {
+        usize::from(core::mem::replace(&mut self[hash % SLOTS], at as u16))
+    }
+}
+
+impl Places for [u32; SLOTS / 2] {
+    const IS_LONG: bool = true;
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "a block has less than 4 GiB")]
+    fn replace(&mut self, hash: usize, at: usize) -> usize {
+        core::mem::replace(&mut self[hash % (SLOTS / 2)], at as u32) as usize
+    }
+}
+
+struct Search<'a, P> {
     /// The dictionary, then the input.
     window: &'a [u8],
-    places: Stream<'a, SLOTS>,
+    places: &'a mut P,
+    /// Turns a hash into the number of a slot.
+    shift: u32,
     /// Where the pending literals start.
     anchor: usize,
 }
 
-impl<const IS_LONG: bool> Search<'_, IS_LONG> {
+impl<P: Places> Search<'_, P> {
     fn compress(mut self, acceleration: usize, mut block: Block<'_>) -> Option<usize> {
         self.learn(self.anchor);
         self.run(acceleration, &mut block)?;
@@ -74,28 +116,18 @@ impl<const IS_LONG: bool> Search<'_, IS_LONG> {
 
     fn run(&mut self, acceleration: usize, block: &mut Block<'_>) -> Option<()> {
         let Some(limit) = self.window.len().checked_sub(MATCH_LIMIT) else { return Some(()) };
-        let mut at = self.anchor;
+        let end = self.window.len() - LAST_LITERALS;
+        // There is nothing before the first place.
+        let mut at = self.anchor.max(1);
         loop {
-            let mut probes = acceleration * PATIENCE;
-            let mut step = 1;
-            let mut earlier = loop {
-                if at + step > limit {
-                    return Some(());
-                }
-                if let Some(earlier) = self.find(at) {
-                    break earlier;
-                }
-                at += step;
-                step = probes / PATIENCE;
-                probes += 1;
-            };
+            let Some((found, mut earlier)) = self.next(at, limit, acceleration) else { return Some(()) };
+            at = found;
             while at > self.anchor && earlier > 0 && self.window[at - 1] == self.window[earlier - 1] {
                 at -= 1;
                 earlier -= 1;
             }
             // Where one match ends, another often starts.
             loop {
-                let end = self.window.len() - LAST_LITERALS;
                 let len = MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
                 block.sequence(self.anchor, at, at - earlier, len)?;
                 at += len;
@@ -104,30 +136,58 @@ impl<const IS_LONG: bool> Search<'_, IS_LONG> {
                     return Some(());
                 }
                 self.places.replace(self.hash(at - 2), at - 2);
-                match self.find(at) {
-                    Some(found) => earlier = found,
-                    None => break,
+                earlier = self.places.replace(self.hash(at), at);
+                if !self.agrees(earlier, at) {
+                    break;
                 }
             }
             at += 1;
         }
     }
 
-    /// The last place with the same four bytes, if the table still knows it.
+    /// The next place from `at` on that matches an earlier one, and that one.
     #[inline(always)]
-    fn find(&mut self, at: usize) -> Option<usize> {
-        let earlier = self.places.replace(self.hash(at), at)?;
-        (load32(self.window, earlier) == load32(self.window, at)).then_some(earlier)
+    fn next(&mut self, at: usize, limit: usize, acceleration: usize) -> Option<(usize, usize)> {
+        let mut probes = acceleration * PATIENCE;
+        let mut step = 1;
+        let mut next = at;
+        if next > limit {
+            return None;
+        }
+        let mut next_hash = self.hash(next);
+        loop {
+            let (at, hash) = (next, next_hash);
+            next += step;
+            if next > limit {
+                return None;
+            }
+            step = probes / PATIENCE;
+            probes += 1;
+            // While this place waits for its candidate.
+            next_hash = self.hash(next);
+            let earlier = self.places.replace(hash, at);
+            if self.agrees(earlier, at) {
+                return Some((at, earlier));
+            }
+        }
+    }
+
+    /// Whether there are the same four bytes, within reach.
+    #[inline(always)]
+    fn agrees(&self, earlier: usize, at: usize) -> bool {
+        let in_reach = !P::IS_LONG || at - earlier <= MAX_DISTANCE as usize;
+        in_reach && load32(self.window, earlier) == load32(self.window, at)
     }
 
     /// Of five bytes in long blocks: longer matches are found, and fewer that are too short to pay.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "the upper half is what is wanted")]
-    fn hash(&self, at: usize) -> u32 {
-        if IS_LONG {
+    fn hash(&self, at: usize) -> usize {
+        let hash = if P::IS_LONG {
             ((load64(self.window, at) << 24).wrapping_mul(889_523_592_379) >> 32) as u32
         } else {
             load32(self.window, at).wrapping_mul(0x9E37_79B1)
-        }
+        };
+        (hash >> self.shift) as usize
     }
 }

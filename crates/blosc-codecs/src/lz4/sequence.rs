@@ -19,8 +19,19 @@ impl<'a> Block<'a> {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "distances are below 65536")]
     pub(super) fn sequence(&mut self, anchor: usize, at: usize, distance: usize, len: usize) -> Option<()> {
-        self.literals(anchor, at, nibble(len - MIN_MATCH))?;
-        self.out.bytes(&(distance as u16).to_le_bytes())?;
+        let (nliterals, distance) = (at - anchor, (distance as u16).to_le_bytes());
+        if let (0..15, Some(run), Some(out)) =
+            (nliterals, self.window.get(anchor..anchor + 16), self.out.next::<32>())
+        {
+            // The usual case, without a loop.
+            out[0] = nibble(nliterals) << 4 | nibble(len - MIN_MATCH);
+            out[1..17].copy_from_slice(run);
+            out[1 + nliterals..3 + nliterals].copy_from_slice(&distance);
+            self.out.skip(3 + nliterals);
+        } else {
+            self.literals(anchor, at, nibble(len - MIN_MATCH))?;
+            self.out.bytes(&distance)?;
+        }
         self.rest(len - MIN_MATCH)
     }
 
@@ -47,7 +58,9 @@ impl<'a> Block<'a> {
     #[allow(clippy::cast_possible_truncation, reason = "the last byte is below 255")]
     fn rest(&mut self, len: usize) -> Option<()> {
         let Some(rest) = len.checked_sub(15) else { return Some(()) };
-        self.out.repeat(255, rest / 255)?;
+        if rest >= 255 {
+            self.out.repeat(255, rest / 255)?;
+        }
         self.out.byte((rest % 255) as u8)
     }
 }

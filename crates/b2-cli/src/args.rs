@@ -7,6 +7,7 @@ pub(crate) mod compress;
 pub(crate) mod convert;
 pub(crate) mod level;
 pub(crate) mod manners;
+pub(crate) mod meta;
 pub(crate) mod shared;
 pub(crate) mod slice;
 
@@ -17,6 +18,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 pub(crate) use self::{
     compress::CompressArgs,
     convert::ConvertArgs,
+    meta::MetaArgs,
     shared::{GeneralArgs, InputArgs, LimitArgs, OutputArgs},
 };
 
@@ -76,6 +78,9 @@ pub(crate) enum Command {
     /// Save what can be saved of a damaged object into a new one
     #[command(after_long_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
+    /// Show and change metadata
+    #[command(after_long_help = meta::EXAMPLES)]
+    Meta(MetaArgs),
     /// Show the bytes of a file with what they mean
     #[command(visible_alias = "hexdump", after_long_help = DUMP_EXAMPLES)]
     Dump(DumpArgs),

@@ -11,6 +11,7 @@ pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod meta;
 pub(crate) mod rescue;
 pub(crate) mod show;
 pub(crate) mod verify;

@@ -1,9 +1,9 @@
 //! What every command works with: the console, the budget, the list of unfinished files.
 
 use core::num::NonZeroUsize;
-use std::thread;
+use std::{path::Path, thread};
 
-use b2frame::{CompressOptions, ReadOptions};
+use b2frame::{CompressOptions, EditOptions, Locking, OpenOptions, ReadOptions};
 use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
 
 use crate::{
@@ -18,6 +18,9 @@ use crate::{
 
 /// Memory that a decoding thread needs besides the chunks under way (bytes).
 const DECODER: u64 = 6 << 20;
+
+/// The file of a lock, in the directory of a sparse frame or behind the name of a contiguous one.
+const LOCK: &str = ".b2lock";
 
 /// The surroundings of a command.
 #[derive(Debug)]
@@ -81,6 +84,20 @@ impl Context {
     /// How chunks are decoded. Their size is no reason to refuse them: large ones are decoded in parts.
     pub(crate) fn dparams(&self) -> DParams {
         DParams::default().limits(Limits::none()).registries(self.registries())
+    }
+
+    /// How the frame at `path` is changed: under its lock, if there is one or the environment wants it.
+    pub(crate) fn edit_options(&self, path: &Path, offset: u64) -> EditOptions {
+        let beside = if path.is_dir() {
+            path.join(LOCK)
+        } else {
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(LOCK);
+            path.with_file_name(name)
+        };
+        let locking = if beside.exists() { Locking::Sidecar } else { Locking::from_env() };
+        let open = OpenOptions::default().offset(offset).dparams(self.dparams()).locking(locking);
+        EditOptions::default().open(open)
     }
 
     /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too little for them.

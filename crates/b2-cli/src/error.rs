@@ -180,6 +180,36 @@ pub(crate) enum Error {
     /// There are not that many frames in the file.
     #[error("no frame {wanted}, the file has {frames}")]
     NoFrame { wanted: u64, frames: u64 },
+    /// No metadata of this name.
+    #[error("no metadata have the name {name:?}")]
+    NoMeta { name: String },
+    /// Not something to be set.
+    #[error("{text:?} is not of the form NAME=VALUE")]
+    NameValue { text: String },
+    /// Nothing to set or to remove.
+    #[error("no name was given")]
+    NoNames,
+    /// One document at a time.
+    #[error("import takes one file, or `-`")]
+    OneImport,
+    /// What came through a pipe cannot be changed.
+    #[error("what comes through a pipe cannot be changed")]
+    NoPipe,
+    /// A format without metadata of ours.
+    #[error("neither a frame nor a Bloscpack file, so that there is no place for metadata")]
+    NoMetaPlace,
+    /// Names need an object.
+    #[error("the metadata are no JSON object, so that they have no names")]
+    NoObject,
+    /// A Bloscpack file has metadata only.
+    #[error("a Bloscpack file has metadata and no metalayers")]
+    NoLayers,
+    /// A frame has metalayers only.
+    #[error("a frame has metalayers and no other metadata")]
+    OnlyLayers,
+    /// The editor gave up.
+    #[error("the editor `{line}` failed, and nothing was changed")]
+    Editor { line: String },
     /// Nothing tells what the output shall be.
     #[error("neither --format nor the name of the output tells its format")]
     NoFormat,
@@ -235,6 +265,7 @@ pub(crate) enum Doing {
     Remove,
     Spool,
     Signals,
+    Editor,
 }
 
 impl fmt::Display for Doing {
@@ -250,6 +281,7 @@ impl fmt::Display for Doing {
             Self::Remove => "removing",
             Self::Spool => "keeping the input in a temporary file",
             Self::Signals => "waiting for signals",
+            Self::Editor => "starting the editor",
         })
     }
 }
@@ -329,6 +361,7 @@ impl Error {
             Self::ReadBack { .. }
             | Self::ReadBackPipe
             | Self::WouldLose { .. }
+            | Self::NoMeta { .. }
             | Self::ArrayLen { .. }
             | Self::ArrayCut { .. }
             | Self::NothingSaved
@@ -387,6 +420,9 @@ impl Error {
             Self::VerifyPipe => "use -o to name a file",
             Self::OneChunk => "leave out -z, or --format chunk",
             Self::FrameForTarget { .. } => "use --format chunk",
+            Self::NoLayers => "use the key metadata, and neither --meta nor --vlmeta",
+            Self::OnlyLayers => "use the keys metalayers and vlmetalayers",
+            Self::NoObject => "use import to put others in their place",
             Self::NoFormat => "use --format, as in `b2 convert --format b2frame data.blp`",
             Self::Sequence => "name one as FILE#N, or use `b2 cat FILE | b2 c -o OUT` for all",
             Self::SparseStream => "use -o to name a directory",
@@ -396,6 +432,9 @@ impl Error {
             Self::Lossy { .. } => "use --lossy if this is meant",
             Self::LossyVerify => "leave out --verify and --rm",
             Self::Frame(b2frame::Error::Sparse) => "this is the index of a sparse frame: name its directory",
+            Self::Frame(b2frame::Error::Param(b2frame::Param::OlderLayout { .. })) => {
+                "`b2 convert` makes a frame of today of it"
+            }
             Self::MaxOutput { .. } => "use --max-output to allow more",
             Self::MaxRatio { .. } => "use --max-ratio to allow more",
             Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",

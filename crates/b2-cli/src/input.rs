@@ -63,7 +63,7 @@ impl Origin {
     }
 
     /// The input that `word` means.
-    fn of(word: &Path) -> Self {
+    pub(crate) fn of(word: &Path) -> Self {
         if word == Path::new("-") {
             return Self::Stdin;
         }

@@ -14,6 +14,7 @@ mod general;
 mod info;
 #[cfg(target_os = "linux")]
 mod manual;
+mod meta;
 mod metadata;
 mod read;
 mod safety;

@@ -1,0 +1,157 @@
+//! `b2 meta`: metadata of frames and Bloscpack files, shown and changed in place.
+//!
+//! All metadata of a file are one JSON document, the same that `info --json` and `compress --meta-file` know. Getting
+//! and exporting print it, importing and editing give another one; what differs is changed, in one step.
+
+mod blp;
+mod document;
+mod edit;
+mod frame;
+
+use std::{
+    fs,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use crate::{
+    args::meta::{Action, MetaArgs},
+    context::Context,
+    error::{Doing, Error, Result},
+    exit::Code,
+    input::Origin,
+    object::Object,
+    objects::Objects,
+    stage::{StageOptions, Staged},
+};
+
+use document::{Change, Document, Kind};
+
+/// Does what was asked for.
+pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
+    let origin = Origin::of(&args.file);
+    cx.each(vec![Ok(origin)], |origin| one(args, cx, origin))
+}
+
+fn one(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let object = Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let document = Document::of(&object)?;
+    match args.action {
+        Action::Get => get(args, cx, origin, document.only(kind(args))),
+        Action::Export => export(args, cx, document.only(kind(args))),
+        Action::Set => change(cx, origin, object, &document, &settings(args)?),
+        Action::Del => change(cx, origin, object, &document, &deletions(args)?),
+        Action::Import => {
+            let new = imported(args)?;
+            change(cx, origin, object, &document, &document.changes(&new)?)
+        }
+        Action::Edit => {
+            let text = edit::edited(&document.only(kind(args)).pretty(), cx)?;
+            change(cx, origin, object, &document, &document.changes(&Document::parse(text.as_bytes())?)?)
+        }
+    }
+}
+
+fn kind(args: &MetaArgs) -> Option<Kind> {
+    match (args.meta, args.vlmeta) {
+        (true, _) => Some(Kind::Fixed),
+        (_, true) => Some(Kind::Variable),
+        _ => None,
+    }
+}
+
+/// The values of names; all without any.
+fn get(args: &MetaArgs, cx: &Context, origin: &Origin, document: Document) -> Result<()> {
+    if args.items.is_empty() {
+        return match cx.console.json() {
+            true => cx.console.document(&document.report(&origin.name())),
+            false => cx.console.print(&document.lines()),
+        };
+    }
+    for name in &args.items {
+        let value = document.get(name).ok_or_else(|| Error::NoMeta { name: name.clone() })?;
+        cx.console.document(value)?;
+    }
+    Ok(())
+}
+
+fn export(args: &MetaArgs, cx: &Context, document: Document) -> Result<()> {
+    let text = document.pretty();
+    match args.output.as_deref().filter(|output| *output != Path::new("-")) {
+        None => cx.console.print(&text),
+        Some(path) => {
+            let options = StageOptions { force: args.force, sync: true };
+            let staged = Staged::create(path, options, &cx.unfinished)?;
+            staged.handle()?.write_all(text.as_bytes()).map_err(Error::io_at(Doing::Write, path))?;
+            staged.commit(None).map(drop)
+        }
+    }
+}
+
+fn settings(args: &MetaArgs) -> Result<Vec<Change>> {
+    let kind = kind(args);
+    let set = |item: &String| {
+        let (name, text) = item
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| Error::NameValue { text: item.clone() })?;
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        Ok(Change::Set { kind, name: name.to_owned(), value })
+    };
+    some(args)?.iter().map(set).collect()
+}
+
+fn deletions(args: &MetaArgs) -> Result<Vec<Change>> {
+    let kind = kind(args);
+    Ok(some(args)?.iter().map(|name| Change::Delete { kind, name: name.clone() }).collect())
+}
+
+/// Names are needed.
+fn some(args: &MetaArgs) -> Result<&[String]> {
+    if args.items.is_empty() { Err(Error::NoNames) } else { Ok(&args.items) }
+}
+
+/// The document in the file that was named.
+fn imported(args: &MetaArgs) -> Result<Document> {
+    let [name] = &args.items[..] else { return Err(Error::OneImport) };
+    let path = PathBuf::from(name);
+    let mut bytes = vec![];
+    match name.as_str() {
+        "-" => drop(io::stdin().lock().read_to_end(&mut bytes).map_err(Error::io(Doing::Read))?),
+        _ => bytes = fs::read(&path).map_err(Error::io_at(Doing::Open, &path))?,
+    }
+    Document::parse(&bytes).map_err(|error| match error {
+        Error::Metadata { what, .. } => Error::Metadata { path, what },
+        other => other,
+    })
+}
+
+/// Makes all changes, or none.
+fn change(
+    cx: &Context,
+    origin: &Origin,
+    object: Object,
+    document: &Document,
+    changes: &[Change],
+) -> Result<()> {
+    document.check(changes)?;
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let path = origin.path().ok_or(Error::NoPipe)?;
+    match object {
+        Object::Frame(schunk) => {
+            let offset = schunk.offset();
+            // What is open here must not keep others waiting.
+            drop(schunk);
+            frame::change(cx, path, offset, changes)?;
+        }
+        Object::Blp(blp) => blp::change(cx, path, *blp, document, changes)?,
+        Object::Chunk(_) | Object::Bcolz(_) => return Err(Error::NoMetaPlace),
+    }
+    let (name, n) = (origin.name(), changes.len());
+    cx.console.detail(&format!("{name}: {n} {} made", if n == 1 { "change" } else { "changes" }));
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Metadata of a Bloscpack file: in place while they fit, else in a new file with the same chunks.
+
+use std::path::Path;
+
+use blosc_io::FileStore;
+use bloscpack::{Durability, MetadataOptions, NewMetadata, Param, RepackOptions, repack, rewrite_metadata};
+use serde_json::{Map, Value};
+
+use super::document::{Change, Document};
+use crate::{
+    blp::Blp,
+    context::Context,
+    error::{Doing, Error, Result},
+    stage::{StageOptions, Staged},
+};
+
+pub(super) fn change(
+    cx: &Context,
+    path: &Path,
+    blp: Blp,
+    document: &Document,
+    changes: &[Change],
+) -> Result<()> {
+    let new = changed(document, changes)?;
+    if !new.is_null() {
+        let mut store = FileStore::open_rw(path).map_err(Error::io(Doing::Open))?;
+        match rewrite_metadata(&mut store, &new, Durability::default()) {
+            Err(bloscpack::Error::Param(
+                Param::NoMetadata | Param::MetadataRoom { .. } | Param::NotAppendable { .. },
+            )) => {}
+            done => return Ok(done?),
+        }
+    }
+    let metadata = match new {
+        Value::Null => NewMetadata::Remove,
+        new => NewMetadata::Set(new, MetadataOptions::default()),
+    };
+    let options = RepackOptions::default().offsets(blp.file.offsets().is_some()).metadata(metadata);
+    let staged = Staged::create(path, StageOptions { force: true, sync: true }, &cx.unfinished)?;
+    repack(&blp.file, staged.handle()?, &options)?;
+    let mode = path.metadata().map_err(Error::io(Doing::Open))?;
+    staged.commit(Some(&mode)).map(drop)
+}
+
+/// The metadata with all changes.
+fn changed(document: &Document, changes: &[Change]) -> Result<Value> {
+    let mut value = document.metadata().cloned().unwrap_or(Value::Null);
+    for change in changes {
+        match change {
+            Change::Replace(new) => value = new.clone(),
+            Change::Set { name, value: new, .. } => {
+                object(&mut value)?.insert(name.clone(), new.clone());
+            }
+            Change::Delete { name, .. } => {
+                object(&mut value)?.shift_remove(name);
+            }
+        }
+    }
+    Ok(value)
+}
+
+/// Where there are no metadata yet, an object begins.
+fn object(value: &mut Value) -> Result<&mut Map<String, Value>> {
+    if value.is_null() {
+        *value = Value::Object(Map::new());
+    }
+    value.as_object_mut().ok_or(Error::NoObject)
+}

@@ -1,0 +1,270 @@
+//! All metadata of a file as one JSON document, and what differs between two.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    error::{Error, MetadataError, Result},
+    object::Object,
+    payload,
+};
+
+/// Names of the metalayer that describes an array: now, and in the betas.
+const RESERVED: [&str; 2] = ["b2nd", "caterva"];
+
+/// The two kinds of metalayers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Of fixed size, in the header.
+    Fixed,
+    /// Of variable size, in the trailer.
+    Variable,
+}
+
+/// Something to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Change {
+    /// Gives a name a value.
+    Set { kind: Option<Kind>, name: String, value: Value },
+    /// Takes a name away.
+    Delete { kind: Option<Kind>, name: String },
+    /// Gives a Bloscpack file other metadata, or none (`null`).
+    Replace(Value),
+}
+
+/// All metadata. Kinds that a file cannot have are not there; kinds that are not there are not changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Document {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metalayers: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vlmetalayers: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Value>,
+    /// What an array says of itself, which is shown by name only.
+    #[serde(skip)]
+    reserved: Map<String, Value>,
+}
+
+/// A document for programs.
+#[derive(Debug, Serialize)]
+pub(super) struct MetaReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    #[serde(flatten)]
+    document: &'a Document,
+}
+
+impl Document {
+    /// The metadata of an object.
+    ///
+    /// # Errors
+    ///
+    /// When it has no place for any, or they do not decode.
+    pub(super) fn of(object: &Object) -> Result<Self> {
+        match object {
+            Object::Frame(schunk) => {
+                let (mut fixed, mut variable, mut reserved) = (Map::new(), Map::new(), Map::new());
+                for layer in schunk.meta().iter() {
+                    let name = layer.name_text().into_owned();
+                    let is_reserved = RESERVED.contains(&name.as_str());
+                    let map = if is_reserved { &mut reserved } else { &mut fixed };
+                    map.entry(name).or_insert_with(|| payload::to_json(layer.content));
+                }
+                for layer in schunk.vlmeta().stored().iter() {
+                    let content = schunk.vlmeta().decode(layer)?;
+                    variable.entry(layer.name_text()).or_insert_with(|| payload::to_json(&content));
+                }
+                Ok(Self { metalayers: Some(fixed), vlmetalayers: Some(variable), metadata: None, reserved })
+            }
+            Object::Blp(blp) => {
+                let value = blp.file.metadata().and_then(|metadata| metadata.json()).cloned();
+                Ok(Self { metadata: Some(value.unwrap_or(Value::Null)), ..Self::default() })
+            }
+            Object::Chunk(_) | Object::Bcolz(_) => Err(Error::NoMetaPlace),
+        }
+    }
+
+    /// Reads a document.
+    ///
+    /// # Errors
+    ///
+    /// When it is none.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
+        Self::parts(bytes).map_err(|what| Error::Metadata { path: "standard input".into(), what })
+    }
+
+    fn parts(bytes: &[u8]) -> Result<Self, MetadataError> {
+        let Value::Object(parts) = serde_json::from_slice(bytes)? else { return Err(MetadataError::Shape) };
+        let mut document = Self::default();
+        for (key, value) in parts {
+            match (key.as_str(), value) {
+                ("metalayers", Value::Object(map)) => document.metalayers = Some(map),
+                ("vlmetalayers", Value::Object(map)) => document.vlmetalayers = Some(map),
+                ("metadata", value) => document.metadata = Some(value),
+                // A document of `get --json` or `info --json` has more.
+                ("schema" | "path", _) => {}
+                ("metalayers" | "vlmetalayers", _) => return Err(MetadataError::Shape),
+                _ => return Err(MetadataError::Key { key }),
+            }
+        }
+        Ok(document)
+    }
+
+    /// Only one kind of metalayers.
+    pub(super) fn only(&self, kind: Option<Kind>) -> Self {
+        let document = self.clone();
+        match kind {
+            Some(Kind::Fixed) => Self { vlmetalayers: None, ..document },
+            Some(Kind::Variable) => Self { metalayers: None, reserved: Map::new(), ..document },
+            None => document,
+        }
+    }
+
+    /// The value of a name.
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        let in_object = || self.metadata.as_ref()?.get(name);
+        let layer =
+            |map: &'_ Option<Map<String, Value>>| map.as_ref().is_some_and(|map| map.contains_key(name));
+        match (layer(&self.metalayers), layer(&self.vlmetalayers)) {
+            (true, _) => self.metalayers.as_ref()?.get(name),
+            (_, true) => self.vlmetalayers.as_ref()?.get(name),
+            _ => self.reserved.get(name).or_else(in_object),
+        }
+    }
+
+    /// The metadata of a Bloscpack file.
+    pub(super) fn metadata(&self) -> Option<&Value> {
+        self.metadata.as_ref()
+    }
+
+    /// The document for programs.
+    pub(super) fn report<'a>(&'a self, path: &'a str) -> MetaReport<'a> {
+        MetaReport { schema: "b2.meta/1", path, document: self }
+    }
+
+    /// A line for each value.
+    pub(super) fn lines(&self) -> String {
+        let maps = [&self.metalayers, &self.vlmetalayers].into_iter().flatten();
+        let object = self.metadata.as_ref().and_then(Value::as_object);
+        let entries: Vec<_> = maps.chain(object).flatten().collect();
+        let width = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let mut text: String =
+            entries.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
+        // Metadata that are no object have no names.
+        let plain = self.metadata.as_ref().filter(|value| !value.is_object() && !value.is_null());
+        text.extend(plain.map(|value| format!("{value}\n")));
+        text
+    }
+
+    /// As JSON for people.
+    pub(super) fn pretty(&self) -> String {
+        // Maps with text for keys can always be written.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// What makes this document, of a file, the other one.
+    ///
+    /// # Errors
+    ///
+    /// When the file has no place for something in the other one.
+    pub(super) fn changes(&self, new: &Self) -> Result<Vec<Change>> {
+        let mut changes = vec![];
+        let kinds = [
+            (Kind::Fixed, &self.metalayers, &new.metalayers),
+            (Kind::Variable, &self.vlmetalayers, &new.vlmetalayers),
+        ];
+        for (kind, old, new) in kinds {
+            match (old, new) {
+                (Some(old), Some(new)) => differences(kind, old, new, &self.reserved, &mut changes),
+                (None, Some(new)) if !new.is_empty() => return Err(Error::NoLayers),
+                _ => {}
+            }
+        }
+        match (&self.metadata, &new.metadata) {
+            (Some(old), Some(new)) if old != new => changes.push(Change::Replace(new.clone())),
+            (None, Some(new)) if !new.is_null() => return Err(Error::OnlyLayers),
+            _ => {}
+        }
+        Ok(changes)
+    }
+
+    /// Can these changes be made?
+    ///
+    /// # Errors
+    ///
+    /// When a name is not there, or not for change.
+    pub(super) fn check(&self, changes: &[Change]) -> Result<()> {
+        for change in changes {
+            match change {
+                Change::Set { name, .. } | Change::Delete { name, .. }
+                    if RESERVED.contains(&name.as_str()) =>
+                {
+                    if self.metalayers.is_some() {
+                        return Err(Error::Reserved { name: name.clone() });
+                    }
+                }
+                Change::Delete { kind, name } if self.only(*kind).get(name).is_none() => {
+                    return Err(Error::NoMeta { name: name.clone() });
+                }
+                Change::Set { kind: Some(_), .. } | Change::Delete { kind: Some(_), .. }
+                    if self.metadata.is_some() =>
+                {
+                    return Err(Error::NoLayers);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn differences(
+    kind: Kind,
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    reserved: &Map<String, Value>,
+    changes: &mut Vec<Change>,
+) {
+    let kind = Some(kind);
+    let gone = old.keys().filter(|name| !new.contains_key(*name));
+    changes.extend(gone.map(|name| Change::Delete { kind, name: name.clone() }));
+    let set = new.iter().filter(|(name, value)| {
+        old.get(*name) != Some(*value)
+            && (kind == Some(Kind::Variable) || reserved.get(*name) != Some(*value))
+    });
+    changes.extend(set.map(|(name, value)| Change::Set { kind, name: name.clone(), value: value.clone() }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn document(value: &Value) -> Document {
+        Document::parse(value.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn what_differs_is_changed_and_nothing_else() {
+        let old = document(&json!({"metalayers": {"a": 1, "b": 2}, "vlmetalayers": {"c": 3}}));
+        let new = document(&json!({"metalayers": {"b": 2, "d": 4}, "vlmetalayers": {"c": 5}}));
+        let (fixed, variable) = (Some(Kind::Fixed), Some(Kind::Variable));
+        let expected = [
+            Change::Delete { kind: fixed, name: "a".into() },
+            Change::Set { kind: fixed, name: "d".into(), value: json!(4) },
+            Change::Set { kind: variable, name: "c".into(), value: json!(5) },
+        ];
+        assert_eq!(old.changes(&new).unwrap(), expected);
+        assert_eq!(old.changes(&old).unwrap(), []);
+        // Kinds that are not named stay as they are.
+        assert_eq!(old.changes(&document(&json!({}))).unwrap(), []);
+    }
+
+    #[test]
+    fn documents_are_objects_of_objects() {
+        for text in ["", "[]", "{\"metalayers\": 1}", "{\"other\": {}}"] {
+            assert!(matches!(Document::parse(text.as_bytes()), Err(Error::Metadata { .. })), "{text}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A document in the hands of somebody with an editor.
+
+use std::{env, ffi::OsString, fs, io::Write, process::Command};
+
+use tempfile::NamedTempFile;
+
+use crate::{
+    context::Context,
+    error::{Doing, Error, Result},
+};
+
+/// What comes out of the editor.
+///
+/// # Errors
+///
+/// When it cannot be started or was not content.
+pub(super) fn edited(text: &str, cx: &Context) -> Result<String> {
+    let create = || tempfile::Builder::new().prefix("b2-meta-").suffix(".json").tempfile();
+    let file = cx.unfinished.create(create, NamedTempFile::path).map_err(Error::io(Doing::Spool))?;
+    let path = file.into_temp_path();
+    let text = write(&path, text).and_then(|()| run(&path));
+    let name = path.to_path_buf();
+    let _removed = cx.unfinished.settle(&name, || path.close());
+    text
+}
+
+fn write(path: &std::path::Path, text: &str) -> Result<()> {
+    let file = fs::File::create(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(Error::io(Doing::Spool))
+}
+
+fn run(path: &std::path::Path) -> Result<String> {
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(env::var_os).filter(|editor| !editor.is_empty());
+    let mut line = editor.unwrap_or_else(|| "vi".into());
+    // The editor may be a line of a shell, with options of its own.
+    line.push(" \"$1\"");
+    let words: [OsString; 4] = ["-c".into(), line.clone(), "sh".into(), path.into()];
+    let status = Command::new("sh").args(words).status().map_err(Error::io(Doing::Editor))?;
+    if !status.success() {
+        return Err(Error::Editor { line: line.to_string_lossy().trim_end_matches(" \"$1\"").to_owned() });
+    }
+    fs::read_to_string(path).map_err(Error::io(Doing::Spool))
+}

@@ -1,0 +1,41 @@
+//! Metalayers of a frame: one commit for all changes, under the lock where there is one.
+
+use std::path::Path;
+
+use b2frame::SChunkWriter;
+
+use super::document::{Change, Kind};
+use crate::{context::Context, error::Result, payload};
+
+pub(super) fn change(cx: &Context, path: &Path, offset: u64, changes: &[Change]) -> Result<()> {
+    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset))?;
+    for change in changes {
+        match change {
+            Change::Set { kind, name, value } => set(&mut writer, *kind, name, &payload::from_json(value))?,
+            Change::Delete { kind, name } => delete(&mut writer, *kind, name)?,
+            // Only Bloscpack files have this.
+            Change::Replace(_) => {}
+        }
+    }
+    Ok(writer.commit()?)
+}
+
+/// A layer of either kind gets the value; a new one has a variable size.
+fn set(writer: &mut SChunkWriter, kind: Option<Kind>, name: &str, content: &[u8]) -> Result<()> {
+    let is_fixed = match kind {
+        Some(kind) => kind == Kind::Fixed,
+        None => writer.schunk()?.meta().get(name).is_some() && writer.schunk()?.vlmeta().get(name)?.is_none(),
+    };
+    match is_fixed {
+        true => Ok(writer.set_meta(name, content)?),
+        false => Ok(writer.set_vlmeta(name, content)?),
+    }
+}
+
+fn delete(writer: &mut SChunkWriter, kind: Option<Kind>, name: &str) -> Result<()> {
+    let is_gone = kind != Some(Kind::Variable) && writer.delete_meta(name)?;
+    if !is_gone && kind != Some(Kind::Fixed) {
+        writer.delete_vlmeta(name)?;
+    }
+    Ok(())
+}

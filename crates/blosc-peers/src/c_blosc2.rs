@@ -5,6 +5,8 @@
 
 #![allow(unsafe_code)]
 
+mod arrays;
+
 use core::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
@@ -14,6 +16,8 @@ use std::{path::Path, sync::Arc};
 use libloading::{Library, Symbol};
 
 use crate::failure::{Result, fail};
+
+pub(crate) use arrays::Grid;
 
 /// `blosc2_cparams` of C-Blosc2 3.3.
 #[repr(C)]
@@ -126,6 +130,10 @@ struct Functions {
     schunk_free: unsafe extern "C" fn(*mut c_void) -> c_int,
     schunk_append: unsafe extern "C" fn(*mut c_void, *const c_void, i32) -> i64,
     schunk_decode: unsafe extern "C" fn(*mut c_void, i64, *mut c_void, i32) -> c_int,
+    schunk_to_buffer: unsafe extern "C" fn(*mut c_void, *mut *mut u8, *mut bool) -> i64,
+    schunk_to_file: unsafe extern "C" fn(*mut c_void, *const c_char) -> i64,
+    arrays: arrays::Functions,
+    free: unsafe extern "C" fn(*mut c_void),
     version: unsafe extern "C" fn() -> *const c_char,
     /// Keeps the functions valid.
     _library: Library,
@@ -172,6 +180,11 @@ impl CBlosc2 {
             schunk_free: function(&library, c"blosc2_schunk_free")?,
             schunk_append: function(&library, c"blosc2_schunk_append_buffer")?,
             schunk_decode: function(&library, c"blosc2_schunk_decompress_chunk")?,
+            schunk_to_buffer: function(&library, c"blosc2_schunk_to_buffer")?,
+            schunk_to_file: function(&library, c"blosc2_schunk_to_file")?,
+            arrays: arrays::Functions::of(&library)?,
+            // That of the system, which the library links to.
+            free: function(&library, c"free")?,
             version: function(&library, c"blosc2_get_version_string")?,
             _library: library,
         };
@@ -222,12 +235,12 @@ impl CBlosc2 {
         }
     }
 
-    /// A new super-chunk: in a contiguous frame at `path`.
-    pub(crate) fn create(&self, path: &CStr, params: &Params) -> Result<SuperChunk> {
+    /// A new super-chunk: in a contiguous frame at `path`, or as chunks in memory.
+    pub(crate) fn create(&self, path: Option<&CStr>, params: &Params) -> Result<SuperChunk> {
         let (cparams, dparams) = (params.raw(), params.raw_decode());
         let mut storage = RawStorage {
-            contiguous: true,
-            urlpath: path.as_ptr(),
+            contiguous: path.is_some(),
+            urlpath: path.map_or(ptr::null(), CStr::as_ptr),
             cparams: &raw const cparams,
             dparams: &raw const dparams,
             io: ptr::null_mut(),
@@ -300,7 +313,7 @@ impl Drop for Context {
     }
 }
 
-/// A super-chunk in a file.
+/// A super-chunk.
 pub(crate) struct SuperChunk {
     raw: *mut c_void,
     library: CBlosc2,
@@ -319,6 +332,26 @@ impl SuperChunk {
         let (to, nbytes) = (dest.as_mut_ptr().cast(), int(dest.len()));
         // SAFETY: the length is that of the slice.
         count(unsafe { (self.library.0.schunk_decode)(self.raw, nchunk, to, nbytes) }, "decompress_chunk")
+    }
+}
+
+impl SuperChunk {
+    /// Makes a frame of the whole and drops it. Returns how many bytes it had.
+    pub(crate) fn save_to_buffer(&mut self) -> Result<usize> {
+        let (mut frame, mut needs_free) = (ptr::null_mut(), false);
+        // SAFETY: both places live until the call returns.
+        let len = unsafe { (self.library.0.schunk_to_buffer)(self.raw, &raw mut frame, &raw mut needs_free) };
+        if needs_free {
+            // SAFETY: the library says that it came from malloc and is now ours.
+            unsafe { (self.library.0.free)(frame.cast()) };
+        }
+        usize::try_from(len).or_else(|_| fail(format!("to_buffer: C-Blosc2 gives {len}")))
+    }
+
+    pub(crate) fn save_to_file(&mut self, path: &CStr) -> Result<()> {
+        // SAFETY: the path ends in a zero.
+        let len = unsafe { (self.library.0.schunk_to_file)(self.raw, path.as_ptr()) };
+        if len < 0 { fail(format!("to_file: C-Blosc2 gives {len}")) } else { Ok(()) }
     }
 }
 

@@ -1,8 +1,10 @@
 //! What is compared.
 
+pub(crate) mod arrays;
 pub(crate) mod chunks;
 pub(crate) mod filters;
 pub(crate) mod frames;
+pub(crate) mod many;
 
 use std::path::PathBuf;
 

@@ -18,11 +18,11 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clock::Effort;
 use failure::{Result, fail};
-use groups::{Bench, chunks, filters, frames};
+use groups::{Bench, arrays, chunks, filters, frames, many};
 
 type Group = (&'static str, fn(&mut Bench) -> Result<()>);
 
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 10] = [
     ("filters", filters::run),
     ("streams", chunks::streams),
     ("chunks", chunks::whole),
@@ -30,6 +30,9 @@ const GROUPS: [Group; 7] = [
     ("small", chunks::small),
     ("items", chunks::items),
     ("frames", frames::run),
+    ("open", many::open),
+    ("save", many::save),
+    ("arrays", arrays::run),
 ];
 
 /// What the command line says.

@@ -57,7 +57,7 @@ const UNSAFE_IN: [(&str, &[&str]); 4] = [
     ("blosc-filters", &["/src/arch.rs", "/src/arch/"]),
     ("blosc-codecs", &["/src/lz.rs", "/src/lz/"]),
     ("blosc-io", &["/src/mmap.rs"]),
-    ("blosc-peers", &["/src/c_blosc2.rs"]),
+    ("blosc-peers", &["/src/c_blosc2.rs", "/src/c_blosc2/"]),
 ];
 
 fn is_crate_root(path: &str) -> bool {

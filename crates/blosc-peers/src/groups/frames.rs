@@ -15,7 +15,7 @@ use crate::{
 
 /// Items of 8 bytes; chunks as small as those of a log.
 const CHUNK: usize = 8 << 10;
-const PARAMS: Params = Params {
+pub(super) const PARAMS: Params = Params {
     codec: 1,
     level: 5,
     typesize: 8,
@@ -57,7 +57,7 @@ fn append(bench: &mut Bench, nchunks: u64, ours: &Path, theirs: &Path) -> Result
     drop(writer.finish()?);
     let ours = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let mut schunk = bench.c.create(&c_path(theirs)?, &PARAMS)?;
+    let mut schunk = bench.c.create(Some(&c_path(theirs)?), &PARAMS)?;
     for part in parts() {
         schunk.append(part)?;
     }
@@ -99,6 +99,6 @@ fn random_chunk(bench: &mut Bench, nchunks: u64, path: &Path) -> Result<()> {
     if dest != c_dest { fail("frames: not the same chunk") } else { Ok(()) }
 }
 
-fn c_path(path: &Path) -> Result<CString> {
+pub(super) fn c_path(path: &Path) -> Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }

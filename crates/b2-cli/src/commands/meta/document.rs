@@ -198,11 +198,9 @@ impl Document {
         for change in changes {
             match change {
                 Change::Set { name, .. } | Change::Delete { name, .. }
-                    if RESERVED.contains(&name.as_str()) =>
+                    if self.metalayers.is_some() && RESERVED.contains(&name.as_str()) =>
                 {
-                    if self.metalayers.is_some() {
-                        return Err(Error::Reserved { name: name.clone() });
-                    }
+                    return Err(Error::Reserved { name: name.clone() });
                 }
                 Change::Delete { kind, name } if self.only(*kind).get(name).is_none() => {
                     return Err(Error::NoMeta { name: name.clone() });

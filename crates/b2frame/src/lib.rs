@@ -82,6 +82,22 @@ mod trailer;
 mod values;
 mod writer;
 
+/// Derives [`Element`](trait@Element) for a struct with named fields; see the crate `b2frame-derive`.
+///
+/// ```
+/// use b2frame::Element;
+///
+/// #[derive(Clone, Copy, Element)]
+/// #[repr(C)]
+/// struct Station {
+///     id: u32,
+///     #[element(rename = "temp")]
+///     temperature: f64,
+/// }
+/// assert_eq!(Station::dtype().to_string(), "[('id', '<u4'), ('temp', '<f8')]");
+/// ```
+#[cfg(feature = "derive")]
+pub use b2frame_derive::Element;
 pub use blosc_chunk::Blame;
 pub use blosc_dtype::Dtype;
 pub use compress::{Totals, compress_stream};

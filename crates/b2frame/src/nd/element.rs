@@ -10,7 +10,8 @@ use zerocopy::{FromZeros as _, IntoBytes as _};
 use crate::error::Result;
 
 /// A type of items. Implemented for integers, floats and `bool`; with features for `half::f16` and
-/// `num_complex::Complex`; and by [`element!`](crate::element) for structs.
+/// `num_complex::Complex`; for structs by [`element!`](crate::element), or by `#[derive(Element)]` with the feature
+/// `derive`.
 ///
 /// Both orders of bytes can be read; what is written is little-endian.
 pub trait Element: Copy + Send + Sync + 'static {

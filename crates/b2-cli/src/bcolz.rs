@@ -17,6 +17,7 @@ use b2frame::ReadOptions;
 use bcolz_store::{BrokenColumns, CArray, DataSet, Note, OpenOptions, store::DirStore};
 use blosc_chunk::{DParams, Limits};
 use blosc_dtype::Dtype;
+use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result},
@@ -103,6 +104,19 @@ impl Bcolz {
     pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
         let dtype = self.dtype()?;
         NpyHeader::encode(&dtype, &self.shape()).ok_or_else(|| Error::NoDescr { dtype: dtype.to_string() })
+    }
+
+    /// The attributes, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// When they are damaged.
+    pub(crate) fn attrs(&self) -> Result<Map<String, Value>> {
+        let attrs = match &self.set {
+            DataSet::CArray(array) => array.attrs(),
+            DataSet::CTable(table) => table.attrs(),
+        };
+        Ok(attrs::to_map(&attrs?))
     }
 
     /// Chunks of all columns.
@@ -222,7 +236,7 @@ fn open(root: &Path, options: &OpenOptions) -> Result<DataSet> {
 }
 
 /// Bytes of all files below a directory; links are not followed, and what cannot be seen does not count.
-fn stored(root: &Path) -> u64 {
+pub(crate) fn stored(root: &Path) -> u64 {
     let mut waiting = vec![root.to_owned()];
     let mut sum: u64 = 0;
     while let Some(directory) = waiting.pop() {

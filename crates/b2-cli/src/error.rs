@@ -13,7 +13,7 @@ use std::{
 use b2frame::{Kind, probe};
 use blosc_chunk::Blame;
 
-use crate::{exit::Code, npy::NpyError};
+use crate::{exit::Code, npy::NpyError, separated::CsvError};
 
 /// Why an input was not done.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,21 @@ pub(crate) enum Error {
     /// The library cannot read or write a data set of bcolz.
     #[error(transparent)]
     Bcolz(#[from] bcolz_store::Error),
+    /// Comma-separated values that cannot be read.
+    #[error(transparent)]
+    Csv(#[from] CsvError),
+    /// Nothing that could be columns.
+    #[error("items without fields, or in several dimensions, so that there are no columns")]
+    NoColumns,
+    /// Lines of text have one dimension more than a list, and no further ones.
+    #[error("not a list of items or rows, so that there are no lines of values to make of it")]
+    NoRows,
+    /// A codec that bcolz does not have.
+    #[error("bcolz has no codec {codec}")]
+    BcolzCodec { codec: String },
+    /// A filter that bcolz does not have.
+    #[error("bcolz has the filters shuffle, bitshuffle and none, not {filter}")]
+    BcolzFilter { filter: String },
     /// Items that are Python objects.
     #[error("items are Python objects, which are no bytes of data")]
     PythonObjects,
@@ -217,7 +232,7 @@ pub(crate) enum Error {
     #[error("a sequence of frames, of which only one can be converted")]
     Sequence,
     /// A folder does not go into a pipe.
-    #[error("a sparse frame is a directory, which standard output cannot take")]
+    #[error("the output is a directory, which standard output cannot take")]
     SparseStream,
     /// Conversions lose nothing.
     #[error("the filter {filter} loses data, and conversions do not")]
@@ -365,6 +380,7 @@ impl Error {
             | Self::ArrayLen { .. }
             | Self::ArrayCut { .. }
             | Self::NothingSaved
+            | Self::Csv(_)
             | Self::Npy(_)
             | Self::MixedTypesize { .. } => Code::Data,
             Self::MaxOutput { .. }

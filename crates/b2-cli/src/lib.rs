@@ -43,6 +43,7 @@ mod payload;
 mod place;
 mod progress;
 mod report;
+mod separated;
 mod sink;
 mod size;
 mod span;

@@ -104,6 +104,12 @@ pub(crate) enum ConvertedFormat {
     Chunk,
     /// The bytes of the items, arrays in C order.
     Raw,
+    /// An array of bcolz; of items with fields, a table.
+    Carray,
+    /// A table of bcolz.
+    Ctable,
+    /// Comma-separated values.
+    Csv,
 }
 
 impl ConvertedFormat {
@@ -117,12 +123,23 @@ impl ConvertedFormat {
             Self::Npy => ".npy",
             Self::Chunk => ".chunk",
             Self::Raw => ".raw",
+            Self::Carray | Self::Ctable => ".bcolz",
+            Self::Csv => ".csv",
         }
+    }
+
+    /// Is it a directory?
+    pub(crate) fn is_folder(self) -> bool {
+        matches!(self, Self::Sframe | Self::Carray | Self::Ctable)
     }
 
     /// How it is called.
     pub(crate) fn name(self) -> &'static str {
-        self.suffix().trim_start_matches('.')
+        match self {
+            Self::Carray => "carray",
+            Self::Ctable => "ctable",
+            other => other.suffix().trim_start_matches('.'),
+        }
     }
 }
 
@@ -138,4 +155,6 @@ Examples:
   b2 convert -C zstd -9 data.b2frame small.b2frame
   b2 convert field.b2nd field.npy
   b2 convert --dtype f4 --shape 30,1461 temperature.f32 years.b2nd
+  b2 convert rows.csv rows.bcolz    a table with a column for each column
+  b2 convert prices.bcolz prices.csv
   b2 convert --format b2frame --output-dir frames *.blp";

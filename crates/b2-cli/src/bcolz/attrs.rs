@@ -26,6 +26,24 @@ pub(crate) fn to_value(json: &Json) -> Value {
     }
 }
 
+/// The other way round.
+pub(crate) fn from_value(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(is) => Json::Bool(*is),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(n), _) => Json::Int(n.into()),
+            (None, Some(n)) => Json::Int(n.into()),
+            (None, None) => number.as_f64().map_or(Json::Null, Json::Float),
+        },
+        Value::String(text) => Json::String(text.clone()),
+        Value::Array(values) => Json::Array(values.iter().map(from_value).collect()),
+        Value::Object(map) => {
+            Json::Object(map.iter().map(|(key, value)| (key.clone(), from_value(value))).collect())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,5 +60,6 @@ mod tests {
         ]);
         let text = r#"["NaN","-Infinity","170141183460469231731687303715884105727",18446744073709551615,0.5,{"a":null}]"#;
         assert_eq!(to_value(&json).to_string(), text);
+        assert_eq!(to_value(&from_value(&to_value(&json))).to_string(), text);
     }
 }

@@ -11,8 +11,10 @@
 
 mod anew;
 mod array;
+mod bcolz;
 mod blp;
 mod chunk;
+mod csv;
 mod frame;
 mod metadata;
 mod pull;
@@ -44,6 +46,7 @@ use crate::{
     npy::NpyHeader,
     objects::Objects,
     progress::Progress,
+    separated::{self, Values},
     sink::Sink,
     size,
     stage::{Nest, StageOptions},
@@ -156,6 +159,9 @@ fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
     if path.is_dir() || input::is_ours(path) {
         return Ok(None);
     }
+    if separated::is_csv(path) && args.format != Some(ConvertedFormat::Csv) {
+        return values(args, path).map(Some);
+    }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let (file_len, head) = (store.len().map_err(Error::io(Doing::Open))?, head(&store)?);
     let header = match &args.dtype {
@@ -180,7 +186,19 @@ fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
         shape: header.shape,
         itemsize: header.dtype.itemsize() as u64,
     };
-    Ok(Some(Items { stored, dtype: header.dtype, file_len }))
+    let format = if header.len > 0 { "npy" } else { "raw" };
+    Ok(Some(Items { stored, dtype: header.dtype, file_len, format }))
+}
+
+/// Comma-separated values, as items with fields.
+fn values(args: &ConvertArgs, path: &Path) -> Result<Items> {
+    let Values { dtype, rows, file } = separated::read(path, args.dtype.as_ref())?;
+    let store = FileStore::from_file(file);
+    let file_len = store.len().map_err(Error::io(Doing::Spool))?;
+    let itemsize = dtype.itemsize() as u64;
+    let stored =
+        Stored { store: Arc::new(store), start: 0, fortran_order: false, shape: vec![rows], itemsize };
+    Ok(Items { stored, dtype, file_len, format: "csv" })
 }
 
 /// The first bytes of a file.
@@ -244,7 +262,7 @@ impl Work<'_> {
 
     /// The header of nearly everything is written last, so that it goes through a file.
     fn to_stream(&self, mut out: Sink) -> Result<Done> {
-        if self.format == ConvertedFormat::Sframe {
+        if self.format.is_folder() {
             return Err(Error::SparseStream);
         }
         let nest = Nest::for_stream(&self.cx.unfinished)?;
@@ -271,6 +289,8 @@ impl Work<'_> {
             ConvertedFormat::Npy => self.npy(nest.path()),
             ConvertedFormat::Chunk => self.chunk(nest.path()),
             ConvertedFormat::Raw => self.raw(nest.path()),
+            ConvertedFormat::Carray | ConvertedFormat::Ctable => self.bcolz(nest.path()),
+            ConvertedFormat::Csv => self.csv(nest.path()),
         };
         let done = done.map_err(|error| at(error, nest.target()))?;
         let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
@@ -287,6 +307,8 @@ impl Work<'_> {
     /// Compares the content of what was written with that of the input.
     fn read_back(&self, path: &Path) -> Result<()> {
         let found = match self.format {
+            // Text is what the items look like, and no items.
+            ConvertedFormat::Csv => return Ok(()),
             ConvertedFormat::Raw => digest_of_file(path, 0)?,
             ConvertedFormat::Npy => {
                 let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
@@ -405,6 +427,9 @@ fn remove_sparse(path: &Path) -> io::Result<()> {
 fn bytes_of(path: &Path) -> io::Result<u64> {
     if !path.is_dir() {
         return Ok(fs::metadata(path)?.len());
+    }
+    if crate::bcolz::is_data_set(path) {
+        return Ok(crate::bcolz::stored(path));
     }
     fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + entry?.metadata()?.len()))
 }

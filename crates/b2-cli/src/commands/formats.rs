@@ -57,9 +57,10 @@ const FORMATS: &[FormatRow] = &[
         write: true,
         note: "bare chunk of Blosc 1 or Blosc2, as Zarr stores them (.chunk)",
     },
-    FormatRow { name: "carray", read: true, write: false, note: "array of bcolz (directory)" },
-    FormatRow { name: "ctable", read: true, write: false, note: "table of bcolz (directory)" },
+    FormatRow { name: "carray", read: true, write: true, note: "array of bcolz (directory)" },
+    FormatRow { name: "ctable", read: true, write: true, note: "table of bcolz (directory)" },
     FormatRow { name: "npy", read: true, write: true, note: "array of NumPy, format 1 to 3 (.npy)" },
+    FormatRow { name: "csv", read: true, write: true, note: "comma-separated values (.csv)" },
     FormatRow { name: "raw", read: true, write: true, note: "bytes without any format" },
 ];
 

@@ -1,7 +1,7 @@
 //! `b2 show`: items as values. Only the blocks that hold them are read.
 
 mod array;
-mod item;
+pub(super) mod item;
 mod object;
 mod render;
 mod table;

@@ -348,7 +348,7 @@ fn what_makes_no_sense_is_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: x.b2frame: a sparse frame is a directory, which standard output cannot take
+    b2: x.b2frame: the output is a directory, which standard output cannot take
     hint: use -o to name a directory
     ");
     snapshot!(dir.b2("convert -9 x.b2frame y.raw"), @r"

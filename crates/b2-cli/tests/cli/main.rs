@@ -3,6 +3,7 @@
 
 mod array;
 mod bcolz;
+mod bcolz_convert;
 mod blp;
 mod blp_array;
 mod chunk;

@@ -18,7 +18,7 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     if let Some(filter) = lossy {
         return Err(Error::LossyConvert { filter: filter.to_string() });
     }
-    let holds_data = matches!(format, ConvertedFormat::Raw | ConvertedFormat::Npy);
+    let holds_data = matches!(format, ConvertedFormat::Raw | ConvertedFormat::Npy | ConvertedFormat::Csv);
     if holds_data && (args.anew.is_wanted() || args.anew.target.is_some()) {
         return Err(Error::NotCompressed { format: format.name() });
     }
@@ -26,6 +26,9 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
         return Err(Error::OneChunk);
     }
     match args.anew.target {
+        Some(target) if matches!(format, ConvertedFormat::Carray | ConvertedFormat::Ctable) => {
+            Err(Error::FormatForTarget { format: format.name(), target })
+        }
         Some(target) if format != ConvertedFormat::Chunk && (target < Reader::Blosc2_0) != is_blp => {
             Err(Error::FormatForTarget { format: format.name(), target })
         }

@@ -86,6 +86,27 @@ impl Metadata {
         metadata
     }
 
+    /// The attributes of a data set of bcolz: vlmetalayers, as far as their names are short enough.
+    pub(super) fn of_attrs(attrs: Map<String, Value>) -> Self {
+        let fits = |name: &str| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
+        let (short, long): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|(name, _)| fits(name));
+        let layer = |(name, value)| Layer { name, content: payload::from_json(&value) };
+        let json = (!long.is_empty()).then(|| Value::Object(long.into_iter().collect()));
+        Self { fixed: vec![], variable: short.into_iter().map(layer).collect(), json }
+    }
+
+    /// All values with their names.
+    pub(super) fn values(self) -> Vec<(String, Value)> {
+        let layers = self.fixed.into_iter().chain(self.variable);
+        let named = layers.map(|layer| (layer.name, shown(&layer.content)));
+        let more = match self.json {
+            Some(Value::Object(map)) => map.into_iter().collect(),
+            Some(value) => vec![(BLOSCPACK.to_owned(), value)],
+            None => vec![],
+        };
+        named.chain(more).collect()
+    }
+
     /// The array that this describes, if it does.
     pub(super) fn array(&self) -> Option<ArrayInfo> {
         self.json.as_ref().and_then(|value| ArrayInfo::from_metadata(value).ok().flatten())

@@ -33,6 +33,8 @@ pub(super) struct Items {
     pub(super) dtype: Dtype,
     /// Bytes of the file.
     pub(super) file_len: u64,
+    /// What the file is called.
+    pub(super) format: &'static str,
 }
 
 /// What makes data an array.
@@ -86,8 +88,7 @@ impl Source {
             Self::Object(Object::Chunk(_)) => "chunk",
             Self::Object(Object::Blp(_)) => "bloscpack",
             Self::Object(Object::Bcolz(set)) => set.format(),
-            Self::Items(items) if items.stored.start > 0 => "npy",
-            Self::Items(_) => "raw",
+            Self::Items(items) => items.format,
         }
     }
 
@@ -121,6 +122,7 @@ impl Source {
         match self {
             Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
             Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
+            Self::Object(Object::Bcolz(set)) => Ok(Metadata::of_attrs(set.attrs()?)),
             _ => Ok(Metadata::default()),
         }
     }

@@ -19,7 +19,7 @@ pub(super) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
 }
 
 /// One item as a value of its own: text without quotes.
-pub(super) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
+pub(in crate::commands) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
     match dtype.scalar().map(|scalar| plain(scalar, bytes)) {
         Some(Plain::Text(text)) => text,
         Some(Plain::Bytes(bytes)) => {

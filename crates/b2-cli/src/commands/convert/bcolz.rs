@@ -1,0 +1,150 @@
+//! To arrays and tables of bcolz: one with a column for each field of the items, or an array.
+//!
+//! The writers of bcolz take rows and make chunks of them, as long as bcolz would make them unless `--chunks` was given.
+
+use std::path::Path;
+
+use bcolz_store::{
+    Attrs, CArrayWriter, CParams, CTableWriter, Cname, CreateOptions, Shuffle, store::Durability,
+};
+use blosc_chunk::{FilterId, Threads};
+use blosc_dtype::Dtype;
+
+use super::{Done, Work, source::Layout};
+use crate::{
+    args::convert::ConvertedFormat,
+    bcolz::attrs,
+    error::{Error, Result},
+};
+
+impl Work<'_> {
+    /// Writes a table, or an array of what has no fields, to `path`, where nothing is yet.
+    pub(super) fn bcolz(&self, path: &Path) -> Result<Done> {
+        let layout = self.layout()?;
+        if layout.dtype.fields().is_empty() {
+            return match self.format {
+                ConvertedFormat::Ctable => Err(Error::NoColumns),
+                _ => self.carray(&layout, path),
+            };
+        }
+        if layout.shape.len() > 1 {
+            return Err(Error::NoColumns);
+        }
+        self.ctable(&layout, path)
+    }
+
+    fn carray(&self, layout: &Layout, path: &Path) -> Result<Done> {
+        let (rows, inner) = layout.shape.split_first().unwrap_or((&1, &[]));
+        let options = self.create_options(layout.dtype.clone(), inner, *rows)?;
+        let mut writer = CArrayWriter::create(path, &options.attrs(self.attributes()?))?;
+        let chunklen = writer.chunklen();
+        self.each_rows(writer.rowsize(), &mut |rows| Ok(writer.append(rows)?))?;
+        writer.finish()?;
+        Ok(Done { recompressed: rows.div_ceil(chunklen), ..Done::default() })
+    }
+
+    fn ctable(&self, layout: &Layout, path: &Path) -> Result<Done> {
+        let rows = layout.shape.first().copied().unwrap_or(1);
+        let fields = layout.dtype.fields();
+        let mut columns = vec![];
+        for field in fields {
+            let (dtype, inner) = field.dtype().subarray().unwrap_or((field.dtype(), &[]));
+            columns.push((field.name(), self.create_options(dtype.clone(), inner, rows)?));
+        }
+        let mut writer = CTableWriter::create(path, &columns)?;
+        for (name, value) in self.attributes()?.iter() {
+            writer.set_attr(name, value.clone())?;
+        }
+        let mut parts: Vec<Vec<u8>> = vec![vec![]; fields.len()];
+        self.each_rows(layout.dtype.itemsize(), &mut |rows| {
+            split(rows, &layout.dtype, &mut parts);
+            let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+            Ok(writer.append(&parts)?)
+        })?;
+        writer.finish()?;
+        let table = bcolz_store::CTable::open(path)?;
+        let recompressed = table.columns().iter().map(|column| column.array.nchunks()).sum();
+        Ok(Done { recompressed, ..Done::default() })
+    }
+
+    /// Hands over the content in whole rows, some at a time.
+    pub(super) fn each_rows(&self, rowsize: usize, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut rest: Vec<u8> = Vec::new();
+        let piece = PIECE.max(rowsize);
+        self.source.in_c_order(&self.cx.read_options(), self.cx.memory() / 4, &mut |bytes| {
+            self.progress.add(bytes.len() as u64);
+            for bytes in bytes.chunks(piece) {
+                rest.extend_from_slice(bytes);
+                if rest.len() >= piece {
+                    let whole = rest.len() - rest.len() % rowsize.max(1);
+                    sink(&rest[..whole])?;
+                    rest.drain(..whole);
+                }
+            }
+            Ok(())
+        })?;
+        if rest.is_empty() { Ok(()) } else { sink(&rest) }
+    }
+
+    fn create_options(&self, dtype: Dtype, inner: &[u64], rows: u64) -> Result<CreateOptions> {
+        let durability = if self.output.no_sync { Durability::ProcessDeath } else { Durability::PowerLoss };
+        let chunklen = self.args.anew.chunks.as_ref().and_then(|chunks| chunks.0.first().copied());
+        let mut options = CreateOptions::new(dtype)
+            .row_shape(inner.to_vec())
+            .chunklen(chunklen)
+            .expectedlen(Some(rows))
+            .cparams(self.bcolz_cparams()?);
+        options.durability = durability;
+        options.threads = match self.cx.read_options().threads {
+            Threads::N(threads) => Threads::N(threads),
+            _ => Threads::Auto,
+        };
+        Ok(options)
+    }
+
+    /// What was asked for, and else what bcolz takes.
+    fn bcolz_cparams(&self) -> Result<CParams> {
+        let anew = &self.args.anew;
+        let mut cparams = CParams::default();
+        if anew.level.given {
+            cparams = cparams.clevel(anew.level.level.get());
+        }
+        if let Some(choice) = anew.codec {
+            let name = choice.id.to_string();
+            cparams = cparams.cname(Cname::from_name(&name).ok_or(Error::BcolzCodec { codec: name })?);
+        }
+        if let Some(filter) = anew.filter {
+            let ids: Vec<FilterId> = filter.active().map(|slot| slot.id).collect();
+            cparams = cparams.shuffle(match ids[..] {
+                [] => Shuffle::None,
+                [FilterId::SHUFFLE] => Shuffle::Byte,
+                [FilterId::BITSHUFFLE] => Shuffle::Bit,
+                _ => return Err(Error::BcolzFilter { filter: filter.to_string() }),
+            });
+        }
+        Ok(cparams)
+    }
+
+    /// The metadata of the input.
+    fn attributes(&self) -> Result<Attrs> {
+        let mut found = Attrs::default();
+        for (name, value) in self.source.metadata()?.without_array().values() {
+            found.set(&name, attrs::from_value(&value));
+        }
+        Ok(found)
+    }
+}
+
+/// The rows of each field, one behind the other.
+pub(crate) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
+    parts.iter_mut().for_each(Vec::clear);
+    for row in rows.chunks_exact(dtype.itemsize().max(1)) {
+        for (field, part) in dtype.fields().iter().zip(parts.iter_mut()) {
+            let end = field.offset() + field.dtype().itemsize();
+            part.extend_from_slice(row.get(field.offset()..end).unwrap_or_default());
+        }
+    }
+}
+
+/// Bytes of rows that are handed over at once.
+const PIECE: usize = 8 << 20;

@@ -1,0 +1,89 @@
+//! To comma-separated values: a line with the names of the fields, or the numbers of the columns, and a line per row.
+
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    path::Path,
+};
+
+use blosc_dtype::Dtype;
+use csv::Writer;
+
+use super::{Done, Work, source::Layout};
+use crate::{
+    commands::show::item,
+    error::{Doing, Error, Result},
+};
+
+impl Work<'_> {
+    /// Writes rows to `path`.
+    pub(super) fn csv(&self, path: &Path) -> Result<Done> {
+        let layout = self.layout()?;
+        let columns = Columns::of(&layout)?;
+        let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
+        let mut out = Writer::from_writer(BufWriter::with_capacity(1 << 20, file));
+        let wrong = |error: csv::Error| Error::io_at(Doing::Write, path)(std::io::Error::from(error));
+        out.write_record(columns.names()).map_err(wrong)?;
+        self.each_rows(columns.rowsize(), &mut |rows| {
+            for row in rows.chunks_exact(columns.rowsize().max(1)) {
+                out.write_record(columns.cells(row)).map_err(wrong)?;
+            }
+            Ok(())
+        })?;
+        out.flush().map_err(Error::io_at(Doing::Write, path))?;
+        let mut file = out
+            .into_inner()
+            .map_err(|_| Error::io_at(Doing::Write, path)(std::io::ErrorKind::WriteZero.into()))?;
+        file.flush().map_err(Error::io_at(Doing::Write, path))?;
+        Ok(Done { left_out: self.source.metadata()?.without_array().names(), ..Done::default() })
+    }
+}
+
+/// What is in a line.
+enum Columns<'a> {
+    /// The fields of an item.
+    Fields(&'a Dtype),
+    /// Items of this type, so many.
+    Items(&'a Dtype, usize),
+}
+
+impl<'a> Columns<'a> {
+    fn of(layout: &'a Layout) -> Result<Self> {
+        let dtype = &layout.dtype;
+        match (&layout.shape[..], dtype.fields().is_empty()) {
+            ([] | [_], false) => Ok(Self::Fields(dtype)),
+            ([] | [_], true) => Ok(Self::Items(dtype, 1)),
+            ([_, len], true) => Ok(Self::Items(dtype, usize::try_from(*len).unwrap_or(usize::MAX))),
+            _ => Err(Error::NoRows),
+        }
+    }
+
+    fn rowsize(&self) -> usize {
+        match self {
+            Self::Fields(dtype) => dtype.itemsize(),
+            Self::Items(dtype, len) => dtype.itemsize().saturating_mul(*len),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        match self {
+            Self::Fields(dtype) => dtype.fields().iter().map(|field| field.name().to_owned()).collect(),
+            Self::Items(_, len) => (0..*len).map(|n| n.to_string()).collect(),
+        }
+    }
+
+    fn cells(&self, row: &[u8]) -> Vec<String> {
+        match self {
+            Self::Fields(dtype) => {
+                let part = |field: &blosc_dtype::Field| {
+                    let end = field.offset() + field.dtype().itemsize();
+                    item::cell(field.dtype(), row.get(field.offset()..end).unwrap_or_default())
+                };
+                dtype.fields().iter().map(part).collect()
+            }
+            Self::Items(dtype, _) => {
+                row.chunks_exact(dtype.itemsize().max(1)).map(|bytes| item::cell(dtype, bytes)).collect()
+            }
+        }
+    }
+}

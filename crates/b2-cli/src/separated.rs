@@ -1,0 +1,240 @@
+//! Comma-separated values as items with fields: one field per column, one item per line.
+//!
+//! The first line has the names. What the columns are is found out by reading all of them once: integers of 64 bits,
+//! floats, truth values, and else text as long as the longest value. Nothing is lost on the way: `007` stays text, and so
+//! do integers that would be rounded. A second reading makes the items, in a temporary file.
+
+mod guess;
+mod value;
+
+use core::cell::Cell;
+use std::{
+    fs::File,
+    io::{self, BufWriter, Read, Write},
+    path::Path,
+    rc::Rc,
+};
+
+use blosc_dtype::Dtype;
+use csv::{ByteRecord, ReaderBuilder};
+
+use crate::error::{Doing, Error, Result};
+
+use guess::Guess;
+
+/// Items made of values.
+pub(crate) struct Values {
+    /// A field for each column, packed.
+    pub(crate) dtype: Dtype,
+    /// Number of items.
+    pub(crate) rows: u64,
+    /// The items, one behind the other.
+    pub(crate) file: File,
+}
+
+/// Why values cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CsvError {
+    #[error("not comma-separated values: {0}")]
+    Csv(#[from] csv::Error),
+    #[error("there is no first line with the names of the columns")]
+    NoNames,
+    #[error("two columns have the name {name:?}")]
+    Twice { name: String },
+    #[error("there is no column {name:?}")]
+    NoColumn { name: String },
+    #[error("line {line}, column {column:?}: {text:?} is no {dtype}")]
+    Value { line: u64, column: String, text: String, dtype: String },
+    #[error("values of the type {dtype} cannot be read from text")]
+    Type { dtype: String },
+    #[error("the columns")]
+    Dtype(#[from] blosc_dtype::Error),
+}
+
+/// Is this called like comma-separated values?
+pub(crate) fn is_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+}
+
+/// Reads the values in a file; as items of the `given` type, whose fields are found by name, or as what they look like.
+///
+/// # Errors
+///
+/// When a line or a value makes no sense, or the file cannot be read.
+pub(crate) fn read(path: &Path, given: Option<&Dtype>) -> Result<Values> {
+    let mut lines = Lines::open(path)?;
+    let names = lines.names()?;
+    let dtype = match given {
+        Some(dtype) => dtype.clone(),
+        None => guessed(&mut lines, &names)?,
+    };
+    let columns = columns(&dtype, &names)?;
+    let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+    let mut lines = Lines::open(path)?;
+    lines.names()?;
+    let mut out = BufWriter::with_capacity(1 << 20, &mut file);
+    let (mut rows, mut item) = (0, vec![0; dtype.itemsize()]);
+    while let Some(record) = lines.next()? {
+        for (field, place) in dtype.fields().iter().zip(&columns) {
+            let text = record.get(*place).unwrap_or_default();
+            let end = field.offset() + field.dtype().itemsize();
+            let dest = item.get_mut(field.offset()..end).unwrap_or_default();
+            value::encode(text, field.dtype(), dest).ok_or_else(|| CsvError::Value {
+                line: record.position().map_or(0, csv::Position::line),
+                column: field.name().to_owned(),
+                text: String::from_utf8_lossy(text).into_owned(),
+                dtype: field.dtype().to_string(),
+            })?;
+        }
+        out.write_all(&item).map_err(Error::io(Doing::Spool))?;
+        rows += 1;
+    }
+    out.flush().map_err(Error::io(Doing::Spool))?;
+    drop(out);
+    Ok(Values { dtype, rows, file })
+}
+
+/// What the values of each column look like.
+fn guessed(lines: &mut Lines, names: &[String]) -> Result<Dtype> {
+    let mut guesses = vec![Guess::default(); names.len()];
+    while let Some(record) = lines.next()? {
+        for (guess, text) in guesses.iter_mut().zip(record.iter()) {
+            guess.look_at(text);
+        }
+    }
+    let fields = names.iter().zip(&guesses).map(|(name, guess)| Ok((name.clone(), guess.dtype()?)));
+    let fields = fields.collect::<Result<Vec<_>, blosc_dtype::Error>>().map_err(CsvError::Dtype)?;
+    Ok(Dtype::packed(fields).map_err(CsvError::Dtype)?)
+}
+
+/// In which column each field is.
+fn columns(dtype: &Dtype, names: &[String]) -> Result<Vec<usize>, CsvError> {
+    if dtype.fields().is_empty() {
+        return Err(CsvError::Type { dtype: dtype.to_string() });
+    }
+    let find = |field: &blosc_dtype::Field| {
+        if !value::is_readable(field.dtype()) {
+            return Err(CsvError::Type { dtype: field.dtype().to_string() });
+        }
+        let place = names.iter().position(|name| name == field.name());
+        place.ok_or_else(|| CsvError::NoColumn { name: field.name().to_owned() })
+    };
+    dtype.fields().iter().map(find).collect()
+}
+
+/// The lines of a file, none of which may be too long for the memory.
+struct Lines {
+    reader: csv::Reader<Bounded>,
+    left: Rc<Cell<usize>>,
+    record: ByteRecord,
+}
+
+impl Lines {
+    fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io(Doing::Open))?;
+        let left = Rc::new(Cell::new(MAX_LINE));
+        let bounded = Bounded { file, left: Rc::clone(&left) };
+        let reader = ReaderBuilder::new().has_headers(false).from_reader(bounded);
+        Ok(Self { reader, left, record: ByteRecord::new() })
+    }
+
+    fn next(&mut self) -> Result<Option<&ByteRecord>> {
+        self.left.set(MAX_LINE);
+        let more = self.reader.read_byte_record(&mut self.record).map_err(CsvError::Csv)?;
+        Ok(more.then_some(&self.record))
+    }
+
+    /// The first line; a column without a name gets one.
+    fn names(&mut self) -> Result<Vec<String>> {
+        let Some(record) = self.next()? else { return Err(CsvError::NoNames.into()) };
+        let mut names: Vec<String> = Vec::new();
+        for (n, name) in record.iter().enumerate() {
+            let name = name.strip_prefix(b"\xef\xbb\xbf").filter(|_| n == 0).unwrap_or(name);
+            let name = String::from_utf8_lossy(name).trim().to_owned();
+            let name = if name.is_empty() { format!("column{n}") } else { name };
+            if names.contains(&name) {
+                return Err(CsvError::Twice { name }.into());
+            }
+            names.push(name);
+        }
+        Ok(names)
+    }
+}
+
+/// A file of which only so much is read at once.
+struct Bounded {
+    file: File,
+    left: Rc<Cell<usize>>,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let len = self.file.read(buf)?;
+        let left = self.left.get().checked_sub(len);
+        self.left
+            .set(left.ok_or_else(|| io::Error::other(format!("a line has more than {MAX_LINE} bytes")))?);
+        Ok(len)
+    }
+}
+
+/// The longest line (bytes).
+const MAX_LINE: usize = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Seek;
+
+    fn values(text: &str, given: Option<&str>) -> Result<(String, Vec<u8>)> {
+        let mut source = tempfile::NamedTempFile::new().unwrap();
+        source.write_all(text.as_bytes()).unwrap();
+        let mut values = read(source.path(), given.map(|dtype| dtype.parse().unwrap()).as_ref())?;
+        let mut bytes = Vec::new();
+        values.file.rewind().unwrap();
+        values.file.read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes.len() as u64, values.rows * values.dtype.itemsize() as u64);
+        Ok((values.dtype.to_string(), bytes))
+    }
+
+    #[test]
+    fn columns_are_what_their_values_look_like() {
+        let text = "i,f,b,s,z,u,e\n1,0.5,True,a,007,18446744073709551615,\n-2,nan,False,\"b,\"\"ä\",1,1,3\n";
+        let (dtype, bytes) = values(text, None).unwrap();
+        let expected = "[('i', '<i8'), ('f', '<f8'), ('b', '?'), ('s', '<U4'), ('z', '<U3'), ('u', '<u8'), ('e', '<f8')]";
+        assert_eq!(dtype, expected);
+        assert_eq!(bytes[..8], 1_i64.to_le_bytes());
+        assert_eq!((bytes[16], bytes[17], bytes[33]), (1, b'a', b'0'));
+        let e = f64::from_le_bytes(bytes[53..61].try_into().unwrap());
+        assert!(e.is_nan());
+        assert_eq!(values("a,b\n", None).unwrap(), ("[('a', '<U1'), ('b', '<U1')]".into(), vec![]));
+    }
+
+    #[test]
+    fn integers_are_not_rounded() {
+        assert_eq!(values("a,b\n9007199254740993,1\n,2\n", None).unwrap().0, "[('a', '<U16'), ('b', '<i8')]");
+        assert_eq!(
+            values("a,b\n-1,1\n18446744073709551615,2\n", None).unwrap().0,
+            "[('a', '<U20'), ('b', '<i8')]"
+        );
+    }
+
+    #[test]
+    fn given_fields_are_found_by_name() {
+        let given = "[('b', '>i2'), ('a', '|S3')]";
+        let (_, bytes) = values("a,x,b\nab,9,258\n", Some(given)).unwrap();
+        assert_eq!(bytes, b"\x01\x02ab\0");
+        let said = |text: &str| values(text, Some(given)).unwrap_err().to_string();
+        assert_eq!(said("a\nx\n"), "there is no column \"b\"");
+        assert_eq!(said("a,b\nx,1\nx,70000\n"), "line 3, column \"b\": \"70000\" is no >i2");
+        assert_eq!(said("a,b\nlong,1\n"), "line 2, column \"a\": \"long\" is no |S3");
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        let said = |text: &str| crate::error::chain(&values(text, None).err().unwrap());
+        assert_eq!(said(""), "there is no first line with the names of the columns");
+        assert_eq!(said("a,a\n"), "two columns have the name \"a\"");
+        assert!(said("a,b\n1\n").contains("found record with 1 fields"), "{}", said("a,b\n1\n"));
+        assert!(said(&format!("a\n\"{}", "x".repeat(MAX_LINE + 10_000))).contains("a line has more than"));
+    }
+}

@@ -1,0 +1,65 @@
+//! What a column is, by its values.
+
+use blosc_dtype::{Dtype, Error};
+
+/// What was seen of a column.
+#[derive(Clone, Debug)]
+pub(super) struct Guess {
+    /// Can all values be...
+    int: bool,
+    uint: bool,
+    float: bool,
+    truth: bool,
+    /// Has some value nothing in it, or something?
+    empty: bool,
+    filled: bool,
+    /// Are there integers that a float would round?
+    large: bool,
+    /// Letters of the longest value.
+    letters: usize,
+}
+
+impl Default for Guess {
+    fn default() -> Self {
+        let (int, uint, float, truth) = (true, true, true, true);
+        Self { int, uint, float, truth, empty: false, filled: false, large: false, letters: 0 }
+    }
+}
+
+impl Guess {
+    /// Takes one more value into account.
+    pub(super) fn look_at(&mut self, value: &[u8]) {
+        let text = String::from_utf8_lossy(value);
+        self.letters = self.letters.max(text.chars().count());
+        if text.is_empty() {
+            self.empty = true;
+            return;
+        }
+        self.filled = true;
+        let int = text.parse::<i64>().ok().filter(|n| n.to_string() == text);
+        let uint = text.parse::<u64>().ok().filter(|n| n.to_string() == text);
+        self.int &= int.is_some();
+        self.uint &= uint.is_some();
+        self.truth &= matches!(&*text, "True" | "False" | "true" | "false");
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
+        // Numbers that begin with a zero are numbers of something, not quantities.
+        let is_code =
+            digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|c| c.is_ascii_digit());
+        self.float &= !is_code && text.parse::<f64>().is_ok();
+        self.large |= digits.bytes().all(|c| c.is_ascii_digit())
+            && digits.parse::<u64>().map_or(true, |n| n > 1 << f64::MANTISSA_DIGITS);
+    }
+
+    /// The type that holds all values.
+    pub(super) fn dtype(&self) -> Result<Dtype, Error> {
+        let whole = self.filled && !self.empty;
+        let name = match self {
+            Self { truth: true, .. } if whole => "|b1".to_owned(),
+            Self { int: true, .. } if whole => "<i8".to_owned(),
+            Self { uint: true, .. } if whole => "<u8".to_owned(),
+            Self { float: true, large: false, filled: true, .. } => "<f8".to_owned(),
+            _ => format!("<U{}", self.letters.max(1)),
+        };
+        Dtype::parse(&name)
+    }
+}

@@ -162,6 +162,12 @@ impl CArrayWriter {
         self.layout.rowsize
     }
 
+    /// The type of an item, and items of a row in each further dimension.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn items(&self) -> (&blosc_dtype::Dtype, &[u64]) {
+        (&self.layout.dtype, self.layout.shape.get(1..).unwrap_or_default())
+    }
+
     /// Rows of a full chunk.
     #[must_use]
     pub const fn chunklen(&self) -> u64 {

@@ -82,6 +82,31 @@ impl CTable {
         Ok(table)
     }
 
+    /// An array as a table with a single column, to query it.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let root = dir.path().join("a");
+    /// # use bcolz_store::{CArray, CArrayWriter, CTable, CreateOptions, Dtype};
+    /// # let mut writer = CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("uint8")?))?;
+    /// # writer.append(&[5, 6, 7])?;
+    /// # writer.finish()?;
+    /// let table = CTable::of_array("x", &CArray::open(root)?);
+    /// assert_eq!(table.scan().filter("x > 5")?.count()?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_array(name: &str, array: &CArray) -> Self {
+        Self {
+            store: array.store.clone(),
+            path: array.path.clone(),
+            columns: vec![Column { name: name.to_owned(), array: array.clone() }],
+            attrs: array.attrs().ok(),
+            notes: Vec::new(),
+            options: array.options.clone(),
+        }
+    }
+
     /// Rows: those of the shortest column.
     #[must_use]
     pub fn len(&self) -> u64 {

@@ -121,6 +121,15 @@ impl CTableWriter {
         self.len() == 0
     }
 
+    /// Name, type of the items and items of a row in each further dimension, of each column.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&str, &blosc_dtype::Dtype, &[u64])> {
+        self.columns.iter().map(|(name, column)| {
+            let (dtype, shape) = column.items();
+            (name.as_str(), dtype, shape)
+        })
+    }
+
     /// The names of the columns in their order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|(name, _)| name.as_str())

@@ -79,6 +79,14 @@ pub enum Error {
     /// An expression of a query cannot be used.
     #[error("expression")]
     Expr(#[from] ExprError),
+    /// Record batches do not go together.
+    #[cfg(feature = "arrow")]
+    #[error("record batch")]
+    Arrow(#[from] arrow_schema::ArrowError),
+    /// A file of Parquet cannot be read or written.
+    #[cfg(feature = "parquet")]
+    #[error("file of Parquet")]
+    Parquet(#[from] ::parquet::errors::ParquetError),
     /// Something was asked for that cannot be had.
     #[error("{0}")]
     Param(#[from] Param),
@@ -95,6 +103,12 @@ impl Error {
             Self::Chunk { source, .. } => source.blame(),
             Self::Limit { .. } => Blame::Limit,
             Self::Expr(_) | Self::Param(_) => Blame::Usage,
+            #[cfg(feature = "arrow")]
+            Self::Arrow(_) => Blame::Usage,
+            #[cfg(feature = "parquet")]
+            Self::Parquet(::parquet::errors::ParquetError::External(_)) => Blame::Io,
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => Blame::Data,
         }
     }
 

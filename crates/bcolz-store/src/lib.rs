@@ -24,6 +24,7 @@
 //! | make and change | [`CArrayWriter`], [`CTableWriter`] |
 //! | see whether all can be read, read around damage | [`CArray::verify`], [`CArray::salvage_chunk`] |
 //! | put in order what a crash left, make a damaged copy readable | [`repair`](repair()), [`rescue_in`] |
+//! | trade record batches, files of Parquet | `arrow`, `parquet`: features that are off by default |
 //! | keep data elsewhere than in a directory | [`store::Store`] |
 //!
 //! ```
@@ -56,6 +57,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
+mod calendar;
 mod carray;
 mod carray_writer;
 mod chunk_file;
@@ -65,6 +69,7 @@ mod ctable;
 mod ctable_writer;
 mod error;
 mod fill;
+mod items;
 mod json;
 mod layout;
 mod meta;
@@ -72,6 +77,8 @@ mod names;
 mod note;
 mod open;
 mod params;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod pickle;
 mod quantize;
 mod query;

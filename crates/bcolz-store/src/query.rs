@@ -20,6 +20,8 @@ pub use batches::{Batch, BatchColumn, Batches};
 pub use error::ExprError;
 
 use crate::ctable::CTable;
+#[cfg(feature = "arrow")]
+use crate::ctable::Column;
 use crate::error::{Param, Result};
 use expr::Expr;
 use vector::ValueType;
@@ -137,6 +139,17 @@ impl<'a> Scan<'a> {
     #[must_use]
     pub fn batch(self, rows: u64) -> Self {
         Self { batch: rows, ..self }
+    }
+
+    /// The columns that are wanted.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = &'a Column> {
+        self.wanted.iter().map(|place| &self.table.columns[*place])
+    }
+
+    #[cfg(feature = "arrow")]
+    pub(crate) const fn table(&self) -> &'a CTable {
+        self.table
     }
 
     /// An expression, and the type of what it gives.

@@ -128,6 +128,34 @@ pub enum Param {
         /// The dtype.
         dtype: String,
     },
+    /// A column of a type that the other side does not have.
+    #[error("column {column:?} of type {found} has no counterpart")]
+    NoCounterpart {
+        /// Its name.
+        column: String,
+        /// Its type.
+        found: String,
+    },
+    /// A value that the type of the other side cannot hold.
+    #[error("row {row} of column {column:?} does not fit into {dtype}")]
+    Value {
+        /// The column.
+        column: String,
+        /// The row, from the first one of those that were given.
+        row: u64,
+        /// The type that it does not fit into.
+        dtype: String,
+    },
+    /// Missing values, for a type that has no way to say so.
+    #[error("column {column:?} lacks {count} values, and {dtype} cannot say so")]
+    Nulls {
+        /// The column.
+        column: String,
+        /// How many.
+        count: usize,
+        /// The type.
+        dtype: String,
+    },
     /// A store that can only be read.
     #[error("the store cannot be written to")]
     ReadOnly,

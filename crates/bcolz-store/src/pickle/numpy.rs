@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Object;
 use super::machine::Node;
+use crate::items;
 
 /// A function that only puts values together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +70,8 @@ impl ScalarType {
     fn value(&self, item: &[u8]) -> Option<Object> {
         let is_big = self.order == '>';
         match self.code.as_bytes().first() {
-            Some(b'S') => return Some(Object::Bytes(without_zeros(item).into())),
-            Some(b'U') => return characters(item, is_big).map(|text| Object::Str(text.into())),
+            Some(b'S') => return Some(Object::Bytes(items::trimmed(item).into())),
+            Some(b'U') => return Some(Object::Str(items::text(item, is_big).into())),
             _ => {}
         }
         let mut wide = [0; 16];
@@ -143,20 +144,6 @@ fn bytes(object: &Object) -> Option<Vec<u8>> {
         Object::Str(text) => latin1(text),
         _ => None,
     }
-}
-
-/// Strings of NumPy end where only zeros follow.
-fn without_zeros(item: &[u8]) -> &[u8] {
-    let len = item.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
-    &item[..len]
-}
-
-fn characters(item: &[u8], is_big: bool) -> Option<String> {
-    let (codes, []) = item.as_chunks::<4>() else { return None };
-    let code = |code: &[u8; 4]| if is_big { u32::from_be_bytes(*code) } else { u32::from_le_bytes(*code) };
-    let character = |bytes| char::from_u32(code(bytes)).unwrap_or(char::REPLACEMENT_CHARACTER);
-    let text: String = codes.iter().map(character).collect();
-    Some(text.trim_end_matches('\0').to_owned())
 }
 
 fn latin1(text: &str) -> Option<Vec<u8>> {

@@ -52,6 +52,18 @@ impl<'a> Scan<'a> {
     }
 }
 
+#[cfg(feature = "arrow")]
+impl<'a> Batches<'a> {
+    pub(crate) const fn table(&self) -> &'a crate::CTable {
+        self.scan.table
+    }
+
+    /// There will be no more batches.
+    pub(crate) const fn stop(&mut self) {
+        self.failed = true;
+    }
+}
+
 impl Batches<'_> {
     /// Looks at some more blocks.
     fn look_on(&mut self) -> Result<()> {

@@ -7,6 +7,7 @@ use blosc_dtype::{Dtype, Kind};
 
 use super::error::ExprError;
 use super::expr::{Expr, Op};
+use crate::calendar::{days_of_month, days_since_1970};
 
 type Result<T> = core::result::Result<T, ExprError>;
 
@@ -217,28 +218,6 @@ fn attoseconds(text: &str) -> Option<i128> {
     };
     let is_whole = parts.next().is_none();
     is_whole.then_some(((hours * 60 + minutes) * 60 + seconds) * SECOND + fraction)
-}
-
-const fn is_leap(year: i128) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-const fn days_of_month(year: i128, month: i128) -> i128 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days from 1970-01-01; years begin in March here, so that the odd day is the last.
-const fn days_since_1970(year: i128, month: i128, day: i128) -> i128 {
-    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
-    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    let days = year * 365 + leaps + (month * 153 + 2) / 5 + day - 1;
-    // Days of 1969 years and ten months from March of year 0.
-    days - 719_468
 }
 
 #[cfg(test)]

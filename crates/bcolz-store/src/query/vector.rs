@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use blosc_dtype::{ByteOrder, Dtype, Kind};
+use blosc_dtype::{Dtype, Kind};
 
 use crate::carray::Element;
+use crate::items;
 
 /// Values of one type; a single one stands for as many as are needed.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,9 +65,10 @@ impl<'a> Vector<'a> {
             (Kind::Float, 2) => Self::Float(halves(dtype, bytes)),
             (Kind::Float, 4) => Self::Float(widen::<f32, _>(dtype, bytes)),
             (Kind::Float, 8) => Self::Float(widen::<f64, _>(dtype, bytes)),
-            (Kind::Bytes, _) => Self::Bytes(bytes.chunks_exact(size).map(trimmed).collect()),
+            (Kind::Bytes, _) => Self::Bytes(bytes.chunks_exact(size).map(items::trimmed).collect()),
             (Kind::Unicode, _) => {
-                Self::Text(bytes.chunks_exact(size).map(|item| text(dtype, item)).collect())
+                let is_big = items::is_big(dtype);
+                Self::Text(bytes.chunks_exact(size).map(|item| items::text(item, is_big)).collect())
             }
             _ => return None,
         })
@@ -135,21 +137,8 @@ fn widen<T: Element, U: From<T>>(dtype: &Dtype, bytes: &[u8]) -> Vec<U> {
 }
 
 fn halves(dtype: &Dtype, bytes: &[u8]) -> Vec<f64> {
-    let is_big = dtype.scalar().is_some_and(|scalar| scalar.order() == ByteOrder::Big);
+    let is_big = items::is_big(dtype);
     let half =
         |item: [u8; 2]| if is_big { half::f16::from_be_bytes(item) } else { half::f16::from_le_bytes(item) };
     bytes.as_chunks().0.iter().map(|item| half(*item).to_f64()).collect()
-}
-
-fn trimmed(item: &[u8]) -> &[u8] {
-    let len = item.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
-    &item[..len]
-}
-
-fn text(dtype: &Dtype, item: &[u8]) -> String {
-    let is_big = dtype.scalar().is_some_and(|scalar| scalar.order() == ByteOrder::Big);
-    let code = |c: &[u8; 4]| if is_big { u32::from_be_bytes(*c) } else { u32::from_le_bytes(*c) };
-    let character = |c| char::from_u32(code(c)).unwrap_or(char::REPLACEMENT_CHARACTER);
-    let text: String = item.as_chunks().0.iter().map(character).collect();
-    text.trim_end_matches('\0').to_owned()
 }

@@ -5,10 +5,19 @@
 //! always the same: a [`Simd`] is made only for instructions that were found.
 
 mod scalar;
-mod strips;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod tiled;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod vector16;
 
 use crate::Simd;
 use crate::simd::Level;
@@ -20,9 +29,24 @@ macro_rules! kernels {
         pub(crate) fn $kernel(simd: Simd, $($typesize: usize,)? src: &[u8], dest: &mut [u8]) {
             match simd.level() {
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 | Level::Avx512 => {
-                    // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+                Level::Sse2 => {
+                    // SAFETY: a `Simd` of this level is made only after SSE2 was detected.
+                    unsafe { sse2::$kernel($($typesize,)? src, dest) }
+                }
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => {
+                    // SAFETY: a `Simd` of this level is made only after AVX2 was detected.
                     unsafe { avx2::$kernel($($typesize,)? src, dest) }
+                }
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => {
+                    // SAFETY: a `Simd` of this level is made only after AVX2, AVX-512 F, BW, VL, VBMI and GFNI were.
+                    unsafe { avx512::$kernel($($typesize,)? src, dest) }
+                }
+                #[cfg(target_arch = "aarch64")]
+                Level::Neon => {
+                    // SAFETY: a `Simd` of this level is made only after NEON was detected.
+                    unsafe { neon::$kernel($($typesize,)? src, dest) }
                 }
                 _ => scalar::$kernel($($typesize,)? src, dest),
             }

@@ -21,7 +21,7 @@ pub struct Simd(Level);
 pub(crate) enum Level {
     /// Portable code.
     None,
-    /// SSE2 and SSSE3.
+    /// SSE2.
     Sse2,
     /// AVX2.
     Avx2,
@@ -109,10 +109,10 @@ macro_rules! has {
 fn detected(level: Level) -> bool {
     match level {
         Level::None => true,
-        Level::Sse2 => has!(is_x86_feature_detected: "sse2", "ssse3"),
+        Level::Sse2 => has!(is_x86_feature_detected: "sse2"),
         Level::Avx2 => has!(is_x86_feature_detected: "avx2"),
         Level::Avx512 => {
-            has!(is_x86_feature_detected: "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "gfni")
+            has!(is_x86_feature_detected: "avx2", "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "gfni")
         }
         Level::Neon => false,
     }

@@ -1,33 +1,23 @@
 //! AVX2: registers of 32 bytes, in which most permutations stay within lanes of 16.
 #![forbid(unsafe_code)]
 
-mod bitshuffle;
+mod bits;
 mod scan;
 mod shuffle;
-mod strip;
 mod transpose;
 
 use core::arch::x86_64::*;
 
 use zerocopy::transmute;
 
-pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
 pub(super) use scan::{running_sum, running_xor};
-pub(super) use shuffle::{shuffle, unshuffle};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle};
 
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load16(bytes: &[u8], at: usize) -> __m128i {
     let mut array = [0; 16];
     array.copy_from_slice(&bytes[at..at + 16]);
-    transmute!(array)
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn load32(bytes: &[u8], at: usize) -> __m256i {
-    let mut array = [0; 32];
-    array.copy_from_slice(&bytes[at..at + 32]);
     transmute!(array)
 }
 

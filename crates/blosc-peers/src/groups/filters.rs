@@ -11,7 +11,8 @@ use crate::{
 const BLOCK: usize = 256 << 10;
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
-    let simd = Simd::detect();
+    // The level of both programs: `auto` unless the variable says otherwise.
+    let simd = Simd::parse(&std::env::var("B2_SIMD").unwrap_or_else(|_| "auto".into()))?;
     for (name, id) in [("shuffle", 1), ("bitshuffle", 2)] {
         for typesize in [1, 2, 4, 8, 16, 24, 32] {
             if name == "shuffle" && typesize == 1 {

@@ -16,11 +16,18 @@
 //! make registers of whole items of `W` bytes, and a permutation closes the gaps.
 
 use core::arch::x86_64::*;
+use core::array;
 use core::hint::black_box;
 
 use zerocopy::transmute;
 
+use super::super::tiled::bounded;
 use super::{load_lanes, store16};
+
+/// Bytes from the start of 64 items to the end of the last 16 that are loaded or stored.
+pub(super) const fn reach(g: usize, w: usize) -> usize {
+    (64 - 16 / w) * g + 16
+}
 
 /// The order of bytes within a lane that brings byte `j` of its items to unit `j`.
 ///
@@ -83,7 +90,7 @@ pub(super) fn store_items<const G: usize, const W: usize>(
     items: &mut [u8],
     scatter: __m256i,
 ) {
-    let rows = if W == 16 { transpose(rows) } else { interleave_bytes_to_items::<G, W>(rows, scatter) };
+    let rows = if W == 16 { transpose(rows) } else { interleave_to_items::<G, W>(rows, scatter) };
     for (k, row) in rows.iter().enumerate() {
         store16(items, k * (16 / W) * G, _mm256_castsi256_si128(*row));
     }
@@ -92,12 +99,36 @@ pub(super) fn store_items<const G: usize, const W: usize>(
     }
 }
 
+/// Bytes 0..16 of 32 items of `typesize` bytes, as rows.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn interleave_bytes_to_items<const G: usize, const W: usize>(
-    rows: [__m256i; W],
-    scatter: __m256i,
-) -> [__m256i; W] {
+pub(super) fn load_column(typesize: usize, items: &[u8], _gather: __m256i) -> [__m256i; 16] {
+    transpose_bytes(bounded!(
+        32,
+        typesize,
+        items.first_chunk,
+        array::from_fn(|k| load_lanes(items, k * typesize, (k + 16) * typesize))
+    ))
+}
+
+/// Undoes [`load_column`].
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn store_column(rows: [__m256i; 16], typesize: usize, items: &mut [u8], _scatter: __m256i) {
+    let rows = transpose_bytes(rows);
+    bounded!(32, typesize, items.first_chunk_mut, {
+        for (k, row) in rows.iter().enumerate() {
+            store16(items, k * typesize, _mm256_castsi256_si128(*row));
+        }
+        for (k, row) in rows.iter().enumerate() {
+            store16(items, (k + 16) * typesize, _mm256_extracti128_si256::<1>(*row));
+        }
+    });
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn interleave_to_items<const G: usize, const W: usize>(rows: [__m256i; W], scatter: __m256i) -> [__m256i; W] {
     let mut rows = rows;
     for _ in 0..W.ilog2() {
         rows = interleave_bytes(rows);

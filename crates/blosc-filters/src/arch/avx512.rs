@@ -1,0 +1,57 @@
+//! AVX-512 with VBMI, which permutes all 64 bytes of a register in one instruction, and GFNI, which transposes 8 x 8
+//! bits in one.
+#![forbid(unsafe_code)]
+
+mod bits;
+mod shuffle;
+mod transpose;
+
+use core::arch::x86_64::*;
+
+use zerocopy::transmute;
+
+// Bound by the latency of their steps and not by the width of registers.
+pub(super) use super::avx2::{running_sum, running_xor};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle};
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn load(bytes: &[u8], at: usize) -> __m512i {
+    let mut array = [0; 64];
+    array.copy_from_slice(&bytes[at..at + 64]);
+    transmute!(array)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn store(bytes: &mut [u8], at: usize, register: __m512i) {
+    let array: [u8; 64] = transmute!(register);
+    bytes[at..at + 64].copy_from_slice(&array);
+}
+
+/// Byte `i` of the result is byte `order[i]` of `bytes`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn permute(order: __m512i, bytes: __m512i) -> __m512i {
+    // Miri does not know the instruction for one source, only that for two.
+    if cfg!(miri) {
+        _mm512_permutex2var_epi8(bytes, order, bytes)
+    } else {
+        _mm512_permutexvar_epi8(order, bytes)
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn load16(bytes: &[u8], at: usize) -> __m128i {
+    let mut array = [0; 16];
+    array.copy_from_slice(&bytes[at..at + 16]);
+    transmute!(array)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn store16(bytes: &mut [u8], at: usize, register: __m128i) {
+    let array: [u8; 16] = transmute!(register);
+    bytes[at..at + 16].copy_from_slice(&array);
+}

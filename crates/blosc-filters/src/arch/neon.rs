@@ -1,0 +1,20 @@
+//! NEON, which every 64-bit Arm processor has.
+#![forbid(unsafe_code)]
+
+mod shuffle;
+
+use super::scalar;
+
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle};
+
+/// The scalar one, for now.
+#[target_feature(enable = "neon")]
+pub(super) fn running_xor(width: usize, src: &[u8], dest: &mut [u8]) {
+    scalar::running_xor(width, src, dest);
+}
+
+/// As [`running_xor`].
+#[target_feature(enable = "neon")]
+pub(super) fn running_sum(src: &[u8], dest: &mut [u8]) {
+    scalar::running_sum(src, dest);
+}

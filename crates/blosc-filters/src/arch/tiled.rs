@@ -1,0 +1,467 @@
+//! Shuffle and bit shuffle in tiles, for all instruction sets that can transpose one.
+//!
+//! ```text
+//!   byte shuffle, 64 items of typesize G     bit shuffle, 512 items: the bytes as on the left, to a buffer; then
+//!
+//!     items --load_items--> G rows  plane 0    plane j --load_bits--> 8 rows  row 8 * j
+//!                                   plane 1                                    row 8 * j + 1
+//!                                  ...                                        ...
+//! ```
+//!
+//! A row is 64 bytes, so that a whole cache line of each plane is written (or read) at a time. Items of more than 16
+//! bytes are taken in columns of 16 bytes, of which the last may overlap the one before.
+
+/// Items of a tile, and bytes of a row.
+pub(super) const TILE: usize = 64;
+
+/// Items of a strip: as many as have 64 bytes in a row of bits.
+pub(super) const STRIP: usize = 8 * TILE;
+
+/// Starts of strips that cover `nitems`, which are 512 or more. If they are no multiple of 512, the last strip overlaps
+/// the one before: its items are done twice, which costs less than a second, slower way for what is left.
+pub(super) fn strips(nitems: usize, size: usize) -> impl Iterator<Item = usize> {
+    (0..nitems).step_by(size).map(move |first| first.min(nitems - size))
+}
+
+/// Where to start for all bytes of an item to be in 16 from a start, or in `typesize` if that is less.
+pub(super) fn columns(typesize: usize) -> impl Iterator<Item = usize> {
+    (0..typesize).step_by(16).map(move |column| column.min(typesize.saturating_sub(16)))
+}
+
+/// Calls a function generic over the bytes of an item, 16 at most, and the power of two from there up.
+macro_rules! for_typesize {
+    ($typesize:expr, $function:ident $([$size:tt])? ($($argument:expr),+)) => {
+        match $typesize {
+            2 => $function::<2, 2 $(, $size)?>($($argument),+),
+            3 => $function::<3, 4 $(, $size)?>($($argument),+),
+            4 => $function::<4, 4 $(, $size)?>($($argument),+),
+            5 => $function::<5, 8 $(, $size)?>($($argument),+),
+            6 => $function::<6, 8 $(, $size)?>($($argument),+),
+            7 => $function::<7, 8 $(, $size)?>($($argument),+),
+            8 => $function::<8, 8 $(, $size)?>($($argument),+),
+            9 => $function::<9, 16 $(, $size)?>($($argument),+),
+            10 => $function::<10, 16 $(, $size)?>($($argument),+),
+            11 => $function::<11, 16 $(, $size)?>($($argument),+),
+            12 => $function::<12, 16 $(, $size)?>($($argument),+),
+            13 => $function::<13, 16 $(, $size)?>($($argument),+),
+            14 => $function::<14, 16 $(, $size)?>($($argument),+),
+            15 => $function::<15, 16 $(, $size)?>($($argument),+),
+            _ => $function::<16, 16 $(, $size)?>($($argument),+),
+        }
+    };
+}
+
+/// Evaluates `$work` on `$items` where the compiler sees that none of `$n` items of `$typesize` bytes is out of bounds;
+/// near the end of a block and for large items, where it does not. (A check for each item doubles the time.)
+macro_rules! bounded {
+    ($n:literal, $typesize:ident, $items:ident . $first_chunk:ident, $work:expr) => {
+        match $items.$first_chunk::<{ ($n - 1) * 64 + 16 }>() {
+            Some($items) if $typesize <= 64 => $work,
+            _ => $work,
+        }
+    };
+}
+
+/// Defines `shuffle`, `unshuffle`, `bitshuffle` and `bitunshuffle` for a set of instructions whose registers have a
+/// given type and number of bytes. In scope must be, for items of `G` bytes and `W` the power of two from `G` up:
+///
+/// * `load_items::<G, W>(&[u8], gather) -> [register; W]`: as many items as a register has bytes, byte `j` of all in
+///   register `j`, for `j` below `G`, where `gather` is what `gather::<G, W>()` gives, once for many items; and
+///   `store_items::<G, W>([register; W], &mut [u8], scatter)`, likewise. Both may touch more bytes than the items have:
+/// * `reach(G, W)`, how many at most from the start of 64 items;
+/// * `load_bits(&[u8], gather) -> [register; 8]`: eight times as many bytes, bit `k` of all in register `k`; and
+///   `store_bits([register; 8], &mut [u8], scatter)`, with the orders for `G` = `W` = 8;
+/// * `load_column(typesize, &[u8], gather) -> [register; 16]`: byte `j` of as many items as a register has bytes in
+///   register `j`, for `j` below 16; and `store_column([register; 16], typesize, &mut [u8], scatter)`;
+/// * `in_strips(typesize, nitems)`: whether to shuffle by way of a buffer.
+macro_rules! tiled_kernels {
+    ($features:literal, $register:ty, $width:literal) => {
+        use zerocopy::transmute;
+
+        use core::mem;
+
+        use super::super::scalar;
+        use super::super::tiled::{STRIP, TILE, columns, for_typesize, strips};
+
+        const WIDTH: usize = $width;
+        const ZERO: $register = transmute!([0_u8; WIDTH]);
+
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            match typesize {
+                _ if nitems < TILE => scalar::shuffle(typesize, src, dest),
+                _ if in_strips(typesize, nitems) => shuffle_strips::<512>(typesize, src, dest),
+                ..=16 => for_typesize!(typesize, shuffle_items(nitems, src, dest)),
+                _ => shuffle_columns(typesize, src, dest),
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            // Sizes by measurement.
+            match typesize {
+                _ if nitems < TILE => scalar::unshuffle(typesize, src, dest),
+                9..=16 if in_strips(typesize, nitems) => unshuffle_strips::<128>(typesize, src, dest),
+                17.. if in_strips(typesize, nitems) => unshuffle_strips::<256>(typesize, src, dest),
+                ..=16 => for_typesize!(typesize, unshuffle_items(nitems, src, dest)),
+                _ => unshuffle_columns(typesize, src, dest),
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            if nitems < STRIP {
+                return scalar::bitshuffle(typesize, src, dest);
+            }
+            if typesize == 1 {
+                return strips(nitems, STRIP)
+                    .for_each(|first| bitshuffle_plane(&src[first..], &mut dest[first / 8..], nitems / 8));
+            }
+            let mut planes = [[0; STRIP]; 16];
+            for first in strips(nitems, STRIP) {
+                for column in columns(typesize) {
+                    shuffle_strip(typesize, column, &src[first * typesize..], &mut planes);
+                    for (j, plane) in planes.iter().take(typesize).enumerate() {
+                        bitshuffle_plane(plane, &mut dest[(column + j) * nitems + first / 8..], nitems / 8);
+                    }
+                }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            if nitems < STRIP {
+                return scalar::bitunshuffle(typesize, src, dest);
+            }
+            if typesize == 1 {
+                return strips(nitems, STRIP)
+                    .for_each(|first| bitunshuffle_plane(&src[first / 8..], nitems / 8, &mut dest[first..]));
+            }
+            let mut planes = [[0; STRIP]; 16];
+            for first in strips(nitems, STRIP) {
+                for column in columns(typesize) {
+                    for (j, plane) in planes.iter_mut().take(typesize).enumerate() {
+                        bitunshuffle_plane(&src[(column + j) * nitems + first / 8..], nitems / 8, plane);
+                    }
+                    unshuffle_strip(typesize, column, &planes, &mut dest[first * typesize..]);
+                }
+            }
+        }
+
+        /// The first 512 bytes of `plane` to eight rows of 64 bytes, `stride` apart.
+        #[target_feature(enable = $features)]
+        fn bitshuffle_plane(plane: &[u8], rows: &mut [u8], stride: usize) {
+            let gather = gather::<8, 8>();
+            let mut lines = [[[0_u8; WIDTH]; TILE / WIDTH]; 8];
+            for (part, groups) in plane[..STRIP].chunks_exact(8 * WIDTH).enumerate() {
+                let bits = load_bits(groups, gather);
+                for (line, row) in lines.iter_mut().zip(bits) {
+                    line[part] = transmute!(row);
+                }
+            }
+            for (k, line) in lines.iter().enumerate() {
+                rows[k * stride..][..TILE].copy_from_slice(line.as_flattened());
+            }
+        }
+
+        /// Undoes [`bitshuffle_plane`].
+        #[target_feature(enable = $features)]
+        fn bitunshuffle_plane(rows: &[u8], stride: usize, plane: &mut [u8]) {
+            let scatter = scatter::<8, 8>();
+            for (part, groups) in plane[..STRIP].chunks_exact_mut(8 * WIDTH).enumerate() {
+                let mut bits = [ZERO; 8];
+                for (k, row) in bits.iter_mut().enumerate() {
+                    let mut bytes = [0_u8; WIDTH];
+                    bytes.copy_from_slice(&rows[k * stride + part * WIDTH..][..WIDTH]);
+                    *row = transmute!(bytes);
+                }
+                store_bits(bits, groups, scatter);
+            }
+        }
+
+        /// By way of a buffer for `N` items of each plane, so that whole cache lines of a plane are written at once.
+        #[target_feature(enable = $features)]
+        fn shuffle_strips<const N: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            let mut planes = [[0; N]; 16];
+            for first in strips(nitems, N) {
+                for column in columns(typesize) {
+                    shuffle_strip(typesize, column, &src[first * typesize..], &mut planes);
+                    for (j, plane) in planes.iter().take(typesize).enumerate() {
+                        dest[(column + j) * nitems + first..][..N].copy_from_slice(plane);
+                    }
+                }
+            }
+        }
+
+        /// Undoes [`shuffle_strips`].
+        #[target_feature(enable = $features)]
+        fn unshuffle_strips<const N: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            let mut planes = [[0; N]; 16];
+            for first in strips(nitems, N) {
+                for column in columns(typesize) {
+                    for (j, plane) in planes.iter_mut().take(typesize).enumerate() {
+                        plane.copy_from_slice(&src[(column + j) * nitems + first..][..N]);
+                    }
+                    unshuffle_strip(typesize, column, &planes, &mut dest[first * typesize..]);
+                }
+            }
+        }
+
+        /// Items of more than 16 bytes without a buffer.
+        #[target_feature(enable = $features)]
+        fn shuffle_columns(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            let gather = gather::<16, 16>();
+            for tile in strips(nitems, TILE) {
+                for column in columns(typesize) {
+                    for first in (tile..tile + TILE).step_by(WIDTH) {
+                        let rows = load_column(typesize, &src[first * typesize + column..], gather);
+                        let mut at = column * nitems + first;
+                        for row in rows {
+                            let row: [u8; WIDTH] = transmute!(row);
+                            dest[at..at + WIDTH].copy_from_slice(&row);
+                            at += nitems;
+                        }
+                    }
+                }
+            }
+        }
+
+        /// Undoes [`shuffle_columns`].
+        #[target_feature(enable = $features)]
+        fn unshuffle_columns(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            let scatter = scatter::<16, 16>();
+            for tile in strips(nitems, TILE) {
+                for column in columns(typesize) {
+                    for first in (tile..tile + TILE).step_by(WIDTH) {
+                        let (mut rows, mut at) = ([ZERO; 16], column * nitems + first);
+                        for row in &mut rows {
+                            let mut bytes = [0_u8; WIDTH];
+                            bytes.copy_from_slice(&src[at..at + WIDTH]);
+                            *row = transmute!(bytes);
+                            at += nitems;
+                        }
+                        store_column(rows, typesize, &mut dest[first * typesize + column..], scatter);
+                    }
+                }
+            }
+        }
+
+        /// Bytes `column..column + 16` (all, if fewer) of `N` items to planes. `items` may go on.
+        #[target_feature(enable = $features)]
+        fn shuffle_strip<const N: usize>(
+            typesize: usize,
+            column: usize,
+            items: &[u8],
+            planes: &mut [[u8; N]; 16],
+        ) {
+            if typesize <= 16 {
+                for_typesize!(typesize, shuffle_planes[N](items, planes));
+            } else {
+                shuffle_column(typesize, column, items, planes);
+            }
+        }
+
+        /// Undoes [`shuffle_strip`]. `items` may go on, and some bytes after these items may change.
+        #[target_feature(enable = $features)]
+        fn unshuffle_strip<const N: usize>(
+            typesize: usize,
+            column: usize,
+            planes: &[[u8; N]; 16],
+            items: &mut [u8],
+        ) {
+            if typesize <= 16 {
+                for_typesize!(typesize, unshuffle_planes[N](planes, items));
+            } else {
+                unshuffle_column(typesize, column, planes, items);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn shuffle_planes<const G: usize, const W: usize, const N: usize>(
+            items: &[u8],
+            planes: &mut [[u8; N]; 16],
+        ) {
+            let Some(items) = items.get(..(N - TILE) * G + reach(G, W)) else {
+                let mut padded = [[0; 16]; N];
+                padded.as_flattened_mut()[..N * G].copy_from_slice(&items[..N * G]);
+                return shuffle_planes::<G, W, N>(padded.as_flattened(), planes);
+            };
+            let gather = gather::<G, W>();
+            for part in 0..N / WIDTH {
+                let rows = load_items::<G, W>(&items[part * WIDTH * G..], gather);
+                for j in 0..G {
+                    planes[j].as_chunks_mut::<WIDTH>().0[part] = transmute!(rows[j]);
+                }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn unshuffle_planes<const G: usize, const W: usize, const N: usize>(
+            planes: &[[u8; N]; 16],
+            items: &mut [u8],
+        ) {
+            if items.len() < (N - TILE) * G + reach(G, W) {
+                let mut padded = [[0; 16]; N];
+                unshuffle_planes::<G, W, N>(planes, padded.as_flattened_mut());
+                return items[..N * G].copy_from_slice(&padded.as_flattened()[..N * G]);
+            }
+            let items = &mut items[..(N - TILE) * G + reach(G, W)];
+            let scatter = scatter::<G, W>();
+            for part in 0..N / WIDTH {
+                let mut rows = [ZERO; W];
+                for j in 0..G {
+                    rows[j] = transmute!(planes[j].as_chunks::<WIDTH>().0[part]);
+                }
+                store_items::<G, W>(rows, &mut items[part * WIDTH * G..], scatter);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn shuffle_column<const N: usize>(
+            typesize: usize,
+            column: usize,
+            items: &[u8],
+            planes: &mut [[u8; N]; 16],
+        ) {
+            let gather = gather::<16, 16>();
+            for part in 0..N / WIDTH {
+                let rows = load_column(typesize, &items[part * WIDTH * typesize + column..], gather);
+                for (plane, row) in planes.iter_mut().zip(rows) {
+                    plane.as_chunks_mut::<WIDTH>().0[part] = transmute!(row);
+                }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn unshuffle_column<const N: usize>(
+            typesize: usize,
+            column: usize,
+            planes: &[[u8; N]; 16],
+            items: &mut [u8],
+        ) {
+            let scatter = scatter::<16, 16>();
+            for part in 0..N / WIDTH {
+                let mut rows = [ZERO; 16];
+                for (row, plane) in rows.iter_mut().zip(planes) {
+                    *row = transmute!(plane.as_chunks::<WIDTH>().0[part]);
+                }
+                store_column(rows, typesize, &mut items[part * WIDTH * typesize + column..], scatter);
+            }
+        }
+
+        /// All tiles that may be read in place; then the items that remain, and before the end some once more, from a
+        /// copy.
+        #[target_feature(enable = $features)]
+        fn shuffle_items<const G: usize, const W: usize>(nitems: usize, src: &[u8], dest: &mut [u8]) {
+            let ntiles = whole_tiles(src.len(), G, W);
+            shuffle_tiles::<G, W>(ntiles, src, dest, 0, nitems);
+            for first in (ntiles * TILE..nitems).step_by(TILE) {
+                let first = first.min(nitems - TILE);
+                let mut last = [0; TILE * 16];
+                last[..TILE * G].copy_from_slice(&src[first * G..][..TILE * G]);
+                shuffle_tiles::<G, W>(1, &last, dest, first, nitems);
+            }
+        }
+
+        /// As [`shuffle_items`].
+        #[target_feature(enable = $features)]
+        fn unshuffle_items<const G: usize, const W: usize>(nitems: usize, src: &[u8], dest: &mut [u8]) {
+            let ntiles = whole_tiles(dest.len(), G, W);
+            unshuffle_tiles::<G, W>(ntiles, src, 0, nitems, dest);
+            for first in (ntiles * TILE..nitems).step_by(TILE) {
+                let first = first.min(nitems - TILE);
+                let mut last = [0; TILE * 16];
+                unshuffle_tiles::<G, W>(1, src, first, nitems, &mut last);
+                dest[first * G..][..TILE * G].copy_from_slice(&last[..TILE * G]);
+            }
+        }
+
+        /// `ntiles` tiles of `src` to the planes of `stride` bytes in `dest`, from item `first` on.
+        #[target_feature(enable = $features)]
+        fn shuffle_tiles<const G: usize, const W: usize>(
+            ntiles: usize,
+            src: &[u8],
+            dest: &mut [u8],
+            first: usize,
+            stride: usize,
+        ) {
+            let mut rest = dest;
+            let planes: [&mut [[u8; TILE]]; G] = core::array::from_fn(|_| {
+                let (plane, others) = mem::take(&mut rest).split_at_mut(stride);
+                rest = others;
+                &mut plane[first..].as_chunks_mut().0[..ntiles]
+            });
+            let gather = gather::<G, W>();
+            for tile in 0..ntiles {
+                let items = &src[tile * TILE * G..][..reach(G, W)];
+                for part in 0..TILE / WIDTH {
+                    let rows = load_items::<G, W>(&items[part * WIDTH * G..], gather);
+                    for j in 0..G {
+                        planes[j][tile].as_chunks_mut::<WIDTH>().0[part] = transmute!(rows[j]);
+                    }
+                }
+            }
+        }
+
+        /// Undoes [`shuffle_tiles`].
+        #[target_feature(enable = $features)]
+        fn unshuffle_tiles<const G: usize, const W: usize>(
+            ntiles: usize,
+            src: &[u8],
+            first: usize,
+            stride: usize,
+            dest: &mut [u8],
+        ) {
+            let planes: [&[[u8; TILE]]; G] =
+                core::array::from_fn(|j| &src[j * stride + first..].as_chunks().0[..ntiles]);
+            let scatter = scatter::<G, W>();
+            for tile in 0..ntiles {
+                let items = &mut dest[tile * TILE * G..][..reach(G, W)];
+                for part in 0..TILE / WIDTH {
+                    let mut rows = [ZERO; W];
+                    for j in 0..G {
+                        rows[j] = transmute!(planes[j][tile].as_chunks::<WIDTH>().0[part]);
+                    }
+                    store_items::<G, W>(rows, &mut items[part * WIDTH * G..], scatter);
+                }
+            }
+        }
+
+        /// Tiles whose reach is within `nbytes`.
+        const fn whole_tiles(nbytes: usize, g: usize, w: usize) -> usize {
+            match nbytes.checked_sub(reach(g, w)) {
+                Some(rest) => rest / (TILE * g) + 1,
+                None => 0,
+            }
+        }
+    };
+}
+
+pub(super) use {bounded, for_typesize, tiled_kernels};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_strip_overlaps_the_one_before() {
+        assert!(strips(1024, 512).eq([0, 512]));
+        assert!(strips(1025, 512).eq([0, 512, 513]));
+        assert!(strips(512, 512).eq([0]));
+    }
+
+    #[test]
+    fn columns_cover_an_item() {
+        assert!(columns(7).eq([0]));
+        assert!(columns(16).eq([0]));
+        assert!(columns(40).eq([0, 16, 24]));
+    }
+}

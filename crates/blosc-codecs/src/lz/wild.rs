@@ -167,13 +167,9 @@ unsafe fn tiny_match(dest: &mut [u8], to: usize, distance: usize) {
 #[inline(always)]
 unsafe fn short_match(dest: &mut [u8], to: usize, distance: usize) {
     let from = to.wrapping_sub(distance);
-    if distance >= 16 {
-        // SAFETY: `from < to`, and 32 bytes are free from `to` on.
-        unsafe { again::<16>(dest, from, to) };
-        // SAFETY: likewise.
-        unsafe { again::<2>(dest, from + 16, to + 16) };
-    } else if distance >= 8 {
-        // SAFETY: as above; each step reads what the one before has written.
+    // Not by 16 where it could be: what was written last is not yet in the cache, and is read sooner in small pieces.
+    if distance >= 8 {
+        // SAFETY: `from < to`, and 32 bytes are free from `to` on; each step reads what the one before has written.
         unsafe { again::<8>(dest, from, to) };
         // SAFETY: likewise.
         unsafe { again::<8>(dest, from + 8, to + 8) };
@@ -199,6 +195,9 @@ unsafe fn short_match(dest: &mut [u8], to: usize, distance: usize) {
 unsafe fn long_match(dest: &mut [u8], to: usize, distance: usize, len: usize) {
     let from = to.wrapping_sub(distance);
     if distance >= 32 {
+        if len >= LONG && distance >= len {
+            return dest.copy_within(from..from + len, to);
+        }
         // SAFETY: the caller's promise.
         unsafe { repeat::<32>(dest, from, to, len) };
     } else if distance.is_power_of_two() {

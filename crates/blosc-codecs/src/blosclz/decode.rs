@@ -64,20 +64,15 @@ impl Input<'_> {
     #[inline(always)]
     fn literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
         let (from, end) = (self.at, done + len);
-        if from + MAX_RUN <= self.src.len() && done + MAX_RUN <= dest.len() {
-            // A copy of fixed length beats one of the right length.
-            dest[done..done + MAX_RUN].copy_from_slice(&self.src[from..from + MAX_RUN]);
-        } else {
-            let have = self.src.len() - from;
-            let run = self
-                .src
-                .get(from..from + len)
-                .ok_or_else(|| corrupt(from, Corrupt::Truncated { need: len, have }))?;
-            let room = dest.len();
-            dest.get_mut(done..end)
-                .ok_or_else(|| corrupt(from, Corrupt::TooLong { nbytes: end as u64, room }))?
-                .copy_from_slice(run);
-        }
+        let have = self.src.len() - from;
+        let run = self
+            .src
+            .get(from..from + len)
+            .ok_or_else(|| corrupt(from, Corrupt::Truncated { need: len, have }))?;
+        let room = dest.len();
+        dest.get_mut(done..end)
+            .ok_or_else(|| corrupt(from, Corrupt::TooLong { nbytes: end as u64, room }))?
+            .copy_from_slice(run);
         self.at += len;
         Ok(end)
     }

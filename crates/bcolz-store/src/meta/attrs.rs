@@ -1,7 +1,7 @@
 //! `__attrs__`: what users wrote about their data. It can be damaged without harm to the data.
 
 use super::{attrs_path, parse_object};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::json::Json;
 use crate::note::Fault;
 use crate::store::{Store, read_metadata};
@@ -50,6 +50,31 @@ impl Attrs {
         let before = self.len();
         self.entries.retain(|(found, _)| found != name);
         self.len() < before
+    }
+
+    /// Makes these the attributes of the array or table at `path` of a store, on disk at once.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype, store::DirStore};
+    /// # let root = dir.path().join("a");
+    /// # CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("int8")?))?.finish()?;
+    /// let mut attrs = CArray::open(&root)?.attrs()?;
+    /// attrs.set("unit", "K");
+    /// attrs.write_in(&DirStore::new(&root), "")?;
+    /// assert_eq!(CArray::open(&root)?.attrs()?, attrs);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `Io`; then they are as they were.
+    pub fn write_in(&self, store: &dyn Store, path: &str) -> Result<()> {
+        let path = attrs_path(path);
+        let written = store
+            .write(&path, self.to_text().as_bytes())
+            .and_then(|()| store.sync(core::slice::from_ref(&path)));
+        written.map_err(|source| Error::Io { path, source })
     }
 
     /// The text of the file.

@@ -68,7 +68,7 @@ pub(crate) enum Command {
     Info(LookArgs),
     /// Show one line per file
     #[command(visible_aliases = ["l", "ls"], after_long_help = LIST_EXAMPLES)]
-    List(LookArgs),
+    List(ListArgs),
     /// Decode everything, check everything, write nothing
     #[command(visible_aliases = ["t", "test"], after_long_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
@@ -198,7 +198,19 @@ pub(crate) struct ShowArgs {
     pub(crate) general: GeneralArgs,
 }
 
-/// Options of `info` and `list`.
+/// Options of `list`.
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// Walk directories, and show what is in them as a tree, columns of tables included
+    #[arg(long, help_heading = "Output")]
+    pub(crate) tree: bool,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// Options of `info`.
 #[derive(Args, Debug)]
 pub(crate) struct LookArgs {
     #[command(flatten)]
@@ -386,7 +398,8 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   b2 -l *.b2frame
-  b2 ls -r archive/                 every Blosc file below a directory";
+  b2 ls -r archive/                 every Blosc file below a directory
+  b2 ls --tree archive/             the same as a tree, with the columns of tables";
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:

@@ -14,7 +14,7 @@ use std::{
 };
 
 use b2frame::ReadOptions;
-use bcolz_store::{BrokenColumns, CArray, DataSet, Note, OpenOptions, store::DirStore};
+use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet, Note, OpenOptions, store::DirStore};
 use blosc_chunk::{DParams, Limits};
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
@@ -106,17 +106,30 @@ impl Bcolz {
         NpyHeader::encode(&dtype, &self.shape()).ok_or_else(|| Error::NoDescr { dtype: dtype.to_string() })
     }
 
-    /// The attributes, as JSON.
+    /// The attributes.
     ///
     /// # Errors
     ///
     /// When they are damaged.
-    pub(crate) fn attrs(&self) -> Result<Map<String, Value>> {
-        let attrs = match &self.set {
-            DataSet::CArray(array) => array.attrs(),
-            DataSet::CTable(table) => table.attrs(),
-        };
-        Ok(attrs::to_map(&attrs?))
+    pub(crate) fn attrs(&self) -> Result<Attrs> {
+        Ok(match &self.set {
+            DataSet::CArray(array) => array.attrs()?,
+            DataSet::CTable(table) => table.attrs()?,
+        })
+    }
+
+    /// The attributes, as far as JSON can say them.
+    ///
+    /// # Errors
+    ///
+    /// When they are damaged.
+    pub(crate) fn attrs_json(&self) -> Result<Map<String, Value>> {
+        Ok(attrs::to_map(&self.attrs()?))
+    }
+
+    /// The directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Chunks of all columns.

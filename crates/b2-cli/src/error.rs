@@ -211,7 +211,7 @@ pub(crate) enum Error {
     #[error("what comes through a pipe cannot be changed")]
     NoPipe,
     /// A format without metadata of ours.
-    #[error("neither a frame nor a Bloscpack file, so that there is no place for metadata")]
+    #[error("a bare chunk, which has no place for metadata")]
     NoMetaPlace,
     /// Names need an object.
     #[error("the metadata are no JSON object, so that they have no names")]

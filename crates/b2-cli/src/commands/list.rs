@@ -1,10 +1,12 @@
 //! `b2 list`: one line per file.
 
+mod tree;
+
 use b2frame::SChunk;
 use serde::Serialize;
 
 use crate::{
-    args::LookArgs,
+    args::{InputArgs, ListArgs},
     console::Console,
     context::Context,
     error::Result,
@@ -35,7 +37,11 @@ struct ListRow {
 }
 
 /// Lists the inputs; the table is printed when all of them have been looked at, since its columns depend on all.
-pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
+pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
+    if args.tree {
+        let inputs = InputArgs { recursive: true, ..args.inputs.clone() };
+        return tree::run(&inputs, cx);
+    }
     let mut rows = Vec::new();
     let inputs = input::find(&args.inputs, &input::is_ours);
     let code = cx.each(inputs, |origin| {

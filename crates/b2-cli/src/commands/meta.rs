@@ -3,6 +3,7 @@
 //! All metadata of a file are one JSON document, the same that `info --json` and `compress --meta-file` know. Getting
 //! and exporting print it, importing and editing give another one; what differs is changed, in one step.
 
+mod bcolz;
 mod blp;
 mod document;
 mod edit;
@@ -149,7 +150,8 @@ fn change(
             frame::change(cx, path, offset, changes)?;
         }
         Object::Blp(blp) => blp::change(cx, path, *blp, document, changes)?,
-        Object::Chunk(_) | Object::Bcolz(_) => return Err(Error::NoMetaPlace),
+        Object::Bcolz(set) => bcolz::change(&set, changes)?,
+        Object::Chunk(_) => return Err(Error::NoMetaPlace),
     }
     let (name, n) = (origin.name(), changes.len());
     cx.console.detail(&format!("{name}: {n} {} made", if n == 1 { "change" } else { "changes" }));

@@ -510,3 +510,74 @@ fn rescue_takes_the_sound_chunks_of_a_bloscpack_file() {
     b2: w.b2frame: only data sets of bcolz and Bloscpack files can be rescued
     ");
 }
+
+#[test]
+fn attributes_are_shown_and_changed_in_place() {
+    let dir = with(&["ct_attrs", "ca_2d"]);
+    fs::write(dir.path("ct_attrs/__attrs__"), "{\"nan\": NaN, \"title\": \"test\", \"n\": 1}\n").unwrap();
+    snapshot!(dir.b2("meta get ct_attrs"), @r#"
+    exit 0
+    --- stdout
+    nan    "NaN"
+    title  "test"
+    n      1
+    --- stderr
+    "#);
+    dir.b2("meta set ct_attrs title=new list=[1,2.5,null]").ok();
+    dir.b2("meta del ct_attrs n").ok();
+    let text = fs::read_to_string(dir.path("ct_attrs/__attrs__")).unwrap();
+    assert_eq!(text, "{\"nan\": NaN, \"title\": \"new\", \"list\": [1, 2.5, null]}\n");
+    dir.write("new.json", "{\"metadata\": {\"nan\": \"NaN\", \"unit\": \"K\"}}");
+    dir.b2("meta import ct_attrs new.json").ok();
+    let text = fs::read_to_string(dir.path("ct_attrs/__attrs__")).unwrap();
+    assert_eq!(text, "{\"nan\": NaN, \"unit\": \"K\"}\n");
+    dir.b2("meta set ct_attrs/a unit=m").ok();
+    assert_eq!(dir.b2("meta get ct_attrs::/a unit").ok().text(), "\"m\"\n");
+    snapshot!(dir.b2("meta del ca_2d nothing"), @r#"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: ca_2d: no metadata have the name "nothing"
+    "#);
+    snapshot!(dir.b2("meta export ct_attrs"), @r#"
+    exit 0
+    --- stdout
+    {
+      "metadata": {
+        "nan": "NaN",
+        "unit": "K"
+      }
+    }
+    --- stderr
+    "#);
+}
+
+#[test]
+fn a_tree_shows_what_is_below_directories() {
+    let dir = Dir::new();
+    fs::create_dir_all(dir.path("archive/2019")).unwrap();
+    for (name, to) in
+        [("ct_basic", "archive/2019/trades"), ("ca_2d", "archive/field"), ("ct_2d_column", "alone")]
+    {
+        copy(&path(format!("bcolz/{name}")), &dir.path(to));
+    }
+    fs::copy(path("frames/tiny.b2frame"), dir.path("archive/tiny.b2frame")).unwrap();
+    fs::write(dir.path("archive/note.txt"), "no data").unwrap();
+    snapshot!(dir.b2("list --tree archive alone"), @"
+    exit 0
+    --- stdout
+    archive
+    ├── 2019
+    │   └── trades   ctable, 50 rows x 3 columns
+    │       ├── i   50 of int64
+    │       ├── f   50 of float64
+    │       └── s   50 of <U3
+    ├── field          carray, 10 x 7 of int64
+    └── tiny.b2frame   frame, 148 B
+    alone   ctable, 10 rows x 2 columns
+    ├── m   10 x 3 of int32
+    └── x   10 of int64
+    --- stderr
+    ");
+    assert_eq!(dir.b2("list --tree --json archive").ok().text().lines().count(), 3);
+}

@@ -269,7 +269,7 @@ fn what_has_no_place_for_metadata_says_so() {
     exit 2
     --- stdout
     --- stderr
-    b2: x.chunk: neither a frame nor a Bloscpack file, so that there is no place for metadata
+    b2: x.chunk: a bare chunk, which has no place for metadata
     ");
     let beta = path("frames/legacy/beta2-lz4-shuffle-i8-meta-usermeta.b2frame");
     fs::copy(beta, dir.path("old.b2frame")).unwrap();

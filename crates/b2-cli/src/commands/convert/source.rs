@@ -122,7 +122,7 @@ impl Source {
         match self {
             Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
             Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
-            Self::Object(Object::Bcolz(set)) => Ok(Metadata::of_attrs(set.attrs()?)),
+            Self::Object(Object::Bcolz(set)) => Ok(Metadata::of_attrs(set.attrs_json()?)),
             _ => Ok(Metadata::default()),
         }
     }

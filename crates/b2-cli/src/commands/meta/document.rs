@@ -81,7 +81,10 @@ impl Document {
                 let value = blp.file.metadata().and_then(|metadata| metadata.json()).cloned();
                 Ok(Self { metadata: Some(value.unwrap_or(Value::Null)), ..Self::default() })
             }
-            Object::Chunk(_) | Object::Bcolz(_) => Err(Error::NoMetaPlace),
+            Object::Bcolz(set) => {
+                Ok(Self { metadata: Some(Value::Object(set.attrs_json()?)), ..Self::default() })
+            }
+            Object::Chunk(_) => Err(Error::NoMetaPlace),
         }
     }
 

@@ -1,0 +1,197 @@
+//! `b2 list --tree`: what is below some directories, and the columns of tables below them.
+
+use std::path::{Path, PathBuf};
+
+use bcolz_store::{CArray, DataSet};
+
+use crate::{
+    args::InputArgs,
+    bcolz::Bcolz,
+    console::harmless,
+    context::Context,
+    error::Result,
+    exit::Code,
+    input::{self, Origin},
+    object::Object,
+    objects::Objects,
+    size,
+};
+
+/// A line of the tree, and those below it.
+struct Node {
+    name: String,
+    /// What it is; directories are nothing more.
+    what: Option<String>,
+    children: Vec<Self>,
+}
+
+/// Shows all inputs; those below the same directory together.
+pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
+    let mut roots: Vec<Node> =
+        inputs.files.iter().filter(|path| is_walked(path)).map(|path| Node::of(path)).collect();
+    let tops: Vec<PathBuf> = inputs.files.iter().filter(|path| is_walked(path)).cloned().collect();
+    let mut code = cx.each(input::find(inputs, &input::is_ours), |origin| {
+        if cx.console.json() {
+            return cx.console.document(&super::row(cx, origin)?);
+        }
+        let node = node(cx, origin)?;
+        let path = origin.path().unwrap_or(Path::new(""));
+        match tops.iter().position(|top| path.starts_with(top)) {
+            Some(n) => {
+                let below: Vec<String> = path
+                    .strip_prefix(&tops[n])
+                    .unwrap_or(path)
+                    .iter()
+                    .map(|part| part.to_string_lossy().into_owned())
+                    .collect();
+                roots[n].insert(&below, node);
+            }
+            None => roots.push(Node { name: origin.name(), ..node }),
+        }
+        Ok(())
+    });
+    if cx.console.json() {
+        return code;
+    }
+    for root in &roots {
+        match cx.console.print(&root.draw()) {
+            Err(error) if error.is_closed_pipe() => return code,
+            Err(error) => code = code.and(cx.refuse(&error)),
+            Ok(()) => {}
+        }
+    }
+    code
+}
+
+fn is_walked(path: &Path) -> bool {
+    path.is_dir() && !input::is_object(path)
+}
+
+/// What an input is, in a line.
+fn node(cx: &Context, origin: &Origin) -> Result<Node> {
+    let mut objects = Objects::open(origin, cx.dparams())?;
+    let name = origin.path().and_then(Path::file_name).map_or("stdin".into(), |name| name.to_string_lossy());
+    let node = |what: String, children| Node { name: name.clone().into_owned(), what: Some(what), children };
+    let units = cx.console.units();
+    Ok(match objects.next()? {
+        Some(Object::Bcolz(set)) => node(data_set(&set), columns(&set)),
+        Some(Object::Frame(schunk)) => match schunk.nd_meta()? {
+            Some(meta) => {
+                let dtype = meta.dtype_text(schunk.header().typesize().get()).into_owned();
+                node(format!("array, {} of {}", dims(meta.shape()), harmless(&dtype)), vec![])
+            }
+            None => node(format!("frame, {}", units.size(schunk.nbytes())), vec![]),
+        },
+        Some(Object::Blp(blp)) => match blp.file.array_info()? {
+            Some(info) => {
+                node(format!("Bloscpack array, {} of {}", dims(info.shape()), info.dtype()), vec![])
+            }
+            None => node(format!("Bloscpack file, {}", units.size(blp.nbytes())), vec![]),
+        },
+        Some(Object::Chunk(chunk)) => {
+            node(format!("chunk, {}", units.size(chunk.header().nbytes() as u64)), vec![])
+        }
+        None => node("nothing".to_owned(), vec![]),
+    })
+}
+
+fn data_set(set: &Bcolz) -> String {
+    match &set.set {
+        DataSet::CArray(array) => format!("carray, {}", array_text(array)),
+        DataSet::CTable(table) => {
+            format!(
+                "ctable, {} rows x {} columns",
+                size::count(table.len()),
+                size::count(table.columns().len() as u64)
+            )
+        }
+    }
+}
+
+fn columns(set: &Bcolz) -> Vec<Node> {
+    let DataSet::CTable(table) = &set.set else { return vec![] };
+    let column = |column: &bcolz_store::Column| Node {
+        name: column.name.clone(),
+        what: Some(array_text(&column.array)),
+        children: vec![],
+    };
+    table.columns().iter().map(column).collect()
+}
+
+fn array_text(array: &CArray) -> String {
+    format!("{} of {}", dims(array.shape()), array.dtype())
+}
+
+fn dims(shape: &[u64]) -> String {
+    match shape {
+        [] => "scalar".to_owned(),
+        shape => shape.iter().map(u64::to_string).collect::<Vec<_>>().join(" x "),
+    }
+}
+
+impl Node {
+    /// A directory that was named.
+    fn of(path: &Path) -> Self {
+        Self { name: path.display().to_string(), what: None, children: vec![] }
+    }
+
+    /// Puts a node where its path says; directories on the way are made.
+    fn insert(&mut self, path: &[String], node: Self) {
+        let Some((first, rest)) = path.split_first() else { return };
+        if rest.is_empty() {
+            return self.children.push(node);
+        }
+        // Inputs come in order, so that the directory is the last one if it is there.
+        if self.children.last().is_none_or(|last| last.name != *first || last.what.is_some()) {
+            self.children.push(Self { name: first.clone(), what: None, children: vec![] });
+        }
+        if let Some(last) = self.children.last_mut() {
+            last.insert(rest, node);
+        }
+    }
+
+    /// The node, and all below it.
+    fn draw(&self) -> String {
+        let mut text = format!("{}\n", self.line(0));
+        self.draw_below("", &mut text);
+        text
+    }
+
+    /// What is below the node, behind `margin`.
+    fn draw_below(&self, margin: &str, text: &mut String) {
+        let width =
+            self.children.iter().map(|child| harmless(&child.name).chars().count()).max().unwrap_or(0);
+        for (n, child) in self.children.iter().enumerate() {
+            let is_last = n + 1 == self.children.len();
+            let (branch, more) = if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
+            text.push_str(&format!("{margin}{branch}{}\n", child.line(width)));
+            child.draw_below(&format!("{margin}{more}"), text);
+        }
+    }
+
+    /// Name and description, which stands behind the longest name.
+    fn line(&self, width: usize) -> String {
+        let name = harmless(&self.name);
+        match &self.what {
+            Some(what) => format!("{name:<width$}   {what}"),
+            None => name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_has_branches() {
+        let leaf = |name: &str| Node { name: name.into(), what: Some("x".into()), children: vec![] };
+        let mut root = Node::of(Path::new("top"));
+        for path in ["a", "b/c", "b/dd", "b/e/f", "g"] {
+            let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+            root.insert(&parts, leaf(parts.last().unwrap()));
+        }
+        let expected = "top\n├── a   x\n├── b\n│   ├── c    x\n│   ├── dd   x\n│   └── e\n│       └── f   x\n└── g   x\n";
+        assert_eq!(root.draw(), expected);
+    }
+}

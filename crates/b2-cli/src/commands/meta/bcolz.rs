@@ -1,0 +1,35 @@
+//! Attributes of an array or a table of bcolz.
+
+use bcolz_store::{Attrs, store::DirStore};
+use serde_json::Value;
+
+use super::document::Change;
+use crate::{
+    bcolz::{Bcolz, attrs},
+    error::{Error, Result},
+};
+
+/// Makes all changes in one step. What is not changed stays as it is, also if JSON has no word for it.
+pub(super) fn change(set: &Bcolz, changes: &[Change]) -> Result<()> {
+    let mut found = set.attrs()?;
+    for change in changes {
+        match change {
+            Change::Set { name, value, .. } => found.set(name, attrs::from_value(value)),
+            Change::Delete { name, .. } => drop(found.remove(name)),
+            Change::Replace(new) => replace(&mut found, new)?,
+        }
+    }
+    Ok(found.write_in(&DirStore::new(set.root()), "")?)
+}
+
+fn replace(found: &mut Attrs, new: &Value) -> Result<()> {
+    let new = new.as_object().ok_or(Error::NoObject)?;
+    let old = attrs::to_map(found);
+    for name in old.keys().filter(|name| !new.contains_key(*name)) {
+        found.remove(name);
+    }
+    for (name, value) in new.iter().filter(|(name, value)| old.get(*name) != Some(*value)) {
+        found.set(name, attrs::from_value(value));
+    }
+    Ok(())
+}

@@ -2,7 +2,7 @@
 
 use std::{ffi::CString, os::unix::ffi::OsStrExt as _, path::Path, time::Instant};
 
-use b2frame::{FrameParams, SChunk, SChunkWriter};
+use b2frame::{Durability, EditOptions, FrameParams, SChunk, SChunkWriter};
 use blosc_chunk::{CParams, CodecId};
 use blosc_testdata::data::XorShift32;
 
@@ -29,7 +29,11 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     let counts: &[u64] = if bench.quick { &[1_000, 5_000] } else { &[1_000, 10_000, 50_000] };
     for &nchunks in counts {
         let (ours, theirs) = (bench.folder.join("ours.b2frame"), bench.folder.join("theirs.b2frame"));
-        append(bench, nchunks, &ours, &theirs)?;
+        append(bench, nchunks, Commits::Last, &ours, &theirs)?;
+        // Minutes for both: each writes the whole index each time.
+        if nchunks <= 10_000 {
+            append(bench, nchunks, Commits::Each, &ours, &theirs)?;
+        }
         open(bench, nchunks, &ours)?;
         random_chunk(bench, nchunks, &ours)?;
         for path in [ours, theirs] {
@@ -44,18 +48,36 @@ fn subject(what: &'static str, nchunks: u64, nbytes: usize) -> Subject {
     Subject { group: "frames", what, setting: "lz4 shuffle".into(), case, threads: 1, nbytes, size: 0.0 }
 }
 
+/// When appended chunks count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Commits {
+    /// All at the end.
+    Last,
+    /// Each at once, which is what the other side always does. It never syncs, so we do not either.
+    Each,
+}
+
 /// Once each, by the wall: minutes for the other side.
-fn append(bench: &mut Bench, nchunks: u64, ours: &Path, theirs: &Path) -> Result<()> {
+fn append(bench: &mut Bench, nchunks: u64, commits: Commits, ours: &Path, theirs: &Path) -> Result<()> {
     let data: Vec<&[u8]> = bench.sets[0].bytes.chunks_exact(CHUNK).collect();
     let parts = || (0..nchunks).zip(data.iter().cycle()).map(|(_, part)| *part);
     let start = Instant::now();
     let params = CParams::default().codec(CodecId::LZ4).typesize(8);
     let mut writer = SChunkWriter::create(ours, &FrameParams::new(params).chunksize(CHUNK))?;
+    if commits == Commits::Each {
+        drop(writer.finish()?);
+        writer = SChunkWriter::open_with(ours, &EditOptions::default().durability(Durability::Process))?;
+    }
     for part in parts() {
         writer.append(part)?;
+        if commits == Commits::Each {
+            writer.commit()?;
+        }
     }
     drop(writer.finish()?);
     let ours = start.elapsed().as_secs_f64();
+    // What is there already is not opened but replaced.
+    let _ = std::fs::remove_file(theirs);
     let start = Instant::now();
     let mut schunk = bench.c.create(Some(&c_path(theirs)?), &PARAMS)?;
     for part in parts() {
@@ -64,7 +86,8 @@ fn append(bench: &mut Bench, nchunks: u64, ours: &Path, theirs: &Path) -> Result
     drop(schunk);
     let theirs = start.elapsed().as_secs_f64();
     let nbytes = parts().map(<[u8]>::len).sum();
-    bench.keep(subject("append all", nchunks, nbytes), Times { ours, theirs });
+    let what = if commits == Commits::Each { "append, commit each" } else { "append all" };
+    bench.keep(subject(what, nchunks, nbytes), Times { ours, theirs });
     Ok(())
 }
 

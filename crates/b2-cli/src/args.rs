@@ -3,6 +3,7 @@
 //! [`parse`] turns `argv` into a [`Cli`]. clap knows commands and their options; [`manners`] comes before it and makes
 //! one form of the three that users write: `b2 compress FILE`, `b2 -z FILE`, `b2 FILE`.
 
+pub(crate) mod append;
 pub(crate) mod compress;
 pub(crate) mod convert;
 pub(crate) mod level;
@@ -16,6 +17,7 @@ use std::ffi::OsString;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use self::{
+    append::AppendArgs,
     compress::CompressArgs,
     convert::ConvertArgs,
     meta::MetaArgs,
@@ -78,6 +80,9 @@ pub(crate) enum Command {
     /// Save what can be saved of a damaged object into a new one
     #[command(after_long_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
+    /// Add data at the end of a frame, an array or a Bloscpack file
+    #[command(visible_alias = "a", after_long_help = append::EXAMPLES)]
+    Append(AppendArgs),
     /// Show and change metadata
     #[command(after_long_help = meta::EXAMPLES)]
     Meta(MetaArgs),

@@ -1,6 +1,7 @@
 //! One module per command. Each takes its options and a [`Context`](crate::context::Context), asks the libraries, and
 //! prints through the console.
 
+pub(crate) mod append;
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod compress;

@@ -225,6 +225,31 @@ pub(crate) enum Error {
     /// The editor gave up.
     #[error("the editor `{line}` failed, and nothing was changed")]
     Editor { line: String },
+    /// Something is wrong with one of several inputs.
+    #[error("{file}")]
+    Input {
+        file: String,
+        #[source]
+        error: Box<Self>,
+    },
+    /// Only these grow.
+    #[error("neither a frame nor an array nor a Bloscpack file, so that nothing can be appended")]
+    NoAppend,
+    /// An item would be cut.
+    #[error("{file} has {found} bytes, which is no multiple of {of}: an item or a row would be cut")]
+    PartItem { file: String, found: u64, of: u64 },
+    /// The items are not those of the array.
+    #[error("{file} has items of the type {found}, the array has {expected}")]
+    OtherType { file: String, found: String, expected: String },
+    /// The dimensions are not those of the array.
+    #[error("{file} has the shape {found:?}, which does not go behind {array:?} along dimension {axis}")]
+    OtherShape { file: String, found: Vec<u64>, array: Vec<u64>, axis: usize },
+    /// There is no such dimension.
+    #[error("no dimension {axis}, there are {ndim}")]
+    Axis { axis: usize, ndim: usize },
+    /// The end of the file is not the end of the first dimension.
+    #[error("an array in Fortran order, or of no dimension, does not grow at its end")]
+    AppendOrder,
     /// Nothing tells what the output shall be.
     #[error("neither --format nor the name of the output tells its format")]
     NoFormat,
@@ -370,6 +395,7 @@ impl Error {
             Self::Bcolz(error) => blame_code(error.blame()),
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Reported { code } => *code,
+            Self::Input { error, .. } => error.code(),
             Self::NotBlosc { .. } | Self::NoRescue | Self::PerhapsChunk { .. } | Self::PythonObjects => {
                 Code::Foreign
             }
@@ -377,6 +403,9 @@ impl Error {
             | Self::ReadBackPipe
             | Self::WouldLose { .. }
             | Self::NoMeta { .. }
+            | Self::PartItem { .. }
+            | Self::OtherType { .. }
+            | Self::OtherShape { .. }
             | Self::ArrayLen { .. }
             | Self::ArrayCut { .. }
             | Self::NothingSaved
@@ -437,6 +466,12 @@ impl Error {
             Self::OneChunk => "leave out -z, or --format chunk",
             Self::FrameForTarget { .. } => "use --format chunk",
             Self::NoLayers => "use the key metadata, and neither --meta nor --vlmeta",
+            Self::AppendOrder => "use `b2 convert` to make a .b2nd file of it",
+            Self::Blp(bloscpack::Error::Param(
+                bloscpack::Param::NotEnoughSpace { .. }
+                | bloscpack::Param::NotAppendable { .. }
+                | bloscpack::Param::MetadataRoom { .. },
+            )) => "`b2 convert` to another .blp file makes room",
             Self::OnlyLayers => "use the keys metalayers and vlmetalayers",
             Self::NoObject => "use import to put others in their place",
             Self::NoFormat => "use --format, as in `b2 convert --format b2frame data.blp`",

@@ -106,6 +106,7 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::Rescue(args) => with(program, &args.general, |cx| commands::rescue::run(&args, cx)),
         Command::Show(args) => with(program, &args.general, |cx| commands::show::run(&args, cx)),
         Command::Convert(args) => with(program, &args.general, |cx| commands::convert::run(&args, cx)),
+        Command::Append(args) => with(program, &args.general, |cx| commands::append::run(&args, cx)),
         Command::Meta(args) => with(program, &args.general, |cx| commands::meta::run(&args, cx)),
         Command::Dump(args) => with(program, &args.general, |cx| commands::dump::run(&args, cx)),
         Command::Formats(args) => simple(program, &args.general, commands::formats::run),

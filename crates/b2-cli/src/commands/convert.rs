@@ -16,10 +16,10 @@ mod blp;
 mod chunk;
 mod csv;
 mod frame;
-mod metadata;
-mod pull;
+pub(super) mod metadata;
+pub(super) mod pull;
 mod raw;
-mod source;
+pub(super) mod source;
 
 use std::{
     fs::{self, File, Metadata as FileMetadata},

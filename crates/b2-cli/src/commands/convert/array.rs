@@ -18,6 +18,7 @@ use super::{
 use crate::{
     blp::Blp,
     boxes::{Boxes, Source as BoxSource, count, selection},
+    content::Sink,
     error::{Doing, Error, Result},
 };
 
@@ -156,7 +157,8 @@ impl Work<'_> {
             let mut items = BoxSource::File(self.source.in_file(layout, &options)?);
             self.fill(&mut writer, boxes, &mut |bounds, dest| items.fill(bounds, dest))?;
         } else {
-            pull(&self.source, &options, |reader| {
+            let decode = |sink: Sink<'_>| self.source.stream(&options, sink);
+            pull(decode, |reader| {
                 let mut fill = |_: &[Range<u64>], dest: &mut [u8]| {
                     reader.read_exact(dest).map_err(Error::io(Doing::Read))
                 };

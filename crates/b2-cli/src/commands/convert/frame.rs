@@ -14,6 +14,7 @@ use super::{Done, Work, pull::pull, source::Packed};
 use crate::{
     args::convert::ConvertedFormat,
     boxes::selection,
+    content::Sink,
     error::{Error, Result},
 };
 
@@ -117,7 +118,8 @@ impl Work<'_> {
         let mut writer = FrameWriter::create(&frame, &self.frame_params(size)?)?;
         let options = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
         let mut before = 0;
-        pull(&self.source, &self.cx.read_options(), |reader| {
+        let decode = |sink: Sink<'_>| self.source.stream(&self.cx.read_options(), sink);
+        pull(decode, |reader| {
             compress_stream(reader, &mut writer, &options, |totals| {
                 self.progress.add(totals.nbytes - before);
                 before = totals.nbytes;

@@ -24,7 +24,7 @@ const ARRAY: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 /// Metadata of any format.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Metadata {
+pub(in crate::commands) struct Metadata {
     /// Metalayers, without the one that makes an array.
     pub(super) fixed: Vec<Layer>,
     /// Metalayers of variable size.

@@ -1,4 +1,4 @@
-//! The content of a source for who wants to read it, and not to be handed it.
+//! Content for who wants to read it, and not to be handed it.
 
 use std::{
     io::{self, Read},
@@ -6,28 +6,24 @@ use std::{
     thread,
 };
 
-use b2frame::ReadOptions;
-
-use super::source::Source;
-use crate::error::Result;
+use crate::{content::Sink, error::Result};
 
 /// Pieces under way from the one thread to the other.
 const PIECES: usize = 2;
 
-/// Hands `work` a reader of the content, which is decoded in a thread of its own.
+/// Hands `work` a reader of what `decode` gives, which runs in a thread of its own.
 ///
 /// # Errors
 ///
-/// What is wrong with the source, or what `work` says.
-pub(super) fn pull(
-    source: &Source,
-    options: &ReadOptions,
+/// What `decode` says, or `work`.
+pub(in crate::commands) fn pull(
+    decode: impl FnOnce(Sink<'_>) -> Result<()> + Send,
     work: impl FnOnce(&mut dyn Read) -> Result<()>,
 ) -> Result<()> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel::<Vec<u8>>(PIECES);
         let decoding = scope.spawn(move || {
-            source.stream(options, &mut |bytes| {
+            decode(&mut |bytes| {
                 // Nobody listens any more when `work` has failed, and then that is what counts.
                 let _unheard = sender.send(bytes.to_vec());
                 Ok(())

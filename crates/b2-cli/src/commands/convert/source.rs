@@ -5,7 +5,7 @@ use std::{io::Write, sync::Arc};
 use b2frame::{ChunkBytes, FrameLayout, NdMeta, ReadOptions, SChunk};
 use blosc_chunk::{ChunkHeader, SpecialKind};
 use blosc_dtype::Dtype;
-use blosc_io::FileStore;
+use blosc_io::{FileStore, ReadAt};
 use bloscpack::numpy::{ArrayInfo, Order};
 
 use super::metadata::Metadata;
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What is converted, with the questions that destinations have.
-pub(super) enum Source {
+pub(in crate::commands) enum Source {
     /// Something of a Blosc format.
     Object(Object),
     /// Items as they are in a file: raw data, or a `.npy` file.
@@ -26,29 +26,29 @@ pub(super) enum Source {
 }
 
 /// Items of an array in a file.
-pub(super) struct Items {
+pub(in crate::commands) struct Items {
     /// Where they are.
-    pub(super) stored: Stored,
+    pub(in crate::commands) stored: Stored,
     /// What they are.
-    pub(super) dtype: Dtype,
+    pub(in crate::commands) dtype: Dtype,
     /// Bytes of the file.
-    pub(super) file_len: u64,
+    pub(in crate::commands) file_len: u64,
     /// What the file is called.
-    pub(super) format: &'static str,
+    pub(in crate::commands) format: &'static str,
 }
 
 /// What makes data an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub(super) dtype: Dtype,
-    pub(super) shape: Vec<u64>,
+pub(in crate::commands) struct Layout {
+    pub(in crate::commands) dtype: Dtype,
+    pub(in crate::commands) shape: Vec<u64>,
     /// Is the first dimension the fastest?
-    pub(super) fortran_order: bool,
+    pub(in crate::commands) fortran_order: bool,
 }
 
 /// A compressed chunk, as it is.
 #[derive(Debug)]
-pub(super) enum Packed {
+pub(in crate::commands) enum Packed {
     /// Its bytes, of Blosc 1 or Blosc2.
     Bytes(Vec<u8>),
     /// A run that nobody has written down.
@@ -64,7 +64,7 @@ impl From<ArrayInfo> for Layout {
 
 impl Source {
     /// The frame that it is.
-    pub(super) fn frame(&self) -> Option<&Arc<SChunk>> {
+    pub(in crate::commands) fn frame(&self) -> Option<&Arc<SChunk>> {
         match self {
             Self::Object(Object::Frame(schunk)) => Some(schunk),
             _ => None,
@@ -72,7 +72,7 @@ impl Source {
     }
 
     /// The Bloscpack file that it is.
-    pub(super) fn blp(&self) -> Option<&Blp> {
+    pub(in crate::commands) fn blp(&self) -> Option<&Blp> {
         match self {
             Self::Object(Object::Blp(blp)) => Some(blp),
             _ => None,
@@ -80,7 +80,7 @@ impl Source {
     }
 
     /// The format, as `info` calls it.
-    pub(super) fn name(&self) -> &'static str {
+    pub(in crate::commands) fn name(&self) -> &'static str {
         match self {
             Self::Object(Object::Frame(schunk)) if schunk.layout() != FrameLayout::Current => "legacy-frame",
             Self::Object(Object::Frame(schunk)) if is_sparse(schunk) => "sframe",
@@ -93,7 +93,7 @@ impl Source {
     }
 
     /// Bytes of the content.
-    pub(super) fn nbytes(&self) -> Result<u64> {
+    pub(in crate::commands) fn nbytes(&self) -> Result<u64> {
         match self {
             Self::Object(object) => content::nbytes(object),
             Self::Items(items) => Ok(items.file_len.saturating_sub(items.stored.start)),
@@ -101,7 +101,7 @@ impl Source {
     }
 
     /// Bytes of the file.
-    pub(super) fn stored(&self) -> u64 {
+    pub(in crate::commands) fn stored(&self) -> u64 {
         match self {
             Self::Object(object) => object.stored(),
             Self::Items(items) => items.file_len,
@@ -109,7 +109,7 @@ impl Source {
     }
 
     /// Bytes of an item.
-    pub(super) fn typesize(&self) -> usize {
+    pub(in crate::commands) fn typesize(&self) -> usize {
         let typesize = match self {
             Self::Object(object) => object.typesize(),
             Self::Items(items) => items.stored.itemsize,
@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// What it says about its content.
-    pub(super) fn metadata(&self) -> Result<Metadata> {
+    pub(in crate::commands) fn metadata(&self) -> Result<Metadata> {
         match self {
             Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
             Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
@@ -132,7 +132,7 @@ impl Source {
     /// # Errors
     ///
     /// When it says that it is one, and cannot be.
-    pub(super) fn layout(&self) -> Result<Option<Layout>> {
+    pub(in crate::commands) fn layout(&self) -> Result<Option<Layout>> {
         Ok(match self {
             Self::Object(Object::Frame(schunk)) => match schunk.nd_meta()? {
                 Some(meta) => {
@@ -159,12 +159,12 @@ impl Source {
     }
 
     /// How the chunks of an array are laid out.
-    pub(super) fn nd_meta(&self) -> Result<Option<NdMeta>> {
+    pub(in crate::commands) fn nd_meta(&self) -> Result<Option<NdMeta>> {
         Ok(self.frame().map(|schunk| schunk.nd_meta()).transpose()?.flatten())
     }
 
     /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or there is none.
-    pub(super) fn chunksize(&self) -> Result<Option<usize>> {
+    pub(in crate::commands) fn chunksize(&self) -> Result<Option<usize>> {
         let size = match self {
             Self::Object(Object::Frame(schunk)) => schunk.chunksize().fixed(),
             Self::Object(Object::Chunk(chunk)) if chunk.header().is_vl() => None,
@@ -178,7 +178,7 @@ impl Source {
     }
 
     /// A chunk as it is; `None` if it has to be decoded.
-    pub(super) fn packed(&self, nchunk: u64, memory: u64) -> Result<Option<Packed>> {
+    pub(in crate::commands) fn packed(&self, nchunk: u64, memory: u64) -> Result<Option<Packed>> {
         Ok(match self {
             Self::Object(Object::Frame(schunk)) => match schunk.chunk(nchunk)? {
                 ChunkBytes::Special { kind, nbytes, .. } => Some(Packed::Run { kind, nbytes }),
@@ -194,7 +194,7 @@ impl Source {
     }
 
     /// The header of the first chunk of what has no header of its own for all.
-    pub(super) fn first_header(&self) -> Result<Option<ChunkHeader>> {
+    pub(in crate::commands) fn first_header(&self) -> Result<Option<ChunkHeader>> {
         Ok(match self {
             Self::Object(Object::Chunk(chunk)) => Some(*chunk.header()),
             Self::Object(Object::Blp(blp)) if blp.file.nchunks()? > 0 => {
@@ -205,7 +205,7 @@ impl Source {
     }
 
     /// The data of a chunk.
-    pub(super) fn data(&self, nchunk: u64, options: &ReadOptions) -> Result<Vec<u8>> {
+    pub(in crate::commands) fn data(&self, nchunk: u64, options: &ReadOptions) -> Result<Vec<u8>> {
         match self {
             Self::Object(Object::Frame(schunk)) => Ok(schunk.decode_chunk(nchunk)?),
             Self::Object(Object::Blp(blp)) => Ok(blp.file.chunk(nchunk)?),
@@ -222,7 +222,7 @@ impl Source {
 
     /// Hands the content to `sink`, piece by piece in the order in which it is stored; arrays in frames are put in C
     /// order.
-    pub(super) fn stream(&self, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+    pub(in crate::commands) fn stream(&self, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
         match self {
             Self::Object(object) => content::all(object, options, sink),
             Self::Items(items) => items.stream(sink),
@@ -230,24 +230,27 @@ impl Source {
     }
 
     /// The items somewhere in a file: where they are, or in a temporary one.
-    pub(super) fn in_file(&self, layout: &Layout, options: &ReadOptions) -> Result<Stored> {
-        if let Self::Items(items) = self {
-            return Ok(items.stored.clone());
-        }
-        let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
-        self.stream(options, &mut |bytes| file.write_all(bytes).map_err(Error::io(Doing::Spool)))?;
-        Ok(Stored {
-            store: Arc::new(FileStore::from_file(file)),
-            start: 0,
-            shape: layout.shape.clone(),
-            itemsize: layout.dtype.itemsize() as u64,
-            fortran_order: layout.fortran_order,
-        })
+    pub(in crate::commands) fn in_file(&self, layout: &Layout, options: &ReadOptions) -> Result<Stored> {
+        let (store, start): (Arc<dyn ReadAt>, u64) = match self {
+            Self::Items(items) => (Arc::clone(&items.stored.store), items.stored.start),
+            Self::Object(_) => {
+                let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+                self.stream(options, &mut |bytes| file.write_all(bytes).map_err(Error::io(Doing::Spool)))?;
+                (Arc::new(FileStore::from_file(file)), 0)
+            }
+        };
+        let Layout { dtype, shape, fortran_order } = layout.clone();
+        Ok(Stored { store, start, shape, itemsize: dtype.itemsize() as u64, fortran_order })
     }
 
     /// Hands the content to `sink`, arrays in C order, in pieces of at most `budget` bytes where they have to be put in
     /// order, or of one row.
-    pub(super) fn in_c_order(&self, options: &ReadOptions, budget: u64, sink: Sink<'_>) -> Result<()> {
+    pub(in crate::commands) fn in_c_order(
+        &self,
+        options: &ReadOptions,
+        budget: u64,
+        sink: Sink<'_>,
+    ) -> Result<()> {
         // What contradicts itself is no array, but data all the same.
         let layout = self.layout().ok().flatten().filter(|layout| layout.fortran_order);
         let Some(layout) = layout else { return self.stream(options, sink) };

@@ -1,0 +1,30 @@
+//! Options of `append`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::GeneralArgs;
+
+/// What `b2 append` accepts.
+#[derive(Args, Debug)]
+pub(crate) struct AppendArgs {
+    /// The frame, array or Bloscpack file that grows
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+    /// Data to append: raw items, .npy files, or the content of any format; none or `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Dimension of an array along which it grows, from 0
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Arrays")]
+    pub(crate) axis: usize,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  b2 append log.b2frame today.log
+  b2 append field.b2nd more.npy     rows behind the last
+  b2 append --axis 1 field.b2nd column.npy
+  producer | b2 append data.blp";

@@ -1,0 +1,254 @@
+//! `b2 append`: data at the end of a frame, along a dimension of an array, or at the end of a Bloscpack file, in place.
+//!
+//! Everything is looked at before anything is written: whole items, their type, the shape. A frame gets all data in
+//! one commit, a Bloscpack file those of each input, so that a crash leaves what was there before or after.
+
+mod array;
+mod blp;
+
+use std::{
+    fs::{self, File},
+    io::{self, Seek},
+    path::Path,
+    sync::Arc,
+};
+
+use b2frame::SChunkWriter;
+use blosc_dtype::Dtype;
+use blosc_io::{FileStore, ReadAt as _};
+use serde::Serialize;
+
+use super::convert::source::{Items, Source};
+use crate::{
+    args::append::AppendArgs,
+    boxes::Stored,
+    context::Context,
+    error::{Doing, Error, Result},
+    exit::Code,
+    input::{self, Origin},
+    npy::{NpyError, NpyHeader},
+    object::Object,
+    objects::Objects,
+    progress::Progress,
+    size,
+};
+
+/// Bytes of data in a chunk of a frame whose chunks have any size.
+const CHUNK: usize = 1 << 20;
+
+/// What was appended.
+#[derive(Debug, Serialize)]
+struct AppendReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    /// Bytes that were added, and that there are now.
+    appended: u64,
+    nbytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<Vec<u64>>,
+}
+
+/// What a target has after data were added.
+#[derive(Debug)]
+struct Grown {
+    nbytes: u64,
+    shape: Option<Vec<u64>>,
+}
+
+/// Data to append.
+struct Input {
+    name: String,
+    source: Source,
+    /// Is it an array, of which type and shape are known?
+    is_array: bool,
+}
+
+/// Appends all inputs.
+pub(crate) fn run(args: &AppendArgs, cx: &Context) -> Code {
+    let origin = Origin::of(&args.target);
+    cx.each(vec![Ok(origin)], |origin| one(args, cx, origin))
+}
+
+fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let Origin::File { path, .. } = origin else { return Err(Error::NoPipe) };
+    let object = Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let stdin = [Path::new("-").to_owned()];
+    let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    let inputs = files.iter().map(|file| opened(cx, file, path)).collect::<Result<Vec<_>>>()?;
+    let appended = inputs.iter().map(|input| input.source.nbytes()).sum::<Result<u64>>()?;
+    let work =
+        Work { args, cx, path, inputs, progress: Progress::new(&cx.console, &origin.name(), Some(appended)) };
+    let grown = match object {
+        Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
+            let offset = schunk.offset();
+            drop(schunk);
+            work.array(offset)?
+        }
+        Object::Frame(schunk) => {
+            let offset = schunk.offset();
+            // What is open here must not keep others waiting.
+            drop(schunk);
+            work.frame(offset)?
+        }
+        Object::Blp(blp) => work.blp(*blp)?,
+        Object::Chunk(_) | Object::Bcolz(_) => return Err(Error::NoAppend),
+    };
+    drop(work);
+    report(cx, &origin.name(), appended, grown)
+}
+
+fn report(cx: &Context, name: &str, appended: u64, Grown { nbytes, shape }: Grown) -> Result<()> {
+    if cx.console.json() {
+        let schema = "b2.append/1";
+        return cx.console.document(&AppendReport { schema, path: name, appended, nbytes, shape });
+    }
+    let units = cx.console.units();
+    let sizes = format!("{} appended, now {}", units.size(appended), units.size(nbytes));
+    let shape = shape.map(|shape| shape.iter().map(|len| size::count(*len)).collect::<Vec<_>>().join(" x "));
+    cx.console
+        .note(&format!("{name}: {sizes}{}", shape.map(|shape| format!(", {shape}")).unwrap_or_default()));
+    Ok(())
+}
+
+/// The target and what it gets.
+struct Work<'a> {
+    args: &'a AppendArgs,
+    cx: &'a Context,
+    path: &'a Path,
+    inputs: Vec<Input>,
+    progress: Progress,
+}
+
+impl Work<'_> {
+    /// At the end of a frame that is no array.
+    fn frame(&self, offset: u64) -> Result<Grown> {
+        self.check_axis(1)?;
+        let mut writer = SChunkWriter::open_with(self.path, &self.cx.edit_options(self.path, offset))?;
+        let typesize = writer.schunk()?.typesize() as u64;
+        let is_variable = writer.schunk()?.chunksize().fixed().is_none();
+        for input in &self.inputs {
+            input.check_items(typesize)?;
+        }
+        for input in &self.inputs {
+            let mut piece = vec![];
+            input.source.in_c_order(&self.cx.read_options(), self.cx.memory() / 4, &mut |bytes| {
+                self.progress.add(bytes.len() as u64);
+                if !is_variable {
+                    return Ok(writer.append(bytes)?);
+                }
+                // There each piece would be a chunk, however small.
+                piece.extend_from_slice(bytes);
+                let whole = piece.len() / CHUNK * CHUNK;
+                piece.chunks_exact(CHUNK).try_for_each(|chunk| writer.append(chunk))?;
+                piece.drain(..whole);
+                Ok(())
+            })?;
+            writer.append(&piece)?;
+        }
+        writer.commit()?;
+        Ok(Grown { nbytes: writer.nbytes(), shape: None })
+    }
+
+    /// Only arrays in frames have more dimensions to grow along.
+    fn check_axis(&self, ndim: usize) -> Result<()> {
+        let axis = self.args.axis;
+        if axis < ndim { Ok(()) } else { Err(Error::Axis { axis, ndim }) }
+    }
+}
+
+impl Input {
+    /// Whole items, of the right size if it is known.
+    fn check_items(&self, typesize: u64) -> Result<()> {
+        if let Some(layout) = self.source.layout()?.filter(|_| self.is_array && typesize > 1) {
+            let given = layout.dtype.itemsize() as u64;
+            if given != typesize {
+                return Err(Error::ItemSize { dtype: layout.dtype.to_string(), given, typesize });
+            }
+        }
+        self.check_multiple(typesize)
+    }
+
+    fn check_multiple(&self, of: u64) -> Result<()> {
+        let found = self.source.nbytes()?;
+        match found.checked_rem(of) {
+            Some(0) => Ok(()),
+            None if found == 0 => Ok(()),
+            _ => Err(Error::PartItem { file: self.name.clone(), found, of }),
+        }
+    }
+}
+
+/// Data to append to `target`; what is wrong with them is told with their name.
+fn opened(cx: &Context, file: &Path, target: &Path) -> Result<Input> {
+    open(cx, file, target).map_err(|error| match error.path() {
+        Some(_) => error,
+        None => Error::Input { file: Origin::of(file).name(), error: Box::new(error) },
+    })
+}
+
+fn open(cx: &Context, file: &Path, target: &Path) -> Result<Input> {
+    let origin = Origin::of(file);
+    let name = origin.name();
+    let Origin::File { path, part } = &origin else { return plain(spooled(&mut io::stdin().lock())?, name) };
+    let at = |error: Error| match error {
+        Error::Io { doing, path: None, source } => Error::io_at(doing, path)(source),
+        other => other,
+    };
+    if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(target).is_ok_and(|target| path == target)) {
+        return Err(Error::Same { path: path.clone() });
+    }
+    if *part != input::Part::Whole || input::is_ours(path) {
+        let mut objects = Objects::open(&origin, cx.dparams()).map_err(at)?;
+        let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+        if objects.next()?.is_some() {
+            return Err(Error::Sequence);
+        }
+        let source = Source::Object(object);
+        let is_array = source.layout()?.is_some();
+        return Ok(Input { name, source, is_array });
+    }
+    let mut opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
+    let metadata = opened.metadata().map_err(Error::io_at(Doing::Open, path))?;
+    let regular = if metadata.is_file() { opened } else { spooled(&mut opened)? };
+    plain(regular, name)
+}
+
+/// What can be read once only, in a file.
+fn spooled(reader: &mut dyn io::Read) -> Result<File> {
+    let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+    io::copy(reader, &mut file).map_err(Error::io(Doing::Spool))?;
+    file.rewind().map_err(Error::io(Doing::Spool))?;
+    Ok(file)
+}
+
+/// Raw data, or the array of a `.npy` file.
+fn plain(file: File, name: String) -> Result<Input> {
+    let store = FileStore::from_file(file);
+    let file_len = store.len().map_err(Error::io(Doing::Open))?;
+    let mut head = vec![0; usize::try_from(file_len).unwrap_or(usize::MAX).min(256 << 10)];
+    store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
+    let is_array = head.starts_with(b"\x93NUMPY");
+    let header = if is_array {
+        NpyHeader::parse(&head)?
+    } else {
+        let dtype = Dtype::parse("|u1").map_err(NpyError::Dtype)?;
+        NpyHeader { dtype, fortran_order: false, shape: vec![file_len], len: 0 }
+    };
+    let found = file_len.saturating_sub(header.len as u64);
+    let expected = header.nbytes().unwrap_or(u64::MAX);
+    if expected != found {
+        return Err(Error::ArrayLen { expected, found });
+    }
+    let stored = Stored {
+        store: Arc::new(store),
+        start: header.len as u64,
+        fortran_order: header.fortran_order && header.shape.len() > 1,
+        shape: header.shape,
+        itemsize: header.dtype.itemsize() as u64,
+    };
+    Ok(Input {
+        name,
+        source: Source::Items(Items { stored, dtype: header.dtype, file_len, format: "npy" }),
+        is_array,
+    })
+}

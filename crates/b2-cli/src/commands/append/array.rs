@@ -1,0 +1,117 @@
+//! Items along a dimension of an array in a frame.
+//!
+//! Along the first dimension rows are taken as they come, in bands that end where chunks end. Along another one the
+//! array grows first, and its new part is filled in boxes.
+
+use b2frame::{NdWriter, Pick, SChunkWriter};
+
+use super::{Grown, Input, Work};
+use crate::{
+    boxes::{Boxes, Source as BoxSource, count},
+    commands::convert::source::Layout,
+    error::{Error, Result},
+};
+
+impl Work<'_> {
+    pub(super) fn array(&self, offset: u64) -> Result<Grown> {
+        let writer = SChunkWriter::open_with(self.path, &self.cx.edit_options(self.path, offset))?;
+        let mut writer = NdWriter::from_writer(writer)?.read_options(self.cx.read_options());
+        self.check_axis(writer.shape().len())?;
+        let layouts = self.inputs.iter().map(|input| layout(input, &writer, self.args.axis));
+        let layouts = layouts.collect::<Result<Vec<_>>>()?;
+        for (input, layout) in self.inputs.iter().zip(layouts) {
+            match self.args.axis {
+                _ if layout.shape.contains(&0) => {}
+                0 => self.rows(&mut writer, input)?,
+                axis => self.boxes(&mut writer, input, &layout, axis)?,
+            }
+        }
+        writer.commit()?;
+        let itemsize = writer.dtype().itemsize() as u64;
+        let nbytes = writer.shape().iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+        Ok(Grown { nbytes, shape: Some(writer.shape().to_vec()) })
+    }
+
+    /// Rows behind the last.
+    fn rows(&self, writer: &mut NdWriter, input: &Input) -> Result<()> {
+        let row = row_of(writer);
+        let chunk = u64::from(writer.meta().chunkshape().first().copied().unwrap_or(1)).max(1);
+        let budget = self.cx.memory() / 4;
+        // Whole chunks, or what fits the memory of one.
+        let rows = match budget / row.saturating_mul(chunk).max(1) {
+            0 => (budget / row.max(1)).max(1),
+            chunks => chunks * chunk,
+        };
+        let first = chunk - writer.shape().first().copied().unwrap_or(0) % chunk;
+        let len = |rows: u64| usize::try_from(rows.saturating_mul(row)).unwrap_or(usize::MAX);
+        let (mut wanted, mut band) = (len(first.min(rows)), vec![]);
+        input.source.in_c_order(&self.cx.read_options(), budget, &mut |mut bytes| {
+            self.progress.add(bytes.len() as u64);
+            while !bytes.is_empty() {
+                let (now, later) = bytes.split_at((wanted - band.len()).min(bytes.len()));
+                band.extend_from_slice(now);
+                bytes = later;
+                if band.len() == wanted {
+                    writer.append_bytes(0, &band)?;
+                    band.clear();
+                    wanted = len(rows);
+                }
+            }
+            Ok(())
+        })?;
+        if !band.is_empty() {
+            writer.append_bytes(0, &band)?;
+        }
+        Ok(())
+    }
+
+    /// A part at the end of another dimension.
+    fn boxes(&self, writer: &mut NdWriter, input: &Input, layout: &Layout, axis: usize) -> Result<()> {
+        let mut shape = writer.shape().to_vec();
+        let start = shape[axis];
+        shape[axis] = start.saturating_add(layout.shape[axis]);
+        let mut items = BoxSource::File(input.source.in_file(layout, &self.cx.read_options())?);
+        writer.resize(&shape)?;
+        let itemsize = layout.dtype.itemsize() as u64;
+        let mut part = vec![];
+        for bounds in Boxes::new(&layout.shape, writer.meta().chunkshape(), itemsize, self.cx.memory() / 4) {
+            part.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            items.fill(&bounds, &mut part)?;
+            let place = bounds.iter().enumerate().map(|(dim, range)| {
+                let by = if dim == axis { start } else { 0 };
+                Pick::from(range.start + by..range.end + by)
+            });
+            writer.write_bytes(place.collect::<Vec<_>>(), &part)?;
+            self.progress.add(part.len() as u64);
+        }
+        Ok(())
+    }
+}
+
+/// What the input adds to the array: its own shape, or what its bytes make of the other dimensions.
+fn layout(input: &Input, writer: &NdWriter, axis: usize) -> Result<Layout> {
+    let (dtype, mut shape) = (writer.dtype().clone(), writer.shape().to_vec());
+    let Some(found) = input.source.layout()?.filter(|_| input.is_array) else {
+        let others = shape.iter().enumerate().filter(|(dim, _)| *dim != axis).map(|(_, len)| len);
+        let of = others.fold(dtype.itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len));
+        input.check_multiple(of)?;
+        shape[axis] = input.source.nbytes()?.checked_div(of).unwrap_or(0);
+        return Ok(Layout { dtype, shape, fortran_order: false });
+    };
+    if found.dtype != dtype {
+        let (found, expected) = (found.dtype.to_string(), dtype.to_string());
+        return Err(Error::OtherType { file: input.name.clone(), found, expected });
+    }
+    let fits = found.shape.len() == shape.len()
+        && found.shape.iter().zip(&shape).enumerate().all(|(dim, (a, b))| dim == axis || a == b);
+    if !fits {
+        return Err(Error::OtherShape { file: input.name.clone(), found: found.shape, array: shape, axis });
+    }
+    Ok(found)
+}
+
+/// Bytes of the items at one position of the first dimension.
+fn row_of(writer: &NdWriter) -> u64 {
+    let others = writer.shape().iter().skip(1);
+    others.fold(writer.dtype().itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len))
+}

@@ -1,0 +1,107 @@
+//! Data at the end of a Bloscpack file; one of an array grows along its first dimension.
+
+use blosc_chunk::{CParams, Target as Reader};
+use blosc_io::FileStore;
+use bloscpack::{
+    AppendOptions, append,
+    numpy::{ArrayInfo, Order},
+};
+
+use super::{Grown, Input, Work};
+use crate::{
+    blp::Blp,
+    commands::convert::pull::pull,
+    content::Sink,
+    error::{Doing, Error, Result},
+};
+
+impl Work<'_> {
+    pub(super) fn blp(&self, blp: Blp) -> Result<Grown> {
+        self.check_axis(1)?;
+        let mut array = blp.file.array_info()?;
+        for input in &self.inputs {
+            check(input, &blp, array.as_ref())?;
+        }
+        let options = self.options(&blp)?;
+        let mut nbytes = blp.nbytes();
+        let metadata = blp.file.metadata().and_then(|metadata| metadata.json()).cloned();
+        drop(blp);
+        for input in &self.inputs {
+            let len = input.source.nbytes()?;
+            let mut options = options.clone();
+            if let Some(old) = array.take() {
+                let new = grown(&old, len)?;
+                options = options.metadata(Some(described(metadata.as_ref(), &new)?));
+                array = Some(new);
+            }
+            let mut store = FileStore::open_rw(self.path).map_err(Error::io(Doing::Open))?;
+            let (read, budget) = (self.cx.read_options(), self.cx.memory() / 4);
+            let decode = |sink: Sink<'_>| input.source.in_c_order(&read, budget, sink);
+            pull(decode, |reader| {
+                append(&mut store, reader, len, &options)?;
+                Ok(())
+            })?;
+            nbytes += len;
+            self.progress.add(len);
+        }
+        Ok(Grown { nbytes, shape: array.map(|array| array.shape().to_vec()) })
+    }
+
+    /// As the first chunk is compressed, with the level that the format does not tell.
+    fn options(&self, blp: &Blp) -> Result<AppendOptions> {
+        let read = blp.options(&self.cx.read_options())?;
+        let options = AppendOptions::default().threads(read.threads).read(read);
+        if blp.file.nchunks()? == 0 {
+            return Ok(options);
+        }
+        let first = blp.file.packed_chunk(0)?;
+        let header = first.header();
+        let cparams = CParams::default().target(Reader::Blosc1_14).codec(header.codec_id());
+        let cparams = cparams.filters(header.pipeline()).typesize(header.typesize());
+        Ok(options.cparams(Some(cparams.registries(self.cx.registries()))))
+    }
+}
+
+/// Whole items; of an array whole rows, of its type.
+fn check(input: &Input, blp: &Blp, array: Option<&ArrayInfo>) -> Result<()> {
+    let Some(info) = array else { return input.check_items(blp.typesize()) };
+    let shape = info.shape();
+    if shape.is_empty() || info.order() == Order::F && shape.len() > 1 {
+        return Err(Error::AppendOrder);
+    }
+    if let Some(found) = input.source.layout()?.filter(|_| input.is_array) {
+        if found.dtype != *info.dtype() {
+            let (found, expected) = (found.dtype.to_string(), info.dtype().to_string());
+            return Err(Error::OtherType { file: input.name.clone(), found, expected });
+        }
+        if found.shape.get(1..) != shape.get(1..) {
+            let (file, found, array) = (input.name.clone(), found.shape, shape.to_vec());
+            return Err(Error::OtherShape { file, found, array, axis: 0 });
+        }
+    }
+    input.check_multiple(row_of(info))
+}
+
+/// The array with `nbytes` bytes more.
+fn grown(old: &ArrayInfo, nbytes: u64) -> Result<ArrayInfo> {
+    let mut shape = old.shape().to_vec();
+    if let Some(first) = shape.first_mut() {
+        *first = first.saturating_add(nbytes.checked_div(row_of(old)).unwrap_or(0));
+    }
+    Ok(ArrayInfo::new(old.dtype().clone(), shape, old.order())?)
+}
+
+fn row_of(info: &ArrayInfo) -> u64 {
+    let others = info.shape().iter().skip(1);
+    others.fold(info.dtype().itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len))
+}
+
+/// The metadata of the file, with the new shape in them.
+fn described(old: Option<&serde_json::Value>, info: &ArrayInfo) -> Result<serde_json::Value> {
+    let mut value = old.cloned().unwrap_or_default();
+    match value.get_mut("shape") {
+        Some(shape) => *shape = serde_json::json!(info.shape()),
+        None => value = info.to_metadata()?,
+    }
+    Ok(value)
+}

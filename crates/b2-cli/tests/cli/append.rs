@@ -1,0 +1,239 @@
+//! `b2 append`: frames, arrays and Bloscpack files grow in place, or stay as they are.
+
+use std::fs;
+
+use blosc_testdata::fixture::path;
+use serde_json::{Value, json};
+
+use crate::session::{Dir, snapshot, walk};
+
+/// A `.npy` file of `<i4` items.
+fn npy(shape: &[usize], items: &[u8]) -> Vec<u8> {
+    let lens: Vec<String> = shape.iter().map(|len| format!("{len}, ")).collect();
+    let text = format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({}), }}", lens.concat());
+    [b"\x93NUMPY\x01\0\x76\0".as_slice(), format!("{text:<117}\n").as_bytes(), items].concat()
+}
+
+fn info(dir: &Dir, name: &str) -> Value {
+    serde_json::from_slice(&dir.b2(&format!("info --json {name}")).ok().stdout).unwrap()
+}
+
+#[test]
+fn data_go_behind_the_last_of_any_format() {
+    let data = walk(50_000);
+    for (name, options) in
+        [("x.b2frame", "c -q -t 4 -z 16K"), ("x.sframe", "c -q -t 4 -z 16K"), ("x.blp", "c -q -t 4 -z 16K")]
+    {
+        let dir = Dir::new();
+        dir.write("first", &data[..70_000])
+            .write("second", &data[70_000..70_004])
+            .write("third", &data[70_004..]);
+        match name {
+            "x.sframe" => {
+                dir.b2(&format!("{options} first -o y.b2frame")).ok();
+                dir.b2("convert -q y.b2frame x.sframe").ok();
+            }
+            _ => drop(dir.b2(&format!("{options} first -o {name}")).ok()),
+        }
+        let said = dir.b2(&format!("append {name} second third")).ok().stderr;
+        assert_eq!(said, format!("{name}: 127.0 KiB appended, now 195.3 KiB\n"));
+        assert!(dir.b2(&format!("cat {name}")).ok().stdout == data, "{name}");
+        dir.b2_with(&format!("append {name}"), &data).ok();
+        let run = dir.b2_with(&format!("append --json {name} -"), &data[..8]).ok();
+        let report = json!({"schema": "b2.append/1", "path": name, "appended": 8, "nbytes": 400_008});
+        assert_eq!(serde_json::from_slice::<Value>(&run.stdout).unwrap(), report);
+        let expected = [&data[..], &data, &data[..8]].concat();
+        assert!(dir.b2(&format!("cat {name}")).ok().stdout == expected, "{name}");
+        dir.b2(&format!("verify {name}")).ok();
+        // The content of other formats is appended, not their bytes.
+        dir.b2(&format!("append {name} {}", path("frames/tiny.b2frame").display())).ok();
+        assert_eq!(info(&dir, name)["nbytes"], json!(400_008 + 148));
+    }
+}
+
+#[test]
+fn arrays_grow_along_a_dimension() {
+    let items = walk(6000);
+    let row = 60 * 4;
+    for name in ["x.b2nd", "x.blp"] {
+        let dir = Dir::new();
+        dir.write("a.npy", npy(&[37, 60], &items[..37 * row]))
+            .write("b.npy", npy(&[1, 60], &items[37 * row..38 * row]));
+        dir.write("all.npy", npy(&[100, 60], &items));
+        dir.b2(&format!("convert -q a.npy {name}")).ok();
+        dir.b2(&format!("append -q {name} b.npy")).ok();
+        dir.b2_with(&format!("append -q -M 4M {name}"), &items[38 * row..]).ok();
+        assert_eq!(info(&dir, name)["shape"], json!([100, 60]));
+        dir.b2(&format!("convert -q {name} y.npy")).ok();
+        assert!(dir.b2("cat y.npy").code != Some(0));
+        assert!(
+            dir.read("y.npy").ends_with(&items) && dir.read("y.npy").len() == items.len() + 128,
+            "{name}"
+        );
+        dir.b2(&format!("verify {name}")).ok();
+    }
+}
+
+#[test]
+fn other_dimensions_grow_too() {
+    let dir = Dir::new();
+    let items = walk(6000);
+    let columns = |range: core::ops::Range<usize>| -> Vec<u8> {
+        items.chunks(60 * 4).flat_map(|row| &row[range.start * 4..range.end * 4]).copied().collect()
+    };
+    dir.write("a.npy", npy(&[100, 25], &columns(0..25))).write("b.npy", npy(&[100, 35], &columns(25..60)));
+    dir.b2("convert -q --chunks 30,10 --blocks 10,5 a.npy x.b2nd").ok();
+    snapshot!(dir.b2("append --axis 1 x.b2nd b.npy"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    x.b2nd: 13.7 KiB appended, now 23.4 KiB, 100 x 60
+    ");
+    assert!(dir.b2("cat x.b2nd").ok().stdout == items);
+    dir.b2("convert -q -f --chunks 30,10 --blocks 10,5 a.npy x.b2nd").ok();
+    dir.b2_with("append --axis 1 x.b2nd", &columns(25..60)).ok();
+    assert!(dir.b2("cat x.b2nd").ok().stdout == items);
+}
+
+#[test]
+fn what_does_not_fit_changes_nothing() {
+    let dir = Dir::new();
+    let items = walk(6000);
+    dir.write("a.npy", npy(&[100, 60], &items))
+        .write("b.npy", npy(&[10, 6], &items[..240]))
+        .write("odd", b"12345");
+    dir.write("cut.npy", &npy(&[100, 60], &items)[..5000]).write("f", &items[..4000]);
+    dir.b2("convert -q a.npy x.b2nd").ok();
+    dir.b2("convert -q a.npy x.blp").ok();
+    dir.b2("c -q -t 4 f -o f.b2frame").ok();
+    let before = ["x.b2nd", "x.blp", "f.b2frame"].map(|name| dir.read(name));
+    snapshot!(dir.b2("append x.b2nd b.npy"), @r"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: x.b2nd: b.npy has the shape [10, 6], which does not go behind [100, 60] along dimension 0
+    ");
+    snapshot!(dir.b2("append x.blp b.npy"), @r"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: x.blp: b.npy has the shape [10, 6], which does not go behind [100, 60] along dimension 0
+    ");
+    snapshot!(dir.b2("append x.b2nd odd"), @r"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: x.b2nd: odd has 5 bytes, which is no multiple of 240: an item or a row would be cut
+    ");
+    snapshot!(dir.b2("append f.b2frame f odd"), @r"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: f.b2frame: odd has 5 bytes, which is no multiple of 4: an item or a row would be cut
+    ");
+    snapshot!(dir.b2("append x.blp cut.npy"), @r"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: x.blp: cut.npy: the array has 24000 bytes, the file has 4872 for it
+    ");
+    snapshot!(dir.b2("append x.b2nd missing"), @r"
+    exit 3
+    --- stdout
+    --- stderr
+    b2: missing: no such file or directory
+    ");
+    snapshot!(dir.b2("append missing.b2nd f"), @r"
+    exit 3
+    --- stdout
+    --- stderr
+    b2: missing.b2nd: no such file or directory
+    ");
+    snapshot!(dir.b2("append x.b2nd x.b2nd"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: x.b2nd: is the input itself
+    hint: use -o to choose another name
+    ");
+    snapshot!(dir.b2("append --axis 2 x.b2nd a.npy"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: x.b2nd: no dimension 2, there are 2
+    ");
+    snapshot!(dir.b2("append --axis 1 f.b2frame f"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: f.b2frame: no dimension 1, there are 1
+    ");
+    snapshot!(dir.b2("append odd f"), @r"
+    exit 4
+    --- stdout
+    --- stderr
+    b2: odd: not a Blosc file (starts with 31 32 33 34)
+    ");
+    snapshot!(dir.b2("append - f"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: stdin: what comes through a pipe cannot be changed
+    ");
+    snapshot!(dir.b2("append"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: the following required arguments were not provided:
+      <TARGET>
+
+    Usage: b2 append <TARGET> [FILE]...
+
+    For more information, try '--help'.
+    ");
+    assert!(["x.b2nd", "x.blp", "f.b2frame"].map(|name| dir.read(name)) == before);
+}
+
+#[test]
+fn old_formats_say_how_they_can_be_made_to_grow() {
+    let dir = Dir::new();
+    let beta = path("frames/legacy/beta2-blosclz-shuffle-i4.b2frame");
+    fs::copy(beta, dir.path("old.b2frame")).unwrap();
+    fs::copy(path("bloscpack/old_v1.blp"), dir.path("old.blp")).unwrap();
+    dir.write("f", walk(10));
+    snapshot!(dir.b2("append old.b2frame f"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: old.b2frame: a frame of the layout 2.0.0-beta.2 to -beta.5, which is for reading only
+    hint: `b2 convert` makes a frame of today of it
+    ");
+    snapshot!(dir.b2("append old.blp f"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: old.blp: its format version is not 3, so the file cannot be changed in place
+    hint: `b2 convert` to another .blp file makes room
+    ");
+    for name in ["old.b2frame", "old.blp"] {
+        dir.b2(&format!("convert -q {name} new-{name}")).ok();
+        dir.b2(&format!("append new-{name} f")).ok();
+        assert!(dir.b2(&format!("cat new-{name}")).ok().stdout.ends_with(&dir.read("f")));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lock_beside_a_frame_is_taken() {
+    let dir = Dir::new();
+    dir.write("f", walk(100)).write("x.b2frame.b2lock", b"");
+    dir.b2("c -q -t 4 f -o x.b2frame").ok();
+    dir.b2("append -q x.b2frame f").ok();
+    dir.b2("meta set x.b2frame a=1").ok();
+    // The generation of the lock tells how often it was taken for changes.
+    let lock = dir.read("x.b2frame.b2lock");
+    assert_eq!(u64::from_le_bytes(lock[8..16].try_into().unwrap()), 2);
+    dir.b2("c -q -t 4 f -o y.b2frame").ok();
+    dir.b2("append -q y.b2frame f").ok();
+    assert!(!dir.path("y.b2frame.b2lock").exists());
+}

@@ -107,7 +107,7 @@ pub(crate) struct DecompressArgs {
     /// Form of the output: raw is the bytes of the items, arrays in C order [default: by the output's name, see --help]
     ///
     /// Without --format, an array becomes a .npy file when the output is called .npy, which is the name that
-    /// x.npy.b2nd and x.b2nd get; everything else, and what goes to standard output, is raw.
+    /// x.npy.b2nd, x.b2nd and x.npy.blp get; everything else, and what goes to standard output, is raw.
     #[arg(long, value_name = "FMT", help_heading = "Output")]
     pub(crate) format: Option<RestoredFormat>,
     #[command(flatten)]
@@ -377,6 +377,7 @@ Examples:
   b2 d data.f32.b2frame             writes data.f32 beside it
   b2 d data.f32.b2frame -o copy     writes copy
   b2 d field.b2nd                   writes the array field.npy
+  b2 d field.npy.blp                the same, of a Bloscpack file
   b2 d -c data.f32.b2frame | wc -c  writes to standard output
   b2 d --output-dir out *.b2frame   writes all into out/";
 

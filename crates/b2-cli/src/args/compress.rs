@@ -146,7 +146,7 @@ pub(crate) enum CompressedFormat {
     B2nd,
     /// One chunk and nothing else, as Zarr stores them.
     Chunk,
-    /// A Bloscpack file.
+    /// A Bloscpack file; an array in it from `.npy` or with --shape and --dtype.
     Blp,
 }
 
@@ -247,6 +247,7 @@ Examples:
   b2 c --filter delta,shuffle -C zstd -3 ticks.i64
   b2 c field.npy                    writes the array field.npy.b2nd
   b2 c --shape 1460,241,480 --dtype f4 air.f32
+  b2 c --format blp field.npy       as pack_ndarray of Bloscpack: field.npy.blp
   b2 c --format chunk -C lz4 --target blosc-1.11 part.f64
   b2 c --rm --output-dir packed *.dat";
 

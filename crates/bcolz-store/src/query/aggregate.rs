@@ -1,5 +1,7 @@
 //! Rows that were found, summed up.
 
+use std::borrow::Cow;
+
 use super::vector::Vector;
 use super::{ExprError, Scan};
 use crate::error::Result;
@@ -66,10 +68,36 @@ impl Aggregate {
         (self.count > 0).then(|| self.sum.to_f64() / self.count as f64)
     }
 
-    fn of(numbers: impl Iterator<Item = Number>) -> Self {
-        numbers.fold(Self::NONE, |all, number| {
-            all.and(Self { count: 1, sum: number, min: Some(number), max: Some(number) })
-        })
+    /// Of truth values and whole numbers.
+    fn of_ints<T: Copy + Ord + Into<i128>>(values: &[T], sum: i128) -> Self {
+        let number = |value: &T| Number::Int((*value).into());
+        let (min, max) = (values.iter().min().map(number), values.iter().max().map(number));
+        Self { count: values.len() as u64, sum: Number::Int(sum), min, max }
+    }
+
+    fn of_floats(values: &[f64]) -> Self {
+        let Some(first) = values.first() else { return Self::NONE };
+        let mut lanes = [(0.0, *first, *first); LANES];
+        let (whole, rest) = values.as_chunks::<LANES>();
+        for eight in whole.iter().map(<[f64; LANES]>::as_slice).chain([rest]) {
+            for ((sum, min, max), value) in lanes.iter_mut().zip(eight) {
+                *sum += value;
+                *min = if *value < *min { *value } else { *min };
+                *max = if *value > *max { *value } else { *max };
+            }
+        }
+        let sum = lanes.iter().map(|(sum, ..)| sum).sum();
+        let mut all = Self { count: values.len() as u64, sum: Number::Float(sum), min: None, max: None };
+        // Comparisons pass over NaN, sums do not; but infinities can add up to it as well.
+        let has_nan = sum.is_nan() && values.iter().any(|value| value.is_nan());
+        for (_, min, max) in lanes {
+            let (min, max) = if has_nan { (f64::NAN, f64::NAN) } else { (min, max) };
+            let either = |known: Option<Number>, value, is_less| {
+                Some(known.map_or(Number::Float(value), |known| known.first(Number::Float(value), is_less)))
+            };
+            (all.min, all.max) = (either(all.min, min, true), either(all.max, max, false));
+        }
+        all
     }
 
     fn and(self, other: Self) -> Self {
@@ -124,25 +152,87 @@ impl Scan<'_> {
         }
         let (mut at, mut total) = (self.rows.start, Aggregate::NONE);
         let work = |block: &mut super::block::Block<'_>| {
-            let matches = block.matches()?;
-            if matches.is_empty() {
+            let matches = if self.filter.is_some() { Some(block.matches()?) } else { None };
+            if matches.as_ref().is_some_and(Vec::is_empty) {
                 return Ok(Aggregate::NONE);
             }
-            let rows = matches.into_iter();
-            block.with_values(&formula, |values| {
-                Ok(match values {
-                    Vector::Bool(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
-                    Vector::Int(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
-                    Vector::Uint(values) => Aggregate::of(rows.map(|row| Number::Int(values[row].into()))),
-                    Vector::Float(values) => Aggregate::of(rows.map(|row| Number::Float(values[row]))),
-                    _ => Aggregate::NONE,
-                })
-            })
+            block.with_values(&formula, |values| Ok(of_some(values, matches.as_deref())))
         };
         self.blocks(&mut at, work, |found| {
             total = total.and(found);
             true
         })?;
         Ok(total)
+    }
+}
+
+/// Of the values in some rows, or in all of them.
+fn of_some(values: &Vector<'_>, rows: Option<&[usize]>) -> Aggregate {
+    fn picked<'a, T: Copy>(values: &'a [T], rows: Option<&[usize]>) -> Cow<'a, [T]> {
+        rows.map_or(Cow::Borrowed(values), |rows| rows.iter().map(|row| values[*row]).collect())
+    }
+    match values {
+        Vector::Bool(values) => {
+            let values = picked(values, rows);
+            Aggregate::of_ints(&values, values.iter().map(|value| i128::from(*value)).sum())
+        }
+        Vector::Int(values) => {
+            let values = picked(values, rows);
+            // Halves, so that no sum in 64 bits overflows and none in 128 is needed.
+            let (low, high) = values.iter().fold((0_i64, 0_i64), |(low, high), value| {
+                (low + (value & 0xffff_ffff), high + (value >> 32))
+            });
+            Aggregate::of_ints(&values, (i128::from(high) << 32) + i128::from(low))
+        }
+        Vector::Uint(values) => {
+            let values = picked(values, rows);
+            Aggregate::of_ints(&values, values.iter().map(|value| i128::from(*value)).sum())
+        }
+        Vector::Float(values) => Aggregate::of_floats(&picked(values, rows)),
+        _ => Aggregate::NONE,
+    }
+}
+
+/// Floats that are summed up side by side.
+const LANES: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn float(aggregate: Aggregate) -> [f64; 3] {
+        [aggregate.sum, aggregate.min.unwrap(), aggregate.max.unwrap()].map(Number::to_f64)
+    }
+
+    #[test]
+    fn floats_are_summed_in_lanes() {
+        for len in 1..40_u8 {
+            let values: Vec<f64> = (0..len).map(|n| f64::from(n) - 3.0).collect();
+            let (sum, last) = (values.iter().sum(), f64::from(len) - 4.0);
+            assert_eq!(float(Aggregate::of_floats(&values)), [sum, -3.0, last]);
+        }
+        let found = Aggregate::of_floats(&[1.0, f64::NAN, 2.0]);
+        assert!(float(found).iter().all(|value| value.is_nan()));
+        let found = Aggregate::of_floats(&[f64::INFINITY, 1.0, f64::NEG_INFINITY]);
+        assert!(found.sum.to_f64().is_nan());
+        assert_eq!(float(found)[1..], [f64::NEG_INFINITY, f64::INFINITY]);
+        assert_eq!(Aggregate::of_floats(&[]), Aggregate::NONE);
+    }
+
+    #[test]
+    fn integers_are_summed_exactly() {
+        let rows = [0, 1, 3];
+        let found = of_some(&Vector::Int(vec![i64::MAX, i64::MAX, 5, -1]), Some(&rows));
+        assert_eq!(found.sum, Number::Int(2 * i128::from(i64::MAX) - 1));
+        assert_eq!((found.count, found.min), (3, Some(Number::Int(-1))));
+        let found = of_some(&Vector::Int(vec![i64::MIN; 3]), None);
+        assert_eq!(found.sum, Number::Int(3 * i128::from(i64::MIN)));
+        let found = of_some(&Vector::Uint(vec![u64::MAX; 2]), None);
+        assert_eq!(
+            (found.sum, found.max),
+            (Number::Int(2 * i128::from(u64::MAX)), Some(Number::Int(u64::MAX.into())))
+        );
+        let found = of_some(&Vector::Bool(vec![true, false, true]), None);
+        assert_eq!((found.sum, found.min), (Number::Int(2), Some(Number::Int(0))));
     }
 }

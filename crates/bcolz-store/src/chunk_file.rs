@@ -1,10 +1,15 @@
 //! One chunk file: 16 bytes of Bloscpack version 1, then one Blosc 1 chunk ("Chunk files").
 
-use blosc_chunk::ChunkHeader;
+use core::ops::Range;
+
+use blosc_chunk::{ChunkHeader, ChunkIndex, IndexStep, Plan};
 use blosc_io::ReadAt;
 
 use crate::error::{Corrupt, Error, Result};
 use crate::store::{self, Store};
+
+/// Bytes that are read of a file at first: mostly enough to tell where its blocks lie.
+const START: usize = 2048;
 
 /// What every chunk file begins with: magic, version 1, three zeros, one chunk.
 pub(crate) const PREAMBLE: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
@@ -14,6 +19,8 @@ pub(crate) struct ChunkFile {
     pub(crate) header: ChunkHeader,
     file: Box<dyn ReadAt>,
     path: String,
+    /// The first bytes of the chunk.
+    start: Vec<u8>,
 }
 
 /// What a chunk has to be.
@@ -31,24 +38,60 @@ impl ChunkFile {
     pub(crate) fn open(store: &dyn Store, path: String, expected: Expected) -> Result<Self> {
         let file = store.open(&path).map_err(|error| store::of_open(&path, error))?;
         let len = file.len().map_err(|source| Error::io(&path, source))?;
-        let mut start = [0; PREAMBLE.len() + ChunkHeader::MIN_LEN];
-        let needed = start.len() as u64;
+        let needed = (PREAMBLE.len() + ChunkHeader::MIN_LEN) as u64;
         if len < needed {
             return Err(Error::corrupt(path, Corrupt::Truncated { len, needed }));
         }
-        file.read_exact_at(0, &mut start).map_err(|source| Error::io(&path, source))?;
+        let mut start = [0; START];
+        let start = &mut start[..usize::try_from(len).unwrap_or(START).min(START)];
+        file.read_exact_at(0, start).map_err(|source| Error::io(&path, source))?;
         let (preamble, chunk) = start.split_at(PREAMBLE.len());
         check_preamble(preamble).map_err(|what| Error::corrupt(&path, what))?;
         let header = parse_header(chunk, len, expected, &path)?;
-        Ok(Self { header, file, path })
+        Ok(Self { header, file, path, start: chunk.to_vec() })
     }
 
     /// Reads the chunk, header included; `bytes` gets its size.
     pub(crate) fn read_into(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        // The file has them all.
         bytes.clear();
+        bytes.extend_from_slice(&self.start);
+        // The file has them all.
         bytes.resize(self.header.cbytes(), 0);
-        self.file.read_exact_at(PREAMBLE.len() as u64, bytes).map_err(|source| Error::io(&self.path, source))
+        self.read(self.start.len(), &mut bytes[self.start.len()..])
+    }
+
+    /// Reads bytes of the chunk, from the byte `at` of it.
+    pub(crate) fn read(&self, at: usize, dest: &mut [u8]) -> Result<()> {
+        let at = (PREAMBLE.len() + at) as u64;
+        if dest.is_empty() {
+            return Ok(());
+        }
+        self.file.read_exact_at(at, dest).map_err(|source| Error::io(&self.path, source))
+    }
+
+    /// Where the blocks of the chunk lie; none if only the whole chunk tells, or tells what is wrong with it.
+    pub(crate) fn index(&self) -> Result<Option<ChunkIndex>> {
+        let mut head = self.start.clone();
+        loop {
+            match ChunkIndex::parse(&head) {
+                Ok(IndexStep::Ready(index)) => return Ok(Some(index)),
+                Ok(IndexStep::Needs(len)) if len > head.len() && len <= self.header.cbytes() => {
+                    let have = head.len();
+                    head.resize(len, 0);
+                    self.read(have, &mut head[have..])?;
+                }
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    /// Reads what a part of the data needs of the chunk.
+    pub(crate) fn fetch(&self, plan: &Plan) -> Result<Vec<Vec<u8>>> {
+        let part = |range: &Range<usize>| {
+            let mut bytes = vec![0; range.len()];
+            self.read(range.start, &mut bytes).map(|()| bytes)
+        };
+        plan.ranges().iter().map(part).collect()
     }
 
     pub(crate) fn path(&self) -> &str {

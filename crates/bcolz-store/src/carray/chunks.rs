@@ -32,6 +32,15 @@ impl CArray {
         worker: &mut Worker,
     ) -> Result<()> {
         let file = self.open_chunk(nchunk)?;
+        let is_small = bytes.len() < file.header.nbytes() / PART;
+        if let Some(index) = if is_small { file.index()? } else { None } {
+            // What is wrong with the chunk is left to reading all of it.
+            if let Ok(plan) = index.plan(bytes.clone(), MERGE_GAP)
+                && index.decode(&plan, &file.fetch(&plan)?, dest, &mut worker.scratch).is_ok()
+            {
+                return Ok(());
+            }
+        }
         file.read_into(&mut worker.packed)?;
         let decoded = Chunk::parse(&worker.packed).and_then(|chunk| {
             if bytes == (0..chunk.header().nbytes()) {
@@ -55,3 +64,9 @@ impl CArray {
         decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
     }
 }
+
+/// For less than one part in so many of a chunk, only the blocks that hold it are read.
+const PART: usize = 2;
+
+/// Bytes that are rather read than jumped over.
+const MERGE_GAP: usize = 4096;

@@ -23,7 +23,13 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let mut cargo = workspace::cargo();
     workspace::run(cargo.args(["build", "--quiet", "--release", "--package", "blosc-peers"]))?;
     let mut bench = Command::new(workspace::target().join("release").join("blosc-peers"));
-    bench.arg("--library").arg(library(&python)?).arg("--root").arg(workspace::root());
+    bench
+        .arg("--library")
+        .arg(library(&python)?)
+        .arg("--python")
+        .arg(&python)
+        .arg("--root")
+        .arg(workspace::root());
     bench.arg("--out").arg(workspace::target().join("bench-peers"));
     bench.arg(if is_quick { "--quick" } else { "--full" });
     if let Some(only) = only {

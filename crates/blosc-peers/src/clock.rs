@@ -71,7 +71,7 @@ fn median(all: &mut [f64]) -> f64 {
     all[all.len() / 2]
 }
 
-fn best_quarter(all: &mut [f64]) -> f64 {
+pub(crate) fn best_quarter(all: &mut [f64]) -> f64 {
     all.sort_by(f64::total_cmp);
     let best = &all[..all.len().div_ceil(4)];
     best.iter().sum::<f64>() / best.iter().map(|_| 1.0).sum::<f64>()

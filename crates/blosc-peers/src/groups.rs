@@ -1,6 +1,7 @@
 //! What is compared.
 
 pub(crate) mod arrays;
+pub(crate) mod bcolz;
 pub(crate) mod chunks;
 pub(crate) mod filters;
 pub(crate) mod frames;
@@ -27,6 +28,9 @@ pub(crate) struct Bench {
     pub(crate) quick: bool,
     /// For frames; emptied by whoever made it.
     pub(crate) folder: PathBuf,
+    /// The interpreter that has the original programs, and the root of the repository.
+    pub(crate) python: PathBuf,
+    pub(crate) root: PathBuf,
     pub(crate) rows: Vec<Row>,
 }
 

@@ -18,11 +18,11 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clock::Effort;
 use failure::{Result, fail};
-use groups::{Bench, arrays, chunks, filters, frames, many};
+use groups::{Bench, arrays, bcolz, chunks, filters, frames, many};
 
 type Group = (&'static str, fn(&mut Bench) -> Result<()>);
 
-const GROUPS: [Group; 10] = [
+const GROUPS: [Group; 11] = [
     ("filters", filters::run),
     ("streams", chunks::streams),
     ("chunks", chunks::whole),
@@ -33,11 +33,13 @@ const GROUPS: [Group; 10] = [
     ("open", many::open),
     ("save", many::save),
     ("arrays", arrays::run),
+    ("bcolz", bcolz::run),
 ];
 
 /// What the command line says.
 struct Options {
     library: PathBuf,
+    python: PathBuf,
     root: PathBuf,
     out: PathBuf,
     quick: bool,
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
 fn options() -> Result<Options> {
     let mut options = Options {
         library: PathBuf::new(),
+        python: PathBuf::from("python3"),
         root: PathBuf::from("."),
         out: PathBuf::from("target/bench-peers"),
         quick: false,
@@ -67,6 +70,7 @@ fn options() -> Result<Options> {
         let mut value = || words.next().map_or_else(|| fail(format!("{word} needs a value")), Ok);
         match word.as_str() {
             "--library" => options.library = value()?.into(),
+            "--python" => options.python = value()?.into(),
             "--root" => options.root = value()?.into(),
             "--out" => options.out = value()?.into(),
             "--only" => options.only = Some(value()?),
@@ -88,6 +92,8 @@ fn run(options: &Options) -> Result<()> {
         effort: Effort { rounds, least: Duration::from_millis(least) },
         quick: options.quick,
         folder,
+        python: options.python.clone(),
+        root: options.root.clone(),
         rows: Vec::new(),
     };
     let chosen: Vec<Group> = GROUPS

@@ -1,0 +1,171 @@
+//! Directories of bcolz against bcolz-zipline, in a process of its own that measures itself. By the wall, with all
+//! processors on both sides; the data are made by bcolz.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::Instant,
+};
+
+use bcolz_store::{CArray, CTable};
+use serde_json::{Value, json};
+
+use super::{Bench, Subject};
+use crate::{
+    clock::{Times, best_quarter},
+    failure::{Result, fail},
+};
+
+pub(crate) fn run(bench: &mut Bench) -> Result<()> {
+    let mut python = Python::start(bench)?;
+    eprintln!("bcolz-zipline {}", python.ask("version", json!({}))?.result);
+    let rows = if bench.quick { 1_000_000 } else { 10_000_000 };
+    let (array, table) = (fresh(&bench.folder.join("carray"))?, fresh(&bench.folder.join("ctable"))?);
+    python.ask("make_array", json!({"root": array, "rows": rows * 10}))?;
+    python.ask("make_table", json!({"root": table, "rows": rows}))?;
+    arrays(bench, &mut python, &array, rows * 10)?;
+    tables(bench, &mut python, &table, rows)?;
+    for root in [array, table] {
+        std::fs::remove_dir_all(root)?;
+    }
+    Ok(())
+}
+
+fn arrays(bench: &mut Bench, python: &mut Python, root: &str, rows: u64) -> Result<()> {
+    let array = CArray::open(root)?;
+    let subject = |what, nbytes: u64| subject(what, format!("{rows} float64"), nbytes);
+    let mut buffer = Vec::new();
+    compare(bench, subject("read all", rows * 8), python, ("read_all", json!({"root": root})), &mut || {
+        buffer = array.read(0..rows)?;
+        Ok(json!(buffer.len() / 8))
+    })?;
+    compare(bench, subject("sum", rows * 8), python, ("total", json!({"root": root})), &mut || {
+        Ok(json!(CTable::of_array("x", &array).scan().aggregate("x")?.sum.to_f64()))
+    })?;
+    // A multiple of a prime walks through all rows in disorder.
+    let items: Vec<u64> = (0..1000_u64).map(|n| n * 999_983 * 7919 % rows).collect();
+    compare(
+        bench,
+        subject("random items", 8000),
+        python,
+        ("items", json!({"root": root, "rows": items})),
+        &mut || {
+            let mut sum = 0.0;
+            for row in &items {
+                sum += array.read_as::<f64>(*row..row + 1)?.iter().sum::<f64>();
+            }
+            Ok(json!(sum))
+        },
+    )
+}
+
+fn tables(bench: &mut Bench, python: &mut Python, root: &str, rows: u64) -> Result<()> {
+    let table = CTable::open(root)?;
+    for (case, expr, names) in [
+        ("one in 1000", "volume == 500", &["time", "price", "symbol"][..]),
+        ("half", "(volume > 200) & (price > 98)", &["price", "volume"]),
+        ("by symbol", "(symbol == b'IBM') & (volume < 100)", &["time", "price"]),
+    ] {
+        let request = json!({"root": root, "expr": expr, "names": names});
+        let subject = subject("where", format!("{rows} rows, {case}"), rows * 24);
+        compare(bench, subject, python, ("where", request), &mut || {
+            let mut found = 0;
+            for batch in table.scan().columns(names)?.filter(expr)?.batches() {
+                found += batch?.rows.len();
+            }
+            Ok(json!(found))
+        })?;
+    }
+    let (expr, names) = ("volume < 500", ["price"]);
+    let request = json!({"root": root, "expr": expr, "names": names});
+    let subject = subject("sum where", format!("{rows} rows"), rows * 12);
+    compare(bench, subject, python, ("where_total", request), &mut || {
+        Ok(json!(table.scan().filter(expr)?.aggregate(names[0])?.sum.to_f64()))
+    })
+}
+
+fn subject(what: &'static str, case: String, nbytes: u64) -> Subject {
+    let nbytes = usize::try_from(nbytes).unwrap_or(usize::MAX);
+    Subject { group: "bcolz", what, setting: "lz4 shuffle".into(), case, threads: 2, nbytes, size: 0.0 }
+}
+
+/// Both in turns; what comes out is the same, and nobody starts with empty caches.
+fn compare(
+    bench: &mut Bench,
+    subject: Subject,
+    python: &mut Python,
+    (case, request): (&str, Value),
+    ours: &mut dyn FnMut() -> Result<Value>,
+) -> Result<()> {
+    let (expected, found) = (python.ask(case, request.clone())?.result, ours()?);
+    let is_same = match (expected.as_f64(), found.as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= a.abs() * 1e-9,
+        _ => expected == found,
+    };
+    if !is_same {
+        return fail(format!("{} {}: {expected} there, {found} here", subject.what, subject.case));
+    }
+    let (mut ours_all, mut theirs_all) = (Vec::new(), Vec::new());
+    for _ in 0..bench.effort.rounds {
+        theirs_all.push(python.ask(case, request.clone())?.seconds);
+        let start = Instant::now();
+        ours()?;
+        ours_all.push(start.elapsed().as_secs_f64());
+    }
+    bench.keep(subject, Times { ours: best_quarter(&mut ours_all), theirs: best_quarter(&mut theirs_all) });
+    Ok(())
+}
+
+/// A place where nothing is.
+fn fresh(root: &Path) -> Result<String> {
+    if root.exists() {
+        std::fs::remove_dir_all(root)?;
+    }
+    Ok(root.to_string_lossy().into_owned())
+}
+
+/// The other side.
+struct Python {
+    process: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+struct Answer {
+    seconds: f64,
+    result: Value,
+}
+
+impl Python {
+    fn start(bench: &Bench) -> Result<Self> {
+        let script = bench.root.join("xtask/python/bench_bcolz.py");
+        let mut command = Command::new(&bench.python);
+        let mut process =
+            command.arg("-B").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(requests), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {
+            return fail("no pipes");
+        };
+        Ok(Self { process, requests, answers: BufReader::new(answers) })
+    }
+
+    fn ask(&mut self, case: &str, mut request: Value) -> Result<Answer> {
+        request["case"] = case.into();
+        writeln!(self.requests, "{request}")?;
+        let mut line = String::new();
+        if self.answers.read_line(&mut line)? == 0 {
+            return fail(format!("{case}: Python ended"));
+        }
+        let mut answer: Value = serde_json::from_str(&line)?;
+        let seconds = answer["seconds"].as_f64().unwrap_or(0.0);
+        Ok(Answer { seconds, result: answer["result"].take() })
+    }
+}
+
+impl Drop for Python {
+    fn drop(&mut self) {
+        // It ends with its input in any case.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

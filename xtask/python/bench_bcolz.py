@@ -1,0 +1,96 @@
+"""The side of bcolz-zipline in `cargo xtask bench-peers --only bcolz`: does what it is asked for, line by line, and
+answers with the seconds that it took.
+"""
+
+import json
+import sys
+import time
+
+import bcolz
+import numpy
+
+CASES = {}
+OPEN = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def opened(root):
+    if root not in OPEN:
+        OPEN[root] = bcolz.open(root, mode="r")
+    return OPEN[root]
+
+
+def version(r):
+    return bcolz.__version__
+
+
+def make_array(r):
+    """A random walk in steps of a cent, as prices go."""
+    rng = numpy.random.default_rng(1)
+    array = bcolz.carray(numpy.empty(0), rootdir=r["root"], mode="w", expectedlen=r["rows"])
+    at = 10_000
+    for start in range(0, r["rows"], 1_000_000):
+        steps = rng.integers(-3, 4, min(1_000_000, r["rows"] - start))
+        walk = at + steps.cumsum()
+        at = walk[-1]
+        array.append(walk / 100)
+    array.flush()
+
+
+def make_table(r):
+    rng = numpy.random.default_rng(2)
+    rows = r["rows"]
+    columns = dict(
+        time=numpy.arange(rows) * 7 + rng.integers(0, 7, rows),
+        price=(10_000 + rng.integers(-3, 4, rows).cumsum()) / 100,
+        volume=rng.integers(1, 1000, rows).astype("i4"),
+        symbol=rng.choice(numpy.array([b"AAPL", b"IBM", b"MSFT", b"ORCL"]), rows),
+    )
+    table = bcolz.ctable(list(columns.values()), names=list(columns), rootdir=r["root"], mode="w", expectedlen=rows)
+    table.flush()
+
+
+@case
+def read_all(r):
+    return len(opened(r["root"])[:])
+
+
+@case
+def items(r):
+    array = opened(r["root"])
+    return sum(array[row] for row in r["rows"])
+
+
+@case
+def total(r):
+    return float(opened(r["root"]).sum())
+
+
+@case
+def where(r):
+    found = opened(r["root"]).fetchwhere(r["expr"], outcols=r["names"], out_flavor="numpy")
+    return len(found)
+
+
+@case
+def where_total(r):
+    found = opened(r["root"]).fetchwhere(r["expr"], outcols=r["names"], out_flavor="numpy")
+    return float(found[r["names"][0]].sum())
+
+
+def answer(request):
+    name = request.pop("case")
+    if name in CASES:
+        start = time.perf_counter()
+        result = CASES[name](request)
+        return dict(seconds=time.perf_counter() - start, result=result)
+    return dict(seconds=0.0, result=globals()[name](request))
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)

@@ -75,6 +75,8 @@ mod dict;
 mod error;
 mod id;
 mod lz;
+#[cfg(any(feature = "zlib", feature = "zstd"))]
+mod noise;
 mod registry;
 
 pub mod blosclz;

@@ -6,7 +6,7 @@ use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status
 
 use crate::{
     BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param,
-    codec::refuse_dict,
+    codec::refuse_dict, noise::Noise,
 };
 
 /// Bits of the window; Blosc always uses the largest.
@@ -47,16 +47,21 @@ impl Codec for Zlib {
 
 struct Encoder {
     deflate: Deflate,
+    noise: Noise,
 }
 
 impl Encoder {
     fn new(level: Level) -> Self {
-        Self { deflate: Deflate::new(i32::from(level.effort()), true, WINDOW_BITS) }
+        let deflate = Deflate::new(i32::from(level.effort()), true, WINDOW_BITS);
+        Self { deflate, noise: Noise::default() }
     }
 }
 
 impl BlockEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
+        if dest.len() <= src.len() && self.noise.is(src) {
+            return Ok(None);
+        }
         self.deflate.reset();
         match self.deflate.compress(src, dest, DeflateFlush::Finish) {
             Ok(Status::StreamEnd) => Ok(usize::try_from(self.deflate.total_out()).ok()),

@@ -9,6 +9,7 @@ use ::zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ErrorCode};
 
 use crate::{
     BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param,
+    noise::Noise,
 };
 
 /// The codec.
@@ -52,6 +53,8 @@ impl Codec for Zstd {
 
 struct Encoder {
     context: CCtx<'static>,
+    /// For the levels at which the library takes long to find out by itself.
+    noise: Option<Noise>,
 }
 
 impl Encoder {
@@ -63,12 +66,16 @@ impl Encoder {
                 |code| param(Param::BadDict { nbytes: dict.len(), message: zstd_safe::get_error_name(code) });
             context.load_dictionary(dict).map_err(bad)?;
         }
-        Ok(Self { context })
+        let is_slow = level.effort() > 5 && dict.is_none();
+        Ok(Self { context, noise: is_slow.then(Noise::default) })
     }
 }
 
 impl BlockEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
+        if dest.len() <= src.len() && self.noise.as_mut().is_some_and(|noise| noise.is(src)) {
+            return Ok(None);
+        }
         match self.context.compress2(dest, src) {
             Ok(len) => Ok(Some(len)),
             Err(code) if code == NO_ROOM => Ok(None),

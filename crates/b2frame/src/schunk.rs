@@ -277,7 +277,8 @@ impl SChunk {
         let Some(layer) = layer else { return Ok(None) };
         let at = self.source.position(layer.position);
         let meta = NdMeta::parse(layer.content).map_err(|error| error.moved(at))?;
-        meta.check_frame(self.header.typesize().get(), self.chunksize().fixed(), self.nchunks())
+        let (typesize, chunksize) = (self.header.typesize().get(), self.chunksize().fixed());
+        meta.check_frame(typesize, chunksize, self.nchunks(), self.nbytes())
             .map_err(|what| Error::Corrupt { at, what: what.into() })?;
         Ok(Some(meta))
     }

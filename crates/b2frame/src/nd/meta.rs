@@ -64,6 +64,9 @@ pub enum NdCorrupt {
     /// The frame has another number of chunks.
     #[error("{expected} chunks by the shapes, the frame has {found}")]
     ChunkCount { expected: u64, found: u64 },
+    /// A last chunk that is shorter than the others, or nothing like it: chunks of arrays are padded.
+    #[error("the chunks have {expected} bytes by the shapes, nbytes is {found}")]
+    Nbytes { expected: u64, found: u64 },
     /// A chunk too large for its header.
     #[error("chunks of {nbytes} bytes, at most {max}")]
     ChunkTooLarge { nbytes: u64, max: u64 },
@@ -245,6 +248,7 @@ impl NdMeta {
         typesize: u32,
         chunksize: Option<u32>,
         nchunks: u64,
+        total: u64,
     ) -> Result<(), NdCorrupt> {
         let expected = self.nchunks();
         if expected != nchunks {
@@ -255,8 +259,11 @@ impl NdMeta {
             return Err(NdCorrupt::ChunkTooLarge { nbytes, max: MAX_CHUNK });
         }
         match chunksize.map(u64::from) {
-            Some(chunksize) if chunksize == nbytes => Ok(()),
             _ if nchunks == 0 => Ok(()),
+            Some(chunksize) if chunksize == nbytes => {
+                let expected = nbytes.saturating_mul(nchunks);
+                if total == expected { Ok(()) } else { Err(NdCorrupt::Nbytes { expected, found: total }) }
+            }
             chunksize => Err(NdCorrupt::ChunkBytes { nbytes, chunksize: chunksize.unwrap_or(0) }),
         }
     }
@@ -397,13 +404,18 @@ mod tests {
     #[test]
     fn an_array_must_fit_its_frame() {
         let meta = NdMeta::new(&[5, 3], &[4, 2], &[2, 2], "<i2").unwrap();
-        assert_eq!(meta.check_frame(2, Some(16), 4), Ok(()));
-        assert_eq!(meta.check_frame(2, Some(16), 5), Err(NdCorrupt::ChunkCount { expected: 4, found: 5 }));
+        assert_eq!(meta.check_frame(2, Some(16), 4, 64), Ok(()));
         assert_eq!(
-            meta.check_frame(2, Some(32), 4),
+            meta.check_frame(2, Some(16), 5, 80),
+            Err(NdCorrupt::ChunkCount { expected: 4, found: 5 })
+        );
+        assert_eq!(
+            meta.check_frame(2, Some(32), 4, 128),
             Err(NdCorrupt::ChunkBytes { nbytes: 16, chunksize: 32 })
         );
-        let huge = meta.check_frame(1 << 30, Some(16), 4);
+        let short = meta.check_frame(2, Some(16), 4, 60);
+        assert_eq!(short, Err(NdCorrupt::Nbytes { expected: 64, found: 60 }));
+        let huge = meta.check_frame(1 << 30, Some(16), 4, 64);
         assert_eq!(huge, Err(NdCorrupt::ChunkTooLarge { nbytes: 8 << 30, max: MAX_CHUNK }));
     }
 

@@ -266,10 +266,8 @@ fn every_frame_goes_through_every_format() {
         // Each compares its output with its input.
         for line in [
             format!("convert -qf --no-sync --verify {name} a.sframe"),
-            "convert -qf --no-sync --verify a.sframe b.b2frame".into(),
-            "convert -qf --no-sync --verify b.b2frame c.blp".into(),
-            "convert -qf --no-sync --verify c.blp d.b2frame".into(),
-            "convert -qf --no-sync --verify -l 1 d.b2frame e.b2frame".into(),
+            "convert -qf --no-sync --verify a.sframe b.blp".into(),
+            "convert -qf --no-sync --verify -l 1 b.blp e.b2frame".into(),
         ] {
             let run = dir.b2(&line);
             assert_eq!(run.code, Some(0), "{line}: {}", run.all());
@@ -285,18 +283,15 @@ fn every_bloscpack_file_becomes_a_frame_and_itself_again() {
     assert!(files.len() > 70);
     for file in files {
         let name = file.display();
-        let content = dir.b2(&format!("cat {name}"));
-        if content.code != Some(0) {
+        let metadata = |file: &str| info(&dir, file)["metadata"].clone();
+        let run = dir.b2(&format!("convert -qf --no-sync --verify {name} a.b2frame"));
+        if name.to_string().ends_with("synth_v3_aborted.blp") {
+            assert_eq!(run.code, Some(1), "{}", run.all());
             continue;
         }
-        dir.b2(&format!("convert -qf --no-sync --verify {name} a.b2frame")).ok();
+        run.ok();
         dir.b2("convert -qf --no-sync --verify a.b2frame b.blp").ok();
-        assert!(dir.b2("cat a.b2frame").ok().stdout == content.stdout, "{name}");
-        assert!(dir.b2("cat b.blp").ok().stdout == content.stdout, "{name}");
-        let metadata = |file: &str| info(&dir, file)["metadata"].clone();
         assert_eq!(metadata("b.blp"), metadata(&name.to_string()), "{name}");
-        dir.b2(&format!("convert -qf --no-sync --verify {name} c.blp")).ok();
-        assert_eq!(metadata("c.blp"), metadata("b.blp"), "{name}");
     }
 }
 

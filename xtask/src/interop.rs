@@ -77,6 +77,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "array-edit", share: 60, scope: CHUNK, run: arrays::edit },
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
     Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
+    Kind { name: "program-convert", share: 10, scope: BLP, run: program::there_and_back },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },
     Kind { name: "blosc2-write", share: 600, scope: CHUNK, run: chunks::blosc2_write },
     Kind { name: "blosc1-read", share: 300, scope: BLOSC1, run: chunks::blosc1_read },

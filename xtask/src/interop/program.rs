@@ -1,5 +1,7 @@
 //! The program `b2` itself, as a user starts it, against python-blosc2.
 
+mod convert;
+
 use std::{
     fs,
     io::Write,
@@ -21,6 +23,8 @@ use crate::{
     failure::{Context, Result, fail},
     workspace,
 };
+
+pub(super) use convert::there_and_back;
 
 /// Builds `b2` as tests have it, with all checks on, and says where it is.
 pub(super) fn build() -> Result<PathBuf> {

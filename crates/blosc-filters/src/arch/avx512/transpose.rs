@@ -149,6 +149,17 @@ fn by_qwords(a: __m512i, b: __m512i, lower: [u64; 8]) -> (__m512i, __m512i) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 fn by_dwords(a: __m512i, b: __m512i, lower: [u32; 16]) -> (__m512i, __m512i) {
-    let upper = lower.map(|from| from + 8);
-    (_mm512_permutex2var_epi32(a, transmute!(lower), b), _mm512_permutex2var_epi32(a, transmute!(upper), b))
+    (permute_dwords(a, lower, b), permute_dwords(a, lower.map(|from| from + 8), b))
+}
+
+/// Dword `i` of the result is dword `order[i]` of `a`, or of `b` from 16 on.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn permute_dwords(a: __m512i, order: [u32; 16], b: __m512i) -> __m512i {
+    if cfg!(miri) {
+        // Miri knows this instruction for bytes only.
+        let bytes = order.map(|from| (from * 4 * 0x0101_0101 + 0x0302_0100).to_le_bytes());
+        return _mm512_permutex2var_epi8(a, transmute!(bytes), b);
+    }
+    _mm512_permutex2var_epi32(a, transmute!(order), b)
 }

@@ -165,12 +165,8 @@ impl<'a> Chunk<'a> {
     ///
     /// As [`read_bytes`](Self::read_bytes).
     pub fn read_items(&self, items: Range<usize>, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let typesize = self.header().typesize();
-        let Range { start, end } = items;
-        let range = Error::Range { start, end, len: self.header().nbytes() / typesize };
-        let bytes = start.checked_mul(typesize).zip(end.checked_mul(typesize));
-        let (start, end) = bytes.filter(|&(_, end)| end <= self.header().nbytes()).ok_or(range)?;
-        self.read_bytes(start..end, dest, scratch)
+        let bytes = self.items(items)?;
+        self.read_bytes(bytes, dest, scratch)
     }
 
     /// Decodes the bytes `range` of the data to the start of `dest`. Only the blocks that hold them are touched, and
@@ -246,6 +242,16 @@ impl<'a> Chunk<'a> {
             Kind::Vl => Ok(Map::new(&InMemory::new(*self)?)?.range(nblock)),
             _ => Ok(self.layout.grid.range(nblock)),
         }
+    }
+
+    /// Items as bytes of the data.
+    pub(crate) fn items(&self, items: Range<usize>) -> Result<Range<usize>> {
+        let typesize = self.header().typesize();
+        let Range { start, end } = items;
+        let range = Error::Range { start, end, len: self.header().nbytes() / typesize };
+        let bytes = start.checked_mul(typesize).zip(end.checked_mul(typesize));
+        let (start, end) = bytes.filter(|&(_, end)| end <= self.header().nbytes()).ok_or(range)?;
+        Ok(start..end)
     }
 
     pub(crate) const fn layout(&self) -> &Layout {

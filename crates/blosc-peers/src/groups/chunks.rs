@@ -2,11 +2,15 @@
 //!
 //! `streams`: one block, no filter, not split: the codec almost alone. `chunks`: 4 MiB with automatic blocks, into a
 //! buffer that stays in the cache. `array`: the same chunks one after another into a destination that does not fit in
-//! any cache. `small`: chunks of 32 KiB. `items`: one item of a chunk.
+//! any cache. `small`: chunks of 32 KiB. `items`: one item of a chunk, of another block each
+//! time and of the same block.
 
 use core::num::NonZeroUsize;
 
-use blosc_chunk::{CParams, Chunk, CodecId, DParams, Decoder, Encoder, Level, Pipeline, SplitMode, Threads};
+use blosc_chunk::{
+    CParams, Chunk, CodecId, DParams, Decoder, Encoder, ItemReader, Level, Pipeline, Scratch, SplitMode,
+    Threads,
+};
 
 use super::{Bench, Subject};
 use crate::{
@@ -254,19 +258,27 @@ fn item(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
     };
     let different = format!("items: {setting}: not the same item");
     let case = bench.sets[set].name.to_owned();
-    let subject =
+    let cold =
         Subject { group: "items", what: "cold", setting, case, threads: 1, nbytes: typesize, size: 0.0 };
+    let same = Subject { what: "same block", setting: cold.setting.clone(), case: cold.case.clone(), ..cold };
     let Sides { decoder, c_decoder, .. } = &mut sides;
     let (mut item, mut c_item) = (vec![0; typesize], vec![0; typesize]);
     let (mut turn, mut c_turn) = (0, 0);
     bench.measure(
-        subject,
+        cold,
         &mut || {
             let at = at(&mut turn);
             Ok(Chunk::parse(&bytes)?.read_items(at..at + 1, &mut item, decoder.scratch())?)
         },
         &mut || c_decoder.item(&bytes, at(&mut c_turn), &mut c_item).map(drop),
     )?;
+    if item != c_item {
+        return fail(different);
+    }
+    let mut reader = ItemReader::new(Chunk::parse(&bytes)?, Scratch::default());
+    bench.measure(same, &mut || Ok(reader.read_items(block / 2..block / 2 + 1, &mut item)?), &mut || {
+        c_decoder.item(&bytes, block / 2, &mut c_item).map(drop)
+    })?;
     if item != c_item { fail(different) } else { Ok(()) }
 }
 

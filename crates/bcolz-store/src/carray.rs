@@ -25,6 +25,7 @@ use crate::layout::Layout;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::note::{Fault, Note};
 use crate::store::{DirStore, Store};
+use crate::team::Pool;
 use crate::{CParams, OpenOptions, fill};
 
 /// An array that can be read; see the [crate] for an example.
@@ -41,6 +42,8 @@ pub struct CArray {
     attrs: Option<Attrs>,
     notes: Vec<Note>,
     pub(crate) options: OpenOptions,
+    /// Shared by all clones.
+    pool: Arc<Pool>,
 }
 
 impl CArray {
@@ -96,6 +99,7 @@ impl CArray {
             attrs,
             notes,
             options: options.clone(),
+            pool: Arc::default(),
         })
     }
 

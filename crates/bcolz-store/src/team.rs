@@ -1,5 +1,7 @@
 //! Several chunks at once: each worker has scratch memory of its own, and nothing is shared but the reader.
 
+use std::sync::{Mutex, PoisonError};
+
 use blosc_chunk::{DParams, Scratch, Threads};
 
 /// What a worker needs to decode chunks.
@@ -15,6 +17,46 @@ impl Worker {
         Self { scratch: Scratch::new(dparams), packed: Vec::new() }
     }
 }
+
+/// Workers that wait for the next call: their memory is not asked for again.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// A worker that goes back to its pool.
+pub(crate) struct Pooled<'a> {
+    pool: &'a Pool,
+    /// There until it goes back.
+    worker: Option<Worker>,
+}
+
+impl Pool {
+    /// A worker that waits, or a new one.
+    pub(crate) fn hire(&self, dparams: &DParams) -> Pooled<'_> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Pooled { pool: self, worker: Some(idle.unwrap_or_else(|| Worker::new(dparams))) }
+    }
+}
+
+impl Pooled<'_> {
+    /// The worker, which is there until this is dropped.
+    pub(crate) fn with<T>(&mut self, dparams: &DParams, work: impl FnOnce(&mut Worker) -> T) -> T {
+        work(self.worker.get_or_insert_with(|| Worker::new(dparams)))
+    }
+}
+
+impl Drop for Pooled<'_> {
+    fn drop(&mut self) {
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE {
+            idle.extend(self.worker.take());
+        }
+    }
+}
+
+/// The most workers that wait.
+const IDLE: usize = 16;
 
 /// How many workers there are.
 pub(crate) fn workers(threads: Threads) -> usize {
@@ -60,6 +102,19 @@ const SHARES: usize = 4;
 mod tests {
     use super::*;
     use core::num::NonZeroUsize;
+
+    #[test]
+    fn workers_go_back_to_their_pool() {
+        let (pool, dparams) = (Pool::default(), DParams::default());
+        let idle = || pool.idle.lock().unwrap().len();
+        let (first, second) = (pool.hire(&dparams), pool.hire(&dparams));
+        assert_eq!(idle(), 0);
+        drop((first, second));
+        assert_eq!(idle(), 2);
+        pool.hire(&dparams).with(&dparams, |worker| worker.packed.push(1));
+        assert_eq!(pool.hire(&dparams).with(&dparams, |worker| worker.packed.len()), 1);
+        assert_eq!(idle(), 2);
+    }
 
     #[test]
     fn every_item_is_worked_on_once() {

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::{CArray, Element};
 use crate::error::{Error, Param, Result};
-use crate::team::{self, Worker};
+use crate::team;
 
 /// Rows of one chunk on their way to the caller's buffer.
 struct Part<'a> {
@@ -35,9 +35,12 @@ impl CArray {
                 parts.push(part);
                 (row, rest) = (end, behind);
             }
-            let make = || Worker::new(&self.options.dparams);
+            let dparams = &self.options.dparams;
+            let make = || self.pool.hire(dparams);
             team::each(self.options.threads, &mut parts, make, |worker, part| {
-                part.result = self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker);
+                part.result = worker.with(dparams, |worker| {
+                    self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker)
+                });
             });
             parts.into_iter().try_for_each(|part| part.result)?;
         }
@@ -94,11 +97,11 @@ impl CArray {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|place| rows[*place]);
         let chunk_of = |place: &usize| rows[*place] / self.layout.chunklen;
-        let (mut worker, mut data) = (Worker::new(&self.options.dparams), Vec::new());
+        let (mut worker, mut data) = (self.pool.hire(&self.options.dparams), Vec::new());
         let mut found = Vec::new();
         for places in order.chunk_by(|a, b| chunk_of(a) == chunk_of(b)) {
             let nchunk = places.first().map_or(0, chunk_of);
-            self.decode_chunk(nchunk, &mut data, &mut worker)?;
+            worker.with(&self.options.dparams, |worker| self.decode_chunk(nchunk, &mut data, worker))?;
             if found.is_empty() {
                 // A chunk was there, and the caller holds eight bytes for each row.
                 found.resize(rows.len() * rowsize, 0);

@@ -11,6 +11,7 @@ mod bench_peers;
 mod failure;
 mod fixtures;
 mod fuzz;
+mod instructions;
 mod interop;
 mod invariants;
 mod memory;
@@ -52,6 +53,11 @@ const TASKS: &[Task] = &[
         name: "fuzz",
         run: fuzz::run,
         help: "run the fuzz targets, or one of them, from the fixtures [TARGET] [--seconds N]",
+    },
+    Task {
+        name: "instructions",
+        run: instructions::run,
+        help: "count the instructions of five hot cases with valgrind, against xtask/instructions.txt [update]",
     },
     Task {
         name: "interop",

@@ -124,7 +124,7 @@ const FRAMES: Subject = Subject {
             "$py blosc2-decompress packed back",
         ),
         program(
-            "**b2** --fast",
+            "**b2** -C lz4",
             "sh",
             "b2 c -qft4 --no-sync -C lz4 -5 -o packed data",
             "b2 d -qf --no-sync -o back packed",

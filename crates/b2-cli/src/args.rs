@@ -26,8 +26,8 @@ pub(crate) use self::{
 
 /// Compress, inspect, verify and restore files of the Blosc family.
 ///
-/// Reads and writes contiguous Blosc2 frames, the files that python-blosc2 and C-Blosc2 call .b2frame and .b2nd.
-/// Formats are told by content, never by name; inputs are kept; no FILE or `-` means standard input and output.
+/// Reads and writes Blosc2 frames and arrays (.b2frame, .b2nd), Bloscpack files (.blp), arrays and tables of bcolz, and
+/// bare chunks of Blosc 1 and Blosc2. Formats are told by content, never by name; inputs are kept; no FILE or `-` means standard input and output.
 #[derive(Debug, Parser)]
 #[command(
     name = "b2",

@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use crate::{
     error::{Error, Result},
     npy::NpyHeader,
+    stage::Nest,
 };
 
 /// A data set, and where it is.
@@ -32,6 +33,8 @@ pub(crate) struct Bcolz {
     dparams: DParams,
     /// The type of an item, or of a row of a table; none where it would be too large.
     dtype: Option<Dtype>,
+    /// What is removed when it is done with, if it is there for a while only.
+    home: Option<Nest>,
 }
 
 impl Bcolz {
@@ -46,13 +49,20 @@ impl Bcolz {
             DataSet::CArray(array) => Some(array.dtype().clone()),
             DataSet::CTable(table) => table.dtype().ok(),
         };
-        Ok(Self { set, root: root.to_owned(), dparams, dtype })
+        Ok(Self { set, root: root.to_owned(), dparams, dtype, home: None })
+    }
+
+    /// With the folder that it is in, which goes with it.
+    pub(crate) fn kept_in(self, home: Nest) -> Self {
+        Self { home: Some(home), ..self }
     }
 
     /// What it is called in lists and documents.
     pub(crate) fn format(&self) -> &'static str {
         match self.set {
             DataSet::CArray(_) => "carray",
+            // Nothing else makes tables for a while.
+            DataSet::CTable(_) if self.home.is_some() => "parquet",
             DataSet::CTable(_) => "ctable",
         }
     }

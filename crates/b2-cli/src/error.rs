@@ -34,6 +34,9 @@ pub(crate) enum Error {
     /// Comma-separated values that cannot be read.
     #[error(transparent)]
     Csv(#[from] CsvError),
+    /// A format that this build was made without.
+    #[error("this build reads and writes no Parquet: it was made without the feature `parquet`")]
+    NoParquet,
     /// Nothing that could be columns.
     #[error("items without fields, or in several dimensions, so that there are no columns")]
     NoColumns,
@@ -396,9 +399,11 @@ impl Error {
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Reported { code } => *code,
             Self::Input { error, .. } => error.code(),
-            Self::NotBlosc { .. } | Self::NoRescue | Self::PerhapsChunk { .. } | Self::PythonObjects => {
-                Code::Foreign
-            }
+            Self::NotBlosc { .. }
+            | Self::NoRescue
+            | Self::NoParquet
+            | Self::PerhapsChunk { .. }
+            | Self::PythonObjects => Code::Foreign,
             Self::ReadBack { .. }
             | Self::ReadBackPipe
             | Self::WouldLose { .. }
@@ -443,6 +448,7 @@ impl Error {
 
     fn fixed_hint(&self) -> Option<&'static str> {
         Some(match self {
+            Self::NoParquet => "cargo install b2-cli --features parquet",
             Self::PythonObjects => "`b2 show` shows what is plain data",
             Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",

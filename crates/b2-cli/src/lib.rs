@@ -39,6 +39,7 @@ mod memory;
 mod npy;
 mod object;
 mod objects;
+mod parquet;
 mod payload;
 mod place;
 mod progress;

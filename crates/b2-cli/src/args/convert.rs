@@ -110,6 +110,8 @@ pub(crate) enum ConvertedFormat {
     Ctable,
     /// Comma-separated values.
     Csv,
+    /// A table as Parquet keeps it, in builds with the feature `parquet`.
+    Parquet,
 }
 
 impl ConvertedFormat {
@@ -125,6 +127,7 @@ impl ConvertedFormat {
             Self::Raw => ".raw",
             Self::Carray | Self::Ctable => ".bcolz",
             Self::Csv => ".csv",
+            Self::Parquet => ".parquet",
         }
     }
 

@@ -35,6 +35,7 @@ use serde::Serialize;
 
 use crate::{
     args::{ConvertArgs, InputArgs, OutputArgs, convert::ConvertedFormat},
+    bcolz::Bcolz,
     boxes::Stored,
     compare::{Digest, Digesting},
     content::Guard,
@@ -44,7 +45,9 @@ use crate::{
     exit::Code,
     input::{self, Origin},
     npy::NpyHeader,
+    object::Object,
     objects::Objects,
+    parquet,
     progress::Progress,
     separated::{self, Values},
     sink::Sink,
@@ -125,7 +128,7 @@ fn one(
     }
     let target = targets.next(origin, Naming::Replace(format.suffix()))?;
     let source = open(args, cx, origin)?;
-    let progress = Progress::new(&cx.console, &origin.name(), Some(source.nbytes()?));
+    let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
     let work = Work { args, output, cx, origin, format, source, progress };
     let (done, written) = match &target {
         Target::File(path) => (work.to_file(path)?, Some(path)),
@@ -140,6 +143,12 @@ fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
     if let Some(items) = plain(args, origin)? {
         return Ok(Source::Items(items));
     }
+    if let Some(path) = parquet_file(origin)? {
+        let station = Nest::for_stream(&cx.unfinished)?;
+        parquet::read(path, station.path())?;
+        let set = Bcolz::open(station.path(), cx.dparams())?.kept_in(station);
+        return Ok(Source::Object(Object::Bcolz(Box::new(set))));
+    }
     let mut objects = Objects::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     Guard::new(args.limits).admit(&object)?;
@@ -151,6 +160,16 @@ fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
         cx.console.warning(&origin.name(), &text);
     }
     Ok(Source::Object(object))
+}
+
+/// The file of Parquet that the input is.
+fn parquet_file(origin: &Origin) -> Result<Option<&Path>> {
+    let Origin::File { path, part: input::Part::Whole } = origin else { return Ok(None) };
+    if path.is_dir() {
+        return Ok(None);
+    }
+    let head = head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?;
+    Ok(head.starts_with(parquet::MAGIC).then_some(path))
 }
 
 /// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was given.
@@ -291,6 +310,7 @@ impl Work<'_> {
             ConvertedFormat::Raw => self.raw(nest.path()),
             ConvertedFormat::Carray | ConvertedFormat::Ctable => self.bcolz(nest.path()),
             ConvertedFormat::Csv => self.csv(nest.path()),
+            ConvertedFormat::Parquet => self.parquet(nest.path()),
         };
         let done = done.map_err(|error| at(error, nest.target()))?;
         let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
@@ -308,7 +328,7 @@ impl Work<'_> {
     fn read_back(&self, path: &Path) -> Result<()> {
         let found = match self.format {
             // Text is what the items look like, and no items.
-            ConvertedFormat::Csv => return Ok(()),
+            ConvertedFormat::Csv | ConvertedFormat::Parquet => return Ok(()),
             ConvertedFormat::Raw => digest_of_file(path, 0)?,
             ConvertedFormat::Npy => {
                 let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
@@ -361,7 +381,7 @@ impl Work<'_> {
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
         let output = output.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-        let (nbytes, from) = (self.source.nbytes()?, self.source.name());
+        let (nbytes, from) = (self.source.nbytes().unwrap_or(0), self.source.name());
         let &Done { moved, recompressed, stored, .. } = done;
         if console.json() && output != "-" {
             return console.document(&ConvertReport {

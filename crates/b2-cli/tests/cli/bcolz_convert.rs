@@ -236,3 +236,35 @@ fn text_of_strangers_is_refused_or_read() {
     dir.b2("convert -f x.csv x.bcolz");
     assert_eq!(dir.names().len(), dir.names().iter().filter(|name| name.starts_with("x.")).count());
 }
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_parquet_the_feature_is_named() {
+    let dir = with(&["ct_basic"]);
+    snapshot!(dir.b2("convert ct_basic x.parquet"), @"");
+    dir.write("x.parquet", "PAR1 and what follows");
+    snapshot!(dir.b2("convert x.parquet y.bcolz"), @"");
+    assert_eq!(dir.names(), ["ct_basic", "x.parquet"]);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_go_to_parquet_and_come_back() {
+    let dir = with(&["ct_basic", "ct_attrs", "ct_object_column", "ct_2d_column"]);
+    for table in ["ct_basic", "ct_attrs", "ct_2d_column"] {
+        dir.b2(&format!("convert -f {table} x.parquet")).ok();
+        dir.b2("convert -f x.parquet x.bcolz").ok();
+        for command in ["cat", "show --json", "meta get"] {
+            let of = |name: &str| dir.b2(&format!("{command} {name}")).ok().stdout;
+            assert_eq!(of("x.bcolz"), of(table), "{command} {table}");
+        }
+    }
+    dir.write("rows.csv", ROWS);
+    dir.b2("convert rows.csv rows.parquet").ok();
+    dir.b2("convert rows.parquet back.csv").ok();
+    assert_eq!(String::from_utf8(dir.read("back.csv")).unwrap(), ROWS.replace("2,,", "2,nan,"));
+    dir.write("bad.parquet", "PAR1 and what follows");
+    assert_eq!(dir.b2("convert bad.parquet y.bcolz").code, Some(1));
+    assert_eq!(dir.b2("convert --format parquet ct_basic::/i -o i.parquet").code, Some(2));
+    assert!(!dir.path("y.bcolz").exists());
+}

@@ -18,7 +18,10 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     if let Some(filter) = lossy {
         return Err(Error::LossyConvert { filter: filter.to_string() });
     }
-    let holds_data = matches!(format, ConvertedFormat::Raw | ConvertedFormat::Npy | ConvertedFormat::Csv);
+    let holds_data = matches!(
+        format,
+        ConvertedFormat::Raw | ConvertedFormat::Npy | ConvertedFormat::Csv | ConvertedFormat::Parquet
+    );
     if holds_data && (args.anew.is_wanted() || args.anew.target.is_some()) {
         return Err(Error::NotCompressed { format: format.name() });
     }

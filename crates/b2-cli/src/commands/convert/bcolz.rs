@@ -5,16 +5,22 @@
 use std::path::Path;
 
 use bcolz_store::{
-    Attrs, CArrayWriter, CParams, CTableWriter, Cname, CreateOptions, Shuffle, store::Durability,
+    Attrs, CArrayWriter, CParams, CTableWriter, Cname, CreateOptions, DataSet, Shuffle, store::Durability,
 };
 use blosc_chunk::{FilterId, Threads};
 use blosc_dtype::Dtype;
 
-use super::{Done, Work, source::Layout};
+use super::{
+    Done, Work,
+    source::{Layout, Source},
+};
 use crate::{
     args::convert::ConvertedFormat,
     bcolz::attrs,
     error::{Error, Result},
+    object::Object,
+    parquet,
+    stage::Nest,
 };
 
 impl Work<'_> {
@@ -31,6 +37,30 @@ impl Work<'_> {
             return Err(Error::NoColumns);
         }
         self.ctable(&layout, path)
+    }
+
+    /// Writes a table for Parquet to `path`: that of the input, or one that is made of it for a while.
+    pub(super) fn parquet(&self, path: &Path) -> Result<Done> {
+        if !cfg!(feature = "parquet") {
+            return Err(Error::NoParquet);
+        }
+        match &self.source {
+            Source::Object(Object::Bcolz(set)) if matches!(set.set, DataSet::CTable(_)) => {
+                if let DataSet::CTable(table) = set.tuned(&self.cx.read_options())? {
+                    parquet::write(&table, path)?;
+                }
+            }
+            _ => {
+                let layout = self.layout()?;
+                if layout.dtype.fields().is_empty() || layout.shape.len() > 1 {
+                    return Err(Error::NoColumns);
+                }
+                let station = Nest::for_stream(&self.cx.unfinished)?;
+                self.ctable(&layout, station.path())?;
+                parquet::write(&bcolz_store::CTable::open(station.path())?, path)?;
+            }
+        }
+        Ok(Done::default())
     }
 
     fn carray(&self, layout: &Layout, path: &Path) -> Result<Done> {

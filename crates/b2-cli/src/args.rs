@@ -80,7 +80,7 @@ pub(crate) enum Command {
     /// Save what can be saved of a damaged object into a new one
     #[command(after_long_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
-    /// Add data at the end of a frame, an array or a Bloscpack file
+    /// Add data at the end of a frame, an array, a Bloscpack file or a table
     #[command(visible_alias = "a", after_long_help = append::EXAMPLES)]
     Append(AppendArgs),
     /// Show and change metadata

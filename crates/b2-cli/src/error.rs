@@ -236,7 +236,7 @@ pub(crate) enum Error {
         error: Box<Self>,
     },
     /// Only these grow.
-    #[error("neither a frame nor an array nor a Bloscpack file, so that nothing can be appended")]
+    #[error("a bare chunk, to which nothing can be appended")]
     NoAppend,
     /// An item would be cut.
     #[error("{file} has {found} bytes, which is no multiple of {of}: an item or a row would be cut")]

@@ -9,7 +9,7 @@ use super::GeneralArgs;
 /// What `b2 append` accepts.
 #[derive(Args, Debug)]
 pub(crate) struct AppendArgs {
-    /// The frame, array or Bloscpack file that grows
+    /// The frame, array, Bloscpack file or data set of bcolz that grows
     #[arg(value_name = "TARGET")]
     pub(crate) target: PathBuf,
     /// Data to append: raw items, .npy files, or the content of any format; none or `-` is standard input
@@ -27,4 +27,5 @@ Examples:
   b2 append log.b2frame today.log
   b2 append field.b2nd more.npy     rows behind the last
   b2 append --axis 1 field.b2nd column.npy
+  b2 append trades.bcolz today.csv  rows of a table
   producer | b2 append data.blp";

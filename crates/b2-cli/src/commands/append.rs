@@ -1,9 +1,11 @@
-//! `b2 append`: data at the end of a frame, along a dimension of an array, or at the end of a Bloscpack file, in place.
+//! `b2 append`: data at the end of a frame, along a dimension of an array, at the end of a Bloscpack file or of a data
+//! set of bcolz, in place.
 //!
 //! Everything is looked at before anything is written: whole items, their type, the shape. A frame gets all data in
 //! one commit, a Bloscpack file those of each input, so that a crash leaves what was there before or after.
 
 mod array;
+mod bcolz;
 mod blp;
 
 use std::{
@@ -14,11 +16,15 @@ use std::{
 };
 
 use b2frame::SChunkWriter;
+use bcolz_store::DataSet;
 use blosc_dtype::Dtype;
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
-use super::convert::source::{Items, Source};
+use super::convert::{
+    source::{Items, Source},
+    values,
+};
 use crate::{
     args::append::AppendArgs,
     boxes::Stored,
@@ -30,7 +36,7 @@ use crate::{
     object::Object,
     objects::Objects,
     progress::Progress,
-    size,
+    separated, size,
 };
 
 /// Bytes of data in a chunk of a frame whose chunks have any size.
@@ -74,7 +80,13 @@ fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let object = Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let stdin = [Path::new("-").to_owned()];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
-    let inputs = files.iter().map(|file| opened(cx, file, path)).collect::<Result<Vec<_>>>()?;
+    // Text is no bytes of a table.
+    let row = match &object {
+        Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => Some(set.dtype()?),
+        _ => None,
+    };
+    let row = row.as_ref();
+    let inputs = files.iter().map(|file| opened(cx, file, path, row)).collect::<Result<Vec<_>>>()?;
     let appended = inputs.iter().map(|input| input.source.nbytes()).sum::<Result<u64>>()?;
     let work =
         Work { args, cx, path, inputs, progress: Progress::new(&cx.console, &origin.name(), Some(appended)) };
@@ -91,7 +103,8 @@ fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
             work.frame(offset)?
         }
         Object::Blp(blp) => work.blp(*blp)?,
-        Object::Chunk(_) | Object::Bcolz(_) => return Err(Error::NoAppend),
+        Object::Bcolz(set) => work.bcolz(*set)?,
+        Object::Chunk(_) => return Err(Error::NoAppend),
     };
     drop(work);
     report(cx, &origin.name(), appended, grown)
@@ -178,15 +191,15 @@ impl Input {
     }
 }
 
-/// Data to append to `target`; what is wrong with them is told with their name.
-fn opened(cx: &Context, file: &Path, target: &Path) -> Result<Input> {
-    open(cx, file, target).map_err(|error| match error.path() {
+/// Data to append to `target`, whose rows text gives values for; what is wrong with them is told with their name.
+fn opened(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
+    open(cx, file, target, row).map_err(|error| match error.path() {
         Some(_) => error,
         None => Error::Input { file: Origin::of(file).name(), error: Box::new(error) },
     })
 }
 
-fn open(cx: &Context, file: &Path, target: &Path) -> Result<Input> {
+fn open(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
     let origin = Origin::of(file);
     let name = origin.name();
     let Origin::File { path, part } = &origin else { return plain(spooled(&mut io::stdin().lock())?, name) };
@@ -206,6 +219,9 @@ fn open(cx: &Context, file: &Path, target: &Path) -> Result<Input> {
         let source = Source::Object(object);
         let is_array = source.layout()?.is_some();
         return Ok(Input { name, source, is_array });
+    }
+    if let Some(row) = row.filter(|_| separated::is_csv(path)) {
+        return Ok(Input { name, source: Source::Items(values(path, Some(row))?), is_array: true });
     }
     let mut opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
     let metadata = opened.metadata().map_err(Error::io_at(Doing::Open, path))?;

@@ -11,7 +11,7 @@
 
 mod anew;
 mod array;
-mod bcolz;
+pub(super) mod bcolz;
 mod blp;
 mod chunk;
 mod csv;
@@ -29,6 +29,7 @@ use std::{
     time::Instant,
 };
 
+use blosc_dtype::Dtype;
 use blosc_io::{FileStore, ReadAt as _};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -179,7 +180,7 @@ fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
         return Ok(None);
     }
     if separated::is_csv(path) && args.format != Some(ConvertedFormat::Csv) {
-        return values(args, path).map(Some);
+        return values(path, args.dtype.as_ref()).map(Some);
     }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let (file_len, head) = (store.len().map_err(Error::io(Doing::Open))?, head(&store)?);
@@ -209,9 +210,9 @@ fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
     Ok(Some(Items { stored, dtype: header.dtype, file_len, format }))
 }
 
-/// Comma-separated values, as items with fields.
-fn values(args: &ConvertArgs, path: &Path) -> Result<Items> {
-    let Values { dtype, rows, file } = separated::read(path, args.dtype.as_ref())?;
+/// Comma-separated values, as items with fields: those of the `given` type, or what they look like.
+pub(super) fn values(path: &Path, given: Option<&Dtype>) -> Result<Items> {
+    let Values { dtype, rows, file } = separated::read(path, given)?;
     let store = FileStore::from_file(file);
     let file_len = store.len().map_err(Error::io(Doing::Spool))?;
     let itemsize = dtype.itemsize() as u64;

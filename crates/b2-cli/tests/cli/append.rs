@@ -237,3 +237,59 @@ fn a_lock_beside_a_frame_is_taken() {
     dir.b2("append -q y.b2frame f").ok();
     assert!(!dir.path("y.b2frame.b2lock").exists());
 }
+
+#[test]
+fn rows_go_behind_the_last_of_arrays_and_tables_of_bcolz() {
+    let dir = Dir::new();
+    dir.write("rows.csv", "day,price\n1,2.5\n2,3.5\n").write("more.csv", "price,day\n4.5,3\n");
+    dir.b2("convert -q rows.csv t.bcolz").ok();
+    snapshot!(dir.b2("append t.bcolz more.csv"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    t.bcolz: 16 B appended, now 48 B, 3
+    ");
+    dir.b2("convert -q t.bcolz copy.bcolz").ok();
+    dir.b2("append -q t.bcolz copy.bcolz").ok();
+    snapshot!(dir.b2("show --csv t.bcolz"), @r"
+    exit 0
+    --- stdout
+    day,price
+    1,2.5
+    2,3.5
+    3,4.5
+    1,2.5
+    2,3.5
+    3,4.5
+    --- stderr
+    ");
+    dir.b2("verify t.bcolz").ok();
+
+    let items = walk(7_500);
+    dir.write("a.npy", npy(&[2_000, 3], &items[..24_000])).write("b.npy", npy(&[500, 3], &items[24_000..]));
+    dir.b2("convert -q --format carray a.npy -o a.bcolz").ok();
+    snapshot!(dir.b2("append a.bcolz b.npy"), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    a.bcolz: 5.9 KiB appended, now 29.3 KiB, 2 500 x 3
+    ");
+    assert!(dir.b2("cat a.bcolz").ok().stdout == items[..30_000]);
+    dir.write("raw", &items[..24]);
+    dir.b2("append -q a.bcolz raw").ok();
+    assert!(dir.b2("cat a.bcolz").ok().stdout == [&items[..30_000], &items[..24]].concat());
+}
+
+#[test]
+fn rows_that_do_not_fit_leave_data_sets_of_bcolz_alone() {
+    let dir = Dir::new();
+    dir.write("rows.csv", "day,price\n1,2.5\n").write("bad.csv", "day,price\n1,x\n").write("cut", [0; 13]);
+    dir.write("wide.npy", npy(&[2, 3], &[1; 24]));
+    dir.b2("convert -q rows.csv t.bcolz").ok();
+    let before = dir.b2("show --csv t.bcolz").ok().stdout;
+    for (file, code) in [("bad.csv", 1), ("cut", 1), ("wide.npy", 1), ("none", 3)] {
+        assert_eq!(dir.b2(&format!("append t.bcolz {file}")).code, Some(code), "{file}");
+    }
+    assert_eq!(dir.b2("append --axis 1 t.bcolz rows.csv").code, Some(2));
+    assert_eq!(dir.b2("show --csv t.bcolz").ok().stdout, before);
+}

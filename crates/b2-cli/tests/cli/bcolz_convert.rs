@@ -241,9 +241,21 @@ fn text_of_strangers_is_refused_or_read() {
 #[test]
 fn without_parquet_the_feature_is_named() {
     let dir = with(&["ct_basic"]);
-    snapshot!(dir.b2("convert ct_basic x.parquet"), @"");
+    snapshot!(dir.b2("convert ct_basic x.parquet"), @r"
+    exit 4
+    --- stdout
+    --- stderr
+    b2: ct_basic: this build reads and writes no Parquet: it was made without the feature `parquet`
+    hint: cargo install b2-cli --features parquet
+    ");
     dir.write("x.parquet", "PAR1 and what follows");
-    snapshot!(dir.b2("convert x.parquet y.bcolz"), @"");
+    snapshot!(dir.b2("convert x.parquet y.bcolz"), @r"
+    exit 4
+    --- stdout
+    --- stderr
+    b2: x.parquet: this build reads and writes no Parquet: it was made without the feature `parquet`
+    hint: cargo install b2-cli --features parquet
+    ");
     assert_eq!(dir.names(), ["ct_basic", "x.parquet"]);
 }
 

@@ -4,6 +4,7 @@
 //! array grows first, and its new part is filled in boxes.
 
 use b2frame::{NdWriter, Pick, SChunkWriter};
+use blosc_dtype::Dtype;
 
 use super::{Grown, Input, Work};
 use crate::{
@@ -17,7 +18,8 @@ impl Work<'_> {
         let writer = SChunkWriter::open_with(self.path, &self.cx.edit_options(self.path, offset))?;
         let mut writer = NdWriter::from_writer(writer)?.read_options(self.cx.read_options());
         self.check_axis(writer.shape().len())?;
-        let layouts = self.inputs.iter().map(|input| layout(input, &writer, self.args.axis));
+        let layouts =
+            self.inputs.iter().map(|input| layout(input, writer.dtype(), writer.shape(), self.args.axis));
         let layouts = layouts.collect::<Result<Vec<_>>>()?;
         for (input, layout) in self.inputs.iter().zip(layouts) {
             match self.args.axis {
@@ -89,8 +91,8 @@ impl Work<'_> {
 }
 
 /// What the input adds to the array: its own shape, or what its bytes make of the other dimensions.
-fn layout(input: &Input, writer: &NdWriter, axis: usize) -> Result<Layout> {
-    let (dtype, mut shape) = (writer.dtype().clone(), writer.shape().to_vec());
+pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -> Result<Layout> {
+    let (dtype, mut shape) = (dtype.clone(), shape.to_vec());
     let Some(found) = input.source.layout()?.filter(|_| input.is_array) else {
         let others = shape.iter().enumerate().filter(|(dim, _)| *dim != axis).map(|(_, len)| len);
         let of = others.fold(dtype.itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len));

@@ -17,6 +17,8 @@ use super::{
 use crate::{
     args::convert::ConvertedFormat,
     bcolz::attrs,
+    content::Sink,
+    context::Context,
     error::{Error, Result},
     object::Object,
     parquet,
@@ -98,22 +100,11 @@ impl Work<'_> {
     }
 
     /// Hands over the content in whole rows, some at a time.
-    pub(super) fn each_rows(&self, rowsize: usize, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut rest: Vec<u8> = Vec::new();
-        let piece = PIECE.max(rowsize);
-        self.source.in_c_order(&self.cx.read_options(), self.cx.memory() / 4, &mut |bytes| {
-            self.progress.add(bytes.len() as u64);
-            for bytes in bytes.chunks(piece) {
-                rest.extend_from_slice(bytes);
-                if rest.len() >= piece {
-                    let whole = rest.len() - rest.len() % rowsize.max(1);
-                    sink(&rest[..whole])?;
-                    rest.drain(..whole);
-                }
-            }
-            Ok(())
-        })?;
-        if rest.is_empty() { Ok(()) } else { sink(&rest) }
+    pub(super) fn each_rows(&self, rowsize: usize, sink: Sink<'_>) -> Result<()> {
+        each_rows(&self.source, self.cx, rowsize, &mut |rows| {
+            self.progress.add(rows.len() as u64);
+            sink(rows)
+        })
     }
 
     fn create_options(&self, dtype: Dtype, inner: &[u64], rows: u64) -> Result<CreateOptions> {
@@ -165,8 +156,31 @@ impl Work<'_> {
     }
 }
 
+/// Hands over the content of `source` in whole rows of `rowsize` bytes, some at a time.
+pub(in crate::commands) fn each_rows(
+    source: &Source,
+    cx: &Context,
+    rowsize: usize,
+    sink: Sink<'_>,
+) -> Result<()> {
+    let mut rest: Vec<u8> = Vec::new();
+    let piece = PIECE.max(rowsize);
+    source.in_c_order(&cx.read_options(), cx.memory() / 4, &mut |bytes| {
+        for bytes in bytes.chunks(piece) {
+            rest.extend_from_slice(bytes);
+            if rest.len() >= piece {
+                let whole = rest.len() - rest.len() % rowsize.max(1);
+                sink(&rest[..whole])?;
+                rest.drain(..whole);
+            }
+        }
+        Ok(())
+    })?;
+    if rest.is_empty() { Ok(()) } else { sink(&rest) }
+}
+
 /// The rows of each field, one behind the other.
-pub(crate) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
+pub(in crate::commands) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
     parts.iter_mut().for_each(Vec::clear);
     for row in rows.chunks_exact(dtype.itemsize().max(1)) {
         for (field, part) in dtype.fields().iter().zip(parts.iter_mut()) {

@@ -1,0 +1,62 @@
+//! Rows behind the last of an array or a table of bcolz.
+
+use bcolz_store::{CArrayWriter, CTableWriter, DataSet};
+use blosc_dtype::Dtype;
+
+use super::{Grown, Work, array::layout};
+use crate::{
+    bcolz::Bcolz,
+    commands::convert::bcolz::{each_rows, split},
+    content::Sink,
+    error::Result,
+};
+
+impl Work<'_> {
+    pub(super) fn bcolz(&self, set: Bcolz) -> Result<Grown> {
+        self.check_axis(1)?;
+        let (dtype, mut shape) = (set.dtype()?, set.shape());
+        let layouts = self.inputs.iter().map(|input| layout(input, &dtype, &shape, 0));
+        let rows = layouts.map(|layout| Ok(layout?.shape.first().copied().unwrap_or(0)));
+        let rows = rows.sum::<Result<u64>>()?;
+        let is_table = matches!(set.set, DataSet::CTable(_));
+        // What is open here must not be read again.
+        drop(set);
+        if is_table {
+            self.table(&dtype)?
+        } else {
+            self.carray()?
+        }
+        if let Some(len) = shape.first_mut() {
+            *len += rows;
+        }
+        let itemsize = dtype.itemsize() as u64;
+        let nbytes = shape.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+        Ok(Grown { nbytes, shape: Some(shape) })
+    }
+
+    fn carray(&self) -> Result<()> {
+        let mut writer = CArrayWriter::open(self.path)?;
+        self.rows_of_all(writer.rowsize(), &mut |rows| Ok(writer.append(rows)?))?;
+        Ok(writer.finish()?)
+    }
+
+    fn table(&self, dtype: &Dtype) -> Result<()> {
+        let mut writer = CTableWriter::open(self.path)?;
+        let mut parts = vec![vec![]; dtype.fields().len()];
+        self.rows_of_all(dtype.itemsize(), &mut |rows| {
+            split(rows, dtype, &mut parts);
+            Ok(writer.append(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())?)
+        })?;
+        Ok(writer.finish()?)
+    }
+
+    /// The rows of one input after the other.
+    fn rows_of_all(&self, rowsize: usize, sink: Sink<'_>) -> Result<()> {
+        self.inputs.iter().try_for_each(|input| {
+            each_rows(&input.source, self.cx, rowsize, &mut |rows| {
+                self.progress.add(rows.len() as u64);
+                sink(rows)
+            })
+        })
+    }
+}

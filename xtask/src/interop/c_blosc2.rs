@@ -26,6 +26,7 @@ use call::{Call, without_layers};
 use theirs::{Theirs, check_sizes};
 
 pub(super) use special::{read as special_read, write as special_write};
+pub(super) use theirs::is_misread;
 pub(super) use vl::{read as vl_read, write as vl_write};
 
 /// C writes a chunk; we read all of it, parts and blocks of it, and check it.

@@ -1,16 +1,18 @@
 //! Contiguous frames: C-Blosc2 through python-blosc2 against `b2frame`.
 
+use core::ops::Range;
 use std::fs;
 
 use b2frame::{
-    CompressOptions, FrameParams, FrameWriter, ReadOptions, SChunk, VerifyOptions, compress_stream,
+    ChunkBytes, CompressOptions, FrameParams, FrameWriter, ReadOptions, SChunk, VerifyOptions,
+    compress_stream,
 };
-use blosc_chunk::Blame;
+use blosc_chunk::{Blame, Chunk};
 use blosc_io::MemStore;
 use serde_json::{Value, json};
 
 use super::{
-    Bench, Case, Verdict,
+    Bench, Case, Verdict, c_blosc2,
     case::DELTA,
     chunks::{cparams, cparams_json, judge, threads},
     compare,
@@ -84,11 +86,30 @@ pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result
     let (slices, layers) = rest.split_at(asked.len());
     for (items, slice) in asked.iter().zip(slices) {
         let bytes = items.start * case.typesize..items.end * case.typesize;
-        compare(&format!("items {items:?} read by the original program"), &content[bytes], slice)?;
+        if !is_misread(&schunk, &bytes)? {
+            compare(&format!("items {items:?} read by the original program"), &content[bytes], slice)?;
+        }
     }
     check_facts(case, &reply.facts)?;
     let expected = case.metalayers.iter().chain(&case.vlmetalayers);
     expected.zip(layers).try_for_each(|((name, content), layer)| compare(name, content, layer))
+}
+
+/// Whether C-Blosc2 is known to get these bytes of a frame wrong in one of their chunks.
+fn is_misread(schunk: &SChunk, bytes: &Range<usize>) -> Result<bool> {
+    let mut start = 0;
+    for nchunk in 0..schunk.nchunks() {
+        let end = start + schunk.chunk_nbytes(nchunk)?;
+        let part = bytes.start.max(start)..bytes.end.min(end);
+        if let (false, ChunkBytes::Stored(chunk)) = (part.is_empty(), schunk.chunk(nchunk)?) {
+            let part = part.start - start..part.end - start;
+            if c_blosc2::is_misread(&Chunk::parse(&chunk)?, &part) {
+                return Ok(true);
+            }
+        }
+        start = end;
+    }
+    Ok(false)
 }
 
 fn compress(case: &Case, nthreads: usize) -> b2frame::Result<Vec<u8>> {

@@ -78,7 +78,7 @@ pub(super) fn check_sizes(chunk: &Chunk<'_>, theirs: &Theirs) -> Result<()> {
 /// where delta refers to it, and the dictionary. It starts a value that is repeated from its beginning wherever the
 /// bytes start. Where as many bytes are asked for as a block has, it puts the whole block over what it has so far. And
 /// of ZFP with a fixed rate it takes items from one cell only.
-fn is_misread(chunk: &Chunk<'_>, bytes: &Range<usize>) -> bool {
+pub(in crate::interop) fn is_misread(chunk: &Chunk<'_>, bytes: &Range<usize>) -> bool {
     if let Some(Special::Value(value)) = chunk.special() {
         let is_whole = |at: usize| at.is_multiple_of(value.len());
         return !is_whole(bytes.start) || !is_whole(bytes.len());

@@ -37,6 +37,8 @@ const CHECKS: &[Check] = &[
     Check { about: "modules are foo.rs + foo/bar.rs, each with a header", run: rules::module_files },
     Check { about: "files have at most 600 lines of code, functions 100", run: rules::sizes },
     Check { about: "testdata is listed and below 3 MB", run: |_| testdata() },
+    Check { about: "lock files are up to date", run: |_| lock_files() },
+    Check { about: "no pending snapshots", run: |_| pending_snapshots() },
 ];
 
 pub(crate) fn run(args: Args) -> Result<()> {
@@ -82,4 +84,25 @@ fn testdata() -> Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// A stale one would be changed by the first build.
+fn lock_files() -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+        let mut cargo = workspace::cargo();
+        cargo.args(["metadata", "--locked", "--quiet", "--format-version", "1", "--manifest-path", manifest]);
+        if let Err(failure) = workspace::output(&mut cargo) {
+            findings.push(format!("{manifest}: {failure}"));
+        }
+    }
+    Ok(findings)
+}
+
+/// Left behind by a test whose snapshot differed.
+fn pending_snapshots() -> Result<Vec<Finding>> {
+    let files = workspace::files(&workspace::root().join("crates"))?;
+    let is_pending = |name: &str| name.ends_with(".pending-snap") || name.ends_with(".snap.new");
+    let places = files.iter().map(|path| workspace::relative(path));
+    Ok(places.filter(|place| is_pending(place)).collect())
 }

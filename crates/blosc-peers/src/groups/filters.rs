@@ -1,6 +1,12 @@
-//! The filter kernels, on blocks that stay in the second-level cache.
+//! The filter kernels.
+//!
+//! What they reach depends on where the buffers are: on the alignment of both, and on which sets of the cache they
+//! share. So both sides work on the very same buffers, and each typesize is measured with blocks of several sizes and
+//! at several places within a page.
 
-use blosc_filters::{FilterCx, FilterSlot, Pipeline, Registry, Simd};
+use core::cell::RefCell;
+
+use blosc_filters::{FilterCx, FilterId, FilterSlot, Pipeline, Registry, Simd};
 
 use super::{Bench, Subject};
 use crate::{
@@ -8,58 +14,133 @@ use crate::{
     failure::{Result, fail},
 };
 
-const BLOCK: usize = 256 << 10;
+const PAGE: usize = 4096;
+/// From the first-level cache to beyond the second.
+const BLOCKS: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
+/// Where source and destination start within a page: as large allocations do, on lines of the cache, and anywhere.
+const PLACES: [(usize, usize); 3] = [(16, 16), (0, 0), (1, 2099)];
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     // The level of both programs: `auto` unless the variable says otherwise.
     let simd = Simd::parse(&std::env::var("B2_SIMD").unwrap_or_else(|_| "auto".into()))?;
-    for (name, id) in [("shuffle", 1), ("bitshuffle", 2)] {
-        for typesize in [1, 2, 4, 8, 16, 24, 32] {
-            if name == "shuffle" && typesize == 1 {
+    for (name, id) in [("shuffle", FilterId::SHUFFLE), ("bitshuffle", FilterId::BITSHUFFLE)] {
+        for typesize in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32] {
+            if id == FilterId::SHUFFLE && typesize == 1 {
                 continue;
             }
-            both_ways(bench, name, id, typesize, simd)?;
+            for (nbytes, places) in BLOCKS.into_iter().flat_map(|n| PLACES.map(|places| (n, places))) {
+                let job = Job { name, id, typesize, nbytes: nbytes / typesize * typesize, places, simd };
+                both_ways(bench, &job)?;
+            }
         }
     }
     Ok(())
 }
 
-fn both_ways(bench: &mut Bench, name: &str, id: u8, typesize: usize, simd: Simd) -> Result<()> {
-    let registry = Registry::builtin();
-    let slot = FilterSlot { id: blosc_filters::FilterId(id), meta: 0 };
-    let pipeline = Pipeline::EMPTY.push(slot)?;
-    let cx = FilterCx { simd, ..FilterCx::new(typesize) };
-    let (forward, backward) = match id {
-        1 => (FilterKernel::Shuffle, FilterKernel::Unshuffle),
-        _ => (FilterKernel::Bitshuffle, FilterKernel::Bitunshuffle),
-    };
-    let plain = bench.sets[1].bytes[..BLOCK / typesize * typesize].to_vec();
-    let len = plain.len();
-    let (mut ours, mut theirs, mut scratch) = (vec![0; len], vec![0; len], vec![0; len]);
-    let c = bench.c.clone();
-    let subject = |what| Subject {
-        group: "filters",
-        what,
-        setting: format!("{name} {typesize}"),
-        case: simd.name().into(),
-        threads: 1,
-        nbytes: len,
-        size: 0.0,
-    };
-    bench.measure(
-        subject("forward"),
-        &mut || Ok(pipeline.forward(&registry, &cx, &plain, &mut ours, &mut scratch)?),
-        &mut || c.filter(forward, typesize, &plain, &mut theirs),
-    )?;
-    if ours != theirs {
-        return fail(format!("{name} {typesize}: other bytes than C-Blosc2"));
+struct Job {
+    name: &'static str,
+    id: FilterId,
+    typesize: usize,
+    nbytes: usize,
+    /// Of source and destination.
+    places: (usize, usize),
+    simd: Simd,
+}
+
+impl Job {
+    fn subject(&self, what: &'static str) -> Subject {
+        let (from, to) = self.places;
+        Subject {
+            group: "filters",
+            what,
+            setting: format!("{} {}", self.name, self.typesize),
+            case: format!("{} {}K at {from} to {to}", self.simd.name(), self.nbytes.div_ceil(1 << 10)),
+            threads: 1,
+            nbytes: self.nbytes,
+            size: 0.0,
+        }
     }
-    let (mut filtered, mut back) = (ours, vec![0; len]);
+
+    /// The functions of C-Blosc2, there and back.
+    fn kernels(&self) -> (FilterKernel, FilterKernel) {
+        match self.id {
+            FilterId::SHUFFLE => (FilterKernel::Shuffle, FilterKernel::Unshuffle),
+            _ => (FilterKernel::Bitshuffle, FilterKernel::Bitunshuffle),
+        }
+    }
+}
+
+fn both_ways(bench: &mut Bench, job: &Job) -> Result<()> {
+    let registry = Registry::builtin();
+    let pipeline = Pipeline::EMPTY.push(FilterSlot { id: job.id, meta: 0 })?;
+    let cx = FilterCx { simd: job.simd, ..FilterCx::new(job.typesize) };
+    let (typesize, (forward, backward), c) = (job.typesize, job.kernels(), bench.c.clone());
+    let plain = bench.sets[1].bytes[..job.nbytes].to_vec();
+    let src = RefCell::new(Placed::new(job.nbytes, job.places.0));
+    let dest = RefCell::new(Placed::new(job.nbytes, job.places.1));
+    let mut scratch = vec![0; job.nbytes];
+    src.borrow_mut().bytes().copy_from_slice(&plain);
     bench.measure(
-        subject("backward"),
-        // One filter alone reads its source and leaves it as it is.
-        &mut || Ok(pipeline.backward(&registry, &cx, &mut filtered, &mut back)?),
-        &mut || c.filter(backward, typesize, &theirs, &mut scratch),
+        job.subject("forward"),
+        &mut || {
+            let (mut src, mut dest) = (src.borrow_mut(), dest.borrow_mut());
+            Ok(pipeline.forward(&registry, &cx, src.bytes(), dest.bytes(), &mut scratch)?)
+        },
+        &mut || c.filter(forward, typesize, src.borrow_mut().bytes(), dest.borrow_mut().bytes()),
     )?;
-    if back != plain || scratch != plain { fail(format!("{name} {typesize}: not undone")) } else { Ok(()) }
+    let (mut ours, mut theirs) = (vec![0; job.nbytes], vec![0; job.nbytes]);
+    pipeline.forward(&registry, &cx, &plain, &mut ours, &mut scratch)?;
+    c.filter(forward, typesize, &plain, &mut theirs)?;
+    if ours != theirs {
+        return fail(format!("{} {typesize}: other bytes than C-Blosc2", job.name));
+    }
+    src.borrow_mut().bytes().copy_from_slice(&ours);
+    bench.measure(
+        job.subject("backward"),
+        &mut || {
+            let (mut src, mut dest) = (src.borrow_mut(), dest.borrow_mut());
+            // One filter alone reads its source and leaves it as it is.
+            Ok(pipeline.backward(&registry, &cx, src.bytes(), dest.bytes())?)
+        },
+        &mut || c.filter(backward, typesize, src.borrow_mut().bytes(), dest.borrow_mut().bytes()),
+    )?;
+    dest.borrow_mut().bytes().fill(0);
+    pipeline.backward(&registry, &cx, src.borrow_mut().bytes(), dest.borrow_mut().bytes())?;
+    if dest.borrow_mut().bytes() != plain {
+        fail(format!("{} {typesize}: not undone", job.name))
+    } else {
+        Ok(())
+    }
+}
+
+/// Bytes that start at a given place within a page.
+struct Placed {
+    buffer: Vec<u8>,
+    start: usize,
+    nbytes: usize,
+}
+
+impl Placed {
+    fn new(nbytes: usize, place: usize) -> Self {
+        let buffer = vec![0; nbytes + 2 * PAGE];
+        let start = buffer.as_ptr().align_offset(PAGE) + place;
+        Self { buffer, start, nbytes }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.start..][..self.nbytes]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_start_where_they_were_told() {
+        for place in [0, 16, 2099] {
+            let mut placed = Placed::new(100, place);
+            assert_eq!((placed.bytes().as_ptr().addr() % PAGE, placed.bytes().len()), (place, 100));
+        }
+    }
 }

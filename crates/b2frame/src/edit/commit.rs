@@ -12,20 +12,23 @@
 //! moves everything, so a new file takes the place of the old one.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use blosc_io::{FileStore, MemStore, Sync, WriteAt};
 
 use super::{Changed, SChunkWriter};
 use crate::dest::replace_file;
-use crate::error::{Error, Result};
+use crate::error::{Error, Param, Result};
 use crate::header::{FIXED_LEN, FrameHeader, FrameType};
 use crate::offsets::{Offset, Section};
 use crate::params::EditOptions;
 use crate::schunk::{ChunkBytes, SChunk};
 use crate::trailer;
 use crate::writer::encode_index;
+
+/// The least length of a chunk (bytes).
+const MIN_CHUNK: u64 = 32;
 
 impl SChunkWriter {
     /// Makes all changes so far count. Whatever happens, the frame is as it was before or as it is after.
@@ -123,8 +126,14 @@ impl SChunkWriter {
         self.write_header(header, index_len)
     }
 
-    /// New files are there already; a new index takes the place of the old one.
+    /// New files are there already; a new index takes the place of the old one. Should C-Blosc2 not take the numbers
+    /// of the files, the chunks then get other ones, in a commit of their own.
     fn commit_files(&mut self) -> Result<()> {
+        self.commit_index_file()?;
+        if self.lower_numbers()? { self.commit_index_file() } else { Ok(()) }
+    }
+
+    fn commit_index_file(&mut self) -> Result<()> {
         self.load_index()?;
         let index = match self.schunk.index.as_table() {
             [] => vec![],
@@ -137,8 +146,12 @@ impl SChunkWriter {
         if header.nbytes == 0 {
             header.set_cbytes(0);
         }
+        let mut written = header.clone();
+        if let Some(least) = self.largest_number().map(|id| id.saturating_add(MIN_CHUNK)) {
+            written.set_cbytes(least.max(written.cbytes()));
+        }
         let meta = self.schunk.meta.bytes().get(FIXED_LEN..).unwrap_or_default();
-        let image = [header.encode().as_slice(), meta, &index, &trailer].concat();
+        let image = [written.encode().as_slice(), meta, &index, &trailer].concat();
         let Some(files) = &mut self.files else { return Ok(()) };
         let store = files.commit(&image)?;
         files.clean(self.schunk.index.as_table());
@@ -147,6 +160,54 @@ impl SChunkWriter {
         self.adopt(header, index.len() as u64);
         self.changed = Changed::default();
         Ok(())
+    }
+
+    /// Gives chunks lower numbers if some are above what C-Blosc2 takes, which holds the numbers of files against the
+    /// bound for positions in a data section: after many changes of a few tiny chunks. Says whether it did.
+    ///
+    /// Until the commit after it, and where there are not enough numbers, the header claims more compressed bytes than
+    /// there are. A reader that did not look at the index since then finds another chunk under the number.
+    fn lower_numbers(&mut self) -> Result<bool> {
+        let bound = self.schunk.header.cbytes().saturating_sub(MIN_CHUNK);
+        if self.largest_number().is_none_or(|id| id <= bound) {
+            return Ok(false);
+        }
+        let table = self.schunk.index.as_table().to_vec();
+        let used: HashSet<u64> = table.iter().copied().collect();
+        let is_free =
+            |id: &u64| !used.contains(id) && self.files.as_ref().is_none_or(|files| !files.has(*id));
+        let mut free = (0..=bound).filter(is_free).take(table.len()).collect::<Vec<_>>().into_iter();
+        let mut moved = HashMap::new();
+        for (nchunk, old) in (0..).zip(table) {
+            if !is_stored(old) || old <= bound {
+                continue;
+            }
+            let new = match moved.get(&old) {
+                Some(new) => *new,
+                None => match free.next() {
+                    Some(new) => self.copy_file(nchunk, new)?,
+                    None => break,
+                },
+            };
+            moved.insert(old, new);
+            self.set_offset(nchunk, new);
+        }
+        Ok(!moved.is_empty())
+    }
+
+    /// Writes a chunk to the file of another number.
+    fn copy_file(&mut self, nchunk: u64, id: u64) -> Result<u64> {
+        if let (ChunkBytes::Stored(bytes), Some(files)) = (self.schunk.chunk(nchunk)?, &mut self.files) {
+            files.create_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
+            let header = &mut self.schunk.header;
+            header.cbytes = header.cbytes.saturating_add_unsigned(bytes.len() as u64);
+        }
+        Ok(id)
+    }
+
+    /// The largest number of a chunk's file.
+    fn largest_number(&self) -> Option<u64> {
+        self.schunk.index.as_table().iter().copied().filter(|number| is_stored(*number)).max()
     }
 
     /// The trailer right behind the header, where nothing may lie that readers still need.
@@ -313,6 +374,11 @@ impl Copy<'_> {
         self.at = at.saturating_add(len);
         Ok(at)
     }
+}
+
+/// Whether a number of the index stands for bytes, not for a special value.
+fn is_stored(number: u64) -> bool {
+    matches!(Offset::parse(0, number), Ok(Offset::Stored(_)))
 }
 
 /// The length of a trailer, which was checked when it was made.

@@ -53,11 +53,21 @@ impl ChunkFiles {
     pub(super) fn create(&mut self, chunk: &[u8]) -> Result<u32> {
         let id = self.next;
         let next = id.checked_add(1).ok_or(Param::NoChunkId)?;
-        let failed = |source| Error::Write { at: 0, len: chunk.len() as u64, source };
-        self.new.push(id);
-        self.disk.create(&file_name(id), chunk).map_err(failed)?;
+        self.create_as(id, chunk)?;
         self.next = next;
         Ok(id)
+    }
+
+    /// Writes a chunk to the file of a number that is not in use.
+    pub(super) fn create_as(&mut self, id: u32, chunk: &[u8]) -> Result<()> {
+        let failed = |source| Error::Write { at: 0, len: chunk.len() as u64, source };
+        self.new.push(id);
+        self.disk.create(&file_name(id), chunk).map_err(failed)
+    }
+
+    /// Whether there is something under the name that goes with a number.
+    pub(super) fn has(&self, id: u64) -> bool {
+        u32::try_from(id).is_ok_and(|id| self.folder.chunk_path(id).symlink_metadata().is_ok())
     }
 
     /// Notes that a chunk is not wanted any more, and gives the length of its file (bytes).

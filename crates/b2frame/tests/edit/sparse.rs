@@ -174,3 +174,26 @@ fn a_run_needs_no_file() {
     assert_eq!((count(&path), schunk.cbytes()), (1, 0));
     assert_eq!(SChunk::open(&path).unwrap().decode_chunk(0).unwrap(), [0; 64]);
 }
+
+/// C-Blosc2 takes no number of a file above the compressed size less 32, as if it were a position.
+#[test]
+fn the_numbers_of_few_tiny_chunks_stay_small() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f.b2frame");
+    let params = FrameParams::new(CParams::default().typesize(1)).chunksize(1);
+    let mut writer = SChunkWriter::create_sparse(&path, &params).unwrap();
+    writer.append(&[0, 1]).unwrap();
+    drop(writer.finish().unwrap());
+    for byte in 2..100 {
+        let mut writer = SChunkWriter::open(&path).unwrap();
+        writer.delete(0).unwrap();
+        writer.append(&[byte]).unwrap();
+        drop(writer.finish().unwrap());
+        let schunk = SChunk::open(&path).unwrap();
+        assert_eq!([schunk.decode_chunk(0).unwrap(), schunk.decode_chunk(1).unwrap()], [[byte - 1], [byte]]);
+        assert_eq!(schunk.cbytes(), 66);
+        let numbers = schunk.chunk_infos().map(|info| info.unwrap().offset.unwrap());
+        assert!(numbers.max() <= Some(66 - 32));
+        assert_eq!(count(&path), 3);
+    }
+}

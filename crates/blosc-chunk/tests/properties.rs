@@ -1,8 +1,8 @@
 //! What holds for any data and any parameters.
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, DParams, Decoder, Encoder, Level, Limits, Pipeline, Scratch,
-    SplitMode, Target, Threads, compress, decompress, max_compressed_len,
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Decoder, Encoder, Level, Limits, Pipeline, Registries,
+    Scratch, Simd, SplitMode, Target, Threads, compress, decompress, max_compressed_len,
 };
 use blosc_testdata::data::{Kind, Recipe};
 use proptest::prelude::*;
@@ -76,6 +76,18 @@ proptest! {
         let serial = compress(&data, &params)?;
         prop_assert_eq!(&serial, &Encoder::new(params.threads(threads))?.encode(&data)?);
         prop_assert_eq!(Decoder::new(DParams::default().threads(threads)).decode(&serial)?, data);
+    }
+
+    #[test]
+    fn vector_instructions_change_nothing(params in params(), data in data()) {
+        let best = compress(&data, &params)?;
+        for simd in Simd::available() {
+            let with = Registries { simd, ..Registries::default() };
+            let chunk = Encoder::new(params.clone().registries(with.clone()))?.encode(&data)?;
+            prop_assert!(chunk == best, "{}", simd.name());
+            let back = Decoder::new(DParams::default().registries(with)).decode(&best)?;
+            prop_assert!(back == data, "{}", simd.name());
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::layout::Layout;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::note::{Fault, Note};
 use crate::store::{DirStore, Store};
-use crate::team::Pool;
+use crate::team::{Pool, Worker};
 use crate::{CParams, OpenOptions, fill};
 
 /// An array that can be read; see the [crate] for an example.
@@ -43,7 +43,7 @@ pub struct CArray {
     notes: Vec<Note>,
     pub(crate) options: OpenOptions,
     /// Shared by all clones.
-    pool: Arc<Pool>,
+    pool: Arc<Pool<Worker>>,
 }
 
 impl CArray {

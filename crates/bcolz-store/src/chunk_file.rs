@@ -51,13 +51,14 @@ impl ChunkFile {
         Ok(Self { header, file, path, start: chunk.to_vec() })
     }
 
-    /// Reads the chunk, header included; `bytes` gets its size.
-    pub(crate) fn read_into(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        bytes.clear();
-        bytes.extend_from_slice(&self.start);
+    /// Reads the chunk, header included, to the start of a buffer that only grows.
+    pub(crate) fn read_to<'a>(&self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         // The file has them all.
-        bytes.resize(self.header.cbytes(), 0);
-        self.read(self.start.len(), &mut bytes[self.start.len()..])
+        let chunk = room(buffer, self.header.cbytes());
+        let (start, rest) = chunk.split_at_mut(self.start.len());
+        start.copy_from_slice(&self.start);
+        self.read(self.start.len(), rest)?;
+        Ok(chunk)
     }
 
     /// Reads bytes of the chunk, from the byte `at` of it.
@@ -85,18 +86,31 @@ impl ChunkFile {
         }
     }
 
-    /// Reads what a part of the data needs of the chunk.
-    pub(crate) fn fetch(&self, plan: &Plan) -> Result<Vec<Vec<u8>>> {
-        let part = |range: &Range<usize>| {
-            let mut bytes = vec![0; range.len()];
-            self.read(range.start, &mut bytes).map(|()| bytes)
-        };
-        plan.ranges().iter().map(part).collect()
+    /// Reads what a part of the data needs of the chunk, to the start of a buffer that only grows.
+    pub(crate) fn fetch<'a>(&self, plan: &Plan, buffer: &'a mut Vec<u8>) -> Result<Vec<&'a [u8]>> {
+        let nbytes = plan.ranges().iter().map(Range::len).sum();
+        let mut rest = room(buffer, nbytes);
+        let mut parts = Vec::new();
+        for range in plan.ranges() {
+            let (part, behind) = rest.split_at_mut(range.len());
+            self.read(range.start, part)?;
+            parts.push(&*part);
+            rest = behind;
+        }
+        Ok(parts)
     }
 
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
+}
+
+/// The first bytes of a buffer that only grows: they are overwritten, so that zeros would be for nothing.
+pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    &mut buffer[..len]
 }
 
 fn check_preamble(bytes: &[u8]) -> Result<(), Corrupt> {

@@ -18,35 +18,41 @@ impl Worker {
     }
 }
 
-/// Workers that wait for the next call: their memory is not asked for again.
-#[derive(Debug, Default)]
-pub(crate) struct Pool {
-    idle: Mutex<Vec<Worker>>,
+/// What waits for the next call: its memory is not asked for again.
+#[derive(Debug)]
+pub(crate) struct Pool<W> {
+    idle: Mutex<Vec<W>>,
 }
 
-/// A worker that goes back to its pool.
-pub(crate) struct Pooled<'a> {
-    pool: &'a Pool,
-    /// There until it goes back.
-    worker: Option<Worker>,
-}
-
-impl Pool {
-    /// A worker that waits, or a new one.
-    pub(crate) fn hire(&self, dparams: &DParams) -> Pooled<'_> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Pooled { pool: self, worker: Some(idle.unwrap_or_else(|| Worker::new(dparams))) }
+impl<W> Default for Pool<W> {
+    fn default() -> Self {
+        Self { idle: Mutex::default() }
     }
 }
 
-impl Pooled<'_> {
-    /// The worker, which is there until this is dropped.
-    pub(crate) fn with<T>(&mut self, dparams: &DParams, work: impl FnOnce(&mut Worker) -> T) -> T {
-        work(self.worker.get_or_insert_with(|| Worker::new(dparams)))
+/// What goes back to its pool when it is dropped.
+pub(crate) struct Pooled<'a, W> {
+    pool: &'a Pool<W>,
+    /// None until it is needed, if none waits.
+    worker: Option<W>,
+}
+
+impl<W> Pool<W> {
+    /// One that waits, or one that is still to be made.
+    pub(crate) fn hire(&self) -> Pooled<'_, W> {
+        let worker = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Pooled { pool: self, worker }
     }
 }
 
-impl Drop for Pooled<'_> {
+impl<W> Pooled<'_, W> {
+    /// Works with it; `make` makes it if none waited.
+    pub(crate) fn with<T>(&mut self, make: impl FnOnce() -> W, work: impl FnOnce(&mut W) -> T) -> T {
+        work(self.worker.get_or_insert_with(make))
+    }
+}
+
+impl<W> Drop for Pooled<'_, W> {
     fn drop(&mut self) {
         let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE {
@@ -69,7 +75,7 @@ pub(crate) fn workers(threads: Threads) -> usize {
     }
 }
 
-/// Does `work` on every item, with a worker of `make` for each share of them.
+/// Does `work` on every item, with a worker of `make` for each thread; whoever is done takes the next item.
 pub(crate) fn each<T: Send, W>(
     threads: Threads,
     items: &mut [T],
@@ -78,25 +84,21 @@ pub(crate) fn each<T: Send, W>(
 ) {
     #[cfg(feature = "rayon")]
     if items.len() > 1 && workers(threads) > 1 {
-        use rayon::prelude::*;
-        // With a given number of workers each gets one share, with all of them each takes what is next.
-        let share = match threads {
-            Threads::N(n) => items.len().div_ceil(n.get()),
-            _ => items.len().div_ceil(SHARES * workers(threads)),
-        };
-        return items.par_chunks_mut(share).for_each(|items| {
+        let nworkers = workers(threads).min(items.len());
+        let items = Mutex::new(items.iter_mut());
+        let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let share = || {
             let mut worker = make();
-            items.iter_mut().for_each(|item| work(&mut worker, item));
-        });
+            while let Some(item) = next() {
+                work(&mut worker, item);
+            }
+        };
+        return rayon::scope(|scope| (0..nworkers).for_each(|_| scope.spawn(|_| share())));
     }
     let _ = threads;
     let mut worker = make();
     items.iter_mut().for_each(|item| work(&mut worker, item));
 }
-
-/// Shares for each worker, since some take longer than others.
-#[cfg(feature = "rayon")]
-const SHARES: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -105,14 +107,16 @@ mod tests {
 
     #[test]
     fn workers_go_back_to_their_pool() {
-        let (pool, dparams) = (Pool::default(), DParams::default());
+        let pool: Pool<Vec<u8>> = Pool::default();
         let idle = || pool.idle.lock().unwrap().len();
-        let (first, second) = (pool.hire(&dparams), pool.hire(&dparams));
+        let (mut first, mut second) = (pool.hire(), pool.hire());
+        first.with(Vec::new, |worker| worker.push(1));
+        second.with(Vec::new, |worker| worker.push(2));
         assert_eq!(idle(), 0);
         drop((first, second));
         assert_eq!(idle(), 2);
-        pool.hire(&dparams).with(&dparams, |worker| worker.packed.push(1));
-        assert_eq!(pool.hire(&dparams).with(&dparams, |worker| worker.packed.len()), 1);
+        pool.hire().with(Vec::new, |worker| worker.push(3));
+        assert_eq!(pool.hire().with(Vec::new, |worker| worker.clone()), [2, 3]);
         assert_eq!(idle(), 2);
     }
 

@@ -24,8 +24,7 @@ macro_rules! elements {
             }
 
             fn decode(dtype: &Dtype, bytes: &[u8]) -> Self {
-                let mut item = [0; size_of::<Self>()];
-                item.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                let item = bytes.first_chunk().copied().unwrap_or_default();
                 match dtype.scalar().map(blosc_dtype::Scalar::order) {
                     Some(ByteOrder::Big) => Self::from_be_bytes(item),
                     _ => Self::from_le_bytes(item),

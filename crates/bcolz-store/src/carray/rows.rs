@@ -2,9 +2,12 @@
 
 use core::ops::Range;
 
+use blosc_chunk::Threads;
+
 use super::{CArray, Element};
+use crate::chunk_file::room;
 use crate::error::{Error, Param, Result};
-use crate::team;
+use crate::team::{self, Worker};
 
 /// Rows of one chunk on their way to the caller's buffer.
 struct Part<'a> {
@@ -22,29 +25,7 @@ impl CArray {
     /// [`Param`](crate::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for the first chunk that
     /// cannot be read.
     pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
-        self.check_rows(&rows)?;
-        let needed = self.layout.nbytes_of(rows.end - rows.start);
-        if dest.len() as u64 != needed {
-            return Err(Param::Buffer { found: dest.len() as u64, needed }.into());
-        }
-        let (mut row, mut rest) = (rows.start, dest);
-        while row < rows.end {
-            let mut parts = Vec::new();
-            while row < rows.end && parts.len() < BATCH {
-                let (part, behind, end) = self.cut(row..rows.end, rest);
-                parts.push(part);
-                (row, rest) = (end, behind);
-            }
-            let dparams = &self.options.dparams;
-            let make = || self.pool.hire(dparams);
-            team::each(self.options.threads, &mut parts, make, |worker, part| {
-                part.result = worker.with(dparams, |worker| {
-                    self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker)
-                });
-            });
-            parts.into_iter().try_for_each(|part| part.result)?;
-        }
-        Ok(())
+        self.read_by(self.options.threads, rows, dest)
     }
 
     /// Reads rows; the buffer grows only as chunks are found to hold what the metadata say.
@@ -97,11 +78,12 @@ impl CArray {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|place| rows[*place]);
         let chunk_of = |place: &usize| rows[*place] / self.layout.chunklen;
-        let (mut worker, mut data) = (self.pool.hire(&self.options.dparams), Vec::new());
+        let (mut worker, mut data) = (self.pool.hire(), Vec::new());
+        let make = || Worker::new(&self.options.dparams);
         let mut found = Vec::new();
         for places in order.chunk_by(|a, b| chunk_of(a) == chunk_of(b)) {
             let nchunk = places.first().map_or(0, chunk_of);
-            worker.with(&self.options.dparams, |worker| self.decode_chunk(nchunk, &mut data, worker))?;
+            worker.with(make, |worker| self.decode_chunk(nchunk, &mut data, worker))?;
             if found.is_empty() {
                 // A chunk was there, and the caller holds eight bytes for each row.
                 found.resize(rows.len() * rowsize, 0);
@@ -114,13 +96,52 @@ impl CArray {
         Ok(found)
     }
 
+    /// The same in other threads than the options say.
+    fn read_by(&self, threads: Threads, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
+        self.check_rows(&rows)?;
+        let needed = self.layout.nbytes_of(rows.end - rows.start);
+        if dest.len() as u64 != needed {
+            return Err(Param::Buffer { found: dest.len() as u64, needed }.into());
+        }
+        let (mut row, mut rest) = (rows.start, dest);
+        while row < rows.end {
+            let mut parts = Vec::new();
+            while row < rows.end && parts.len() < BATCH {
+                let (part, behind, end) = self.cut(row..rows.end, rest);
+                parts.push(part);
+                (row, rest) = (end, behind);
+            }
+            let make = || self.pool.hire();
+            team::each(threads, &mut parts, make, |worker, part| {
+                part.result = worker.with(
+                    || Worker::new(&self.options.dparams),
+                    |worker| self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker),
+                );
+            });
+            parts.into_iter().try_for_each(|part| part.result)?;
+        }
+        Ok(())
+    }
+
+    /// Reads rows in this thread, to the start of a buffer that only grows.
+    pub(crate) fn read_to(&self, rows: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let nbytes = self.layout.nbytes_of(rows.end - rows.start);
+        match usize::try_from(nbytes) {
+            Ok(len) if nbytes <= UNPROVEN => self.read_by(Threads::One, rows, room(buffer, len)),
+            _ => {
+                buffer.clear();
+                self.append_to(rows, buffer)
+            }
+        }
+    }
+
     /// Appends rows to a buffer, which grows only as fast as chunks are found.
     pub(crate) fn append_to(&self, rows: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         self.check_rows(&rows)?;
         self.check_limit(rows.end - rows.start)?;
         if bytes.is_empty()
             && self.layout.nbytes_of(rows.end - rows.start) > UNPROVEN
-            && self.are_there(&rows)?
+            && self.are_there(&rows)
         {
             let nbytes = self.layout.nbytes_of(rows.end - rows.start);
             let nbytes = usize::try_from(nbytes).map_err(|_| self.limit(nbytes, isize::MAX as u64))?;
@@ -143,10 +164,10 @@ impl CArray {
     }
 
     /// Whether the files of the chunks are as long as makes it likely that they hold the rows.
-    fn are_there(&self, rows: &Range<u64>) -> Result<bool> {
+    fn are_there(&self, rows: &Range<u64>) -> bool {
         let nchunks = rows.start / self.layout.chunklen..rows.end.div_ceil(self.layout.chunklen);
         let mut chunks: Vec<(u64, Result<u64>)> = Vec::new();
-        let (mut cbytes, mut next) = (0_u64, nchunks.start);
+        let (mut len, mut next) = (0_u64, nchunks.start);
         while next < nchunks.end {
             let end = nchunks.end.min(next + BATCH as u64);
             chunks.clear();
@@ -155,16 +176,16 @@ impl CArray {
                 self.options.threads,
                 &mut chunks,
                 || (),
-                |(), (nchunk, cbytes)| {
-                    *cbytes = self.open_chunk(*nchunk).map(|file| file.header.cbytes() as u64);
-                },
+                |(), (nchunk, len)| *len = self.file_len(*nchunk),
             );
             for (_, found) in chunks.drain(..) {
-                cbytes = cbytes.saturating_add(found?);
+                // The first one that cannot be read has to be found first.
+                let Ok(found) = found else { return false };
+                len = len.saturating_add(found);
             }
             next = end;
         }
-        Ok(self.layout.nbytes_of(rows.end - rows.start) / MAX_RATIO <= cbytes)
+        self.layout.nbytes_of(rows.end - rows.start) / MAX_RATIO <= len
     }
 
     /// The first of `rows` that lie in one chunk, and their bytes of `dest`; the other bytes, and the next row.

@@ -9,8 +9,18 @@ pub(crate) fn is_big(dtype: &Dtype) -> bool {
 
 /// A string of NumPy ends where only zeros follow.
 pub(crate) fn trimmed(item: &[u8]) -> &[u8] {
-    let len = item.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+    let len = match item.len() {
+        // At once, as a number whose highest bytes are zero.
+        4 => item.first_chunk().map_or(0, |item| bytes_of(u32::from_le_bytes(*item).into())),
+        8 => item.first_chunk().map_or(0, |item| bytes_of(u64::from_le_bytes(*item))),
+        _ => item.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1),
+    };
     &item[..len]
+}
+
+/// Bytes of a number without the zeros at its end.
+const fn bytes_of(number: u64) -> usize {
+    8 - number.leading_zeros() as usize / 8
 }
 
 /// Text of four bytes for each character; what is no character becomes U+FFFD.
@@ -30,6 +40,12 @@ mod tests {
     fn strings_end_where_only_zeros_follow() {
         assert_eq!(trimmed(b"a\0b\0\0"), b"a\0b");
         assert_eq!(trimmed(b"\0"), b"");
+        for item in
+            [&b"\0\0\0\0"[..], b"a\0\0\0", b"\0\x80\0\0", b"abcd", b"a\0b\0\0\0\0\0", b"\0\0\0\0\0\0\0\x01"]
+        {
+            let len = item.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+            assert_eq!(trimmed(item), &item[..len]);
+        }
         assert_eq!(text(b"\0\0\0a\0\0\0\0\0\x01\xf6\0\0\x11\0\0\0\0\0\0", true), "a\0\u{1f600}\u{fffd}");
         assert_eq!(text(b"\xe9\0\0\0", false), "é");
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::block::{Block, Progress};
 use super::vector::Vector;
 use super::{ExprError, Scan};
 use crate::error::Result;
@@ -124,18 +125,18 @@ impl Scan<'_> {
     ///
     /// What can be wrong with the chunks.
     pub fn count(&self) -> Result<u64> {
-        let (mut at, mut count) = (self.rows.start, 0);
         if self.filter.is_none() {
             return Ok(self.rows.end - self.rows.start);
         }
-        self.blocks(
-            &mut at,
-            |block| Ok(block.matches()?.len() as u64),
-            |found| {
-                count += found;
-                true
-            },
-        )?;
+        let mut count = 0;
+        let work = |block: &mut Block<'_>| {
+            let truth = block.truth()?.unwrap_or_default();
+            Ok(truth.iter().map(|is_true| u64::from(*is_true)).sum::<u64>())
+        };
+        self.blocks(&mut Progress::new(self.rows.start), work, |found| {
+            count += found;
+            true
+        })?;
         Ok(count)
     }
 
@@ -150,15 +151,19 @@ impl Scan<'_> {
         if !result.is_number() {
             return Err(ExprError::Result { found: result.name(), expected: "numbers" }.into());
         }
-        let (mut at, mut total) = (self.rows.start, Aggregate::NONE);
-        let work = |block: &mut super::block::Block<'_>| {
-            let matches = if self.filter.is_some() { Some(block.matches()?) } else { None };
-            if matches.as_ref().is_some_and(Vec::is_empty) {
-                return Ok(Aggregate::NONE);
+        let mut total = Aggregate::NONE;
+        let work = |block: &mut Block<'_>| {
+            let truth = block.truth()?;
+            let mut found = Aggregate::NONE;
+            if truth.as_ref().is_none_or(|truth| truth.contains(&true)) {
+                block.strips(&formula, |rows, values| {
+                    found = found.and(of_some(values, truth.as_ref().map(|truth| &truth[rows])));
+                    Ok(())
+                })?;
             }
-            block.with_values(&formula, |values| Ok(of_some(values, matches.as_deref())))
+            Ok(found)
         };
-        self.blocks(&mut at, work, |found| {
+        self.blocks(&mut Progress::new(self.rows.start), work, |found| {
             total = total.and(found);
             true
         })?;
@@ -166,18 +171,15 @@ impl Scan<'_> {
     }
 }
 
-/// Of the values in some rows, or in all of them.
-fn of_some(values: &Vector<'_>, rows: Option<&[usize]>) -> Aggregate {
-    fn picked<'a, T: Copy>(values: &'a [T], rows: Option<&[usize]>) -> Cow<'a, [T]> {
-        rows.map_or(Cow::Borrowed(values), |rows| rows.iter().map(|row| values[*row]).collect())
-    }
+/// Of the values where `truth` is true, or of all of them.
+fn of_some(values: &Vector<'_>, truth: Option<&[bool]>) -> Aggregate {
     match values {
         Vector::Bool(values) => {
-            let values = picked(values, rows);
+            let values = picked(values, truth);
             Aggregate::of_ints(&values, values.iter().map(|value| i128::from(*value)).sum())
         }
         Vector::Int(values) => {
-            let values = picked(values, rows);
+            let values = picked(values, truth);
             // Halves, so that no sum in 64 bits overflows and none in 128 is needed.
             let (low, high) = values.iter().fold((0_i64, 0_i64), |(low, high), value| {
                 (low + (value & 0xffff_ffff), high + (value >> 32))
@@ -185,12 +187,26 @@ fn of_some(values: &Vector<'_>, rows: Option<&[usize]>) -> Aggregate {
             Aggregate::of_ints(&values, (i128::from(high) << 32) + i128::from(low))
         }
         Vector::Uint(values) => {
-            let values = picked(values, rows);
+            let values = picked(values, truth);
             Aggregate::of_ints(&values, values.iter().map(|value| i128::from(*value)).sum())
         }
-        Vector::Float(values) => Aggregate::of_floats(&picked(values, rows)),
+        Vector::Float(values) => Aggregate::of_floats(&picked(values, truth)),
         _ => Aggregate::NONE,
     }
+}
+
+/// The values where `truth` is true.
+fn picked<'a, T: Copy + Default>(values: &'a [T], truth: Option<&[bool]>) -> Cow<'a, [T]> {
+    let Some(truth) = truth else { return Cow::Borrowed(values) };
+    let mut picked = vec![T::default(); values.len() + 1];
+    let mut count = 0;
+    for (value, is_true) in values.iter().zip(truth) {
+        // Written in any case: a branch would be guessed wrong too often.
+        picked[count] = *value;
+        count += usize::from(*is_true);
+    }
+    picked.truncate(count);
+    Cow::Owned(picked)
 }
 
 /// Floats that are summed up side by side.
@@ -221,13 +237,13 @@ mod tests {
 
     #[test]
     fn integers_are_summed_exactly() {
-        let rows = [0, 1, 3];
-        let found = of_some(&Vector::Int(vec![i64::MAX, i64::MAX, 5, -1]), Some(&rows));
+        let truth = [true, true, false, true];
+        let found = of_some(&Vector::Int(vec![i64::MAX, i64::MAX, 5, -1].into()), Some(&truth));
         assert_eq!(found.sum, Number::Int(2 * i128::from(i64::MAX) - 1));
         assert_eq!((found.count, found.min), (3, Some(Number::Int(-1))));
-        let found = of_some(&Vector::Int(vec![i64::MIN; 3]), None);
+        let found = of_some(&Vector::Int(vec![i64::MIN; 3].into()), None);
         assert_eq!(found.sum, Number::Int(3 * i128::from(i64::MIN)));
-        let found = of_some(&Vector::Uint(vec![u64::MAX; 2]), None);
+        let found = of_some(&Vector::Uint(vec![u64::MAX; 2].into()), None);
         assert_eq!(
             (found.sum, found.max),
             (Number::Int(2 * i128::from(u64::MAX)), Some(Number::Int(u64::MAX.into())))

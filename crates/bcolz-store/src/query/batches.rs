@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use blosc_dtype::Dtype;
 
 use super::Scan;
+use super::block::{Block, Progress};
 use crate::error::Result;
 
 /// Some rows that were found.
@@ -35,8 +36,7 @@ pub struct BatchColumn {
 #[derive(Debug)]
 pub struct Batches<'a> {
     scan: Scan<'a>,
-    /// The first row that was not looked at.
-    at: u64,
+    progress: Progress,
     skip: u64,
     left: u64,
     found: VecDeque<Batch>,
@@ -47,8 +47,8 @@ impl<'a> Scan<'a> {
     /// The rows, in their order.
     #[must_use]
     pub fn batches(self) -> Batches<'a> {
-        let (at, skip, left) = (self.rows.start, self.skip, self.limit);
-        Batches { scan: self, at, skip, left, found: VecDeque::new(), failed: false }
+        let (progress, skip, left) = (Progress::new(self.rows.start), self.skip, self.limit);
+        Batches { scan: self, progress, skip, left, found: VecDeque::new(), failed: false }
     }
 }
 
@@ -72,7 +72,7 @@ impl Batches<'_> {
         let mut count = 0;
         let enough = self.skip.saturating_add(self.left).min(scan.batch.max(1));
         let (columns, table) = (&scan.wanted, scan.table);
-        let work = |block: &mut super::block::Block<'_>| {
+        let work = |block: &mut Block<'_>| {
             let matches = block.matches()?;
             let mut batch = Batch { rows: Vec::new(), columns: Vec::new() };
             if matches.is_empty() {
@@ -91,7 +91,7 @@ impl Batches<'_> {
             Ok(batch)
         };
         // Rows of blocks that were looked at together are all kept: looking again would cost as much.
-        scan.blocks(&mut self.at, work, |batch: Batch| {
+        scan.blocks(&mut self.progress, work, |batch: Batch| {
             count += batch.rows.len() as u64;
             if !batch.rows.is_empty() {
                 blocks.push(batch);
@@ -123,7 +123,7 @@ impl Batches<'_> {
         loop {
             self.trim();
             let Some(first) = self.found.front_mut() else {
-                if self.at >= self.scan.rows.end || (batch.is_some() && self.scan.batch == 0) {
+                if self.progress.at >= self.scan.rows.end || (batch.is_some() && self.scan.batch == 0) {
                     break;
                 }
                 self.look_on()?;

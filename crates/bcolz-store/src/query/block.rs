@@ -1,45 +1,70 @@
 //! One block of rows: what is read of it, and which rows are taken.
 
 use core::ops::Range;
-use std::collections::BTreeMap;
-
-use blosc_chunk::Threads;
 
 use super::vector::Vector;
 use super::{ExprError, Formula, Scan, eval};
 use crate::carray::CArray;
 use crate::ctable::Column;
 use crate::error::Result;
+use crate::team::{self, Pool, workers};
 
 /// Rows of a block, and the columns that were read of it.
 pub(super) struct Block<'a> {
     scan: &'a Scan<'a>,
     rows: Range<u64>,
-    /// Items by the place of their column.
-    read: BTreeMap<usize, Vec<u8>>,
+    /// By the place of the column.
+    read: &'a mut Vec<Items>,
+}
+
+/// The memory for a column, which goes from one block to the next.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    /// The items of the block, and perhaps what is left of a longer one.
+    bytes: Vec<u8>,
+    is_read: bool,
+}
+
+/// How far the blocks of a scan were looked at.
+#[derive(Debug)]
+pub(super) struct Progress {
+    /// The first row that was not looked at.
+    pub(super) at: u64,
+    /// Blocks to look at next: more and more, since the first may be enough.
+    nblocks: usize,
+    pool: Pool<Vec<Items>>,
+}
+
+impl Progress {
+    pub(super) fn new(at: u64) -> Self {
+        Self { at, nblocks: 1, pool: Pool::default() }
+    }
 }
 
 impl Scan<'_> {
-    /// The blocks that the rows are cut into, from the row `at`, each looked at by `work`, several at once; `each` gets
-    /// what comes out of them in their order and says whether more are to be looked at. `at` is behind the last one.
+    /// The blocks that the rows are cut into, each looked at by `work`, several at once; `each` gets what comes out of
+    /// them in their order and says whether more are to be looked at.
     pub(super) fn blocks<T: Send>(
         &self,
-        at: &mut u64,
+        progress: &mut Progress,
         work: impl Fn(&mut Block<'_>) -> Result<T> + Sync,
         mut each: impl FnMut(T) -> bool,
     ) -> Result<()> {
-        let (size, workers) = (self.block_rows(), crate::team::workers(self.table.options.threads));
+        let (size, threads) = (self.block_rows(), self.table.options.threads);
+        let Progress { at, nblocks, pool } = progress;
         let mut goes_on = true;
         while goes_on && *at < self.rows.end {
+            *nblocks = (*nblocks * 2).clamp(workers(threads), self.max_blocks(size));
             let mut jobs = Vec::new();
-            while jobs.len() < workers * BLOCKS && *at < self.rows.end {
+            while jobs.len() < *nblocks && *at < self.rows.end {
                 let end = (*at - *at % size).saturating_add(size).min(self.rows.end);
                 jobs.push((*at..end, None));
                 *at = end;
             }
-            let make = || ();
-            crate::team::each(self.table.options.threads, &mut jobs, make, |(), (rows, out)| {
-                *out = Some(work(&mut Block { scan: self, rows: rows.clone(), read: BTreeMap::new() }));
+            let make = || pool.hire();
+            team::each(threads, &mut jobs, make, |items, (rows, out)| {
+                let look = |items: &mut Vec<_>| work(&mut Block::new(self, rows.clone(), items));
+                *out = Some(items.with(Vec::new, look));
             });
             for out in jobs.into_iter().filter_map(|(_, out)| out) {
                 goes_on &= each(out?);
@@ -56,52 +81,87 @@ impl Scan<'_> {
         let rowsize = arrays().map(|array| array.rowsize() as u64).sum::<u64>().max(1);
         longest.max(MIN_ROWS).min((MAX_BYTES / rowsize).max(1))
     }
+
+    /// The most blocks of so many rows to look at together: what is found in them is kept.
+    fn max_blocks(&self, rows: u64) -> usize {
+        let options = &self.table.options;
+        let wanted = self.wanted.iter().map(|place| self.table.columns[*place].array.rowsize() as u64);
+        let nbytes = wanted.fold(size_of::<u64>() as u64, u64::saturating_add).saturating_mul(rows.max(1));
+        let fits = usize::try_from(options.max_memory / nbytes).unwrap_or(usize::MAX);
+        let workers = workers(options.threads);
+        fits.clamp(workers, workers * BLOCKS)
+    }
+}
+
+impl<'a> Block<'a> {
+    fn new(scan: &'a Scan<'a>, rows: Range<u64>, read: &'a mut Vec<Items>) -> Self {
+        read.resize_with(scan.table.columns.len(), Items::default);
+        read.iter_mut().for_each(|items| items.is_read = false);
+        Self { scan, rows, read }
+    }
 }
 
 impl Block<'_> {
+    /// For each row whether it meets the condition; none if there is no condition.
+    pub(super) fn truth(&mut self) -> Result<Option<Vec<bool>>> {
+        let Some(filter) = &self.scan.filter else { return Ok(None) };
+        let mut truth = Vec::with_capacity(self.len());
+        self.strips(filter, |_, values| match values {
+            Vector::Bool(values) => {
+                truth.extend_from_slice(values);
+                Ok(())
+            }
+            other => Err(ExprError::Result { found: other.type_name(), expected: "truth values" }.into()),
+        })?;
+        Ok(Some(truth))
+    }
+
     /// The numbers of the rows that meet the condition, from the start of the block.
     pub(super) fn matches(&mut self) -> Result<Vec<usize>> {
-        let Some(filter) = &self.scan.filter else { return Ok((0..self.len()).collect()) };
-        self.with_values(filter, |values| match values {
-            Vector::Bool(values) => Ok((0..values.len()).filter(|row| values[*row]).collect()),
-            other => Err(ExprError::Result { found: other.type_name(), expected: "truth values" }.into()),
+        Ok(match self.truth()? {
+            Some(truth) => places(&truth),
+            None => (0..self.len()).collect(),
         })
     }
 
-    /// Gives the values of an expression, one for each row, to `then`.
-    pub(super) fn with_values<T>(
+    /// Gives the values of an expression to `each`, with the rows of the block that they are of, one strip after
+    /// another.
+    pub(super) fn strips(
         &mut self,
         formula: &Formula,
-        then: impl FnOnce(&Vector<'_>) -> Result<T>,
-    ) -> Result<T> {
+        mut each: impl FnMut(Range<usize>, &Vector<'_>) -> Result<()>,
+    ) -> Result<()> {
         for place in &formula.columns {
             self.read(*place)?;
         }
-        let mut columns = Vec::new();
-        for place in &formula.columns {
-            let items = self.read.get(place).map(Vec::as_slice).unwrap_or_default();
-            columns.push(vector(&self.scan.table.columns[*place], items)?);
+        for start in (0..self.len()).step_by(STRIP) {
+            let rows = start..self.len().min(start + STRIP);
+            let mut columns = Vec::with_capacity(formula.columns.len());
+            for place in &formula.columns {
+                let column = &self.scan.table.columns[*place];
+                let size = column.array.rowsize();
+                columns.push(vector(column, &self.read[*place].bytes[rows.start * size..rows.end * size])?);
+            }
+            let values = eval::eval(&formula.expr, &columns)?;
+            each(rows.clone(), &values.repeated(rows.len()))?;
         }
-        let values = eval::eval(&formula.expr, &columns)?;
-        then(&values.repeated(self.len()))
+        Ok(())
     }
 
     /// The items of a column in some rows.
     pub(super) fn items(&mut self, place: usize, matches: &[usize]) -> Result<Vec<u8>> {
         let size = self.scan.table.columns[place].array.rowsize();
         let is_sparse = matches.len() < self.len() / SPARSE;
-        if is_sparse && !self.read.contains_key(&place) {
+        if is_sparse && !self.read[place].is_read {
             let rows: Vec<u64> = matches.iter().map(|row| self.number(*row)).collect();
-            return self.array(place).read_rows(&rows);
+            return self.scan.table.columns[place].array.read_rows(&rows);
         }
         self.read(place)?;
-        let items = self.read.get(&place).map(Vec::as_slice).unwrap_or_default();
+        let items = &self.read[place].bytes[..self.len() * size];
         if matches.len() == self.len() {
             return Ok(items.to_vec());
         }
-        let mut found = Vec::with_capacity(matches.len() * size);
-        matches.iter().for_each(|row| found.extend_from_slice(&items[row * size..][..size]));
-        Ok(found)
+        Ok(picked(items, size, matches))
     }
 
     /// The number of a row in the table.
@@ -114,18 +174,46 @@ impl Block<'_> {
     }
 
     fn read(&mut self, place: usize) -> Result<()> {
-        if !self.read.contains_key(&place) {
-            let items = self.array(place).read(self.rows.clone())?;
-            self.read.insert(place, items);
+        let items = &mut self.read[place];
+        if !items.is_read {
+            self.scan.table.columns[place].array.read_to(self.rows.clone(), &mut items.bytes)?;
+            items.is_read = true;
         }
         Ok(())
     }
+}
 
-    /// A column for one worker.
-    fn array(&self, place: usize) -> CArray {
-        let mut array = self.scan.table.columns[place].array.clone();
-        array.options.threads = Threads::One;
-        array
+/// Where the values are true.
+fn places(truth: &[bool]) -> Vec<usize> {
+    let mut places = vec![0; truth.len() + 1];
+    let mut count = 0;
+    for (place, is_true) in truth.iter().enumerate() {
+        // Written in any case: a branch would be guessed wrong too often.
+        places[count] = place;
+        count += usize::from(*is_true);
+    }
+    places.truncate(count);
+    places
+}
+
+/// The items at some places.
+fn picked(items: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
+    /// With a size that the compiler knows.
+    fn of_size<const N: usize>(items: &[u8], places: &[usize]) -> Vec<u8> {
+        let items = items.as_chunks::<N>().0;
+        let picked: Vec<[u8; N]> = places.iter().map(|place| items[*place]).collect();
+        picked.into_flattened()
+    }
+    match size {
+        1 => of_size::<1>(items, places),
+        2 => of_size::<2>(items, places),
+        4 => of_size::<4>(items, places),
+        8 => of_size::<8>(items, places),
+        _ => {
+            let mut picked = Vec::with_capacity(places.len() * size);
+            places.iter().for_each(|place| picked.extend_from_slice(&items[place * size..][..size]));
+            picked
+        }
     }
 }
 
@@ -144,8 +232,11 @@ const MIN_ROWS: u64 = 1 << 14;
 /// Bytes of a block at most, in the columns that are read of each.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Blocks for each worker to look at together.
-const BLOCKS: usize = 2;
+/// Blocks for each worker to look at together, at most.
+const BLOCKS: usize = 32;
+
+/// Rows whose values are computed together: few enough to stay in the fastest memory.
+const STRIP: usize = 4096;
 
 /// If fewer than one row in so many is taken, rows are read one by one.
 const SPARSE: usize = 8;

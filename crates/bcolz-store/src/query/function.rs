@@ -87,9 +87,11 @@ fn is_bad(work: Work, value: &Vector<'_>) -> bool {
 
 fn one(work: Work, value: &Vector<'_>) -> Option<Vector<'static>> {
     Some(match (work, value) {
-        (Work::Number(_, each, _), Vector::Int(values)) => Vector::Int(map(values, each)),
-        (Work::Number(_, _, each), Vector::Uint(values)) => Vector::Uint(map(values, each)),
-        (Work::Number(each, ..) | Work::Float(each), _) => Vector::Float(map(&value.to_floats()?, each)),
+        (Work::Number(_, each, _), Vector::Int(values)) => Vector::Int(map(values, each).into()),
+        (Work::Number(_, _, each), Vector::Uint(values)) => Vector::Uint(map(values, each).into()),
+        (Work::Number(each, ..) | Work::Float(each), _) => {
+            Vector::Float(map(&value.to_floats()?, each).into())
+        }
         (Work::Test(each), _) => Vector::Bool(map(&value.to_floats()?, each)),
         _ => return None,
     })
@@ -97,7 +99,7 @@ fn one(work: Work, value: &Vector<'_>) -> Option<Vector<'static>> {
 
 fn two(work: Work, a: &Vector<'_>, b: &Vector<'_>) -> Option<Vector<'static>> {
     Some(match work {
-        Work::Floats(each) => Vector::Float(zip(&a.to_floats()?, &b.to_floats()?, each)),
+        Work::Floats(each) => Vector::Float(zip(&a.to_floats()?, &b.to_floats()?, each).into()),
         _ => Vector::Bool(zip(&a.to_bytes()?, &b.to_bytes()?, contains)),
     })
 }
@@ -121,9 +123,9 @@ fn choose(condition: &[bool], a: &Vector<'_>, b: &Vector<'_>) -> Option<Vector<'
         return Some(Vector::Bool(pick(condition, a, b)));
     }
     Some(match (&*a.without_truth(), &*b.without_truth()) {
-        (Vector::Int(a), Vector::Int(b)) => Vector::Int(pick(condition, a, b)),
-        (Vector::Uint(a), Vector::Uint(b)) => Vector::Uint(pick(condition, a, b)),
-        (a, b) => Vector::Float(pick(condition, &a.to_floats()?, &b.to_floats()?)),
+        (Vector::Int(a), Vector::Int(b)) => Vector::Int(pick(condition, a, b).into()),
+        (Vector::Uint(a), Vector::Uint(b)) => Vector::Uint(pick(condition, a, b).into()),
+        (a, b) => Vector::Float(pick(condition, &a.to_floats()?, &b.to_floats()?).into()),
     })
 }
 

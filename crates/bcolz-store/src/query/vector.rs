@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 
 use blosc_dtype::{Dtype, Kind};
+use zerocopy::{FromBytes, Immutable};
 
 use crate::carray::Element;
 use crate::items;
 
-/// Values of one type; a single one stands for as many as are needed.
+/// Values of one type, borrowed where they are stored so; a single one stands for as many as are needed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Vector<'a> {
     Bool(Vec<bool>),
-    Int(Vec<i64>),
-    Uint(Vec<u64>),
-    Float(Vec<f64>),
+    Int(Cow<'a, [i64]>),
+    Uint(Cow<'a, [u64]>),
+    Float(Cow<'a, [f64]>),
     /// Without the zero bytes at the end.
     Bytes(Vec<&'a [u8]>),
     /// Without the zero characters at the end.
@@ -53,18 +54,18 @@ impl<'a> Vector<'a> {
         let size = dtype.itemsize();
         Some(match (dtype.kind()?, size) {
             (Kind::Bool, _) => Self::Bool(widen::<bool, _>(dtype, bytes)),
-            (Kind::Int, 1) => Self::Int(widen::<i8, _>(dtype, bytes)),
-            (Kind::Int, 2) => Self::Int(widen::<i16, _>(dtype, bytes)),
-            (Kind::Int, 4) => Self::Int(widen::<i32, _>(dtype, bytes)),
-            (Kind::Int | Kind::DateTime | Kind::TimeDelta, 8) => Self::Int(widen::<i64, _>(dtype, bytes)),
+            (Kind::Int, 1) => Self::Int(widen::<i8, _>(dtype, bytes).into()),
+            (Kind::Int, 2) => Self::Int(widen::<i16, _>(dtype, bytes).into()),
+            (Kind::Int, 4) => Self::Int(widen::<i32, _>(dtype, bytes).into()),
+            (Kind::Int | Kind::DateTime | Kind::TimeDelta, 8) => Self::Int(as_stored(dtype, bytes)),
             // All of these fit into signed ones.
-            (Kind::Uint, 1) => Self::Int(widen::<u8, _>(dtype, bytes)),
-            (Kind::Uint, 2) => Self::Int(widen::<u16, _>(dtype, bytes)),
-            (Kind::Uint, 4) => Self::Int(widen::<u32, _>(dtype, bytes)),
-            (Kind::Uint, 8) => Self::Uint(widen::<u64, _>(dtype, bytes)),
-            (Kind::Float, 2) => Self::Float(halves(dtype, bytes)),
-            (Kind::Float, 4) => Self::Float(widen::<f32, _>(dtype, bytes)),
-            (Kind::Float, 8) => Self::Float(widen::<f64, _>(dtype, bytes)),
+            (Kind::Uint, 1) => Self::Int(widen::<u8, _>(dtype, bytes).into()),
+            (Kind::Uint, 2) => Self::Int(widen::<u16, _>(dtype, bytes).into()),
+            (Kind::Uint, 4) => Self::Int(widen::<u32, _>(dtype, bytes).into()),
+            (Kind::Uint, 8) => Self::Uint(as_stored(dtype, bytes)),
+            (Kind::Float, 2) => Self::Float(halves(dtype, bytes).into()),
+            (Kind::Float, 4) => Self::Float(widen::<f32, _>(dtype, bytes).into()),
+            (Kind::Float, 8) => Self::Float(as_stored(dtype, bytes)),
             (Kind::Bytes, _) => Self::Bytes(bytes.chunks_exact(size).map(items::trimmed).collect()),
             (Kind::Unicode, _) => {
                 let is_big = items::is_big(dtype);
@@ -93,9 +94,9 @@ impl<'a> Vector<'a> {
     pub(super) fn repeated(&self, len: usize) -> Cow<'_, Self> {
         Cow::Owned(match self {
             Self::Bool(values) if values.len() < len => Self::Bool(values.repeat(len)),
-            Self::Int(values) if values.len() < len => Self::Int(values.repeat(len)),
-            Self::Uint(values) if values.len() < len => Self::Uint(values.repeat(len)),
-            Self::Float(values) if values.len() < len => Self::Float(values.repeat(len)),
+            Self::Int(values) if values.len() < len => Self::Int(values.repeat(len).into()),
+            Self::Uint(values) if values.len() < len => Self::Uint(values.repeat(len).into()),
+            Self::Float(values) if values.len() < len => Self::Float(values.repeat(len).into()),
             _ => return Cow::Borrowed(self),
         })
     }
@@ -134,6 +135,15 @@ impl<'a> Vector<'a> {
 
 fn widen<T: Element, U: From<T>>(dtype: &Dtype, bytes: &[u8]) -> Vec<U> {
     bytes.chunks_exact(size_of::<T>()).map(|item| T::decode(dtype, item).into()).collect()
+}
+
+/// Values that have their type already: where they lie, if the machine can take them from there.
+fn as_stored<'a, T: Element + FromBytes + Immutable>(dtype: &Dtype, bytes: &'a [u8]) -> Cow<'a, [T]> {
+    let is_native = items::is_big(dtype) == cfg!(target_endian = "big");
+    match <[T]>::ref_from_bytes(bytes) {
+        Ok(values) if is_native => Cow::Borrowed(values),
+        _ => widen::<T, T>(dtype, bytes).into(),
+    }
 }
 
 fn halves(dtype: &Dtype, bytes: &[u8]) -> Vec<f64> {

@@ -18,8 +18,10 @@ import ops_bcolz
 import ops_bloscpack
 import ops_c_blosc2
 import ops_edit
+import ops_files
 
-OPS = ops_arrays.OPS | ops_bcolz.OPS | ops_bloscpack.OPS | ops_c_blosc2.OPS | ops_edit.OPS
+OPS = ops_arrays.OPS | ops_bcolz.OPS | ops_bloscpack.OPS | ops_c_blosc2.OPS
+OPS |= ops_edit.OPS | ops_files.OPS
 
 
 def op(function):

@@ -32,6 +32,12 @@ impl Args {
         }
     }
 
+    /// Whether `--name` was given, which takes no value.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        let at = self.words.iter().position(|word| word == name);
+        at.map(|at| self.words.remove(at)).is_some()
+    }
+
     /// The first word that is no option.
     pub(crate) fn word(&mut self) -> Option<String> {
         let at = self.words.iter().position(|word| !word.starts_with("--"))?;
@@ -57,7 +63,8 @@ mod tests {
 
     #[test]
     fn options_take_both_spellings() {
-        let mut args = args("--seed 7 --cases=20 target");
+        let mut args = args("--seed 7 --fast --cases=20 target");
+        assert!(args.flag("--fast") && !args.flag("--fast"));
         assert_eq!(args.option("--seed").unwrap(), Some(7));
         assert_eq!(args.option("--cases").unwrap(), Some(20));
         assert_eq!(args.option::<u64>("--case").unwrap(), None);

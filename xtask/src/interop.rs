@@ -78,6 +78,10 @@ const KINDS: &[Kind] = &[
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
     Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
     Kind { name: "program-convert", share: 10, scope: BLP, run: program::there_and_back },
+    Kind { name: "program-bcolz-array", share: 10, scope: CHUNK, run: program::bcolz_array },
+    Kind { name: "program-bcolz-table", share: 5, scope: CHUNK, run: program::bcolz_table },
+    Kind { name: "program-bcolz-csv", share: 5, scope: CHUNK, run: program::bcolz_csv },
+    Kind { name: "program-bcolz-query", share: 5, scope: CHUNK, run: program::bcolz_query },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },
     Kind { name: "blosc2-write", share: 600, scope: CHUNK, run: chunks::blosc2_write },
     Kind { name: "blosc1-read", share: 300, scope: BLOSC1, run: chunks::blosc1_read },
@@ -103,6 +107,9 @@ const KINDS: &[Kind] = &[
     Kind { name: "bcolz-table-write", share: 20, scope: CHUNK, run: bcolz::table_write },
     Kind { name: "bcolz-query", share: 10, scope: CHUNK, run: bcolz::query },
 ];
+
+/// Only with `--parquet`: building the reader of Parquet takes minutes, and pyarrow is no part of the environment.
+const PARQUET: Kind = Kind { name: "program-parquet", share: 100, scope: CHUNK, run: program::bcolz_parquet };
 
 /// What a case needs besides its parameters; one for each thread.
 struct Bench {
@@ -132,13 +139,15 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         jobs: args.option("--jobs")?.unwrap_or(thread::available_parallelism()?.get()),
         python: venv::python(args.option("--python")?)?,
     };
+    let parquet = args.flag("--parquet");
     args.finish()?;
-    let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| plan.wants(kind)).collect();
+    let kinds: Vec<&Kind> =
+        KINDS.iter().chain(parquet.then_some(&PARQUET)).filter(|kind| plan.wants(kind)).collect();
     if kinds.is_empty() {
         let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
         return fail(format!("--only takes one of {}, or the start of one", names.join(", ")));
     }
-    let b2 = program::build()?;
+    let b2 = program::build(parquet)?;
     announce(&plan)?;
     for kind in kinds {
         run_kind(kind, &plan, &b2)?;
@@ -273,7 +282,7 @@ impl Tally {
             return Err(failure);
         }
         let [equal, rescued, lost, refused, misread] = self.counts.map(AtomicU64::into_inner);
-        let mut line = format!("{:<16} {equal:>6} equal", kind.name);
+        let mut line = format!("{:<19} {equal:>6} equal", kind.name);
         let others = [
             (rescued, "that only we can read"),
             (lost, "that nobody can read"),

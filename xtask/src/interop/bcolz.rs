@@ -2,8 +2,8 @@
 //! after every step both read it.
 
 mod arrays;
-mod items;
-mod queries;
+pub(super) mod items;
+pub(super) mod queries;
 mod tables;
 
 pub(super) use arrays::{read, write};
@@ -16,7 +16,7 @@ use super::Bench;
 use crate::failure::Result;
 
 /// A place where nothing is.
-fn fresh(bench: &Bench) -> Result<PathBuf> {
+pub(super) fn fresh(bench: &Bench) -> Result<PathBuf> {
     let root = bench.folder.join("bcolz");
     match fs::remove_dir_all(&root) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),

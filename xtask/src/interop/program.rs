@@ -1,5 +1,6 @@
 //! The program `b2` itself, as a user starts it, against python-blosc2.
 
+mod bcolz;
 mod convert;
 
 use std::{
@@ -24,11 +25,17 @@ use crate::{
     workspace,
 };
 
+pub(super) use bcolz::{
+    array as bcolz_array, parquet as bcolz_parquet, query as bcolz_query, table as bcolz_table,
+    text as bcolz_csv,
+};
 pub(super) use convert::there_and_back;
 
 /// Builds `b2` as tests have it, with all checks on, and says where it is.
-pub(super) fn build() -> Result<PathBuf> {
-    workspace::run(workspace::cargo().args(["build", "--quiet", "--package", "b2-cli", "--bin", "b2"]))?;
+pub(super) fn build(parquet: bool) -> Result<PathBuf> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["build", "--quiet", "--package", "b2-cli", "--bin", "b2"]);
+    workspace::run(if parquet { cargo.args(["--features", "parquet"]) } else { &mut cargo })?;
     Ok(workspace::target().join("debug").join("b2"))
 }
 

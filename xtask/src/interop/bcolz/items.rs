@@ -8,15 +8,15 @@ use crate::failure::Result;
 
 /// How an array is made.
 #[derive(Clone, Debug)]
-pub(super) struct Recipe {
-    pub(super) dtype: &'static str,
-    pub(super) row_shape: Vec<u64>,
-    pub(super) rowsize: usize,
-    chunklen: Option<u64>,
+pub(in crate::interop) struct Recipe {
+    pub(in crate::interop) dtype: &'static str,
+    pub(in crate::interop) row_shape: Vec<u64>,
+    pub(in crate::interop) rowsize: usize,
+    pub(in crate::interop) chunklen: Option<u64>,
     expectedlen: u64,
-    clevel: u8,
-    shuffle: u8,
-    cname: &'static str,
+    pub(in crate::interop) clevel: u8,
+    pub(in crate::interop) shuffle: u8,
+    pub(in crate::interop) cname: &'static str,
     quantize: u8,
     /// The fill value, as JSON and as an item.
     dflt: Option<(Value, Json, Vec<u8>)>,
@@ -53,7 +53,7 @@ const TYPES: [&str; 26] = [
 ];
 
 impl Recipe {
-    pub(super) fn draw(draw: &mut Draw, len: usize) -> Self {
+    pub(in crate::interop) fn draw(draw: &mut Draw, len: usize) -> Self {
         let dtype = draw.pick(&TYPES);
         let row_shape = match draw.within(0..6) {
             0 => vec![draw.within(1..6) as u64],
@@ -80,26 +80,26 @@ impl Recipe {
     }
 
     /// Without what a table of bcolz does not take over from its columns.
-    pub(super) fn plain(self) -> Self {
+    pub(in crate::interop) fn plain(self) -> Self {
         Self { dflt: None, quantize: 0, ..self }
     }
 
-    pub(super) fn is_lossy(&self) -> bool {
+    pub(in crate::interop) fn is_lossy(&self) -> bool {
         self.quantize > 0
     }
 
     /// Whether bcolz fills rows of this type when it makes an array longer.
-    pub(super) fn is_filled(&self) -> bool {
+    pub(in crate::interop) fn is_filled(&self) -> bool {
         !self.dtype.starts_with("|V") && !self.dtype.contains("64[") && self.row_shape.is_empty()
     }
 
     /// The item that fills.
-    pub(super) fn fill(&self) -> Vec<u8> {
+    pub(in crate::interop) fn fill(&self) -> Vec<u8> {
         self.dflt.as_ref().map_or_else(|| vec![0; self.rowsize], |(_, _, item)| item.clone())
     }
 
     /// So many rows.
-    pub(super) fn rows(&self, draw: &mut Draw, case: &Case, rows: usize) -> Vec<u8> {
+    pub(in crate::interop) fn rows(&self, draw: &mut Draw, case: &Case, rows: usize) -> Vec<u8> {
         let start = draw.within(0..1000);
         let data = case.data();
         let source = data.iter().copied().cycle().skip(start);
@@ -121,7 +121,7 @@ impl Recipe {
         bytes
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::interop) fn json(&self) -> Value {
         json!({
             "dtype": self.dtype, "row_shape": self.row_shape, "chunklen": self.chunklen,
             "expectedlen": self.expectedlen, "clevel": self.clevel, "shuffle": self.shuffle, "cname": self.cname,
@@ -129,7 +129,7 @@ impl Recipe {
         })
     }
 
-    pub(super) fn options(&self) -> Result<CreateOptions> {
+    pub(in crate::interop) fn options(&self) -> Result<CreateOptions> {
         let shuffle = [Shuffle::None, Shuffle::Byte, Shuffle::Bit][usize::from(self.shuffle % 3)];
         let cparams = CParams::default()
             .clevel(self.clevel)

@@ -7,7 +7,8 @@ use super::super::{Bench, Case, Verdict, case::Draw, compare};
 use super::fresh;
 use crate::failure::{Context, Result, fail};
 
-const COLUMNS: [(&str, &str); 4] = [("i", "int32"), ("k", "int64"), ("f", "float64"), ("s", "|S2")];
+pub(in crate::interop) const COLUMNS: [(&str, &str); 4] =
+    [("i", "int32"), ("k", "int64"), ("f", "float64"), ("s", "|S2")];
 
 const FUNCTIONS: [&str; 25] = [
     "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "cos", "cosh", "exp",
@@ -43,7 +44,7 @@ pub(in super::super) fn query(bench: &mut Bench, case: &Case) -> Result<Verdict>
     Ok(Verdict::Equal)
 }
 
-fn make(root: &std::path::Path, draw: &mut Draw) -> Result<()> {
+pub(in crate::interop) fn make(root: &std::path::Path, draw: &mut Draw) -> Result<()> {
     // bcolz finds an error in a table without rows.
     let len = 1 + draw.any_size(12);
     let mut options = Vec::new();
@@ -67,7 +68,7 @@ fn make(root: &std::path::Path, draw: &mut Draw) -> Result<()> {
 }
 
 /// A condition in the language that both know.
-fn condition(draw: &mut Draw, depth: usize) -> String {
+pub(in crate::interop) fn condition(draw: &mut Draw, depth: usize) -> String {
     if depth > 0 && draw.chance(60) {
         let (left, right) = (condition(draw, depth - 1), condition(draw, depth - 1));
         return match draw.within(0..3) {

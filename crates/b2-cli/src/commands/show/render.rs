@@ -94,17 +94,19 @@ fn values(items: &mut impl Iterator<Item = Value>, shape: &[u64]) -> Value {
     }
 }
 
-/// One line of comma-separated values.
+/// One line of comma-separated values. A value that is empty and alone has quotes: an empty line is none.
 pub(super) fn line(texts: impl Iterator<Item = String>, out: &mut String) {
-    for (n, text) in texts.enumerate() {
-        out.push_str(if n > 0 { "," } else { "" });
+    let (start, mut count) = (out.len(), 0);
+    for text in texts {
+        out.push_str(if count > 0 { "," } else { "" });
+        count += 1;
         if text.contains([',', '"', '\n', '\r']) {
             out.push_str(&format!("\"{}\"", text.replace('"', "\"\"")));
         } else {
             out.push_str(&text);
         }
     }
-    out.push('\n');
+    out.push_str(if count == 1 && out.len() == start { "\"\"\n" } else { "\n" });
 }
 
 #[cfg(test)]
@@ -132,5 +134,17 @@ mod tests {
     fn fields_are_columns() {
         let table = part("[('a', 'u1'), ('b, c', 'S1')]", &[2], &[false], b"\x01x\x02,".to_vec());
         assert_eq!(table.csv(), "a,\"b, c\"\n1,b'x'\n2,\"b','\"\n");
+    }
+
+    #[test]
+    fn an_empty_value_is_no_empty_line() {
+        let line_of = |texts: &[&str]| {
+            let mut out = "a\n".to_owned();
+            line(texts.iter().map(|text| (*text).to_owned()), &mut out);
+            out
+        };
+        assert_eq!(line_of(&[""]), "a\n\"\"\n");
+        assert_eq!(line_of(&["", ""]), "a\n,\n");
+        assert_eq!(line_of(&[]), "a\n\n");
     }
 }

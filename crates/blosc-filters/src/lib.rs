@@ -80,7 +80,7 @@ pub use id::FilterId;
 pub use int_trunc::int_trunc;
 pub use ndcell::{ndcell_decode, ndcell_encode};
 pub use ndmean::{ndmean_decode, ndmean_encode};
-pub use pipeline::{FilterSlot, Pipeline};
+pub use pipeline::{FilterSlot, Pipeline, Undo};
 pub use registry::{Description, Registry};
 pub use shuffle::{shuffle, unshuffle};
 pub use simd::Simd;

@@ -1,6 +1,9 @@
 //! Up to six filters in a row ("The pipeline" in the format document).
 
 mod spec;
+mod undo;
+
+pub use undo::Undo;
 
 use crate::filter::check_lengths;
 use crate::{Error, Filter, FilterCx, FilterId, Registry};
@@ -27,11 +30,14 @@ pub struct FilterSlot {
 /// # Ok::<(), blosc_filters::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Pipeline([FilterSlot; SLOTS]);
+pub struct Pipeline {
+    ids: [u8; SLOTS],
+    metas: [u8; SLOTS],
+}
 
 impl Pipeline {
     /// No filter at all.
-    pub const EMPTY: Self = Self([FilterSlot { id: FilterId::NOFILTER, meta: 0 }; SLOTS]);
+    pub const EMPTY: Self = Self::from_slots([FilterId::NOFILTER.0; SLOTS], [0; SLOTS]);
 
     /// Shuffle in the last slot, which is where C-Blosc2 has it by default.
     pub const SHUFFLE: Self = Self::from_slots([0, 0, 0, 0, 0, 1], [0; SLOTS]);
@@ -39,13 +45,7 @@ impl Pipeline {
     /// From the bytes of a chunk header.
     #[must_use]
     pub const fn from_slots(ids: [u8; SLOTS], metas: [u8; SLOTS]) -> Self {
-        let mut slots = [FilterSlot { id: FilterId::NOFILTER, meta: 0 }; SLOTS];
-        let mut slot = 0;
-        while slot < SLOTS {
-            slots[slot] = FilterSlot { id: FilterId(ids[slot]), meta: metas[slot] };
-            slot += 1;
-        }
-        Self(slots)
+        Self { ids, metas }
     }
 
     /// The same filters, moved up to the last slots, and `slot` after them.
@@ -58,54 +58,58 @@ impl Pipeline {
         if nfilters == SLOTS {
             return Err(Error::Spec { nfilter: SLOTS, what: crate::Spec::TooMany });
         }
-        let mut slots = Self::EMPTY.0;
-        let filters = self.active().chain([slot]);
-        slots[SLOTS - 1 - nfilters..].iter_mut().zip(filters).for_each(|(to, from)| *to = from);
-        Ok(Self(slots))
+        let mut pipeline = Self::EMPTY;
+        for (nslot, slot) in (SLOTS - 1 - nfilters..).zip(self.active().chain([slot])) {
+            (pipeline.ids[nslot], pipeline.metas[nslot]) = (slot.id.0, slot.meta);
+        }
+        Ok(pipeline)
     }
 
     /// The same filters with what an encoder should spell out: bytedelta's meta of 0 becomes the typesize, since
     /// C-Blosc2 refuses 0 in chunks that are not part of a super-chunk. (Where the typesize does not fit, it stays 0.)
     #[must_use]
-    pub fn with_typesize(self, typesize: usize) -> Self {
+    pub fn with_typesize(mut self, typesize: usize) -> Self {
         let streams = u8::try_from(typesize).unwrap_or(0);
-        let is_open = |slot: &FilterSlot| slot.id == FilterId::BYTEDELTA && slot.meta == 0;
-        Self(self.0.map(|slot| if is_open(&slot) { FilterSlot { meta: streams, ..slot } } else { slot }))
+        for (id, meta) in self.ids.iter().zip(&mut self.metas) {
+            if *id == FilterId::BYTEDELTA.0 && *meta == 0 {
+                *meta = streams;
+            }
+        }
+        self
     }
 
     /// The filter ids for a chunk header.
     #[must_use]
-    pub fn ids(&self) -> [u8; SLOTS] {
-        self.0.map(|slot| slot.id.0)
+    pub const fn ids(&self) -> [u8; SLOTS] {
+        self.ids
     }
 
     /// The meta bytes for a chunk header.
     #[must_use]
-    pub fn metas(&self) -> [u8; SLOTS] {
-        self.0.map(|slot| slot.meta)
+    pub const fn metas(&self) -> [u8; SLOTS] {
+        self.metas
     }
 
     /// The six slots.
-    #[must_use]
-    pub const fn slots(&self) -> &[FilterSlot; SLOTS] {
-        &self.0
+    pub fn slots(&self) -> impl DoubleEndedIterator<Item = FilterSlot> + '_ {
+        self.ids.iter().zip(&self.metas).map(|(&id, &meta)| FilterSlot { id: FilterId(id), meta })
     }
 
     /// The slots that hold a filter, in encoding order.
     pub fn active(&self) -> impl DoubleEndedIterator<Item = FilterSlot> + '_ {
-        self.0.iter().copied().filter(|slot| slot.id != FilterId::NOFILTER)
+        self.slots().filter(|slot| slot.id != FilterId::NOFILTER)
     }
 
     /// Whether a slot holds this filter.
     #[must_use]
     pub fn contains(&self, id: FilterId) -> bool {
-        self.active().any(|slot| slot.id == id)
+        id != FilterId::NOFILTER && self.ids.contains(&id.0)
     }
 
     /// Whether no slot holds a filter.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.active().next().is_none()
+        self.ids == Self::EMPTY.ids
     }
 
     /// Whether a filter loses data. Ids that the registry does not know count as lossless.
@@ -127,9 +131,7 @@ impl Pipeline {
     /// False if a filter is unknown.
     #[must_use]
     pub fn backward_is_identity(&self, registry: &Registry, cx: &FilterCx<'_>) -> bool {
-        self.active().all(|slot| {
-            registry.get(slot.id).is_some_and(|filter| filter.backward_is_identity(cx, slot.meta))
-        })
+        self.undo(registry, cx).is_ok_and(|undo| undo.is_nothing())
     }
 
     /// Filters a block. The three buffers are equally long; `src` is only read, the result is in `dest`.
@@ -178,21 +180,7 @@ impl Pipeline {
         dest: &mut [u8],
     ) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        self.check_known(registry)?;
-        let mut in_dest = false;
-        for slot in self.active().rev() {
-            let filter = find(registry, slot.id)?;
-            if filter.backward_is_identity(cx, slot.meta) {
-                continue;
-            }
-            let (from, to) = if in_dest { (&mut *dest, &mut *src) } else { (&mut *src, &mut *dest) };
-            filter.backward(cx, slot.meta, from, to)?;
-            in_dest = !in_dest;
-        }
-        if !in_dest {
-            dest.copy_from_slice(src);
-        }
-        Ok(())
+        self.undo(registry, cx)?.apply(cx, src, dest)
     }
 }
 

@@ -1,0 +1,86 @@
+//! The filters of a chunk looked at once, for all its blocks.
+
+use super::{Pipeline, find};
+use crate::filter::check_lengths;
+use crate::{Error, FilterCx, FilterId, FilterSlot, Registry};
+
+/// The filters that decoding has to undo: those of a [`Pipeline`] but for the ones whose inverse only copies.
+///
+/// ```
+/// use blosc_filters::{FilterCx, Pipeline, Registry};
+///
+/// let (registry, cx) = (Registry::builtin(), FilterCx::new(3));
+/// let undo = Pipeline::SHUFFLE.undo(&registry, &cx)?;
+/// let mut dest = [0; 6];
+/// undo.apply(&cx, &mut b"aAbBcC".clone(), &mut dest)?;
+/// assert_eq!(&dest, b"abcABC");
+/// assert!(Pipeline::SHUFFLE.undo(&registry, &FilterCx::new(1))?.is_nothing());
+/// # Ok::<(), blosc_filters::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Undo<'r> {
+    registry: &'r Registry,
+    /// Without those that only copy.
+    pipeline: Pipeline,
+}
+
+impl Undo<'_> {
+    /// Whether there is nothing to undo, so that a caller can decode to the final place.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.pipeline.is_empty()
+    }
+
+    /// The filter, if it is only one.
+    #[must_use]
+    pub fn only(&self) -> Option<FilterSlot> {
+        let mut filters = self.pipeline.active();
+        filters.next().filter(|_| filters.next().is_none())
+    }
+
+    /// Undoes the filters. Both buffers are equally long; the result is in `dest`, and `src` holds anything
+    /// afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`], or [`Error::Param`] from a filter; `dest` then holds anything.
+    pub fn apply(&self, cx: &FilterCx<'_>, src: &mut [u8], dest: &mut [u8]) -> Result<(), Error> {
+        check_lengths(src, dest)?;
+        let mut in_dest = false;
+        for slot in self.pipeline.active().rev() {
+            let filter = find(self.registry, slot.id)?;
+            let (from, to) = if in_dest { (&mut *dest, &mut *src) } else { (&mut *src, &mut *dest) };
+            filter.backward(cx, slot.meta, from, to)?;
+            in_dest = !in_dest;
+        }
+        if !in_dest {
+            dest.copy_from_slice(src);
+        }
+        Ok(())
+    }
+}
+
+impl core::fmt::Debug for Undo<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Undo").field(&self.pipeline).finish()
+    }
+}
+
+impl Pipeline {
+    /// Finds what decoding has to undo. Of `cx`, the reference does not matter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownFilter`].
+    pub fn undo<'r>(&self, registry: &'r Registry, cx: &FilterCx<'_>) -> Result<Undo<'r>, Error> {
+        let mut pipeline = *self;
+        if !self.is_empty() {
+            for (nslot, slot) in self.slots().enumerate().filter(|(_, slot)| slot.id != FilterId::NOFILTER) {
+                if find(registry, slot.id)?.backward_is_identity(cx, slot.meta) {
+                    pipeline.ids[nslot] = FilterId::NOFILTER.0;
+                }
+            }
+        }
+        Ok(Undo { registry, pipeline })
+    }
+}

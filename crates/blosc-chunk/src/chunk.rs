@@ -50,8 +50,8 @@ impl<'a> Chunk<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let header = ChunkHeader::parse(bytes)?;
         let cbytes = header.cbytes();
-        let truncated = Corrupt::Truncated { cbytes, len: bytes.len() };
-        let bytes = bytes.get(..cbytes).ok_or_else(|| Error::corrupt(0xc, truncated))?;
+        let truncated = || Error::corrupt(0xc, Corrupt::Truncated { cbytes, len: bytes.len() });
+        let bytes = bytes.get(..cbytes).ok_or_else(truncated)?;
         if header.is_lazy() {
             return Err(Error::corrupt(0x1f, Corrupt::Lazy));
         }
@@ -226,7 +226,7 @@ impl<'a> Chunk<'a> {
         let range = 0..self.header().nbytes();
         let dest = self.dest_for(&range, dest)?;
         let source = InMemory::new(*self)?;
-        let wanted = Wanted { range, chosen: &chosen, postfilter: None };
+        let wanted = Wanted { range, chosen: Some(&chosen), postfilter: None };
         decode::read_by(&source, &Map::new(&source)?, &wanted, dest, scratch)
     }
 
@@ -248,9 +248,13 @@ impl<'a> Chunk<'a> {
     pub(crate) fn items(&self, items: Range<usize>) -> Result<Range<usize>> {
         let typesize = self.header().typesize();
         let Range { start, end } = items;
-        let range = Error::Range { start, end, len: self.header().nbytes() / typesize };
+        let nbytes = self.header().nbytes();
         let bytes = start.checked_mul(typesize).zip(end.checked_mul(typesize));
-        let (start, end) = bytes.filter(|&(_, end)| end <= self.header().nbytes()).ok_or(range)?;
+        let (start, end) = bytes.filter(|&(_, end)| end <= nbytes).ok_or_else(|| Error::Range {
+            start,
+            end,
+            len: nbytes / typesize,
+        })?;
         Ok(start..end)
     }
 
@@ -265,10 +269,14 @@ impl<'a> Chunk<'a> {
 
     fn dest_for<'d>(&self, range: &Range<usize>, dest: &'d mut [u8]) -> Result<&'d mut [u8]> {
         let (start, end, len) = (range.start, range.end, self.header().nbytes());
-        let needed = end.checked_sub(start).filter(|_| end <= len);
-        let needed = needed.ok_or(Error::Range { start, end, len })?;
+        let Some(needed) = end.checked_sub(start).filter(|_| end <= len) else {
+            return Err(Error::Range { start, end, len });
+        };
         let room = dest.len();
-        dest.get_mut(..needed).ok_or(Error::Dest { needed, room })
+        if needed > room {
+            return Err(Error::Dest { needed, room });
+        }
+        Ok(&mut dest[..needed])
     }
 
     fn check_nblock(&self, nblock: usize) -> Result<()> {

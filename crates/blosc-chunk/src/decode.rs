@@ -7,14 +7,15 @@ mod worker;
 
 use core::ops::Range;
 
-use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference};
+use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Undo};
 
 use crate::jobs::for_each;
-use crate::layout::Grid;
+use crate::layout::{Grid, Layout};
 use crate::source::Blocks;
 use crate::vl::VlSizes;
-use crate::{Blame, DParams, Error, Result, Unsupported};
+use crate::{Blame, ChunkHeader, DParams, Error, Result, Unsupported};
 
+use worker::DecoderKey;
 pub(crate) use worker::{Worker, nstreams};
 
 /// Buffers and decoders that are kept from chunk to chunk, and the parameters that they are made for.
@@ -92,7 +93,7 @@ pub(crate) fn read(
         }
         return Ok(());
     }
-    let wanted = Wanted { range, chosen: &|_| true, postfilter };
+    let wanted = Wanted { range, chosen: None, postfilter };
     read_by(blocks, &Map::new(blocks)?, &wanted, dest, scratch)
 }
 
@@ -102,7 +103,7 @@ fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) ->
     let nbytes = blocks.layout().header.nbytes();
     scratch.params.limits.check_nbytes(nbytes)?;
     let mut whole = vec![0; nbytes];
-    let wanted = Wanted { range: 0..nbytes, chosen: &|_| true, postfilter: None };
+    let wanted = Wanted { range: 0..nbytes, chosen: None, postfilter: None };
     let first = read_by(blocks, &Map::Grid(blocks.layout().grid), &wanted, &mut whole, scratch);
     match first {
         Err(error) if error.blame() == Blame::Data => {
@@ -117,10 +118,16 @@ fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) ->
 pub(crate) struct Wanted<'a> {
     /// Bytes of the chunk's data; the destination is as long.
     pub(crate) range: Range<usize>,
-    /// Which blocks of it. The others' places in the destination are left alone.
-    pub(crate) chosen: &'a (dyn Fn(usize) -> bool + Sync),
+    /// Which blocks of it; `None` for all. The others' places in the destination are left alone.
+    pub(crate) chosen: Option<&'a (dyn Fn(usize) -> bool + Sync)>,
     /// What to do with decoded data.
     pub(crate) postfilter: Option<&'a dyn Postfilter>,
+}
+
+impl Wanted<'_> {
+    fn is_chosen(&self, nblock: usize) -> bool {
+        self.chosen.is_none_or(|chosen| chosen(nblock))
+    }
 }
 
 /// Decodes with one idea of where the blocks are.
@@ -134,13 +141,13 @@ pub(crate) fn read_by(
     let Scratch { params, workers, reference } = scratch;
     let job = Job::new(blocks, map, params)?;
     let nblocks = map.covering(&wanted.range);
-    if job.needs_reference(nblocks.clone().filter(|&nblock| (wanted.chosen)(nblock)).max().unwrap_or(0)) {
+    if job.refers && nblocks.clone().any(|nblock| nblock > 0 && wanted.is_chosen(nblock)) {
         job.read_reference(workers, reference)?;
     }
+    let reference = &*reference;
     let jobs = params.threads.jobs(nblocks.len());
     let pieces = Pieces { map, nblocks, range: wanted.range.clone(), dest };
-    let pieces = pieces.filter(|piece| (wanted.chosen)(piece.nblock));
-    let reference = &*reference;
+    let pieces = pieces.filter(|piece| wanted.is_chosen(piece.nblock));
     for_each(jobs, workers, pieces, |worker, Piece { nblock, part, dest }| {
         job.read_part(worker, nblock, &part, dest, reference)?;
         if let Some(postfilter) = wanted.postfilter {
@@ -155,26 +162,29 @@ pub(crate) struct Job<'a, B> {
     blocks: &'a B,
     map: &'a Map,
     params: &'a DParams,
-    pipeline: Pipeline,
+    undo: Undo<'a>,
     geometry: Option<BlockGeometry<'a>>,
-    /// Whether the filters have anything to undo.
-    is_filtered: bool,
+    /// The decoder that the streams want.
+    key: DecoderKey,
+    /// Whether blocks refer to the first one.
+    refers: bool,
 }
 
 impl<'a, B: Blocks> Job<'a, B> {
     pub(crate) fn new(blocks: &'a B, map: &'a Map, params: &'a DParams) -> Result<Self> {
-        params.limits.check_blocks(blocks.layout().grid.nblocks)?;
+        let Layout { header, grid, .. } = blocks.layout();
+        params.limits.check_blocks(grid.nblocks)?;
+        let pipeline = pipeline_to_undo(header, params)?;
+        let refers = pipeline.contains(FilterId::DELTA) && matches!(map, Map::Grid(_));
         let geometry = params.blockshape.as_deref().map(BlockGeometry::new);
-        let pipeline = pipeline_to_undo(blocks, params)?;
-        let mut job = Self { blocks, map, params, pipeline, geometry, is_filtered: true };
-        let cx = job.filter_cx(Reference::FirstBlock);
-        job.is_filtered = !pipeline.backward_is_identity(&params.registries.filters, &cx);
-        Ok(job)
+        let cx = filter_cx(header, params, geometry.as_ref(), Reference::FirstBlock);
+        let undo = pipeline.undo(&params.registries.filters, &cx).map_err(unknown_filter)?;
+        Ok(Self { blocks, map, params, undo, geometry, key: DecoderKey::new(header), refers })
     }
 
     /// Whether this block refers to the first one.
     pub(crate) fn needs_reference(&self, nblock: usize) -> bool {
-        nblock > 0 && self.pipeline.contains(FilterId::DELTA) && matches!(self.map, Map::Grid(_))
+        nblock > 0 && self.refers
     }
 
     /// Decodes the first block.
@@ -208,15 +218,23 @@ impl<'a, B: Blocks> Job<'a, B> {
     }
 
     fn filter_cx<'b>(&'b self, reference: Reference<'b>) -> FilterCx<'b> {
-        let header = &self.blocks.layout().header;
-        FilterCx {
-            typesize: header.typesize(),
-            schunk_typesize: self.params.schunk_typesize.unwrap_or(header.typesize()),
-            reference,
-            bitshuffle: header.bitshuffle_rule(),
-            geometry: self.geometry.as_ref(),
-            simd: self.params.registries.simd,
-        }
+        filter_cx(&self.blocks.layout().header, self.params, self.geometry.as_ref(), reference)
+    }
+}
+
+fn filter_cx<'a>(
+    header: &ChunkHeader,
+    params: &DParams,
+    geometry: Option<&'a BlockGeometry<'a>>,
+    reference: Reference<'a>,
+) -> FilterCx<'a> {
+    FilterCx {
+        typesize: header.typesize(),
+        schunk_typesize: params.schunk_typesize.unwrap_or(header.typesize()),
+        reference,
+        bitshuffle: header.bitshuffle_rule(),
+        geometry,
+        simd: params.registries.simd,
     }
 }
 
@@ -281,19 +299,18 @@ impl<'a> Iterator for Pieces<'a, '_> {
     }
 }
 
-/// The filters of a chunk, all of them known. An instrumented chunk lists filters that were never applied.
-fn pipeline_to_undo(blocks: &impl Blocks, params: &DParams) -> Result<Pipeline> {
-    let header = &blocks.layout().header;
-    if header.is_instrumented() {
-        return if params.instrumented {
-            Ok(Pipeline::EMPTY)
-        } else {
-            Err(Error::Unsupported(Unsupported::Instrumented))
-        };
+/// The filters of a chunk. An instrumented chunk lists filters that were never applied.
+fn pipeline_to_undo(header: &ChunkHeader, params: &DParams) -> Result<Pipeline> {
+    match (header.is_instrumented(), params.instrumented) {
+        (false, _) => Ok(header.pipeline()),
+        (true, true) => Ok(Pipeline::EMPTY),
+        (true, false) => Err(Error::Unsupported(Unsupported::Instrumented)),
     }
-    let (pipeline, registry) = (header.pipeline(), &params.registries.filters);
-    match pipeline.active().find(|slot| registry.get(slot.id).is_none()) {
-        Some(slot) => Err(Error::UnknownFilter { id: slot.id }),
-        None => Ok(pipeline),
+}
+
+fn unknown_filter(error: blosc_filters::Error) -> Error {
+    match error {
+        blosc_filters::Error::UnknownFilter { id } => Error::UnknownFilter { id },
+        other => other.into(),
     }
 }

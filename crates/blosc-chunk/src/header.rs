@@ -40,7 +40,8 @@ pub struct ChunkHeader {
     pub(crate) nbytes: u32,
     pub(crate) blocksize: NonZeroU32,
     pub(crate) cbytes: u32,
-    pub(crate) extension: Option<Extension>,
+    /// Zeros if the header is short.
+    pub(crate) extension: Extension,
 }
 
 /// The second half of an extended header.
@@ -85,8 +86,8 @@ impl ChunkHeader {
         let (raw, rest) = RawHeader::ref_from_prefix(bytes).map_err(|_| too_short(bytes, Self::MIN_LEN))?;
         check_version(raw)?;
         let flags = Flags(raw.flags);
-        let extension = flags.is_extended().then(|| Extension::parse(bytes, rest)).transpose()?;
-        let typesize = NonZeroU8::new(raw.typesize).ok_or(Error::corrupt(3, Corrupt::Typesize))?;
+        let extension = if flags.is_extended() { Extension::parse(bytes, rest)? } else { Extension::NONE };
+        let typesize = NonZeroU8::new(raw.typesize).ok_or_else(|| Error::corrupt(3, Corrupt::Typesize))?;
         let nbytes = raw.nbytes.get();
         let header = Self {
             version: raw.version,
@@ -106,8 +107,8 @@ impl ChunkHeader {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.to_raw().as_bytes().to_vec();
-        if let Some(extension) = &self.extension {
-            bytes.extend_from_slice(extension.to_raw().as_bytes());
+        if self.is_extended() {
+            bytes.extend_from_slice(self.extension.to_raw().as_bytes());
         }
         bytes
     }
@@ -132,14 +133,14 @@ impl ChunkHeader {
 
     /// The `blosc2_flags` byte; 0 in a short header.
     #[must_use]
-    pub fn blosc2_flags(&self) -> Blosc2Flags {
-        self.extension.map(|e| e.blosc2_flags).unwrap_or_default()
+    pub const fn blosc2_flags(&self) -> Blosc2Flags {
+        self.extension.blosc2_flags
     }
 
     /// The `blosc2_flags2` byte; 0 in a short header.
     #[must_use]
-    pub fn blosc2_flags2(&self) -> Blosc2Flags2 {
-        self.extension.map(|e| e.flags2).unwrap_or_default()
+    pub const fn blosc2_flags2(&self) -> Blosc2Flags2 {
+        self.extension.flags2
     }
 
     /// Bytes of an item; 1 if the items are wider than 255 bytes.
@@ -182,36 +183,31 @@ impl ChunkHeader {
     /// The filters to undo, in a short header made from the flag bits.
     #[must_use]
     pub fn pipeline(&self) -> Pipeline {
-        match &self.extension {
-            Some(extension) if self.version == 3 => without_slot_5(&extension.pipeline),
-            Some(extension) => extension.pipeline,
-            None => self.short_pipeline(),
+        match self.is_extended() {
+            true if self.version == 3 => without_slot_5(&self.extension.pipeline),
+            true => self.extension.pipeline,
+            false => self.short_pipeline(),
         }
     }
 
     /// The format of the streams.
     #[must_use]
     pub fn format(&self) -> FormatId {
-        match &self.extension {
-            Some(extension) if self.is_mislabelled() => extension.udcodec.format(),
-            _ => self.flags.format(),
-        }
+        if self.is_mislabelled() { self.extension.udcodec.format() } else { self.flags.format() }
     }
 
     /// The codec that wrote the streams, as far as the header tells: a short one does not tell LZ4 from LZ4HC.
     #[must_use]
     pub fn codec_id(&self) -> CodecId {
-        let stored = self.extension.map(|e| e.udcodec);
-        match stored {
-            Some(id) if self.format() == FormatId::USER || id.format() == self.format() => id,
-            _ => codec_of(self.format()),
-        }
+        let (stored, format) = (self.extension.udcodec, self.format());
+        let tells = self.is_extended() && (format == FormatId::USER || stored.format() == format);
+        if tells { stored } else { codec_of(format) }
     }
 
     /// The parameter of the codec.
     #[must_use]
-    pub fn codec_meta(&self) -> u8 {
-        self.extension.map_or(0, |e| e.compcode_meta)
+    pub const fn codec_meta(&self) -> u8 {
+        self.extension.compcode_meta
     }
 
     /// How the data are kept.
@@ -275,19 +271,29 @@ impl ChunkHeader {
         if self.is_vl() { self.blocksize() } else { self.nbytes().div_ceil(self.blocksize()) }
     }
 
-    /// Bytes of the repeated value of a special chunk.
     /// Whether the flags are those of a copy, and the rest is none. C-Blosc2 to 3.3.5 sets them for data that are too few
     /// to be worth it, but compresses them all the same if a dictionary was asked for; always split, as the flags say.
     /// Where the sizes happen to be those of a copy, nothing tells.
     pub(crate) fn is_mislabelled(&self) -> bool {
         let up_front = self.flags.0 == Flags::EXTENDED | Flags::MEMCPYED;
-        let is_small = (1..MIN_BUFFER_2).contains(&self.nbytes());
-        let has_dict = |codec| matches!(codec, CodecId::LZ4 | CodecId::LZ4HC | CodecId::ZSTD);
-        let codec = self.extension.map(|e| e.udcodec).filter(|codec| has_dict(*codec));
-        let is_copy = self.cbytes() == self.nbytes().saturating_add(self.header_len());
-        up_front && is_small && codec.is_some() && !is_copy && self.version > 3
+        up_front && self.version > 3 && self.is_small() && self.may_have_dict() && !self.is_copy()
     }
 
+    fn is_small(&self) -> bool {
+        (1..MIN_BUFFER_2).contains(&self.nbytes())
+    }
+
+    /// Whether the codec is one that dictionaries are made for.
+    fn may_have_dict(&self) -> bool {
+        matches!(self.extension.udcodec, CodecId::LZ4 | CodecId::LZ4HC | CodecId::ZSTD)
+    }
+
+    /// Whether the chunk is as long as header and data.
+    fn is_copy(&self) -> bool {
+        self.cbytes() == self.nbytes().saturating_add(self.header_len())
+    }
+
+    /// Bytes of the repeated value of a special chunk.
     pub(crate) fn value_len(&self) -> usize {
         self.cbytes().saturating_sub(Self::MAX_LEN)
     }
@@ -328,8 +334,10 @@ impl ChunkHeader {
 
     fn check_memcpyed(&self) -> Result<()> {
         let (cbytes, expected) = (self.cbytes(), self.nbytes().saturating_add(self.header_len()));
-        let what = Corrupt::MemcpyedSize { cbytes, expected };
-        if cbytes == expected { Ok(()) } else { Err(Error::corrupt(0xc, what)) }
+        if cbytes == expected {
+            return Ok(());
+        }
+        Err(Error::corrupt(0xc, Corrupt::MemcpyedSize { cbytes, expected }))
     }
 
     fn check_special(&self, kind: SpecialKind) -> Result<()> {
@@ -370,6 +378,15 @@ impl ChunkHeader {
 }
 
 impl Extension {
+    /// That of a short header.
+    pub(crate) const NONE: Self = Self {
+        pipeline: Pipeline::EMPTY,
+        udcodec: CodecId(0),
+        compcode_meta: 0,
+        flags2: Blosc2Flags2(0),
+        blosc2_flags: Blosc2Flags(0),
+    };
+
     fn parse(bytes: &[u8], rest: &[u8]) -> Result<Self> {
         let (raw, _) =
             RawExtension::ref_from_prefix(rest).map_err(|_| too_short(bytes, ChunkHeader::MAX_LEN))?;

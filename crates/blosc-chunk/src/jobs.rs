@@ -4,6 +4,7 @@ use crate::Result;
 
 /// Calls `f` for each item, with one worker per job. Items are taken in order; if some fail, the error is that of the
 /// first of them, as if there were one job.
+#[inline]
 pub(crate) fn for_each<W: Default + Send, T: Send>(
     jobs: usize,
     workers: &mut Vec<W>,

@@ -2,6 +2,7 @@
 
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 
+use core::num::NonZeroU32;
 use core::ops::Range;
 
 use crate::blocksize::splits_in_blosc1;
@@ -51,7 +52,7 @@ pub(crate) struct Layout {
     /// Where the block area begins (bytes from the start of the chunk).
     pub(crate) data_start: usize,
     /// The stored block size, if the one used may be that or a rounded one.
-    literal_blocksize: Option<usize>,
+    literal_blocksize: Option<NonZeroU32>,
 }
 
 /// How the full blocks of a chunk are cut into streams. Leftover blocks are one stream always.
@@ -80,7 +81,7 @@ impl Layout {
 
     /// The grid to try if reading makes no sense with this one; see [`salvage`]. The block starts are the same.
     pub(crate) fn literal(&self) -> Option<Grid> {
-        self.literal_blocksize.map(|blocksize| Grid::new(self.grid.nbytes, blocksize))
+        self.literal_blocksize.map(|blocksize| Grid::new(self.grid.nbytes, blocksize.get() as usize))
     }
 
     /// Whether the block size is not the stored one, although that is not beyond the data.
@@ -203,7 +204,7 @@ fn salvage(header: &ChunkHeader, head: &[u8]) -> Option<Layout> {
         .filter_map(|nblock| read_i32(head, header.header_len().saturating_add(nblock.saturating_mul(4))));
     let first = usize::try_from(starts.min()?).ok()?;
     let ambiguous = layout.split == Split::No && literal.nblocks == grid.nblocks;
-    let literal_blocksize = ambiguous.then_some(literal.blocksize);
+    let literal_blocksize = ambiguous.then_some(header.blocksize);
     (first == layout.data_start).then_some(Layout { literal_blocksize, ..layout })
 }
 

@@ -79,7 +79,7 @@ fn vl(chunk: &Chunk<'_>, target: Target) -> Result<ChunkHeader> {
     }
     check_params(chunk, target)?;
     let header = chunk.header();
-    let extension = header.extension.map(|e| Extension { pipeline: header.pipeline(), ..e });
+    let extension = Extension { pipeline: header.pipeline(), ..header.extension };
     Ok(ChunkHeader { version: 6, extension, ..*header })
 }
 
@@ -171,7 +171,7 @@ fn flags(header: &ChunkHeader, target: Target, split: bool) -> Flags {
 /// The fields that every kind has, for the target.
 fn plain(header: &ChunkHeader, target: Target) -> ChunkHeader {
     if target.is_blosc1() {
-        return ChunkHeader { version: 2, versionlz: 1, extension: None, ..*header };
+        return ChunkHeader { version: 2, versionlz: 1, extension: Extension::NONE, ..*header };
     }
     let fresh = Extension {
         pipeline: header.pipeline(),
@@ -184,8 +184,8 @@ fn plain(header: &ChunkHeader, target: Target) -> ChunkHeader {
         let dict = if header.has_dict() { e.blosc2_flags } else { e.blosc2_flags.without(Blosc2Flags::DICT) };
         Extension { pipeline: header.pipeline(), blosc2_flags: dict.without(Blosc2Flags::SPECIAL), ..e }
     };
-    let extension = header.extension.map_or(fresh, kept);
-    ChunkHeader { version: 5, extension: Some(extension), ..*header }
+    let extension = if header.is_extended() { kept(header.extension) } else { fresh };
+    ChunkHeader { version: 5, extension, ..*header }
 }
 
 /// The header, the block starts moved by what it got longer or shorter, and everything else.

@@ -63,16 +63,15 @@ impl Worker {
         reference: Reference<'_>,
         dest: &mut [u8],
     ) -> Result<()> {
-        if !job.is_filtered {
+        if job.undo.is_nothing() {
             return self.read_streams(job, bytes, at, dest);
         }
         job.params.limits.check_nbytes(dest.len())?;
         let mut filtered = core::mem::take(&mut self.filtered);
         let src = room(&mut filtered, dest.len());
-        let result = self.read_streams(job, bytes, at, src).and_then(|()| {
-            let (registry, cx) = (&job.params.registries.filters, job.filter_cx(reference));
-            Ok(job.pipeline.backward(registry, &cx, src, dest)?)
-        });
+        let result = self
+            .read_streams(job, bytes, at, src)
+            .and_then(|()| Ok(job.undo.apply(&job.filter_cx(reference), src, dest)?));
         self.filtered = filtered;
         result
     }
@@ -89,7 +88,8 @@ impl Worker {
             return self.read_payload(job, vl::payload(bytes, dest.len()), at, dest);
         }
         let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
-        let len = dest.len() / nstreams(layout, &streams, bytes.len(), dest.len());
+        let nstreams = nstreams(layout, &streams, bytes.len(), dest.len());
+        let len = if nstreams == 1 { dest.len() } else { dest.len() / nstreams };
         for part in dest.chunks_exact_mut(len) {
             let at = streams.at;
             let payload = streams.next(len)?;
@@ -109,7 +109,7 @@ impl Worker {
             Payload::Stored(plain) => dest.copy_from_slice(plain),
             Payload::Run(value) => dest.fill(value),
             Payload::Coded(coded) => {
-                let decoder = self.decoder(&job.blocks.layout().header, job.blocks.dict(), job.params)?;
+                let decoder = self.decoder(job)?;
                 decoder.decode(coded, dest).map_err(|source| Error::Codec { at: at as u64, source })?;
             }
         }
@@ -117,65 +117,78 @@ impl Worker {
     }
 
     /// The decoder of the last chunk, if this one wants the same.
-    fn decoder(
-        &mut self,
-        header: &ChunkHeader,
-        dict: Option<&[u8]>,
-        params: &DParams,
-    ) -> Result<&mut dyn BlockDecoder> {
-        let cached = match self.decoder.take().filter(|cached| cached.suits(header, dict)) {
+    fn decoder<B: Blocks>(&mut self, job: &Job<'_, B>) -> Result<&mut dyn BlockDecoder> {
+        let dict = job.blocks.dict();
+        self.decoder.take_if(|cached| !cached.suits(job.key, dict));
+        let cached = match &mut self.decoder {
             Some(cached) => cached,
-            None => Cached::new(header, dict, params)?,
+            none => none.insert(Cached::new(job.key, dict, job.params)?),
         };
-        Ok(&mut *self.decoder.insert(cached).decoder)
+        Ok(&mut *cached.decoder)
+    }
+}
+
+/// What a decoder depends on, but for the dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DecoderKey {
+    format: FormatId,
+    codec: CodecId,
+    meta: u8,
+    typesize: u8,
+    is_blosc1: bool,
+    is_extended: bool,
+}
+
+impl DecoderKey {
+    pub(super) fn new(header: &ChunkHeader) -> Self {
+        Self {
+            format: header.format(),
+            codec: header.codec_id(),
+            meta: header.codec_meta(),
+            typesize: header.typesize.get(),
+            is_blosc1: header.version() == 2,
+            is_extended: header.is_extended(),
+        }
     }
 }
 
 /// A decoder and what it was made for.
 struct Cached {
-    format: FormatId,
-    codec: CodecId,
-    meta: u8,
-    typesize: usize,
+    key: DecoderKey,
     dict: Option<Arc<[u8]>>,
     decoder: Box<dyn BlockDecoder>,
 }
 
 impl Cached {
-    fn new(header: &ChunkHeader, dict: Option<&[u8]>, params: &DParams) -> Result<Self> {
-        let (format, codec) = (header.format(), header.codec_id());
-        let (meta, typesize) = (header.codec_meta(), header.typesize());
+    fn new(key: DecoderKey, dict: Option<&[u8]>, params: &DParams) -> Result<Self> {
+        let DecoderKey { format, codec, meta, typesize, .. } = key;
         let unknown = |source| Error::UnknownCodec { format, id: codec, source };
         let registry = &params.registries.codecs;
         let found = match format {
             // No C-Blosc2 has Snappy: what stands there is something else.
-            FormatId::SNAPPY if header.version() > 2 => {
+            FormatId::SNAPPY if !key.is_blosc1 => {
                 return Err(unknown(blosc_codecs::Error::UnknownFormat { format }));
             }
-            FormatId::USER if header.is_extended() => registry.require(codec),
+            FormatId::USER if key.is_extended => registry.require(codec),
             _ => registry.require_format(format),
         };
         let found = found.map_err(unknown)?;
         // Codecs without dictionaries ignore one, as C-Blosc2 does.
         let dict = dict.filter(|_| found.has_dict());
-        let options = DecodeOptions { meta, typesize, dict, blockshape: params.blockshape.as_deref() };
+        let options =
+            DecodeOptions { meta, typesize: typesize.into(), dict, blockshape: params.blockshape.as_deref() };
         let decoder = found.new_decoder(&options).map_err(|source| Error::Codec { at: 0, source })?;
-        Ok(Self { format, codec, meta, typesize, dict: dict.map(Arc::from), decoder })
+        Ok(Self { key, dict: dict.map(Arc::from), decoder })
     }
 
-    fn suits(&self, header: &ChunkHeader, dict: Option<&[u8]>) -> bool {
-        self.format == header.format()
-            && self.codec == header.codec_id()
-            && self.meta == header.codec_meta()
-            && self.typesize == header.typesize()
-            && self.dict.as_deref() == dict
-            && (header.version() == 2 || self.format != FormatId::SNAPPY)
+    fn suits(&self, key: DecoderKey, dict: Option<&[u8]>) -> bool {
+        self.key == key && self.dict.as_deref() == dict
     }
 }
 
 impl fmt::Debug for Cached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Cached").field(&self.codec).finish()
+        f.debug_tuple("Cached").field(&self.key).finish()
     }
 }
 

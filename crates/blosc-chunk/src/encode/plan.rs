@@ -65,7 +65,7 @@ impl Plan {
         let mut header = header(params, nbytes, nblocks, false);
         header.version = 6;
         let flags2 = Blosc2Flags2(Blosc2Flags2::VL);
-        header.extension = header.extension.map(|e| Extension { flags2, ..e });
+        header.extension.flags2 = flags2;
         let blocksize = nbytes as usize;
         Self { header, grid: Grid { nbytes: blocksize, blocksize, nblocks }, nstreams: 1, dict: None }
     }
@@ -73,8 +73,8 @@ impl Plan {
     /// The same with a dictionary for all streams.
     pub(super) fn with_dict(mut self, dict: Option<Arc<[u8]>>) -> Self {
         if dict.is_some() {
-            let set = |e: Extension| Extension { blosc2_flags: e.blosc2_flags.with(Blosc2Flags::DICT), ..e };
-            self.header.extension = self.header.extension.map(set);
+            let extension = &mut self.header.extension;
+            extension.blosc2_flags = extension.blosc2_flags.with(Blosc2Flags::DICT);
         }
         self.dict = dict;
         self
@@ -126,11 +126,10 @@ impl Plan {
     /// The header of a chunk whose streams are all runs of zeros.
     pub(super) fn zeros(&self) -> ChunkHeader {
         let special = SpecialKind::Zeros.code() << 4;
-        let extension = self.header.extension.map(|e| Extension {
-            blosc2_flags: e.blosc2_flags.without(Blosc2Flags::DICT).with(special),
-            ..e
-        });
-        ChunkHeader { extension, ..self.finish(ChunkHeader::MAX_LEN) }
+        let mut header = self.finish(ChunkHeader::MAX_LEN);
+        let flags = &mut header.extension.blosc2_flags;
+        *flags = flags.without(Blosc2Flags::DICT).with(special);
+        header
     }
 
     /// The header of a chunk that did not get smaller.
@@ -172,11 +171,11 @@ fn up_front(header: ChunkHeader) -> ChunkHeader {
     }
 }
 
-fn memcpyed(header: ChunkHeader, flags: Flags) -> ChunkHeader {
-    let extension =
-        header.extension.map(|e| Extension { blosc2_flags: e.blosc2_flags.without(Blosc2Flags::DICT), ..e });
+fn memcpyed(mut header: ChunkHeader, flags: Flags) -> ChunkHeader {
+    let blosc2_flags = &mut header.extension.blosc2_flags;
+    *blosc2_flags = blosc2_flags.without(Blosc2Flags::DICT);
     let cbytes = field(header.header_len() + header.nbytes());
-    ChunkHeader { flags, extension, cbytes, ..header }
+    ChunkHeader { flags, cbytes, ..header }
 }
 
 fn header(params: &CParams, nbytes: u32, blocksize: usize, split: bool) -> ChunkHeader {
@@ -189,7 +188,7 @@ fn header(params: &CParams, nbytes: u32, blocksize: usize, split: bool) -> Chunk
         nbytes,
         blocksize: NonZeroU32::new(field(blocksize)).unwrap_or(NonZeroU32::MIN),
         cbytes: 0,
-        extension: (!blosc1).then(|| extension(params)),
+        extension: if blosc1 { Extension::NONE } else { extension(params) },
     }
 }
 

@@ -2,9 +2,6 @@
 
 use core::num::NonZeroU32;
 
-use blosc_codecs::CodecId;
-use blosc_filters::Pipeline;
-
 use super::plan::{Plan, field};
 use super::{Encoder, max_compressed_len};
 use crate::header::Extension;
@@ -71,17 +68,11 @@ fn stored(params: &CParams) -> usize {
 fn header(plan: &Plan, special: &Special<'_>, params: &CParams) -> ChunkHeader {
     let blocksize = plan.grid.blocksize.max(params.typesize);
     let width = if let Special::Value(value) = special { value.len() } else { 0 };
-    let extension = Extension {
-        pipeline: Pipeline::EMPTY,
-        udcodec: CodecId(0),
-        compcode_meta: 0,
-        flags2: crate::Blosc2Flags2(0),
-        blosc2_flags: Blosc2Flags(special.kind().code() << 4),
-    };
+    let extension = Extension { blosc2_flags: Blosc2Flags(special.kind().code() << 4), ..Extension::NONE };
     ChunkHeader {
         flags: Flags(Flags::EXTENDED),
         blocksize: NonZeroU32::new(field(blocksize)).unwrap_or(NonZeroU32::MIN),
-        extension: Some(extension),
+        extension,
         ..plan.finish(ChunkHeader::MAX_LEN + width)
     }
 }

@@ -42,6 +42,10 @@ impl ReadAt for MemStore {
         Ok(n)
     }
 
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(self.as_bytes())
+    }
+
     fn stamp(&self) -> Option<Stamp> {
         Some(Stamp::new(self.bytes.len() as u64, None))
     }

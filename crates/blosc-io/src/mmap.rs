@@ -77,6 +77,10 @@ impl ReadAt for MmapStore {
     }
 
     /// That of the file when it was mapped.
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(self.as_bytes())
+    }
+
     fn stamp(&self) -> Option<Stamp> {
         self.stamp
     }

@@ -53,6 +53,11 @@ pub trait ReadAt: Send + core::marker::Sync {
         ranges.iter().map(|r| read_range(self, r)).collect()
     }
 
+    /// The whole content where it lies in memory, to be read without a copy; `None` for all other storage.
+    fn in_memory(&self) -> Option<&[u8]> {
+        None
+    }
+
     /// Something that changes when the content changes, for caches to compare; `None` when the storage has no
     /// such thing.
     fn stamp(&self) -> Option<Stamp> {
@@ -135,6 +140,10 @@ macro_rules! forward_read_at {
 
             fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
                 (**self).read_ranges(ranges)
+            }
+
+            fn in_memory(&self) -> Option<&[u8]> {
+                (**self).in_memory()
             }
 
             fn stamp(&self) -> Option<Stamp> {
@@ -234,6 +243,7 @@ mod tests {
         let shared: Arc<dyn ReadAt> = Arc::new(store);
         assert_eq!(total(Arc::clone(&shared)), 5);
         assert_eq!(shared.read_ranges(&[0..1, 3..5]).unwrap(), [vec![7], vec![7, 7]]);
+        assert_eq!(shared.in_memory(), Some(&[7; 5][..]));
         assert_eq!(shared.stamp(), Some(Stamp::new(5, None)));
     }
 }

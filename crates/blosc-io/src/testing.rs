@@ -29,6 +29,9 @@ pub fn check_read_at(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
     let len = content.len() as u64;
     same("len", store.len()?, len)?;
     same("is_empty", store.is_empty()?, content.is_empty())?;
+    if let Some(bytes) = store.in_memory() {
+        same("in_memory", bytes, content)?;
+    }
     check_positions(store, content)?;
     check_ends(store, len)?;
     check_ranges(store, content)?;

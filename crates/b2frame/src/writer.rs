@@ -132,7 +132,7 @@ impl<S: WriteAt> FrameWriter<S> {
     /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in the index.
     ///
     /// # Errors
-    /// As [`append`](Self::append); [`Error::Chunk`] if `chunk` is none.
+    /// As [`append`](Self::append); [`Error::Chunk`] if `chunk` is none; [`Param::Blosc1Chunk`].
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         let nchunk = self.nchunks();
         let wrong = |source| Error::Chunk { nchunk, at: 0, source };
@@ -141,6 +141,8 @@ impl<S: WriteAt> FrameWriter<S> {
         match header.special() {
             Some(kind) if kind != SpecialKind::Value => self.append_special(kind, header.nbytes()),
             _ if header.is_vl() => Err(Param::VlBlocks.into()),
+            // C-Blosc2 decodes them in frames, but reads no part of them.
+            _ if !header.is_extended() => Err(Param::Blosc1Chunk.into()),
             _ => {
                 self.check_place(header.nbytes())?;
                 self.store(parsed.bytes(), header.nbytes())

@@ -7,7 +7,7 @@ use b2frame::{
     Blame, CompressOptions, Corrupt, Error, FrameHeader, FrameParams, FrameWriter, Kind, Limited, NdCorrupt,
     NdMeta, OpenOptions, Param, ReadOptions, SChunk, VerifyOptions, compress_stream, read_frame, to_cframe,
 };
-use blosc_chunk::{CParams, CodecId, Special, SpecialKind, Threads, special_chunk};
+use blosc_chunk::{CParams, CodecId, Special, SpecialKind, Target, Threads, special_chunk};
 use blosc_io::{MemStore, ReadAt, Sync, WriteAt};
 
 fn sample(name: &str) -> Vec<u8> {
@@ -294,6 +294,15 @@ fn wrong_numbers_when_reading() {
 fn writer(typesize: usize, chunksize: usize) -> Result<FrameWriter<MemStore>, Error> {
     let params = FrameParams::new(CParams::default().typesize(typesize)).chunksize(chunksize);
     FrameWriter::new(MemStore::default(), &params)
+}
+
+#[test]
+fn chunks_of_blosc1_are_not_written() {
+    let params = CParams::default().target(Target::Blosc1_11);
+    let chunk = blosc_chunk::compress(&[1; 28], &params).unwrap();
+    let mut writer = writer(1, 28).unwrap();
+    assert_eq!(param(writer.append_chunk(&chunk)), Param::Blosc1Chunk);
+    assert_eq!(writer.nchunks(), 0);
 }
 
 #[test]

@@ -38,7 +38,7 @@ use crate::legacy::FrameLayout;
 use crate::lock::{FrameLock, Locking};
 use crate::offsets::{Index, Section};
 use crate::params::{EditOptions, FrameParams, OpenOptions};
-use crate::schunk::SChunk;
+use crate::schunk::{Pool, SChunk};
 use crate::source::Source;
 use crate::sparse::{Folder, INDEX_FILE};
 use crate::writer::Start;
@@ -364,9 +364,9 @@ impl SChunk {
         let mut index = Index::empty();
         index.set_table(vec![]);
         let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
-        let (starts, path) = (OnceLock::new(), None);
+        let (starts, pool, folder, path) = (OnceLock::new(), Pool::default(), None, None);
         let layout = FrameLayout::Current;
-        Self { source, folder: None, layout, header, trailer_len, meta, vlmeta, index, options, starts, path }
+        Self { source, folder, layout, header, trailer_len, meta, vlmeta, index, options, starts, pool, path }
     }
 
     /// The same, in a store of its own.

@@ -10,6 +10,7 @@ mod gather;
 mod locate;
 mod ordered;
 mod partial;
+mod pool;
 mod read;
 mod reader;
 mod refresh;
@@ -47,6 +48,8 @@ pub use usage::Usage;
 pub use verify::{BadChunk, Note, Progress, VerifyReport};
 
 pub(crate) use locate::Location;
+pub(crate) use pool::Pool;
+pub(crate) use read::{Buffers, fill};
 
 /// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.
 ///
@@ -78,6 +81,8 @@ pub struct SChunk {
     pub(crate) options: OpenOptions,
     /// Of a frame with variable chunk sizes: where each chunk begins in the data.
     pub(crate) starts: OnceLock<Result<Vec<u64>, Corrupt>>,
+    /// Buffers of readers.
+    pub(crate) pool: Pool,
     /// The name it was opened by.
     pub(crate) path: Option<PathBuf>,
 }
@@ -404,9 +409,21 @@ fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> R
         let end = header.frame_len().saturating_sub(trailer_len.into());
         Index::open(&source, &header, end, options.max_index, &options.dparams)?
     };
-    let (starts, path) = (OnceLock::new(), None);
-    let mut schunk =
-        SChunk { source, folder, layout, header, trailer_len, meta, vlmeta, index, options, starts, path };
+    let (starts, pool, path) = (OnceLock::new(), Pool::default(), None);
+    let mut schunk = SChunk {
+        source,
+        folder,
+        layout,
+        header,
+        trailer_len,
+        meta,
+        vlmeta,
+        index,
+        options,
+        starts,
+        pool,
+        path,
+    };
     if layout == FrameLayout::Beta1 {
         schunk.take_filters_of_first_chunk();
     }

@@ -127,7 +127,7 @@ impl<'a> NdView<'a> {
                 let bytes = buffers.borrow_mut().pop().unwrap_or_default();
                 Ok(Some(Job { job: (run, location, bytes), weight }))
             },
-            || Scratch::of_one_thread(self.schunk.dparams()),
+            || self.schunk.pooled(),
             |scratch, (run, location, bytes)| self.decode(run, &location, bytes, scratch),
             |(run, bytes, result): (Run, Vec<u8>, Result<()>)| {
                 result?;

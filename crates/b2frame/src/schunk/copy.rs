@@ -153,7 +153,7 @@ impl<'a> Transcode<'a> {
                 check_limit(Limited::Memory, weight, budget.bytes)?;
                 Ok(Some(Job { job: piece, weight }))
             },
-            || (Scratch::of_one_thread(self.schunk.dparams()), None),
+            || (self.schunk.pooled(), None),
             |(scratch, encoder), piece| self.transcode(piece, &cparams, scratch, encoder),
             |chunk: Result<ChunkBytes>| writer.append_chunk_bytes(&chunk?),
         )

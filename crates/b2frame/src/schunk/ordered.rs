@@ -65,7 +65,7 @@ impl SChunk {
                 job.job.dest = buffers.borrow_mut().pop().unwrap_or_default();
                 Ok(Some(job))
             },
-            || Scratch::of_one_thread(&self.options.dparams),
+            || self.pooled(),
             |scratch, part| self.decode(part, scratch),
             |(part, result): (Part, Result<()>)| {
                 result?;

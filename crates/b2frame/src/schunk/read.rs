@@ -16,23 +16,32 @@ use crate::header::ChunkSize;
 pub struct Scratch {
     /// A chunk as stored.
     bytes: Vec<u8>,
+    /// Decoded data that are copied on.
+    data: Vec<u8>,
     chunk: blosc_chunk::Scratch,
+}
+
+/// The buffers of a [`Scratch`], to be borrowed apart.
+pub(crate) struct Buffers<'a> {
+    pub bytes: &'a mut Vec<u8>,
+    pub data: &'a mut Vec<u8>,
+    pub chunk: &'a mut blosc_chunk::Scratch,
 }
 
 impl Scratch {
     /// Buffers for a thread that is one of many: chunks are spread over threads, so blocks are not.
     pub(crate) fn of_one_thread(dparams: &DParams) -> Self {
-        Self { bytes: vec![], chunk: blosc_chunk::Scratch::new(&dparams.clone().threads(Threads::One)) }
+        let chunk = blosc_chunk::Scratch::new(&dparams.clone().threads(Threads::One));
+        Self { chunk, ..Self::default() }
     }
 
-    /// The buffers of the chunk layer.
-    pub(crate) fn chunk_mut(&mut self) -> &mut blosc_chunk::Scratch {
-        &mut self.chunk
+    pub(crate) fn parts(&mut self) -> Buffers<'_> {
+        Buffers { bytes: &mut self.bytes, data: &mut self.data, chunk: &mut self.chunk }
     }
 
-    /// The buffer for a chunk as stored, and those of the chunk layer.
-    pub(crate) fn both(&mut self) -> (&mut Vec<u8>, &mut blosc_chunk::Scratch) {
-        (&mut self.bytes, &mut self.chunk)
+    /// Bytes that are held, apart from the chunk layer's.
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity().saturating_add(self.data.capacity())
     }
 
     /// The block size that the regular chunk which was decoded last has in truth (bytes).
@@ -45,7 +54,8 @@ impl SChunk {
     /// Buffers for decoding chunks of this frame.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
-        Scratch { bytes: vec![], chunk: blosc_chunk::Scratch::new(&self.options.dparams) }
+        let chunk = blosc_chunk::Scratch::new(&self.options.dparams);
+        Scratch { chunk, ..Scratch::default() }
     }
 
     /// Decodes a chunk to the start of `dest`, which must have room for [`chunk_nbytes`](Self::chunk_nbytes), and
@@ -200,7 +210,12 @@ impl SChunk {
 }
 
 /// Fills `dest` with a run, of which it starts at byte `start`.
-fn fill(kind: SpecialKind, typesize: usize, start: usize, dest: &mut [u8]) -> blosc_chunk::Result<()> {
+pub(crate) fn fill(
+    kind: SpecialKind,
+    typesize: usize,
+    start: usize,
+    dest: &mut [u8],
+) -> blosc_chunk::Result<()> {
     if kind != SpecialKind::Nans {
         dest.fill(0);
         return Ok(());

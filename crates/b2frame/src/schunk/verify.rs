@@ -148,7 +148,7 @@ impl SChunk {
         let result = in_order(
             parts.budget,
             || Ok::<_, Error>(next(&mut parts, &buffers)),
-            || Scratch::of_one_thread(&self.options.dparams),
+            || self.pooled(),
             |scratch, job| match job {
                 Found::Part(part) => self.check(part, scratch),
                 Found::Bad(nchunk, error) => {

@@ -8,7 +8,7 @@
 //! element.rs   Rust types as items               typed.rs    parts as values
 //! params.rs    what a new array is like          writer.rs   making arrays, writing parts
 //! shapes.rs    chunk and block shapes            resize.rs   other shapes for an array
-//! join.rs      items of other arrays
+//! join.rs      items of other arrays             rows.rs     copying between blocks and items
 //! ```
 
 mod array;
@@ -22,6 +22,7 @@ mod param;
 mod params;
 mod read;
 mod resize;
+mod rows;
 mod select;
 mod shapes;
 mod typed;

@@ -79,6 +79,24 @@ impl Source {
         self.store.read_ranges(&ranges).map_err(|source| Error::Io { at, len, source })
     }
 
+    /// `len` bytes from position `at` of the frame, where they lie in memory or else in a buffer that is used again and
+    /// again. The caller has compared `len` with what is there.
+    pub(crate) fn view<'a>(&'a self, at: u64, len: usize, bytes: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        match self.in_memory(at, len) {
+            Some(there) => Ok(there),
+            None => {
+                self.read_reusing(at, len, bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// `len` bytes from position `at` of the frame, if they lie in memory.
+    pub(crate) fn in_memory(&self, at: u64, len: usize) -> Option<&[u8]> {
+        let rest = self.store.in_memory()?.get(usize::try_from(self.position(at)).ok()?..)?;
+        rest.get(..len)
+    }
+
     /// As [`read_vec`](Self::read_vec), into a buffer that is used again and again.
     pub(crate) fn read_reusing(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.resize(len, 0);

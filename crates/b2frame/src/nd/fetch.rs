@@ -8,10 +8,10 @@
 
 use core::ops::Range;
 
-use blosc_chunk::{Chunk, ChunkHeader, ChunkIndex, IndexStep, Plan};
+use blosc_chunk::{Chunk, ChunkHeader, ChunkIndex, FilterId, IndexStep, Kind, Plan, SpecialKind};
 
 use crate::error::{Error, Result};
-use crate::schunk::{Location, SChunk, Scratch};
+use crate::schunk::{Location, SChunk, fill};
 use crate::source::Source;
 
 /// A chunk this short (bytes) is read as a whole.
@@ -19,33 +19,103 @@ const SHORT: usize = 4 << 10;
 /// Bytes between two wanted blocks that are read with them: cheaper than a further request.
 const GAP: usize = 4 << 10;
 
-/// Decodes `ranges` of a chunk's data, one behind the other, to `dest`. They ascend, and `dest` has as many bytes.
-pub(super) fn decode_ranges(
+/// A chunk of which data are wanted, with what they need in memory.
+#[derive(Debug)]
+pub(super) struct Fetched<'a> {
+    what: What<'a>,
+    nchunk: u64,
+    /// Position in the file, for errors.
+    at: u64,
+}
+
+#[derive(Debug)]
+enum What<'a> {
+    /// A run that is not stored.
+    Run(SpecialKind, usize),
+    Whole(Chunk<'a>),
+    /// Parts of the chunk, and which those are, by where they start.
+    Parts(ChunkIndex, Vec<(Range<usize>, Vec<u8>)>),
+}
+
+/// Fetches what `ranges` of a chunk's data need. They ascend.
+pub(super) fn fetch<'a>(
     schunk: &SChunk,
     nchunk: u64,
-    location: &Location,
+    location: &'a Location,
     ranges: &[Range<usize>],
-    dest: &mut [u8],
-    scratch: &mut Scratch,
-) -> Result<()> {
-    let Location::Stored { source: file, at, header } = location else {
-        return each(ranges, dest, |range, dest| schunk.decode_part(nchunk, location, range, dest, scratch));
+    bytes: &'a mut Vec<u8>,
+) -> Result<Fetched<'a>> {
+    let (file, at, header) = match location {
+        Location::Stored { source, at, header } => (source, *at, header),
+        Location::Special { kind, .. } => {
+            let at = schunk.source.position(schunk.index.position());
+            return Ok(Fetched { what: What::Run(*kind, schunk.typesize()), nchunk, at });
+        }
     };
-    let wrong = |source| Error::Chunk { nchunk, at: file.position(*at), source };
-    if let Some((index, plans)) = parts(file, nchunk, *at, header, ranges)? {
-        let positions: Vec<_> = positions(*at, &plans).collect();
-        let mut parts = file.read_ranges(&positions)?.into_iter();
-        let mut plans = plans.iter();
-        return each(ranges, dest, |_, dest| {
-            let Some(plan) = plans.next() else { return Ok(()) };
-            let parts: Vec<_> = parts.by_ref().take(plan.ranges().len()).collect();
-            index.decode(plan, &parts, dest, scratch.chunk_mut()).map_err(wrong)
-        });
+    let position = file.position(at);
+    let fetched = |what| Fetched { what, nchunk, at: position };
+    if file.in_memory(at, header.cbytes()).is_none()
+        && let Some((index, plans)) = parts(file, nchunk, at, header, ranges)?
+    {
+        let read = file.read_ranges(&positions(at, &plans).collect::<Vec<_>>())?;
+        let mut parts: Vec<_> = plans.iter().flat_map(Plan::ranges).cloned().zip(read).collect();
+        parts.sort_unstable_by_key(|(range, _)| range.start);
+        return Ok(fetched(What::Parts(index, parts)));
     }
-    let (bytes, scratch) = scratch.both();
-    file.read_reusing(*at, header.cbytes(), bytes)?;
-    let chunk = Chunk::parse(bytes).map_err(wrong)?;
-    each(ranges, dest, |range, dest| chunk.read_bytes(range, dest, scratch).map_err(wrong))
+    let bytes = file.view(at, header.cbytes(), bytes)?;
+    let chunk = Chunk::parse(bytes).map_err(|source| Error::Chunk { nchunk, at: position, source })?;
+    Ok(fetched(What::Whole(chunk)))
+}
+
+impl Fetched<'_> {
+    /// Whether reading blocks of `len` bytes one by one decodes nothing twice.
+    pub(super) fn is_blockwise(&self, len: usize) -> bool {
+        let header = match &self.what {
+            What::Run(..) => return true,
+            What::Whole(chunk) => chunk.header(),
+            What::Parts(index, _) => index.header(),
+        };
+        match header.kind() {
+            Kind::Regular => {
+                // Chunks of Blosc1 do not say where blocks end, and delta refers to the first block.
+                let is_plain = header.version() > 2 && !header.pipeline().contains(FilterId::DELTA);
+                is_plain && header.blocksize() == len && len.checked_rem(header.typesize()) == Some(0)
+            }
+            Kind::Vl => false,
+            _ => true,
+        }
+    }
+
+    /// Decodes data that were among those to be fetched; `dest` has as many bytes.
+    pub(super) fn decode(
+        &self,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut blosc_chunk::Scratch,
+    ) -> Result<()> {
+        let done = match &self.what {
+            What::Run(kind, typesize) => fill(*kind, *typesize, range.start, dest),
+            What::Whole(chunk) => chunk.read_bytes(range, dest, scratch),
+            What::Parts(index, parts) => index.plan(range, 0).and_then(|plan| {
+                let parts: Vec<&[u8]> = plan.ranges().iter().map(|range| part(parts, range)).collect();
+                index.decode(&plan, &parts, dest, scratch)
+            }),
+        };
+        let (nchunk, at) = (self.nchunk, self.at);
+        done.map_err(|source| Error::Chunk { nchunk, at, source })
+    }
+}
+
+/// A range of a chunk, out of the parts that were fetched.
+fn part<'a>(parts: &'a [(Range<usize>, Vec<u8>)], range: &Range<usize>) -> &'a [u8] {
+    let before = parts.partition_point(|(part, _)| part.start <= range.start);
+    // Parts may overlap: that of a run of blocks may have another run's in a gap.
+    let mut before = parts.get(..before).unwrap_or_default().iter().rev();
+    let bytes = before.find_map(|(part, bytes)| {
+        bytes.get(range.start.checked_sub(part.start)?..range.end.checked_sub(part.start)?)
+    });
+    // If something is missing, the decoder says so.
+    bytes.unwrap_or_default()
 }
 
 /// Where in its file the bytes are that [`decode_ranges`] reads of a chunk for these ranges of its data, header and block
@@ -113,18 +183,4 @@ fn read_index(file: &Source, nchunk: u64, at: u64, header: &ChunkHeader) -> Resu
         };
         return Err(Error::Chunk { nchunk, at: file.position(at), source });
     }
-}
-
-/// Calls `f` with each range and the part of `dest` that is for it.
-fn each(
-    ranges: &[Range<usize>],
-    mut dest: &mut [u8],
-    mut f: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
-) -> Result<()> {
-    for range in ranges {
-        let (now, later) = dest.split_at_mut(range.len().min(dest.len()));
-        f(range.clone(), now)?;
-        dest = later;
-    }
-    Ok(())
 }

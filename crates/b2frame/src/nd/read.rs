@@ -1,19 +1,21 @@
 //! Reading parts of an array: which blocks hold them, and where the items of a block go.
 //!
-//! Each chunk that is touched is a job for a thread: read what its wanted blocks need, decode them. The caller's
-//! thread copies the items to where they belong, so no two threads write to one buffer.
+//! Each chunk that is touched is a job for a thread: read what its wanted blocks need, decode them. One thread copies
+//! the items of each block to where they belong while it is in the cache, or decodes it right there. Of several, the
+//! caller's thread copies, so no two write to one buffer.
 
 use core::ops::Range;
 
 use super::array::NdArray;
-use super::axis::{Axis, Product, Span, Spans, Steps, for_each_row};
-use super::fetch::{decode_ranges, plan_ranges};
+use super::axis::{Axis, Product, Span, Spans, Steps};
+use super::fetch::{Fetched, fetch, plan_ranges};
 use super::geometry::{as_len, ravel, strides, unravel};
+use super::rows::{Rows, read_rows};
 use super::{Geometry, NdParam, Selection};
 use crate::error::{Limited, Param, Result};
 use crate::ordered::{Budget, Job, in_order};
 use crate::params::count;
-use crate::schunk::{Scratch, check_limit};
+use crate::schunk::{Buffers, Scratch, check_limit};
 
 /// A thread more is started for so many bytes of items.
 const PER_THREAD: u64 = 256 << 10;
@@ -78,11 +80,17 @@ impl NdArray {
             let numbered = blocks.iter().filter_map(|points| Some((points.first()?.nblock, *points)));
             Wanted { nchunk: blocks.first().map_or(0, |points| nchunk(points)), blocks: numbered.collect() }
         });
-        self.read_blocks(nbytes, wanted, |points: &&[Point], block| {
+        self.read_blocks(nbytes, wanted, |points: &&[Point], block: &mut Block<'_, '_>| {
+            let (first, last) = (points.first(), points.last());
+            let from = first.map_or(0, |point| as_len(point.byte));
+            let data =
+                block.part(from..last.map_or(0, |point| as_len(point.byte).saturating_add(typesize)))?;
             for point in *points {
-                let (from, to) = (as_len(point.byte), point.place.saturating_mul(typesize));
-                copy(block, from, dest, to, typesize);
+                let (at, to) =
+                    (as_len(point.byte).saturating_sub(from), point.place.saturating_mul(typesize));
+                copy(data, at, dest, to, typesize);
             }
+            Ok(())
         })
     }
 
@@ -129,10 +137,18 @@ impl NdArray {
         let in_block = strides(self.geometry.blockshape(), typesize);
         let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
         let wanted = BoxBlocks::new(&self.geometry, &axes, self.at_a_time(&axes, nbytes));
-        self.read_blocks(nbytes, wanted, |spans: &Vec<Span<'_>>, block| {
-            for_each_row(spans, &in_block, &in_dest, &mut |from, to, len| {
-                copy(block, as_len(from), dest, as_len(to), as_len(len));
-            });
+        self.read_blocks(nbytes, wanted, |spans: &Vec<Span<'_>>, block: &mut Block<'_, '_>| {
+            let Some(rows) = Rows::new(spans, &in_block, &in_dest) else {
+                read_rows(spans, &in_block, &in_dest, block.all()?, dest);
+                return Ok(());
+            };
+            if let Some((from, to)) = rows.single() {
+                return block.decode(from, dest.get_mut(to).unwrap_or_default());
+            }
+            let extent = rows.extent();
+            let start = extent.start;
+            rows.read(block.part(extent)?, start, dest);
+            Ok(())
         })
     }
 
@@ -171,38 +187,146 @@ impl NdArray {
         &self,
         nbytes: u64,
         mut wanted: impl Iterator<Item = Wanted<T>>,
-        mut sink: impl FnMut(&T, &[u8]),
+        mut sink: impl FnMut(&T, &mut Block<'_, '_>) -> Result<()>,
     ) -> Result<()> {
         let block_nbytes = self.geometry.block_nbytes();
         let budget = self.budget(nbytes);
+        let mut next = || {
+            let Some(job) = wanted.next() else { return Ok(None) };
+            // The data, and as much again for the chunk as stored.
+            let weight = block_nbytes.saturating_mul(job.blocks.len() as u64).saturating_mul(2);
+            check_limit(Limited::Memory, weight, budget.bytes)?;
+            Ok(Some(Job { job, weight }))
+        };
+        if budget.threads == 1 {
+            let mut scratch = self.schunk.pooled();
+            while let Some(Job { job, .. }) = next()? {
+                self.show_blocks(&job, &mut scratch, &mut sink)?;
+            }
+            return Ok(());
+        }
         in_order(
             budget,
-            || {
-                let Some(job) = wanted.next() else { return Ok(None) };
-                // The data, and as much again for the chunk as stored.
-                let weight = block_nbytes.saturating_mul(job.blocks.len() as u64).saturating_mul(2);
-                check_limit(Limited::Memory, weight, budget.bytes)?;
-                Ok(Some(Job { job, weight }))
-            },
-            || Scratch::of_one_thread(self.schunk.dparams()),
+            next,
+            || self.schunk.pooled(),
             |scratch, wanted| self.decode_blocks(wanted, scratch),
             |decoded: Result<(Wanted<T>, Vec<u8>)>| {
                 let (wanted, bytes) = decoded?;
                 let blocks = bytes.chunks(as_len(block_nbytes).max(1));
-                wanted.blocks.iter().zip(blocks).for_each(|((_, what), block)| sink(what, block));
-                Ok(())
+                (wanted.blocks.iter().zip(blocks))
+                    .try_for_each(|((_, what), block)| sink(what, &mut Block::Decoded(block)))
             },
         )
+    }
+
+    /// Shows blocks of a chunk to `sink`, which decodes them.
+    fn show_blocks<T>(
+        &self,
+        wanted: &Wanted<T>,
+        scratch: &mut Scratch,
+        sink: &mut impl FnMut(&T, &mut Block<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let location = self.schunk.locate(wanted.nchunk)?;
+        let len = as_len(self.geometry.block_nbytes());
+        let ranges = wanted.ranges(len);
+        let Buffers { bytes, data, chunk } = scratch.parts();
+        let fetched = fetch(&self.schunk, wanted.nchunk, &location, &ranges, bytes)?;
+        if fetched.is_blockwise(len) {
+            return wanted.blocks.iter().try_for_each(|(nblock, what)| {
+                let start = as_len(*nblock).saturating_mul(len);
+                sink(what, &mut Block::Stored { fetched: &fetched, start, len, data, scratch: chunk })
+            });
+        }
+        let data = room(data, wanted.blocks.len().saturating_mul(len));
+        decode_ranges(&fetched, &ranges, data, chunk)?;
+        let blocks = wanted.blocks.iter().zip(data.chunks(len.max(1)));
+        blocks.into_iter().try_for_each(|((_, what), block)| sink(what, &mut Block::Decoded(block)))
     }
 
     fn decode_blocks<T>(&self, wanted: Wanted<T>, scratch: &mut Scratch) -> Result<(Wanted<T>, Vec<u8>)> {
         let location = self.schunk.locate(wanted.nchunk)?;
         let len = as_len(self.geometry.block_nbytes());
         let ranges = wanted.ranges(len);
-        let mut bytes = vec![0; wanted.blocks.len().saturating_mul(len)];
-        decode_ranges(&self.schunk, wanted.nchunk, &location, &ranges, &mut bytes, scratch)?;
-        Ok((wanted, bytes))
+        let Buffers { bytes, chunk, .. } = scratch.parts();
+        let fetched = fetch(&self.schunk, wanted.nchunk, &location, &ranges, bytes)?;
+        let mut data = vec![0; wanted.blocks.len().saturating_mul(len)];
+        decode_ranges(&fetched, &ranges, &mut data, chunk)?;
+        Ok((wanted, data))
     }
+}
+
+/// A block to take items from.
+enum Block<'f, 'a> {
+    /// Still to be decoded: `len` bytes from byte `start` of the chunk's data.
+    Stored {
+        fetched: &'f Fetched<'a>,
+        start: usize,
+        len: usize,
+        data: &'f mut Vec<u8>,
+        scratch: &'f mut blosc_chunk::Scratch,
+    },
+    Decoded(&'f [u8]),
+}
+
+impl Block<'_, '_> {
+    /// Decodes a part to `dest`, which has as many bytes.
+    fn decode(&mut self, part: Range<usize>, dest: &mut [u8]) -> Result<()> {
+        match self {
+            Self::Stored { fetched, start, scratch, .. } => {
+                let part = start.saturating_add(part.start)..start.saturating_add(part.end);
+                fetched.decode(part, dest, scratch)
+            }
+            Self::Decoded(block) => {
+                copy(block, part.start, dest, 0, part.len());
+                Ok(())
+            }
+        }
+    }
+
+    /// All of its data.
+    fn all(&mut self) -> Result<&[u8]> {
+        self.part(0..usize::MAX)
+    }
+
+    /// A part of its data, as far as it has them.
+    fn part(&mut self, part: Range<usize>) -> Result<&[u8]> {
+        match self {
+            Self::Stored { fetched, start, len, data, scratch } => {
+                let part = part.start..part.end.min(*len);
+                // A small part may be less work than all; else it would be decoded and then copied.
+                let whole = if part.len() <= *len / 4 { part.clone() } else { 0..*len };
+                let data = room(data, whole.len());
+                let decoded = start.saturating_add(whole.start)..start.saturating_add(whole.end);
+                fetched.decode(decoded, data, scratch)?;
+                let part = part.start.saturating_sub(whole.start)..part.end.saturating_sub(whole.start);
+                Ok(data.get(part).unwrap_or_default())
+            }
+            Self::Decoded(block) => Ok(block.get(part.start..part.end.min(block.len())).unwrap_or_default()),
+        }
+    }
+}
+
+/// Decodes `ranges` of a chunk's data, one behind the other, to `dest`. They ascend, and `dest` has as many bytes.
+fn decode_ranges(
+    fetched: &Fetched<'_>,
+    ranges: &[Range<usize>],
+    mut dest: &mut [u8],
+    scratch: &mut blosc_chunk::Scratch,
+) -> Result<()> {
+    for range in ranges {
+        let (now, later) = dest.split_at_mut(range.len().min(dest.len()));
+        fetched.decode(range.clone(), now, scratch)?;
+        dest = later;
+    }
+    Ok(())
+}
+
+/// The first `len` bytes of a buffer that only grows.
+fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    buffer.get_mut(..len).unwrap_or_default()
 }
 
 /// Blocks of one chunk, ascending, each with what is wanted of it.

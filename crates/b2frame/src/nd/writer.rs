@@ -17,6 +17,7 @@ use blosc_io::WriteAt;
 use super::axis::{Axis, Product, Span, Spans, for_each_row};
 use super::geometry::{as_len, ravel, strides};
 use super::params::chunk_cparams;
+use super::rows::Rows;
 use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
@@ -374,7 +375,7 @@ impl Patch<'_> {
         in_order(
             Budget { threads, ..budget },
             || Ok::<_, Error>(jobs.next().map(|job| Job { job, weight })),
-            || (Scratch::of_one_thread(self.schunk.dparams()), None),
+            || (self.schunk.pooled(), None),
             |(scratch, encoder), spans: Vec<Span<'s>>| self.one_chunk(&spans, in_items, scratch, encoder),
             |chunk| {
                 done(chunk?);
@@ -427,11 +428,14 @@ impl Patch<'_> {
         for spans in Product::new(blocks.collect()) {
             let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
             let start = as_len(ravel(&numbers, self.geometry.blocks()).saturating_mul(block_nbytes));
-            for_each_row(&spans, &in_block, in_items, &mut |to, from, len| {
-                let to = start.saturating_add(as_len(to));
-                let row = data.get_mut(to..to.saturating_add(as_len(len)));
-                row.into_iter().for_each(|row| self.items.put(from, row));
-            });
+            let block = data.get_mut(start..).unwrap_or_default();
+            match (self.items, Rows::new(&spans, &in_block, in_items)) {
+                (Items::Bytes(items), Some(rows)) => rows.write(block, items),
+                _ => for_each_row(&spans, &in_block, in_items, &mut |to, from, len| {
+                    let row = block.get_mut(as_len(to)..as_len(to.saturating_add(len)));
+                    row.into_iter().for_each(|row| self.items.put(from, row));
+                }),
+            }
         }
     }
 

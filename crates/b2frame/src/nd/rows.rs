@@ -1,0 +1,226 @@
+//! Copying between a block, or a chunk, and the items that a caller gives or wants.
+//!
+//! ```text
+//! dimension       0          1        2          The last dimensions are one row as long as what is wanted of
+//! wanted of       2 of 4     3 of 5   7 of 7     them follows each other on both sides; the others are loops
+//! rows            2 x    one row of 3 x 7        with a stride on each side.
+//! ```
+//!
+//! Lists of positions, and places that go down, are copied by `for_each_row`, which knows no strides.
+
+use core::ops::Range;
+
+use super::MAX_NDIM;
+use super::axis::{Axis, Span, for_each_row};
+use super::geometry::as_len;
+
+/// A loop: how often, and bytes from one time to the next on both sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Loop {
+    count: usize,
+    from: usize,
+    to: usize,
+}
+
+/// Rows of bytes that lie evenly on both sides.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    /// From the outermost to the innermost.
+    loops: [Loop; MAX_NDIM],
+    nloops: usize,
+    /// Bytes of a row.
+    row: usize,
+    /// Where the first row begins.
+    from: usize,
+    to: usize,
+}
+
+impl Rows {
+    /// What the spans select of a block. The strides are bytes from one position to the next in each dimension, in
+    /// the block and among the items wanted. `None` if rows do not lie evenly.
+    pub(super) fn new(spans: &[Span<'_>], in_block: &[u64], in_wanted: &[u64]) -> Option<Self> {
+        let last = in_block.len().checked_sub(1)?;
+        let (mut loops, mut nloops) = ([Loop::default(); MAX_NDIM], 0);
+        let (mut row, mut from, mut to) = (as_len(*in_block.get(last)?), 0, 0);
+        for ((span, stride), wanted) in spans.iter().zip(in_block).zip(in_wanted).rev() {
+            let Axis::Steps(steps) = &span.axis else { return None };
+            if steps.down && steps.count > 1 {
+                return None;
+            }
+            let (stride, wanted) = (as_len(*stride), as_len(*wanted));
+            from += as_len(steps.start - span.origin) * stride;
+            to += as_len(steps.to) * wanted;
+            let this = Loop {
+                count: as_len(steps.count),
+                from: as_len(steps.step).saturating_mul(stride),
+                to: wanted,
+            };
+            if nloops == 0 && (this.from, this.to) == (row, row) {
+                row *= this.count;
+            } else if this.count != 1 {
+                *loops.get_mut(nloops)? = this;
+                nloops += 1;
+            }
+        }
+        loops.get_mut(..nloops)?.reverse();
+        Some(Self { loops, nloops, row, from, to })
+    }
+
+    fn loops(&self) -> &[Loop] {
+        self.loops.get(..self.nloops).unwrap_or_default()
+    }
+
+    /// Where the row is on both sides, if there is but one.
+    pub(super) fn single(&self) -> Option<(Range<usize>, Range<usize>)> {
+        let range = |start: usize| start..start.saturating_add(self.row);
+        (self.nloops == 0).then(|| (range(self.from), range(self.to)))
+    }
+
+    /// From the first to the last byte of the block that is wanted.
+    pub(super) fn extent(&self) -> Range<usize> {
+        let last = self.loops().iter().map(|this| this.count.saturating_sub(1) * this.from).sum::<usize>();
+        self.from..self.from + last + self.row
+    }
+
+    /// Copies all rows out of a part of the block, which begins with its byte `start`.
+    pub(super) fn read(&self, block: &[u8], start: usize, wanted: &mut [u8]) {
+        let block = block.get(self.from.saturating_sub(start)..).unwrap_or_default();
+        copy(self.loops(), self.row, block, wanted.get_mut(self.to..).unwrap_or_default());
+    }
+
+    /// Copies all rows into the block.
+    pub(super) fn write(&self, block: &mut [u8], items: &[u8]) {
+        let mut loops = self.loops;
+        for this in &mut loops {
+            core::mem::swap(&mut this.from, &mut this.to);
+        }
+        let loops = loops.get(..self.nloops).unwrap_or_default();
+        let items = items.get(self.to..).unwrap_or_default();
+        copy(loops, self.row, items, block.get_mut(self.from..).unwrap_or_default());
+    }
+}
+
+/// Copies what the spans select out of a block, even or not.
+pub(super) fn read_rows(
+    spans: &[Span<'_>],
+    in_block: &[u64],
+    in_wanted: &[u64],
+    block: &[u8],
+    wanted: &mut [u8],
+) {
+    for_each_row(spans, in_block, in_wanted, &mut |from, to, len| {
+        let (from, to, len) = (as_len(from), as_len(to), as_len(len));
+        let block = block.get(from..from.saturating_add(len));
+        if let Some((block, wanted)) = block.zip(wanted.get_mut(to..to.saturating_add(len))) {
+            wanted.copy_from_slice(block);
+        }
+    });
+}
+
+/// A turn of a loop never reaches over the begin of the next: strides are at least as long as what is inside.
+fn copy(loops: &[Loop], row: usize, src: &[u8], dest: &mut [u8]) {
+    match loops {
+        [] => copy_row(row, src, dest),
+        [inner] => copy_rows(*inner, row, src, dest),
+        [outer, rest @ ..] => {
+            let sides = src.chunks(outer.from).zip(dest.chunks_mut(outer.to));
+            sides.take(outer.count).for_each(|(src, dest)| copy(rest, row, src, dest));
+        }
+    }
+}
+
+/// The innermost loop. Rows as short as an item are copied without a call.
+fn copy_rows(inner: Loop, row: usize, src: &[u8], dest: &mut [u8]) {
+    match row {
+        1 => copy_items::<1>(inner, src, dest),
+        2 => copy_items::<2>(inner, src, dest),
+        4 => copy_items::<4>(inner, src, dest),
+        8 => copy_items::<8>(inner, src, dest),
+        16 => copy_items::<16>(inner, src, dest),
+        _ => {
+            let sides = src.chunks(inner.from).zip(dest.chunks_mut(inner.to));
+            sides.take(inner.count).for_each(|(src, dest)| copy_row(row, src, dest));
+        }
+    }
+}
+
+fn copy_items<const N: usize>(inner: Loop, src: &[u8], dest: &mut [u8]) {
+    let sides = src.chunks(inner.from).zip(dest.chunks_mut(inner.to));
+    for (src, dest) in sides.take(inner.count) {
+        if let Some((src, dest)) = src.first_chunk::<N>().zip(dest.first_chunk_mut::<N>()) {
+            *dest = *src;
+        }
+    }
+}
+
+fn copy_row(row: usize, src: &[u8], dest: &mut [u8]) {
+    if let Some((src, dest)) = src.get(..row).zip(dest.get_mut(..row)) {
+        dest.copy_from_slice(src);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::axis::Steps;
+    use super::super::geometry::strides;
+    use super::*;
+
+    fn span(start: u64, step: u64, count: u64) -> Span<'static> {
+        let steps = Steps { start, step, count, to: 0, down: false };
+        Span { number: 0, origin: 0, axis: Axis::Steps(steps) }
+    }
+
+    /// Of a block of 4 x 5 x 7 items of 2 bytes.
+    fn rows(spans: &[Span<'_>]) -> Rows {
+        let counts: Vec<u64> = spans.iter().map(|span| span.axis.count()).collect();
+        Rows::new(spans, &strides(&[4, 5, 7], 2), &strides(&counts, 2)).unwrap()
+    }
+
+    #[test]
+    fn dimensions_that_follow_each_other_on_both_sides_are_one_row() {
+        let whole = rows(&[span(0, 1, 4), span(0, 1, 5), span(0, 1, 7)]);
+        assert_eq!(whole.single(), Some((0..280, 0..280)));
+        let planes = rows(&[span(1, 2, 2), span(0, 1, 5), span(0, 1, 7)]);
+        assert_eq!((planes.nloops, planes.row, planes.extent()), (1, 70, 70..280));
+        let part = rows(&[span(0, 1, 4), span(1, 1, 3), span(0, 1, 7)]);
+        assert_eq!((part.nloops, part.row, part.extent()), (1, 42, 14..266));
+        let item = rows(&[span(3, 1, 1), span(2, 1, 1), span(6, 1, 1)]);
+        assert_eq!(item.single(), Some((250..252, 0..2)));
+    }
+
+    #[test]
+    fn what_goes_down_has_no_even_rows() {
+        let down = Steps { start: 0, step: 1, count: 3, to: 2, down: true };
+        let span = Span { number: 0, origin: 0, axis: Axis::Steps(down) };
+        assert!(Rows::new(&[span], &[1], &[1]).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_single_positions_give(
+            dims in prop::collection::vec((1_u64..6, 0_u64..3, 1_u64..3, 1_u64..5), 1..4),
+            typesize in prop::sample::select(vec![1_u64, 2, 3, 4, 8, 16, 24]),
+        ) {
+            let spans: Vec<_> = dims.iter().map(|(_, start, step, count)| span(*start, *step, *count)).collect();
+            let lens: Vec<u64> = dims.iter().map(|(more, start, step, count)| start + step * count + more).collect();
+            let counts: Vec<u64> = dims.iter().map(|dim| dim.3).collect();
+            let (in_block, in_wanted) = (strides(&lens, typesize), strides(&counts, typesize));
+            let len = |lens: &[u64]| as_len(lens.iter().product::<u64>() * typesize);
+            let block: Vec<u8> = (0..251).cycle().take(len(&lens)).collect();
+            let (mut expected, mut found) = (vec![0; len(&counts)], vec![0; len(&counts)]);
+            read_rows(&spans, &in_block, &in_wanted, &block, &mut expected);
+            let rows = Rows::new(&spans, &in_block, &in_wanted).unwrap();
+            let part = rows.extent();
+            rows.read(&block[part.clone()], part.start, &mut found);
+            prop_assert_eq!(&found, &expected);
+            let mut back = vec![255; block.len()];
+            rows.write(&mut back, &found);
+            for (byte, was) in back.iter().zip(&block) {
+                prop_assert!(*byte == 255 || byte == was);
+            }
+            prop_assert_eq!(back.iter().filter(|byte| **byte != 255).count(), found.len());
+        }
+    }
+}

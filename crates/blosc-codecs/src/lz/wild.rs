@@ -63,39 +63,56 @@ unsafe fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
 ///
 /// # Safety
 ///
-/// `from + len + 32 <= src.len()` and `to + len + 32 <= dest.len()`.
+/// `from + len + 64 <= src.len()` and `to + len + 64 <= dest.len()`.
 #[inline(always)]
 unsafe fn literals(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usize) {
-    if len >= LONG {
-        return dest[to..to + len].copy_from_slice(&src[from..from + len]);
-    }
     let mut done = 0;
+    // Two steps with an exit between them: a loop of one is made a call of the library's copy, which takes longer to
+    // start, and for long runs uses an instruction that is slow unless both sides are aligned alike.
     loop {
-        // SAFETY: `done <= len`, and there are 32 bytes more.
+        // SAFETY: `done <= len`, and there are 64 bytes more.
         let value = unsafe { load::<32>(src, from + done) };
         // SAFETY: likewise.
         unsafe { store(dest, to + done, value) };
-        done += 32;
+        if done + 32 >= len {
+            return;
+        }
+        // SAFETY: likewise.
+        let value = unsafe { load::<32>(src, from + done + 32) };
+        // SAFETY: likewise.
+        unsafe { store(dest, to + done + 32, value) };
+        done += 64;
         if done >= len {
             return;
         }
     }
 }
 
-/// The length `len` with the bytes that extend it, and where they end; one that passes every end when they do not end
-/// before `src_end`, which lies in `src`.
+/// `base` and the bytes from `at` that extend it, and where they end; a length that passes every end when they do not
+/// end before `src_end`.
+///
+/// # Safety
+///
+/// `at < src.len()`.
 #[inline(always)]
-fn length(mut len: usize, src: &[u8], mut at: usize, src_end: usize) -> (usize, usize) {
-    while at < src_end {
-        // SAFETY: `at < src_end`.
-        let [more] = unsafe { load(src, at) };
+unsafe fn length(base: usize, src: &[u8], at: usize, src_end: usize) -> (usize, usize) {
+    // SAFETY: the caller's promise.
+    let [more] = unsafe { load(src, at) };
+    if more == u8::MAX { long_length(base, src, at, src_end) } else { (base + usize::from(more), at + 1) }
+}
+
+/// As [`length`], for long ones; out of the way of the others.
+#[cold]
+#[inline(never)]
+fn long_length(mut len: usize, src: &[u8], mut at: usize, src_end: usize) -> (usize, usize) {
+    while let Some(&more) = src[..src_end].get(at) {
         at += 1;
         len += usize::from(more);
         if more != u8::MAX {
             return (len, at);
         }
     }
-    (isize::MAX as usize / 2, at)
+    (isize::MAX as usize / 2, src_end)
 }
 
 /// For distances below 8: the bits of that many bytes.
@@ -163,26 +180,32 @@ unsafe fn tiny_match(dest: &mut [u8], to: usize, distance: usize) {
 ///
 /// # Safety
 ///
-/// `0 < distance <= to` and `to + 32 <= dest.len()`.
+/// `8 <= distance <= to` and `to + 18 <= dest.len()`.
 #[inline(always)]
 unsafe fn short_match(dest: &mut [u8], to: usize, distance: usize) {
     let from = to.wrapping_sub(distance);
     // Not by 16 where it could be: what was written last is not yet in the cache, and is read sooner in small pieces.
-    if distance >= 8 {
-        // SAFETY: `from < to`, and 32 bytes are free from `to` on; each step reads what the one before has written.
-        unsafe { again::<8>(dest, from, to) };
-        // SAFETY: likewise.
-        unsafe { again::<8>(dest, from + 8, to + 8) };
-        // SAFETY: likewise.
-        unsafe { again::<2>(dest, from + 16, to + 16) };
-    } else {
-        // SAFETY: the caller's promise.
-        let word = unsafe { period(dest, to, distance) };
-        let stride = STRIDES[distance & 7];
-        for step in 0..4 {
-            // SAFETY: 3 strides of at most 8, and 8 bytes.
-            unsafe { store(dest, to + step * stride, word) };
-        }
+    // SAFETY: `from < to`, and 18 bytes are free from `to` on; each step reads what the one before has written.
+    unsafe { again::<8>(dest, from, to) };
+    // SAFETY: likewise.
+    unsafe { again::<8>(dest, from + 8, to + 8) };
+    // SAFETY: likewise.
+    unsafe { again::<2>(dest, from + 16, to + 16) };
+}
+
+/// As [`short_match`] for the other distances.
+///
+/// # Safety
+///
+/// `0 < distance < 8`, `distance <= to` and `to + 32 <= dest.len()`.
+#[inline(always)]
+unsafe fn short_period(dest: &mut [u8], to: usize, distance: usize) {
+    // SAFETY: the caller's promise.
+    let word = unsafe { period(dest, to, distance) };
+    let stride = STRIDES[distance & 7];
+    for step in 0..4 {
+        // SAFETY: 3 strides of at most 8, and 8 bytes.
+        unsafe { store(dest, to + step * stride, word) };
     }
 }
 
@@ -238,10 +261,13 @@ unsafe fn long_match(dest: &mut [u8], to: usize, distance: usize, len: usize) {
 #[inline(always)]
 unsafe fn repeat<const N: usize>(dest: &mut [u8], from: usize, to: usize, len: usize) {
     let mut done = 0;
-    while done < len {
-        // SAFETY: `done < len`, and `N` bytes more are free.
+    loop {
+        // SAFETY: `done <= len`, and `N` bytes more are free.
         unsafe { again::<N>(dest, from + done, to + done) };
         done += N;
+        if done >= len {
+            return;
+        }
     }
 }
 
@@ -291,8 +317,13 @@ mod tests {
                 if len <= 18 {
                     let mut dest = start.clone();
                     dest.resize(40 + 32, 0xEE);
-                    // SAFETY: likewise.
-                    unsafe { short_match(&mut dest, 40, distance) };
+                    if distance < 8 {
+                        // SAFETY: likewise.
+                        unsafe { short_period(&mut dest, 40, distance) };
+                    } else {
+                        // SAFETY: likewise.
+                        unsafe { short_match(&mut dest, 40, distance) };
+                    }
                     assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");
                 }
                 if len <= 8 {

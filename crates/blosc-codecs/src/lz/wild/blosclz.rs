@@ -17,44 +17,56 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
     while at <= src_end && done <= dest_end {
         let stop = (at, done);
         // SAFETY: the margin is behind `at`.
-        let [control, next] = unsafe { load(src, at) };
+        let [control, low, far @ ..] = unsafe { load::<4>(src, at) };
         let control = control & mask;
         mask = u8::MAX;
-        at += 1;
         if usize::from(control) < MAX_RUN {
             // SAFETY: 64 bytes are left in both; these are 1 + 32.
-            let run: [u8; 32] = unsafe { load(src, at) };
+            let run: [u8; 32] = unsafe { load(src, at + 1) };
             // SAFETY: likewise.
             unsafe { store(dest, done, run) };
-            at += usize::from(control) + 1;
+            at += usize::from(control) + 2;
             done += usize::from(control) + 1;
-            continue;
-        }
-        let mut len = usize::from(control >> 5) + 2;
-        let mut low = next;
-        if len == 9 {
-            (len, at) = length(9, src, at, src_end);
-            // SAFETY: at most the first byte of the margin.
-            [low] = unsafe { load(src, at) };
-        }
-        at += 1;
-        let mut distance = usize::from(control & 31) * 256 + usize::from(low) + 1;
-        if distance == FAR_BASE {
-            // SAFETY: at most the second and third byte of the margin.
-            distance = FAR_BASE + usize::from(u16::from_be_bytes(unsafe { load(src, at) }));
+        } else if control < LONG_MATCH {
+            let mut distance = distance(control, low);
             at += 2;
-        }
-        if distance > done || done + len > dest_end {
-            return stop;
-        }
-        if len < 9 {
-            // SAFETY: the match ends before the margin.
+            if distance == FAR_BASE {
+                distance += usize::from(u16::from_be_bytes(far));
+                at += 2;
+            }
+            if distance > done {
+                return stop;
+            }
+            // SAFETY: at most 8 of the 64 bytes are used.
             unsafe { tiny_match(dest, done, distance) };
+            done += usize::from(control >> 5) + 2;
         } else {
-            // SAFETY: likewise.
+            // SAFETY: the second byte of the margin.
+            let (len, behind) = unsafe { length(9, src, at + 1, src_end) };
+            // SAFETY: at most the first three bytes of the margin, or one more.
+            let [low, far @ ..] = unsafe { load::<3>(src, behind) };
+            let mut distance = distance(control, low);
+            at = behind + 1;
+            if distance == FAR_BASE {
+                distance += usize::from(u16::from_be_bytes(far));
+                at += 2;
+            }
+            if distance > done || done + len > dest_end {
+                return stop;
+            }
+            // SAFETY: the match ends before the margin.
             unsafe { long_match(dest, done, distance, len) };
+            done += len;
         }
-        done += len;
     }
     (at, done)
+}
+
+/// The first control byte of a match whose length goes on behind it.
+const LONG_MATCH: u8 = 7 << 5;
+
+/// The distance that a control byte and the byte behind the length give.
+#[inline(always)]
+fn distance(control: u8, low: u8) -> usize {
+    usize::from(control & 31) * 256 + usize::from(low) + 1
 }

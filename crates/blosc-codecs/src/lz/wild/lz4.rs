@@ -1,6 +1,6 @@
 //! The inner part of an LZ4 block.
 
-use super::{MARGIN, length, literals, load, long_match, short_match, store};
+use super::{MARGIN, length, literals, load, long_match, short_match, short_period, store};
 
 /// Decodes whole sequences from the start of `src` and returns how far it read and wrote: to where the margin begins,
 /// or to the first sequence that is doubtful.
@@ -23,8 +23,9 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             // SAFETY: likewise.
             unsafe { store(dest, done, run) };
         } else {
-            (nliterals, at) = length(15, src, at, src_end);
-            if nliterals > dest_end - done || nliterals > src_end.saturating_sub(at) {
+            // SAFETY: the second byte of the margin.
+            (nliterals, at) = unsafe { length(15, src, at, src_end) };
+            if nliterals > dest_end - done || at + nliterals > src_end {
                 return stop;
             }
             // SAFETY: the run ends before the margin of both.
@@ -35,18 +36,25 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         // SAFETY: at most 1 + 14 bytes of the margin, or none, are used.
         let distance = usize::from(u16::from_le_bytes(unsafe { load(src, at) }));
         at += 2;
-        if distance == 0 || distance > done {
+        if distance > done {
             return stop;
         }
         let mut len = usize::from(token & 15);
         if len < 15 {
+            if distance >= 8 {
+                // SAFETY: at most 14 of the 64 bytes are used.
+                unsafe { short_match(dest, done, distance) };
+            } else if distance > 0 {
+                // SAFETY: likewise.
+                unsafe { short_period(dest, done, distance) };
+            } else {
+                return stop;
+            }
             len += 4;
-            // SAFETY: at most 14 of the 64 bytes are used.
-            unsafe { short_match(dest, done, distance) };
         } else {
-            (len, at) = length(15, src, at, src_end);
-            len += 4;
-            if done + len > dest_end {
+            // SAFETY: at most 1 + 14 + 2 of the 64 bytes are used.
+            (len, at) = unsafe { length(15 + 4, src, at, src_end) };
+            if distance == 0 || done + len > dest_end {
                 return stop;
             }
             // SAFETY: the match ends before the margin.

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Longer than the slowest case takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The original programs, ready for requests.
 pub(super) struct Oracle {

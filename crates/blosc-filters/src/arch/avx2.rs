@@ -5,13 +5,24 @@ mod bits;
 mod scan;
 mod shuffle;
 mod transpose;
+mod wide;
 
 use core::arch::x86_64::*;
 
 use zerocopy::transmute;
 
 pub(super) use scan::{running_sum, running_xor};
-pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle};
+
+/// Undoes [`shuffle`].
+#[target_feature(enable = "avx2")]
+pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    if wide::has(typesize, src.len() / typesize) {
+        wide::unshuffle(typesize, src, dest);
+    } else {
+        shuffle::unshuffle(typesize, src, dest);
+    }
+}
 
 #[target_feature(enable = "avx2")]
 #[inline]

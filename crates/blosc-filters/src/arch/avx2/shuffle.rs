@@ -10,6 +10,6 @@ tiled_kernels!("avx2", __m256i, 32);
 
 /// Where corresponding bytes of all planes are in the same few sets of the first-level cache, they evict each other's
 /// lines half written. That is the common case: blocks have a power of two of bytes. (To read them so costs less.)
-const fn in_strips(typesize: usize, nitems: usize) -> bool {
+pub(super) const fn in_strips(typesize: usize, nitems: usize) -> bool {
     typesize >= 8 && nitems.is_multiple_of(2048)
 }

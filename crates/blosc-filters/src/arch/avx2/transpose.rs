@@ -174,7 +174,7 @@ fn transpose_bytes<const W: usize>(rows: [__m256i; W]) -> [__m256i; W] {
 /// One round: register `i` with register `i + W/2`, in units of `16 / W` bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn interleave<const W: usize>(rows: [__m256i; W]) -> [__m256i; W] {
+pub(super) fn interleave<const W: usize>(rows: [__m256i; W]) -> [__m256i; W] {
     let mut mixed = [_mm256_setzero_si256(); W];
     for i in 0..W / 2 {
         let (a, b) = (rows[i], rows[i + W / 2]);
@@ -191,7 +191,7 @@ fn interleave<const W: usize>(rows: [__m256i; W]) -> [__m256i; W] {
 /// One round: register `i` with register `i + W/2`, in bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn interleave_bytes<const W: usize>(rows: [__m256i; W]) -> [__m256i; W] {
+pub(super) fn interleave_bytes<const W: usize>(rows: [__m256i; W]) -> [__m256i; W] {
     let mut mixed = [_mm256_setzero_si256(); W];
     for i in 0..W / 2 {
         mixed[2 * i] = _mm256_unpacklo_epi8(rows[i], rows[i + W / 2]);

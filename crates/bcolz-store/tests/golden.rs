@@ -1,10 +1,13 @@
 //! Data sets of every release and of every kind, against what they are known to hold.
 
+#[path = "support/tree.rs"]
+mod tree;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bcolz_store::store::{DirStore, MemoryStore, Store};
+use bcolz_store::store::{DirStore, MemoryStore};
 use bcolz_store::{CArray, CTable, DataSet, Fault, Json, OpenOptions, Result, open, open_in, walk};
 use blosc_testdata::{fixture, sha256_hex};
 use serde_json::Value;
@@ -164,27 +167,12 @@ fn memory_and_threads_change_nothing() {
 fn a_tree_in_memory_reads_as_one_on_disk() {
     let memory = MemoryStore::new();
     let disk = DirStore::new(fixture::path("bcolz/ct_basic"));
-    copy(&disk, &memory, "");
+    tree::copy(&disk, &memory, "");
     let DataSet::CTable(table) = open_in(Arc::new(memory), "", &OpenOptions::default()).unwrap() else {
         unreachable!("a table")
     };
     let expected = CTable::open(fixture::path("bcolz/ct_basic")).unwrap();
     assert_eq!(table.read_records(0..50).unwrap(), expected.read_records(0..50).unwrap());
-}
-
-fn copy(from: &dyn Store, to: &dyn Store, path: &str) {
-    for entry in from.list(path).unwrap() {
-        let path = if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) };
-        if entry.is_dir {
-            to.create_dir(&path).unwrap();
-            copy(from, to, &path);
-        } else {
-            let file = from.open(&path).unwrap();
-            let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
-            file.read_exact_at(0, &mut bytes).unwrap();
-            to.write(&path, &bytes).unwrap();
-        }
-    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! What can be saved of damaged data sets: everything can be read afterwards, and what is gone is told.
 
-use std::path::Path;
+#[path = "support/tree.rs"]
+mod tree;
+
 use std::sync::Arc;
 
-use bcolz_store::store::{MemoryStore, Store};
+use bcolz_store::store::{DirStore, MemoryStore, Store};
 use bcolz_store::{
     Action, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype, OpenOptions,
 };
@@ -115,7 +117,7 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
             continue;
         }
         let store = Arc::new(MemoryStore::new());
-        copy(&entry, "", &store);
+        tree::copy(&DirStore::new(&entry), &*store, "");
         let found = rescue_in(store.clone(), "", &OpenOptions::default());
         match open_in(store.clone(), "", &OpenOptions::default()) {
             Ok(set) => {
@@ -127,17 +129,4 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
         }
     }
     assert!(saved > 20, "{saved}");
-}
-
-fn copy(from: &Path, to: &str, store: &MemoryStore) {
-    for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
-        let name = entry.file_name().unwrap().to_str().unwrap().to_owned();
-        let to = if to.is_empty() { name } else { format!("{to}/{name}") };
-        if entry.is_dir() {
-            store.create_dir(&to).unwrap();
-            copy(&entry, &to, store);
-        } else {
-            store.write(&to, &std::fs::read(&entry).unwrap()).unwrap();
-        }
-    }
 }

@@ -3,3 +3,5 @@
 mod arrays;
 mod dying;
 mod tables;
+#[path = "../support/tree.rs"]
+mod tree;

@@ -11,6 +11,7 @@ use bcolz_store::{
 use blosc_testdata::fixture;
 
 use crate::dying::states;
+use crate::tree;
 
 fn options(dtype: &str, chunklen: u64) -> CreateOptions {
     CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(chunklen))
@@ -219,7 +220,7 @@ fn a_crash_while_creating_leaves_no_table_or_an_empty_one() {
 fn what_bcolz_leaves_behind_is_repaired() {
     let copy = |name: &str| {
         let store = Arc::new(MemoryStore::new());
-        copy(&DirStore::new(fixture::path("bcolz").join(name)), &*store, "");
+        tree::copy(&DirStore::new(fixture::path("bcolz").join(name)), &*store, "");
         store
     };
     let what = |store: &Arc<MemoryStore>| {
@@ -256,21 +257,6 @@ fn what_bcolz_leaves_behind_is_repaired() {
     let to = (before.nchunks() - 1) * before.chunklen();
     assert_eq!(what(&store), [Repair::Shortened { from: before.len(), to }]);
     assert!(CArray::open_in(store, "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound());
-}
-
-fn copy(from: &dyn Store, to: &dyn Store, path: &str) {
-    for entry in from.list(path).unwrap() {
-        let path = if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) };
-        if entry.is_dir {
-            to.create_dir(&path).unwrap();
-            copy(from, to, &path);
-        } else {
-            let file = from.open(&path).unwrap();
-            let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
-            file.read_exact_at(0, &mut bytes).unwrap();
-            to.write(&path, &bytes).unwrap();
-        }
-    }
 }
 
 #[test]

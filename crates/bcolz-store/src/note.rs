@@ -89,6 +89,7 @@ impl fmt::Display for Fault {
             Self::Typesize { nchunk, found, expected } => {
                 write!(f, "chunk {nchunk} has typesize {found}, bcolz takes {expected}")
             }
+            Self::StaleChunks { count: 1 } => f.write_str("1 chunk file does not belong to the data"),
             Self::StaleChunks { count } => write!(f, "{count} chunk files do not belong to the data"),
             Self::ColumnLengths { min, max } => {
                 write!(f, "columns of {min} to {max} rows; {min} are complete")

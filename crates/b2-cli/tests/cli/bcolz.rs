@@ -155,7 +155,7 @@ fn verify_decodes_every_chunk_of_every_column() {
     chunk_truncated: DAMAGED: 2 chunks good, 1 bad
     attrs_no_json: DAMAGED: all 3 chunks good, see above
     --- stderr
-    b2: ca_trim_stale: warning: 1 chunk files do not belong to the data
+    b2: ca_trim_stale: warning: 1 chunk file does not belong to the data
     b2: chunk_truncated: data/__1.blp: 69 bytes long, 72 are needed
     b2: attrs_no_json: __attrs__: no JSON at byte 1: expected a string
     ");

@@ -35,7 +35,7 @@ pub enum Corrupt {
         key: &'static str,
     },
     /// A value has the wrong type.
-    #[error("{key:?} is {found}, not {expected}")]
+    #[error("{}is {found}, not {expected}", quoted(key))]
     Type {
         /// The key; empty for the whole file.
         key: &'static str,
@@ -176,6 +176,11 @@ impl fmt::Display for Field {
             Self::ChunkBytes => "size of a chunk",
         })
     }
+}
+
+/// A key as the subject of a sentence; nothing for the whole file.
+fn quoted(key: &str) -> String {
+    if key.is_empty() { String::new() } else { format!("{key:?} ") }
 }
 
 /// What is wrong with the name of a column.

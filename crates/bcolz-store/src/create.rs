@@ -3,6 +3,7 @@
 use blosc_chunk::Threads;
 use blosc_dtype::Dtype;
 
+use crate::carray::CArray;
 use crate::error::{Error, Param, Result};
 use crate::json::Json;
 use crate::layout::{Layout, MAX_CHUNK_BYTES};
@@ -51,6 +52,40 @@ impl CreateOptions {
             durability: Durability::default(),
             threads: Threads::Auto,
         }
+    }
+
+    /// What makes an array like another: type, rows, chunk length, compression, fill value and attributes.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let (from, to) = (dir.path().join("a"), dir.path().join("b"));
+    /// # use bcolz_store::{CArray, CArrayWriter, CTable, CreateOptions, Dtype};
+    /// # let mut attrs = bcolz_store::Attrs::default();
+    /// # attrs.set("unit", "K");
+    /// # let mut writer = CArrayWriter::create(&from, &CreateOptions::new(Dtype::parse("int16")?).attrs(attrs))?;
+    /// # writer.append(&[7, 0, 8, 0])?;
+    /// # writer.finish()?;
+    /// let array = CArray::open(from)?;
+    /// let mut copy = CArrayWriter::create(to, &CreateOptions::like(&array)?)?;
+    /// for block in array.blocks(0) {
+    ///     copy.append(&block?)?;
+    /// }
+    /// assert_eq!(copy.attrs(), &array.attrs()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where the attributes are damaged.
+    pub fn like(array: &CArray) -> Result<Self> {
+        let new = Self::new(array.dtype().clone());
+        Ok(new
+            .row_shape(array.shape().iter().skip(1).copied().collect())
+            .chunklen(Some(array.chunklen()))
+            .expectedlen(array.expectedlen().and_then(|len| len.try_into().ok()))
+            .cparams(array.cparams())
+            .dflt(array.dflt().cloned())
+            .attrs(array.attrs()?))
     }
 
     /// With rows of several items.

@@ -236,6 +236,15 @@ impl CTableWriter {
     pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
         let mut attrs = self.attrs.clone();
         attrs.set(name, value);
+        self.replace_attrs(attrs)
+    }
+
+    /// Replaces all attributes of the table, on disk at once; columns have their own.
+    ///
+    /// # Errors
+    ///
+    /// `Io`; then the attributes are as they were.
+    pub fn replace_attrs(&mut self, attrs: Attrs) -> Result<()> {
         self.write(&meta::attrs_path(&self.path), &attrs.to_text())?;
         self.attrs = attrs;
         Ok(())

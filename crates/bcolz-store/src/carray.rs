@@ -5,6 +5,7 @@ mod chunks;
 mod element;
 mod info;
 mod objects;
+mod recent;
 mod rows;
 mod verify;
 
@@ -17,6 +18,7 @@ use blosc_dtype::Dtype;
 pub use blocks::Blocks;
 pub use element::Element;
 pub use objects::Objects;
+use recent::Recent;
 pub use verify::{BadChunk, Report};
 
 use crate::error::{Param, Result};
@@ -44,6 +46,8 @@ pub struct CArray {
     pub(crate) options: OpenOptions,
     /// Shared by all clones.
     pool: Arc<Pool<Worker>>,
+    /// Shared as well.
+    recent: Arc<Recent>,
 }
 
 impl CArray {
@@ -100,6 +104,7 @@ impl CArray {
             notes,
             options: options.clone(),
             pool: Arc::default(),
+            recent: Arc::default(),
         })
     }
 

@@ -36,7 +36,12 @@ pub(crate) struct Expected {
 
 impl ChunkFile {
     pub(crate) fn open(store: &dyn Store, path: String, expected: Expected) -> Result<Self> {
-        let file = store.open(&path).map_err(|error| store::of_open(&path, error))?;
+        let file = open(store, &path)?;
+        Self::parse(file, path, expected)
+    }
+
+    /// The same of a file that is open already.
+    pub(crate) fn parse(file: Box<dyn ReadAt>, path: String, expected: Expected) -> Result<Self> {
         let len = file.len().map_err(|source| Error::io(&path, source))?;
         let needed = (PREAMBLE.len() + ChunkHeader::MIN_LEN) as u64;
         if len < needed {
@@ -103,6 +108,11 @@ impl ChunkFile {
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
+}
+
+/// Opens the file at `path`.
+pub(crate) fn open(store: &dyn Store, path: &str) -> Result<Box<dyn ReadAt>> {
+    store.open(path).map_err(|error| store::of_open(path, error))
 }
 
 /// The first bytes of a buffer that only grows: they are overwritten, so that zeros would be for nothing.

@@ -12,6 +12,9 @@ pub struct OpenOptions {
     pub threads: Threads,
     /// Bytes of data to decode ahead at once. Default: 64 MiB.
     pub max_memory: u64,
+    /// Bytes of decoded blocks that each array keeps, for rows that are read one by one. Default: 4 MiB. A file that was
+    /// changed is read again.
+    pub cache: u64,
     /// The most bytes that one call may return in a buffer of ours. Default: any; it grows only as chunks are found.
     pub max_nbytes: u64,
     /// What to do with a table whose columns cannot all be used.
@@ -24,6 +27,7 @@ impl Default for OpenOptions {
             dparams: DParams::default(),
             threads: Threads::Auto,
             max_memory: 64 << 20,
+            cache: 4 << 20,
             max_nbytes: u64::MAX,
             broken_columns: BrokenColumns::default(),
         }
@@ -48,6 +52,12 @@ impl OpenOptions {
     #[must_use]
     pub fn max_memory(self, max_memory: u64) -> Self {
         Self { max_memory, ..self }
+    }
+
+    /// With another bound for decoded blocks that are kept (bytes).
+    #[must_use]
+    pub fn cache(self, cache: u64) -> Self {
+        Self { cache, ..self }
     }
 
     /// With another bound for returned buffers (bytes).

@@ -10,11 +10,13 @@ pub(crate) struct Worker {
     pub(crate) scratch: Scratch,
     /// The chunk as it lies in its file.
     pub(crate) packed: Vec<u8>,
+    /// For a block that is to be kept.
+    pub(crate) spare: Vec<u8>,
 }
 
 impl Worker {
     pub(crate) fn new(dparams: &DParams) -> Self {
-        Self { scratch: Scratch::new(dparams), packed: Vec::new() }
+        Self { scratch: Scratch::new(dparams), packed: Vec::new(), spare: Vec::new() }
     }
 }
 

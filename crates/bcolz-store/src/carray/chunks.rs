@@ -2,32 +2,36 @@
 
 use core::ops::Range;
 
-use blosc_chunk::Chunk;
+use blosc_chunk::{Chunk, ChunkHeader, Kind};
+use blosc_io::Stamp;
 
 use super::CArray;
-use crate::chunk_file::{ChunkFile, Expected};
+use super::recent::Block;
+use crate::chunk_file::{self, ChunkFile, Expected};
 use crate::error::{Error, Result};
 use crate::layout::chunk_path;
-use crate::store;
 use crate::team::Worker;
 
 impl CArray {
     /// Opens the file of a chunk and checks its headers.
     pub(crate) fn open_chunk(&self, nchunk: u64) -> Result<ChunkFile> {
+        ChunkFile::open(&*self.store, chunk_path(&self.path, nchunk), self.expected(nchunk))
+    }
+
+    fn expected(&self, nchunk: u64) -> Expected {
         let limit = self.options.dparams.limits.max_nbytes;
         let (nbytes, rowsize) = if self.layout.is_object {
             ((1, crate::layout::MAX_CHUNK_BYTES), 1)
         } else {
             (self.layout.allowed_nbytes(nchunk), self.layout.rowsize as u64)
         };
-        let expected = Expected { nchunk, nbytes, rowsize, limit };
-        ChunkFile::open(&*self.store, chunk_path(&self.path, nchunk), expected)
+        Expected { nchunk, nbytes, rowsize, limit }
     }
 
     /// Bytes of the file of a chunk.
     pub(crate) fn file_len(&self, nchunk: u64) -> Result<u64> {
         let path = chunk_path(&self.path, nchunk);
-        let file = self.store.open(&path).map_err(|error| store::of_open(&path, error))?;
+        let file = chunk_file::open(&*self.store, &path)?;
         file.len().map_err(|source| Error::io(path, source))
     }
 
@@ -39,17 +43,19 @@ impl CArray {
         dest: &mut [u8],
         worker: &mut Worker,
     ) -> Result<()> {
-        let file = self.open_chunk(nchunk)?;
-        let Worker { scratch, packed } = worker;
-        let is_small = bytes.len() < file.header.nbytes() / PART;
-        if let Some(index) = if is_small { file.index()? } else { None }
-            && let Ok(plan) = index.plan(bytes.clone(), MERGE_GAP)
-        {
-            // What is wrong with the chunk is left to reading all of it.
-            if index.decode(&plan, &file.fetch(&plan, packed)?, dest, scratch).is_ok() {
-                return Ok(());
-            }
+        let path = chunk_path(&self.path, nchunk);
+        let file = chunk_file::open(&*self.store, &path)?;
+        let is_small = bytes.len() as u64 <= self.options.cache;
+        let stamp = if is_small { file.stamp().filter(|stamp| stamp.modified.is_some()) } else { None };
+        if stamp.is_some_and(|stamp| self.recent.copy(nchunk, stamp, &bytes, dest)) {
+            return Ok(());
         }
+        let file = ChunkFile::parse(file, path, self.expected(nchunk))?;
+        let is_small = bytes.len() < file.header.nbytes() / PART;
+        if is_small && self.decode_small(nchunk, &file, stamp, bytes.clone(), dest, worker)? {
+            return Ok(());
+        }
+        let Worker { scratch, packed, .. } = worker;
         let decoded = Chunk::parse(file.read_to(packed)?).and_then(|chunk| {
             if bytes == (0..chunk.header().nbytes()) {
                 chunk.decode_into(dest, scratch).map(drop)
@@ -58,6 +64,37 @@ impl CArray {
             }
         });
         decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
+    }
+
+    /// Decodes a few bytes of the data of a chunk by the blocks that hold them. False where that cannot be: what is wrong
+    /// with the chunk is left to reading all of it.
+    fn decode_small(
+        &self,
+        nchunk: u64,
+        file: &ChunkFile,
+        stamp: Option<Stamp>,
+        bytes: Range<usize>,
+        dest: &mut [u8],
+        worker: &mut Worker,
+    ) -> Result<bool> {
+        let Some(index) = file.index()? else { return Ok(false) };
+        let Worker { scratch, packed, spare } = worker;
+        let mut decode = |bytes: Range<usize>, dest: &mut [u8]| {
+            let Ok(plan) = index.plan(bytes, MERGE_GAP) else { return Ok(false) };
+            Ok(index.decode(&plan, &file.fetch(&plan, packed)?, dest, scratch).is_ok())
+        };
+        let (Some(stamp), Some(block)) = (stamp, block_around(&file.header, &bytes)) else {
+            return decode(bytes, dest);
+        };
+        let mut data = core::mem::take(spare);
+        data.resize(block.len(), 0);
+        if !decode(block.clone(), &mut data)? {
+            return Ok(false);
+        }
+        let start = bytes.start - block.start;
+        dest.copy_from_slice(&data[start..start + bytes.len()]);
+        *spare = self.recent.keep(Block { nchunk, bytes: block, stamp, data }, self.options.cache);
+        Ok(true)
     }
 
     /// Decodes a whole chunk, however long it is within what is allowed; `dest` gets its size.
@@ -70,6 +107,14 @@ impl CArray {
             Chunk::parse(chunk).and_then(|chunk| chunk.decode_into(dest, &mut worker.scratch).map(drop));
         decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
     }
+}
+
+/// The block that holds all these data, if there is one that has to be decoded and that has more than them.
+fn block_around(header: &ChunkHeader, bytes: &Range<usize>) -> Option<Range<usize>> {
+    let is_coded = header.kind() == Kind::Regular && header.blocksize() > 0;
+    let start = bytes.start - bytes.start.checked_rem(header.blocksize()).filter(|_| is_coded)?;
+    let block = start..start.saturating_add(header.blocksize()).min(header.nbytes());
+    (bytes.end <= block.end && *bytes != block).then_some(block)
 }
 
 /// For less than one part in so many of a chunk, only the blocks that hold it are read.

@@ -79,17 +79,26 @@ impl CArray {
         order.sort_unstable_by_key(|place| rows[*place]);
         let chunk_of = |place: &usize| rows[*place] / self.layout.chunklen;
         let (mut worker, mut data) = (self.pool.hire(), Vec::new());
-        let make = || Worker::new(&self.options.dparams);
         let mut found = Vec::new();
         for places in order.chunk_by(|a, b| chunk_of(a) == chunk_of(b)) {
-            let nchunk = places.first().map_or(0, chunk_of);
-            worker.with(make, |worker| self.decode_chunk(nchunk, &mut data, worker))?;
+            let (Some(first), Some(last)) = (places.first(), places.last()) else { continue };
+            // The rows of a chunk are sorted.
+            let bytes = self.at_in_chunk(rows[*first])..self.at_in_chunk(rows[*last]) + rowsize;
+            if bytes.len() as u64 > UNPROVEN {
+                // Only a chunk that has as many gets memory for them.
+                self.open_chunk(chunk_of(first))?;
+            }
+            data.resize(bytes.len(), 0);
+            let make = || Worker::new(&self.options.dparams);
+            let decode =
+                |worker: &mut _| self.decode_bytes(chunk_of(first), bytes.clone(), &mut data, worker);
+            worker.with(make, decode)?;
             if found.is_empty() {
                 // A chunk was there, and the caller holds eight bytes for each row.
                 found.resize(rows.len() * rowsize, 0);
             }
             for place in places {
-                let at = self.at_in_chunk(rows[*place]);
+                let at = self.at_in_chunk(rows[*place]) - bytes.start;
                 found[place * rowsize..][..rowsize].copy_from_slice(&data[at..at + rowsize]);
             }
         }

@@ -3,7 +3,7 @@
 //! Names come from strangers' metadata, and a directory from a stranger may hold anything: whatever is opened must be an
 //! ordinary file whose real place is below the root. Links inside the root are followed, those that leave it are not.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -48,21 +48,26 @@ impl DirStore {
             .fold(self.root.clone(), |place, name| place.join(name))
     }
 
-    /// Where `path` lies, if it and all directories before it are below the root.
-    fn checked(&self, path: &str) -> io::Result<PathBuf> {
+    /// Where `path` lies and what is there, if it and all directories before it are below the root.
+    fn checked(&self, path: &str) -> io::Result<(PathBuf, Metadata)> {
         let mut place = self.root.clone();
-        let mut has_links = false;
+        let (mut has_links, mut last) = (false, None);
         for name in path.split('/').filter(|name| !name.is_empty()) {
             if matches!(name, "." | "..") || name.contains(['\\', '\0']) {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
             place.push(name);
-            has_links |= fs::symlink_metadata(&place)?.is_symlink();
+            let metadata = fs::symlink_metadata(&place)?;
+            has_links |= metadata.is_symlink();
+            last = Some(metadata);
         }
         if has_links && !fs::canonicalize(&place)?.starts_with(fs::canonicalize(&self.root)?) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        Ok(place)
+        match last.filter(|_| !has_links) {
+            Some(metadata) => Ok((place, metadata)),
+            None => fs::metadata(&place).map(|metadata| (place, metadata)),
+        }
     }
 
     fn sync_dir(&self, place: &Path) -> io::Result<()> {
@@ -75,12 +80,12 @@ impl DirStore {
 
 impl Store for DirStore {
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
-        let place = self.checked(path)?;
+        let (place, metadata) = self.checked(path)?;
         // Asked before opening: opening a pipe would wait for a writer.
-        if !fs::metadata(&place)?.is_file() {
+        if !metadata.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        Ok(Box::new(FileStore::open(place)?))
+        Ok(Box::new(FileStore::from_file(File::open(place)?)))
     }
 
     fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
@@ -90,7 +95,7 @@ impl Store for DirStore {
             let name = entry.file_name().to_string_lossy().into_owned();
             Ok(Entry { name, is_dir: entry.file_type()?.is_dir() })
         };
-        fs::read_dir(self.checked(path)?)?.map(entry).collect()
+        fs::read_dir(self.checked(path)?.0)?.map(entry).collect()
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {

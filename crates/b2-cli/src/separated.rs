@@ -1,9 +1,11 @@
 //! Comma-separated values as items with fields: one field per column, one item per line.
 //!
 //! The first line has the names. What the columns are is found out by reading all of them once: integers of 64 bits,
-//! floats, truth values, and else text as long as the longest value. Nothing is lost on the way: `007` stays text, and so
-//! do integers that would be rounded. A second reading makes the items, in a temporary file.
+//! floats, truth values, dates or times as precise as the longest value, and else text as long as that. Nothing is lost on
+//! the way: `007` stays text, and so do integers that would be rounded. A second reading makes the items, in a temporary
+//! file.
 
+mod date;
 mod guess;
 mod value;
 
@@ -216,6 +218,21 @@ mod tests {
             values("a,b\n-1,1\n18446744073709551615,2\n", None).unwrap().0,
             "[('a', '<U20'), ('b', '<i8')]"
         );
+    }
+
+    #[test]
+    fn dates_are_as_precise_as_the_values() {
+        let dtype = |column: &str| values(&format!("a,b\n{column}"), None).unwrap().0;
+        let is = |dtype: &str| format!("[('a', '{dtype}'), ('b', '<i8')]");
+        assert_eq!(dtype("2020-02-29,1\n,2\n"), is("<M8[D]"));
+        assert_eq!(dtype("NaT,1\n2020-02-29,1\n"), is("<M8[D]"));
+        assert_eq!(dtype("2020-02-29 10:00,1\n2020-02-29T10:00:00.25,2\n"), is("<M8[ms]"));
+        // Days are no midnights, there is no such day, and nanoseconds reach to the year 2262.
+        assert_eq!(dtype("2020-02-29,1\n2020-02-29T10:00,2\n"), is("<U16"));
+        assert_eq!(dtype("2021-02-29,1\n"), is("<U10"));
+        assert_eq!(dtype("2300-01-01T00:00:00.000000001,1\n"), is("<U29"));
+        assert_eq!(dtype("2020-02,1\n"), is("<U7"));
+        assert_eq!(dtype("NaT,1\n"), is("<U3"));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use blosc_dtype::{Dtype, Error};
 
+use super::date::{Moment, Precision};
+
 /// What was seen of a column.
 #[derive(Clone, Debug)]
 pub(super) struct Guess {
@@ -10,6 +12,7 @@ pub(super) struct Guess {
     uint: bool,
     float: bool,
     truth: bool,
+    dates: Dates,
     /// Has some value nothing in it, or something?
     empty: bool,
     filled: bool,
@@ -22,7 +25,8 @@ pub(super) struct Guess {
 impl Default for Guess {
     fn default() -> Self {
         let (int, uint, float, truth) = (true, true, true, true);
-        Self { int, uint, float, truth, empty: false, filled: false, large: false, letters: 0 }
+        let (dates, empty, filled, large, letters) = (Dates::default(), false, false, false, 0);
+        Self { int, uint, float, truth, dates, empty, filled, large, letters }
     }
 }
 
@@ -41,6 +45,7 @@ impl Guess {
         self.int &= int.is_some();
         self.uint &= uint.is_some();
         self.truth &= matches!(&*text, "True" | "False" | "true" | "false");
+        self.dates.look_at(&text);
         let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
         // Numbers that begin with a zero are numbers of something, not quantities.
         let is_code =
@@ -58,8 +63,59 @@ impl Guess {
             Self { int: true, .. } if whole => "<i8".to_owned(),
             Self { uint: true, .. } if whole => "<u8".to_owned(),
             Self { float: true, large: false, filled: true, .. } => "<f8".to_owned(),
-            _ => format!("<U{}", self.letters.max(1)),
+            Self { dates: Dates::All { first, last, precision }, .. } => {
+                // What is between them fits as well.
+                let unit = precision.unit();
+                match (first.count(unit), last.count(unit)) {
+                    (Some(_), Some(_)) => format!("<M8[{unit}]"),
+                    _ => self.letters_dtype(),
+                }
+            }
+            _ => self.letters_dtype(),
         };
         Dtype::parse(&name)
+    }
+
+    fn letters_dtype(&self) -> String {
+        format!("<U{}", self.letters.max(1))
+    }
+}
+
+/// Whether all values are dates, or all are times of a day.
+#[derive(Clone, Debug, Default)]
+enum Dates {
+    /// There was no value.
+    #[default]
+    Unknown,
+    All {
+        first: Moment,
+        last: Moment,
+        /// Of the one that says most.
+        precision: Precision,
+    },
+    No,
+}
+
+impl Dates {
+    fn look_at(&mut self, text: &str) {
+        if text == "NaT" {
+            return;
+        }
+        let moment = match self {
+            Self::No => None,
+            // A year alone is a number, and with a month it may be anything.
+            _ => Moment::parse(text).filter(|moment| moment.precision >= Precision::Day),
+        };
+        *self = match (&self, moment) {
+            (Self::Unknown, Some(moment)) => {
+                Self::All { first: moment, last: moment, precision: moment.precision }
+            }
+            (Self::All { first, last, precision }, Some(moment)) if moment.is_like(*precision) => {
+                let first = if moment.is_before(first) { moment } else { *first };
+                let last = if last.is_before(&moment) { moment } else { *last };
+                Self::All { first, last, precision: moment.precision.max(*precision) }
+            }
+            _ => Self::No,
+        };
     }
 }

@@ -2,6 +2,8 @@
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 
+use super::date::Moment;
+
 /// Can values of this type be read from text?
 pub(super) fn is_readable(dtype: &Dtype) -> bool {
     let Some(scalar) = dtype.scalar() else { return false };
@@ -9,12 +11,13 @@ pub(super) fn is_readable(dtype: &Dtype) -> bool {
         Kind::Bool | Kind::Bytes | Kind::Unicode => true,
         Kind::Int | Kind::Uint => dtype.itemsize() <= 8,
         Kind::Float => matches!(dtype.itemsize(), 4 | 8),
+        Kind::DateTime | Kind::TimeDelta => dtype.itemsize() == 8,
         _ => false,
     }
 }
 
 /// Writes the value of `text` to `dest`, which has the size of an item; `None` if it is none of this type. Nothing stands
-/// for NaN, and for empty text.
+/// for NaN, for no date, and for empty text.
 pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> {
     let scalar = dtype.scalar()?;
     dest.fill(0);
@@ -47,10 +50,38 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
         }
         (Kind::Float, 8) => dest.copy_from_slice(&number::<f64>(text, f64::NAN)?.to_le_bytes()),
         (Kind::Float, 4) => dest.copy_from_slice(&number::<f32>(text, f32::NAN)?.to_le_bytes()),
+        (Kind::DateTime, 8) => dest.copy_from_slice(&date(text, scalar.unit())?.to_le_bytes()),
+        (Kind::TimeDelta, 8) => dest.copy_from_slice(&span(text, scalar.unit())?.to_le_bytes()),
         _ => return None,
     }
     turn(scalar, dest);
     Some(())
+}
+
+/// The number that means that there is no date.
+const NOT_A_TIME: i64 = i64::MIN;
+
+/// A date, or the number of units without one.
+fn date(text: &str, unit: Option<&str>) -> Option<i64> {
+    if matches!(text, "" | "NaT") {
+        return Some(NOT_A_TIME);
+    }
+    match unit {
+        Some(unit) => Moment::parse(text.trim())?.count(unit),
+        None => text.trim().parse().ok(),
+    }
+}
+
+/// `3`, or `3 ns` where that is the unit.
+fn span(text: &str, unit: Option<&str>) -> Option<i64> {
+    if matches!(text, "" | "NaT") {
+        return Some(NOT_A_TIME);
+    }
+    match text.trim().split_once(' ') {
+        Some((count, given)) if Some(given) == unit => count.parse().ok(),
+        Some(_) => None,
+        None => text.trim().parse().ok(),
+    }
 }
 
 fn number<T: core::str::FromStr>(text: &str, nothing: T) -> Option<T> {
@@ -106,6 +137,19 @@ mod tests {
         assert_eq!(value("", "S2"), Some(vec![0, 0]));
         assert_eq!(value("abc", "S2"), None);
         assert_eq!(value("yes", "?"), None);
-        assert!(!is_readable(&"M8[s]".parse().unwrap()));
+        assert!(!is_readable(&"c16".parse().unwrap()));
+    }
+
+    #[test]
+    fn times_are_counts_of_units() {
+        assert_eq!(value("1970-01-02", "M8[D]"), Some(1_i64.to_le_bytes().to_vec()));
+        assert_eq!(value("1970-01-01T00:00:01", ">M8[ms]"), Some(1000_i64.to_be_bytes().to_vec()));
+        assert_eq!(value("NaT", "M8[D]"), Some(i64::MIN.to_le_bytes().to_vec()));
+        assert_eq!(value("", "M8[D]"), Some(i64::MIN.to_le_bytes().to_vec()));
+        assert_eq!(value("1970-01-01T01", "M8[D]"), None);
+        assert_eq!(value("7", "M8"), Some(7_i64.to_le_bytes().to_vec()));
+        assert_eq!(value("-7 s", "m8[s]"), Some((-7_i64).to_le_bytes().to_vec()));
+        assert_eq!(value("7", "m8[s]"), Some(7_i64.to_le_bytes().to_vec()));
+        assert_eq!(value("7 ms", "m8[s]"), None);
     }
 }

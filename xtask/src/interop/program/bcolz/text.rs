@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Types that text can say, and what they are taken for.
-const FIELDS: [(&str, &str, &str); 9] = [
+const FIELDS: [(&str, &str, &str); 12] = [
     ("int", "int32", "<i8"),
     ("long", "int64", "<i8"),
     ("large", "uint64", "<u8"),
@@ -21,6 +21,9 @@ const FIELDS: [(&str, &str, &str); 9] = [
     ("bytes", "|S7", "<U"),
     ("letters", "<U5", "<U"),
     ("other", "<U2", "<U"),
+    ("day", "datetime64[D]", "<M8[D]"),
+    ("second", "datetime64[s]", "<M8[s]"),
+    ("nano", "datetime64[ns]", "<M8[ns]"),
     ("x,\"y\"", "float32", "<f8"),
 ];
 
@@ -95,6 +98,12 @@ fn items(draw: &mut Draw, dtype: &str, rows: usize) -> Vec<u8> {
             "float32" => {
                 bytes.extend((f32::from(i16::try_from(number % 1000).unwrap_or(0)) / 8.0).to_le_bytes())
             }
+            // The first is none, and the others are days that nanoseconds reach.
+            dtype if dtype.starts_with("datetime64") && bytes.is_empty() && rows > 1 => {
+                bytes.extend(i64::MIN.to_le_bytes());
+            }
+            "datetime64[D]" => bytes.extend(i64::from(number % 50_000).to_le_bytes()),
+            "datetime64[s]" | "datetime64[ns]" => bytes.extend((i64::from(number) << 10).to_le_bytes()),
             "bool" => bytes.push(u8::from(number % 2 == 0)),
             "|S7" => bytes.extend(letters(draw, 7, b"aZ ,\".")),
             _ => {

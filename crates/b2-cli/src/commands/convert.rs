@@ -313,7 +313,8 @@ impl Work<'_> {
             ConvertedFormat::Csv => self.csv(nest.path()),
             ConvertedFormat::Parquet => self.parquet(nest.path()),
         };
-        let done = done.map_err(|error| at(error, nest.target()))?;
+        let mut done = done.map_err(|error| at(error, nest.target()))?;
+        done.left_out.extend(self.lost_of_columns());
         let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
         for what in &done.left_out {
             // Nobody expects more of raw data.

@@ -280,3 +280,20 @@ fn tables_go_to_parquet_and_come_back() {
     assert_eq!(dir.b2("convert --format parquet ct_basic::/i -o i.parquet").code, Some(2));
     assert!(!dir.path("y.bcolz").exists());
 }
+
+#[test]
+fn columns_keep_what_was_said_about_them() {
+    let dir = with(&["ct_basic"]);
+    dir.b2("convert -C zstd -3 --chunks 7 ct_basic t.bcolz").ok();
+    let first = String::from_utf8(dir.b2("show --json -n 1 t.bcolz").ok().stdout).unwrap();
+    let name = first.split('"').nth(1).unwrap().to_owned();
+    dir.b2(&format!("meta set t.bcolz/{name} unit=metre large=0.5")).ok();
+    dir.b2("convert t.bcolz copy.bcolz --verify").ok();
+    for part in ["meta/storage", "__attrs__"] {
+        let read = |table: &str| String::from_utf8(dir.read(&format!("{table}/{name}/{part}"))).unwrap();
+        assert_eq!(read("copy.bcolz"), read("t.bcolz"), "{part}");
+    }
+    assert!(String::from_utf8(dir.read(&format!("copy.bcolz/{name}/__attrs__"))).unwrap().contains("metre"));
+    let run = dir.b2("convert t.bcolz t.npy").ok();
+    assert!(run.stderr.contains("no place for the attributes of columns in a .npy file"), "{}", run.stderr);
+}

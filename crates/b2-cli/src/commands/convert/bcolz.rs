@@ -1,11 +1,13 @@
 //! To arrays and tables of bcolz: one with a column for each field of the items, or an array.
 //!
-//! The writers of bcolz take rows and make chunks of them, as long as bcolz would make them unless `--chunks` was given.
+//! The writers of bcolz take rows and make chunks of them, as long as bcolz would make them unless `--chunks` was given. What
+//! was a data set of bcolz before keeps its chunks' length and parameters, fill values and attributes, each column its own.
 
 use std::path::Path;
 
 use bcolz_store::{
-    Attrs, CArrayWriter, CParams, CTableWriter, Cname, CreateOptions, DataSet, Shuffle, store::Durability,
+    Attrs, CArray, CArrayWriter, CParams, CTableWriter, Cname, CreateOptions, DataSet, Shuffle,
+    store::Durability,
 };
 use blosc_chunk::{FilterId, Threads};
 use blosc_dtype::Dtype;
@@ -67,7 +69,11 @@ impl Work<'_> {
 
     fn carray(&self, layout: &Layout, path: &Path) -> Result<Done> {
         let (rows, inner) = layout.shape.split_first().unwrap_or((&1, &[]));
-        let options = self.create_options(layout.dtype.clone(), inner, *rows)?;
+        let model = self.data_set().and_then(|set| match set {
+            DataSet::CArray(array) => Some(array),
+            DataSet::CTable(_) => None,
+        });
+        let options = self.create_options(layout.dtype.clone(), inner, *rows, model)?;
         let mut writer = CArrayWriter::create(path, &options.attrs(self.attributes()?))?;
         let chunklen = writer.chunklen();
         self.each_rows(writer.rowsize(), &mut |rows| Ok(writer.append(rows)?))?;
@@ -81,7 +87,15 @@ impl Work<'_> {
         let mut columns = vec![];
         for field in fields {
             let (dtype, inner) = field.dtype().subarray().unwrap_or((field.dtype(), &[]));
-            columns.push((field.name(), self.create_options(dtype.clone(), inner, rows)?));
+            let model = self.data_set().and_then(|set| match set {
+                DataSet::CArray(_) => None,
+                DataSet::CTable(table) => table.column(field.name()).ok(),
+            });
+            let mut options = self.create_options(dtype.clone(), inner, rows, model)?;
+            if let Some(column) = model {
+                options.attrs = column.attrs()?;
+            }
+            columns.push((field.name(), options));
         }
         let mut writer = CTableWriter::create(path, &columns)?;
         for (name, value) in self.attributes()?.iter() {
@@ -107,14 +121,24 @@ impl Work<'_> {
         })
     }
 
-    fn create_options(&self, dtype: Dtype, inner: &[u64], rows: u64) -> Result<CreateOptions> {
+    /// How to make an array, as far as nobody said otherwise like the one that it was before.
+    fn create_options(
+        &self,
+        dtype: Dtype,
+        inner: &[u64],
+        rows: u64,
+        model: Option<&CArray>,
+    ) -> Result<CreateOptions> {
         let durability = if self.output.no_sync { Durability::ProcessDeath } else { Durability::PowerLoss };
-        let chunklen = self.args.anew.chunks.as_ref().and_then(|chunks| chunks.0.first().copied());
+        let asked = self.args.anew.chunks.as_ref().and_then(|chunks| chunks.0.first().copied());
         let mut options = CreateOptions::new(dtype)
             .row_shape(inner.to_vec())
-            .chunklen(chunklen)
+            .chunklen(asked.or_else(|| model.map(CArray::chunklen)))
             .expectedlen(Some(rows))
-            .cparams(self.bcolz_cparams()?);
+            .cparams(self.bcolz_cparams(model.map(CArray::cparams))?);
+        // One that makes no sense has filled nothing yet.
+        let dflt = model.filter(|array| array.dflt_row().is_ok()).and_then(CArray::dflt);
+        options.dflt = dflt.cloned();
         options.durability = durability;
         options.threads = match self.cx.read_options().threads {
             Threads::N(threads) => Threads::N(threads),
@@ -123,10 +147,14 @@ impl Work<'_> {
         Ok(options)
     }
 
-    /// What was asked for, and else what bcolz takes.
-    fn bcolz_cparams(&self) -> Result<CParams> {
+    /// What was asked for, and else what it was before, or what bcolz takes.
+    fn bcolz_cparams(&self, before: Option<CParams>) -> Result<CParams> {
         let anew = &self.args.anew;
-        let mut cparams = CParams::default();
+        let mut cparams = before.unwrap_or_default();
+        if cparams.cname == Cname::Snappy {
+            // No bcolz of today opens such data sets.
+            cparams = cparams.cname(CParams::default().cname);
+        }
         if anew.level.given {
             cparams = cparams.clevel(anew.level.level.get());
         }
@@ -146,8 +174,33 @@ impl Work<'_> {
         Ok(cparams)
     }
 
+    /// The data set that the input is.
+    fn data_set(&self) -> Option<&DataSet> {
+        match &self.source {
+            Source::Object(Object::Bcolz(set)) => Some(&set.set),
+            _ => None,
+        }
+    }
+
+    /// What is lost of a table where there are no columns: their attributes, even if nobody can read them.
+    pub(super) fn lost_of_columns(&self) -> Option<String> {
+        let Some(DataSet::CTable(table)) = self.data_set() else { return None };
+        let keeps = matches!(
+            self.format,
+            ConvertedFormat::Carray | ConvertedFormat::Ctable | ConvertedFormat::Parquet
+        );
+        let has = |array: &CArray| array.attrs().map_or(true, |attrs| attrs.iter().next().is_some());
+        let lost = !keeps && table.columns().iter().any(|column| has(&column.array));
+        lost.then(|| "the attributes of columns".to_owned())
+    }
+
     /// The metadata of the input.
     fn attributes(&self) -> Result<Attrs> {
+        match self.data_set() {
+            Some(DataSet::CArray(array)) => return Ok(array.attrs()?),
+            Some(DataSet::CTable(table)) => return Ok(table.attrs()?),
+            None => {}
+        }
         let mut found = Attrs::default();
         for (name, value) in self.source.metadata()?.without_array().values() {
             found.set(&name, attrs::from_value(&value));

@@ -1,14 +1,19 @@
 //! Data sets that must be refused, each for the right reason; and one case for each check of the format document.
 
+#[path = "support/tree.rs"]
+mod tree;
+
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use bcolz_store::store::{MemoryStore, Store};
+use bcolz_store::store::{DirStore, Entry, MemoryStore, Store};
 use bcolz_store::{
     Blame, BrokenColumns, CArray, CArrayWriter, CTable, Corrupt, CreateOptions, DataSet, Dtype, Error,
     OpenOptions, Result, open, open_in,
 };
+use blosc_io::ReadAt;
 use blosc_testdata::fixture;
 use serde_json::Value;
 
@@ -140,6 +145,24 @@ fn check_1_metadata_files_are_short_json_objects() {
     assert_eq!(refused("meta/sizes", |_| None), "meta/sizes: is missing");
 }
 
+#[cfg(unix)]
+#[test]
+fn check_1_links_that_leave_the_root_are_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("root");
+    std::fs::create_dir(&root).unwrap();
+    tree::copy(&array(), &DirStore::new(&root), "");
+    for path in ["meta/sizes", "meta/storage", "__attrs__", "data/__1.blp"] {
+        let (inside, outside) = (root.join(path), dir.path().join("outside"));
+        std::fs::rename(&inside, &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, &inside).unwrap();
+        let error = open(&root).and_then(first_of).unwrap_err();
+        assert_eq!(error.to_string(), format!("{path}: is not an ordinary file below the root"));
+        std::fs::rename(&outside, &inside).unwrap();
+    }
+    first_of(open(&root).unwrap()).unwrap();
+}
+
 #[test]
 fn checks_2_to_4_keys_types_and_ranges() {
     for (path, text, expected) in [
@@ -168,6 +191,12 @@ fn checks_2_to_4_keys_types_and_ranges() {
             "\"chunklen\" is a float, not an integer",
         ),
         ("meta/storage", r#"{"dtype": "int32", "chunklen": 0}"#, "chunklen 0 is outside 1..=2147483631"),
+        ("meta/storage", r#"{"dtype": "int32", "chunklen": -1}"#, "chunklen -1 is outside 1..=2147483631"),
+        (
+            "meta/storage",
+            r#"{"dtype": "int32", "chunklen": 4611686018427387904}"#,
+            "chunklen 4611686018427387904 is outside 1..=2147483631",
+        ),
         (
             "meta/storage",
             r#"{"dtype": "int32", "chunklen": 2147483631}"#,
@@ -188,6 +217,20 @@ fn checks_5_and_6_dtypes() {
     ] {
         let text = format!(r#"{{"dtype": "{dtype}", "chunklen": 10}}"#);
         assert_eq!(refused_text("meta/storage", &text), format!("meta/storage: {expected}"));
+    }
+    let nested = format!("{}'<i4'{}", "[('a', ".repeat(17), ")]".repeat(17));
+    let wide: Vec<String> = (0..4097).map(|n| format!("('f{n}', 'u1')")).collect();
+    let wide = format!("[{}]", wide.join(", "));
+    for (dtype, expected) in [
+        (nested, "dtype of the array: dtype nested deeper than 32 levels at byte 112"),
+        (wide, "4097 fields, the limit is 4096"),
+        (
+            format!("[('{}', '<i4')]", "a".repeat(1 << 20)),
+            "dtype of the array: dtype text of 1048589 bytes, the limit is 1048576",
+        ),
+    ] {
+        let refused = refused_text("meta/storage", &format!(r#"{{"dtype": "{dtype}", "chunklen": 10}}"#));
+        assert_eq!(refused, format!("meta/storage: {expected}"));
     }
     // An ordinary array that somebody has declared to hold objects: opened, and nothing is run.
     let store = array();
@@ -233,6 +276,9 @@ fn checks_10_and_11_columns() {
         (r#"["b/data"]"#, "column \"b/data\" has a character that no directory may have"),
         (r#"[""]"#, "column \"\" has no name"),
         (r#"[".."]"#, "column \"..\" is not below the table"),
+        (r#"["."]"#, "column \".\" is not below the table"),
+        (r#"["b\\data"]"#, "column \"b\\\\data\" has a character that no directory may have"),
+        (r#"["b\u0000"]"#, "column \"b\\0\" has a character that no directory may have"),
         (r#"["a", "a"]"#, "column \"a\" stands twice"),
         (r#"["__attrs__"]"#, "column \"__attrs__\" is a file of the table itself"),
     ] {
@@ -243,6 +289,13 @@ fn checks_10_and_11_columns() {
     let table = open(r#"["b", "c", "b", "../x", "a"]"#, &lenient).unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["b", "a"]);
     assert_eq!(table.notes().filter(|note| note.to_string().contains("left out")).count(), 3);
+    let mut longer = CArrayWriter::open_in(store.clone(), "a", &strict).unwrap();
+    longer.append(&[1, 2]).unwrap();
+    longer.finish().unwrap();
+    let table = open(r#"["a", "b"]"#, &strict).unwrap();
+    let notes: Vec<String> = table.notes().map(ToString::to_string).collect();
+    assert!(notes.contains(&".: columns of 0 to 2 rows; 0 are complete".to_owned()), "{notes:?}");
+    assert!(table.is_empty());
 }
 
 #[test]
@@ -263,6 +316,13 @@ fn checks_12_and_13_chunk_files() {
     // 36 bytes of data in a full chunk of 40.
     let text = "data/__1.blp: chunk of 36 bytes of data, 40 to 40 in rows of 4 fit here";
     assert_eq!(refused_byte(20, 36), text);
+}
+
+#[test]
+fn check_12_chunks_shorter_than_their_header() {
+    assert!(refused_byte(28, 15).starts_with("data/__1.blp: chunk 1: "), "{}", refused_byte(28, 15));
+    let size = refused_byte(31, 0xff);
+    assert!(size.starts_with("data/__1.blp: chunk 1: "), "{size}");
 }
 
 #[test]
@@ -310,4 +370,28 @@ fn check_17_claims_are_not_believed() {
     let error = CArray::open_in(store, "", &options).unwrap().read(0..251).unwrap_err();
     assert_eq!(error.to_string(), "1004 bytes needed for \"\", the limit is 1000");
     assert_eq!(error.blame(), Blame::Limit);
+}
+
+/// Files that can be opened, in directories that cannot be listed.
+#[derive(Debug)]
+struct Unlisted(MemoryStore);
+
+impl Store for Unlisted {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        self.0.open(path)
+    }
+
+    fn list(&self, _: &str) -> io::Result<Vec<Entry>> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+}
+
+#[test]
+fn check_18_reading_needs_no_list_of_files() {
+    let array = CArray::open_in(Arc::new(Unlisted(array())), "", &OpenOptions::default()).unwrap();
+    assert_eq!(array.read_as::<i32>(0..25).unwrap(), (0..25).collect::<Vec<_>>());
+    assert_eq!(array.blocks(7).map(|block| block.unwrap().len()).sum::<usize>(), 100);
+    let table = CTable::of_array("x", &array);
+    assert_eq!(table.scan().filter("x > 20").unwrap().count().unwrap(), 4);
+    assert!(array.verify().is_err());
 }

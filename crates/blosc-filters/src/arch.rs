@@ -96,7 +96,9 @@ mod tests {
     /// Every typesize that has a kernel of its own, and some of the large ones, which share theirs.
     fn typesizes() -> impl Iterator<Item = usize> {
         let few = [1, 3, 4, 8, 12, 16, 17];
-        (1..=17).chain([20, 24, 28, 32, 33, 40, 48, 64, 255, 300]).filter(move |n| !cfg!(miri) || few.contains(n))
+        (1..=17)
+            .chain([20, 24, 28, 32, 33, 40, 48, 64, 255, 300])
+            .filter(move |n| !cfg!(miri) || few.contains(n))
     }
 
     /// Numbers of items around the sizes of registers, tiles and strips.

@@ -16,7 +16,7 @@ mod encode;
 
 use alloc::boxed::Box;
 
-pub use decode::decompress;
+pub use decode::{decompress, decompress_prefix};
 pub use encode::Encoder;
 
 use crate::{
@@ -69,6 +69,10 @@ struct Decoder;
 impl BlockDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         decompress(src, dest)
+    }
+
+    fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
+        decompress_prefix(src, dest, wanted)
     }
 }
 

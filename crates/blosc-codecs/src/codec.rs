@@ -79,6 +79,17 @@ pub trait BlockDecoder: Send {
     ///
     /// [`Error::Corrupt`] when that is not so, [`Error::Unsupported`] for variants of the format that nobody reads.
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
+
+    /// As [`decode`](Self::decode), for a caller who needs only the first `wanted` bytes of `dest`: the others are
+    /// unspecified afterwards, and what is wrong with the stream behind them may go unnoticed.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
+        let _ = wanted;
+        self.decode(src, dest)
+    }
 }
 
 /// What an encoder is told. All are plain facts about the block; most codecs look only at the level.

@@ -297,6 +297,34 @@ pub(crate) mod tests {
         }
     }
 
+    /// Compares prefixes with the data, and lets damaged streams do what they can.
+    pub(crate) fn prefixes(
+        encoder: impl Fn(&EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error>,
+        decode: impl Fn(&[u8], &mut [u8], usize) -> Result<(), Error>,
+    ) {
+        let mut rng = XorShift32::default();
+        let mut below = |n: usize| usize::try_from(rng.below(n as u64)).unwrap();
+        for kind in Kind::ALL {
+            for nbytes in [20, 65, 100, 200, 3000, 20_000] {
+                let data = kind.bytes(nbytes);
+                let mut stream = vec![0; nbytes * 2 + 64];
+                let len = encoder(&EncodeOptions::default()).unwrap().encode(&data, &mut stream).unwrap();
+                let Some(len) = len else { continue };
+                stream.truncate(len);
+                for turn in 0..300 {
+                    let wanted = if turn < 100 { turn.min(nbytes) } else { below(nbytes + 1) };
+                    let mut dest = vec![0xA5; nbytes];
+                    decode(&stream, &mut dest, wanted).unwrap();
+                    assert_eq!(dest[..wanted], data[..wanted], "{wanted} of {nbytes}");
+                    let at = below(len);
+                    let sound = core::mem::replace(&mut stream[at], below(256).to_le_bytes()[0]);
+                    let _ = decode(&stream[..below(len + 1)], &mut dest, wanted);
+                    stream[at] = sound;
+                }
+            }
+        }
+    }
+
     #[test]
     fn copy_match_repeats_byte_by_byte() {
         let start: Vec<u8> = (0..40).collect();

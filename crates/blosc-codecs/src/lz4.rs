@@ -17,7 +17,7 @@ mod sequence;
 
 use alloc::{boxed::Box, vec::Vec};
 
-pub use decode::{decompress, decompress_with_dict};
+pub use decode::{decompress, decompress_prefix, decompress_with_dict};
 pub use encode::Encoder;
 pub use hc::HcEncoder;
 
@@ -118,6 +118,10 @@ struct Decoder {
 impl BlockDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         if self.dict.is_empty() { decompress(src, dest) } else { decompress_with_dict(src, dest, &self.dict) }
+    }
+
+    fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
+        decompress_prefix(src, dest, wanted, &self.dict)
     }
 }
 

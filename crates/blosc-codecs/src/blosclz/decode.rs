@@ -13,11 +13,24 @@ use crate::{
 /// [`Error::Corrupt`] with the position in `src` where it went wrong.
 pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     let (at, done) = wild::blosclz::decode(src, dest);
-    finish(src, at, dest, done)
+    finish(src, at, dest, done, usize::MAX)
 }
 
-/// Decodes from the instruction at `src[at..]`, which writes to `dest[done..]`, to the end.
-fn finish(src: &[u8], at: usize, dest: &mut [u8], mut done: usize) -> Result<(), Error> {
+/// As [`decompress`], but stops as soon as the first `wanted` bytes of `dest` are right; nothing is known of the rest
+/// of the stream then.
+///
+/// # Errors
+///
+/// As [`decompress`].
+pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
+    let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
+    let (at, done) = wild::blosclz::decode(src, &mut dest[..near]);
+    if done >= wanted { Ok(()) } else { finish(src, at, dest, done, wanted) }
+}
+
+/// Decodes from the instruction at `src[at..]`, which writes to `dest[done..]`, to the end or to where `until` bytes
+/// are there.
+fn finish(src: &[u8], at: usize, dest: &mut [u8], mut done: usize, until: usize) -> Result<(), Error> {
     let mut input = Input { src, at };
     let mut control = input.byte(1)?;
     if at == 0 {
@@ -28,8 +41,11 @@ fn finish(src: &[u8], at: usize, dest: &mut [u8], mut done: usize) -> Result<(),
         done = if usize::from(control) < MAX_RUN {
             input.literals(usize::from(control) + 1, dest, done)?
         } else {
-            input.repeat(control, dest, done)?
+            input.repeat(control, dest, done, until)?
         };
+        if done >= until {
+            return Ok(());
+        }
         if input.at == src.len() {
             break;
         }
@@ -77,9 +93,9 @@ impl Input<'_> {
         Ok(end)
     }
 
-    /// Executes the match that `control` starts and returns its end in `dest`.
+    /// Executes the match that `control` starts, as far as `until`, and returns its end in `dest`.
     #[inline(always)]
-    fn repeat(&mut self, control: u8, dest: &mut [u8], done: usize) -> Result<usize, Error> {
+    fn repeat(&mut self, control: u8, dest: &mut [u8], done: usize, until: usize) -> Result<usize, Error> {
         let start = self.at - 1;
         let len = self.length(control, dest.len() - done)?;
         let distance = self.distance(control & 31)?;
@@ -93,6 +109,7 @@ impl Input<'_> {
         if self.at == self.src.len() {
             return Err(corrupt(start, Corrupt::EndsWithMatch));
         }
+        let len = len.min(until.saturating_sub(done));
         copy_match(dest, done, distance, len);
         Ok(done + len)
     }
@@ -136,7 +153,12 @@ mod tests {
         lz::tests::twins(
             |options| BloscLz.new_encoder(options),
             decompress,
-            |src, dest| finish(src, 0, dest, 0),
+            |src, dest| finish(src, 0, dest, 0, usize::MAX),
         );
+    }
+
+    #[test]
+    fn a_prefix_is_the_start_of_the_whole() {
+        lz::tests::prefixes(|options| BloscLz.new_encoder(options), decompress_prefix);
     }
 }

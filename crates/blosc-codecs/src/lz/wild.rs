@@ -15,7 +15,7 @@ pub(crate) mod lz4;
 ///
 /// An instruction without extra length takes at most 1 + 14 + 2 bytes (LZ4) and makes at most 14 + 18; the longest
 /// step of a copy is 32.
-const MARGIN: usize = 64;
+pub(crate) const MARGIN: usize = 64;
 
 /// Bytes from which on the library's copies, which find out first what the machine can do, are worth their call.
 const LONG: usize = 128;

@@ -24,11 +24,31 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
 pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<(), Error> {
     // Nearly all of it, unless distances reach into a dictionary.
     let (at, done) = if dict.is_empty() { wild::lz4::decode(src, dest) } else { (0, 0) };
-    finish(src, at, dest, done, dict)
+    finish(src, at, dest, done, dict, usize::MAX)
 }
 
-/// Decodes from the sequence at `src[at..]`, which writes to `dest[done..]`, to the end.
-fn finish(src: &[u8], at: usize, dest: &mut [u8], mut done: usize, dict: &[u8]) -> Result<(), Error> {
+/// As [`decompress_with_dict`], but stops as soon as the first `wanted` bytes of `dest` are right; nothing is known of
+/// the rest of the block then.
+///
+/// # Errors
+///
+/// As [`decompress`].
+pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize, dict: &[u8]) -> Result<(), Error> {
+    let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
+    let (at, done) = if dict.is_empty() { wild::lz4::decode(src, &mut dest[..near]) } else { (0, 0) };
+    if done >= wanted { Ok(()) } else { finish(src, at, dest, done, dict, wanted) }
+}
+
+/// Decodes from the sequence at `src[at..]`, which writes to `dest[done..]`, to the end or to where `until` bytes are
+/// there.
+fn finish(
+    src: &[u8],
+    at: usize,
+    dest: &mut [u8],
+    mut done: usize,
+    dict: &[u8],
+    until: usize,
+) -> Result<(), Error> {
     let mut input = Input { src, at };
     loop {
         let token = input.byte()?;
@@ -46,11 +66,15 @@ fn finish(src: &[u8], at: usize, dest: &mut [u8], mut done: usize, dict: &[u8]) 
         if len > dest.len() - done {
             return Err(corrupt(start, too_long(done, len, dest)));
         }
+        let len = len.min(until.saturating_sub(done));
         let from_dict = copy_from_dict(dict, dest, done, distance, len);
         if from_dict < len {
             copy_match(dest, done + from_dict, distance, len - from_dict);
         }
         done += len;
+        if done >= until {
+            return Ok(());
+        }
     }
     if done < dest.len() {
         return Err(corrupt(src.len(), Corrupt::TooShort { nbytes: done, expected: dest.len() }));
@@ -144,7 +168,15 @@ mod tests {
         lz::tests::twins(
             |options| Lz4.new_encoder(options),
             decompress,
-            |src, dest| finish(src, 0, dest, 0, &[]),
+            |src, dest| finish(src, 0, dest, 0, &[], usize::MAX),
+        );
+    }
+
+    #[test]
+    fn a_prefix_is_the_start_of_the_whole() {
+        lz::tests::prefixes(
+            |options| Lz4.new_encoder(options),
+            |src, dest, wanted| decompress_prefix(src, dest, wanted, &[]),
         );
     }
 }

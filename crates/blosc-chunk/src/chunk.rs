@@ -169,8 +169,9 @@ impl<'a> Chunk<'a> {
         self.read_bytes(bytes, dest, scratch)
     }
 
-    /// Decodes the bytes `range` of the data to the start of `dest`. Only the blocks that hold them are touched, and
-    /// the first one if there is a delta filter.
+    /// Decodes the bytes `range` of the data to the start of `dest`. Only the blocks that hold them are touched, of a
+    /// block often only what comes before them, and the first block if there is a delta filter. Damage elsewhere goes
+    /// unnoticed.
     ///
     /// # Errors
     ///

@@ -3,6 +3,7 @@
 //! [`read`] decodes a range of a chunk's data and touches only the blocks that it needs; decoding all of it is the
 //! same with the full range. Blocks are independent, but for delta, which refers to the first block of the chunk.
 
+mod slice;
 mod worker;
 
 use core::ops::Range;

@@ -5,9 +5,10 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use blosc_codecs::{BlockDecoder, CodecId, DecodeOptions, FormatId};
-use blosc_filters::Reference;
+use blosc_filters::{FilterCx, Reference};
 
 use super::Job;
+use super::slice::Slice;
 use crate::layout::{Layout, Split};
 use crate::source::Blocks;
 use crate::stream::{Payload, Streams};
@@ -34,6 +35,13 @@ impl Worker {
         dest: &mut [u8],
     ) -> Result<()> {
         let nbytes = job.map.range(nblock).len();
+        let cx = job.filter_cx(reference);
+        if let Some(slice) = Slice::new(&job.undo, &cx, nbytes, part) {
+            let mut filtered = core::mem::take(&mut self.filtered);
+            let result = self.read_slice(job, nblock, &cx, &slice, room(&mut filtered, nbytes), dest);
+            self.filtered = filtered;
+            return result;
+        }
         let mut block = core::mem::take(&mut self.block);
         let result = self.read_block(job, nblock, reference, room(&mut block, nbytes));
         if result.is_ok() {
@@ -41,6 +49,31 @@ impl Worker {
         }
         self.block = block;
         result
+    }
+
+    /// Decodes no more of a block than it takes for a part. There is room for all of it in `filtered`.
+    fn read_slice<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        nblock: usize,
+        cx: &FilterCx<'_>,
+        slice: &Slice,
+        filtered: &mut [u8],
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let (bytes, at) = job.blocks.block(nblock)?;
+        let result = self.read_streams(job, bytes, at, filtered, Some(slice));
+        result.map_err(|error| error.in_block(nblock, at))?;
+        if job.undo.is_nothing() {
+            slice.gather(filtered, dest);
+            return Ok(());
+        }
+        let (planes, plain) = room(&mut self.block, 2 * slice.nbytes()).split_at_mut(slice.nbytes());
+        slice.gather(filtered, planes);
+        let result = job.undo.apply(cx, planes, plain);
+        result.map_err(|source| Error::from(source).in_block(nblock, at))?;
+        dest.copy_from_slice(&plain[slice.part()]);
+        Ok(())
     }
 
     /// Decodes a block, which `dest` is as long as.
@@ -64,53 +97,67 @@ impl Worker {
         dest: &mut [u8],
     ) -> Result<()> {
         if job.undo.is_nothing() {
-            return self.read_streams(job, bytes, at, dest);
+            return self.read_streams(job, bytes, at, dest, None);
         }
         job.params.limits.check_nbytes(dest.len())?;
         let mut filtered = core::mem::take(&mut self.filtered);
         let src = room(&mut filtered, dest.len());
         let result = self
-            .read_streams(job, bytes, at, src)
+            .read_streams(job, bytes, at, src, None)
             .and_then(|()| Ok(job.undo.apply(&job.filter_cx(reference), src, dest)?));
         self.filtered = filtered;
         result
     }
 
+    /// Decodes the streams of a block, or of a slice of it no more than it takes.
     fn read_streams<B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
         bytes: &[u8],
         at: usize,
         dest: &mut [u8],
+        slice: Option<&Slice>,
     ) -> Result<()> {
         let layout = job.blocks.layout();
+        let span = |stream: Range<usize>| slice.map_or(0..stream.len(), |slice| slice.span(&stream));
         if layout.header.is_vl() {
-            return self.read_payload(job, vl::payload(bytes, dest.len()), at, dest);
+            let span = span(0..dest.len());
+            return self.read_payload(job, vl::payload(bytes, dest.len()), at, dest, span);
         }
         let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
         let nstreams = nstreams(layout, &streams, bytes.len(), dest.len());
         let len = if nstreams == 1 { dest.len() } else { dest.len() / nstreams };
+        let mut start = 0;
         for part in dest.chunks_exact_mut(len) {
             let at = streams.at;
             let payload = streams.next(len)?;
-            self.read_payload(job, payload, at, part)?;
+            self.read_payload(job, payload, at, part, span(start..start + len))?;
+            start += len;
         }
         Ok(())
     }
 
+    /// Decodes a stream, of which only `span` is wanted.
     fn read_payload<B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
         payload: Payload<'_>,
         at: usize,
         dest: &mut [u8],
+        span: Range<usize>,
     ) -> Result<()> {
         match payload {
-            Payload::Stored(plain) => dest.copy_from_slice(plain),
-            Payload::Run(value) => dest.fill(value),
+            Payload::Stored(plain) => dest[span.clone()].copy_from_slice(&plain[span]),
+            Payload::Run(value) => dest[span].fill(value),
+            Payload::Coded(_) if span.is_empty() => {}
             Payload::Coded(coded) => {
                 let decoder = self.decoder(job)?;
-                decoder.decode(coded, dest).map_err(|source| Error::Codec { at: at as u64, source })?;
+                let result = if span.end == dest.len() {
+                    decoder.decode(coded, dest)
+                } else {
+                    decoder.decode_prefix(coded, dest, span.end)
+                };
+                result.map_err(|source| Error::Codec { at: at as u64, source })?;
             }
         }
         Ok(())

@@ -40,7 +40,7 @@ impl Encoder {
         if let Some(probe) = Probe::new(self.effort, src.len()) {
             search.run(limit.min(probe.enough), &mut stream)?;
             let cost = stream.out.len() + cost_of_literals(search.at - search.anchor);
-            if !probe.pays(search.at, cost) && !search.probe(&probe) {
+            if !probe.pays_clearly(search.at, cost) && !search.probe(&probe) {
                 return None;
             }
         }
@@ -60,13 +60,15 @@ impl BlockEncoder for Encoder {
 struct Shortest {
     near: usize,
     far: usize,
+    /// A match of this length knows a context in which the next one may begin, such as a run. Shorter ones seldom do.
+    context: usize,
 }
 
 impl Shortest {
     fn new(effort: u8) -> Self {
         match effort {
-            ..=6 => Self { near: 6, far: 8 },
-            _ => Self { near: 4, far: 7 },
+            ..=6 => Self { near: 6, far: 8, context: 9 },
+            _ => Self { near: 4, far: 7, context: 0 },
         }
     }
 
@@ -93,12 +95,14 @@ struct Search<'a> {
     at: usize,
     /// Grows with each miss; sets the step to the next place.
     probes: usize,
+    /// Length of the last match.
+    last: usize,
 }
 
 impl<'a> Search<'a> {
     fn new(src: &'a [u8], places: Places<'a, SLOTS>, min: Shortest) -> Self {
         // The stream starts with a literal.
-        Self { src, places, min, anchor: 0, at: 1, probes: PATIENCE }
+        Self { src, places, min, anchor: 0, at: 1, probes: PATIENCE, last: 0 }
     }
 
     /// Goes on until `limit` at least.
@@ -120,6 +124,7 @@ impl<'a> Search<'a> {
     fn take(&mut self, m: &Match) {
         self.probes = PATIENCE;
         self.anchor = m.at + m.len;
+        self.last = m.len;
         self.at = self.anchor;
     }
 
@@ -132,7 +137,11 @@ impl<'a> Search<'a> {
     /// A match worth taking around the current place.
     #[inline(always)]
     fn next(&mut self) -> Option<Match> {
-        let found = if self.at == self.anchor { self.find_after_match(self.at) } else { self.find(self.at) };
+        let found = if self.at == self.anchor && self.last >= self.min.context {
+            self.find_after_match(self.at)
+        } else {
+            self.find(self.at)
+        };
         let m = self.widen(found?);
         self.min.allows(&m).then_some(m)
     }
@@ -217,6 +226,11 @@ impl Probe {
         let start = len - len / share;
         let end = (start + most).min(len.saturating_sub(TAIL));
         Some(Self { enough: (len / 8).min(2048), region: start..end, percent })
+    }
+
+    /// Whether what was seen is so easy to compress that the rest hardly matters.
+    fn pays_clearly(&self, plain: usize, cost: usize) -> bool {
+        plain >= cost * 2 && self.pays(plain, cost)
     }
 
     fn pays(&self, plain: usize, cost: usize) -> bool {

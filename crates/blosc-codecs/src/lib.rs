@@ -67,7 +67,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "zlib"))]
 extern crate std;
 
 mod codec;

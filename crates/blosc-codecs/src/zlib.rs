@@ -1,7 +1,12 @@
-//! zlib: a complete RFC 1950 stream per payload, through the `zlib-rs` crate. State is kept and reset.
+//! zlib: a complete RFC 1950 stream per payload. The `zlib-rs` crate compresses, our own `inflate` decompresses; the
+//! crate has the last word on streams that ours does not take. State is kept and reset.
+
+pub(crate) mod codes;
+pub(crate) mod inflate;
 
 use alloc::boxed::Box;
 
+use inflate::Inflater;
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status};
 
 use crate::{
@@ -41,7 +46,7 @@ impl Codec for Zlib {
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
         refuse_dict(CodecId::ZLIB, options.dict)?;
-        Ok(Box::new(Decoder { inflate: Inflate::new(true, WINDOW_BITS) }))
+        Ok(Box::new(Decoder { inflater: Inflater::new(), library: None }))
     }
 }
 
@@ -74,14 +79,28 @@ impl BlockEncoder for Encoder {
 }
 
 struct Decoder {
-    inflate: Inflate,
+    inflater: Inflater,
+    /// Made when it is first needed.
+    library: Option<Inflate>,
 }
 
 impl BlockDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        self.inflate.reset(true);
-        let status = self.inflate.decompress(src, dest, InflateFlush::Finish);
-        let (read, written) = (count(self.inflate.total_in()), count(self.inflate.total_out()));
+        match self.inflater.decode(src, dest) {
+            Some(()) => Ok(()),
+            None => self.ask_library(src, dest),
+        }
+    }
+}
+
+impl Decoder {
+    /// Decompresses what is unusual, and says what is wrong with the others.
+    #[cold]
+    fn ask_library(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        let inflate = self.library.get_or_insert_with(|| Inflate::new(true, WINDOW_BITS));
+        inflate.reset(true);
+        let status = inflate.decompress(src, dest, InflateFlush::Finish);
+        let (read, written) = (count(inflate.total_in()), count(inflate.total_out()));
         let what = match status {
             Ok(Status::StreamEnd) if written < dest.len() => {
                 Corrupt::TooShort { nbytes: written, expected: dest.len() }
@@ -91,7 +110,7 @@ impl BlockDecoder for Decoder {
             Ok(_) if read == src.len() => Corrupt::Truncated { need: 1, have: 0 },
             Ok(_) => Corrupt::TooLong { nbytes: written as u64 + 1, room: dest.len() },
             Err(InflateError::NeedDict { .. }) => Corrupt::Library { message: "needs a dictionary" },
-            Err(e) => Corrupt::Library { message: self.inflate.error_message().unwrap_or(e.as_str()) },
+            Err(e) => Corrupt::Library { message: inflate.error_message().unwrap_or(e.as_str()) },
         };
         Err(Error::Corrupt { codec: CodecId::ZLIB, at: read, what })
     }

@@ -9,6 +9,8 @@
 //! All access goes through [`load`] and [`store`].
 
 pub(crate) mod blosclz;
+#[cfg(feature = "zlib")]
+pub(crate) mod deflate;
 pub(crate) mod lz4;
 
 /// Bytes that stay free behind every instruction, in the stream and in the destination.
@@ -225,14 +227,19 @@ unsafe fn long_match(dest: &mut [u8], to: usize, distance: usize, len: usize) {
         unsafe { repeat::<32>(dest, from, to, len) };
     } else if distance.is_power_of_two() {
         // SAFETY: likewise.
-        let value = unsafe { period32(dest, to, distance) };
-        if len >= LONG && value == [value[0]; 32] {
-            return dest[to..to + len].fill(value[0]);
+        let (low, high) = unsafe { period16(dest, to, distance) };
+        let [byte, ..] = low.to_le_bytes();
+        if len >= LONG && low == high && low == u64::from(byte) * (u64::MAX / 255) {
+            return dest[to..to + len].fill(byte);
         }
         let mut done = 0;
         while done < len {
-            // SAFETY: `done < len`, and 32 bytes more are free.
-            unsafe { store(dest, to + done, value) };
+            for step in [0, 16] {
+                // SAFETY: `done < len`, and 32 bytes more are free.
+                unsafe { store(dest, to + done + step, low.to_le_bytes()) };
+                // SAFETY: likewise.
+                unsafe { store(dest, to + done + step + 8, high.to_le_bytes()) };
+            }
             done += 32;
         }
     } else if distance >= 16 {
@@ -271,30 +278,24 @@ unsafe fn repeat<const N: usize>(dest: &mut [u8], from: usize, to: usize, len: u
     }
 }
 
-/// The 32 bytes that go on from `to` with a period of 1, 2, 4, 8 or 16 bytes.
+/// The 16 bytes that go on from `to` with a period of 1, 2, 4, 8 or 16 bytes, in two halves: put together in memory,
+/// they would not be there yet when they are read.
 ///
 /// # Safety
 ///
 /// `distance <= to` and `to + 8 <= bytes.len()`.
 #[inline(always)]
-unsafe fn period32(bytes: &[u8], to: usize, distance: usize) -> [u8; 32] {
-    let half = if distance < 16 {
-        let word = if distance < 8 {
-            // SAFETY: the caller's promise.
-            unsafe { period(bytes, to, distance) }
-        } else {
-            // SAFETY: 8 bytes up to `to`.
-            unsafe { load(bytes, to - distance) }
-        };
-        u128::from(u64::from_le_bytes(word)) * ((1 << 64) + 1)
+unsafe fn period16(bytes: &[u8], to: usize, distance: usize) -> (u64, u64) {
+    let low = if distance < 8 {
+        // SAFETY: the caller's promise.
+        unsafe { period(bytes, to, distance) }
     } else {
-        // SAFETY: 16 bytes up to `to`.
-        u128::from_le_bytes(unsafe { load(bytes, to - distance) })
+        // SAFETY: 8 bytes up to `to`.
+        unsafe { load(bytes, to - distance) }
     };
-    let mut value = [0; 32];
-    value[..16].copy_from_slice(&half.to_le_bytes());
-    value[16..].copy_from_slice(&half.to_le_bytes());
-    value
+    // SAFETY: 8 bytes up to `to`.
+    let high = if distance < 16 { low } else { unsafe { load(bytes, to - 8) } };
+    (u64::from_le_bytes(low), u64::from_le_bytes(high))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ const WIDTH: usize = size_of::<u64>();
 /// Least bytes of a stored chunk.
 const MIN_CHUNK: u64 = 32;
 /// An index of at most so many bytes is decoded when the frame is opened.
-const SMALL: u64 = 64 << 10;
+const SMALL: u64 = 16 << 10;
 /// A page has at least so many bytes; it is what C-Blosc2 takes as block size.
 const PAGE: usize = 16 << 10;
 /// Blocks larger than this are not worth pages.

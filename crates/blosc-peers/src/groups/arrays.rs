@@ -1,6 +1,9 @@
 //! Arrays in memory: all of them written and read, and slices.
 //!
-//! Both sides read the same frame, which ours wrote, and each reads back what the other one wrote.
+//! Slices are read from the same frame, which ours wrote; C-Blosc2 reads back what ours wrote. Whole arrays are also
+//! read and written by two threads.
+
+use core::num::NonZeroUsize;
 
 use b2frame::{EditOptions, NdArray, NdParams, NdWriter, Pick, ReadOptions, Selection};
 use blosc_chunk::{CParams, CodecId, Level, Pipeline, Threads};
@@ -53,6 +56,8 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
             let nitems = usize::try_from(case.grid.shape.iter().product::<i64>())?;
             let plain = set.bytes[..nitems * set.typesize].to_vec();
             Work { case: &case, setting: name, params, plain: &plain }.all(bench)?;
+            let params = Params { threads: 2, ..params };
+            Work { case: &case, setting: name, params, plain: &plain }.whole(bench)?;
         }
     }
     Ok(())
@@ -84,7 +89,7 @@ impl Work<'_> {
 
     fn subject(&self, what: &'static str, nbytes: usize, size: f64) -> Subject {
         let (setting, case) = (self.setting.to_owned(), self.case.name.to_owned());
-        Subject { group: "arrays", what, setting, case, threads: 1, nbytes, size }
+        Subject { group: "arrays", what, setting, case, threads: self.params.threads, nbytes, size }
     }
 
     fn nd_params(&self) -> Result<NdParams> {
@@ -104,9 +109,9 @@ impl Work<'_> {
 
     /// Writes and reads all of it. Returns our frame.
     fn whole(&self, bench: &mut Bench) -> Result<Vec<u8>> {
-        let (params, c) = (self.nd_params()?, bench.c.clone());
+        let (params, c, options) = (self.nd_params()?, bench.c.clone(), self.read_options());
         let write = || -> Result<NdArray> {
-            let mut writer = NdWriter::in_memory(&params)?.read_options(one_thread());
+            let mut writer = NdWriter::in_memory(&params)?.read_options(options);
             writer.write_bytes(.., self.plain)?;
             Ok(writer.finish()?)
         };
@@ -125,8 +130,11 @@ impl Work<'_> {
             &mut || write().map(drop),
             &mut || c.array(&self.case.grid, &self.params, self.plain).map(drop),
         )?;
-        let array = NdArray::from_cframe(frame.clone())?.read_options(one_thread());
-        let mut theirs = c.array_of(&frame)?;
+        let array = NdArray::from_cframe(frame.clone())?.read_options(options);
+        if self.params.threads == 1 {
+            // In several threads it reads only what it made with them.
+            theirs = c.array_of(&frame)?;
+        }
         bench.measure(
             self.subject("read all", self.plain.len(), 0.0),
             &mut || Ok(array.read_bytes(.., &mut dest)?),
@@ -137,7 +145,7 @@ impl Work<'_> {
 
     /// Boxes of these lengths at random places.
     fn slices(&self, bench: &mut Bench, what: &'static str, lens: &[i64], frame: &[u8]) -> Result<()> {
-        let array = NdArray::from_cframe(frame.to_vec())?.read_options(one_thread());
+        let array = NdArray::from_cframe(frame.to_vec())?.read_options(self.read_options());
         let mut theirs = bench.c.array_of(frame)?;
         let nbytes = self.nbytes(lens)?;
         let (mut dest, mut c_dest) = (vec![0; nbytes], vec![0; nbytes]);
@@ -168,7 +176,7 @@ impl Work<'_> {
             Box::new(MemStore::new(frame.to_vec())),
             &EditOptions::default().cparams(self.nd_params()?.cparams),
         )?
-        .read_options(one_thread());
+        .read_options(self.read_options());
         let mut theirs = bench.c.array(&self.case.grid, &self.params, self.plain)?;
         let items = &self.plain[..self.nbytes(lens)?];
         let (mut rng, mut c_rng) = (XorShift32::default(), XorShift32::default());
@@ -183,6 +191,11 @@ impl Work<'_> {
                 theirs.write_slice(&start, &stop, items)
             },
         )
+    }
+
+    fn read_options(&self) -> ReadOptions {
+        let threads = NonZeroUsize::new(self.params.threads.into());
+        ReadOptions::default().threads(threads.map_or(Threads::One, Threads::N))
     }
 
     fn nbytes(&self, lens: &[i64]) -> Result<usize> {
@@ -201,8 +214,4 @@ impl Work<'_> {
 fn selection(start: &[i64], stop: &[i64]) -> Selection {
     let picks = start.iter().zip(stop).map(|(start, stop)| Pick::from(*start..*stop));
     picks.collect::<Vec<_>>().into()
-}
-
-fn one_thread() -> ReadOptions {
-    ReadOptions::default().threads(Threads::One)
 }

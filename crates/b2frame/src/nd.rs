@@ -3,8 +3,9 @@
 //! ```text
 //! meta.rs      the metalayer                     select.rs   what part is wanted, as NumPy writes it
 //! geometry.rs  chunks, blocks, bytes             axis.rs     the same per dimension, cut by chunks and blocks
-//! view.rs      everything, in C order            read.rs     parts: which blocks, and where their items go
-//! array.rs     the array and views of it         fetch.rs    blocks of a chunk, from storage
+//! view.rs      everything, in C order            read.rs     parts of it
+//! array.rs     the array and views of it         blocks.rs   which blocks hold a part, and where their items go
+//! bands.rs     a part for each thread            fetch.rs    blocks of a chunk, from storage
 //! element.rs   Rust types as items               typed.rs    parts as values
 //! params.rs    what a new array is like          writer.rs   making arrays, writing parts
 //! shapes.rs    chunk and block shapes            resize.rs   other shapes for an array
@@ -13,6 +14,8 @@
 
 mod array;
 mod axis;
+mod bands;
+mod blocks;
 pub(crate) mod element;
 mod fetch;
 mod geometry;

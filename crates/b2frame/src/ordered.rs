@@ -97,6 +97,53 @@ fn one_by_one<J, R, S, E>(
     Ok(())
 }
 
+/// Does each of `items`, where the order does not matter. The caller's thread is one of `threads`.
+///
+/// The error is that of the first item that failed, as if there were one thread.
+pub(crate) fn in_any_order<T: Send, E: Send>(
+    threads: usize,
+    items: impl Iterator<Item = T> + Send,
+    work: impl Fn(T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let queue = Mutex::new(Queue { items: items.enumerate(), failure: None });
+    let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+    // Items are taken in order: all before one that failed have been taken by someone.
+    let run = || {
+        loop {
+            let Some((number, item)) = lock().take() else { return };
+            if let Err(error) = work(item) {
+                lock().fail(number, error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        (1..threads).for_each(|_| {
+            scope.spawn(run);
+        });
+        run();
+    });
+    let failure = lock().failure.take();
+    failure.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// The items that are left, and the first failure.
+struct Queue<I, E> {
+    items: I,
+    failure: Option<(usize, E)>,
+}
+
+impl<T, I: Iterator<Item = (usize, T)>, E> Queue<I, E> {
+    fn take(&mut self) -> Option<(usize, T)> {
+        if self.failure.is_some() { None } else { self.items.next() }
+    }
+
+    fn fail(&mut self, number: usize, error: E) {
+        if self.failure.as_ref().is_none_or(|(first, _)| number < *first) {
+            self.failure = Some((number, error));
+        }
+    }
+}
+
 /// A job on its way: its place in the order, and its weight.
 struct Numbered<T> {
     number: u64,
@@ -272,6 +319,21 @@ mod tests {
             let done = |job: u64| if job == 7 { Err("seven".to_owned()) } else { Ok(()) };
             let result = in_order(budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
             assert_eq!(result, Err("seven".to_owned()));
+        }
+    }
+
+    #[test]
+    fn each_item_is_done_once_and_the_first_failure_counts() {
+        for threads in [1, 2, 5] {
+            let sum = AtomicU64::new(0);
+            let add = |n| {
+                sum.fetch_add(n, Ordering::SeqCst);
+                Ok::<(), String>(())
+            };
+            in_any_order(threads, 0..1000, add).unwrap();
+            assert_eq!(sum.into_inner(), 499_500);
+            let work = |n: u64| if n < 7 { Ok(()) } else { Err(n) };
+            assert_eq!(in_any_order(threads, 0..1000, work), Err(7));
         }
     }
 

@@ -3,7 +3,8 @@
 use core::num::NonZeroUsize;
 
 use b2frame::{
-    Error, FrameParams, NdArray, NdParams, NdWriter, ReadOptions, SChunk, VerifyOptions, to_cframe,
+    Error, FrameParams, NdArray, NdParams, NdWriter, Pick, ReadOptions, SChunk, Selection, VerifyOptions,
+    to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Dict, Pipeline, Threads};
 use blosc_testdata::data::Kind;
@@ -103,5 +104,57 @@ fn an_array_of_one_chunk_is_read_by_all_threads() {
         })
         .unwrap();
         assert!(found == bytes, "{threads} threads");
+    }
+}
+
+/// 600 x 70 x 30 items of 4 bytes, each of which is its number.
+fn array(block: u32) -> NdArray {
+    let cparams = CParams::default().typesize(4);
+    let params = NdParams::new(&[600, 70, 30], "<u4".parse().unwrap());
+    let params = params.chunkshape(&[110, 40, 30]).blockshape(&[block, 9, 30]).cparams(cparams);
+    let mut writer = NdWriter::in_memory(&params).unwrap();
+    writer.write_slice(.., &(0..600 * 70 * 30).collect::<Vec<u32>>()).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn slices_of_arrays_are_the_same_for_any_number_of_threads() {
+    let (down, third) = (Pick::ALL.step(-1), Pick::ALL.step(3));
+    let selections: [Selection; 7] = [
+        Selection::ALL,
+        (7..591, 3..66).into(),
+        (down, down, 2..28).into(),
+        (third, .., down).into(),
+        // One chunk of the first dimension, one block of it, one position.
+        (120..215,).into(),
+        (112..118,).into(),
+        (300,).into(),
+    ];
+    for block in [16, 110] {
+        let array = array(block);
+        for selection in &selections {
+            let read = |threads| array.clone().read_options(options(threads)).to_bytes(selection.clone());
+            let alone = read(1).unwrap();
+            assert!((2..5).all(|threads| read(threads).unwrap() == alone), "{selection:?}");
+        }
+        let numbers = array.read_slice::<u32>((down, down, down)).unwrap();
+        assert!(numbers.iter().rev().copied().eq(0..600 * 70 * 30));
+    }
+}
+
+#[test]
+fn the_first_bad_chunk_of_an_array_is_named_whatever_the_threads() {
+    let frame = array(16).schunk().to_cframe().unwrap();
+    let array = NdArray::from_cframe(frame.clone()).unwrap();
+    let mut damaged = frame.clone();
+    // The first block of these chunks starts outside of them.
+    for nchunk in [3, 5, 8] {
+        let at = usize::try_from(array.schunk().chunk_info(nchunk).unwrap().offset.unwrap()).unwrap();
+        damaged[at + 32..at + 36].fill(0x7f);
+    }
+    let array = NdArray::from_cframe(damaged).unwrap();
+    for threads in 1..5 {
+        let error = array.clone().read_options(options(threads)).to_bytes(..).unwrap_err();
+        assert!(matches!(error, Error::Chunk { nchunk: 3, .. }), "{threads}: {error:?}");
     }
 }

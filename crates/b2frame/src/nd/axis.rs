@@ -33,6 +33,11 @@ impl Steps {
         Self { start, step: 1, count, to: 0, down: false }
     }
 
+    /// The greatest position.
+    pub(crate) fn last(&self) -> u64 {
+        self.start.saturating_add(self.count.saturating_sub(1).saturating_mul(self.step))
+    }
+
     /// The first `count`, and the others.
     fn split(self, count: u64) -> (Self, Self) {
         let to = if self.down { self.to.saturating_sub(count) } else { self.to.saturating_add(count) };

@@ -1,0 +1,309 @@
+//! Reading what axes select: which blocks hold it, and their items to where they belong.
+//!
+//! Each chunk that is touched is fetched as far as its blocks are wanted. A block is decoded to a small buffer and its
+//! items are copied while it is in the cache, or it is decoded right to where it belongs if that is one run of bytes.
+//! Several threads share out the destination in bands (`bands.rs`). Where that cannot be done, they decode, and the
+//! caller's thread copies.
+
+use core::ops::Range;
+
+use super::Geometry;
+use super::axis::{Axis, Product, Span, Spans};
+use super::bands::bands;
+use super::fetch::{Fetched, fetch};
+use super::geometry::{as_len, ravel, strides};
+use super::rows::{Rows, read_rows};
+use crate::error::{Limited, Result};
+use crate::ordered::{Budget, Job, in_any_order, in_order};
+use crate::params::{ReadOptions, count};
+use crate::schunk::{Buffers, SChunk, Scratch, check_limit};
+
+/// A thread more is started for so many bytes of items.
+const PER_THREAD: u64 = 256 << 10;
+
+/// An array that is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockReader<'a> {
+    pub schunk: &'a SChunk,
+    pub geometry: &'a Geometry,
+    pub options: ReadOptions,
+}
+
+impl BlockReader<'_> {
+    /// Fills `dest` with what the axes select, one for each stored dimension. It has as many bytes, and more than none.
+    pub(super) fn read(&self, axes: &[Axis<'_>], dest: &mut [u8]) -> Result<()> {
+        let budget = self.budget(dest.len() as u64);
+        // Each thread has a block, and as much again for it as stored.
+        let fitting = as_len(budget.bytes / self.geometry.block_nbytes().saturating_mul(2).max(1));
+        let threads = budget.threads.min(fitting.max(1));
+        if threads == 1 {
+            return self.read_band(axes, Budget { threads, ..budget }, dest);
+        }
+        let Some(bands) = bands(self.geometry, axes, threads as u64, dest) else {
+            return self.read_band(axes, budget, dest);
+        };
+        let bytes = budget.bytes.checked_div(threads as u64).unwrap_or(0);
+        let alone = Budget { threads: 1, bytes };
+        in_any_order(threads, bands, |band| self.read_band(&band.axes, alone, band.dest))
+    }
+
+    /// The same with so many threads.
+    fn read_band(&self, axes: &[Axis<'_>], budget: Budget, dest: &mut [u8]) -> Result<()> {
+        let typesize = self.geometry.typesize();
+        let in_block = strides(self.geometry.blockshape(), typesize);
+        let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
+        let at_a_time = self.at_a_time(axes, budget, dest.len() as u64);
+        let wanted = BoxBlocks::new(self.geometry, axes, at_a_time);
+        self.read_blocks(budget, wanted, |spans: &Vec<Span<'_>>, block: &mut Block<'_, '_>| {
+            let Some(rows) = Rows::new(spans, &in_block, &in_dest) else {
+                read_rows(spans, &in_block, &in_dest, block.all()?, dest);
+                return Ok(());
+            };
+            if let Some((from, to)) = rows.single() {
+                return block.decode(from, dest.get_mut(to).unwrap_or_default());
+            }
+            let extent = rows.extent();
+            let start = extent.start;
+            rows.read(block.part(extent)?, start, dest);
+            Ok(())
+        })
+    }
+
+    /// Threads and memory for reading so many bytes.
+    pub(super) fn budget(&self, nbytes: u64) -> Budget {
+        let useful = usize::try_from(nbytes / PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
+        Budget { threads: count(self.options.threads).min(useful), bytes: self.options.max_memory / 2 }
+    }
+
+    /// Bytes of blocks that are a job for a thread: those of a chunk, unless memory is short or there are so few
+    /// chunks that threads would have none.
+    fn at_a_time(&self, axes: &[Axis<'_>], budget: Budget, nbytes: u64) -> u64 {
+        let touched = axes.iter().zip(self.geometry.grid()).map(|(axis, len)| axis.count().min(*len));
+        let (nchunks, wanted) = (touched.fold(1, u64::saturating_mul), 2 * budget.threads as u64);
+        if budget.threads == 1 || nchunks >= wanted {
+            return budget.share(4);
+        }
+        budget.share(4).min(nbytes.div_ceil(2 * wanted).max(PER_THREAD))
+    }
+
+    /// Decodes blocks and shows them to `sink`, in order, with what came with them.
+    pub(super) fn read_blocks<T: Send>(
+        &self,
+        budget: Budget,
+        mut wanted: impl Iterator<Item = Wanted<T>>,
+        mut sink: impl FnMut(&T, &mut Block<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let block_nbytes = self.geometry.block_nbytes();
+        let mut next = || {
+            let Some(job) = wanted.next() else { return Ok(None) };
+            // The data, and as much again for the chunk as stored.
+            let weight = block_nbytes.saturating_mul(job.blocks.len() as u64).saturating_mul(2);
+            check_limit(Limited::Memory, weight, budget.bytes)?;
+            Ok(Some(Job { job, weight }))
+        };
+        if budget.threads == 1 {
+            let mut scratch = self.schunk.pooled();
+            while let Some(Job { job, .. }) = next()? {
+                self.show_blocks(&job, &mut scratch, &mut sink)?;
+            }
+            return Ok(());
+        }
+        in_order(
+            budget,
+            next,
+            || self.schunk.pooled(),
+            |scratch, wanted| self.decode_blocks(wanted, scratch),
+            |decoded: Result<(Wanted<T>, Vec<u8>)>| {
+                let (wanted, bytes) = decoded?;
+                let blocks = bytes.chunks(as_len(block_nbytes).max(1));
+                (wanted.blocks.iter().zip(blocks))
+                    .try_for_each(|((_, what), block)| sink(what, &mut Block::Decoded(block)))
+            },
+        )
+    }
+
+    /// Shows blocks of a chunk to `sink`, which decodes them.
+    fn show_blocks<T>(
+        &self,
+        wanted: &Wanted<T>,
+        scratch: &mut Scratch,
+        sink: &mut impl FnMut(&T, &mut Block<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let location = self.schunk.locate(wanted.nchunk)?;
+        let len = as_len(self.geometry.block_nbytes());
+        let ranges = wanted.ranges(len);
+        let Buffers { bytes, data, chunk } = scratch.parts();
+        let fetched = fetch(self.schunk, wanted.nchunk, &location, &ranges, bytes)?;
+        if fetched.is_blockwise(len) {
+            return wanted.blocks.iter().try_for_each(|(nblock, what)| {
+                let start = as_len(*nblock).saturating_mul(len);
+                sink(what, &mut Block::Stored { fetched: &fetched, start, len, data, scratch: chunk })
+            });
+        }
+        let data = room(data, wanted.blocks.len().saturating_mul(len));
+        decode_ranges(&fetched, &ranges, data, chunk)?;
+        let blocks = wanted.blocks.iter().zip(data.chunks(len.max(1)));
+        blocks.into_iter().try_for_each(|((_, what), block)| sink(what, &mut Block::Decoded(block)))
+    }
+
+    fn decode_blocks<T>(&self, wanted: Wanted<T>, scratch: &mut Scratch) -> Result<(Wanted<T>, Vec<u8>)> {
+        let location = self.schunk.locate(wanted.nchunk)?;
+        let len = as_len(self.geometry.block_nbytes());
+        let ranges = wanted.ranges(len);
+        let Buffers { bytes, chunk, .. } = scratch.parts();
+        let fetched = fetch(self.schunk, wanted.nchunk, &location, &ranges, bytes)?;
+        let mut data = vec![0; wanted.blocks.len().saturating_mul(len)];
+        decode_ranges(&fetched, &ranges, &mut data, chunk)?;
+        Ok((wanted, data))
+    }
+}
+
+/// A block to take items from.
+pub(super) enum Block<'f, 'a> {
+    /// Still to be decoded: `len` bytes from byte `start` of the chunk's data.
+    Stored {
+        fetched: &'f Fetched<'a>,
+        start: usize,
+        len: usize,
+        data: &'f mut Vec<u8>,
+        scratch: &'f mut blosc_chunk::Scratch,
+    },
+    Decoded(&'f [u8]),
+}
+
+impl Block<'_, '_> {
+    /// Decodes a part to `dest`, which has as many bytes.
+    fn decode(&mut self, part: Range<usize>, dest: &mut [u8]) -> Result<()> {
+        match self {
+            Self::Stored { fetched, start, scratch, .. } => {
+                let part = start.saturating_add(part.start)..start.saturating_add(part.end);
+                fetched.decode(part, dest, scratch)
+            }
+            Self::Decoded(block) => {
+                block.get(part).into_iter().for_each(|part| dest.copy_from_slice(part));
+                Ok(())
+            }
+        }
+    }
+
+    /// All of its data.
+    fn all(&mut self) -> Result<&[u8]> {
+        self.part(0..usize::MAX)
+    }
+
+    /// A part of its data, as far as it has them.
+    pub(super) fn part(&mut self, part: Range<usize>) -> Result<&[u8]> {
+        match self {
+            Self::Stored { fetched, start, len, data, scratch } => {
+                let part = part.start..part.end.min(*len);
+                // A small part may be less work than all; else it would be decoded and then copied.
+                let whole = if part.len() <= *len / 4 { part.clone() } else { 0..*len };
+                let data = room(data, whole.len());
+                let decoded = start.saturating_add(whole.start)..start.saturating_add(whole.end);
+                fetched.decode(decoded, data, scratch)?;
+                let part = part.start.saturating_sub(whole.start)..part.end.saturating_sub(whole.start);
+                Ok(data.get(part).unwrap_or_default())
+            }
+            Self::Decoded(block) => Ok(block.get(part.start..part.end.min(block.len())).unwrap_or_default()),
+        }
+    }
+}
+
+/// Decodes `ranges` of a chunk's data, one behind the other, to `dest`. They ascend, and `dest` has as many bytes.
+fn decode_ranges(
+    fetched: &Fetched<'_>,
+    ranges: &[Range<usize>],
+    mut dest: &mut [u8],
+    scratch: &mut blosc_chunk::Scratch,
+) -> Result<()> {
+    for range in ranges {
+        let (now, later) = dest.split_at_mut(range.len().min(dest.len()));
+        fetched.decode(range.clone(), now, scratch)?;
+        dest = later;
+    }
+    Ok(())
+}
+
+/// The first `len` bytes of a buffer that only grows.
+fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    buffer.get_mut(..len).unwrap_or_default()
+}
+
+/// Blocks of one chunk, ascending, each with what is wanted of it.
+pub(super) struct Wanted<T> {
+    pub nchunk: u64,
+    pub blocks: Vec<(u64, T)>,
+}
+
+impl<T> Wanted<T> {
+    /// The bytes of the chunk's data that blocks of `len` bytes are.
+    pub(super) fn ranges(&self, len: usize) -> Vec<Range<usize>> {
+        let runs = self.blocks.chunk_by(|(a, _), (b, _)| a + 1 == *b);
+        let range = |run: &[(u64, T)]| {
+            let start = as_len(run.first()?.0).saturating_mul(len);
+            Some(start..start.saturating_add(run.len().saturating_mul(len)))
+        };
+        runs.filter_map(range).collect()
+    }
+}
+
+/// The blocks that hold what the axes select, chunk by chunk.
+pub(super) struct BoxBlocks<'a> {
+    geometry: &'a Geometry,
+    chunks: Product<'a>,
+    /// The chunk that is not through, and its blocks to come.
+    current: Option<(u64, Product<'a>)>,
+    /// Most blocks at a time.
+    max: usize,
+}
+
+impl<'a> BoxBlocks<'a> {
+    /// Blocks of at most `max` bytes at a time, or one.
+    pub(super) fn new(geometry: &'a Geometry, axes: &[Axis<'a>], max: u64) -> Self {
+        let spans = axes.iter().zip(geometry.chunkshape()).map(|(axis, len)| Spans::new(*axis, 0, *len));
+        let max = blocks_at_a_time(geometry, max);
+        Self { geometry, chunks: Product::new(spans.collect()), current: None, max }
+    }
+
+    /// The blocks of a chunk.
+    fn open(&self, chunk: &[Span<'a>]) -> (u64, Product<'a>) {
+        let spans = chunk.iter().zip(self.geometry.blockshape());
+        let spans = spans.map(|(span, len)| Spans::new(span.axis, span.origin, *len));
+        (ravel(&numbers(chunk), self.geometry.grid()), Product::new(spans.collect()))
+    }
+}
+
+impl<'a> Iterator for BoxBlocks<'a> {
+    type Item = Wanted<Vec<Span<'a>>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (nchunk, mut left) = match self.current.take() {
+                Some(current) => current,
+                None => {
+                    let chunk = self.chunks.next()?;
+                    self.open(&chunk)
+                }
+            };
+            let blocks: Vec<_> = (left.by_ref().take(self.max))
+                .map(|spans| (ravel(&numbers(&spans), self.geometry.blocks()), spans))
+                .collect();
+            if !blocks.is_empty() {
+                self.current = Some((nchunk, left));
+                return Some(Wanted { nchunk, blocks });
+            }
+        }
+    }
+}
+
+/// How many blocks have at most `max` bytes; at least one.
+pub(super) fn blocks_at_a_time(geometry: &Geometry, max: u64) -> usize {
+    as_len(max / geometry.block_nbytes().max(1)).max(1)
+}
+
+fn numbers(spans: &[Span<'_>]) -> Vec<u64> {
+    spans.iter().map(|span| span.number).collect()
+}

@@ -79,7 +79,7 @@ pub(crate) fn best_quarter(all: &mut [f64]) -> f64 {
 
 /// Processor time of this thread.
 #[expect(clippy::cast_precision_loss, reason = "a benchmark does not run for years")]
-fn processor() -> f64 {
+pub(crate) fn processor() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

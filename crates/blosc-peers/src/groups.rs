@@ -6,6 +6,7 @@ pub(crate) mod chunks;
 pub(crate) mod filters;
 pub(crate) mod frames;
 pub(crate) mod many;
+pub(crate) mod scaling;
 
 use std::path::PathBuf;
 

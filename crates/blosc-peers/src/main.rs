@@ -10,6 +10,7 @@ mod c_blosc2;
 mod clock;
 mod failure;
 mod groups;
+mod plot;
 mod sets;
 mod table;
 
@@ -18,11 +19,11 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clock::Effort;
 use failure::{Result, fail};
-use groups::{Bench, arrays, bcolz, chunks, filters, frames, many};
+use groups::{Bench, arrays, bcolz, chunks, filters, frames, many, scaling};
 
 type Group = (&'static str, fn(&mut Bench) -> Result<()>);
 
-const GROUPS: [Group; 11] = [
+const GROUPS: &[Group] = &[
     ("filters", filters::run),
     ("streams", chunks::streams),
     ("chunks", chunks::whole),
@@ -32,6 +33,7 @@ const GROUPS: [Group; 11] = [
     ("frames", frames::run),
     ("open", many::open),
     ("save", many::save),
+    ("scaling", scaling::run),
     ("arrays", arrays::run),
     ("bcolz", bcolz::run),
 ];
@@ -96,10 +98,8 @@ fn run(options: &Options) -> Result<()> {
         root: options.root.clone(),
         rows: Vec::new(),
     };
-    let chosen: Vec<Group> = GROUPS
-        .into_iter()
-        .filter(|(name, _)| options.only.as_ref().is_none_or(|only| only == name))
-        .collect();
+    let chosen: Vec<&Group> =
+        GROUPS.iter().filter(|(name, _)| options.only.as_ref().is_none_or(|only| only == name)).collect();
     if chosen.is_empty() {
         return fail("no such group");
     }

@@ -19,12 +19,12 @@ fn subject(group: &'static str, what: &'static str, nchunks: u64) -> Subject {
     Subject { group, what, setting, case, threads: 1, nbytes: 1, size: 0.0 }
 }
 
-fn params() -> FrameParams {
+pub(super) fn params() -> FrameParams {
     FrameParams::new(CParams::default().codec(CodecId::LZ4).typesize(8)).chunksize(8 * NITEMS)
 }
 
 /// The same for every chunk: so many of them are soon made.
-fn chunk() -> Result<(Vec<u8>, Vec<u8>)> {
+pub(super) fn chunk() -> Result<(Vec<u8>, Vec<u8>)> {
     let items: Vec<u8> = (0..NITEMS as u64).flat_map(|n| (n * n * n).to_le_bytes()).collect();
     let chunk = blosc_chunk::compress(&items, &params().cparams)?;
     Ok((items, chunk))
@@ -114,7 +114,7 @@ pub(crate) fn save(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<()> {
+pub(super) fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),

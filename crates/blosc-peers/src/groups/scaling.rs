@@ -1,0 +1,245 @@
+//! What one chunk more costs, from a thousand to a million of them: append, save, open, one chunk at random.
+//!
+//! By the processor time of the thread. Appending and saving take C-Blosc2 time that grows with the square of the
+//! number of chunks; it is not asked for what would take it more than a minute.
+
+use core::fmt::Write as _;
+use std::path::Path;
+
+use b2frame::{SChunk, SChunkWriter};
+use blosc_testdata::data::XorShift32;
+
+use super::{
+    Bench, Subject,
+    frames::{PARAMS, c_path},
+    many::{chunk, params, remove},
+};
+use crate::{
+    clock::{self, Times},
+    failure::{Result, fail},
+    plot::{self, Curve, Panel},
+};
+
+/// Seconds that C-Blosc2 may take for one point.
+const LIMIT: f64 = 60.0;
+
+/// An operation: its name, and the seconds of a chunk (append, save) or a call (open, random chunk) on both sides.
+struct Operation {
+    title: &'static str,
+    ours: Vec<(u64, f64)>,
+    theirs: Vec<(u64, f64)>,
+}
+
+impl Operation {
+    const fn new(title: &'static str) -> Self {
+        Self { title, ours: Vec::new(), theirs: Vec::new() }
+    }
+
+    /// Whether `nchunks` would take C-Blosc2 longer than we wait, going by what fewer took. More than in proportion
+    /// means as the square.
+    fn is_too_long(&self, nchunks: u64) -> bool {
+        let Some(&(n, last)) = self.theirs.last() else { return false };
+        let (steps, before) = (float(nchunks) / float(n), self.theirs.iter().rev().nth(1));
+        let is_square = before.is_some_and(|(_, seconds)| last > seconds * 1.2);
+        n < nchunks / 10 || last * float(nchunks) * if is_square { steps } else { 1.0 } > LIMIT
+    }
+}
+
+pub(crate) fn run(bench: &mut Bench) -> Result<()> {
+    let counts: &[u64] = if bench.quick { &[100, 1_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
+    let mut append = Operation::new("append, per chunk");
+    let mut save = Operation::new("save from memory to a new file, per chunk");
+    let mut open = Operation::new("open a file");
+    let mut random = Operation::new("open, then read a chunk at random");
+    for &nchunks in counts {
+        eprintln!("  {nchunks} chunks");
+        let path = bench.folder.join("scaling.b2frame");
+        measure_append(bench, nchunks, &path, &mut append)?;
+        measure_open(bench, nchunks, &path, [&mut open, &mut random])?;
+        std::fs::remove_file(&path)?;
+        measure_save(bench, nchunks, &path, &mut save)?;
+    }
+    let all = [append, save, open, random];
+    for operation in &all {
+        keep(bench, operation);
+    }
+    std::fs::write(bench.folder.with_file_name("scaling.csv"), csv(&all))?;
+    if !bench.quick {
+        let images = bench.root.join("docs").join("images");
+        std::fs::create_dir_all(&images)?;
+        std::fs::write(
+            images.join("scaling.svg"),
+            plot::svg(&all.map(|operation| panel(&operation, counts))),
+        )?;
+    }
+    Ok(())
+}
+
+/// Leaves our frame at `path`.
+fn measure_append(bench: &Bench, nchunks: u64, path: &Path, append: &mut Operation) -> Result<()> {
+    let (items, _) = chunk()?;
+    let theirs_path = bench.folder.join("theirs.b2frame");
+    let ours = once_or_more(nchunks, &mut || {
+        remove(path)?;
+        let start = clock::processor();
+        let mut writer = SChunkWriter::create(path, &params())?;
+        for _ in 0..nchunks {
+            writer.append(&items)?;
+        }
+        drop(writer.finish()?);
+        Ok(clock::processor() - start)
+    })?;
+    append.ours.push((nchunks, ours / float(nchunks)));
+    if !append.is_too_long(nchunks) {
+        let theirs = once_or_more(nchunks, &mut || {
+            remove(&theirs_path)?;
+            let start = clock::processor();
+            let mut schunk = bench.c.create(Some(&c_path(&theirs_path)?), &PARAMS)?;
+            for _ in 0..nchunks {
+                schunk.append(&items)?;
+            }
+            drop(schunk);
+            Ok(clock::processor() - start)
+        })?;
+        append.theirs.push((nchunks, theirs / float(nchunks)));
+        remove(&theirs_path)?;
+    }
+    Ok(())
+}
+
+fn measure_save(bench: &Bench, nchunks: u64, path: &Path, save: &mut Operation) -> Result<()> {
+    let (items, chunk) = chunk()?;
+    let mut writer = SChunkWriter::in_memory(&params())?;
+    for _ in 0..nchunks {
+        writer.append_chunk(&chunk)?;
+    }
+    let schunk = writer.finish()?;
+    let ours = once_or_more(nchunks, &mut || {
+        remove(path)?;
+        let start = clock::processor();
+        schunk.save(path)?;
+        Ok(clock::processor() - start)
+    })?;
+    save.ours.push((nchunks, ours / float(nchunks)));
+    if !save.is_too_long(nchunks) {
+        let mut schunk = bench.c.create(None, &PARAMS)?;
+        for _ in 0..nchunks {
+            schunk.append(&items)?;
+        }
+        let theirs = once_or_more(nchunks, &mut || {
+            remove(path)?;
+            let start = clock::processor();
+            schunk.save_to_file(&c_path(path)?)?;
+            Ok(clock::processor() - start)
+        })?;
+        save.theirs.push((nchunks, theirs / float(nchunks)));
+    }
+    if SChunk::open(path)?.decode_chunk(nchunks / 2)? != items {
+        return fail("scaling: not the same chunk");
+    }
+    remove(path)
+}
+
+/// Both sides open the same file.
+fn measure_open(bench: &Bench, nchunks: u64, path: &Path, [open, random]: [&mut Operation; 2]) -> Result<()> {
+    let ((items, _), c, c_path) = (chunk()?, &bench.c, c_path(path)?);
+    let times = clock::compare(
+        bench.effort,
+        1,
+        &mut || {
+            SChunk::open(path)?;
+            Ok(())
+        },
+        &mut || c.open(&c_path).map(drop),
+    )?;
+    open.ours.push((nchunks, times.ours));
+    open.theirs.push((nchunks, times.theirs));
+    let (mut rng, mut c_rng) = (XorShift32::default(), XorShift32::default());
+    let (mut dest, mut c_dest) = (vec![0; items.len()], vec![0; items.len()]);
+    let times = clock::compare(
+        bench.effort,
+        1,
+        &mut || {
+            let schunk = SChunk::open(path)?;
+            schunk.decode_chunk_into(rng.below(nchunks), &mut dest, &mut schunk.scratch())?;
+            Ok(())
+        },
+        &mut || c.open(&c_path)?.decode(c_rng.below(nchunks), &mut c_dest).map(drop),
+    )?;
+    random.ours.push((nchunks, times.ours));
+    random.theirs.push((nchunks, times.theirs));
+    if dest != items || c_dest != items { fail("scaling: not the same chunk") } else { Ok(()) }
+}
+
+/// The least seconds of three times where that is soon done.
+fn once_or_more(nchunks: u64, work: &mut dyn FnMut() -> Result<f64>) -> Result<f64> {
+    let mut least = work()?;
+    if nchunks <= 10_000 && least < 5.0 {
+        for _ in 0..2 {
+            least = least.min(work()?);
+        }
+    }
+    Ok(least)
+}
+
+/// Rows of the table for what both sides did.
+fn keep(bench: &mut Bench, operation: &Operation) {
+    for (&(nchunks, ours), &(_, theirs)) in operation.ours.iter().zip(&operation.theirs) {
+        let subject = Subject {
+            group: "scaling",
+            what: operation.title,
+            setting: "lz4 shuffle".into(),
+            case: format!("{nchunks} chunks"),
+            threads: 1,
+            nbytes: 1,
+            size: 0.0,
+        };
+        bench.keep(subject, Times { ours, theirs });
+    }
+}
+
+fn csv(all: &[Operation]) -> String {
+    let mut text = "what,side,chunks,seconds\n".to_owned();
+    for operation in all {
+        for (side, points) in [("ours", &operation.ours), ("C-Blosc2", &operation.theirs)] {
+            for (nchunks, seconds) in points {
+                let _ = writeln!(text, "{},{side},{nchunks},{seconds:.3e}", operation.title.replace(',', ""));
+            }
+        }
+    }
+    text
+}
+
+fn panel(operation: &Operation, counts: &[u64]) -> Panel {
+    let floats = |points: &[(u64, f64)]| points.iter().map(|&(n, seconds)| (float(n), seconds)).collect();
+    let is_short = operation.theirs.len() < counts.len();
+    let ours = Curve { name: "ours", colour: "#1f6fb4", points: floats(&operation.ours), end: None };
+    let theirs = Curve {
+        name: "C-Blosc2",
+        colour: "#c8352b",
+        points: floats(&operation.theirs),
+        end: is_short.then_some("next: over a minute"),
+    };
+    Panel { title: operation.title, curves: vec![ours, theirs] }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of chunks are small")]
+fn float(n: u64) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn squares_are_foreseen() {
+        let with = |theirs: &[(u64, f64)]| Operation { theirs: theirs.to_vec(), ..Operation::new("append") };
+        // 0.1 and 1 s, in proportion: 10 s come next. 0.1 and 9 s, as the square: 900 s come next.
+        assert!(!with(&[(1_000, 1e-4), (10_000, 1e-4)]).is_too_long(100_000));
+        assert!(with(&[(1_000, 1e-4), (10_000, 9e-4)]).is_too_long(100_000));
+        // What was left out stays out.
+        assert!(with(&[(1_000, 1e-9)]).is_too_long(1_000_000));
+        assert!(!with(&[]).is_too_long(1_000));
+    }
+}

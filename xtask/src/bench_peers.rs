@@ -21,7 +21,12 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     };
     args.finish()?;
     let mut cargo = workspace::cargo();
-    workspace::run(cargo.args(["build", "--quiet", "--release", "--package", "blosc-peers"]))?;
+    cargo.args(["build", "--quiet", "--release", "--package", "blosc-peers"]);
+    // Crates that nothing else needs.
+    if only.as_deref() == Some("peers") {
+        cargo.args(["--features", "rust-peers"]);
+    }
+    workspace::run(&mut cargo)?;
     let mut bench = Command::new(workspace::target().join("release").join("blosc-peers"));
     bench
         .arg("--library")

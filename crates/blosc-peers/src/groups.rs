@@ -6,6 +6,8 @@ pub(crate) mod chunks;
 pub(crate) mod filters;
 pub(crate) mod frames;
 pub(crate) mod many;
+#[cfg(feature = "rust-peers")]
+pub(crate) mod peers;
 pub(crate) mod scaling;
 
 use std::path::PathBuf;

@@ -36,6 +36,8 @@ const GROUPS: &[Group] = &[
     ("scaling", scaling::run),
     ("arrays", arrays::run),
     ("bcolz", bcolz::run),
+    #[cfg(feature = "rust-peers")]
+    ("peers", groups::peers::run),
 ];
 
 /// What the command line says.

@@ -78,7 +78,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
             .push(row);
     }
     let mut text =
-        "| group | what | setting | threads | cases | ours GB/s | C GB/s | times as fast | slowest case | \
+        "| group | what | setting | threads | cases | ours GB/s | theirs GB/s | times as fast | slowest case | \
                     largest size |\n|---|---|---|--:|--:|--:|--:|--:|---|--:|\n"
             .to_owned();
     for ((group, what, threads, setting), rows) in lines {

@@ -6,6 +6,7 @@ mod element;
 mod info;
 mod objects;
 mod recent;
+mod row_reader;
 mod rows;
 mod verify;
 
@@ -19,6 +20,7 @@ pub use blocks::Blocks;
 pub use element::Element;
 pub use objects::Objects;
 use recent::Recent;
+pub use row_reader::RowReader;
 pub use verify::{BadChunk, Report};
 
 use crate::error::{Param, Result};

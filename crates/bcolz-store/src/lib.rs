@@ -88,7 +88,7 @@ pub mod store;
 mod team;
 
 pub use blosc_dtype::Dtype;
-pub use carray::{BadChunk, Blocks, CArray, Element, Objects, Report};
+pub use carray::{BadChunk, Blocks, CArray, Element, Objects, Report, RowReader};
 pub use carray_writer::CArrayWriter;
 pub use create::CreateOptions;
 pub use ctable::{CTable, Column};

@@ -59,8 +59,23 @@ fn rows_one_by_one_are_those_of_all_rows() {
             let row = |row: &u64| &all[usize::try_from(*row).unwrap() * size..][..size];
             assert_eq!(found, rows.iter().flat_map(row).copied().collect::<Vec<u8>>(), "{name}");
             assert_eq!(found, array.read_rows(&rows).unwrap(), "{name}");
+            let mut reader = array.row_reader();
+            let one_by_one: Vec<u8> =
+                rows.iter().flat_map(|row| reader.row(*row).unwrap().to_vec()).collect();
+            assert_eq!(found, one_by_one, "{name}");
         }
     }
+}
+
+#[test]
+fn single_rows_are_refused_as_many_are() {
+    let array = CArray::open(fixture::path("bcolz/ca_2d")).unwrap();
+    let mut rows = array.row_reader();
+    assert!(rows.item::<f64>(0).unwrap_err().to_string().contains("f64"));
+    let outside = array.read(array.len()..array.len() + 1).unwrap_err().to_string();
+    assert_eq!(rows.row(array.len()).unwrap_err().to_string(), outside);
+    assert!(rows.row(u64::MAX).is_err());
+    assert_eq!(rows.row(0).unwrap(), array.read(0..1).unwrap());
 }
 
 /// Makes all files of an array look as if they were written some time ago.

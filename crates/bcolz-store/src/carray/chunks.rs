@@ -110,7 +110,7 @@ impl CArray {
 }
 
 /// The block that holds all these data, if there is one that has to be decoded and that has more than them.
-fn block_around(header: &ChunkHeader, bytes: &Range<usize>) -> Option<Range<usize>> {
+pub(super) fn block_around(header: &ChunkHeader, bytes: &Range<usize>) -> Option<Range<usize>> {
     let is_coded = header.kind() == Kind::Regular && header.blocksize() > 0;
     let start = bytes.start - bytes.start.checked_rem(header.blocksize()).filter(|_| is_coded)?;
     let block = start..start.saturating_add(header.blocksize()).min(header.nbytes());

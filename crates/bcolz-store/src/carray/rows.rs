@@ -209,7 +209,7 @@ impl CArray {
     }
 
     /// Where a row begins in the data of its chunk (bytes).
-    fn at_in_chunk(&self, row: u64) -> usize {
+    pub(super) fn at_in_chunk(&self, row: u64) -> usize {
         usize::try_from(self.layout.nbytes_of(row % self.layout.chunklen)).unwrap_or(usize::MAX)
     }
 

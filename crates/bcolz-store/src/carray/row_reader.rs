@@ -1,0 +1,119 @@
+//! Rows one after another, in any order, without decoding a block twice.
+
+use core::ops::Range;
+use std::collections::VecDeque;
+
+use super::chunks::block_around;
+use super::{CArray, Element};
+use crate::error::{Param, Result};
+use crate::team::{Pooled, Worker};
+
+/// Reads rows one by one, and keeps the blocks that it decoded last; made by [`CArray::row_reader`].
+pub struct RowReader<'a> {
+    array: &'a CArray,
+    worker: Pooled<'a, Worker>,
+    /// The one that was used last in front.
+    blocks: VecDeque<Block>,
+}
+
+/// Decoded data of a chunk.
+struct Block {
+    nchunk: u64,
+    /// Where they lie in the data of the chunk.
+    bytes: Range<usize>,
+    data: Vec<u8>,
+}
+
+impl CArray {
+    /// A reader for many single rows. It keeps as many decoded blocks as [`cache`](crate::OpenOptions::cache) says, at
+    /// least one, and does not look whether their files were changed since: a new reader does.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let root = dir.path().join("a");
+    /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
+    /// # let mut writer = CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("int16")?))?;
+    /// # writer.append(&[7, 0, 8, 0])?;
+    /// # writer.finish()?;
+    /// let array = CArray::open(root)?;
+    /// let mut rows = array.row_reader();
+    /// assert_eq!(rows.item::<i16>(1)?, 8);
+    /// assert_eq!(rows.row(0)?, [7, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn row_reader(&self) -> RowReader<'_> {
+        RowReader { array: self, worker: self.pool.hire(), blocks: VecDeque::new() }
+    }
+}
+
+impl RowReader<'_> {
+    /// The bytes of a row.
+    ///
+    /// # Errors
+    ///
+    /// As [`CArray::read`].
+    pub fn row(&mut self, row: u64) -> Result<&[u8]> {
+        self.array.check_rows(&(row..row.saturating_add(1)))?;
+        let layout = &self.array.layout;
+        let (nchunk, start) = (row / layout.chunklen, self.array.at_in_chunk(row));
+        let bytes = start..start + layout.rowsize;
+        let has_it = |block: &Block| {
+            block.nchunk == nchunk && block.bytes.start <= bytes.start && bytes.end <= block.bytes.end
+        };
+        match self.blocks.iter().position(has_it) {
+            Some(0) => {}
+            Some(place) => {
+                let block = self.blocks.remove(place);
+                block.into_iter().for_each(|block| self.blocks.push_front(block));
+            }
+            None => self.decode(nchunk, &bytes)?,
+        }
+        let block = self.blocks.front();
+        Ok(block.map_or(&[], |block| &block.data[start - block.bytes.start..][..bytes.len()]))
+    }
+
+    /// A row that is a single item, as a value.
+    ///
+    /// # Errors
+    ///
+    /// As [`CArray::read_as`]; [`Param::Element`] also where a row has several items.
+    pub fn item<T: Element>(&mut self, row: u64) -> Result<T> {
+        let dtype = self.array.dtype();
+        if !T::accepts(dtype) || self.array.shape().len() > 1 {
+            return Err(Param::Element { found: dtype.to_string(), asked: T::NAME }.into());
+        }
+        self.row(row).map(|bytes| T::decode(dtype, bytes))
+    }
+
+    /// Decodes the block that holds some bytes of a chunk, or the chunk if none holds them all.
+    fn decode(&mut self, nchunk: u64, bytes: &Range<usize>) -> Result<()> {
+        let array = self.array;
+        let header = array.open_chunk(nchunk)?.header;
+        let bytes = block_around(&header, bytes).unwrap_or(0..header.nbytes());
+        let mut data = self.room(bytes.len());
+        // Compared with the place of the chunk in the array and with the limits.
+        data.resize(bytes.len(), 0);
+        let make = || Worker::new(&array.options.dparams);
+        self.worker.with(make, |worker| array.decode_bytes(nchunk, bytes.clone(), &mut data, worker))?;
+        self.blocks.push_front(Block { nchunk, bytes, data });
+        Ok(())
+    }
+
+    /// Gives up the oldest blocks until there is room for another, and the memory of one of them.
+    fn room(&mut self, nbytes: usize) -> Vec<u8> {
+        let mut spare = Vec::new();
+        let kept = |blocks: &VecDeque<Block>| blocks.iter().map(|block| block.data.len() as u64).sum::<u64>();
+        while kept(&self.blocks).saturating_add(nbytes as u64) > self.array.options.cache {
+            let Some(oldest) = self.blocks.pop_back() else { break };
+            spare = oldest.data;
+        }
+        spare
+    }
+}
+
+impl core::fmt::Debug for RowReader<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("RowReader").field("blocks", &self.blocks.len()).finish_non_exhaustive()
+    }
+}

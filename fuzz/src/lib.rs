@@ -86,3 +86,20 @@ fn typesize(len: usize, blockshape: Option<&[u32]>) -> usize {
     let nitems = blockshape.map_or(len, |shape| shape.iter().product::<u32>() as usize);
     len.checked_div(nitems).unwrap_or(1).max(1)
 }
+
+/// Decodes a stream by the usual decoder and by its safe twin, which must agree.
+pub fn twins(
+    codec: CodecId,
+    twin: fn(&[u8], &mut [u8]) -> Result<(), blosc_codecs::Error>,
+    len: usize,
+    stream: &[u8],
+) {
+    let registry = blosc_codecs::Registry::builtin();
+    let codec = registry.get(codec).expect("built in");
+    let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("no options");
+    let (mut found, mut expected) = (vec![0; len], vec![0; len]);
+    match (decoder.decode(stream, &mut found), twin(stream, &mut expected)) {
+        (Ok(()), Ok(())) => assert!(found == expected),
+        (found, expected) => assert_eq!(found.is_ok(), expected.is_ok(), "{found:?}, {expected:?}"),
+    }
+}

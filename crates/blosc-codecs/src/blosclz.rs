@@ -16,6 +16,8 @@ mod encode;
 
 use alloc::boxed::Box;
 
+#[cfg(fuzzing)]
+pub use decode::decompress_safely;
 pub use decode::{decompress, decompress_prefix};
 pub use encode::Encoder;
 

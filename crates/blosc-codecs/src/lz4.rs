@@ -17,6 +17,8 @@ mod sequence;
 
 use alloc::{boxed::Box, vec::Vec};
 
+#[cfg(fuzzing)]
+pub use decode::decompress_safely;
 pub use decode::{decompress, decompress_prefix, decompress_with_dict};
 pub use encode::Encoder;
 pub use hc::HcEncoder;

@@ -116,6 +116,16 @@ impl Decoder {
     }
 }
 
+/// Decompresses by the library alone; for the fuzz targets.
+///
+/// # Errors
+///
+/// As the decoder of [`Zlib`].
+#[cfg(fuzzing)]
+pub fn decompress_safely(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    Decoder { inflater: Inflater::new(), library: None }.ask_library(src, dest)
+}
+
 /// Counts never pass the length of a slice.
 fn count(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)

@@ -28,6 +28,16 @@ pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, wanted) }
 }
 
+/// As [`decompress`], by the safe half of the decoder alone; for the fuzz targets.
+///
+/// # Errors
+///
+/// As [`decompress`].
+#[cfg(fuzzing)]
+pub fn decompress_safely(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    finish(src, 0, dest, 0, usize::MAX)
+}
+
 /// Decodes from the instruction at `src[at..]`, which writes to `dest[done..]`, to the end or to where `until` bytes
 /// are there.
 fn finish(src: &[u8], at: usize, dest: &mut [u8], mut done: usize, until: usize) -> Result<(), Error> {

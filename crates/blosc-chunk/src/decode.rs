@@ -146,7 +146,7 @@ pub(crate) fn read_by(
         job.read_reference(workers, reference)?;
     }
     let reference = &*reference;
-    let jobs = params.threads.jobs(nblocks.len());
+    let jobs = params.threads.jobs(nblocks.len(), dest.len(), job.key.least());
     let pieces = Pieces { map, nblocks, range: wanted.range.clone(), dest };
     let pieces = pieces.filter(|piece| wanted.is_chosen(piece.nblock));
     for_each(jobs, workers, pieces, |worker, Piece { nblock, part, dest }| {

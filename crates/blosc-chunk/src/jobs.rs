@@ -65,18 +65,21 @@ mod parallel {
     ) -> Result<()> {
         let queue = Mutex::new(Queue { items, taken: 0, failure: None });
         let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let (lock, f) = (&lock, &f);
-        rayon::scope(|scope| {
-            for worker in workers {
-                scope.spawn(move |_| {
-                    loop {
-                        let Some((nitem, item)) = lock().take() else { return };
-                        if let Err(error) = f(worker, item) {
-                            lock().fail(nitem, error);
-                        }
-                    }
-                });
+        let work = |worker: &mut W| {
+            loop {
+                let Some((nitem, item)) = lock().take() else { return };
+                if let Err(error) = f(worker, item) {
+                    lock().fail(nitem, error);
+                }
             }
+        };
+        let Some((first, others)) = workers.split_first_mut() else { return Ok(()) };
+        // The caller does not wait for a thread to wake up.
+        rayon::in_place_scope(|scope| {
+            for worker in others {
+                scope.spawn(|_| work(worker));
+            }
+            work(first);
         });
         let failure = lock().failure.take();
         failure.map_or(Ok(()), |(_, error)| Err(error))

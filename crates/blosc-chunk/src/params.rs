@@ -316,8 +316,12 @@ pub enum Threads {
 }
 
 impl Threads {
-    /// How many jobs to make for `nblocks` blocks.
-    pub(crate) fn jobs(self, nblocks: usize) -> usize {
+    /// How many jobs to make for `nblocks` blocks, of which a job shall have at least `least` bytes of the `nbytes`:
+    /// with less, waking a thread takes longer than it helps.
+    pub(crate) fn jobs(self, nblocks: usize, nbytes: usize, least: usize) -> usize {
+        if matches!(self, Self::One) {
+            return 1;
+        }
         let wanted = match self {
             Self::One => 1,
             #[cfg(feature = "rayon")]
@@ -326,7 +330,7 @@ impl Threads {
             Self::Auto => 1,
             Self::N(n) => n.get(),
         };
-        if cfg!(feature = "rayon") { wanted.min(nblocks).max(1) } else { 1 }
+        if cfg!(feature = "rayon") { wanted.min(nblocks).min(nbytes / least).max(1) } else { 1 }
     }
 }
 

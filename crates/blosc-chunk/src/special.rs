@@ -105,11 +105,12 @@ pub(crate) fn fill_special_from(
 
 /// Writes one period and doubles it: long copies, whatever the width of the value.
 fn repeat(value: &[u8], start: usize, dest: &mut [u8]) {
-    let period = value.len().min(dest.len());
-    for (i, byte) in dest[..period].iter_mut().enumerate() {
-        *byte = value[(start + i) % value.len()];
-    }
-    let mut filled = period;
+    let (behind, before) = (&value[start % value.len()..], &value[..start % value.len()]);
+    let (to_behind, rest) = dest.split_at_mut(behind.len().min(dest.len()));
+    to_behind.copy_from_slice(&behind[..to_behind.len()]);
+    let len = before.len().min(rest.len());
+    rest[..len].copy_from_slice(&before[..len]);
+    let mut filled = value.len().min(dest.len());
     while filled < dest.len() {
         let len = filled.min(dest.len() - filled);
         dest.copy_within(..len, filled);

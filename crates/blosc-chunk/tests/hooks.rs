@@ -35,7 +35,7 @@ fn a_prefilter_gives_the_chunk_that_its_data_give() {
         params.target(Target::Blosc1_14),
     ];
     for params in cases {
-        for nbytes in [0, 3, 31, 1000, 1024, 30_001] {
+        for nbytes in [0, 3, 31, 1000, 1024, 30_001, 200_001] {
             let plain = compress(&data(nbytes), &params).unwrap();
             for threads in [Threads::One, THREE] {
                 let mut encoder = Encoder::new(params.clone().threads(threads)).unwrap();
@@ -92,4 +92,21 @@ fn a_postfilter_changes_each_byte_once_wherever_reading_starts() {
             }
         }
     }
+}
+
+#[test]
+fn a_postfilter_sees_every_block_once_in_any_thread() {
+    let plain = data(600_000);
+    let bytes = compress(&plain, &CParams::default().typesize(1).block_size(Some(10_000))).unwrap();
+    let mut dest = vec![0; plain.len()];
+    let seen = AtomicUsize::new(0);
+    let invert = |_: usize, data: &mut [u8]| {
+        seen.fetch_add(data.len(), Ordering::Relaxed);
+        data.iter_mut().for_each(|byte| *byte = !*byte);
+    };
+    let mut scratch = Scratch::new(&DParams::default().threads(THREE));
+    let chunk = Chunk::parse(&bytes).unwrap();
+    chunk.read_bytes_with(0..plain.len(), &mut dest, &mut scratch, &invert).unwrap();
+    assert!(dest.iter().zip(&plain).all(|(ours, plain)| *ours == !*plain));
+    assert_eq!(seen.into_inner(), plain.len());
 }

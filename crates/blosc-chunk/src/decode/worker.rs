@@ -197,6 +197,14 @@ impl DecoderKey {
             is_extended: header.is_extended(),
         }
     }
+
+    /// Bytes of data that are worth a thread of their own.
+    pub(super) const fn least(self) -> usize {
+        match self.format {
+            FormatId::BLOSCLZ | FormatId::LZ4 => 128 << 10,
+            _ => 32 << 10,
+        }
+    }
 }
 
 /// A decoder and what it was made for.

@@ -2,6 +2,7 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use blosc_codecs::CodecId;
 use blosc_filters::{FilterId, Reference};
 
 use super::plan::{Form, Plan, field};
@@ -61,7 +62,8 @@ pub(super) fn encode(
     plan.put_dict(dest);
     let first = first_block(params, plan, input)?;
     let job = Job::new(params, plan, input, first.as_deref());
-    let jobs = params.threads.jobs(plan.grid.nblocks);
+    let least = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
+    let jobs = params.threads.jobs(plan.grid.nblocks, plan.header.nbytes(), least);
     let end = if jobs > 1 {
         encode_parallel(&job, jobs, workers, dest)?
     } else {
@@ -149,3 +151,8 @@ pub(super) fn first_block(params: &CParams, plan: &Plan, input: Input<'_>) -> Re
     }
     Ok(Some(first))
 }
+
+/// Bytes of data that are worth a thread of their own.
+const LEAST: usize = 16 << 10;
+/// The same for codecs that are fast.
+const LEAST_FAST: usize = 64 << 10;

@@ -204,6 +204,7 @@ fn write_chunks<S: WriteAt>(
     let mut done = 0;
     for piece in 0..plan.pieces.nchunks {
         let nbytes = u64::from(plan.pieces.nbytes(piece));
+        buf.clear();
         let read =
             source.by_ref().take(nbytes).read_to_end(&mut buf).map_err(|source| Error::io(done, source))?;
         done += read as u64;
@@ -211,7 +212,7 @@ fn write_chunks<S: WriteAt>(
             let found = done.saturating_sub(plan.old.len() as u64);
             return Err(Param::DataSize { announced: plan.new_nbytes, found }.into());
         }
-        if encoding.push(&mut buf)? {
+        if encoding.push(&mut buf, read)? {
             flush(&mut encoding)?;
         }
     }

@@ -116,8 +116,7 @@ impl Slot {
 
 /// Decodes a chunk; `data` gets its size.
 pub(crate) fn decode_into(chunk: &PackedChunk, data: &mut Vec<u8>, decoder: &mut Decoder) -> Result<()> {
-    data.clear();
-    // The size was compared with the limits when the header of the chunk was read.
+    // The size was compared with the limits when the header of the chunk was read. All of what was there is overwritten.
     data.resize(chunk.header().nbytes(), 0);
     match decoder.decode_into(chunk.bytes(), data) {
         Ok(_) => Ok(()),

@@ -1,6 +1,6 @@
 //! Compresses chunks in the order in which they come, several at once, in bounded memory.
 
-use blosc_chunk::{CParams, Encoder, Target};
+use blosc_chunk::{CParams, Encoder, Target, max_compressed_len};
 
 use crate::team::Team;
 use crate::{Checksum, Digest, Error, Param, Result};
@@ -21,8 +21,12 @@ pub(crate) struct Encoding {
 #[derive(Debug)]
 struct Slot {
     encoder: Encoder,
+    /// Room for data, and how many of it are the chunk's.
     data: Vec<u8>,
-    result: Result<(Vec<u8>, Digest), blosc_chunk::Error>,
+    len: usize,
+    /// Room for the chunk.
+    chunk: Vec<u8>,
+    result: Result<(usize, Digest), blosc_chunk::Error>,
 }
 
 /// A chunk to be written.
@@ -39,16 +43,17 @@ impl Encoding {
     }
 
     /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should be compressed now.
-    pub(crate) fn push(&mut self, data: &mut Vec<u8>) -> Result<bool> {
+    pub(crate) fn push(&mut self, data: &mut Vec<u8>, len: usize) -> Result<bool> {
         if self.slots.len() == self.filled {
             let encoder = Encoder::new(self.params.clone()).map_err(|source| in_chunk(0, 0, source))?;
-            self.slots.push(Slot { encoder, data: vec![], result: Ok((vec![], Digest::new(&[]))) });
+            let result = Ok((0, Digest::new(&[])));
+            self.slots.push(Slot { encoder, data: vec![], len: 0, chunk: vec![], result });
         }
         let slot = &mut self.slots[self.filled];
         core::mem::swap(&mut slot.data, data);
-        data.clear();
+        slot.len = len;
         self.filled += 1;
-        self.bytes += 2 * slot.data.len() as u64;
+        self.bytes += 2 * len as u64;
         Ok(!self.team.takes_more(self.filled, self.bytes))
     }
 
@@ -60,15 +65,11 @@ impl Encoding {
         let (slots, checksum) = (&mut self.slots[..self.filled], self.checksum);
         (self.filled, self.bytes) = (0, 0);
         self.team.each(slots, |slot| {
-            let chunk = slot.encoder.encode(&slot.data);
-            slot.result = chunk.map(|chunk| {
-                let digest = checksum.digest(&chunk);
-                (chunk, digest)
-            });
+            slot.result = slot.encode().map(|cbytes| (cbytes, checksum.digest(&slot.chunk[..cbytes])));
         });
         for slot in slots {
             let encoded = match &slot.result {
-                Ok((bytes, digest)) => Ok(Encoded { bytes, digest }),
+                Ok((cbytes, digest)) => Ok(Encoded { bytes: &slot.chunk[..*cbytes], digest }),
                 Err(error) => Err(error.clone()),
             };
             write(encoded)?;
@@ -78,6 +79,17 @@ impl Encoding {
 }
 
 /// Whether these parameters make chunks for this format.
+impl Slot {
+    /// Bytes of the chunk. Its room stays: new memory for each chunk would have to be cleared.
+    fn encode(&mut self) -> Result<usize, blosc_chunk::Error> {
+        let needed = max_compressed_len(self.len);
+        if self.chunk.len() < needed {
+            self.chunk.resize(needed, 0);
+        }
+        self.encoder.encode_into(&self.data[..self.len], &mut self.chunk[..needed])
+    }
+}
+
 fn check(params: &CParams) -> Result<()> {
     match params.target {
         Target::Blosc1_3 | Target::Blosc1_11 | Target::Blosc1_14 => {}

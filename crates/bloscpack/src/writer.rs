@@ -45,8 +45,9 @@ pub struct Writer<W> {
     header: Header,
     sizes: SizeCheck,
     encoding: Encoding,
-    /// Data of the next chunk so far.
+    /// Room for the data of the next chunk, and how many of them are there (bytes).
     data: Vec<u8>,
+    filled: usize,
     /// Chunks written or waiting.
     nchunks: u64,
     /// Data written or waiting, but for `data` (bytes), and of the last chunk.
@@ -128,6 +129,7 @@ impl<W: Write> Writer<W> {
             sizes: SizeCheck::new(header),
             encoding,
             data: vec![],
+            filled: 0,
             nchunks: 0,
             nbytes: 0,
             last: 0,
@@ -155,7 +157,7 @@ impl<W: Write> Writer<W> {
         if header.version() != CHUNK_VERSION {
             return Err(Param::ForeignVersion { version: header.version() }.into());
         }
-        if header.cbytes() != chunk.len() || !self.data.is_empty() {
+        if header.cbytes() != chunk.len() || self.filled > 0 {
             let (nbytes, expected) = (chunk.len() as u64, header.cbytes() as u64);
             return Err(Param::ForeignChunk { nbytes, expected }.into());
         }
@@ -167,6 +169,56 @@ impl<W: Write> Writer<W> {
         self.output.write(digest.as_bytes())
     }
 
+    /// Room for the next data, for those who would copy them only to [`write`](Write::write) them; at least one byte.
+    /// What is there means nothing.
+    ///
+    /// ```
+    /// # fn pack(mut source: impl std::io::Read, mut writer: bloscpack::Writer<Vec<u8>>) -> std::io::Result<()> {
+    /// loop {
+    ///     match source.read(writer.room())? {
+    ///         0 => break,
+    ///         len => writer.fill(len)?,
+    ///     }
+    /// }
+    /// # writer.finish()?;
+    /// # Ok(())
+    /// # }
+    /// # let writer = bloscpack::Writer::new(vec![], bloscpack::WriteOptions::default());
+    /// # pack(&b"hello"[..], writer.unwrap()).unwrap();
+    /// ```
+    pub fn room(&mut self) -> &mut [u8] {
+        // Whoever has one byte too many learns it in `fill`.
+        let size = self.next_size().unwrap_or(self.filled + 1);
+        // Chunks of unknown size grow as data come.
+        let end = size.min(self.filled + STEP);
+        if self.data.len() < end {
+            self.data.resize(end, 0);
+        }
+        &mut self.data[self.filled..end]
+    }
+
+    /// The first `len` bytes of [`room`](Self::room) are the next data.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::DataSize`] if they are more than were announced, [`Param::Room`] if there was not so much room;
+    /// [`Error::Chunk`](crate::Error::Chunk) or [`Error::Io`](crate::Error::Io).
+    pub fn fill(&mut self, len: usize) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let size = self.next_size()?;
+        let room = size.min(self.data.len()).saturating_sub(self.filled);
+        if len > room {
+            return Err(Param::Room { room: room as u64, len: len as u64 }.into());
+        }
+        self.filled += len;
+        if self.filled == size {
+            self.end_chunk()?;
+        }
+        Ok(())
+    }
+
     /// Writes what is left, completes header and offsets if the destination can seek, and returns the destination.
     ///
     /// # Errors
@@ -174,7 +226,7 @@ impl<W: Write> Writer<W> {
     /// [`Param::DataSize`] if fewer data came than were announced; [`Error::Chunk`](crate::Error::Chunk) or
     /// [`Error::Io`](crate::Error::Io).
     pub fn finish(mut self) -> Result<W> {
-        if !self.data.is_empty() || self.nchunks == 0 && self.header.nchunks != Some(0) {
+        if self.filled > 0 || self.nchunks == 0 && self.header.nchunks != Some(0) {
             self.end_chunk()?;
         }
         self.flush_chunks()?;
@@ -183,22 +235,21 @@ impl<W: Write> Writer<W> {
         self.output.finish()
     }
 
-    /// Takes data; as much as fits into the next chunk.
+    /// Takes data; as much as fits.
     fn take(&mut self, data: &[u8]) -> Result<usize> {
-        let size = self.next_size()?;
-        let room = size.saturating_sub(self.data.len());
-        let taken = room.min(data.len());
-        self.data.extend_from_slice(&data[..taken]);
-        if self.data.len() == size {
-            self.end_chunk()?;
-        }
+        // Nothing more may come: said before anything is touched.
+        self.next_size()?;
+        let room = self.room();
+        let taken = room.len().min(data.len());
+        room[..taken].copy_from_slice(&data[..taken]);
+        self.fill(taken)?;
         Ok(taken)
     }
 
     /// Data of the chunk that is being filled (bytes); an error if nothing more may come.
     fn next_size(&self) -> Result<usize> {
         if let Some(announced) = self.announced
-            && self.nbytes + self.data.len() as u64 >= announced
+            && self.nbytes + self.filled as u64 >= announced
         {
             return Err(Param::DataSize { announced, found: announced.saturating_add(1) }.into());
         }
@@ -209,8 +260,9 @@ impl<W: Write> Writer<W> {
 
     /// The data so far are a chunk.
     fn end_chunk(&mut self) -> Result<()> {
-        self.count(u32::try_from(self.data.len()).unwrap_or(u32::MAX))?;
-        if self.encoding.push(&mut self.data)? {
+        let len = core::mem::take(&mut self.filled);
+        self.count(u32::try_from(len).unwrap_or(u32::MAX))?;
+        if self.encoding.push(&mut self.data, len)? {
             self.flush_chunks()?;
         }
         Ok(())
@@ -309,6 +361,9 @@ impl<W: Write> Write for Writer<W> {
 }
 
 /// The header for these options.
+/// Bytes by which the room for data grows.
+const STEP: usize = 1 << 20;
+
 fn header_of(options: &WriteOptions, metadata: bool) -> Result<Header> {
     let typesize = options.cparams.typesize;
     // Wider items are compressed as bytes, also by the original library.

@@ -283,3 +283,25 @@ proptest! {
         prop_assert_eq!(file.metadata().is_some(), metadata);
     }
 }
+
+#[test]
+fn data_may_be_put_into_the_room_of_the_writer() {
+    let data = Kind::Walk.bytes(100_000);
+    let options = || WriteOptions::default().chunk_size(9_000).nbytes(Some(data.len() as u64));
+    let mut writer = Writer::seekable(Cursor::new(vec![]), options()).unwrap();
+    let mut rest = &data[..];
+    while !rest.is_empty() {
+        let len = rest.read(writer.room()).unwrap();
+        writer.fill(len).unwrap();
+    }
+    writer.fill(0).unwrap();
+    assert!(!writer.room().is_empty());
+    let more = writer.fill(1).unwrap_err();
+    assert!(matches!(more, Error::Param(Param::DataSize { announced: 100_000, found: 100_001 })), "{more}");
+    assert!(writer.finish().unwrap().into_inner() == pack(&data, options()).unwrap());
+
+    let mut writer = Writer::new(vec![], WriteOptions::default().chunk_size(10)).unwrap();
+    assert_eq!(writer.room().len(), 10);
+    let error = writer.fill(11).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::Room { room: 10, len: 11 })), "{error}");
+}

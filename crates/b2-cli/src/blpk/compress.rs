@@ -78,19 +78,16 @@ fn pack<W: Write>(session: &Session<'_>, mut source: impl Read, mut writer: Writ
         divided(session, nchunks, chunk_size, last)?;
     }
     session.log.debug(&header::text(header))?;
-    let mut buffer = vec![0; BUFFER];
     loop {
-        match source.read(&mut buffer) {
+        match source.read(writer.room()) {
             Ok(0) => break,
-            Ok(n) => writer.write_all(&buffer[..n])?,
+            Ok(n) => writer.fill(n).map_err(io::Error::from)?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(writer.finish()?)
 }
-
-const BUFFER: usize = 1 << 20;
 
 fn report(session: &Session<'_>, nbytes: Option<u64>, out_file: &Path) -> Result<()> {
     if is_stream(out_file) {

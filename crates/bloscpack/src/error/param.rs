@@ -36,6 +36,14 @@ pub enum Param {
         /// What came (bytes); one more than announced stands for any excess.
         found: u64,
     },
+    /// More data were put into the room of a [`Writer`](crate::Writer) than there was.
+    #[error("{len} bytes of data in a room of {room}")]
+    Room {
+        /// The room (bytes).
+        room: u64,
+        /// What was said to be in it (bytes).
+        len: u64,
+    },
     /// A chunk made elsewhere that does not fit into the file.
     #[error("a chunk with {nbytes} bytes of data does not fit, {expected} would")]
     ForeignChunk {

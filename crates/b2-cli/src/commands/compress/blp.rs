@@ -45,15 +45,15 @@ impl Work<'_> {
     }
 
     fn pack<W: Write>(&self, reader: &mut dyn Read, mut writer: Writer<W>) -> Result<(u64, W)> {
-        let (mut nbytes, mut buffer) = (0, vec![0; BUFFER]);
+        let mut nbytes = 0;
         loop {
-            let len = match reader.read(&mut buffer) {
+            let len = match reader.read(writer.room()) {
                 Ok(0) => break,
                 Ok(len) => len,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::io(Doing::Read)(error)),
             };
-            writer.write_all(&buffer[..len]).map_err(|error| self.told(crate::blp::unpacked(error)))?;
+            writer.fill(len).map_err(|error| self.told(crate::blp::unpacked(error.into())))?;
             nbytes += len as u64;
             self.progress.add(len as u64);
         }
@@ -112,8 +112,6 @@ impl Work<'_> {
             .max_memory(memory.max_memory))
     }
 }
-
-const BUFFER: usize = 1 << 20;
 
 /// A [`Sink`] as a writer that keeps the error of the sink.
 struct ToSink<'a> {

@@ -107,17 +107,22 @@ fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
         Object::Chunk(_) => return Err(Error::NoAppend),
     };
     drop(work);
-    report(cx, &origin.name(), appended, grown)
+    report(cx, &origin.name(), appended, grown, row.is_some())
 }
 
-fn report(cx: &Context, name: &str, appended: u64, Grown { nbytes, shape }: Grown) -> Result<()> {
+fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool) -> Result<()> {
+    let Grown { nbytes, shape } = grown;
     if cx.console.json() {
         let schema = "b2.append/1";
         return cx.console.document(&AppendReport { schema, path: name, appended, nbytes, shape });
     }
     let units = cx.console.units();
     let sizes = format!("{} appended, now {}", units.size(appended), units.size(nbytes));
-    let shape = shape.map(|shape| shape.iter().map(|len| size::count(*len)).collect::<Vec<_>>().join(" x "));
+    let shape = shape.map(|shape| match shape[..] {
+        [rows] if is_table => format!("{} rows", size::count(rows)),
+        [items] => format!("{} items", size::count(items)),
+        _ => shape.iter().map(|len| size::count(*len)).collect::<Vec<_>>().join(" x "),
+    });
     cx.console
         .note(&format!("{name}: {sizes}{}", shape.map(|shape| format!(", {shape}")).unwrap_or_default()));
     Ok(())

@@ -377,8 +377,17 @@ impl Work<'_> {
         self.origin.path().and_then(|path| fs::metadata(path).ok()).filter(FileMetadata::is_file)
     }
 
+    /// Bytes of the input, also where its values have been read to another file.
+    fn given(&self) -> u64 {
+        let len = || fs::metadata(self.origin.path()?).ok().map(|metadata| metadata.len());
+        match self.source.name() {
+            "csv" | "parquet" => len().unwrap_or(self.source.stored()),
+            _ => self.source.stored(),
+        }
+    }
+
     fn report(self, done: &Done, output: Option<&PathBuf>, start: Instant) -> Result<()> {
-        let console = &self.cx.console;
+        let (console, given) = (&self.cx.console, self.given());
         // The bar goes before the line that replaces it.
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
@@ -401,7 +410,7 @@ impl Work<'_> {
             });
         }
         let units = console.units();
-        let sizes = format!("{} -> {}", units.size(self.source.stored()), units.size(stored));
+        let sizes = format!("{} -> {}", units.size(given), units.size(stored));
         let speed = size::speed(units, nbytes, elapsed);
         let output = if output == "-" { "stdout" } else { &output };
         let chunks = chunks(moved, recompressed);

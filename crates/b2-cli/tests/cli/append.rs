@@ -247,7 +247,7 @@ fn rows_go_behind_the_last_of_arrays_and_tables_of_bcolz() {
     exit 0
     --- stdout
     --- stderr
-    t.bcolz: 16 B appended, now 48 B, 3
+    t.bcolz: 16 B appended, now 48 B, 3 rows
     ");
     dir.b2("convert -q t.bcolz copy.bcolz").ok();
     dir.b2("append -q t.bcolz copy.bcolz").ok();

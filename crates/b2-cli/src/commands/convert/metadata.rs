@@ -31,6 +31,8 @@ pub(in crate::commands) struct Metadata {
     pub(super) variable: Vec<Layer>,
     /// Anything that has no name.
     pub(super) json: Option<Value>,
+    /// Are they attributes of bcolz?
+    pub(super) attributes: bool,
 }
 
 impl Metadata {
@@ -92,7 +94,7 @@ impl Metadata {
         let (short, long): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|(name, _)| fits(name));
         let layer = |(name, value)| Layer { name, content: payload::from_json(&value) };
         let json = (!long.is_empty()).then(|| Value::Object(long.into_iter().collect()));
-        Self { fixed: vec![], variable: short.into_iter().map(layer).collect(), json }
+        Self { fixed: vec![], variable: short.into_iter().map(layer).collect(), json, attributes: true }
     }
 
     /// All values with their names.
@@ -126,7 +128,8 @@ impl Metadata {
     /// Names of everything, for messages.
     pub(super) fn names(&self) -> Vec<String> {
         let layers = self.fixed.iter().chain(&self.variable);
-        let names = layers.map(|layer| format!("the metalayer `{}`", layer.name));
+        let word = if self.attributes { "attribute" } else { "metalayer" };
+        let names = layers.map(|layer| format!("the {word} `{}`", layer.name));
         names.chain(self.json.as_ref().map(|_| "the metadata".to_owned())).collect()
     }
 
@@ -208,6 +211,7 @@ mod tests {
             Metadata {
                 fixed: vec![layer("long form", b"\xcc\x01"), layer("bytes", b"\xc1\xc1"), layer("none", b"")],
                 variable: vec![layer("note", b"\x92\x01\x02")],
+                attributes: false,
                 json: Some(json!({ "mine": [1, 2.5, null] })),
             },
             Metadata { json: Some(json!("text")), ..Metadata::default() },

@@ -1,10 +1,10 @@
 //! Copies that run past their end: the fast half of the LZ77 decoders, and the only `unsafe` of this crate.
 //!
 //! Most copies of such a stream are shorter than a register. Copying a whole register and advancing by less is one
-//! load and one store; copying the right number of bytes is a call. So these loops go on as long as [`MARGIN`] bytes
-//! are left in the stream and in the destination, test once for each instruction that it ends before the margin, and
-//! hand the rest, and everything doubtful, to the plain decoder of the codec: it starts where they stopped, and finds
-//! the errors. What they accept is what it would, which the tests of the codecs compare.
+//! load and one store; copying the right number of bytes is a call. So these loops go on as long as some bytes are left
+//! in the stream and in the destination (the margin of each codec), test once for each instruction that it ends before
+//! the margin, and hand the rest, and everything doubtful, to the plain decoder of the codec: it starts where they
+//! stopped, and finds the errors. What they accept is what it would, which the tests of the codecs compare.
 //!
 //! All access goes through [`load`] and [`store`].
 
@@ -13,11 +13,12 @@ pub(crate) mod blosclz;
 pub(crate) mod deflate;
 pub(crate) mod lz4;
 
-/// Bytes that stay free behind every instruction, in the stream and in the destination.
-///
-/// An instruction without extra length takes at most 1 + 14 + 2 bytes (LZ4) and makes at most 14 + 18; the longest
-/// step of a copy is 32.
-pub(crate) const MARGIN: usize = 64;
+/// Bytes that stay free behind a copy: its longest step.
+const STEP: usize = 32;
+
+/// With so many bytes more than are wanted in the destination, these loops mostly make all that are wanted: at least
+/// the margin of each of them.
+pub(crate) const MARGIN: usize = 2 * STEP;
 
 /// Bytes from which on the library's copies, which find out first what the machine can do, are worth their call.
 const LONG: usize = 128;
@@ -65,21 +66,21 @@ unsafe fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
 ///
 /// # Safety
 ///
-/// `from + len + 64 <= src.len()` and `to + len + 64 <= dest.len()`.
+/// `from + len + STEP <= src.len()` and `to + len + STEP <= dest.len()`.
 #[inline(always)]
 unsafe fn literals(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usize) {
     let mut done = 0;
     // Two steps with an exit between them: a loop of one is made a call of the library's copy, which takes longer to
     // start, and for long runs uses an instruction that is slow unless both sides are aligned alike.
     loop {
-        // SAFETY: `done <= len`, and there are 64 bytes more.
+        // SAFETY: `done <= len`, and there are 32 bytes more.
         let value = unsafe { load::<32>(src, from + done) };
         // SAFETY: likewise.
         unsafe { store(dest, to + done, value) };
         if done + 32 >= len {
             return;
         }
-        // SAFETY: likewise.
+        // SAFETY: `done + 32 < len`, and there are 32 bytes more.
         let value = unsafe { load::<32>(src, from + done + 32) };
         // SAFETY: likewise.
         unsafe { store(dest, to + done + 32, value) };

@@ -1,14 +1,18 @@
 //! The inner part of a BloscLZ stream.
 
-use super::{MARGIN, length, load, long_match, store, tiny_match};
+use super::{STEP, length, load, long_match, store, tiny_match};
 use crate::blosclz::{FAR_BASE, MAX_RUN};
+
+/// Bytes that stay free behind every instruction in the stream: a control byte, a literal run, and one that is left to
+/// the plain decoder, which looks at the end.
+const SRC_MARGIN: usize = 1 + STEP + 1;
 
 /// Decodes whole instructions from the start of `src` and returns how far it read and wrote: to where the margin
 /// begins, or to the first instruction that is doubtful.
 #[inline]
 pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
     let (mut at, mut done) = (0, 0);
-    let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(MARGIN), dest.len().checked_sub(MARGIN))
+    let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(STEP))
     else {
         return (0, 0);
     };
@@ -21,7 +25,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         let control = control & mask;
         mask = u8::MAX;
         if usize::from(control) < MAX_RUN {
-            // SAFETY: 64 bytes are left in both; these are 1 + 32.
+            // SAFETY: a control byte and a step are left in the stream, and a step in the destination.
             let run: [u8; 32] = unsafe { load(src, at + 1) };
             // SAFETY: likewise.
             unsafe { store(dest, done, run) };
@@ -37,7 +41,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             if distance > done {
                 return stop;
             }
-            // SAFETY: at most 8 of the 64 bytes are used.
+            // SAFETY: a step is left, of which 16 bytes are written.
             unsafe { tiny_match(dest, done, distance) };
             done += usize::from(control >> 5) + 2;
         } else {

@@ -1,6 +1,6 @@
 //! The inner part of a block of a zlib stream.
 
-use super::{MARGIN, load, long_match, short_match, short_period, store};
+use super::{STEP, load, long_match, short_match, short_period, store};
 use crate::zlib::{
     codes::{
         DISTANCE, DISTANCE_BITS, DistanceCode, END, LITERAL, LITLEN, LITLEN_BITS, LitLenCode, SECOND,
@@ -91,7 +91,7 @@ fn decode_plain(
     distances: &DistanceCode,
 ) -> (usize, bool) {
     let src = input.src;
-    let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(MARGIN))
+    let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(STEP))
     else {
         return (done, false);
     };
@@ -106,7 +106,7 @@ fn decode_plain(
     // There are 56 bits here, the first of them those of the entry.
     while now.at <= src_end && done <= dest_end {
         if entry & LITERAL != 0 {
-            // SAFETY: 64 bytes are free.
+            // SAFETY: a step is free.
             unsafe { store(dest, done, [literal(entry)]) };
             now.skip(entry);
             entry = litlen.entries[now.low(LITLEN_BITS)];
@@ -137,7 +137,7 @@ fn decode_plain(
                 now.skip(entry);
                 entry = litlen.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % LITLEN];
                 if entry & LITERAL != 0 {
-                    // SAFETY: at most the third of 64 bytes.
+                    // SAFETY: at most the third byte of a step.
                     unsafe { store(dest, done, [literal(entry)]) };
                     now.skip(entry);
                     // SAFETY: the second filling at most.

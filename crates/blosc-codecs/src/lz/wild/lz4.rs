@@ -1,16 +1,24 @@
 //! The inner part of an LZ4 block.
 
-use super::{MARGIN, length, literals, load, long_match, short_match, short_period, store};
+use super::{STEP, length, literals, load, long_match, short_match, short_period, store};
+
+/// Bytes that stay free behind every token in the stream: a token, 14 literals, a distance and a byte of a length, or a
+/// token and the 16 bytes that are copied for up to 14.
+const SRC_MARGIN: usize = 18;
+
+/// Bytes that stay free in the destination: 14 literals, and a match of up to 18 bytes that is written as 32.
+const DEST_MARGIN: usize = 14 + STEP;
 
 /// Decodes whole sequences from the start of `src` and returns how far it read and wrote: to where the margin begins,
 /// or to the first sequence that is doubtful.
 #[inline]
 pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
     let (mut at, mut done) = (0, 0);
-    let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(MARGIN), dest.len().checked_sub(MARGIN))
+    let (Some(run_end), Some(dest_end)) = (src.len().checked_sub(STEP), dest.len().checked_sub(DEST_MARGIN))
     else {
         return (0, 0);
     };
+    let src_end = run_end + STEP - SRC_MARGIN;
     while at <= src_end && done <= dest_end {
         let stop = (at, done);
         // SAFETY: the margin is behind `at`.
@@ -18,22 +26,22 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         at += 1;
         let mut nliterals = usize::from(token >> 4);
         if nliterals < 15 {
-            // SAFETY: 64 bytes are left in both; these are 1 + 16.
+            // SAFETY: the margins of both hold 1 + 16 bytes.
             let run: [u8; 16] = unsafe { load(src, at) };
             // SAFETY: likewise.
             unsafe { store(dest, done, run) };
         } else {
             // SAFETY: the second byte of the margin.
             (nliterals, at) = unsafe { length(15, src, at, src_end) };
-            if nliterals > dest_end - done || at + nliterals > src_end {
+            if nliterals > dest_end - done || at + nliterals > run_end {
                 return stop;
             }
-            // SAFETY: the run ends before the margin of both.
+            // SAFETY: the run ends a step before both.
             unsafe { literals(src, at, dest, done, nliterals) };
         }
         at += nliterals;
         done += nliterals;
-        // SAFETY: at most 1 + 14 bytes of the margin, or none, are used.
+        // SAFETY: at most 1 + 14 bytes of the margin are used, or a step is left.
         let distance = usize::from(u16::from_le_bytes(unsafe { load(src, at) }));
         at += 2;
         if distance > done {
@@ -42,7 +50,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         let mut len = usize::from(token & 15);
         if len < 15 {
             if distance >= 8 {
-                // SAFETY: at most 14 of the 64 bytes are used.
+                // SAFETY: at most 14 bytes of the margin are used.
                 unsafe { short_match(dest, done, distance) };
             } else if distance > 0 {
                 // SAFETY: likewise.
@@ -52,7 +60,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             }
             len += 4;
         } else {
-            // SAFETY: at most 1 + 14 + 2 of the 64 bytes are used.
+            // SAFETY: at most 1 + 14 + 2 bytes of the margin are used, or 2 of a step.
             (len, at) = unsafe { length(15 + 4, src, at, src_end) };
             if distance == 0 || done + len > dest_end {
                 return stop;

@@ -19,11 +19,14 @@ use crate::{
 };
 
 /// What `crates/blosc-peers/src/bin/hot_cases.rs` does.
-const CASES: [&str; 5] = [
+const CASES: [&str; 8] = [
     "lz4-shuffle-compress",
     "lz4-shuffle-decompress",
     "lz4-bitshuffle-decompress",
     "blosclz-shuffle-decompress",
+    "tiny-decompress",
+    "tiny-shuffle-item",
+    "stored-item",
     "frame-chunk",
 ];
 

@@ -8,7 +8,7 @@ use core::error::Error;
 use std::process::ExitCode;
 
 use b2frame::{FrameParams, SChunk, to_cframe};
-use blosc_chunk::{CParams, CodecId, DParams, Decoder, Encoder, Pipeline, Registries};
+use blosc_chunk::{CParams, Chunk, CodecId, DParams, Decoder, Encoder, Level, Pipeline, Registries, Scratch};
 use blosc_filters::Simd;
 use blosc_testdata::data::{Kind, Recipe, XorShift32};
 
@@ -16,6 +16,8 @@ type Result<T> = core::result::Result<T, Box<dyn Error>>;
 
 /// Bytes of data in a chunk: a few blocks.
 const NBYTES: usize = 1 << 20;
+/// Bytes of data in a chunk of which the decoding itself is the smaller part.
+const TINY: usize = 256;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -38,6 +40,9 @@ fn run(words: &[String]) -> Result<()> {
             decompress(&params(CodecId::LZ4, Pipeline::parse("bitshuffle")?), calls)
         }
         "blosclz-shuffle-decompress" => decompress(&params(CodecId::BLOSCLZ, Pipeline::SHUFFLE), calls),
+        "tiny-decompress" => tiny(calls),
+        "tiny-shuffle-item" => tiny_item(&params(CodecId::LZ4, Pipeline::SHUFFLE), calls),
+        "stored-item" => tiny_item(&params(CodecId::LZ4, Pipeline::EMPTY).level(Level::NONE), calls),
         "frame-chunk" => frame_chunk(calls),
         _ => Err(format!("{case}: no such case").into()),
     }
@@ -70,6 +75,28 @@ fn decompress(params: &CParams, calls: usize) -> Result<()> {
     let mut decoder = Decoder::new(DParams::default().registries(registries()));
     for _ in 0..calls {
         decoder.decode_into(&chunk, &mut back)?;
+    }
+    Ok(())
+}
+
+/// Chunks so small that what is done around their codec counts.
+fn tiny(calls: usize) -> Result<()> {
+    let chunk = blosc_chunk::compress(&data(TINY), &params(CodecId::LZ4, Pipeline::EMPTY))?;
+    let mut back = vec![0; TINY];
+    let mut decoder = Decoder::new(DParams::default().registries(registries()));
+    for _ in 0..calls * 100 {
+        decoder.decode_into(&chunk, &mut back)?;
+    }
+    Ok(())
+}
+
+/// One item of such a chunk.
+fn tiny_item(params: &CParams, calls: usize) -> Result<()> {
+    let chunk = blosc_chunk::compress(&data(TINY), params)?;
+    let (mut item, mut scratch) = ([0; 4], Scratch::new(&DParams::default().registries(registries())));
+    for nitem in 0..calls * 100 {
+        let nitem = nitem % (TINY / 4);
+        Chunk::parse(&chunk)?.read_items(nitem..nitem + 1, &mut item, &mut scratch)?;
     }
     Ok(())
 }

@@ -173,21 +173,32 @@ fn decode_plain(
         // SAFETY: the second filling at most.
         unsafe { now.fill(src) };
         entry = litlen.entries[now.low(LITLEN_BITS)];
-        if len > 18 {
-            // SAFETY: the match ends before the margin; distances are at least 1.
-            unsafe { long_match(dest, done, distance, len) };
-        } else if distance >= 8 {
-            // SAFETY: likewise.
-            unsafe { short_match(dest, done, distance) };
-        } else {
-            // SAFETY: likewise.
-            unsafe { short_period(dest, done, distance) };
-        }
+        // SAFETY: the match ends before the margin; distances are at least 1.
+        unsafe { copy(dest, done, distance, len) };
         done += len;
     }
     let nbits = now.nbits & 63;
     (input.at, input.bits, input.nbits) = (now.at, now.bits & !(u64::MAX << nbits), nbits);
     (done, is_end)
+}
+
+/// Copies a match to `dest[done..]`.
+///
+/// # Safety
+///
+/// `1 <= distance <= done`, and `done + len + STEP <= dest.len()`.
+#[inline(always)]
+unsafe fn copy(dest: &mut [u8], done: usize, distance: usize, len: usize) {
+    if len > 18 {
+        // SAFETY: the caller's promise.
+        unsafe { long_match(dest, done, distance, len) };
+    } else if distance >= 8 {
+        // SAFETY: likewise.
+        unsafe { short_match(dest, done, distance) };
+    } else {
+        // SAFETY: likewise.
+        unsafe { short_period(dest, done, distance) };
+    }
 }
 
 #[inline(always)]

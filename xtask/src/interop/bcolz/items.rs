@@ -111,8 +111,12 @@ impl Recipe {
         };
         match self.dtype {
             "bool" => bytes.iter_mut().for_each(|byte| *byte &= 1),
-            // Characters that there are.
-            "<U3" => bytes.chunks_mut(4).for_each(|c| c[1..].fill(0)),
+            // Characters that there are, and no empty string: for a chunk in memory with nothing but those, bcolz gives
+            // back bytes that it never set, and writes them to disk.
+            "<U3" => {
+                bytes.chunks_mut(4).for_each(|c| c[1..].fill(0));
+                bytes.chunks_mut(12).for_each(|item| item[0] |= 0x20);
+            }
             // No infinities: scaling them is a warning.
             "float32" if self.is_lossy() => bytes.chunks_mut(4).for_each(|item| item[3] = 0x3f),
             "float64" if self.is_lossy() => bytes.chunks_mut(8).for_each(|item| item[7] = 0x3f),

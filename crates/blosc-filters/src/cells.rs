@@ -57,6 +57,18 @@ impl Cells {
             Cell { cells: self, start, len }
         })
     }
+
+    /// Puts items that lie cell after cell where they belong in the block.
+    pub(crate) fn spread(&self, typesize: usize, src: &[u8], dest: &mut [u8]) {
+        let mut at = 0;
+        for cell in self.iter() {
+            for row in cell.rows() {
+                let row = &mut dest[row.start * typesize..row.end * typesize];
+                row.copy_from_slice(&src[at..at + row.len()]);
+                at += row.len();
+            }
+        }
+    }
 }
 
 impl Cell<'_> {

@@ -1,7 +1,7 @@
 //! Truncated precision of integers, id 36, lossy: low bits become zero ("int_trunc" in the format document).
 
 use crate::filter::check_lengths;
-use crate::mask::clear_low_bits;
+use crate::mask::{clear_low_bits, dropped_bits};
 use crate::{Error, Filter, FilterCx, FilterId, Param};
 
 /// Clears low bits of integers of 1, 2, 4 or 8 bytes: `bits` > 0 is how many high bits are kept, `bits` < 0 how many
@@ -27,20 +27,8 @@ pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resu
         8 => 64,
         _ => return Err(Error::Param { id: FilterId::INT_TRUNC, what: Param::Typesize { typesize } }),
     };
-    clear_low_bits(typesize, zeroed_bits(bits, width)?, src, dest);
+    clear_low_bits(typesize, dropped_bits(FilterId::INT_TRUNC, bits, width)?, src, dest);
     Ok(())
-}
-
-/// How many low bits to clear in an item of `width` bits.
-fn zeroed_bits(bits: i8, width: i8) -> Result<u32, Error> {
-    let zeroed = if bits >= 0 { width.checked_sub(bits) } else { bits.checked_neg() };
-    match zeroed {
-        Some(zeroed) if (0..width).contains(&zeroed) => Ok(zeroed.unsigned_abs().into()),
-        _ => {
-            let what = Param::Meta { meta: bits.into(), min: 1 - i16::from(width), max: width.into() };
-            Err(Error::Param { id: FilterId::INT_TRUNC, what })
-        }
-    }
 }
 
 pub(crate) struct IntTrunc;

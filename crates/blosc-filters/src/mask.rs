@@ -1,4 +1,18 @@
-//! What the truncating filters share: clearing the low bits of items.
+//! What the truncating filters share: how many bits go, and clearing the low bits of items.
+
+use crate::{Error, FilterId, Param};
+
+/// How many of `width` low bits `bits` stands for: those kept if it is positive, those dropped if it is negative.
+pub(crate) fn dropped_bits(id: FilterId, bits: i8, width: i8) -> Result<u32, Error> {
+    let dropped = if bits >= 0 { width.checked_sub(bits) } else { bits.checked_neg() };
+    match dropped {
+        Some(dropped) if (0..width).contains(&dropped) => Ok(dropped.unsigned_abs().into()),
+        _ => {
+            let what = Param::Meta { meta: bits.into(), min: 1 - i16::from(width), max: width.into() };
+            Err(Error::Param { id, what })
+        }
+    }
+}
 
 /// Clears the `zeroed` low bits of items of 1, 2, 4 or 8 bytes in the machine's byte order; copies the bytes after
 /// the last whole item, and everything for other typesizes.

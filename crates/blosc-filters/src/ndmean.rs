@@ -59,14 +59,7 @@ pub fn ndmean_decode(
     dest: &mut [u8],
 ) -> Result<(), Error> {
     check_lengths(src, dest)?;
-    let mut at = 0;
-    for cell in cut(geometry, typesize, side, src.len())?.iter() {
-        for row in cell.rows() {
-            let row = &mut dest[row.start * typesize..row.end * typesize];
-            row.copy_from_slice(&src[at..at + row.len()]);
-            at += row.len();
-        }
-    }
+    cut(geometry, typesize, side, src.len())?.spread(typesize, src, dest);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! document).
 
 use crate::filter::check_lengths;
-use crate::mask::clear_low_bits;
+use crate::mask::{clear_low_bits, dropped_bits};
 use crate::{Error, Filter, FilterCx, FilterId, Param};
 
 /// Clears low mantissa bits of `f32` (typesize 4) or `f64` (typesize 8) items: `bits` > 0 is how many are kept, of 23
@@ -28,20 +28,8 @@ pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Res
         8 => 52,
         _ => return Err(Error::Param { id: FilterId::TRUNC_PREC, what: Param::Typesize { typesize } }),
     };
-    clear_low_bits(typesize, zeroed_bits(bits, mantissa)?, src, dest);
+    clear_low_bits(typesize, dropped_bits(FilterId::TRUNC_PREC, bits, mantissa)?, src, dest);
     Ok(())
-}
-
-/// How many low bits to clear in a mantissa of this many bits.
-fn zeroed_bits(bits: i8, mantissa: i8) -> Result<u32, Error> {
-    let zeroed = if bits >= 0 { mantissa.checked_sub(bits) } else { bits.checked_neg() };
-    match zeroed {
-        Some(zeroed) if (0..mantissa).contains(&zeroed) => Ok(zeroed.unsigned_abs().into()),
-        _ => {
-            let what = Param::Meta { meta: bits.into(), min: 1 - i16::from(mantissa), max: mantissa.into() };
-            Err(Error::Param { id: FilterId::TRUNC_PREC, what })
-        }
-    }
 }
 
 pub(crate) struct TruncPrec;

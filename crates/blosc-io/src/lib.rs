@@ -19,6 +19,8 @@
 //! | `MmapStore` (feature `mmap`) | a file mapped into memory, which nobody may change meanwhile |
 //! | [`CountingStore`] | to see which ranges were read |
 //!
+//! [`zeroed`] makes large memory to read into.
+//!
 //! What this crate does not do: it interprets nothing (see `b2frame`), does not cache and does not lock files.
 //!
 //! ```
@@ -49,6 +51,8 @@ mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod window;
+#[allow(unsafe_code)]
+mod zeroed;
 
 pub use counting::CountingStore;
 pub use file::FileStore;
@@ -58,3 +62,4 @@ pub use mmap::MmapStore;
 pub use seek::SeekStore;
 pub use store::{ReadAt, Stamp, Sync, WriteAt};
 pub use window::Windowed;
+pub use zeroed::zeroed;

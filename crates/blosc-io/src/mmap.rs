@@ -1,7 +1,7 @@
 //! A store on a file mapped into memory: reading is copying, without a call to the system.
 //!
 //! What this module cannot know is what others do with the file, so opening is `unsafe`, and the only place of this
-//! crate that is.
+//! crate that is, but for the advice that `zeroed` gives.
 
 use std::fs::File;
 use std::io;

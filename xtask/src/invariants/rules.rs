@@ -56,7 +56,7 @@ pub(super) fn no_unsafe(sources: &[Source]) -> Result<Vec<Finding>> {
 const UNSAFE_IN: [(&str, &[&str]); 4] = [
     ("blosc-filters", &["/src/arch.rs", "/src/arch/"]),
     ("blosc-codecs", &["/src/lz.rs", "/src/lz/"]),
-    ("blosc-io", &["/src/mmap.rs"]),
+    ("blosc-io", &["/src/mmap.rs", "/src/zeroed.rs"]),
     ("blosc-peers", &["/src/c_blosc2.rs", "/src/c_blosc2/"]),
 ];
 

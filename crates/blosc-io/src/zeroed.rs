@@ -1,0 +1,72 @@
+//! Large memory to read into. What this module cannot do without `unsafe` is one call to the system, which changes
+//! nothing that a program can see.
+
+/// `nbytes` zeros, as `vec![0; nbytes]`, for what is read or decoded right afterwards.
+///
+/// The system hands out fresh memory page by page, when a byte of the page is written for the first time. With pages of
+/// 4 KiB that costs as much as decoding what goes there. So on Linux, from 4 MiB on, it is asked for huge pages
+/// (`MADV_HUGEPAGE`), as NumPy does for its arrays; it may do as it likes. No byte is touched here: the threads that
+/// decode do so, each in its part.
+///
+/// As for `vec!`, a number from a file has to be checked before.
+///
+/// ```
+/// let mut data = blosc_io::zeroed(5 << 20);
+/// assert_eq!(data.len(), 5 << 20);
+/// assert!(data.iter().all(|byte| *byte == 0));
+/// data[..4].copy_from_slice(b"data");
+/// ```
+#[must_use]
+pub fn zeroed(nbytes: usize) -> Vec<u8> {
+    #[allow(unused_mut, reason = "for the system that is asked")]
+    let mut bytes = vec![0; nbytes];
+    #[cfg(all(target_os = "linux", not(miri)))]
+    ask_for_huge_pages(&mut bytes);
+    bytes
+}
+
+/// Where NumPy begins as well.
+#[cfg(all(target_os = "linux", not(miri)))]
+const LARGE: usize = 4 << 20;
+
+#[cfg(all(target_os = "linux", not(miri)))]
+fn ask_for_huge_pages(bytes: &mut [u8]) {
+    use rustix::mm::{Advice, madvise};
+
+    if bytes.len() < LARGE {
+        return;
+    }
+    // Advice is for whole pages: the first and the last of them are advised as a whole, whatever else is there.
+    let start = bytes.as_mut_ptr();
+    let into_page = start.addr() % rustix::param::page_size();
+    let (page, len) = (start.wrapping_sub(into_page), into_page + bytes.len());
+    // SAFETY: this advice changes no contents, only the size of pages that are still to come, so that it may be given
+    // for any memory. All of these pages are there, since each of them has bytes of the slice.
+    let asked = unsafe { madvise(page.cast(), len, Advice::LinuxHugepage) };
+    // A system that was built without them refuses: then there are small pages.
+    let _ = asked;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_length_is_zeros_of_that_length() {
+        for nbytes in [0, 1, 4095, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, (9 << 20) + 4097] {
+            let mut bytes = zeroed(nbytes);
+            assert_eq!(bytes, vec![0; nbytes]);
+            bytes.fill(7);
+            assert!(bytes.iter().all(|byte| *byte == 7));
+        }
+    }
+
+    #[test]
+    fn it_grows_and_shrinks_as_any_other() {
+        let mut bytes = zeroed(6 << 20);
+        bytes.extend([1, 2, 3]);
+        bytes.truncate(10);
+        bytes.shrink_to_fit();
+        assert_eq!(bytes, [0; 10]);
+    }
+}

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use blosc_chunk::Threads;
+use blosc_io::zeroed;
 
 use super::{CArray, Element};
 use crate::chunk_file::room;
@@ -155,7 +156,7 @@ impl CArray {
             let nbytes = self.layout.nbytes_of(rows.end - rows.start);
             let nbytes = usize::try_from(nbytes).map_err(|_| self.limit(nbytes, isize::MAX as u64))?;
             // The files are there for it. Zeros that nobody looked at cost nothing, growing does.
-            *bytes = vec![0; nbytes];
+            *bytes = zeroed(nbytes);
             return self.read_into(rows, bytes);
         }
         let mut row = rows.start;
@@ -227,7 +228,7 @@ impl CArray {
 const BATCH: usize = 1024;
 
 /// Bytes that are allocated before any chunk was seen; then as many again as chunks have given.
-const UNPROVEN: u64 = 16 << 20;
+pub(super) const UNPROVEN: u64 = 16 << 20;
 
 /// Chunks that are compressed more than so many times are decoded before more is allocated for others.
 const MAX_RATIO: u64 = 256;

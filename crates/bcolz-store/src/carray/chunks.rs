@@ -86,6 +86,9 @@ impl CArray {
         let (Some(stamp), Some(block)) = (stamp, block_around(&file.header, &bytes)) else {
             return decode(bytes, dest);
         };
+        if !self.recent.is_again(nchunk, self.kept_chunks()) {
+            return decode(bytes, dest);
+        }
         let mut data = core::mem::take(spare);
         data.resize(block.len(), 0);
         if !decode(block.clone(), &mut data)? {
@@ -95,6 +98,12 @@ impl CArray {
         dest.copy_from_slice(&data[start..start + bytes.len()]);
         *spare = self.recent.keep(Block { nchunk, bytes: block, stamp, data }, self.options.cache);
         Ok(true)
+    }
+
+    /// How many chunks could be kept, decoded.
+    pub(super) fn kept_chunks(&self) -> usize {
+        let chunk = self.layout.nbytes_of(self.layout.chunklen).max(1);
+        usize::try_from(self.options.cache / chunk).unwrap_or(usize::MAX).clamp(1, MOST_ASKED)
     }
 
     /// Decodes a whole chunk, however long it is within what is allowed; `dest` gets its size.
@@ -122,3 +131,6 @@ const PART: usize = 2;
 
 /// Bytes that are rather read than jumped over.
 const MERGE_GAP: usize = 4096;
+
+/// Chunks to remember at most: they are looked through.
+const MOST_ASKED: usize = 4096;

@@ -13,6 +13,28 @@ use blosc_io::Stamp;
 pub(crate) struct Recent {
     /// The last one in front.
     blocks: Mutex<VecDeque<Block>>,
+    asked: Mutex<Asked>,
+}
+
+/// Chunks of which something was asked for lately. A block is decoded as a whole, to be kept, when its chunk is asked
+/// for again: for one item alone it takes half of that, as streams are decoded up to the item only.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// The last one in front.
+    chunks: VecDeque<u64>,
+}
+
+impl Asked {
+    /// Whether a chunk is among the last `most` ones; from now on it is.
+    pub(super) fn is_again(&mut self, nchunk: u64, most: usize) -> bool {
+        let place = self.chunks.iter().position(|asked| *asked == nchunk);
+        if let Some(place) = place {
+            self.chunks.remove(place);
+        }
+        self.chunks.push_front(nchunk);
+        self.chunks.truncate(most);
+        place.is_some()
+    }
 }
 
 /// A decoded block.
@@ -39,6 +61,11 @@ impl Recent {
         dest.copy_from_slice(&block.data[start..start + bytes.len()]);
         blocks.push_front(block);
         true
+    }
+
+    /// As [`Asked::is_again`].
+    pub(crate) fn is_again(&self, nchunk: u64, most: usize) -> bool {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).is_again(nchunk, most)
     }
 
     /// Keeps a block if it fits into `limit` bytes; the oldest ones make room for it. Gives memory that is of no use any
@@ -87,6 +114,14 @@ mod tests {
 
     fn has(recent: &Recent, nchunk: u64, bytes: Range<usize>) -> bool {
         recent.copy(nchunk, stamp(9), &bytes, &mut vec![0; bytes.len()])
+    }
+
+    #[test]
+    fn chunks_are_remembered_for_a_while() {
+        let mut asked = Asked::default();
+        let again: Vec<bool> = [1, 2, 1, 3, 4, 1, 2].map(|nchunk| asked.is_again(nchunk, 3)).to_vec();
+        assert_eq!(again, [false, false, true, false, false, true, false]);
+        assert!(!asked.is_again(5, 0) && !asked.is_again(5, 0));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use core::ops::Range;
 use std::collections::VecDeque;
 
 use super::chunks::block_around;
+use super::recent::Asked;
+use super::rows::UNPROVEN;
 use super::{CArray, Element};
 use crate::error::{Param, Result};
 use crate::team::{Pooled, Worker};
@@ -14,6 +16,9 @@ pub struct RowReader<'a> {
     worker: Pooled<'a, Worker>,
     /// The one that was used last in front.
     blocks: VecDeque<Block>,
+    asked: Asked,
+    /// A row of a chunk that was asked for once only.
+    single: Vec<u8>,
 }
 
 /// Decoded data of a chunk.
@@ -26,7 +31,8 @@ struct Block {
 
 impl CArray {
     /// A reader for many single rows. It keeps as many decoded blocks as [`cache`](crate::OpenOptions::cache) says, at
-    /// least one, and does not look whether their files were changed since: a new reader does.
+    /// least one, and does not look whether their files were changed since: a new reader does. The first row of a chunk is
+    /// decoded alone, the next one with its block.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -43,7 +49,13 @@ impl CArray {
     /// ```
     #[must_use]
     pub fn row_reader(&self) -> RowReader<'_> {
-        RowReader { array: self, worker: self.pool.hire(), blocks: VecDeque::new() }
+        RowReader {
+            array: self,
+            worker: self.pool.hire(),
+            blocks: VecDeque::new(),
+            asked: Asked::default(),
+            single: Vec::new(),
+        }
     }
 }
 
@@ -67,7 +79,8 @@ impl RowReader<'_> {
                 let block = self.blocks.remove(place);
                 block.into_iter().for_each(|block| self.blocks.push_front(block));
             }
-            None => self.decode(nchunk, &bytes)?,
+            None if self.asked.is_again(nchunk, self.array.kept_chunks()) => self.decode(nchunk, &bytes)?,
+            None => return self.decode_single(nchunk, bytes),
         }
         let block = self.blocks.front();
         Ok(block.map_or(&[], |block| &block.data[start - block.bytes.start..][..bytes.len()]))
@@ -84,6 +97,19 @@ impl RowReader<'_> {
             return Err(Param::Element { found: dtype.to_string(), asked: T::NAME }.into());
         }
         self.row(row).map(|bytes| T::decode(dtype, bytes))
+    }
+
+    /// Decodes a row alone.
+    fn decode_single(&mut self, nchunk: u64, bytes: Range<usize>) -> Result<&[u8]> {
+        let (array, single) = (self.array, &mut self.single);
+        if bytes.len() as u64 > UNPROVEN {
+            // Only a chunk that has as many gets memory for them.
+            array.open_chunk(nchunk)?;
+        }
+        single.resize(bytes.len(), 0);
+        let make = || Worker::new(&array.options.dparams);
+        self.worker.with(make, |worker| array.decode_bytes(nchunk, bytes, single, worker))?;
+        Ok(&self.single)
     }
 
     /// Decodes the block that holds some bytes of a chunk, or the chunk if none holds them all.

@@ -6,6 +6,7 @@
 mod blocks;
 mod dict;
 mod plan;
+mod slots;
 mod special;
 mod worker;
 

@@ -1,14 +1,12 @@
-//! The blocks of a chunk, one after another or many at once.
-
-use core::sync::atomic::{AtomicUsize, Ordering};
+//! The blocks of a chunk, one after another, or as [`slots`] does it.
 
 use blosc_codecs::CodecId;
 use blosc_filters::{FilterId, Reference};
 
 use super::plan::{Form, Plan, field};
 use super::worker::Worker;
-use super::{Input, worker};
-use crate::jobs::{self, for_each};
+use super::{Input, slots, worker};
+use crate::jobs;
 use crate::{CParams, ChunkHeader, Result};
 
 /// How the data ended up.
@@ -59,16 +57,16 @@ pub(super) fn encode(
     if plan.table_end() > dest.len() {
         return Ok(Fit::Memcpyed(plan.memcpyed()));
     }
-    plan.put_dict(dest);
     let first = first_block(params, plan, input)?;
     let job = Job::new(params, plan, input, first.as_deref());
     let least = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
     let jobs = params.threads.jobs(plan.grid.nblocks, plan.header.nbytes(), least);
     let end = if jobs > 1 {
-        encode_parallel(&job, jobs, workers, dest)?
+        slots::encode(&job, jobs, workers, dest)?
     } else {
         encode_serial(&job, workers, dest)?
     };
+    plan.put_dict(dest);
     let all_zeros = plan.table_end() + 4 * plan.all_streams();
     Ok(match end {
         Some(end) if end == all_zeros && may_be_special(params, plan) => Fit::Chunk(plan.zeros()),
@@ -97,38 +95,7 @@ fn encode_serial(job: &Job<'_>, workers: &mut Vec<Worker>, dest: &mut [u8]) -> R
     Ok(Some(end))
 }
 
-/// Compresses to the workers' buffers, then puts the blocks together in order; `None` if the destination is too small.
-fn encode_parallel(
-    job: &Job<'_>,
-    jobs: usize,
-    workers: &mut Vec<Worker>,
-    dest: &mut [u8],
-) -> Result<Option<usize>> {
-    let room = dest.len().saturating_sub(job.plan.table_end());
-    let total = AtomicUsize::new(0);
-    workers.iter_mut().for_each(Worker::clear);
-    for_each(jobs, workers, 0..job.plan.grid.nblocks, |worker, nblock| {
-        if total.load(Ordering::Relaxed) <= room {
-            let cbytes = worker.encode_packed(job, nblock)?;
-            total.fetch_add(cbytes, Ordering::Relaxed);
-        }
-        Ok(())
-    })?;
-    if total.into_inner() > room {
-        return Ok(None);
-    }
-    let mut blocks: Vec<_> = workers.iter().flat_map(Worker::packed).collect();
-    blocks.sort_unstable_by_key(|(nblock, _)| *nblock);
-    let mut end = job.plan.table_end();
-    for (nblock, bytes) in blocks {
-        put_start(job.plan, nblock, end, dest);
-        dest[end..end + bytes.len()].copy_from_slice(bytes);
-        end += bytes.len();
-    }
-    Ok(Some(end))
-}
-
-fn put_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [u8]) {
+pub(super) fn put_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [u8]) {
     let at = plan.header.header_len() + 4 * nblock;
     dest[at..at + 4].copy_from_slice(&field(start).to_le_bytes());
 }

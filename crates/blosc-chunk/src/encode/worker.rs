@@ -1,7 +1,6 @@
 //! One thread's part: the filters forward, the cut into streams, and the codec.
 
 use core::fmt;
-use core::ops::Range;
 use std::sync::Arc;
 
 use blosc_codecs::{BlockEncoder, EncodeOptions};
@@ -9,6 +8,7 @@ use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference};
 
 use super::blocks::Job;
 use super::plan::{Form, Plan, field};
+use super::slots::Slot;
 use crate::{CParams, Error, Result};
 
 /// The buffers and the encoder of one thread.
@@ -18,11 +18,6 @@ pub(super) struct Worker {
     buffers: Buffers,
     /// A stream, where the destination has not enough room to try.
     stream: Vec<u8>,
-    /// Compressed blocks, of which `used` bytes count.
-    packed: Vec<u8>,
-    used: usize,
-    /// Which block is where in `packed`.
-    index: Vec<(usize, Range<usize>)>,
 }
 
 #[derive(Debug, Default)]
@@ -34,53 +29,45 @@ struct Buffers {
 }
 
 impl Worker {
-    /// Forgets the compressed blocks.
-    pub(super) fn clear(&mut self) {
-        self.used = 0;
-        self.index.clear();
-    }
-
-    /// The compressed blocks by number.
-    pub(super) fn packed(&self) -> impl Iterator<Item = (usize, &[u8])> {
-        self.index.iter().map(|(nblock, range)| (*nblock, &self.packed[range.clone()]))
-    }
-
-    /// Compresses a block and keeps it; returns how long it is (bytes).
-    pub(super) fn encode_packed(&mut self, job: &Job<'_>, nblock: usize) -> Result<usize> {
-        let nbytes = job.input.block_nbytes(job.plan, nblock);
-        let most = nbytes + 4 * job.plan.nstreams(nbytes);
-        let start = self.used;
-        let mut packed = core::mem::take(&mut self.packed);
-        if packed.len() < start + most {
-            packed.resize(start + most, 0);
-        }
-        let result = self.encode(job, nblock, &mut packed[start..start + most]);
-        self.packed = packed;
-        // A block that is stored fits always.
-        let cbytes = result?.unwrap_or(most);
-        self.used = start + cbytes;
-        self.index.push((nblock, start..self.used));
-        Ok(cbytes)
-    }
-
     /// Compresses a block to the start of `dest`; returns how long it is (bytes), or `None` if it does not fit.
     pub(super) fn encode(&mut self, job: &Job<'_>, nblock: usize, dest: &mut [u8]) -> Result<Option<usize>> {
-        let nbytes = job.input.block_nbytes(job.plan, nblock);
-        if job.zeros_stay_zeros(nblock) && is_zero(job.input.block(job.plan, nblock, &mut self.buffers.plain))
-        {
+        if self.is_zero(job, nblock) {
+            let nbytes = job.input.block_nbytes(job.plan, nblock);
             return Ok(put_zeros(job.plan.nstreams(nbytes), dest));
         }
         let block = filtered(&mut self.buffers, job, nblock)?;
-        let encoder = encoder(&mut self.encoder, job)?;
-        let mut put = Put { encoder, spare: &mut self.stream, form: job.plan.form() };
+        let mut coder = Coder { encoder: encoder(&mut self.encoder, job)?, form: job.plan.form() };
         let mut end = 0;
         for stream in block.chunks_exact(block.len() / job.plan.nstreams(block.len())) {
-            match put.stream(stream, &mut dest[end..])? {
+            match coder.put(stream, &mut dest[end..], &mut self.stream)? {
                 Some(cbytes) => end += cbytes,
                 None => return Ok(None),
             }
         }
         Ok(Some(end))
+    }
+
+    /// Compresses a block to its slot, without the sizes of streams; returns how long it is with them (bytes).
+    pub(super) fn encode_apart(&mut self, job: &Job<'_>, slot: Slot<'_>) -> Result<usize> {
+        let Slot { nblock, mut room, streams } = slot;
+        let sizes = 4 * streams.len();
+        if self.is_zero(job, nblock) {
+            return Ok(sizes);
+        }
+        let block = filtered(&mut self.buffers, job, nblock)?;
+        let mut coder = Coder { encoder: encoder(&mut self.encoder, job)?, form: job.plan.form() };
+        let left = room.len();
+        for (plain, coded) in block.chunks_exact(block.len() / streams.len()).zip(streams) {
+            *coded = coder.code(plain, room)?;
+            room = &mut room[coded.len..];
+        }
+        Ok(sizes + left - room.len())
+    }
+
+    /// Whether a block is zeros that need no filter. It stops at the first byte that is not.
+    fn is_zero(&mut self, job: &Job<'_>, nblock: usize) -> bool {
+        job.zeros_stay_zeros(nblock)
+            && run_value(job.input.block(job.plan, nblock, &mut self.buffers.plain)) == Some(0)
     }
 
     /// A block as the codec gets it.
@@ -136,56 +123,62 @@ fn filter<'b>(
     scratch: &mut Vec<u8>,
 ) -> Result<&'b [u8]> {
     filtered.resize(block.len(), 0);
-    scratch.resize(block.len(), 0);
+    if job.params.filters.active().nth(1).is_some() {
+        scratch.resize(block.len(), 0);
+    }
     let geometry = geometry(job.params);
     let cx = filter_cx(job.params, job.plan, reference, geometry.as_ref());
     job.params.filters.forward(&job.params.registries.filters, &cx, block, filtered, scratch)?;
     Ok(filtered)
 }
 
+/// What a stream became: its size field, and how many bytes follow that. At first, a run of zeros.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Coded {
+    pub(super) size: [u8; 4],
+    pub(super) len: usize,
+}
+
 /// Writes streams.
-struct Put<'a> {
+struct Coder<'a> {
     encoder: &'a mut dyn BlockEncoder,
-    spare: &'a mut Vec<u8>,
     form: Form,
 }
 
-impl Put<'_> {
-    /// Writes one stream with its size; returns how long both are (bytes), or `None` if they do not fit.
-    fn stream(&mut self, plain: &[u8], dest: &mut [u8]) -> Result<Option<usize>> {
+impl Coder<'_> {
+    /// Writes one stream with its size; returns how long both are (bytes), or `None` if they do not fit. `spare` is
+    /// for streams that may turn out to fit.
+    fn put(&mut self, plain: &[u8], dest: &mut [u8], spare: &mut Vec<u8>) -> Result<Option<usize>> {
+        let Some((size, body)) = dest.split_at_mut_checked(4) else { return Ok(None) };
+        let coded = if body.len() >= plain.len() {
+            self.code(plain, body)?
+        } else {
+            spare.resize(plain.len(), 0);
+            let coded = self.code(plain, spare)?;
+            let Some(body) = body.get_mut(..coded.len) else { return Ok(None) };
+            body.copy_from_slice(&spare[..coded.len]);
+            coded
+        };
+        size.copy_from_slice(&coded.size);
+        Ok(Some(4 + coded.len))
+    }
+
+    /// Writes what follows the size of a stream. There is room for all of `plain`, but the codec gets one byte less,
+    /// so that the result depends neither on the room nor on the side that measures it.
+    fn code(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Coded> {
         if self.form == Form::Blosc2
             && let Some(value) = run_value(plain)
         {
-            return Ok(put_run(value, dest));
+            return Ok(put_run(value, room));
         }
-        let Some((csize, body)) = dest.split_at_mut_checked(4) else { return Ok(None) };
-        let coded = self.coded(plain, body)?;
-        let len = coded.unwrap_or(plain.len());
-        let Some(body) = body.get_mut(..len) else { return Ok(None) };
+        let coded = self.encoder.encode(plain, &mut room[..plain.len() - 1]);
+        let coded = coded.map_err(|source| Error::Codec { at: 0, source })?;
         if coded.is_none() {
-            body.copy_from_slice(plain);
+            room[..plain.len()].copy_from_slice(plain);
         }
+        let len = coded.unwrap_or(plain.len());
         let size = if self.form == Form::Vl { plain.len() } else { len };
-        csize.copy_from_slice(&field(size).to_le_bytes());
-        Ok(Some(4 + len))
-    }
-
-    /// Compresses a stream to less than its size, if that goes. The codec always gets the same room, so that the
-    /// result does not depend on what is left of the destination.
-    fn coded(&mut self, plain: &[u8], body: &mut [u8]) -> Result<Option<usize>> {
-        let most = plain.len() - 1;
-        let failed = |source| Error::Codec { at: 0, source };
-        if let Some(body) = body.get_mut(..most) {
-            return self.encoder.encode(plain, body).map_err(failed);
-        }
-        self.spare.resize(most, 0);
-        let len = self.encoder.encode(plain, self.spare).map_err(failed)?;
-        if let Some(len) = len
-            && let Some(body) = body.get_mut(..len)
-        {
-            body.copy_from_slice(&self.spare[..len]);
-        }
-        Ok(len)
+        Ok(Coded { size: field(size).to_le_bytes(), len })
     }
 }
 
@@ -196,11 +189,6 @@ fn run_value(plain: &[u8]) -> Option<u8> {
     (rest == &plain[..rest.len()]).then_some(first)
 }
 
-/// Whether all bytes are zero. It stops at the first that is not.
-fn is_zero(plain: &[u8]) -> bool {
-    run_value(plain) == Some(0)
-}
-
 /// Runs of zeros, one for each stream.
 fn put_zeros(nstreams: usize, dest: &mut [u8]) -> Option<usize> {
     let sizes = dest.get_mut(..4 * nstreams)?;
@@ -209,13 +197,10 @@ fn put_zeros(nstreams: usize, dest: &mut [u8]) -> Option<usize> {
 }
 
 /// A run of zeros is its size alone; other runs are confirmed by a token.
-fn put_run(value: u8, dest: &mut [u8]) -> Option<usize> {
-    dest.get_mut(..4)?.copy_from_slice(&(-i32::from(value)).to_le_bytes());
-    if value == 0 {
-        return Some(4);
-    }
-    *dest.get_mut(4)? = 1;
-    Some(5)
+fn put_run(value: u8, room: &mut [u8]) -> Coded {
+    let len = usize::from(value != 0);
+    room[..len].fill(1);
+    Coded { size: (-i32::from(value)).to_le_bytes(), len }
 }
 
 struct Cached {

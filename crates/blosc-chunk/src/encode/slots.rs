@@ -1,0 +1,148 @@
+//! Many blocks at once: each is compressed into the part of the destination that is as long as its data, and all are
+//! moved to their places when their sizes are known.
+//!
+//! A stream that is stored has four bytes more than its data, those of its size, so sizes are kept apart until
+//! then: without them, a block always fits. Some streams move up, others down, and none over one that has still to
+//! move: see [`Packing::move_all`].
+
+use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use super::blocks::{Job, put_start};
+use super::worker::{Coded, Worker};
+use crate::Result;
+use crate::jobs::for_each;
+
+/// A block and where it is put for now.
+pub(super) struct Slot<'a> {
+    pub(super) nblock: usize,
+    /// As long as the block's data.
+    pub(super) room: &'a mut [u8],
+    /// One for each stream, empty at first.
+    pub(super) streams: &'a mut [Coded],
+}
+
+/// Compresses all blocks to the destination and returns where they end; `None` if it is too small.
+pub(super) fn encode(
+    job: &Job<'_>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    dest: &mut [u8],
+) -> Result<Option<usize>> {
+    let nbytes = job.plan.header.nbytes();
+    if dest.len() >= nbytes {
+        return encode_within(job, jobs, workers, dest, dest.len());
+    }
+    let mut long = vec![0; nbytes];
+    let end = encode_within(job, jobs, workers, &mut long, dest.len())?;
+    if let Some(end) = end {
+        dest[..end].copy_from_slice(&long[..end]);
+    }
+    Ok(end)
+}
+
+/// The same for a destination with room for all data, of which the chunk may use the first `most` bytes.
+fn encode_within(
+    job: &Job<'_>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    dest: &mut [u8],
+    most: usize,
+) -> Result<Option<usize>> {
+    let first = dest.len() - job.plan.header.nbytes();
+    let room = most.saturating_sub(job.plan.table_end());
+    let mut streams = vec![Coded::default(); job.plan.all_streams()];
+    let nblocks = 0..job.plan.grid.nblocks;
+    let slots = Slots { job, nblocks, room: &mut dest[first..], streams: &mut streams };
+    let total = AtomicUsize::new(0);
+    for_each(jobs, workers, slots, |worker, slot| {
+        if total.load(Ordering::Relaxed) <= room {
+            let cbytes = worker.encode_apart(job, slot)?;
+            total.fetch_add(cbytes, Ordering::Relaxed);
+        }
+        Ok(())
+    })?;
+    if total.into_inner() > room {
+        return Ok(None);
+    }
+    let packing = Packing::new(job, &streams, first);
+    packing.move_all(dest);
+    Ok(Some(packing.finish(job, dest)))
+}
+
+/// Cuts the destination at the borders of blocks.
+struct Slots<'a, 'j> {
+    job: &'j Job<'j>,
+    nblocks: Range<usize>,
+    room: &'a mut [u8],
+    streams: &'a mut [Coded],
+}
+
+impl<'a> Iterator for Slots<'a, '_> {
+    type Item = Slot<'a>;
+
+    fn next(&mut self) -> Option<Slot<'a>> {
+        let nblock = self.nblocks.next()?;
+        let nbytes = self.job.input.block_nbytes(self.job.plan, nblock);
+        let (room, rest) = core::mem::take(&mut self.room).split_at_mut(nbytes);
+        let nstreams = self.job.plan.nstreams(nbytes);
+        let (streams, more) = core::mem::take(&mut self.streams).split_at_mut(nstreams);
+        (self.room, self.streams) = (rest, more);
+        Some(Slot { nblock, room, streams })
+    }
+}
+
+/// A stream without its size: where it is, and where it belongs.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    from: usize,
+    to: usize,
+    coded: Coded,
+}
+
+/// All streams in order, and their ends and those of blocks.
+struct Packing {
+    moves: Vec<Move>,
+    starts: Vec<usize>,
+    end: usize,
+}
+
+impl Packing {
+    /// From slots that begin at `first`.
+    fn new(job: &Job<'_>, streams: &[Coded], first: usize) -> Self {
+        let (mut slot, mut rest) = (first, streams);
+        let mut packing = Self { moves: Vec::new(), starts: Vec::new(), end: job.plan.table_end() };
+        for nblock in 0..job.plan.grid.nblocks {
+            packing.starts.push(packing.end);
+            let nbytes = job.input.block_nbytes(job.plan, nblock);
+            let (streams, more) = rest.split_at(job.plan.nstreams(nbytes));
+            let mut from = slot;
+            for &coded in streams {
+                packing.moves.push(Move { from, to: packing.end + 4, coded });
+                from += coded.len;
+                packing.end += 4 + coded.len;
+            }
+            (slot, rest) = (slot + nbytes, more);
+        }
+        packing
+    }
+
+    /// Both the streams and their places are in order. So what moves up can reach only into streams behind it that
+    /// move up as well, and what moves down only into such before it.
+    fn move_all(&self, dest: &mut [u8]) {
+        let mut copy = |Move { from, to, coded }: &Move| dest.copy_within(*from..from + coded.len, *to);
+        self.moves.iter().rev().filter(|item| item.to > item.from).for_each(&mut copy);
+        self.moves.iter().filter(|item| item.to < item.from).for_each(copy);
+    }
+
+    /// Writes the sizes of streams and the starts of blocks, and returns where the blocks end.
+    fn finish(self, job: &Job<'_>, dest: &mut [u8]) -> usize {
+        for Move { to, coded, .. } in self.moves {
+            dest[to - 4..to].copy_from_slice(&coded.size);
+        }
+        for (nblock, start) in self.starts.into_iter().enumerate() {
+            put_start(job.plan, nblock, start, dest);
+        }
+        self.end
+    }
+}

@@ -1,0 +1,78 @@
+//! Blocks that are compressed at once stand where they would if they had been compressed one by one.
+
+use core::num::NonZeroUsize;
+
+use blosc_chunk::{
+    CParams, CodecId, Dict, Encoder, Error, Pipeline, SplitMode, Target, Threads, max_compressed_len,
+};
+use blosc_testdata::data::Kind;
+
+const BLOCK: usize = 16 << 10;
+const TWO: Threads = Threads::N(NonZeroUsize::new(2).unwrap());
+
+/// Blocks of noise (`n`), which grow by the sizes of their streams, of text (`t`) and of zeros (`z`).
+fn data(blocks: &str) -> Vec<u8> {
+    let noise = Kind::Noise.bytes(BLOCK);
+    let text = Kind::Walk.bytes(BLOCK);
+    let block = |kind| match kind {
+        'n' => noise.clone(),
+        't' => text.clone(),
+        _ => vec![0; BLOCK],
+    };
+    blocks.chars().flat_map(block).collect()
+}
+
+/// Noise first moves all streams up, over each other; noise last moves them down.
+const ORDERS: [&str; 6] =
+    ["nnnnnnttztttn", "ttttttnnnnnnz", "ntntntntntntnt", "nnnnnnnnnnnnnt", "zzzzzzzzzn", "nnnnnnnnnz"];
+
+fn all_params() -> Vec<CParams> {
+    let lz4 = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(BLOCK));
+    let shuffled = lz4.clone().filters(Pipeline::parse("shuffle").unwrap()).split(SplitMode::Always);
+    vec![
+        lz4.clone().filters(Pipeline::EMPTY),
+        shuffled.clone(),
+        shuffled.clone().codec(CodecId::BLOSCLZ),
+        lz4.clone().filters(Pipeline::parse("delta,bitshuffle").unwrap()),
+        lz4.clone().target(Target::Blosc1_14).filters(Pipeline::parse("shuffle").unwrap()),
+        shuffled.codec(CodecId::ZSTD).dict(Dict::Train { max: 4096 }),
+    ]
+}
+
+#[test]
+fn streams_move_up_and_down() {
+    for params in all_params() {
+        for order in ORDERS {
+            let mut data = data(order);
+            data.extend_from_slice(&Kind::Walk.bytes(BLOCK / 3));
+            let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
+            let parallel = Encoder::new(params.clone().threads(TWO)).unwrap().encode(&data).unwrap();
+            assert!(serial == parallel, "{order} {params:?}");
+            assert!(serial.len() < max_compressed_len(data.len()), "{order} is stored");
+        }
+    }
+}
+
+#[test]
+fn a_destination_shorter_than_the_data_is_enough_for_what_fits() {
+    let data = data("nttznttttnz");
+    for params in all_params() {
+        let whole = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
+        let mut encoder = Encoder::new(params.threads(TWO)).unwrap();
+        let mut dest = vec![0; whole.len()];
+        assert_eq!(encoder.encode_into(&data, &mut dest), Ok(whole.len()));
+        assert!(dest == whole);
+        let short = encoder.encode_into(&data, &mut dest[..whole.len() - 1]);
+        assert!(matches!(short, Err(Error::Dest { .. })), "{short:?}");
+    }
+}
+
+#[test]
+fn blocks_of_individual_sizes_have_slots_of_their_own() {
+    let data = data("ntzntntz");
+    let cuts = [0, 1, 5, 20_000, 20_001, 60_000, 61_000, data.len()];
+    let blocks: Vec<&[u8]> = cuts.windows(2).map(|cut| &data[cut[0]..cut[1]]).collect();
+    let params = CParams::default().codec(CodecId::LZ4).typesize(1).target(Target::Blosc3_0);
+    let serial = Encoder::new(params.clone()).unwrap().encode_vl(&blocks).unwrap();
+    assert!(serial == Encoder::new(params.threads(TWO)).unwrap().encode_vl(&blocks).unwrap());
+}

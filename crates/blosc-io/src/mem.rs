@@ -55,10 +55,13 @@ impl WriteAt for MemStore {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let start = usize::try_from(at).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let end = start.checked_add(bytes.len()).ok_or(io::ErrorKind::OutOfMemory)?;
-        if end > self.bytes.len() {
-            self.grow(end)?;
+        self.reserve(end)?;
+        if start > self.bytes.len() {
+            self.bytes.resize(start, 0);
         }
-        self.bytes[start..end].copy_from_slice(bytes);
+        let (inside, behind) = bytes.split_at(bytes.len().min(self.bytes.len() - start));
+        self.bytes[start..start + inside.len()].copy_from_slice(inside);
+        self.bytes.extend_from_slice(behind);
         Ok(())
     }
 
@@ -68,7 +71,9 @@ impl WriteAt for MemStore {
             self.bytes.truncate(len);
             return Ok(());
         }
-        self.grow(len)
+        self.reserve(len)?;
+        self.bytes.resize(len, 0);
+        Ok(())
     }
 
     fn sync(&mut self, _: Sync) -> io::Result<()> {
@@ -77,12 +82,10 @@ impl WriteAt for MemStore {
 }
 
 impl MemStore {
-    /// Extends the bytes with zeros, and reports a lack of memory instead of aborting.
-    fn grow(&mut self, len: usize) -> io::Result<()> {
+    /// Makes room for so many bytes in all, and reports a lack of memory instead of aborting.
+    fn reserve(&mut self, len: usize) -> io::Result<()> {
         let more = len.saturating_sub(self.bytes.len());
-        self.bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        self.bytes.resize(len, 0);
-        Ok(())
+        Ok(self.bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?)
     }
 }
 

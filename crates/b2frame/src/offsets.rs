@@ -179,6 +179,24 @@ impl Index {
         self.check(nchunk, offset).map_err(|what| Error::Corrupt { at: source.position(self.at), what })
     }
 
+    /// Bytes from a stored chunk to the one that the index has next, or to the end, as far as the index is in memory:
+    /// what the chunk takes, unless chunks were moved.
+    pub(crate) fn gap(&self, nchunk: u64, offset: u64) -> Option<u64> {
+        let next = nchunk.saturating_add(1);
+        if let (Section::Bytes(end), true) = (self.section, next == self.nchunks) {
+            return end.checked_sub(offset);
+        }
+        let next = match &self.offsets {
+            Offsets::Table(table) => at_number(table, next).ok(),
+            Offsets::Repeated(_) => None,
+            Offsets::Paged(pages) => pages.peek(next),
+        };
+        match Offset::parse(nchunk, next?) {
+            Ok(Offset::Stored(next)) => next.checked_sub(offset),
+            _ => None,
+        }
+    }
+
     /// Whether all offsets are in memory, to be changed.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.offsets, Offsets::Table(_))
@@ -270,12 +288,22 @@ impl Pages {
 
     /// The number in the index for chunk `nchunk`.
     fn get(&self, source: &Source, at: u64, nchunk: u64, d: &DParams) -> Result<u64> {
-        let nchunk = usize::try_from(nchunk).unwrap_or(usize::MAX);
-        let at_byte = nchunk.saturating_mul(WIDTH);
-        let (npage, in_page) = (at_byte / self.page_bytes, at_byte % self.page_bytes / WIDTH);
+        let (npage, in_page) = self.place(nchunk);
         let offset = self.page(source, at, npage, d)?.get(in_page).copied();
         let nchunks = (self.nbytes / WIDTH) as u64;
-        offset.ok_or_else(|| Param::ChunkNumber { nchunk: nchunk as u64, nchunks }.into())
+        offset.ok_or_else(|| Param::ChunkNumber { nchunk, nchunks }.into())
+    }
+
+    /// The same if its page was decoded before.
+    fn peek(&self, nchunk: u64) -> Option<u64> {
+        let (npage, in_page) = self.place(nchunk);
+        self.pages.get(npage)?.get()?.get(in_page).copied()
+    }
+
+    /// The page of a number, and which one it is there.
+    fn place(&self, nchunk: u64) -> (usize, usize) {
+        let at_byte = usize::try_from(nchunk).unwrap_or(usize::MAX).saturating_mul(WIDTH);
+        (at_byte / self.page_bytes, at_byte % self.page_bytes / WIDTH)
     }
 
     /// A page, decoded when it is first asked for. Two threads may both do so; one result is kept.

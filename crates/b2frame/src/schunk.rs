@@ -49,7 +49,7 @@ pub use verify::{BadChunk, Note, Progress, VerifyReport};
 
 pub(crate) use locate::Location;
 pub(crate) use pool::Pool;
-pub(crate) use read::{Buffers, fill};
+pub(crate) use read::{Buffers, fill, room};
 
 /// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.
 ///

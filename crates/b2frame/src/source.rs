@@ -91,6 +91,11 @@ impl Source {
         }
     }
 
+    /// Whether reading is copying.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.store.in_memory().is_some()
+    }
+
     /// `len` bytes from position `at` of the frame, if they lie in memory.
     pub(crate) fn in_memory(&self, at: u64, len: usize) -> Option<&[u8]> {
         let rest = self.store.in_memory()?.get(usize::try_from(self.position(at)).ok()?..)?;

@@ -16,7 +16,7 @@ use super::rows::{Rows, read_rows};
 use crate::error::{Limited, Result};
 use crate::ordered::{Budget, Job, in_any_order, in_order};
 use crate::params::{ReadOptions, count};
-use crate::schunk::{Buffers, SChunk, Scratch, check_limit};
+use crate::schunk::{Buffers, SChunk, Scratch, check_limit, room};
 
 /// A thread more is started for so many bytes of items.
 const PER_THREAD: u64 = 256 << 10;
@@ -132,7 +132,7 @@ impl BlockReader<'_> {
         let location = self.schunk.locate(wanted.nchunk)?;
         let len = as_len(self.geometry.block_nbytes());
         let ranges = wanted.ranges(len);
-        let Buffers { bytes, data, chunk } = scratch.parts();
+        let Buffers { bytes, data, chunk, .. } = scratch.parts();
         let fetched = fetch(self.schunk, wanted.nchunk, &location, &ranges, bytes)?;
         if fetched.is_blockwise(len) {
             return wanted.blocks.iter().try_for_each(|(nblock, what)| {
@@ -222,14 +222,6 @@ fn decode_ranges(
         dest = later;
     }
     Ok(())
-}
-
-/// The first `len` bytes of a buffer that only grows.
-fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        buffer.resize(len, 0);
-    }
-    buffer.get_mut(..len).unwrap_or_default()
 }
 
 /// Blocks of one chunk, ascending, each with what is wanted of it.

@@ -147,13 +147,19 @@ impl SChunk {
 
     /// Finds a chunk and checks its header.
     pub(crate) fn locate(&self, nchunk: u64) -> Result<Location> {
+        self.locate_reading(nchunk, &mut [0; ChunkHeader::MAX_LEN]).map(|(location, _)| location)
+    }
+
+    /// The same, and with the header reads all of the chunk to `first` if it is likely to fit. The number tells how many
+    /// bytes of the chunk are there; `first` must have room for a header.
+    pub(crate) fn locate_reading(&self, nchunk: u64, first: &mut [u8]) -> Result<(Location, usize)> {
         let expected = self.expected_nbytes(nchunk)?;
         let kind = match self.index.get(&self.source, nchunk, &self.options.dparams)? {
             Offset::Special(kind) => kind,
             Offset::Stored(offset) => {
-                let (source, at, header) = self.stored(nchunk, offset)?;
+                let (source, at, header, len) = self.stored(nchunk, offset, first)?;
                 self.check_chunk(nchunk, source.position(at), &header, expected)?;
-                return Ok(Location::Stored { source, at, header });
+                return Ok((Location::Stored { source, at, header }, len));
             }
         };
         let corrupt = |what| Error::Corrupt { at: self.source.position(self.index.position()), what };
@@ -165,7 +171,7 @@ impl SChunk {
             Some(nbytes) => nbytes,
             None => self.nbytes_of_special(nchunk)?,
         };
-        Ok(Location::Special { kind, nbytes })
+        Ok((Location::Special { kind, nbytes }, 0))
     }
 
     /// Where the index says that a chunk starts in the file (bytes).
@@ -180,18 +186,32 @@ impl SChunk {
     }
 
     /// The header of the chunk that the index has this number for. It must lie in the data section, or in its
-    /// file, as a whole.
-    fn stored(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, ChunkHeader)> {
+    /// file, as a whole. How much of it was read to `first` is the last number.
+    fn stored(
+        &self,
+        nchunk: u64,
+        offset: u64,
+        first: &mut [u8],
+    ) -> Result<(Source, u64, ChunkHeader, usize)> {
         let (source, at, room) = self.place(nchunk, offset)?;
-        let (head, len) = source.read_head::<{ ChunkHeader::MAX_LEN }>(at, room)?;
+        let likely = if self.folder.is_some() { Some(room) } else { self.index.gap(nchunk, offset) };
+        let len = match likely.and_then(|likely| usize::try_from(likely).ok()) {
+            Some(likely) if likely <= first.len() && !source.is_in_memory() => {
+                likely.max(ChunkHeader::MAX_LEN)
+            }
+            _ => ChunkHeader::MAX_LEN,
+        };
+        let len = usize::try_from(room).map_or(len, |room| room.min(len));
+        let head = first.get_mut(..len).unwrap_or_default();
+        source.read_into(at, head)?;
         let position = source.position(at);
-        let header = ChunkHeader::parse(head.get(..len).unwrap_or_default())
-            .map_err(|source| Error::Chunk { nchunk, at: position, source })?;
+        let header =
+            ChunkHeader::parse(head).map_err(|source| Error::Chunk { nchunk, at: position, source })?;
         let cbytes = header.cbytes() as u64;
         if cbytes > room {
             return Err(Error::Corrupt { at: position, what: Corrupt::ChunkCbytes { nchunk, cbytes, room } });
         }
-        Ok((source, at, header))
+        Ok((source, at, header, len))
     }
 
     /// Where a stored chunk begins, and how many bytes there are for it.
@@ -266,7 +286,10 @@ impl SChunk {
                     specials.push(nchunk);
                     0
                 }
-                Offset::Stored(offset) => self.stored(nchunk, offset)?.2.nbytes() as u64,
+                Offset::Stored(offset) => {
+                    let (_, _, header, _) = self.stored(nchunk, offset, &mut [0; ChunkHeader::MAX_LEN])?;
+                    header.nbytes() as u64
+                }
             };
             known = known.saturating_add(nbytes);
             sizes.push(nbytes);

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::source::Source;
 
 /// A chunk this short (bytes) is read as a whole.
-const SHORT: usize = 16 << 10;
+pub(super) const SHORT: usize = 16 << 10;
 /// Bytes between two wanted blocks that are read with them: cheaper than a further request.
 const GAP: usize = 4 << 10;
 

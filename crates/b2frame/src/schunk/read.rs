@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use blosc_chunk::{Chunk, DParams, Special, SpecialKind, Threads, VlChunk, fill_special};
 
-use super::partial::fetch;
+use super::partial::{SHORT, fetch};
 use super::{Location, SChunk, check_limit};
 use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
@@ -19,6 +19,8 @@ pub struct Scratch {
     /// Decoded data that are copied on.
     data: Vec<u8>,
     chunk: blosc_chunk::Scratch,
+    /// See [`blocksize`](Self::blocksize).
+    blocksize: Option<usize>,
 }
 
 /// The buffers of a [`Scratch`], to be borrowed apart.
@@ -46,7 +48,7 @@ impl Scratch {
 
     /// The block size that the regular chunk which was decoded last has in truth (bytes).
     pub(crate) fn blocksize(&self) -> Option<usize> {
-        Chunk::parse(&self.bytes).ok()?.blocksize()
+        self.blocksize
     }
 }
 
@@ -64,12 +66,12 @@ impl SChunk {
     /// # Errors
     /// What is wrong with the chunk, or [`Param::BufferLen`].
     pub fn decode_chunk_into(&self, nchunk: u64, dest: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
-        let location = self.locate(nchunk)?;
+        let (location, read) = self.locate_reading(nchunk, room(&mut scratch.bytes, SHORT))?;
         let (nbytes, len) = (location.nbytes(), dest.len());
         let Some(dest) = dest.get_mut(..nbytes) else {
             return Err(Param::BufferLen { len: len as u64, expected: nbytes as u64 }.into());
         };
-        self.decode_part(nchunk, &location, 0..nbytes, dest, scratch)?;
+        self.decode_read(nchunk, &location, read, 0..nbytes, dest, scratch)?;
         Ok(nbytes)
     }
 
@@ -138,10 +140,10 @@ impl SChunk {
         let (mut at, mut dest) = (start, dest);
         while !dest.is_empty() {
             let (nchunk, from) = self.chunk_at(at)?;
-            let location = self.locate(nchunk)?;
+            let (location, read) = self.locate_reading(nchunk, room(&mut scratch.bytes, SHORT))?;
             let part = location.nbytes().saturating_sub(from).min(dest.len());
             let (now, later) = dest.split_at_mut(part);
-            self.decode_part(nchunk, &location, from..from.saturating_add(part), now, scratch)?;
+            self.decode_read(nchunk, &location, read, from..from.saturating_add(part), now, scratch)?;
             at = at.saturating_add(part as u64);
             dest = later;
         }
@@ -186,6 +188,19 @@ impl SChunk {
         dest: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
+        self.decode_read(nchunk, location, 0, range, dest, scratch)
+    }
+
+    /// The same for a chunk of which the first `read` bytes are in the buffer of `scratch`.
+    fn decode_read(
+        &self,
+        nchunk: u64,
+        location: &Location,
+        read: usize,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let (source, at, header) = match location {
             Location::Special { kind, .. } => {
                 let at = self.source.position(self.index.position());
@@ -197,16 +212,36 @@ impl SChunk {
             }
             Location::Stored { source, at, header } => (source, *at, header),
         };
-        if header.is_memcpyed() {
+        let cbytes = header.cbytes();
+        if header.is_memcpyed() && read < cbytes {
             // The header was parsed only because the data follow it, byte for byte.
             let from = header.header_len().saturating_add(range.start) as u64;
             return source.read_into(at.saturating_add(from), dest);
         }
-        fetch(source, at, header, &range, &mut scratch.bytes)?;
-        Chunk::parse(&scratch.bytes)
-            .and_then(|chunk| chunk.read_bytes(range, dest, &mut scratch.chunk))
-            .map_err(|error| Error::Chunk { nchunk, at: source.position(at), source: error })
+        let Scratch { bytes, chunk: buffers, blocksize, .. } = scratch;
+        let bytes = match source.in_memory(at, cbytes) {
+            Some(there) => there,
+            None if read >= cbytes => bytes,
+            None => {
+                fetch(source, at, header, &range, bytes)?;
+                bytes
+            }
+        };
+        let decode = |chunk: Chunk<'_>| {
+            *blocksize = chunk.blocksize();
+            chunk.read_bytes(range, dest, buffers)
+        };
+        let done = Chunk::parse(bytes).and_then(decode);
+        done.map_err(|error| Error::Chunk { nchunk, at: source.position(at), source: error })
     }
+}
+
+/// The first `len` bytes of a buffer that only grows.
+pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    buffer.get_mut(..len).unwrap_or_default()
 }
 
 /// Fills `dest` with a run, of which it starts at byte `start`.

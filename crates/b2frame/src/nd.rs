@@ -10,6 +10,7 @@
 //! params.rs    what a new array is like          writer.rs   making arrays, writing parts
 //! shapes.rs    chunk and block shapes            resize.rs   other shapes for an array
 //! join.rs      items of other arrays             rows.rs     copying between blocks and items
+//!                                               item.rs     one item
 //! ```
 
 mod array;
@@ -19,6 +20,7 @@ mod blocks;
 pub(crate) mod element;
 mod fetch;
 mod geometry;
+mod item;
 mod join;
 mod meta;
 mod param;
@@ -46,4 +48,5 @@ pub use writer::NdWriter;
 
 pub(crate) use array::item_dtype;
 pub(crate) use geometry::Geometry;
+pub(crate) use item::LastBlock;
 pub(crate) use params::chunk_cparams;

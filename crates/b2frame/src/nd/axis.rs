@@ -71,6 +71,11 @@ impl Axis<'_> {
         }
     }
 
+    /// The position, if there is but one.
+    pub(crate) fn single(&self) -> Option<u64> {
+        self.first().filter(|_| self.count() == 1)
+    }
+
     /// How many different positions there are.
     pub(crate) fn count_distinct(&self) -> u64 {
         match self {

@@ -9,7 +9,8 @@ use super::axis::{Axis, Steps};
 use super::blocks::{Block, BlockReader, BoxBlocks, Wanted, blocks_at_a_time};
 use super::fetch::plan_ranges;
 use super::geometry::{as_len, unravel};
-use super::{Geometry, NdParam, Selection};
+use super::item::Place;
+use super::{NdParam, Selection};
 use crate::error::{Limited, Param, Result};
 use crate::schunk::check_limit;
 
@@ -58,11 +59,11 @@ impl NdArray {
         let typesize = self.typesize();
         check_len(dest, (items.len() as u64).saturating_mul(typesize as u64))?;
         let mut points: Vec<Point> = Vec::with_capacity(items.len());
-        for (place, &item) in items.iter().enumerate() {
+        for (to, &item) in items.iter().enumerate() {
             if item >= self.nitems() {
                 return Err(NdParam::Item { item, nitems: self.nitems() }.into());
             }
-            points.push(self.geometry.point(item, place));
+            points.push(Point { from: self.geometry.place(&unravel(item, self.geometry.shape())), to });
         }
         points.sort_unstable();
         let reader = self.reader();
@@ -71,18 +72,17 @@ impl NdArray {
         let blocks: Vec<&[Point]> = points.chunk_by(Point::is_in_block).collect();
         let wanted = blocks.chunk_by(|a, b| nchunk(a) == nchunk(b)).flat_map(|blocks| blocks.chunks(max));
         let wanted = wanted.map(|blocks| {
-            let numbered = blocks.iter().filter_map(|points| Some((points.first()?.nblock, *points)));
+            let numbered = blocks.iter().filter_map(|points| Some((points.first()?.from.nblock, *points)));
             Wanted { nchunk: blocks.first().map_or(0, |points| nchunk(points)), blocks: numbered.collect() }
         });
         reader.read_blocks(budget, wanted, |points: &&[Point], block: &mut Block<'_, '_>| {
             let (first, last) = (points.first(), points.last());
-            let from = first.map_or(0, |point| as_len(point.byte));
-            let data =
-                block.part(from..last.map_or(0, |point| as_len(point.byte).saturating_add(typesize)))?;
+            let byte = |point: &Point| as_len(point.from.byte);
+            let start = first.map_or(0, byte);
+            let data = block.part(start..last.map_or(0, byte).saturating_add(typesize))?;
             for point in *points {
-                let (at, to) =
-                    (as_len(point.byte).saturating_sub(from), point.place.saturating_mul(typesize));
-                copy(data, at, dest, to, typesize);
+                let from = byte(point).saturating_sub(start);
+                copy(data, from, dest, point.to.saturating_mul(typesize), typesize);
             }
             Ok(())
         })
@@ -126,7 +126,10 @@ impl NdArray {
         if nbytes == 0 {
             return Ok(());
         }
-        self.reader().read(&self.stored_axes(axes), dest)
+        match self.single_item(axes) {
+            Some(index) => self.read_item(&index, dest),
+            None => self.reader().read(&self.stored_axes(axes), dest),
+        }
     }
 
     fn reader(&self) -> BlockReader<'_> {
@@ -159,39 +162,20 @@ pub struct ChunkPlan {
 /// Where an item is, and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Point {
-    nchunk: u64,
-    nblock: u64,
-    /// Byte in the block.
-    byte: u64,
+    from: Place,
     /// Number among the items wanted.
-    place: usize,
+    to: usize,
 }
 
 impl Point {
     fn is_in_block(&self, other: &Self) -> bool {
-        (self.nchunk, self.nblock) == (other.nchunk, other.nblock)
+        (self.from.nchunk, self.from.nblock) == (other.from.nchunk, other.from.nblock)
     }
 }
 
 /// The chunk of points that share one.
 fn nchunk(points: &[Point]) -> u64 {
-    points.first().map_or(0, |point| point.nchunk)
-}
-
-impl Geometry {
-    /// Where the item of this number is.
-    fn point(&self, item: u64, place: usize) -> Point {
-        let index = unravel(item, self.shape());
-        let (mut nchunk, mut nblock, mut in_block) = (0, 0, 0);
-        for (dim, at) in index.into_iter().enumerate() {
-            let len = |lens: &[u64]| lens.get(dim).copied().unwrap_or(1);
-            let in_chunk = at % len(self.chunkshape());
-            nchunk = nchunk * len(self.grid()) + at / len(self.chunkshape());
-            nblock = nblock * len(self.blocks()) + in_chunk / len(self.blockshape());
-            in_block = in_block * len(self.blockshape()) + in_chunk % len(self.blockshape());
-        }
-        Point { nchunk, nblock, byte: in_block * self.typesize(), place }
-    }
+    points.first().map_or(0, |point| point.from.nchunk)
 }
 
 /// Positions in ascending order with their places, for each dimension.

@@ -10,6 +10,7 @@ use super::partial::{SHORT, fetch};
 use super::{Location, SChunk, check_limit};
 use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
+use crate::nd::LastBlock;
 
 /// Buffers for decoding, kept from chunk to chunk. Each thread has its own.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub struct Scratch {
     chunk: blosc_chunk::Scratch,
     /// See [`blocksize`](Self::blocksize).
     blocksize: Option<usize>,
+    /// Of an array that is read by items.
+    last_block: LastBlock,
 }
 
 /// The buffers of a [`Scratch`], to be borrowed apart.
@@ -28,6 +31,7 @@ pub(crate) struct Buffers<'a> {
     pub bytes: &'a mut Vec<u8>,
     pub data: &'a mut Vec<u8>,
     pub chunk: &'a mut blosc_chunk::Scratch,
+    pub last_block: &'a mut LastBlock,
 }
 
 impl Scratch {
@@ -38,12 +42,14 @@ impl Scratch {
     }
 
     pub(crate) fn parts(&mut self) -> Buffers<'_> {
-        Buffers { bytes: &mut self.bytes, data: &mut self.data, chunk: &mut self.chunk }
+        let Self { bytes, data, chunk, last_block, .. } = self;
+        Buffers { bytes, data, chunk, last_block }
     }
 
     /// Bytes that are held, apart from the chunk layer's.
     pub(crate) fn capacity(&self) -> usize {
-        self.bytes.capacity().saturating_add(self.data.capacity())
+        let buffers = self.bytes.capacity().saturating_add(self.data.capacity());
+        buffers.saturating_add(self.last_block.capacity())
     }
 
     /// The block size that the regular chunk which was decoded last has in truth (bytes).

@@ -48,7 +48,7 @@ pub use usage::Usage;
 pub use verify::{BadChunk, Note, Progress, VerifyReport};
 
 pub(crate) use locate::Location;
-pub(crate) use pool::Pool;
+pub(crate) use pool::{Pool, Pooled};
 pub(crate) use read::{Buffers, fill, room};
 
 /// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.

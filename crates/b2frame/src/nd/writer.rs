@@ -10,7 +10,7 @@ use core::cell::Cell;
 use core::fmt;
 use std::path::Path;
 
-use blosc_chunk::{CParams, Encoder, Special, SpecialKind, Threads, special_chunk};
+use blosc_chunk::{CParams, Encoder, Special, SpecialKind, Threads, max_compressed_len, special_chunk};
 use blosc_dtype::Dtype;
 use blosc_io::WriteAt;
 
@@ -23,7 +23,7 @@ use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
 use crate::ordered::{Budget, Job, in_order};
 use crate::params::{EditOptions, ReadOptions, count};
-use crate::schunk::{SChunk, Scratch};
+use crate::schunk::{Pooled, SChunk, room};
 
 /// Makes and changes an n-dimensional array.
 ///
@@ -347,6 +347,16 @@ impl Items<'_> {
     }
 }
 
+/// What a thread makes chunks with.
+struct Bench<'a> {
+    scratch: Pooled<'a>,
+    /// The data of a chunk.
+    data: Vec<u8>,
+    /// The same, compressed.
+    chunk: Vec<u8>,
+    encoder: Option<Encoder>,
+}
+
 /// A number and a compressed chunk, or none for zeros.
 type NewChunk = (u64, Option<Vec<u8>>);
 
@@ -375,8 +385,8 @@ impl Patch<'_> {
         in_order(
             Budget { threads, ..budget },
             || Ok::<_, Error>(jobs.next().map(|job| Job { job, weight })),
-            || (self.schunk.pooled(), None),
-            |(scratch, encoder), spans: Vec<Span<'s>>| self.one_chunk(&spans, in_items, scratch, encoder),
+            || Bench { scratch: self.schunk.pooled(), data: vec![], chunk: vec![], encoder: None },
+            |bench, spans: Vec<Span<'s>>| self.one_chunk(&spans, in_items, bench),
             |chunk| {
                 done(chunk?);
                 Ok(())
@@ -385,20 +395,17 @@ impl Patch<'_> {
     }
 
     /// The chunk with these spans written, compressed.
-    fn one_chunk(
-        &self,
-        spans: &[Span<'_>],
-        in_items: &[u64],
-        scratch: &mut Scratch,
-        encoder: &mut Option<Encoder>,
-    ) -> Result<NewChunk> {
+    fn one_chunk(&self, spans: &[Span<'_>], in_items: &[u64], bench: &mut Bench<'_>) -> Result<NewChunk> {
         let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
         let nchunk = ravel(&numbers, self.geometry.grid());
-        let mut data = vec![0; self.chunk_nbytes()];
+        let Bench { scratch, data, chunk, encoder } = bench;
+        let data = room(data, self.chunk_nbytes());
         if !self.is_covered(spans) {
-            self.schunk.decode_chunk_into(nchunk, &mut data, scratch)?;
+            self.schunk.decode_chunk_into(nchunk, data, scratch)?;
+        } else if self.is_padded(spans) {
+            data.fill(0);
         }
-        self.put(spans, in_items, &mut data);
+        self.put(spans, in_items, data);
         if data.iter().all(|byte| *byte == 0) {
             return Ok((nchunk, None));
         }
@@ -407,7 +414,16 @@ impl Patch<'_> {
             Some(encoder) => encoder,
             None => encoder.insert(Encoder::new(self.cparams.clone()).map_err(failed)?),
         };
-        Ok((nchunk, Some(encoder.encode(&data).map_err(failed)?)))
+        let chunk = room(chunk, max_compressed_len(data.len()));
+        let cbytes = encoder.encode_into(data, chunk).map_err(failed)?;
+        Ok((nchunk, Some(chunk.get(..cbytes).unwrap_or_default().to_vec())))
+    }
+
+    /// Whether a chunk of which every item is written has bytes that are no items.
+    fn is_padded(&self, spans: &[Span<'_>]) -> bool {
+        let lens = self.geometry.chunkshape().iter().zip(self.geometry.blockshape());
+        let mut lens = spans.iter().zip(lens);
+        lens.any(|(span, (chunk, block))| span.axis.count_distinct() != *chunk || chunk % block != 0)
     }
 
     /// Whether every item of the chunk that is not padding is written.

@@ -1,13 +1,9 @@
-"""The side of bcolz-zipline in `cargo xtask bench-peers --only bcolz`: does what it is asked for, line by line, and
-answers with the seconds that it took.
-"""
-
-import json
-import sys
-import time
+"""The side of bcolz-zipline in `cargo xtask bench-peers --only bcolz`."""
 
 import bcolz
 import numpy
+
+from side import serve
 
 CASES = {}
 OPEN = {}
@@ -82,15 +78,5 @@ def where_total(r):
     return float(found[r["names"][0]].sum())
 
 
-def answer(request):
-    name = request.pop("case")
-    if name in CASES:
-        start = time.perf_counter()
-        result = CASES[name](request)
-        return dict(seconds=time.perf_counter() - start, result=result)
-    return dict(seconds=0.0, result=globals()[name](request))
-
-
 if __name__ == "__main__":
-    for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line))), flush=True)
+    serve(CASES, globals())

@@ -18,6 +18,17 @@ pub(crate) struct Effort {
     pub(crate) rounds: usize,
     /// The least time of one side in one round.
     pub(crate) least: Duration,
+    /// What all rounds may take together, if three of them do not take longer.
+    pub(crate) most: Duration,
+}
+
+impl Effort {
+    /// Rounds of so many seconds each, of both sides: an odd number.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
+    fn rounds_of(self, seconds: f64) -> usize {
+        let fit = (self.most.as_secs_f64() / seconds.max(1e-9)).clamp(3.0, 1e6) as usize;
+        self.rounds.min((fit - 1) | 1)
+    }
 }
 
 /// Seconds for one call.
@@ -37,8 +48,9 @@ pub(crate) fn compare(effort: Effort, threads: u16, ours: Work<'_>, theirs: Work
     theirs()?;
     let once = seconds(clock, 1, ours)?.max(seconds(clock, 1, theirs)?);
     let calls = calls(effort.least, once);
+    let rounds = effort.rounds_of(2.0 * once * f64::from(calls));
     let (mut ours_all, mut theirs_all) = (Vec::new(), Vec::new());
-    for round in 0..effort.rounds {
+    for round in 0..rounds {
         let mut sides: [(&mut Vec<f64>, Work<'_>); 2] =
             [(&mut ours_all, &mut *ours), (&mut theirs_all, &mut *theirs)];
         if round % 2 == 1 {
@@ -96,7 +108,7 @@ mod tests {
     #[test]
     fn a_side_that_does_twice_as_much_takes_longer() {
         let spin = |n: u64| (0..n).fold(0, |sum, i| core::hint::black_box(sum ^ i));
-        let effort = Effort { rounds: 5, least: Duration::from_millis(5) };
+        let effort = Effort { rounds: 5, least: Duration::from_millis(5), most: Duration::MAX };
         let mut ours = || {
             spin(100_000);
             Ok(())
@@ -107,6 +119,12 @@ mod tests {
         };
         let times = compare(effort, 1, &mut ours, &mut theirs).unwrap();
         assert!(times.theirs > times.ours * 2.0, "{times:?}");
+    }
+
+    #[test]
+    fn long_rounds_are_fewer() {
+        let effort = Effort { rounds: 9, least: Duration::ZERO, most: Duration::from_secs(4) };
+        assert_eq!([0.1, 0.5, 0.8, 1.0, 50.0].map(|seconds| effort.rounds_of(seconds)), [9, 7, 5, 3, 3]);
     }
 
     #[test]

@@ -2,12 +2,14 @@
 
 pub(crate) mod arrays;
 pub(crate) mod bcolz;
+pub(crate) mod bloscpack;
 pub(crate) mod chunks;
 pub(crate) mod filters;
 pub(crate) mod frames;
 pub(crate) mod many;
 #[cfg(feature = "rust-peers")]
 pub(crate) mod peers;
+mod python;
 pub(crate) mod scaling;
 
 use std::path::PathBuf;
@@ -45,7 +47,31 @@ impl Bench {
         Ok(())
     }
 
+    /// The yardstick of a group: copies of as many bytes as its largest setting has, by both sides alike. How far its ratio
+    /// is from 1 tells how much the machine disturbs.
+    pub(crate) fn memcpy(&mut self, group: &'static str) -> Result<()> {
+        let rows = self.rows.iter().filter(|row| row.subject.group == group);
+        let nbytes = rows.map(|row| row.subject.nbytes).max().unwrap_or(0).min(MOST_COPIED);
+        if nbytes < LEAST_COPIED {
+            return Ok(());
+        }
+        let (src, mut dest) = (vec![1; nbytes], vec![0; nbytes]);
+        let mut their_dest = dest.clone();
+        let copy = |dest: &mut [u8]| {
+            dest.copy_from_slice(core::hint::black_box(&src));
+            core::hint::black_box(dest);
+            Ok(())
+        };
+        let (setting, case) = ("nothing but a copy".to_owned(), format!("{} KiB", nbytes >> 10));
+        let subject = Subject { group, what: "memcpy", setting, case, threads: 1, nbytes, size: 0.0 };
+        self.measure(subject, &mut || copy(&mut dest), &mut || copy(&mut their_dest))
+    }
+
     pub(crate) fn keep(&mut self, subject: Subject, times: Times) {
         self.rows.push(Row { subject, times });
     }
 }
+
+/// Groups of opening and single items have nothing to compare with a copy.
+const LEAST_COPIED: usize = 4 << 10;
+const MOST_COPIED: usize = 256 << 20;

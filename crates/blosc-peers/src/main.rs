@@ -9,17 +9,18 @@
 mod c_blosc2;
 mod clock;
 mod failure;
+mod goals;
 mod groups;
 mod plot;
 mod sets;
 mod table;
 
 use core::time::Duration;
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clock::Effort;
 use failure::{Result, fail};
-use groups::{Bench, arrays, bcolz, chunks, filters, frames, many, scaling};
+use groups::{Bench, arrays, bcolz, bloscpack, chunks, filters, frames, many, scaling};
 
 type Group = (&'static str, fn(&mut Bench) -> Result<()>);
 
@@ -35,6 +36,7 @@ const GROUPS: &[Group] = &[
     ("save", many::save),
     ("scaling", scaling::run),
     ("arrays", arrays::run),
+    ("bloscpack", bloscpack::run),
     ("bcolz", bcolz::run),
     #[cfg(feature = "rust-peers")]
     ("peers", groups::peers::run),
@@ -89,11 +91,11 @@ fn options() -> Result<Options> {
 fn run(options: &Options) -> Result<()> {
     let folder = options.out.join("files");
     std::fs::create_dir_all(&folder)?;
-    let (mib, rounds, least) = if options.quick { (16, 5, 1) } else { (64, 9, 10) };
+    let (mib, rounds, least, most) = if options.quick { (16, 5, 1, 1) } else { (64, 9, 10, 4) };
     let mut bench = Bench {
         c: c_blosc2::CBlosc2::load(&options.library)?,
         sets: sets::all(&options.root, mib << 20)?,
-        effort: Effort { rounds, least: Duration::from_millis(least) },
+        effort: Effort { rounds, least: Duration::from_millis(least), most: Duration::from_secs(most) },
         quick: options.quick,
         folder,
         python: options.python.clone(),
@@ -106,11 +108,14 @@ fn run(options: &Options) -> Result<()> {
         return fail("no such group");
     }
     for (name, group) in chosen {
-        eprintln!("{name}");
+        let start = Instant::now();
         group(&mut bench)?;
+        bench.memcpy(name)?;
+        eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f64());
     }
-    let markdown = table::markdown(&bench.rows);
-    println!("Against C-Blosc2 {}; {} settings.\n\n{markdown}", bench.c.version(), bench.rows.len());
+    let (table, goals) = (table::markdown(&bench.rows), goals::markdown(&bench.rows));
+    println!("Against C-Blosc2 {}; {} settings.\n\n{table}\n{goals}", bench.c.version(), bench.rows.len());
     std::fs::write(options.out.join("rows.csv"), table::csv(&bench.rows))?;
-    Ok(std::fs::write(options.out.join("table.md"), markdown)?)
+    std::fs::write(options.out.join("goals.md"), goals)?;
+    Ok(std::fs::write(options.out.join("table.md"), table)?)
 }

@@ -31,7 +31,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// How many times as fast as theirs.
-    fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         self.times.theirs / self.times.ours
     }
 
@@ -100,7 +100,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
 }
 
 /// The geometric mean.
-fn mean(all: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn mean(all: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut n) = (0.0, 0.0);
     for one in all {
         sum += one.ln();

@@ -1,25 +1,18 @@
-//! Directories of bcolz against bcolz-zipline, in a process of its own that measures itself. By the wall, with all
-//! processors on both sides; the data are made by bcolz.
+//! Directories of bcolz against bcolz-zipline; the data are made by bcolz.
 
-use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    path::Path,
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::Arc,
-    time::Instant,
-};
+use std::{path::Path, sync::Arc};
 
 use bcolz_store::{CArray, CTable, OpenOptions, store::DirStore};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Bench, Subject};
-use crate::{
-    clock::{Times, best_quarter},
-    failure::{Result, fail},
+use super::{
+    Bench, Subject,
+    python::{Python, compare},
 };
+use crate::failure::Result;
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
-    let mut python = Python::start(bench)?;
+    let mut python = Python::start(bench, "bench_bcolz.py")?;
     eprintln!("bcolz-zipline {}", python.ask("version", json!({}))?.result);
     let rows = if bench.quick { 1_000_000 } else { 10_000_000 };
     let (array, table) = (fresh(&bench.folder.join("carray"))?, fresh(&bench.folder.join("ctable"))?);
@@ -108,82 +101,10 @@ fn subject(what: &'static str, case: String, nbytes: u64) -> Subject {
     Subject { group: "bcolz", what, setting: "lz4 shuffle".into(), case, threads: 2, nbytes, size: 0.0 }
 }
 
-/// Both in turns; what comes out is the same, and nobody starts with empty caches.
-fn compare(
-    bench: &mut Bench,
-    subject: Subject,
-    python: &mut Python,
-    (case, request): (&str, Value),
-    ours: &mut dyn FnMut() -> Result<Value>,
-) -> Result<()> {
-    let (expected, found) = (python.ask(case, request.clone())?.result, ours()?);
-    let is_same = match (expected.as_f64(), found.as_f64()) {
-        (Some(a), Some(b)) => (a - b).abs() <= a.abs() * 1e-9,
-        _ => expected == found,
-    };
-    if !is_same {
-        return fail(format!("{} {}: {expected} there, {found} here", subject.what, subject.case));
-    }
-    let (mut ours_all, mut theirs_all) = (Vec::new(), Vec::new());
-    for _ in 0..bench.effort.rounds {
-        theirs_all.push(python.ask(case, request.clone())?.seconds);
-        let start = Instant::now();
-        ours()?;
-        ours_all.push(start.elapsed().as_secs_f64());
-    }
-    bench.keep(subject, Times { ours: best_quarter(&mut ours_all), theirs: best_quarter(&mut theirs_all) });
-    Ok(())
-}
-
 /// A place where nothing is.
 fn fresh(root: &Path) -> Result<String> {
     if root.exists() {
         std::fs::remove_dir_all(root)?;
     }
     Ok(root.to_string_lossy().into_owned())
-}
-
-/// The other side.
-struct Python {
-    process: Child,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-struct Answer {
-    seconds: f64,
-    result: Value,
-}
-
-impl Python {
-    fn start(bench: &Bench) -> Result<Self> {
-        let script = bench.root.join("xtask/python/bench_bcolz.py");
-        let mut command = Command::new(&bench.python);
-        let mut process =
-            command.arg("-B").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (Some(requests), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {
-            return fail("no pipes");
-        };
-        Ok(Self { process, requests, answers: BufReader::new(answers) })
-    }
-
-    fn ask(&mut self, case: &str, mut request: Value) -> Result<Answer> {
-        request["case"] = case.into();
-        writeln!(self.requests, "{request}")?;
-        let mut line = String::new();
-        if self.answers.read_line(&mut line)? == 0 {
-            return fail(format!("{case}: Python ended"));
-        }
-        let mut answer: Value = serde_json::from_str(&line)?;
-        let seconds = answer["seconds"].as_f64().unwrap_or(0.0);
-        Ok(Answer { seconds, result: answer["result"].take() })
-    }
-}
-
-impl Drop for Python {
-    fn drop(&mut self) {
-        // It ends with its input in any case.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }

@@ -1,0 +1,160 @@
+//! Files packed and unpacked, against Bloscpack in Python with C-Blosc. Both read and write the same files, which are in
+//! the cache of the system, with all processors.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
+
+use blosc_chunk::{CodecId, Level};
+use bloscpack::{BlpFile, WriteOptions, Writer, default_cparams};
+use serde_json::{Value, json};
+
+use super::{
+    Bench, Subject,
+    python::{Python, compare},
+};
+use crate::failure::{Result, fail};
+
+/// The first one is what both do without being told otherwise.
+const CODECS: [(&str, CodecId, u8); 3] =
+    [("blosclz", CodecId::BLOSCLZ, 7), ("lz4", CodecId::LZ4, 5), ("zstd", CodecId::ZSTD, 3)];
+/// 64 MiB in short, else 128.
+const fn times(is_quick: bool) -> usize {
+    if is_quick { 4 } else { 2 }
+}
+
+pub(crate) fn run(bench: &mut Bench) -> Result<()> {
+    let mut python = Python::start(bench, "bench_bloscpack.py")?;
+    eprintln!("Bloscpack {}", python.ask("version", json!({}))?.result);
+    let sets: &[&str] = if bench.quick {
+        &["f64_linspace", "i32_walk", "random"]
+    } else {
+        &["f64_linspace", "f32_field", "i32_walk", "u8_text", "i64_time", "random", "zeros", "sparse_f64"]
+    };
+    for name in sets {
+        let Some(set) = bench.sets.iter().find(|set| set.name == *name) else {
+            return fail(format!("{name}: no such set"));
+        };
+        let (bytes, typesize) = (set.bytes.repeat(times(bench.quick)), set.typesize);
+        let files = Files::new(&bench.folder);
+        fs::write(&files.plain, &bytes)?;
+        for (codec_name, codec, level) in CODECS {
+            let params = default_cparams().codec(codec).level(Level::try_from(level)?).typesize(typesize);
+            let options = WriteOptions::default().nbytes(Some(bytes.len() as u64)).cparams(params);
+            let setting = format!("{codec_name} {level} shuffle");
+            let request = json!({"codec": codec_name, "level": level, "typesize": typesize});
+            let job = Job { files: &files, options, request, setting, case: name, plain: &bytes };
+            job.both_ways(bench, &mut python)?;
+        }
+        files.remove()?;
+    }
+    Ok(())
+}
+
+/// What is packed, what comes of it here and there, and what comes back.
+struct Files {
+    plain: PathBuf,
+    packed: PathBuf,
+    their_packed: PathBuf,
+    back: PathBuf,
+}
+
+impl Files {
+    fn new(folder: &Path) -> Self {
+        let path = |name: &str| folder.join(name);
+        Self {
+            plain: path("plain"),
+            packed: path("ours.blp"),
+            their_packed: path("theirs.blp"),
+            back: path("back"),
+        }
+    }
+
+    fn remove(self) -> Result<()> {
+        let Self { plain, packed, their_packed, back } = self;
+        [plain, packed, their_packed, back].iter().try_for_each(fs::remove_file)?;
+        Ok(())
+    }
+}
+
+struct Job<'a> {
+    files: &'a Files,
+    options: WriteOptions,
+    request: Value,
+    setting: String,
+    case: &'a str,
+    plain: &'a [u8],
+}
+
+impl Job<'_> {
+    fn both_ways(&self, bench: &mut Bench, python: &mut Python) -> Result<()> {
+        let Files { plain, packed, their_packed, back } = self.files;
+        pack(plain, packed, &self.options)?;
+        python.ask("pack", self.request(plain, their_packed))?;
+        // Each reads what the other wrote.
+        for (what, done) in [
+            ("they", python.ask("unpack", self.request(back, packed)).map(drop)),
+            ("we", unpack(their_packed, back).map(drop)),
+        ] {
+            done?;
+            if fs::read(back)? != self.plain {
+                return fail(format!("bloscpack: {}: {what} read other bytes", self.case));
+            }
+        }
+        let size = ratio(fs::metadata(packed)?.len(), fs::metadata(their_packed)?.len());
+        let subject = |what| Subject {
+            group: "bloscpack",
+            what,
+            setting: self.setting.clone(),
+            case: self.case.to_owned(),
+            threads: 2,
+            nbytes: self.plain.len(),
+            size,
+        };
+        compare(bench, subject("pack"), python, ("pack", self.request(plain, their_packed)), &mut || {
+            pack(plain, packed, &self.options)?;
+            Ok(Value::Null)
+        })?;
+        compare(bench, subject("unpack"), python, ("unpack", self.request(back, their_packed)), &mut || {
+            Ok(unpack(their_packed, back)?.into())
+        })
+    }
+
+    fn request(&self, plain: &Path, packed: &Path) -> Value {
+        let mut request = self.request.clone();
+        request["plain"] = plain.to_string_lossy().into();
+        request["packed"] = packed.to_string_lossy().into();
+        request
+    }
+}
+
+fn pack(plain: &Path, packed: &Path, options: &WriteOptions) -> Result<()> {
+    let mut source = File::open(plain)?;
+    let mut writer = Writer::seekable(File::create(packed)?, options.clone())?;
+    loop {
+        match std::io::Read::read(&mut source, writer.room())? {
+            0 => break,
+            len => writer.fill(len)?,
+        }
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// Bytes that came back.
+fn unpack(packed: &Path, back: &Path) -> Result<u64> {
+    let file = BlpFile::open(packed)?;
+    let mut out = File::create(back)?;
+    let mut nbytes = 0;
+    file.decode_ordered(0..file.nchunks()?, |_, data| -> Result<()> {
+        nbytes += data.len() as u64;
+        Ok(std::io::Write::write_all(&mut out, data)?)
+    })?;
+    Ok(nbytes)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes of files are small")]
+fn ratio(a: u64, b: u64) -> f64 {
+    a as f64 / b as f64
+}

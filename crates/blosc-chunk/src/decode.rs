@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Undo};
 
-use crate::jobs::for_each;
+use crate::jobs::{self, for_each};
 use crate::layout::{Grid, Layout};
 use crate::source::Blocks;
 use crate::vl::VlSizes;
@@ -94,8 +94,34 @@ pub(crate) fn read(
         }
         return Ok(());
     }
+    if is_one_block(blocks.layout(), &range) {
+        return read_one_block(blocks, dest, scratch, postfilter);
+    }
     let wanted = Wanted { range, chosen: None, postfilter };
     read_by(blocks, &Map::new(blocks)?, &wanted, dest, scratch)
+}
+
+/// Whether the range is all data of a chunk that has only one block.
+fn is_one_block(layout: &Layout, range: &Range<usize>) -> bool {
+    let Grid { nbytes, nblocks, .. } = layout.grid;
+    nblocks == 1 && *range == (0..nbytes) && !layout.header.is_vl()
+}
+
+/// What [`read_by`] would do for such a chunk. Small chunks are many, and cutting up what is one piece takes as long
+/// as copying it.
+fn read_one_block(
+    blocks: &impl Blocks,
+    dest: &mut [u8],
+    scratch: &mut Scratch,
+    postfilter: Option<&dyn Postfilter>,
+) -> Result<()> {
+    let map = Map::Grid(blocks.layout().grid);
+    let job = Job::new(blocks, &map, &scratch.params)?;
+    jobs::first(&mut scratch.workers).read_block(&job, 0, Reference::FirstBlock, dest)?;
+    if let Some(postfilter) = postfilter {
+        postfilter.apply(0, dest);
+    }
+    Ok(())
 }
 
 /// Decodes all data of a chunk that does not say which of two block sizes it has; see `layout::salvage`. The second

@@ -126,7 +126,12 @@ impl Worker {
         }
         let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
         let nstreams = nstreams(layout, &streams, bytes.len(), dest.len());
-        let len = if nstreams == 1 { dest.len() } else { dest.len() / nstreams };
+        if nstreams == 1 {
+            let span = span(0..dest.len());
+            let payload = streams.next(dest.len())?;
+            return self.read_payload(job, payload, at, dest, span);
+        }
+        let len = dest.len() / nstreams;
         let mut start = 0;
         for part in dest.chunks_exact_mut(len) {
             let at = streams.at;

@@ -11,7 +11,7 @@ use core::ops::Range;
 use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Undo};
 
 use crate::jobs::{self, for_each};
-use crate::layout::{Grid, Layout};
+use crate::layout::{Grid, Layout, Split};
 use crate::source::Blocks;
 use crate::vl::VlSizes;
 use crate::{Blame, ChunkHeader, DParams, Error, Result, Unsupported};
@@ -116,8 +116,12 @@ fn read_one_block(
     postfilter: Option<&dyn Postfilter>,
 ) -> Result<()> {
     let map = Map::Grid(blocks.layout().grid);
-    let job = Job::new(blocks, &map, &scratch.params)?;
-    jobs::first(&mut scratch.workers).read_block(&job, 0, Reference::FirstBlock, dest)?;
+    let Scratch { params, workers, .. } = scratch;
+    let job = Job::new(blocks, &map, params)?;
+    match params.threads.jobs(job.certain_streams(), dest.len(), job.key.least()) {
+        1 => jobs::first(workers).read_block(&job, 0, Reference::FirstBlock, dest)?,
+        jobs => worker::read_split_block(&job, jobs, workers, dest)?,
+    }
     if let Some(postfilter) = postfilter {
         postfilter.apply(0, dest);
     }
@@ -207,6 +211,12 @@ impl<'a, B: Blocks> Job<'a, B> {
         let cx = filter_cx(header, params, geometry.as_ref(), Reference::FirstBlock);
         let undo = pipeline.undo(&params.registries.filters, &cx).map_err(unknown_filter)?;
         Ok(Self { blocks, map, params, undo, geometry, key: DecoderKey::new(header), refers })
+    }
+
+    /// Streams of a full block, as far as the header tells.
+    fn certain_streams(&self) -> usize {
+        let Layout { header, split, .. } = self.blocks.layout();
+        if *split == Split::Yes { header.typesize() } else { 1 }
     }
 
     /// Whether this block refers to the first one.

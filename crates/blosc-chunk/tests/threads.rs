@@ -3,7 +3,8 @@
 use core::num::NonZeroUsize;
 
 use blosc_chunk::{
-    CParams, CodecId, Dict, Encoder, Error, Pipeline, SplitMode, Target, Threads, max_compressed_len,
+    CParams, CodecId, DParams, Decoder, Dict, Encoder, Error, Pipeline, SplitMode, Target, Threads,
+    max_compressed_len,
 };
 use blosc_testdata::data::Kind;
 
@@ -50,6 +51,44 @@ fn streams_move_up_and_down() {
             assert!(serial == parallel, "{order} {params:?}");
             assert!(serial.len() < max_compressed_len(data.len()), "{order} is stored");
         }
+    }
+}
+
+/// Then it is the streams that are shared among the threads.
+#[test]
+fn chunks_of_one_block_come_out_the_same() {
+    for params in all_params() {
+        for order in [
+            "tttttttttttttttttttt",
+            "nnnnntttttttttttttttttttt",
+            "zzzzzzzzzzzzzzzzzzzz",
+            "nnnnnnnnnnnnnnnnnnnn",
+        ] {
+            let data = data(order);
+            let params = params.clone().block_size(Some(data.len())).dict(Dict::None);
+            let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
+            let mut parallel = Encoder::new(params.threads(TWO)).unwrap();
+            assert!(parallel.encode(&data).unwrap() == serial, "{order}");
+            let mut decoder = Decoder::new(DParams::default().threads(TWO));
+            assert!(decoder.decode(&serial).unwrap() == data, "{order}");
+            assert!(decoder.decode(&serial).unwrap() == data, "{order} again");
+        }
+    }
+}
+
+/// A chunk of one block of which many streams are damaged.
+#[test]
+fn the_first_damaged_stream_is_told() {
+    let data = data("tttttttttttttttttttt");
+    let params = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(data.len()));
+    let params = params.filters(Pipeline::SHUFFLE).split(SplitMode::Always);
+    let chunk = Encoder::new(params).unwrap().encode(&data).unwrap();
+    let mut serial = Decoder::default();
+    let mut parallel = Decoder::new(DParams::default().threads(TWO));
+    for at in (36..chunk.len()).step_by(chunk.len() / 100) {
+        let mut damaged = chunk.clone();
+        damaged[at..].iter_mut().step_by(10).for_each(|byte| *byte ^= 0x55);
+        assert_eq!(serial.decode(&damaged), parallel.decode(&damaged), "from {at} on");
     }
 }
 

@@ -9,6 +9,7 @@ use blosc_filters::{FilterCx, Reference};
 
 use super::Job;
 use super::slice::Slice;
+use crate::jobs::{self, for_each};
 use crate::layout::{Layout, Split};
 use crate::source::Blocks;
 use crate::stream::{Payload, Streams};
@@ -178,6 +179,44 @@ impl Worker {
         };
         Ok(&mut *cached.decoder)
     }
+}
+
+/// Decodes the block of a chunk that has only one, which is split. The streams are shared among several threads.
+pub(super) fn read_split_block<B: Blocks>(
+    job: &Job<'_, B>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    dest: &mut [u8],
+) -> Result<()> {
+    let (bytes, at) = job.blocks.block(0)?;
+    let in_block = |error: Error| error.in_block(0, at);
+    if job.undo.is_nothing() {
+        return read_streams_apart(job, jobs, workers, bytes, at, dest).map_err(in_block);
+    }
+    job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
+    let mut filtered = core::mem::take(&mut jobs::first(workers).filtered);
+    let src = room(&mut filtered, dest.len());
+    let result = read_streams_apart(job, jobs, workers, bytes, at, src)
+        .and_then(|()| Ok(job.undo.apply(&job.filter_cx(Reference::FirstBlock), src, dest)?));
+    jobs::first(workers).filtered = filtered;
+    result.map_err(in_block)
+}
+
+fn read_streams_apart<B: Blocks>(
+    job: &Job<'_, B>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    bytes: &[u8],
+    at: usize,
+    dest: &mut [u8],
+) -> Result<()> {
+    let header = &job.blocks.layout().header;
+    let len = dest.len() / header.typesize();
+    let mut streams = Streams::new(bytes, at, header.version() > 2);
+    let parts = dest.chunks_exact_mut(len).map(|part| (streams.at, streams.next(part.len()), part));
+    for_each(jobs, workers, parts, |worker, (at, payload, part)| {
+        worker.read_payload(job, payload?, at, part, 0..len)
+    })
 }
 
 /// What a decoder depends on, but for the dictionary.

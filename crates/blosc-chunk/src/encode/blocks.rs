@@ -60,7 +60,8 @@ pub(super) fn encode(
     let first = first_block(params, plan, input)?;
     let job = Job::new(params, plan, input, first.as_deref());
     let least = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
-    let jobs = params.threads.jobs(plan.grid.nblocks, plan.header.nbytes(), least);
+    let parts = if plan.grid.nblocks == 1 { plan.all_streams() } else { plan.grid.nblocks };
+    let jobs = params.threads.jobs(parts, plan.header.nbytes(), least);
     let end = if jobs > 1 {
         slots::encode(&job, jobs, workers, dest)?
     } else {

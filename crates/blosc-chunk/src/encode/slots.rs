@@ -1,5 +1,5 @@
-//! Many blocks at once: each is compressed into the part of the destination that is as long as its data, and all are
-//! moved to their places when their sizes are known.
+//! Many blocks at once, or many streams of one block: each stream is compressed into the part of the destination that
+//! is as long as its data, and all are moved to their places when their sizes are known.
 //!
 //! A stream that is stored has four bytes more than its data, those of its size, so sizes are kept apart until
 //! then: without them, a block always fits. Some streams move up, others down, and none over one that has still to
@@ -9,9 +9,9 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::blocks::{Job, put_start};
-use super::worker::{Coded, Worker};
+use super::worker::{self, Coded, Worker};
 use crate::Result;
-use crate::jobs::for_each;
+use crate::jobs::{self, for_each};
 
 /// A block and where it is put for now.
 pub(super) struct Slot<'a> {
@@ -54,20 +54,45 @@ fn encode_within(
     let mut streams = vec![Coded::default(); job.plan.all_streams()];
     let nblocks = 0..job.plan.grid.nblocks;
     let slots = Slots { job, nblocks, room: &mut dest[first..], streams: &mut streams };
-    let total = AtomicUsize::new(0);
-    for_each(jobs, workers, slots, |worker, slot| {
-        if total.load(Ordering::Relaxed) <= room {
-            let cbytes = worker.encode_apart(job, slot)?;
-            total.fetch_add(cbytes, Ordering::Relaxed);
-        }
-        Ok(())
-    })?;
-    if total.into_inner() > room {
+    if !fill(job, jobs, workers, slots, room)? {
         return Ok(None);
     }
     let packing = Packing::new(job, &streams, first);
     packing.move_all(dest);
     Ok(Some(packing.finish(job, dest)))
+}
+
+/// Compresses each block to its slot; whether all fit `room`, of which the rest is not tried if they do not.
+fn fill(
+    job: &Job<'_>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    slots: Slots<'_, '_>,
+    room: usize,
+) -> Result<bool> {
+    let mut slots = slots.peekable();
+    let mut cbytes = 0;
+    // Zeros take less time than to wake a thread.
+    let worker = jobs::first(workers);
+    while let Some(slot) = slots.next_if(|slot| worker.is_zero(job, slot.nblock)) {
+        cbytes += 4 * slot.streams.len();
+    }
+    if slots.peek().is_none() {
+        return Ok(cbytes <= room);
+    }
+    if job.plan.grid.nblocks == 1
+        && let Some(slot) = slots.next()
+    {
+        return Ok(worker::encode_streams(job, jobs, workers, slot)? <= room);
+    }
+    let total = AtomicUsize::new(cbytes);
+    for_each(jobs, workers, slots, |worker, slot| {
+        if total.load(Ordering::Relaxed) <= room {
+            total.fetch_add(worker.encode_apart(job, slot)?, Ordering::Relaxed);
+        }
+        Ok(())
+    })?;
+    Ok(total.into_inner() <= room)
 }
 
 /// Cuts the destination at the borders of blocks.
@@ -116,10 +141,9 @@ impl Packing {
             packing.starts.push(packing.end);
             let nbytes = job.input.block_nbytes(job.plan, nblock);
             let (streams, more) = rest.split_at(job.plan.nstreams(nbytes));
-            let mut from = slot;
-            for &coded in streams {
+            for (nstream, &coded) in streams.iter().enumerate() {
+                let from = slot + nstream * (nbytes / streams.len());
                 packing.moves.push(Move { from, to: packing.end + 4, coded });
-                from += coded.len;
                 packing.end += 4 + coded.len;
             }
             (slot, rest) = (slot + nbytes, more);

@@ -9,6 +9,7 @@ use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference};
 use super::blocks::Job;
 use super::plan::{Form, Plan, field};
 use super::slots::Slot;
+use crate::jobs::{self, for_each};
 use crate::{CParams, Error, Result};
 
 /// The buffers and the encoder of one thread.
@@ -49,23 +50,22 @@ impl Worker {
 
     /// Compresses a block to its slot, without the sizes of streams; returns how long it is with them (bytes).
     pub(super) fn encode_apart(&mut self, job: &Job<'_>, slot: Slot<'_>) -> Result<usize> {
-        let Slot { nblock, mut room, streams } = slot;
-        let sizes = 4 * streams.len();
+        let Slot { nblock, room, streams } = slot;
+        let mut cbytes = 4 * streams.len();
         if self.is_zero(job, nblock) {
-            return Ok(sizes);
+            return Ok(cbytes);
         }
         let block = filtered(&mut self.buffers, job, nblock)?;
         let mut coder = Coder { encoder: encoder(&mut self.encoder, job)?, form: job.plan.form() };
-        let left = room.len();
-        for (plain, coded) in block.chunks_exact(block.len() / streams.len()).zip(streams) {
+        for (plain, room, coded) in parts(block, room, streams) {
             *coded = coder.code(plain, room)?;
-            room = &mut room[coded.len..];
+            cbytes += coded.len;
         }
-        Ok(sizes + left - room.len())
+        Ok(cbytes)
     }
 
     /// Whether a block is zeros that need no filter. It stops at the first byte that is not.
-    fn is_zero(&mut self, job: &Job<'_>, nblock: usize) -> bool {
+    pub(super) fn is_zero(&mut self, job: &Job<'_>, nblock: usize) -> bool {
         job.zeros_stay_zeros(nblock)
             && run_value(job.input.block(job.plan, nblock, &mut self.buffers.plain)) == Some(0)
     }
@@ -74,6 +74,36 @@ impl Worker {
     pub(super) fn filtered<'b>(&'b mut self, job: &Job<'b>, nblock: usize) -> Result<&'b [u8]> {
         filtered(&mut self.buffers, job, nblock)
     }
+}
+
+/// The same as [`Worker::encode_apart`], with the streams in several threads.
+pub(super) fn encode_streams(
+    job: &Job<'_>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    slot: Slot<'_>,
+) -> Result<usize> {
+    let Slot { nblock, room, streams } = slot;
+    let mut buffers = core::mem::take(&mut jobs::first(workers).buffers);
+    let block = filtered(&mut buffers, job, nblock)?;
+    for_each(jobs, workers, parts(block, room, &mut *streams), |worker, (plain, room, coded)| {
+        let encoder = encoder(&mut worker.encoder, job)?;
+        *coded = Coder { encoder, form: job.plan.form() }.code(plain, room)?;
+        Ok(())
+    })?;
+    jobs::first(workers).buffers = buffers;
+    Ok(streams.iter().map(|coded| 4 + coded.len).sum())
+}
+
+/// The streams of a block, and where each goes.
+fn parts<'a>(
+    block: &'a [u8],
+    room: &'a mut [u8],
+    streams: &'a mut [Coded],
+) -> impl Iterator<Item = (&'a [u8], &'a mut [u8], &'a mut Coded)> + Send {
+    let len = block.len() / streams.len();
+    let parts = block.chunks_exact(len).zip(room.chunks_exact_mut(len)).zip(streams);
+    parts.map(|((plain, room), coded)| (plain, room, coded))
 }
 
 /// A block after the filters.

@@ -242,11 +242,11 @@ impl DecoderKey {
         }
     }
 
-    /// Bytes of data that are worth a thread of their own.
+    /// Bytes of data that are worth a thread of their own: those of some 50 us.
     pub(super) const fn least(self) -> usize {
         match self.format {
-            FormatId::BLOSCLZ | FormatId::LZ4 => 128 << 10,
-            _ => 32 << 10,
+            FormatId::BLOSCLZ | FormatId::LZ4 => 512 << 10,
+            _ => 128 << 10,
         }
     }
 }

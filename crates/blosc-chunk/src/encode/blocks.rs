@@ -120,7 +120,7 @@ pub(super) fn first_block(params: &CParams, plan: &Plan, input: Input<'_>) -> Re
     Ok(Some(first))
 }
 
-/// Bytes of data that are worth a thread of their own.
+/// Bytes of data that are worth a thread of their own: those of some 80 us.
 const LEAST: usize = 16 << 10;
 /// The same for codecs that are fast.
-const LEAST_FAST: usize = 64 << 10;
+const LEAST_FAST: usize = 256 << 10;

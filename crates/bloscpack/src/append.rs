@@ -191,11 +191,11 @@ fn write_chunks<S: WriteAt>(
     let mut nchunk = plan.first;
     let mut flush = |encoding: &mut Encoding| {
         encoding.flush(|encoded| {
-            let encoded = encoded.map_err(|source| in_chunk(nchunk, at, source))?;
-            change.write(at, encoded.bytes)?;
-            change.write(at + encoded.bytes.len() as u64, encoded.digest.as_bytes())?;
+            let (bytes, digest) = encoded.map_err(|source| in_chunk(nchunk, at, source))?;
+            change.write(at, bytes)?;
+            change.write(at + bytes.len() as u64, digest.as_bytes())?;
             positions.push(at);
-            at += (encoded.bytes.len() + encoded.digest.as_bytes().len()) as u64;
+            at += (bytes.len() + digest.as_bytes().len()) as u64;
             nchunk += 1;
             Ok(())
         })

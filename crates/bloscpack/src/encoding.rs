@@ -11,6 +11,12 @@ pub(crate) struct Encoding {
     team: Team,
     params: CParams,
     checksum: Checksum,
+    waiting: Batch,
+}
+
+/// Chunks that are compressed together.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
     /// Each with buffers of its own, which are used again.
     slots: Vec<Slot>,
     /// Slots that hold data, and what they and their chunks weigh (bytes).
@@ -29,47 +35,78 @@ struct Slot {
     result: Result<(usize, Digest), blosc_chunk::Error>,
 }
 
-/// A chunk to be written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Encoded<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) digest: &'a Digest,
-}
+/// A chunk to be written and its digest, or why there is none.
+pub(crate) type Encoded<'a> = Result<(&'a [u8], &'a Digest), blosc_chunk::Error>;
 
 impl Encoding {
     pub(crate) fn new(params: &CParams, checksum: Checksum, team: Team) -> Result<Self> {
         check(params)?;
-        Ok(Self { team, params: params.clone(), checksum, slots: vec![], filled: 0, bytes: 0 })
+        Ok(Self { team: team.half(), params: params.clone(), checksum, waiting: Batch::default() })
     }
 
     /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should be compressed now.
     pub(crate) fn push(&mut self, data: &mut Vec<u8>, len: usize) -> Result<bool> {
-        if self.slots.len() == self.filled {
+        let Batch { slots, filled, bytes } = &mut self.waiting;
+        if slots.len() == *filled {
             let encoder = Encoder::new(self.params.clone()).map_err(|source| in_chunk(0, 0, source))?;
             let result = Ok((0, Digest::new(&[])));
-            self.slots.push(Slot { encoder, data: vec![], len: 0, chunk: vec![], result });
+            slots.push(Slot { encoder, data: vec![], len: 0, chunk: vec![], result });
         }
-        let slot = &mut self.slots[self.filled];
+        let slot = &mut slots[*filled];
         core::mem::swap(&mut slot.data, data);
         slot.len = len;
-        self.filled += 1;
-        self.bytes += 2 * len as u64;
-        Ok(!self.team.takes_more(self.filled, self.bytes))
+        *filled += 1;
+        *bytes += 2 * len as u64;
+        Ok(!self.team.takes_more(*filled, *bytes))
     }
 
     /// Compresses the chunks that wait and hands them to `write` in order.
-    pub(crate) fn flush(
+    pub(crate) fn flush(&mut self, write: impl FnMut(Encoded<'_>) -> Result<()>) -> Result<()> {
+        let checksum = self.checksum;
+        let (team, mut batch) = (self.team, self.take());
+        team.each(batch.filled(), |slot| slot.encode(checksum));
+        let written = batch.write(write);
+        self.reuse(batch);
+        written
+    }
+
+    /// The chunks that wait.
+    pub(crate) fn take(&mut self) -> Batch {
+        core::mem::take(&mut self.waiting)
+    }
+
+    /// Buffers for the chunks that come next, if none wait.
+    pub(crate) fn reuse(&mut self, batch: Batch) {
+        if self.waiting.filled == 0 {
+            self.waiting = Batch { filled: 0, bytes: 0, ..batch };
+        }
+    }
+
+    pub(crate) fn team(&self) -> Team {
+        self.team
+    }
+}
+
+impl Batch {
+    /// Compresses these chunks in other threads, and does something else in this one.
+    pub(crate) fn encode_while<R>(
         &mut self,
-        mut write: impl FnMut(Result<Encoded<'_>, blosc_chunk::Error>) -> Result<()>,
-    ) -> Result<()> {
-        let (slots, checksum) = (&mut self.slots[..self.filled], self.checksum);
-        (self.filled, self.bytes) = (0, 0);
-        self.team.each(slots, |slot| {
-            slot.result = slot.encode().map(|cbytes| (cbytes, checksum.digest(&slot.chunk[..cbytes])));
-        });
-        for slot in slots {
+        team: Team,
+        checksum: Checksum,
+        meanwhile: impl FnOnce() -> R,
+    ) -> R {
+        team.each_while(self.filled(), |slot| slot.encode(checksum), meanwhile)
+    }
+
+    fn filled(&mut self) -> &mut [Slot] {
+        &mut self.slots[..self.filled]
+    }
+
+    /// Hands what was compressed to `write`, in order.
+    pub(crate) fn write(&mut self, mut write: impl FnMut(Encoded<'_>) -> Result<()>) -> Result<()> {
+        for slot in self.filled() {
             let encoded = match &slot.result {
-                Ok((cbytes, digest)) => Ok(Encoded { bytes: &slot.chunk[..*cbytes], digest }),
+                Ok((cbytes, digest)) => Ok((&slot.chunk[..*cbytes], digest)),
                 Err(error) => Err(error.clone()),
             };
             write(encoded)?;
@@ -78,18 +115,23 @@ impl Encoding {
     }
 }
 
-/// Whether these parameters make chunks for this format.
 impl Slot {
-    /// Bytes of the chunk. Its room stays: new memory for each chunk would have to be cleared.
-    fn encode(&mut self) -> Result<usize, blosc_chunk::Error> {
+    fn encode(&mut self, checksum: Checksum) {
+        self.result = self.compress().map(|cbytes| (cbytes, checksum.digest(&self.chunk[..cbytes])));
+    }
+
+    /// Bytes of the chunk. Its room stays: new memory for each chunk would have to be cleared. At first it is fresh
+    /// memory, of which only what is written to has to be had.
+    fn compress(&mut self) -> Result<usize, blosc_chunk::Error> {
         let needed = max_compressed_len(self.len);
         if self.chunk.len() < needed {
-            self.chunk.resize(needed, 0);
+            self.chunk = vec![0; needed];
         }
         self.encoder.encode_into(&self.data[..self.len], &mut self.chunk[..needed])
     }
 }
 
+/// Whether these parameters make chunks for this format.
 fn check(params: &CParams) -> Result<()> {
     match params.target {
         Target::Blosc1_3 | Target::Blosc1_11 | Target::Blosc1_14 => {}

@@ -305,7 +305,8 @@ impl<S: ReadAt> BlpFile<S> {
         Ok(len)
     }
 
-    /// Hands the data of the chunks to `each` in order, several chunks being decoded at once.
+    /// Hands the data of the chunks to `each` in order. Several chunks are decoded at once, while those before them are
+    /// handed out and those behind them are read in this thread.
     ///
     /// # Errors
     ///
@@ -340,10 +341,7 @@ impl<S: ReadAt> BlpFile<S> {
             next += 1;
             Ok(Some(chunk))
         };
-        while let Some((chunk, data)) = decoding.next(&mut source)? {
-            each(chunk.nchunk(), data)?;
-        }
-        Ok(())
+        decoding.rest(&mut source, &mut |chunk, data| each(chunk.nchunk(), data))
     }
 
     /// A cursor over the data.

@@ -96,7 +96,8 @@ impl<R: Read> Reader<R> {
         Ok(next.map(|(_, data)| data))
     }
 
-    /// Writes all data that are left to `to` and returns how many bytes they are.
+    /// Writes all data that are left to `to` and returns how many bytes they are. What is decoded next is read
+    /// and decoded meanwhile.
     ///
     /// # Errors
     ///
@@ -110,9 +111,8 @@ impl<R: Read> Reader<R> {
         };
         write(&self.data[self.read..])?;
         self.read = self.data.len();
-        while let Some(data) = self.next_data()? {
-            write(data)?;
-        }
+        let Self { walk, decoding, .. } = self;
+        decoding.rest(&mut || walk.next(), &mut |_, data| write(data))?;
         Ok(written)
     }
 

@@ -7,7 +7,7 @@ use std::io::{self, Read as _, Seek, Write};
 use blosc_chunk::ChunkHeader;
 
 use crate::chunk::{self, CHUNK_VERSION};
-use crate::encoding::{Encoding, in_chunk};
+use crate::encoding::{Batch, Encoded, Encoding, in_chunk};
 use crate::header::MAX_CHUNK_SIZE;
 use crate::metadata::Section;
 use crate::offsets::{self, UNSET_BYTE};
@@ -191,7 +191,10 @@ impl<W: Write> Writer<W> {
         let size = self.next_size().unwrap_or(self.filled + 1);
         // Chunks of unknown size grow as data come.
         let end = size.min(self.filled + STEP);
-        if self.data.len() < end {
+        if self.data.is_empty() {
+            // Unlike `resize`, this does not touch it.
+            self.data = vec![0; end];
+        } else if self.data.len() < end {
             self.data.resize(end, 0);
         }
         &mut self.data[self.filled..end]
@@ -204,8 +207,62 @@ impl<W: Write> Writer<W> {
     /// [`Param::DataSize`] if they are more than were announced, [`Param::Room`] if there was not so much room;
     /// [`Error::Chunk`](crate::Error::Chunk) or [`Error::Io`](crate::Error::Io).
     pub fn fill(&mut self, len: usize) -> Result<()> {
+        if self.advance(len)? { self.flush_chunks() } else { Ok(()) }
+    }
+
+    /// Writes all that a source has left, and returns how many bytes they are. It is read while what it gave before is
+    /// compressed and written; [`room`](Self::room) and [`fill`](Self::fill) do one after another.
+    ///
+    /// ```
+    /// let mut writer = bloscpack::Writer::new(vec![], bloscpack::WriteOptions::default())?;
+    /// assert_eq!(writer.copy_from(&mut &b"some data"[..])?, 9);
+    /// assert_eq!(bloscpack::unpack(&writer.finish()?)?, b"some data");
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`fill`](Self::fill); [`Error::Io`](crate::Error::Io) also if reading fails.
+    pub fn copy_from(&mut self, source: &mut dyn io::Read) -> Result<u64> {
+        let (mut written, mut is_more) = (0, true);
+        let mut encoded = Batch::default();
+        while is_more {
+            let mut waiting = self.encoding.take();
+            let (team, checksum) = (self.encoding.team(), self.header.checksum);
+            let done = waiting.encode_while(team, checksum, || {
+                self.write_batch(core::mem::take(&mut encoded))?;
+                self.read_batch(source)
+            });
+            let (nbytes, more) = done?;
+            (written, is_more) = (written + nbytes, more);
+            encoded = waiting;
+        }
+        self.write_batch(encoded)?;
+        Ok(written)
+    }
+
+    /// Reads until the chunks that wait should be compressed, or to the end. How many bytes, and whether there may be more.
+    fn read_batch(&mut self, source: &mut dyn io::Read) -> Result<(u64, bool)> {
+        let mut nbytes = 0;
+        loop {
+            match source.read(self.room()) {
+                Ok(0) => return Ok((nbytes, false)),
+                Ok(len) => {
+                    nbytes += len as u64;
+                    if self.advance(len)? {
+                        return Ok((nbytes, true));
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(crate::Error::io(self.nbytes + self.filled as u64, source)),
+            }
+        }
+    }
+
+    /// Takes the first bytes of the room. True if the chunks that wait should be compressed now.
+    fn advance(&mut self, len: usize) -> Result<bool> {
         if len == 0 {
-            return Ok(());
+            return Ok(false);
         }
         let size = self.next_size()?;
         let room = size.min(self.data.len()).saturating_sub(self.filled);
@@ -213,10 +270,7 @@ impl<W: Write> Writer<W> {
             return Err(Param::Room { room: room as u64, len: len as u64 }.into());
         }
         self.filled += len;
-        if self.filled == size {
-            self.end_chunk()?;
-        }
-        Ok(())
+        if self.filled == size { self.end_chunk() } else { Ok(false) }
     }
 
     /// Writes what is left, completes header and offsets if the destination can seek, and returns the destination.
@@ -258,14 +312,11 @@ impl<W: Write> Writer<W> {
         Ok(size.unwrap_or(MAX_CHUNK_SIZE) as usize)
     }
 
-    /// The data so far are a chunk.
-    fn end_chunk(&mut self) -> Result<()> {
+    /// The data so far are a chunk. True if the chunks that wait should be compressed now.
+    fn end_chunk(&mut self) -> Result<bool> {
         let len = core::mem::take(&mut self.filled);
         self.count(u32::try_from(len).unwrap_or(u32::MAX))?;
-        if self.encoding.push(&mut self.data, len)? {
-            self.flush_chunks()?;
-        }
-        Ok(())
+        self.encoding.push(&mut self.data, len)
     }
 
     fn count(&mut self, nbytes: u32) -> Result<()> {
@@ -296,17 +347,18 @@ impl<W: Write> Writer<W> {
         }
     }
 
+    /// Compresses and writes the chunks that wait.
     fn flush_chunks(&mut self) -> Result<()> {
         let Self { output, encoding, positions, header, nchunks, .. } = self;
-        let offsets = header.offsets;
-        encoding.flush(|encoded| {
-            let encoded = encoded.map_err(|source| in_chunk(*nchunks, output.at(), source))?;
-            if offsets {
-                positions.push(output.at());
-            }
-            output.write(encoded.bytes)?;
-            output.write(encoded.digest.as_bytes())
-        })
+        encoding.flush(|encoded| put(encoded, output, header.offsets.then_some(positions), *nchunks))
+    }
+
+    /// Writes what was compressed; its buffers take the next data.
+    fn write_batch(&mut self, mut batch: Batch) -> Result<()> {
+        let Self { output, positions, header, nchunks, .. } = self;
+        batch.write(|encoded| put(encoded, output, header.offsets.then_some(positions), *nchunks))?;
+        self.encoding.reuse(batch);
+        Ok(())
     }
 
     fn positions_push(&mut self) {
@@ -360,10 +412,25 @@ impl<W: Write> Write for Writer<W> {
     }
 }
 
-/// The header for these options.
+/// Writes a chunk and its digest, and notes where it is.
+fn put<W: Write>(
+    encoded: Encoded<'_>,
+    output: &mut Output<W>,
+    positions: Option<&mut Vec<u64>>,
+    nchunks: u64,
+) -> Result<()> {
+    let (bytes, digest) = encoded.map_err(|source| in_chunk(nchunks, output.at(), source))?;
+    if let Some(positions) = positions {
+        positions.push(output.at());
+    }
+    output.write(bytes)?;
+    output.write(digest.as_bytes())
+}
+
 /// Bytes by which the room for data grows.
 const STEP: usize = 1 << 20;
 
+/// The header for these options.
 fn header_of(options: &WriteOptions, metadata: bool) -> Result<Header> {
     let typesize = options.cparams.typesize;
     // Wider items are compressed as bytes, also by the original library.

@@ -130,14 +130,8 @@ impl Job<'_> {
 }
 
 fn pack(plain: &Path, packed: &Path, options: &WriteOptions) -> Result<()> {
-    let mut source = File::open(plain)?;
     let mut writer = Writer::seekable(File::create(packed)?, options.clone())?;
-    loop {
-        match std::io::Read::read(&mut source, writer.room())? {
-            0 => break,
-            len => writer.fill(len)?,
-        }
-    }
+    writer.copy_from(&mut File::open(plain)?)?;
     writer.finish()?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     fs,
-    io::{self, Read, Write},
+    io::{Read, Write},
     path::Path,
 };
 
@@ -78,14 +78,7 @@ fn pack<W: Write>(session: &Session<'_>, mut source: impl Read, mut writer: Writ
         divided(session, nchunks, chunk_size, last)?;
     }
     session.log.debug(&header::text(header))?;
-    loop {
-        match source.read(writer.room()) {
-            Ok(0) => break,
-            Ok(n) => writer.fill(n).map_err(io::Error::from)?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
+    writer.copy_from(&mut source)?;
     Ok(writer.finish()?)
 }
 

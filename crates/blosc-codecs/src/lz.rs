@@ -140,6 +140,13 @@ impl<const SIZE: usize> Stream<'_, SIZE> {
         (distance & mask as u32) as u16
     }
 
+    /// Puts `at` in the place of the last one with this hash.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
+    pub(crate) fn note(&mut self, hash: u32, at: usize) {
+        self.slots[(hash >> self.shift) as usize & (SIZE - 1)] = self.base.wrapping_add(at as u32);
+    }
+
     /// The distance from the last place with this hash, or what is left of former streams, to `at`.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]

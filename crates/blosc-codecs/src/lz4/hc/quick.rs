@@ -1,15 +1,17 @@
 //! Levels 1 and 2: two tables, one of seven-byte words for long matches, one of four-byte words for the rest.
 
 use super::{
-    super::{LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, sequence::Block},
+    super::{LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MIN_MATCH, sequence::Block},
     Match,
 };
 use crate::lz::{Stream, Table, common_len, load32, load64};
 
 /// Slots of each table.
-const SLOTS: usize = 1 << 14;
+const SLOTS: usize = 1 << BITS;
+/// All of them for short streams as well: false candidates cost more than the way to another cache.
+const BITS: u32 = 14;
 
-/// A match of this length is taken without a look at the next place.
+/// A long match of this length is taken without a look at the next place.
 const LONG_ENOUGH: usize = 12;
 
 /// Kept between blocks.
@@ -27,11 +29,14 @@ impl Quick {
     pub(super) fn run(&mut self, window: &[u8], start: usize, block: &mut Block<'_>) -> Option<usize> {
         let mut search = Search {
             window,
-            longs: self.longs.start(window.len(), MAX_DISTANCE)?,
-            shorts: self.shorts.start(window.len(), MAX_DISTANCE)?,
+            longs: self.longs.start(window.len(), MAX_DISTANCE)?.hashed_to(BITS),
+            shorts: self.shorts.start(window.len(), MAX_DISTANCE)?.hashed_to(BITS),
         };
         let limit = window.len().saturating_sub(MATCH_LIMIT - 1);
-        (0..start.min(limit)).for_each(|at| search.note(at));
+        for at in 0..start.min(limit) {
+            search.note_long(at);
+            search.note_short(at);
+        }
         let (mut anchor, mut at) = (start, start);
         while at < limit {
             let Some(m) = search.find(at, limit) else {
@@ -41,7 +46,7 @@ impl Quick {
             let m = m.widen(window, anchor);
             block.sequence(anchor, m.start, m.distance, m.len)?;
             anchor = m.end();
-            search.note_around(&m, at, limit);
+            search.note_around(at, m.end(), limit);
             at = anchor;
         }
         Some(anchor)
@@ -58,10 +63,12 @@ impl Search<'_> {
     /// A long match if there is one, else a short one; unless one place on is a longer one.
     #[inline(always)]
     fn find(&mut self, at: usize, limit: usize) -> Option<Match> {
-        let long = self.long(at);
-        let short = self.short(at);
-        let best = long.or(short)?;
-        if best.len >= LONG_ENOUGH || at + 1 >= limit {
+        let best = match self.long(at) {
+            Some(long) if long.len >= LONG_ENOUGH => return Some(long),
+            Some(long) => long,
+            None => self.short(at)?,
+        };
+        if at + 1 >= limit {
             return Some(best);
         }
         self.long(at + 1).filter(|next| next.len > best.len).or(Some(best))
@@ -71,41 +78,49 @@ impl Search<'_> {
     fn long(&mut self, at: usize) -> Option<Match> {
         let word = load64(self.window, at);
         let earlier = self.longs.replace(long_hash(word), at)?;
-        ((load64(self.window, earlier) ^ word) << 8 == 0).then(|| self.measure(at, earlier, 7))
+        (load32(self.window, earlier) == load32(self.window, at)).then(|| self.measure(at, earlier))
     }
 
     #[inline(always)]
     fn short(&mut self, at: usize) -> Option<Match> {
         let word = load32(self.window, at);
         let earlier = self.shorts.replace(short_hash(word), at)?;
-        (load32(self.window, earlier) == word).then(|| self.measure(at, earlier, 4))
+        (load32(self.window, earlier) == word).then(|| self.measure(at, earlier))
     }
 
-    /// The match at `at` with `earlier`, `same` bytes of which are known to agree.
+    /// The match at `at` with `earlier`, four bytes of which are known to agree.
     #[inline(always)]
-    fn measure(&self, at: usize, earlier: usize, same: usize) -> Match {
+    fn measure(&self, at: usize, earlier: usize) -> Match {
         let end = self.window.len() - LAST_LITERALS;
-        // A long word may reach into the last literals.
-        let same = same.min(end - at);
-        let len = same + common_len(self.window, earlier + same, at + same, end);
+        let len = MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
         Match { start: at, distance: at - earlier, len }
     }
 
-    /// Puts a place into both tables.
     #[inline(always)]
-    fn note(&mut self, at: usize) {
-        self.longs.replace(long_hash(load64(self.window, at)), at);
-        self.shorts.replace(short_hash(load32(self.window, at)), at);
+    fn note_long(&mut self, at: usize) {
+        self.longs.note(long_hash(load64(self.window, at)), at);
     }
 
-    /// Of a match that was found at `at`, the places next to its ends.
     #[inline(always)]
-    fn note_around(&mut self, m: &Match, at: usize, limit: usize) {
-        for place in [at + 1, at + 2, m.end() - 3, m.end() - 2, m.end() - 1] {
-            if place > at && place < m.end() && place < limit {
-                self.note(place);
-            }
+    fn note_short(&mut self, at: usize) {
+        self.shorts.note(short_hash(load32(self.window, at)), at);
+    }
+
+    /// Of a match that was found at `at` and ends at `end`, places next to both: long words further from the end than
+    /// short ones.
+    #[inline(always)]
+    fn note_around(&mut self, at: usize, end: usize, limit: usize) {
+        if end > limit {
+            return;
         }
+        self.note_long(at + 1);
+        self.note_long(at + 2);
+        self.note_short(at + 1);
+        self.note_long(end.saturating_sub(5));
+        self.note_long(end - 3);
+        self.note_long(end - 2);
+        self.note_short(end - 2);
+        self.note_short(end - 1);
     }
 }
 

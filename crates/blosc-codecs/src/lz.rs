@@ -202,6 +202,11 @@ impl<'a> Room<'a> {
         self.len
     }
 
+    /// Bytes that still fit.
+    pub(crate) fn left(&self) -> usize {
+        self.dest.len() - self.len
+    }
+
     #[must_use]
     #[inline(always)]
     pub(crate) fn byte(&mut self, byte: u8) -> Option<()> {

@@ -76,6 +76,15 @@ fn blosclz_does_not_give_up_at_high_levels() {
     }
 }
 
+/// Counters of four bytes have many matches, none of which saves much.
+#[test]
+fn blosclz_gives_up_what_hardly_pays_at_any_level() {
+    let plain = set("ramp_u32");
+    for level in 1..=9 {
+        assert_eq!(size(CodecId::BLOSCLZ, level, &plain), LEN, "level {level}");
+    }
+}
+
 #[test]
 fn lz4_is_at_most_half_a_percent_longer() {
     for row in &TABLE {

@@ -34,7 +34,8 @@ impl Encoder {
     /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does not fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         let places = self.table.start(src.len(), MAX_DISTANCE)?;
-        let mut search = Search::new(src, places, Shortest::new(self.effort));
+        let min = if self.effort > 6 { Shortest::THOROUGH } else { Shortest::FAST };
+        let mut search = Search::new(src, places, min);
         let mut stream = Stream { out: Room::new(dest), src };
         let limit = src.len().saturating_sub(TAIL);
         if let Some(probe) = Probe::new(self.effort, src.len()) {
@@ -65,12 +66,9 @@ struct Shortest {
 }
 
 impl Shortest {
-    fn new(effort: u8) -> Self {
-        match effort {
-            ..=6 => Self { near: 6, far: 8, context: 9 },
-            _ => Self { near: 4, far: 7, context: 0 },
-        }
-    }
+    /// Up to level 6.
+    const FAST: Self = Self { near: 6, far: 8, context: 9 };
+    const THOROUGH: Self = Self { near: 4, far: 7, context: 0 };
 
     fn allows(&self, m: &Match) -> bool {
         m.len >= if m.distance > MAX_NEAR { self.far } else { self.near }
@@ -114,7 +112,7 @@ impl<'a> Search<'a> {
                     stream.repeat(m.distance, m.len)?;
                     self.take(&m);
                 }
-                None => self.miss(),
+                None => self.miss(1),
             }
         }
         Some(())
@@ -129,9 +127,9 @@ impl<'a> Search<'a> {
     }
 
     #[inline(always)]
-    fn miss(&mut self) {
+    fn miss(&mut self, growth: usize) {
         self.at += self.probes / PATIENCE;
-        self.probes += 1;
+        self.probes += growth;
     }
 
     /// A match worth taking around the current place.
@@ -146,26 +144,45 @@ impl<'a> Search<'a> {
         self.min.allows(&m).then_some(m)
     }
 
-    /// Whether the bytes that the probe names would be compressed enough. Counts as the original encoder does, which
-    /// leaves the last byte of each match: the same data is to be given up.
+    /// Whether the parts that the probe names would be compressed enough.
     fn probe(&mut self, probe: &Probe) -> bool {
         let (anchor, at, probes) = (self.anchor, self.at, self.probes);
-        let start = probe.region.start.max(1);
+        // The original encoder leaves the last byte of each match, takes none below 6, and looks at every place; only
+        // where skipping some leaves a doubt is that done here.
+        let (plain, cost) = self.cost(&probe.part, 1, &Shortest::FAST, 1);
+        let pays = probe.pays(plain, cost)
+            || plain > cost && probe.pays(plain * 10, cost * 9) && {
+                let (plain, cost) = self.cost(&probe.part, 1, &Shortest::FAST, 0);
+                probe.pays(plain, cost)
+            }
+            || probe.further.as_ref().is_some_and(|part| {
+                let (plain, cost) = self.cost(part, 0, &Shortest::THOROUGH, 1);
+                Probe::is_worth_the_search(plain, cost)
+            });
+        (self.anchor, self.at, self.probes) = (anchor, at, probes);
+        pays
+    }
+
+    /// How many bytes of this part were looked at, and what they would take, if `less` bytes of each match are left and
+    /// the step grows by `growth`.
+    fn cost(&mut self, part: &Range<usize>, less: usize, min: &Shortest, growth: usize) -> (usize, usize) {
+        let start = part.start.max(1);
         (self.anchor, self.at, self.probes) = (start, start + 1, PATIENCE);
         let mut cost = 0;
-        while self.at < probe.region.end {
-            match self.find(self.at).map(|m| Match { len: m.len - 1, ..m }).filter(|m| self.min.allows(m)) {
+        while self.at < part.end {
+            match self.find(self.at).map(|m| Match { len: m.len - less, ..m }).filter(|m| min.allows(m)) {
                 Some(m) => {
                     cost += cost_of_literals(m.at - self.anchor) + cost_of_match(&m);
                     self.take(&m);
+                    // From where what comes next often goes on.
+                    if self.at < part.end {
+                        self.places.note(hash(load32(self.src, self.at - 2)), self.at - 2);
+                    }
                 }
-                None => self.miss(),
+                None => self.miss(growth),
             }
         }
-        let pays =
-            probe.pays(self.at - start, cost + cost_of_literals(self.at.max(self.anchor) - self.anchor));
-        (self.anchor, self.at, self.probes) = (anchor, at, probes);
-        pays
+        (self.at - start, cost + cost_of_literals(self.at.max(self.anchor) - self.anchor))
     }
 
     /// Where a match ended, what goes on from its last byte may be longer than what starts here: it knows the
@@ -182,7 +199,7 @@ impl<'a> Search<'a> {
     #[inline(always)]
     fn find(&mut self, at: usize) -> Option<Match> {
         let word = load32(self.src, at);
-        let earlier = self.places.replace(word.wrapping_mul(2_654_435_761), at)?;
+        let earlier = self.places.replace(hash(word), at)?;
         if load32(self.src, earlier) != word {
             return None;
         }
@@ -203,38 +220,54 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Low levels leave data alone that is hard to compress: they exist to be fast. If the start does not pay, a part
-/// further on decides, the same one that the original encoder looks at.
+#[inline(always)]
+fn hash(word: u32) -> u32 {
+    word.wrapping_mul(2_654_435_761)
+}
+
+/// Data that is hard to compress is left alone, at low levels sooner. If the start does not pay, a part decides, the
+/// same one that the original encoder looks at. From level 7 on, that is the start, which says little of planes of
+/// bytes one after another: the half of the others is looked at as well.
 struct Probe {
     /// The start is judged by so many bytes.
     enough: usize,
-    region: Range<usize>,
+    part: Range<usize>,
+    further: Option<Range<usize>>,
     /// Plain bytes that a hundred compressed bytes must stand for.
     percent: usize,
 }
 
 impl Probe {
-    /// `None` at levels that compress whatever they can.
+    /// `None` at high levels for streams so short that nothing is lost by trying.
     fn new(effort: u8, len: usize) -> Option<Self> {
-        let (share, percent, most) = match effort {
-            1 => (8, 200, 1 << 12),
-            2 => (4, 150, 1 << 13),
-            3 => (4, 120, 1 << 14),
-            4..=6 => (2, 120, 1 << 14),
-            _ => return None,
+        let (start, percent, most) = match effort {
+            1 => (len - len / 8, 200, 1 << 12),
+            2 => (len - len / 4, 150, 1 << 13),
+            3 => (len - len / 4, 120, 1 << 14),
+            4..=6 => (len - len / 2, 120, 1 << 14),
+            _ if len < 1 << 13 => return None,
+            7 => (0, 115, 1 << 14),
+            8 => (0, 110, 1 << 14),
+            _ => (0, 100, 1 << 14),
         };
-        let start = len - len / share;
-        let end = (start + most).min(len.saturating_sub(TAIL));
-        Some(Self { enough: (len / 8).min(2048), region: start..end, percent })
+        let part = |start: usize, most: usize| start..(start + most).min(len.saturating_sub(TAIL));
+        let further = (effort > 6).then(|| part(len / 2, 1 << 11));
+        Some(Self { enough: (len / 16).min(1024), part: part(start, most), further, percent })
     }
 
     /// Whether what was seen is so easy to compress that the rest hardly matters.
     fn pays_clearly(&self, plain: usize, cost: usize) -> bool {
-        plain >= cost * 2 && self.pays(plain, cost)
+        self.pays(plain, cost * 2)
     }
 
     fn pays(&self, plain: usize, cost: usize) -> bool {
         plain * 100 >= cost * self.percent
+    }
+
+    /// Many matches too short to save much take the most time. Where there are hardly any, the search is fast, and
+    /// something may still come.
+    fn is_worth_the_search(plain: usize, cost: usize) -> bool {
+        plain * 100 >= cost * 140 || plain * 102 <= cost * 100
     }
 }
 
@@ -255,6 +288,10 @@ struct Stream<'a> {
 
 impl Stream<'_> {
     fn literals(&mut self, from: usize, to: usize) -> Option<()> {
+        // What does not fit is not begun: noise is one long run.
+        if to - from > LONG && cost_of_literals(to - from) > self.out.left() {
+            return None;
+        }
         let mut at = from;
         while at < to {
             let len = MAX_RUN.min(to - at);

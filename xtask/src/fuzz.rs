@@ -146,7 +146,17 @@ fn cargo_fuzz() -> Result<PathBuf> {
     if !ours.is_file() {
         eprintln!("installing cargo-fuzz {CARGO_FUZZ} in {}", tools.display());
         let mut install = workspace::cargo();
-        install.args(["install", "--quiet", "--locked", "cargo-fuzz", "--version", CARGO_FUZZ, "--root"]);
+        // It only starts others, so it need not be fast.
+        install.args([
+            "install",
+            "--debug",
+            "--quiet",
+            "--locked",
+            "cargo-fuzz",
+            "--version",
+            CARGO_FUZZ,
+            "--root",
+        ]);
         workspace::run(install.arg(tools))?;
     }
     Ok(ours)

@@ -2,7 +2,7 @@
 //!
 //! Time wanders on shared machines, instructions do not: a case that takes more than 3 % more than noted in
 //! `xtask/instructions.txt` fails. They depend on the compiler, so that another version than the noted one is said and
-//! nothing is compared. `--update` notes what is counted now. Needs valgrind; without it there is nothing to do.
+//! nothing is compared. `update` notes what is counted now. Needs valgrind; without it there is nothing to do.
 
 use core::fmt::Write as _;
 use std::{

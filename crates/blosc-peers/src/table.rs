@@ -1,7 +1,7 @@
 //! What was measured: rows, a file of them, and a table for people.
 
 use core::fmt::Write as _;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::clock::Times;
 
@@ -51,9 +51,9 @@ pub(crate) fn csv(rows: &[Row]) -> String {
             text,
             "{},{},{},{},{},{},{:.3e},{:.3e},{:.3},{:.3},{:.3},{:.4}",
             row.subject.group,
-            row.subject.what,
-            row.subject.setting,
-            row.subject.case,
+            quoted(row.subject.what),
+            quoted(&row.subject.setting),
+            quoted(&row.subject.case),
             row.subject.threads,
             row.subject.nbytes,
             row.times.ours,
@@ -65,6 +65,11 @@ pub(crate) fn csv(rows: &[Row]) -> String {
         );
     }
     text
+}
+
+/// A name as a field, some of which have commas.
+fn quoted(name: &str) -> Cow<'_, str> {
+    if name.contains(',') { format!("\"{name}\"").into() } else { name.into() }
 }
 
 /// A line for each group, operation, setting and number of threads: the geometric mean over its cases, the slowest
@@ -130,8 +135,8 @@ mod tests {
         let text = markdown(&[row("a", 1e-3), row("b", 4e-3)]);
         assert!(text.contains("| 2 | 0.50 | 0.25 | **2.00** | 1.00 b | 1.000 |"), "{text}");
         assert_eq!(
-            csv(&[row("a", 1e-3)]).lines().nth(1),
-            Some("chunks,compress,lz4,a,1,1000000,1.000e-3,4.000e-3,1.000,0.250,4.000,1.0000")
+            csv(&[row("a, 4K", 1e-3)]).lines().nth(1),
+            Some("chunks,compress,lz4,\"a, 4K\",1,1000000,1.000e-3,4.000e-3,1.000,0.250,4.000,1.0000")
         );
     }
 }

@@ -20,13 +20,13 @@ use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clock::Effort;
 use failure::{Result, fail};
-use groups::{Bench, arrays, bcolz, bloscpack, chunks, filters, frames, many, scaling};
+use groups::{Bench, arrays, bcolz, bloscpack, chunks, filters, frames, many, scaling, streams};
 
 type Group = (&'static str, fn(&mut Bench) -> Result<()>);
 
 const GROUPS: &[Group] = &[
     ("filters", filters::run),
-    ("streams", chunks::streams),
+    ("streams", streams::run),
     ("chunks", chunks::whole),
     ("array", chunks::array),
     ("small", chunks::small),

@@ -1,0 +1,80 @@
+//! Codecs almost alone: what chunks hand to them, as chunks of one block without a filter.
+//!
+//! Streams of 4 KiB and of 256 KiB, one after another: the bytes as they are, and the planes of a shuffle, without
+//! those that are runs of one byte, as a codec never sees these.
+
+use blosc_filters::shuffle;
+
+use super::{
+    Bench,
+    chunks::{CODECS, NEVER, Place, hot},
+};
+use crate::{c_blosc2::Params, failure::Result, sets::Set};
+
+/// The length of a stream, and of all streams that are taken in turn.
+const LENGTHS: [(usize, usize); 2] = [(4 << 10, 128 << 10), (256 << 10, 2 << 20)];
+
+pub(crate) fn run(bench: &mut Bench) -> Result<()> {
+    let levels: &[u8] = if bench.quick { &[5] } else { &[1, 5, 9] };
+    let sets: Vec<_> = bench.sets.iter().map(|set| LENGTHS.map(|lengths| streams(set, lengths))).collect();
+    for (name, codec) in CODECS {
+        for (nth, (nbytes, _)) in LENGTHS.into_iter().enumerate() {
+            for &level in levels {
+                let params = Params {
+                    codec,
+                    level,
+                    typesize: 1,
+                    filters: [0; 6],
+                    block_size: nbytes,
+                    split: NEVER,
+                    threads: 1,
+                };
+                for (case, plain) in sets.iter().flat_map(|lengths| &lengths[nth]) {
+                    let setting = format!("{name} {}K level {level}", nbytes >> 10);
+                    let place = Place { group: "streams", setting, case: format!("{case} level {level}") };
+                    hot(bench, place, &params, plain, nbytes)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is measured of a set, and its name.
+fn streams(set: &Set, (nbytes, total): (usize, usize)) -> Vec<(String, Vec<u8>)> {
+    let Set { name, typesize, bytes } = set;
+    let mut all = vec![((*name).to_owned(), bytes[..total].to_vec())];
+    // The bytes of noise and of text are no others by shuffling.
+    if *typesize > 1 && *name != "random" {
+        all.push((format!("{name} shuffled"), planes(*typesize, bytes, nbytes, total)));
+    }
+    all.retain(|(name, bytes)| !bytes.is_empty() || !name.ends_with("shuffled"));
+    all
+}
+
+/// The planes that are not runs of one byte, up to `total` bytes of them.
+fn planes(typesize: usize, bytes: &[u8], nbytes: usize, total: usize) -> Vec<u8> {
+    let mut block = vec![0; typesize * nbytes];
+    let mut all = Vec::with_capacity(total);
+    for part in bytes.chunks_exact(block.len()) {
+        shuffle(typesize, part, &mut block);
+        for plane in block.chunks_exact(nbytes).filter(|plane| plane.iter().any(|&byte| byte != plane[0])) {
+            if all.len() < total {
+                all.extend_from_slice(plane);
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_that_are_runs_are_left_out() {
+        let bytes: Vec<u8> = (0..64).flat_map(|i: u8| [i, 7, i / 2, 0]).collect();
+        let expected: Vec<u8> = (0..16).chain((0..16).map(|i| i / 2)).chain(16..32).collect();
+        assert_eq!(planes(4, &bytes, 16, 48), expected);
+    }
+}

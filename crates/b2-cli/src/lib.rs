@@ -31,6 +31,7 @@ mod console;
 mod content;
 mod context;
 mod data;
+mod date;
 mod error;
 mod exit;
 mod input;

@@ -5,7 +5,6 @@
 //! the way: `007` stays text, and so do integers that would be rounded. A second reading makes the items, in a temporary
 //! file.
 
-mod date;
 mod guess;
 mod value;
 

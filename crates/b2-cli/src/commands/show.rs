@@ -5,7 +5,6 @@ pub(super) mod item;
 mod object;
 mod render;
 mod table;
-mod time;
 
 use b2frame::{Pick, Selection};
 use bcolz_store::DataSet;

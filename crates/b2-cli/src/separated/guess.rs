@@ -2,7 +2,7 @@
 
 use blosc_dtype::{Dtype, Error};
 
-use super::date::{Moment, Precision};
+use crate::date::{Moment, Precision};
 
 /// What was seen of a column.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 
-use super::date::Moment;
+use crate::date::Moment;
 
 /// Can values of this type be read from text?
 pub(super) fn is_readable(dtype: &Dtype) -> bool {

@@ -120,8 +120,8 @@ fn plain(scalar: &Scalar, bytes: &[u8]) -> Plain {
         (Kind::Complex, 8 | 16) => complex(&little),
         (Kind::Bytes, _) => Plain::Bytes(without_padding(bytes).to_vec()),
         (Kind::Unicode, _) => Plain::Text(unicode(&little)),
-        (Kind::DateTime, 8) => Plain::Time(super::time::date(signed(&little), scalar.unit())),
-        (Kind::TimeDelta, 8) => Plain::Time(super::time::span(signed(&little), scalar.unit())),
+        (Kind::DateTime, 8) => Plain::Time(crate::date::date(signed(&little), scalar.unit())),
+        (Kind::TimeDelta, 8) => Plain::Time(crate::date::span(signed(&little), scalar.unit())),
         _ => Plain::Opaque(bytes.to_vec()),
     }
 }

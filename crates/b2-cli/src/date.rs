@@ -1,0 +1,359 @@
+//! NumPy's dates and time spans, a number of units, and how ISO 8601 writes them: `2020-02-29`, `2020-02-29T12:30`,
+//! `2020-02-29 12:30:15.5`.
+//!
+//! A unit is a letter or two with a number before it, if it is not one of them: `D`, `25s`. A text that says `Z`, or how
+//! far it is from Greenwich, is no date: NumPy keeps neither.
+
+/// The number that means that there is no date.
+const NOT_A_TIME: i64 = i64::MIN;
+const NANOS_OF_DAY: i128 = 86_400_000_000_000;
+/// From the first of March of the year 0 to 1970-01-01.
+const DAYS_TO_1970: i64 = 719_468;
+
+/// A date as precise as its unit; else the plain number.
+pub(crate) fn date(count: i64, unit: Option<&str>) -> String {
+    if count == NOT_A_TIME {
+        return "NaT".to_owned();
+    }
+    let written = unit.and_then(parse_unit).and_then(|(step, precision)| {
+        let total = i128::from(count).checked_mul(step)?;
+        match precision {
+            Precision::Year => Some(format!("{:04}", 1970 + total)),
+            Precision::Month => {
+                Some(format!("{:04}-{:02}", 1970 + total.div_euclid(12), total.rem_euclid(12) + 1))
+            }
+            _ => Some(moment(total.checked_mul(precision.nanos()?)?, precision)),
+        }
+    });
+    written.unwrap_or_else(|| count.to_string())
+}
+
+/// A number of units.
+pub(crate) fn span(count: i64, unit: Option<&str>) -> String {
+    match unit {
+        _ if count == NOT_A_TIME => "NaT".to_owned(),
+        Some(unit) => format!("{count} {unit}"),
+        None => count.to_string(),
+    }
+}
+
+/// The last thing that a date says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Precision {
+    Year,
+    Month,
+    Day,
+    Hour,
+    Minute,
+    Second,
+    Milli,
+    Micro,
+    Nano,
+}
+
+impl Precision {
+    const ALL: [Self; 9] = [
+        Self::Year,
+        Self::Month,
+        Self::Day,
+        Self::Hour,
+        Self::Minute,
+        Self::Second,
+        Self::Milli,
+        Self::Micro,
+        Self::Nano,
+    ];
+
+    /// The unit of NumPy that says as much.
+    pub(crate) fn unit(self) -> &'static str {
+        match self {
+            Self::Year => "Y",
+            Self::Month => "M",
+            Self::Day => "D",
+            Self::Hour => "h",
+            Self::Minute => "m",
+            Self::Second => "s",
+            Self::Milli => "ms",
+            Self::Micro => "us",
+            Self::Nano => "ns",
+        }
+    }
+
+    /// How long the unit is; years and months differ.
+    fn nanos(self) -> Option<i128> {
+        Some(match self {
+            Self::Year | Self::Month => return None,
+            Self::Day => NANOS_OF_DAY,
+            Self::Hour => 3_600_000_000_000,
+            Self::Minute => 60_000_000_000,
+            Self::Second => 1_000_000_000,
+            Self::Milli => 1_000_000,
+            Self::Micro => 1000,
+            Self::Nano => 1,
+        })
+    }
+}
+
+/// `25s` is 25 seconds, and a week seven days.
+fn parse_unit(text: &str) -> Option<(i128, Precision)> {
+    let (number, letters) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit())?);
+    let step: i64 = if number.is_empty() { 1 } else { number.parse().ok()? };
+    if letters == "W" {
+        return Some((i128::from(step) * 7, Precision::Day));
+    }
+    let precision = Precision::ALL.into_iter().find(|precision| precision.unit() == letters)?;
+    Some((i128::from(step), precision))
+}
+
+/// Nanoseconds since 1970, written as far as the precision says.
+fn moment(nanos: i128, precision: Precision) -> String {
+    let day = day(nanos.div_euclid(NANOS_OF_DAY));
+    let of_day = nanos.rem_euclid(NANOS_OF_DAY);
+    let (seconds, rest) = (of_day / 1_000_000_000, of_day % 1_000_000_000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match precision {
+        Precision::Year | Precision::Month | Precision::Day => day,
+        Precision::Hour => format!("{day}T{hour:02}"),
+        Precision::Minute => format!("{day}T{hour:02}:{minute:02}"),
+        Precision::Second => format!("{day}T{hour:02}:{minute:02}:{second:02}"),
+        Precision::Milli => format!("{day}T{hour:02}:{minute:02}:{second:02}.{:03}", rest / 1_000_000),
+        Precision::Micro => format!("{day}T{hour:02}:{minute:02}:{second:02}.{:06}", rest / 1000),
+        Precision::Nano => format!("{day}T{hour:02}:{minute:02}:{second:02}.{rest:09}"),
+    }
+}
+
+/// Day number `days` since 1970-01-01. Years are counted from March, so that the leap day is the last of one.
+fn day(days: i128) -> String {
+    let days = days + i128::from(DAYS_TO_1970);
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", year + era * 400 + later)
+}
+
+/// A day, and what has passed of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    year: i64,
+    month: i64,
+    /// Of the month, from 1.
+    day: i64,
+    /// Of the day.
+    nanos: i64,
+    pub(crate) precision: Precision,
+}
+
+impl Moment {
+    /// What the text says; years have four digits, or more from the year 10,000 on.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (date, time) = match text.split_once(['T', ' ']) {
+            Some((date, time)) => (date, Some(time)),
+            None => (text, None),
+        };
+        let (year, month, day, precision) = parse_date(date)?;
+        let (nanos, precision) = match time {
+            Some(time) if precision == Precision::Day => parse_time(time)?,
+            Some(_) => return None,
+            None => (0, precision),
+        };
+        Some(Self { year, month, day, nanos, precision })
+    }
+
+    /// So many units (`D`, `25s`) since 1970; none if there is a rest, or if they are too many.
+    pub(crate) fn count(&self, unit: &str) -> Option<i64> {
+        let (step, precision) = parse_unit(unit)?;
+        let (total, per_unit) = match (precision, self.nanos) {
+            (Precision::Year, 0) if (self.month, self.day) == (1, 1) => (i128::from(self.year - 1970), 1),
+            (Precision::Month, 0) if self.day == 1 => {
+                (i128::from((self.year - 1970) * 12 + self.month - 1), 1)
+            }
+            _ => (self.nanos_since_1970(), precision.nanos()?),
+        };
+        let per_unit = per_unit.checked_mul(step).filter(|nanos| *nanos > 0 && total % nanos == 0)?;
+        i64::try_from(total / per_unit).ok().filter(|count| *count != NOT_A_TIME)
+    }
+
+    /// Is it a day as that is, or are both times of a day?
+    pub(crate) fn is_like(&self, other: Precision) -> bool {
+        (self.precision > Precision::Day) == (other > Precision::Day)
+    }
+
+    pub(crate) fn is_before(&self, other: &Self) -> bool {
+        let when = |moment: &Self| (moment.year, moment.month, moment.day, moment.nanos);
+        when(self) < when(other)
+    }
+
+    fn nanos_since_1970(&self) -> i128 {
+        i128::from(self.days()) * NANOS_OF_DAY + i128::from(self.nanos)
+    }
+
+    /// Days since 1970-01-01, by years from March as above.
+    fn days(&self) -> i64 {
+        let (year, month) =
+            if self.month < 3 { (self.year - 1, self.month + 9) } else { (self.year, self.month - 3) };
+        let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+        year * 365 + leaps + (month * 153 + 2) / 5 + self.day - 1 - DAYS_TO_1970
+    }
+}
+
+/// `2020`, `2020-02`, `2020-02-29`.
+fn parse_date(text: &str) -> Option<(i64, i64, i64, Precision)> {
+    let mut parts = text.split('-');
+    let year = parts.next()?;
+    let is_far = !year.starts_with('0') && (5..10).contains(&year.len());
+    let year = digits(year, if is_far { year.len() } else { 4 })?;
+    let Some(month) = parts.next() else { return Some((year, 1, 1, Precision::Year)) };
+    let month = digits(month, 2).filter(|month| (1..=12).contains(month))?;
+    let Some(day) = parts.next() else { return Some((year, month, 1, Precision::Month)) };
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    let day = digits(day, 2).filter(|day| (1..=days).contains(day))?;
+    parts.next().is_none().then_some((year, month, day, Precision::Day))
+}
+
+/// `12`, `12:30`, `12:30:15`, `12:30:15.123`: nanoseconds of the day.
+fn parse_time(text: &str) -> Option<(i64, Precision)> {
+    let (clock, fraction) = match text.split_once('.') {
+        Some((clock, fraction)) => (clock, Some(fraction)),
+        None => (text, None),
+    };
+    let (mut seconds, mut count) = (0, 0);
+    for (part, (limit, weight)) in clock.split(':').zip([(24, 3600), (60, 60), (60, 1)]) {
+        seconds += digits(part, 2).filter(|n| *n < limit)? * weight;
+        count += 1;
+    }
+    (clock.split(':').count() == count).then_some(())?;
+    let nanos = seconds * 1_000_000_000;
+    match (count, fraction) {
+        (1, None) => Some((nanos, Precision::Hour)),
+        (2, None) => Some((nanos, Precision::Minute)),
+        (3, None) => Some((nanos, Precision::Second)),
+        (3, Some(fraction)) => {
+            let precision = match fraction.len() {
+                1..=3 => Precision::Milli,
+                4..=6 => Precision::Micro,
+                7..=9 => Precision::Nano,
+                _ => return None,
+            };
+            Some((nanos + digits(&format!("{fraction:0<9}"), 9)?, precision))
+        }
+        _ => None,
+    }
+}
+
+/// So many digits and nothing else.
+fn digits(text: &str, count: usize) -> Option<i64> {
+    let is_number = text.len() == count && text.bytes().all(|letter| letter.is_ascii_digit());
+    if is_number { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(text: &str, unit: &str) -> Option<i64> {
+        Moment::parse(text)?.count(unit)
+    }
+
+    #[test]
+    fn dates_are_counted_and_written_as_numpy_does() {
+        for (number, unit, text) in [
+            (0, "D", "1970-01-01"),
+            (-1, "D", "1969-12-31"),
+            (11_016, "D", "2000-02-29"),
+            (18_321, "D", "2020-02-29"),
+            (-719_528, "D", "0000-01-01"),
+            (50, "Y", "2020"),
+            (-1, "M", "1969-12"),
+            (1, "W", "1970-01-08"),
+            (1_582_934_400, "s", "2020-02-29T00:00:00"),
+            (-1, "ms", "1969-12-31T23:59:59.999"),
+            (-1, "us", "1969-12-31T23:59:59.999999"),
+            (1, "ns", "1970-01-01T00:00:00.000000001"),
+            (25, "h", "1970-01-02T01"),
+            (61, "m", "1970-01-01T01:01"),
+            (369_122_861_664, "s", "13667-01-14T08:14:24"),
+            (2, "25s", "1970-01-01T00:00:50"),
+        ] {
+            assert_eq!(count(text, unit), Some(number), "{text} {unit}");
+            assert_eq!(date(number, Some(unit)), text, "{number} {unit}");
+        }
+    }
+
+    #[test]
+    fn a_date_may_say_more_or_less_than_its_unit() {
+        assert_eq!(count("2020-01-01", "Y"), Some(50));
+        assert_eq!(count("2020-02-29 00:00:00", "s"), Some(1_582_934_400));
+        assert_eq!(count("1970-01-01T00:00:00.5", "ms"), Some(500));
+    }
+
+    #[test]
+    fn what_is_no_date_is_written_as_its_number() {
+        assert_eq!(date(7, Some("as")), "7");
+        assert_eq!(date(3, None), "3");
+        assert_eq!(date(i64::MAX, Some("9223372036854775807W")), i64::MAX.to_string());
+        assert_eq!(date(NOT_A_TIME, Some("D")), "NaT");
+    }
+
+    #[test]
+    fn spans_have_their_unit() {
+        assert_eq!(span(-3, Some("ns")), "-3 ns");
+        assert_eq!(span(NOT_A_TIME, Some("ns")), "NaT");
+        assert_eq!(span(3, None), "3");
+    }
+
+    #[test]
+    fn what_a_unit_cannot_say_is_none() {
+        for (unit, text) in [
+            ("D", "1970-01-01T01"),
+            ("M", "1970-01-02"),
+            ("W", "1970-01-02"),
+            ("25s", "1970-01-01T00:00:26"),
+            ("ns", "1600-01-01"),
+            ("as", "1970-01-01"),
+            ("0s", "1970-01-01"),
+            ("", "1970-01-01"),
+        ] {
+            assert_eq!(count(text, unit), None, "{text} {unit}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        for text in [
+            "",
+            "197",
+            "1970-1-1",
+            "01970-01-01",
+            "-001-01-01",
+            "1234567890-01-01",
+            "1970-13-01",
+            "1970-00-01",
+            "2019-02-29",
+            "1900-02-29",
+            "1970-01-01-01",
+            "1970-01T01",
+            "1970-01-01T",
+            "1970-01-01T24:00",
+            "1970-01-01T00:60",
+            "1970-01-01T00:00:60",
+            "1970-01-01T00:00:00.",
+            "1970-01-01T00:00.5",
+            "1970-01-01T00:00:00.0123456789",
+            "1970-01-01T00:00:00:00",
+            "1970-01-01T00:00:00Z",
+            "1970-01-01T00:00:00+01",
+            "+970-01-01",
+            " 1970-01-01",
+        ] {
+            assert_eq!(Moment::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! `cargo xtask bench-peers`: speed and size against C-Blosc2, side by side in one process.
 //!
 //! Builds `crates/blosc-peers` optimised and gives it the shared library of the wheel that the oracles use. The
-//! machine should be quiet, but need not be: the two sides take turns, so that ratios hold where times do not.
+//! machine should be quiet, but need not be: the two sides take turns, so that ratios hold where times do not. With
+//! `--runs 5`, that many processes measure one after another, and the median of each setting counts.
 
 use std::{path::PathBuf, process::Command};
 
@@ -14,6 +15,7 @@ use crate::{
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let python = venv::python(args.option("--python")?)?;
     let only: Option<String> = args.option("--only")?;
+    let runs: usize = args.option("--runs")?.unwrap_or(1);
     let is_quick = match args.word().as_deref() {
         None | Some("quick") => true,
         Some("full") => false,
@@ -37,6 +39,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         .arg(workspace::root());
     bench.arg("--out").arg(workspace::target().join("bench-peers"));
     bench.arg(if is_quick { "--quick" } else { "--full" });
+    bench.arg("--runs").arg(runs.to_string());
     if let Some(only) = only {
         bench.args(["--only", &only]);
     }

@@ -36,7 +36,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "bench-peers",
         run: bench_peers::run,
-        help: "speed and size against C-Blosc2 in one process [quick|full] [--only GROUP] [--python PATH]",
+        help: "speed and size against C-Blosc2 in one process [quick|full] [--only GROUP] [--runs N] [--python PATH]",
     },
     Task {
         name: "bench-programs",

@@ -12,6 +12,7 @@ mod failure;
 mod goals;
 mod groups;
 mod plot;
+mod runs;
 mod sets;
 mod table;
 
@@ -42,6 +43,11 @@ const GROUPS: &[Group] = &[
     ("peers", groups::peers::run),
 ];
 
+/// The name of a group, if there is such a one.
+fn group(name: &str) -> Option<&'static str> {
+    GROUPS.iter().map(|(group, _)| *group).find(|group| *group == name)
+}
+
 /// What the command line says.
 struct Options {
     library: PathBuf,
@@ -50,6 +56,8 @@ struct Options {
     out: PathBuf,
     quick: bool,
     only: Option<String>,
+    /// Processes, of which the median counts.
+    runs: usize,
 }
 
 fn main() -> ExitCode {
@@ -70,6 +78,7 @@ fn options() -> Result<Options> {
         out: PathBuf::from("target/bench-peers"),
         quick: false,
         only: None,
+        runs: 1,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -80,6 +89,7 @@ fn options() -> Result<Options> {
             "--root" => options.root = value()?.into(),
             "--out" => options.out = value()?.into(),
             "--only" => options.only = Some(value()?),
+            "--runs" => options.runs = value()?.parse()?,
             "--quick" => options.quick = true,
             "--full" => options.quick = false,
             _ => return fail(format!("{word}: no such option")),
@@ -89,6 +99,22 @@ fn options() -> Result<Options> {
 }
 
 fn run(options: &Options) -> Result<()> {
+    std::fs::create_dir_all(&options.out)?;
+    let rows = if options.runs > 1 {
+        // The last of an option counts.
+        let args: Vec<String> = std::env::args().skip(1).chain(["--runs".into(), "1".into()]).collect();
+        runs::medians(options.runs, &args, &options.out)?
+    } else {
+        measure(options)?
+    };
+    let (table, goals) = (table::markdown(&rows), goals::markdown(&rows));
+    println!("{} settings, runs: {}.\n\n{table}\n{goals}", rows.len(), options.runs);
+    std::fs::write(options.out.join("rows.csv"), table::csv(&rows))?;
+    std::fs::write(options.out.join("goals.md"), goals)?;
+    Ok(std::fs::write(options.out.join("table.md"), table)?)
+}
+
+fn measure(options: &Options) -> Result<Vec<table::Row>> {
     let folder = options.out.join("files");
     std::fs::create_dir_all(&folder)?;
     let (mib, rounds, least, most) = if options.quick { (16, 5, 1, 1) } else { (64, 9, 10, 4) };
@@ -107,15 +133,12 @@ fn run(options: &Options) -> Result<()> {
     if chosen.is_empty() {
         return fail("no such group");
     }
+    eprintln!("against C-Blosc2 {}", bench.c.version());
     for (name, group) in chosen {
         let start = Instant::now();
         group(&mut bench)?;
         bench.memcpy(name)?;
         eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f64());
     }
-    let (table, goals) = (table::markdown(&bench.rows), goals::markdown(&bench.rows));
-    println!("Against C-Blosc2 {}; {} settings.\n\n{table}\n{goals}", bench.c.version(), bench.rows.len());
-    std::fs::write(options.out.join("rows.csv"), table::csv(&bench.rows))?;
-    std::fs::write(options.out.join("goals.md"), goals)?;
-    Ok(std::fs::write(options.out.join("table.md"), table)?)
+    Ok(bench.rows)
 }

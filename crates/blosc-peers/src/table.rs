@@ -3,7 +3,10 @@
 use core::fmt::Write as _;
 use std::{borrow::Cow, collections::BTreeMap};
 
-use crate::clock::Times;
+use crate::{
+    clock::Times,
+    failure::{Result, fail},
+};
 
 /// What is measured.
 #[derive(Clone, Debug)]
@@ -20,6 +23,13 @@ pub(crate) struct Subject {
     pub(crate) nbytes: usize,
     /// Our compressed size by theirs; 0 where there is none.
     pub(crate) size: f64,
+}
+
+impl Subject {
+    /// What tells it from the others.
+    pub(crate) fn name(&self) -> (&str, &str, &str, &str, u16, usize) {
+        (self.group, self.what, &self.setting, &self.case, self.threads, self.nbytes)
+    }
 }
 
 /// One measured subject.
@@ -49,7 +59,7 @@ pub(crate) fn csv(rows: &[Row]) -> String {
     for row in rows {
         let _ = writeln!(
             text,
-            "{},{},{},{},{},{},{:.3e},{:.3e},{:.3},{:.3},{:.3},{:.4}",
+            "{},{},{},{},{},{},{:.5e},{:.5e},{:.3},{:.3},{:.3},{:.4}",
             row.subject.group,
             quoted(row.subject.what),
             quoted(&row.subject.setting),
@@ -70,6 +80,43 @@ pub(crate) fn csv(rows: &[Row]) -> String {
 /// A name as a field, some of which have commas.
 fn quoted(name: &str) -> Cow<'_, str> {
     if name.contains(',') { format!("\"{name}\"").into() } else { name.into() }
+}
+
+/// Rows as [`csv`] writes them.
+pub(crate) fn from_csv(text: &str) -> Result<Vec<Row>> {
+    let row = |line| from_line(line).map_or_else(|| fail(format!("not a row: {line}")), Ok);
+    text.lines().skip(1).map(row).collect()
+}
+
+fn from_line(line: &str) -> Option<Row> {
+    let [group, what, setting, case, threads, nbytes, ours, theirs, .., size] = &fields(line)[..] else {
+        return None;
+    };
+    let subject = Subject {
+        group: crate::group(group)?,
+        // A few names, for the life of the program.
+        what: what.clone().leak(),
+        setting: setting.clone(),
+        case: case.clone(),
+        threads: threads.parse().ok()?,
+        nbytes: nbytes.parse().ok()?,
+        size: size.parse().ok()?,
+    };
+    Some(Row { subject, times: Times { ours: ours.parse().ok()?, theirs: theirs.parse().ok()? } })
+}
+
+/// The fields of a line, without the quotes.
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut is_quoted) = (vec![String::new()], false);
+    for letter in line.chars() {
+        match (letter, fields.last_mut()) {
+            ('"', _) => is_quoted = !is_quoted,
+            (',', _) if !is_quoted => fields.push(String::new()),
+            (_, Some(last)) => last.push(letter),
+            (_, None) => {}
+        }
+    }
+    fields
 }
 
 /// A line for each group, operation, setting and number of threads: the geometric mean over its cases, the slowest
@@ -136,7 +183,7 @@ mod tests {
         assert!(text.contains("| 2 | 0.50 | 0.25 | **2.00** | 1.00 b | 1.000 |"), "{text}");
         assert_eq!(
             csv(&[row("a, 4K", 1e-3)]).lines().nth(1),
-            Some("chunks,compress,lz4,\"a, 4K\",1,1000000,1.000e-3,4.000e-3,1.000,0.250,4.000,1.0000")
+            Some("chunks,compress,lz4,\"a, 4K\",1,1000000,1.00000e-3,4.00000e-3,1.000,0.250,4.000,1.0000")
         );
     }
 }

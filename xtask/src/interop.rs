@@ -140,6 +140,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         python: venv::python(args.option("--python")?)?,
     };
     let parquet = args.flag("--parquet");
+    let program: Option<PathBuf> = args.option("--program")?;
     args.finish()?;
     let kinds: Vec<&Kind> =
         KINDS.iter().chain(parquet.then_some(&PARQUET)).filter(|kind| plan.wants(kind)).collect();
@@ -147,7 +148,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
         return fail(format!("--only takes one of {}, or the start of one", names.join(", ")));
     }
-    let b2 = program::build(parquet)?;
+    let b2 = program.map_or_else(|| program::build(parquet), Ok)?;
     announce(&plan)?;
     for kind in kinds {
         run_kind(kind, &plan, &b2)?;

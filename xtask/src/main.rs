@@ -62,7 +62,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "interop",
         run: interop::run,
-        help: "random data to the original programs and back [--seed N] [--cases N] [--only KIND] [--case N] [--jobs N] [--parquet]",
+        help: "random data to the original programs and back [--seed N] [--cases N] [--only KIND] [--case N] [--jobs N] [--parquet] [--program B2]",
     },
     Task {
         name: "memory",

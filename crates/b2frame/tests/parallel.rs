@@ -146,15 +146,21 @@ fn slices_of_arrays_are_the_same_for_any_number_of_threads() {
 fn the_first_bad_chunk_of_an_array_is_named_whatever_the_threads() {
     let frame = array(16).schunk().to_cframe().unwrap();
     let array = NdArray::from_cframe(frame.clone()).unwrap();
-    let mut damaged = frame.clone();
-    // The first block of these chunks starts outside of them.
-    for nchunk in [3, 5, 8] {
-        let at = usize::try_from(array.schunk().chunk_info(nchunk).unwrap().offset.unwrap()).unwrap();
-        damaged[at + 32..at + 36].fill(0x7f);
-    }
-    let array = NdArray::from_cframe(damaged).unwrap();
-    for threads in 1..5 {
-        let error = array.clone().read_options(options(threads)).to_bytes(..).unwrap_err();
-        assert!(matches!(error, Error::Chunk { nchunk: 3, .. }), "{threads}: {error:?}");
+    // The number of a block in each of these chunks, which will start outside of its chunk. In the last case, the bad
+    // block of the earlier chunk is further down than that of the later one.
+    for (first, blocks) in [(3, vec![(3, 0), (5, 0), (8, 0)]), (2, vec![(2, 34), (3, 0)])] {
+        let mut damaged = frame.clone();
+        for (nchunk, nblock) in blocks {
+            let at = usize::try_from(array.schunk().chunk_info(nchunk).unwrap().offset.unwrap()).unwrap();
+            damaged[at + 32 + 4 * nblock..][..4].fill(0x7f);
+        }
+        let array = NdArray::from_cframe(damaged).unwrap();
+        let view = array.schunk().nd_view().unwrap().unwrap();
+        for threads in [1, 2, 3, 4, 8] {
+            let error = array.clone().read_options(options(threads)).to_bytes(..).unwrap_err();
+            assert!(matches!(error, Error::Chunk { nchunk, .. } if nchunk == first), "{threads}: {error:?}");
+            let error = view.for_each_band(&options(threads), |_| Ok::<(), Error>(())).unwrap_err();
+            assert!(matches!(error, Error::Chunk { nchunk, .. } if nchunk == first), "{threads}: {error:?}");
+        }
     }
 }

@@ -44,7 +44,10 @@ impl BlockReader<'_> {
         };
         let bytes = budget.bytes.checked_div(threads as u64).unwrap_or(0);
         let alone = Budget { threads: 1, bytes };
+        // A band may find a bad block in a chunk before another finds one in an earlier chunk. In order, the first
+        // of them is named, as it is with one thread.
         in_any_order(threads, bands, |band| self.read_band(&band.axes, alone, band.dest))
+            .or_else(|_| self.read_band(axes, Budget { threads: 1, ..budget }, dest))
     }
 
     /// The same with so many threads.

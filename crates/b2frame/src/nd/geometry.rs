@@ -23,18 +23,6 @@ pub(crate) struct Geometry {
     typesize: u64,
 }
 
-/// A run of blocks of one chunk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub nchunk: u64,
-    /// Position of the chunk in the grid of chunks.
-    chunk: Vec<u64>,
-    /// Numbers of the blocks.
-    blocks: Range<u64>,
-    /// What the run is in bytes of the chunk's data.
-    pub bytes: Range<usize>,
-}
-
 impl Geometry {
     pub(crate) fn new(meta: &NdMeta, typesize: usize) -> Self {
         let wide = |lens: &[u32]| lens.iter().map(|len| u64::from(*len)).collect();
@@ -84,101 +72,6 @@ impl Geometry {
     pub(crate) fn block_nbytes(&self) -> u64 {
         self.blockshape.iter().product::<u64>().saturating_mul(self.typesize)
     }
-
-    /// The runs of blocks that hold a box, each of at most `max` bytes or one block.
-    pub(crate) fn runs<'a>(&'a self, bounds: &'a Box, max: u64) -> impl Iterator<Item = Run> + 'a {
-        let chunks =
-            bounds.iter().zip(&self.chunkshape).map(|(b, c)| b.start / c..b.end.div_ceil(*c)).collect();
-        let per_run = (max / self.block_nbytes().max(1)).max(1);
-        Odometer::new(chunks).flat_map(move |chunk| {
-            let of_chunk = self.blocks_of(&chunk, bounds);
-            // In a box, blocks of the chunk that are wanted follow each other closely; those between are padding.
-            let first = ravel(&of_chunk.iter().map(|b| b.start).collect::<Vec<_>>(), &self.blocks);
-            let last =
-                ravel(&of_chunk.iter().map(|b| b.end.saturating_sub(1)).collect::<Vec<_>>(), &self.blocks);
-            cut(first..last.saturating_add(1), per_run).map(move |blocks| self.run(chunk.clone(), blocks))
-        })
-    }
-
-    /// Copies the items of a box out of the bytes of a run, to where they are in the box.
-    pub(crate) fn scatter(&self, run: &Run, bytes: &[u8], bounds: &Box, dest: &mut [u8]) {
-        let block_nbytes = as_len(self.block_nbytes());
-        for (nblock, block) in run.blocks.clone().zip(bytes.chunks(block_nbytes.max(1))) {
-            let origin: Vec<u64> = (unravel(nblock, &self.blocks).iter().zip(&self.blockshape))
-                .zip(run.chunk.iter().zip(&self.chunkshape))
-                .map(|((b, len), (q, chunk))| q * chunk + b * len)
-                .collect();
-            if let Some(part) = self.part_in_box(&origin, &run.chunk, bounds) {
-                self.copy_rows(&part, &origin, block, bounds, dest);
-            }
-        }
-    }
-
-    fn run(&self, chunk: Vec<u64>, blocks: Range<u64>) -> Run {
-        let nbytes = self.block_nbytes();
-        let bytes = as_len(blocks.start.saturating_mul(nbytes))..as_len(blocks.end.saturating_mul(nbytes));
-        Run { nchunk: ravel(&chunk, &self.grid), chunk, blocks, bytes }
-    }
-
-    /// The blocks of a chunk that a box touches, in each dimension.
-    fn blocks_of(&self, chunk: &[u64], bounds: &Box) -> Box {
-        let lens = self.chunkshape.iter().zip(&self.blockshape);
-        let of_dim = |((q, bounds), (chunklen, blocklen)): ((&u64, &Range<u64>), (&u64, &u64))| {
-            let start = q * chunklen;
-            let from = bounds.start.saturating_sub(start) / blocklen;
-            let to = bounds.end.saturating_sub(start).min(*chunklen).div_ceil(*blocklen);
-            from..to
-        };
-        chunk.iter().zip(bounds).zip(lens).map(of_dim).collect()
-    }
-
-    /// The part of a block that is no padding and lies in a box, if any.
-    fn part_in_box(&self, origin: &[u64], chunk: &[u64], bounds: &Box) -> Option<Box> {
-        let ends = chunk.iter().zip(&self.chunkshape).map(|(q, len)| (q + 1) * len);
-        let of_dim = |(((start, len), chunk_end), bounds): (((&u64, &u64), u64), &Range<u64>)| {
-            let part = bounds.start.max(*start)..bounds.end.min(start + len).min(chunk_end);
-            (!part.is_empty()).then_some(part)
-        };
-        origin.iter().zip(&self.blockshape).zip(ends).zip(bounds).map(of_dim).collect()
-    }
-
-    /// Copies a part of a block row by row: along the last dimension items follow each other on both sides.
-    fn copy_rows(&self, part: &Box, origin: &[u64], block: &[u8], bounds: &Box, dest: &mut [u8]) {
-        let lens = lens(bounds);
-        let strides = |lens: &[u64]| strides(lens, self.typesize).into_iter().map(as_len).collect::<Vec<_>>();
-        let (from, to) = (strides(&self.blockshape), strides(&lens));
-        let starts = || part.iter().map(|range| range.start);
-        let mut source = offset(starts().zip(origin.iter().copied()), &from);
-        let mut target = offset(starts().zip(bounds.iter().map(|range| range.start)), &to);
-        let Some((last, outer)) = part.split_last() else { return };
-        let row = as_len((last.end - last.start) * self.typesize);
-        let mut index = vec![0; outer.len()];
-        loop {
-            let rows = (
-                block.get(source..source.saturating_add(row)),
-                dest.get_mut(target..target.saturating_add(row)),
-            );
-            if let (Some(read), Some(written)) = rows {
-                written.copy_from_slice(read);
-            }
-            // The next row: carry over the dimensions that are through.
-            let Some(dim) = (0..outer.len()).rev().find(|dim| {
-                let len = outer[*dim].end - outer[*dim].start;
-                index[*dim] += 1;
-                let goes_on = index[*dim] < len;
-                if !goes_on {
-                    source -= as_len((len - 1) * from[*dim] as u64);
-                    target -= as_len((len - 1) * to[*dim] as u64);
-                    index[*dim] = 0;
-                }
-                goes_on
-            }) else {
-                return;
-            };
-            source += from[dim];
-            target += to[dim];
-        }
-    }
 }
 
 /// Counts through a box in C order.
@@ -213,11 +106,6 @@ impl Iterator for Odometer {
     }
 }
 
-/// Lengths of a box.
-pub(crate) fn lens(bounds: &Box) -> Vec<u64> {
-    bounds.iter().map(|range| range.end - range.start).collect()
-}
-
 /// The number of a position in C order.
 pub(crate) fn ravel(index: &[u64], lens: &[u64]) -> u64 {
     index.iter().zip(lens).fold(0, |number, (i, len)| number * len + i)
@@ -228,13 +116,6 @@ pub(crate) fn unravel(mut number: u64, lens: &[u64]) -> Vec<u64> {
     let mut index: Vec<u64> = lens.iter().rev().map(|len| (number % len, number /= len).0).collect();
     index.reverse();
     index
-}
-
-/// Ranges of at most `len` numbers.
-fn cut(range: Range<u64>, len: u64) -> impl Iterator<Item = Range<u64>> {
-    let end = range.end;
-    let starts = core::iter::successors(Some(range.start), move |start| start.checked_add(len));
-    starts.take_while(move |start| *start < end).map(move |start| start..start.saturating_add(len).min(end))
 }
 
 /// Bytes from one item to the next in each dimension.
@@ -250,11 +131,6 @@ pub(crate) fn strides(lens: &[u64], typesize: u64) -> Vec<u64> {
     strides
 }
 
-/// The byte of a position, given where each dimension is and where it begins.
-fn offset(positions: impl Iterator<Item = (u64, u64)>, strides: &[usize]) -> usize {
-    positions.zip(strides).map(|((at, start), stride)| as_len(at - start) * stride).sum()
-}
-
 /// A number of bytes that are in memory, or of a chunk.
 pub(crate) fn as_len(nbytes: u64) -> usize {
     usize::try_from(nbytes).unwrap_or(usize::MAX)
@@ -263,11 +139,6 @@ pub(crate) fn as_len(nbytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The annotated array: 5 x 3 in chunks of 4 x 2 and blocks of 2 x 2.
-    fn tiny() -> Geometry {
-        Geometry::new(&NdMeta::new(&[5, 3], &[4, 2], &[2, 2], "|u1").unwrap(), 1)
-    }
 
     #[test]
     fn numbers_and_positions_are_inverse() {
@@ -282,42 +153,9 @@ mod tests {
     }
 
     #[test]
-    fn a_box_touches_the_blocks_of_the_document() {
-        let geometry = tiny();
-        let last_row = vec![4..5, 0..3];
-        let runs: Vec<_> = geometry.runs(&last_row, 100).map(|run| (run.nchunk, run.bytes)).collect();
-        assert_eq!(runs, [(2, 0..4), (3, 0..4)]);
-        let middle = vec![1..3, 0..3];
-        let runs: Vec<_> = geometry.runs(&middle, 4).map(|run| (run.nchunk, run.bytes)).collect();
-        assert_eq!(runs, [(0, 0..4), (0, 4..8), (1, 0..4), (1, 4..8)]);
-    }
-
-    #[test]
-    fn padding_is_left_behind() {
-        let geometry = tiny();
-        let chunks: [[u8; 8]; 4] = [
-            [1, 2, 4, 5, 7, 8, 10, 11],
-            [3, 99, 6, 99, 9, 99, 12, 99],
-            [13, 14, 99, 99, 99, 99, 99, 99],
-            [15, 99, 99, 99, 99, 99, 99, 99],
-        ];
-        for max in [1, 100] {
-            let bounds = vec![1..5, 0..3];
-            let mut dest = [0; 12];
-            for run in geometry.runs(&bounds, max) {
-                let chunk = &chunks[usize::try_from(run.nchunk).unwrap()];
-                geometry.scatter(&run, &chunk[run.bytes.clone()], &bounds, &mut dest);
-            }
-            assert_eq!(dest, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-        }
-    }
-
-    #[test]
     fn an_array_without_dimensions_is_one_item() {
         let geometry = Geometry::new(&NdMeta::new(&[], &[], &[], "<f8").unwrap(), 8);
         assert_eq!(geometry.shape(), [1]);
-        let whole = core::iter::once(0..1).collect();
-        let runs: Vec<_> = geometry.runs(&whole, 1).map(|run| (run.nchunk, run.bytes)).collect();
-        assert_eq!(runs, [(0, 0..8)]);
+        assert_eq!(geometry.block_nbytes(), 8);
     }
 }

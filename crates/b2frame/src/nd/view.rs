@@ -13,17 +13,13 @@
 //! When not even one row fits, a band is a part of a row, and blocks are decoded for each row that they have a
 //! part of: slow, but in bounded memory.
 
-use core::cell::RefCell;
-
 use super::NdMeta;
-use super::geometry::{Box, Geometry, Run, lens, unravel};
+use super::axis::{Axis, Steps};
+use super::blocks::BlockReader;
+use super::geometry::{Geometry, as_len, unravel};
 use crate::error::{Error, Limited, Result};
-use crate::ordered::{Budget, Job, in_order};
-use crate::params::{ReadOptions, count};
-use crate::schunk::{Location, SChunk, Scratch, check_limit};
-
-/// Chunks are not cut into smaller parts than this (bytes) for the threads' sake.
-const MIN_RUN: u64 = 256 << 10;
+use crate::params::ReadOptions;
+use crate::schunk::{SChunk, check_limit};
 
 /// An n-dimensional array in a super-chunk.
 ///
@@ -81,15 +77,14 @@ impl<'a> NdView<'a> {
         }
         let geometry = Geometry::new(&self.meta, self.schunk.typesize());
         // Half for the band, half for what is in work.
-        let half = options.max_memory / 2;
-        let bands = Bands::new(&geometry, half)?;
-        let budget = Budget { threads: count(options.threads), bytes: half };
+        let bands = Bands::new(&geometry, options.max_memory / 2)?;
+        let reader = BlockReader { schunk: self.schunk, geometry: &geometry, options: *options };
         let mut bytes = vec![];
         for nband in 0..bands.count() {
             let band = bands.get(nband);
-            let nbytes = lens(&band).iter().product::<u64>().saturating_mul(geometry.typesize());
-            bytes.resize(usize::try_from(nbytes).unwrap_or(usize::MAX), 0);
-            self.read_box(&geometry, &band, budget, &mut bytes)?;
+            let nitems = band.iter().map(Axis::count).product::<u64>();
+            bytes.resize(as_len(nitems.saturating_mul(geometry.typesize())), 0);
+            reader.read(&band, &mut bytes)?;
             sink(&bytes)?;
         }
         Ok(())
@@ -107,47 +102,6 @@ impl<'a> NdView<'a> {
             Ok::<(), Error>(())
         })?;
         Ok(bytes)
-    }
-
-    /// Fills `dest` with a box: blocks are decoded by several threads and copied in by this one.
-    fn read_box(&self, geometry: &Geometry, bounds: &Box, budget: Budget, dest: &mut [u8]) -> Result<()> {
-        // If there are few chunks in the box, they are decoded in parts, that all threads have some.
-        let few = (dest.len() as u64).checked_div(4 * budget.threads as u64).unwrap_or(0).max(MIN_RUN);
-        let most = if budget.threads > 1 { few.min(budget.share(4)) } else { budget.share(4) };
-        let mut runs = geometry.runs(bounds, most);
-        let buffers = RefCell::new(Vec::<Vec<u8>>::new());
-        in_order(
-            budget,
-            || {
-                let Some(run) = runs.next() else { return Ok(None) };
-                let location = self.schunk.locate(run.nchunk)?;
-                // The data, and as much again for the chunk as stored.
-                let weight = (run.bytes.len() as u64).saturating_mul(2);
-                check_limit(Limited::Memory, weight, budget.bytes)?;
-                let bytes = buffers.borrow_mut().pop().unwrap_or_default();
-                Ok(Some(Job { job: (run, location, bytes), weight }))
-            },
-            || self.schunk.pooled(),
-            |scratch, (run, location, bytes)| self.decode(run, &location, bytes, scratch),
-            |(run, bytes, result): (Run, Vec<u8>, Result<()>)| {
-                result?;
-                geometry.scatter(&run, &bytes, bounds, dest);
-                buffers.borrow_mut().push(bytes);
-                Ok(())
-            },
-        )
-    }
-
-    fn decode(
-        &self,
-        run: Run,
-        location: &Location,
-        mut bytes: Vec<u8>,
-        scratch: &mut Scratch,
-    ) -> (Run, Vec<u8>, Result<()>) {
-        bytes.resize(run.bytes.len(), 0);
-        let result = self.schunk.decode_part(run.nchunk, location, run.bytes.clone(), &mut bytes, scratch);
-        (run, bytes, result)
     }
 }
 
@@ -189,27 +143,34 @@ impl<'a> Bands<'a> {
         self.geometry.shape().iter().take(self.dim).product::<u64>().saturating_mul(self.along())
     }
 
-    fn get(&self, nband: u64) -> Box {
+    fn get(&self, nband: u64) -> Vec<Axis<'static>> {
         let shape = self.geometry.shape();
         let outer = unravel(nband / self.along(), shape.get(..self.dim).unwrap_or_default());
         let start = nband % self.along() * self.rows;
-        let bounds = |(dim, len): (usize, &u64)| match outer.get(dim) {
-            Some(at) => *at..at + 1,
-            None if dim == self.dim => start..(start + self.rows).min(*len),
-            None => 0..*len,
+        let steps = |(dim, len): (usize, &u64)| match outer.get(dim) {
+            Some(at) => Steps::run(*at, 1),
+            None if dim == self.dim => Steps::run(start, self.rows.min(*len - start)),
+            None => Steps::run(0, *len),
         };
-        shape.iter().enumerate().map(bounds).collect()
+        shape.iter().enumerate().map(steps).map(Axis::Steps).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use core::ops::Range;
+
     use super::*;
 
-    fn bands(max: u64) -> Vec<Box> {
+    /// From where to where each band goes in each dimension.
+    fn bands(max: u64) -> Vec<Vec<Range<u64>>> {
         let geometry = Geometry::new(&NdMeta::new(&[5, 3], &[4, 2], &[2, 2], "<i2").unwrap(), 2);
         let bands = Bands::new(&geometry, max).unwrap();
-        (0..bands.count()).map(|n| bands.get(n)).collect()
+        let range = |axis: Axis<'_>| match axis {
+            Axis::Steps(steps) => steps.start..steps.last() + 1,
+            Axis::List(_) => panic!("a list"),
+        };
+        (0..bands.count()).map(|n| bands.get(n).into_iter().map(range).collect()).collect()
     }
 
     #[test]

@@ -183,8 +183,9 @@ impl Coder<'_> {
         let coded = if body.len() >= plain.len() {
             self.code(plain, body)?
         } else {
+            // What would be stored does not fit, and is not worth a copy.
             spare.resize(plain.len(), 0);
-            let coded = self.code(plain, spare)?;
+            let Some(coded) = self.shorten(plain, spare)? else { return Ok(None) };
             let Some(body) = body.get_mut(..coded.len) else { return Ok(None) };
             body.copy_from_slice(&spare[..coded.len]);
             coded
@@ -193,22 +194,27 @@ impl Coder<'_> {
         Ok(Some(4 + coded.len))
     }
 
-    /// Writes what follows the size of a stream. There is room for all of `plain`, but the codec gets one byte less,
-    /// so that the result depends neither on the room nor on the side that measures it.
+    /// Writes what follows the size of a stream, for all of which there is room.
     fn code(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Coded> {
+        if let Some(coded) = self.shorten(plain, room)? {
+            return Ok(coded);
+        }
+        room[..plain.len()].copy_from_slice(plain);
+        Ok(Coded { size: field(plain.len()).to_le_bytes(), len: plain.len() })
+    }
+
+    /// The same if it gets shorter. There is room for all of `plain`, but the codec gets one byte less, so that the
+    /// result depends neither on the room nor on the side that measures it.
+    fn shorten(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Option<Coded>> {
         if self.form == Form::Blosc2
             && let Some(value) = run_value(plain)
         {
-            return Ok(put_run(value, room));
+            return Ok(Some(put_run(value, room)));
         }
         let coded = self.encoder.encode(plain, &mut room[..plain.len() - 1]);
-        let coded = coded.map_err(|source| Error::Codec { at: 0, source })?;
-        if coded.is_none() {
-            room[..plain.len()].copy_from_slice(plain);
-        }
-        let len = coded.unwrap_or(plain.len());
+        let Some(len) = coded.map_err(|source| Error::Codec { at: 0, source })? else { return Ok(None) };
         let size = if self.form == Form::Vl { plain.len() } else { len };
-        Ok(Coded { size: field(size).to_le_bytes(), len })
+        Ok(Some(Coded { size: field(size).to_le_bytes(), len }))
     }
 }
 

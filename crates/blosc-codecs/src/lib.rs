@@ -61,13 +61,14 @@
 //! # Features
 //!
 //! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without one, asking for its codec
-//! gives [`Error::Unsupported`], which names the feature.
+//! gives [`Error::Unsupported`], which names the feature. `std` (default, and part of `zlib`) looks at run time for
+//! instructions that make decoders faster.
 #![no_std]
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 extern crate alloc;
-#[cfg(any(test, feature = "zlib"))]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 mod codec;

@@ -23,6 +23,17 @@ pub(crate) const MARGIN: usize = 2 * STEP;
 /// Bytes from which on the library's copies, which find out first what the machine can do, are worth their call.
 const LONG: usize = 128;
 
+/// Whether the loops compiled for AVX2 and BMI2 can run: a step is one register there, not two.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[inline]
+fn has_avx2() -> bool {
+    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("bmi2")
+}
+
+/// Called on ways that the compiler shall lay aside, so that the usual one runs straight on and keeps the registers.
+#[cold]
+fn aside() {}
+
 /// The `N` bytes from `at`.
 ///
 /// # Safety

@@ -1,6 +1,6 @@
 //! The inner part of an LZ4 block.
 
-use super::{STEP, length, literals, load, long_match, short_match, short_period, store};
+use super::{STEP, aside, length, literals, load, long_match, short_match, short_period, store};
 
 /// Bytes that stay free behind every token in the stream: a token, 14 literals, a distance and a byte of a length, or a
 /// token and the 16 bytes that are copied for up to 14.
@@ -13,6 +13,23 @@ const DEST_MARGIN: usize = 14 + STEP;
 /// or to the first sequence that is doubtful.
 #[inline]
 pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    if super::has_avx2() {
+        // SAFETY: the machine has what the function is compiled for.
+        return unsafe { decode_avx2(src, dest) };
+    }
+    decode_plain(src, dest)
+}
+
+/// As [`decode`], with registers of a whole step.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx2,bmi2")]
+fn decode_avx2(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    decode_plain(src, dest)
+}
+
+#[inline(always)]
+pub(crate) fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
     let (mut at, mut done) = (0, 0);
     let (Some(run_end), Some(dest_end)) = (src.len().checked_sub(STEP), dest.len().checked_sub(DEST_MARGIN))
     else {
@@ -31,6 +48,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             // SAFETY: likewise.
             unsafe { store(dest, done, run) };
         } else {
+            aside();
             // SAFETY: the second byte of the margin.
             (nliterals, at) = unsafe { length(15, src, at, src_end) };
             if nliterals > dest_end - done || at + nliterals > run_end {
@@ -53,6 +71,7 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
                 // SAFETY: at most 14 bytes of the margin are used.
                 unsafe { short_match(dest, done, distance) };
             } else if distance > 0 {
+                aside();
                 // SAFETY: likewise.
                 unsafe { short_period(dest, done, distance) };
             } else {

@@ -168,6 +168,15 @@ mod tests {
     }
 
     #[test]
+    fn without_new_instructions_it_is_the_same() {
+        let plain = |src: &[u8], dest: &mut [u8]| {
+            let (at, done) = wild::blosclz::decode_plain(src, dest);
+            finish(src, at, dest, done, usize::MAX)
+        };
+        lz::tests::twins(|options| BloscLz.new_encoder(options), decompress, plain);
+    }
+
+    #[test]
     fn a_prefix_is_the_start_of_the_whole() {
         lz::tests::prefixes(|options| BloscLz.new_encoder(options), decompress_prefix);
     }

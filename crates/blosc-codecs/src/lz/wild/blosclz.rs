@@ -1,6 +1,6 @@
 //! The inner part of a BloscLZ stream.
 
-use super::{STEP, length, load, long_match, store, tiny_match};
+use super::{STEP, aside, length, load, long_match, store, tiny_match};
 use crate::blosclz::{FAR_BASE, MAX_RUN};
 
 /// Bytes that stay free behind every instruction in the stream: a control byte, a literal run, and one that is left to
@@ -11,6 +11,23 @@ const SRC_MARGIN: usize = 1 + STEP + 1;
 /// begins, or to the first instruction that is doubtful.
 #[inline]
 pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    if super::has_avx2() {
+        // SAFETY: the machine has what the function is compiled for.
+        return unsafe { decode_avx2(src, dest) };
+    }
+    decode_plain(src, dest)
+}
+
+/// As [`decode`], with registers of a whole step.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx2,bmi2")]
+fn decode_avx2(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    decode_plain(src, dest)
+}
+
+#[inline(always)]
+pub(crate) fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
     let (mut at, mut done) = (0, 0);
     let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(STEP))
     else {
@@ -35,10 +52,12 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             let mut distance = distance(control, low);
             at += 2;
             if distance == FAR_BASE {
+                aside();
                 distance += usize::from(u16::from_be_bytes(far));
                 at += 2;
             }
             if distance > done {
+                aside();
                 return stop;
             }
             // SAFETY: a step is left, of which 16 bytes are written.
@@ -52,10 +71,12 @@ pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             let mut distance = distance(control, low);
             at = behind + 1;
             if distance == FAR_BASE {
+                aside();
                 distance += usize::from(u16::from_be_bytes(far));
                 at += 2;
             }
             if distance > done || done + len > dest_end {
+                aside();
                 return stop;
             }
             // SAFETY: the match ends before the margin.

@@ -4,6 +4,8 @@
 
 use core::ops::Range;
 
+use blosc_io::zeroed;
+
 use super::array::NdArray;
 use super::axis::{Axis, Steps};
 use super::blocks::{Block, BlockReader, BoxBlocks, Wanted, blocks_at_a_time};
@@ -35,7 +37,7 @@ impl NdArray {
     pub fn to_bytes(&self, selection: impl Into<Selection>) -> Result<Vec<u8>> {
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
-        let mut dest = vec![0; self.checked_len(&axes)?];
+        let mut dest = zeroed(self.checked_len(&axes)?);
         self.read_axes(&axes, &mut dest)?;
         Ok(dest)
     }

@@ -13,6 +13,8 @@
 //! When not even one row fits, a band is a part of a row, and blocks are decoded for each row that they have a
 //! part of: slow, but in bounded memory.
 
+use blosc_io::zeroed;
+
 use super::NdMeta;
 use super::axis::{Axis, Steps};
 use super::blocks::BlockReader;
@@ -79,13 +81,18 @@ impl<'a> NdView<'a> {
         // Half for the band, half for what is in work.
         let bands = Bands::new(&geometry, options.max_memory / 2)?;
         let reader = BlockReader { schunk: self.schunk, geometry: &geometry, options: *options };
-        let mut bytes = vec![];
+        let mut buffer = vec![];
         for nband in 0..bands.count() {
             let band = bands.get(nband);
             let nitems = band.iter().map(Axis::count).product::<u64>();
-            bytes.resize(as_len(nitems.saturating_mul(geometry.typesize())), 0);
-            reader.read(&band, &mut bytes)?;
-            sink(&bytes)?;
+            let nbytes = as_len(nitems.saturating_mul(geometry.typesize()));
+            // No later band is longer than the first.
+            if buffer.len() < nbytes {
+                buffer = zeroed(nbytes);
+            }
+            let bytes = buffer.get_mut(..nbytes).unwrap_or_default();
+            reader.read(&band, bytes)?;
+            sink(bytes)?;
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(super) fn bands<'a, 'd>(
     let per = |len: u64| (steps.last() / len).saturating_sub(steps.start / len).saturating_add(1);
     // Blocks are counted from the start of their chunk, so they end elsewhere in the next one.
     let blocks = per(chunk).saturating_mul(chunk.div_ceil(block)).min(per(block).saturating_add(1));
-    let unit = if per(chunk) >= threads.saturating_mul(2) { Unit::Chunk } else { Unit::Block(block) };
+    let unit = if per(chunk) >= threads.saturating_mul(4) { Unit::Chunk } else { Unit::Block(block) };
     if unit != Unit::Chunk && blocks < threads {
         return None;
     }
@@ -128,8 +128,10 @@ mod tests {
     #[test]
     fn bands_end_where_chunks_or_blocks_do() {
         let run = |start, count| Steps::run(start, count);
-        let chunks = cut(run(2, 12), 1).unwrap();
-        assert_eq!(chunks, [(2, 4, vec![0, 1, 2, 3]), (6, 6, (4..10).collect()), (12, 2, vec![10, 11])]);
+        let chunks = cut(run(2, 18), 1).unwrap();
+        let (low, high) = ([(2, 4, (0..4).collect()), (6, 6, (4..10).collect())], (10..16).collect());
+        assert_eq!(chunks[..2], low);
+        assert_eq!(chunks[2..], [(12, 6, high), (18, 2, vec![16, 17])]);
         let blocks = cut(run(2, 12), 2).unwrap();
         let starts: Vec<_> = blocks.iter().map(|band| (band.0, band.1)).collect();
         assert_eq!(starts, [(2, 2), (4, 2), (6, 4), (10, 2), (12, 2)]);
@@ -140,6 +142,7 @@ mod tests {
     #[test]
     fn what_goes_down_is_shared_out_from_the_end() {
         let down = Steps { start: 1, step: 3, count: 4, to: 3, down: true };
-        assert_eq!(cut(down, 1).unwrap(), [(1, 2, vec![2, 3]), (7, 2, vec![0, 1])]);
+        let bands = [(1, 1, vec![3]), (4, 1, vec![2]), (7, 1, vec![1]), (10, 1, vec![0])];
+        assert_eq!(cut(down, 1).unwrap(), bands);
     }
 }

@@ -10,7 +10,7 @@
 //! params.rs    what a new array is like          writer.rs   making arrays, writing parts
 //! shapes.rs    chunk and block shapes            resize.rs   other shapes for an array
 //! join.rs      items of other arrays             rows.rs     copying between blocks and items
-//!                                               item.rs     one item
+//! patch.rs     chunks with items put in          item.rs     one item
 //! ```
 
 mod array;
@@ -25,6 +25,7 @@ mod join;
 mod meta;
 mod param;
 mod params;
+mod patch;
 mod read;
 mod resize;
 mod rows;

@@ -4,6 +4,8 @@
 use blosc_chunk::{Chunk, Encoder, Kind, Special, SpecialKind, Target, fill_special, special_chunk};
 
 use super::SChunkWriter;
+use super::file::FrameFile;
+use super::files::ChunkFiles;
 use crate::error::{Error, Param, Result};
 use crate::header::ChunkSize;
 use crate::offsets::{MAX_NCHUNKS, Offset, Section};
@@ -26,6 +28,27 @@ pub(super) enum Place {
     Before(u64),
     /// Instead of the chunk of this number.
     InsteadOf(u64),
+}
+
+/// Where the bytes of new chunks go.
+struct Storage<'a> {
+    file: &'a mut FrameFile,
+    files: Option<&'a mut ChunkFiles>,
+    header_len: u64,
+}
+
+impl<'a> Storage<'a> {
+    fn of(file: &'a mut FrameFile, files: &'a mut Option<ChunkFiles>, schunk: &SChunk) -> Self {
+        Self { file, files: files.as_mut(), header_len: schunk.header.header_len.into() }
+    }
+
+    /// Writes a chunk to where nobody looks yet, and gives the number for the index.
+    fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+        match &mut self.files {
+            Some(files) => Ok(files.create(chunk)?.into()),
+            None => Ok(self.file.append(chunk)?.saturating_sub(self.header_len)),
+        }
+    }
 }
 
 impl SChunkWriter {
@@ -261,20 +284,64 @@ impl SChunkWriter {
 
     /// Writes a chunk's bytes to where nobody looks yet, and gives the number for the index.
     pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
+        let number = Storage::of(&mut self.file, &mut self.files, &self.schunk).put(chunk)?;
+        self.count_stored(chunk.len());
+        Ok(number)
+    }
+
+    /// Notes that so many bytes of chunks were written.
+    fn count_stored(&mut self, cbytes: usize) {
         let header = &mut self.schunk.header;
-        if let Some(files) = &mut self.files {
-            let id = files.create(chunk)?;
-            header.cbytes = header.cbytes.saturating_add_unsigned(chunk.len() as u64);
-            self.changed.chunks = true;
-            return Ok(id.into());
+        if self.files.is_some() {
+            header.cbytes = header.cbytes.saturating_add_unsigned(cbytes as u64);
+        } else {
+            let cbytes = self.file.end().saturating_sub(header.header_len.into());
+            header.set_cbytes(cbytes);
+            self.schunk.index.set_section(Section::Bytes(cbytes));
         }
-        let at = self.file.append(chunk)?;
-        let header_len = u64::from(header.header_len);
-        let cbytes = self.file.end().saturating_sub(header_len);
-        header.set_cbytes(cbytes);
-        self.schunk.index.set_section(Section::Bytes(cbytes));
         self.changed.chunks = true;
-        Ok(at.saturating_sub(header_len))
+    }
+
+    /// Puts new chunks in the place of old ones, while those are read, by threads if need be: `make` gets the
+    /// super-chunk as it is, and what takes a number and a compressed chunk, or nothing for zeros.
+    ///
+    /// What was handed over has its place in the end, even if `make` fails.
+    pub(crate) fn replace_chunks(
+        &mut self,
+        make: impl FnOnce(&SChunk, &mut dyn FnMut(u64, Option<&[u8]>) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        self.begin()?;
+        let (mut stored, mut cbytes) = (vec![], 0_usize);
+        let mut storage = Storage::of(&mut self.file, &mut self.files, &self.schunk);
+        let made = make(&self.schunk, &mut |nchunk, chunk| {
+            let Some(chunk) = chunk else {
+                stored.push((nchunk, Err(SpecialKind::Zeros)));
+                return Ok(());
+            };
+            let parsed = Chunk::parse(chunk).map_err(|source| Error::Chunk { nchunk, at: 0, source })?;
+            let (special, nbytes) = (parsed.header().special(), parsed.header().nbytes());
+            if let Some(kind) = special.filter(|kind| *kind != SpecialKind::Value) {
+                stored.push((nchunk, Err(kind)));
+                return Ok(());
+            }
+            stored.push((nchunk, Ok(Ready { offset: storage.put(chunk)?, nbytes })));
+            cbytes = cbytes.saturating_add(chunk.len());
+            Ok(())
+        });
+        if cbytes > 0 {
+            self.count_stored(cbytes);
+        }
+        for (nchunk, what) in stored {
+            let place = Place::InsteadOf(nchunk);
+            match what {
+                Ok(ready) => {
+                    self.check_size(place, ready.nbytes)?;
+                    self.put_in_place(place, ready)?;
+                }
+                Err(kind) => self.place_special(place, kind, self.schunk.chunk_nbytes(nchunk)?)?,
+            }
+        }
+        made
     }
 
     /// The index gets an entry, and the sums follow.

@@ -8,7 +8,8 @@
 
 use super::axis::{Axis, Steps};
 use super::geometry::{ravel, unravel};
-use super::writer::{Items, NdWriter};
+use super::patch::Items;
+use super::writer::NdWriter;
 use super::{Element, Geometry, NdMeta, NdParam, Pick};
 use crate::error::{Param, Result};
 use crate::offsets::MAX_NCHUNKS;

@@ -6,24 +6,22 @@
 //!   +-----+---    then in both: copy the parts of blocks, compress, put in the old one's place
 //! ```
 
-use core::cell::Cell;
 use core::fmt;
 use std::path::Path;
 
-use blosc_chunk::{CParams, Encoder, Special, SpecialKind, Threads, max_compressed_len, special_chunk};
+use blosc_chunk::{CParams, Special, Threads, special_chunk};
 use blosc_dtype::Dtype;
 use blosc_io::WriteAt;
 
-use super::axis::{Axis, Product, Span, Spans, for_each_row};
-use super::geometry::{as_len, ravel, strides};
+use super::axis::{Axis, Product, Spans};
+use super::geometry::{as_len, strides};
 use super::params::chunk_cparams;
-use super::rows::Rows;
+use super::patch::{Buffers, Items, NewChunk, Patch};
 use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
 use crate::ordered::{Budget, Job, in_order};
 use crate::params::{EditOptions, ReadOptions, count};
-use crate::schunk::{Pooled, SChunk, room};
 
 /// Makes and changes an n-dimensional array.
 ///
@@ -47,6 +45,7 @@ pub struct NdWriter {
     pub(super) geometry: Geometry,
     dtype: Dtype,
     options: ReadOptions,
+    buffers: Buffers,
 }
 
 impl NdWriter {
@@ -130,7 +129,14 @@ impl NdWriter {
         let cparams = chunk_cparams(writer.cparams(), &meta, &dtype);
         writer.set_cparams(cparams);
         let geometry = Geometry::new(&meta, typesize);
-        Ok(Self { writer, meta, geometry, dtype, options: ReadOptions::default() })
+        Ok(Self {
+            writer,
+            meta,
+            geometry,
+            dtype,
+            options: ReadOptions::default(),
+            buffers: Buffers::default(),
+        })
     }
 
     /// With the first chunks, all of one value.
@@ -288,24 +294,37 @@ impl NdWriter {
         items.check_len(expected)?;
         let in_items = strides(&counts, typesize);
         let spans = axes.iter().zip(self.geometry.chunkshape());
-        let mut chunks =
-            Product::new(spans.map(|(axis, len)| Spans::new(*axis, 0, (*len).max(1))).collect()).peekable();
-        while chunks.peek().is_some() {
-            let (ready, cparams) = (Cell::new(vec![]), self.writer.cparams().clone().threads(Threads::One));
-            let patch = Patch { schunk: self.writer.schunk()?, geometry: &self.geometry, cparams, items };
-            patch.some_chunks(&mut chunks, &in_items, self.options, |chunk| {
-                let mut all = ready.take();
-                all.push(chunk);
-                ready.set(all);
-            })?;
-            for (nchunk, chunk) in ready.into_inner() {
-                match chunk {
-                    Some(chunk) => self.writer.update_chunk(nchunk, &chunk)?,
-                    None => self.writer.update_special(nchunk, SpecialKind::Zeros)?,
-                }
-            }
+        let spans: Vec<_> = spans.map(|(axis, len)| Spans::new(*axis, 0, (*len).max(1))).collect();
+        let nchunks = spans.iter().fold(1, |nchunks: usize, spans| nchunks.saturating_mul(spans.count()));
+        if nchunks == 0 {
+            return Ok(());
         }
-        Ok(())
+        let weight = Patch::weight(&self.geometry);
+        let fitting = as_len(self.options.max_memory / weight);
+        let threads = count(self.options.threads).min(fitting).min(nchunks).max(1);
+        // Threads have a chunk each. If that is not possible, they have blocks of it.
+        let within = if threads == 1 { self.options.threads } else { Threads::One };
+        let cparams = self.writer.cparams().clone().threads(within);
+        let budget = Budget { threads, bytes: self.options.max_memory };
+        let Self { writer, geometry, buffers, .. } = &mut *self;
+        let written = writer.replace_chunks(|schunk, done| {
+            let patch = Patch { schunk, geometry, cparams, items, in_items, buffers };
+            let mut chunks = Product::new(spans).map(|job| Job { job, weight });
+            in_order(
+                budget,
+                || Ok(chunks.next()),
+                || patch.bench(),
+                |bench, spans| patch.one_chunk(&spans, bench),
+                |made| {
+                    let NewChunk { nchunk, chunk, cbytes } = made?;
+                    done(nchunk, chunk.get(..cbytes).filter(|chunk| !chunk.is_empty()))?;
+                    buffers.give(chunk);
+                    Ok(())
+                },
+            )
+        });
+        self.buffers.shrink();
+        written
     }
 }
 
@@ -315,148 +334,5 @@ impl fmt::Debug for NdWriter {
             .field("meta", &self.meta)
             .field("writer", &self.writer)
             .finish_non_exhaustive()
-    }
-}
-
-/// What is written.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Items<'a> {
-    Bytes(&'a [u8]),
-    Zeros,
-}
-
-impl Items<'_> {
-    fn check_len(&self, expected: u64) -> Result<()> {
-        match self {
-            Self::Bytes(items) if items.len() as u64 != expected => {
-                Err(Param::BufferLen { len: items.len() as u64, expected }.into())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn put(&self, at: u64, dest: &mut [u8]) {
-        match self {
-            Self::Bytes(items) => {
-                let at = as_len(at);
-                let items = items.get(at..at.saturating_add(dest.len()));
-                items.into_iter().for_each(|items| dest.copy_from_slice(items));
-            }
-            Self::Zeros => dest.fill(0),
-        }
-    }
-}
-
-/// What a thread makes chunks with.
-struct Bench<'a> {
-    scratch: Pooled<'a>,
-    /// The data of a chunk.
-    data: Vec<u8>,
-    /// The same, compressed.
-    chunk: Vec<u8>,
-    encoder: Option<Encoder>,
-}
-
-/// A number and a compressed chunk, or none for zeros.
-type NewChunk = (u64, Option<Vec<u8>>);
-
-/// Makes new chunks of old ones.
-struct Patch<'a> {
-    schunk: &'a SChunk,
-    geometry: &'a Geometry,
-    cparams: CParams,
-    items: Items<'a>,
-}
-
-impl Patch<'_> {
-    /// Makes as many chunks as fit the memory, but one at least, by several threads.
-    fn some_chunks<'s>(
-        &self,
-        chunks: &mut impl Iterator<Item = Vec<Span<'s>>>,
-        in_items: &[u64],
-        options: ReadOptions,
-        mut done: impl FnMut(NewChunk),
-    ) -> Result<()> {
-        let weight = (self.chunk_nbytes() as u64).saturating_mul(3).max(1);
-        let most = (options.max_memory / weight).max(1);
-        let budget = Budget { threads: count(options.threads), bytes: options.max_memory };
-        let mut jobs = chunks.take(as_len(most)).peekable();
-        let threads = if most == 1 || jobs.size_hint().1 == Some(1) { 1 } else { budget.threads };
-        in_order(
-            Budget { threads, ..budget },
-            || Ok::<_, Error>(jobs.next().map(|job| Job { job, weight })),
-            || Bench { scratch: self.schunk.pooled(), data: vec![], chunk: vec![], encoder: None },
-            |bench, spans: Vec<Span<'s>>| self.one_chunk(&spans, in_items, bench),
-            |chunk| {
-                done(chunk?);
-                Ok(())
-            },
-        )
-    }
-
-    /// The chunk with these spans written, compressed.
-    fn one_chunk(&self, spans: &[Span<'_>], in_items: &[u64], bench: &mut Bench<'_>) -> Result<NewChunk> {
-        let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
-        let nchunk = ravel(&numbers, self.geometry.grid());
-        let Bench { scratch, data, chunk, encoder } = bench;
-        let data = room(data, self.chunk_nbytes());
-        if !self.is_covered(spans) {
-            self.schunk.decode_chunk_into(nchunk, data, scratch)?;
-        } else if self.is_padded(spans) {
-            data.fill(0);
-        }
-        self.put(spans, in_items, data);
-        if data.iter().all(|byte| *byte == 0) {
-            return Ok((nchunk, None));
-        }
-        let failed = |source| Error::Compress { nchunk, source };
-        let encoder = match encoder {
-            Some(encoder) => encoder,
-            None => encoder.insert(Encoder::new(self.cparams.clone()).map_err(failed)?),
-        };
-        let chunk = room(chunk, max_compressed_len(data.len()));
-        let cbytes = encoder.encode_into(data, chunk).map_err(failed)?;
-        Ok((nchunk, Some(chunk.get(..cbytes).unwrap_or_default().to_vec())))
-    }
-
-    /// Whether a chunk of which every item is written has bytes that are no items.
-    fn is_padded(&self, spans: &[Span<'_>]) -> bool {
-        let lens = self.geometry.chunkshape().iter().zip(self.geometry.blockshape());
-        let mut lens = spans.iter().zip(lens);
-        lens.any(|(span, (chunk, block))| span.axis.count_distinct() != *chunk || chunk % block != 0)
-    }
-
-    /// Whether every item of the chunk that is not padding is written.
-    fn is_covered(&self, spans: &[Span<'_>]) -> bool {
-        let lens = self.geometry.chunkshape().iter().zip(self.geometry.shape());
-        spans.iter().zip(lens).all(|(span, (chunk, len))| {
-            let inside = len.saturating_sub(span.origin).min(*chunk);
-            span.axis.count_distinct() == inside
-        })
-    }
-
-    /// Copies items to the data of a chunk.
-    fn put(&self, spans: &[Span<'_>], in_items: &[u64], data: &mut [u8]) {
-        let block_nbytes = self.geometry.block_nbytes();
-        let in_block = strides(self.geometry.blockshape(), self.geometry.typesize());
-        let blocks = spans.iter().zip(self.geometry.blockshape());
-        let blocks = blocks.map(|(span, len)| Spans::new(span.axis, span.origin, *len));
-        for spans in Product::new(blocks.collect()) {
-            let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
-            let start = as_len(ravel(&numbers, self.geometry.blocks()).saturating_mul(block_nbytes));
-            let block = data.get_mut(start..).unwrap_or_default();
-            match (self.items, Rows::new(&spans, &in_block, in_items)) {
-                (Items::Bytes(items), Some(rows)) => rows.write(block, items),
-                _ => for_each_row(&spans, &in_block, in_items, &mut |to, from, len| {
-                    let row = block.get_mut(as_len(to)..as_len(to.saturating_add(len)));
-                    row.into_iter().for_each(|row| self.items.put(from, row));
-                }),
-            }
-        }
-    }
-
-    fn chunk_nbytes(&self) -> usize {
-        let nblocks: u64 = self.geometry.blocks().iter().product();
-        as_len(nblocks.saturating_mul(self.geometry.block_nbytes()))
     }
 }

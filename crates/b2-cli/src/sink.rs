@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
+    io::{self, BufWriter, IsTerminal, Stdout, Write},
     path::{Path, PathBuf},
 };
 
@@ -16,7 +16,7 @@ pub(crate) struct Sink {
 }
 
 enum Out {
-    Stdout(BufWriter<StdoutLock<'static>>),
+    Stdout(BufWriter<Stdout>),
     File { file: BufWriter<File>, path: PathBuf },
 }
 
@@ -36,7 +36,7 @@ impl Sink {
     pub(crate) fn stdout_for_text(force: bool) -> Self {
         let stdout = io::stdout();
         let text_only = stdout.is_terminal() && !force;
-        Self { out: Out::Stdout(BufWriter::with_capacity(BUFFER, stdout.lock())), text_only }
+        Self { out: Out::Stdout(BufWriter::with_capacity(BUFFER, stdout)), text_only }
     }
 
     /// A device or pipe, written in place.

@@ -112,11 +112,19 @@ pub(crate) fn read_chunk<R: Read>(
     input: &mut Input<R>,
     expected: Expected<'_>,
 ) -> Result<Option<PackedChunk>> {
+    read_chunk_to(vec![], input, expected)
+}
+
+/// The same in a buffer that is left from another chunk.
+pub(crate) fn read_chunk_to<R: Read>(
+    mut bytes: Vec<u8>,
+    input: &mut Input<R>,
+    expected: Expected<'_>,
+) -> Result<Option<PackedChunk>> {
     let at = input.at();
     let Some((header, first)) = read_header(input, expected)? else { return Ok(None) };
-    let mut bytes = first.to_vec();
     let rest = (header.cbytes() - first.len()) as u64;
-    input.append(Part::Chunk, rest, &mut bytes)?;
+    input.append_to(Part::Chunk, &first, rest, &mut bytes)?;
     let mut digest = [0; Digest::MAX_LEN];
     let digest = &mut digest[..expected.header.checksum.digest_len()];
     input.exact(Part::Digest, digest)?;

@@ -1,8 +1,11 @@
 //! Compresses chunks in the order in which they come, several at once, in bounded memory.
 
+use std::io;
+
 use blosc_chunk::{CParams, Encoder, Target, max_compressed_len};
 
 use crate::team::Team;
+use crate::writer::{Tally, room_in};
 use crate::{Checksum, Digest, Error, Param, Result};
 
 /// Chunks that wait to be compressed.
@@ -16,7 +19,7 @@ pub(crate) struct Encoding {
 
 /// Chunks that are compressed together.
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
+struct Batch {
     /// Each with buffers of its own, which are used again.
     slots: Vec<Slot>,
     /// Slots that hold data, and what they and their chunks weigh (bytes).
@@ -24,8 +27,9 @@ pub(crate) struct Batch {
     bytes: u64,
 }
 
+/// A chunk that is compressed.
 #[derive(Debug)]
-struct Slot {
+pub(crate) struct Slot {
     encoder: Encoder,
     /// Room for data, and how many of it are the chunk's.
     data: Vec<u8>,
@@ -41,16 +45,14 @@ pub(crate) type Encoded<'a> = Result<(&'a [u8], &'a Digest), blosc_chunk::Error>
 impl Encoding {
     pub(crate) fn new(params: &CParams, checksum: Checksum, team: Team) -> Result<Self> {
         check(params)?;
-        Ok(Self { team: team.half(), params: params.clone(), checksum, waiting: Batch::default() })
+        Ok(Self { team, params: params.clone(), checksum, waiting: Batch::default() })
     }
 
     /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should be compressed now.
     pub(crate) fn push(&mut self, data: &mut Vec<u8>, len: usize) -> Result<bool> {
         let Batch { slots, filled, bytes } = &mut self.waiting;
         if slots.len() == *filled {
-            let encoder = Encoder::new(self.params.clone()).map_err(|source| in_chunk(0, 0, source))?;
-            let result = Ok((0, Digest::new(&[])));
-            slots.push(Slot { encoder, data: vec![], len: 0, chunk: vec![], result });
+            slots.push(Slot::new(&self.params)?);
         }
         let slot = &mut slots[*filled];
         core::mem::swap(&mut slot.data, data);
@@ -61,62 +63,71 @@ impl Encoding {
     }
 
     /// Compresses the chunks that wait and hands them to `write` in order.
-    pub(crate) fn flush(&mut self, write: impl FnMut(Encoded<'_>) -> Result<()>) -> Result<()> {
-        let checksum = self.checksum;
-        let (team, mut batch) = (self.team, self.take());
-        team.each(batch.filled(), |slot| slot.encode(checksum));
-        let written = batch.write(write);
-        self.reuse(batch);
+    pub(crate) fn flush(&mut self, mut write: impl FnMut(Encoded<'_>) -> Result<()>) -> Result<()> {
+        let (checksum, team) = (self.checksum, self.team);
+        team.each(self.waiting.filled(), |slot| slot.encode(checksum));
+        let written = self.waiting.filled().iter().try_for_each(|slot| write(slot.encoded()));
+        (self.waiting.filled, self.waiting.bytes) = (0, 0);
         written
     }
 
-    /// The chunks that wait.
-    pub(crate) fn take(&mut self) -> Batch {
-        core::mem::take(&mut self.waiting)
-    }
-
-    /// Buffers for the chunks that come next, if none wait.
-    pub(crate) fn reuse(&mut self, batch: Batch) {
-        if self.waiting.filled == 0 {
-            self.waiting = Batch { filled: 0, bytes: 0, ..batch };
+    /// Buffers for each of several threads, if chunks have at most so many bytes of data.
+    pub(crate) fn slots(&mut self, chunk_size: u32) -> Result<Vec<Slot>> {
+        let wanted = self.team.fitting(u64::from(chunk_size).saturating_mul(2), u64::MAX);
+        let mut slots = core::mem::take(&mut self.waiting).slots;
+        slots.truncate(wanted);
+        while slots.len() < wanted {
+            slots.push(Slot::new(&self.params)?);
         }
-    }
-
-    pub(crate) fn team(&self) -> Team {
-        self.team
+        Ok(slots)
     }
 }
 
 impl Batch {
-    /// Compresses these chunks in other threads, and does something else in this one.
-    pub(crate) fn encode_while<R>(
-        &mut self,
-        team: Team,
-        checksum: Checksum,
-        meanwhile: impl FnOnce() -> R,
-    ) -> R {
-        team.each_while(self.filled(), |slot| slot.encode(checksum), meanwhile)
-    }
-
     fn filled(&mut self) -> &mut [Slot] {
         &mut self.slots[..self.filled]
-    }
-
-    /// Hands what was compressed to `write`, in order.
-    pub(crate) fn write(&mut self, mut write: impl FnMut(Encoded<'_>) -> Result<()>) -> Result<()> {
-        for slot in self.filled() {
-            let encoded = match &slot.result {
-                Ok((cbytes, digest)) => Ok((&slot.chunk[..*cbytes], digest)),
-                Err(error) => Err(error.clone()),
-            };
-            write(encoded)?;
-        }
-        Ok(())
     }
 }
 
 impl Slot {
-    fn encode(&mut self, checksum: Checksum) {
+    fn new(params: &CParams) -> Result<Self> {
+        let encoder = Encoder::new(params.clone()).map_err(|source| in_chunk(0, 0, source))?;
+        Ok(Self { encoder, data: vec![], len: 0, chunk: vec![], result: Ok((0, Digest::new(&[]))) })
+    }
+
+    /// Reads the data of the next chunk. False if the source ends before, with what it had left.
+    pub(crate) fn read_chunk(
+        &mut self,
+        tally: &mut Tally,
+        source: &mut (dyn io::Read + Send),
+    ) -> Result<bool> {
+        self.len = 0;
+        // More than was announced is an error only if it comes.
+        let size = tally.next_size(0);
+        let most = size.as_ref().copied().unwrap_or(1);
+        while self.len < most {
+            match tally.read(source, room_in(&mut self.data, self.len, most))? {
+                0 => return Ok(false),
+                len => self.len += len,
+            }
+        }
+        tally.count(u32::try_from(size?).unwrap_or(u32::MAX))?;
+        Ok(true)
+    }
+
+    /// Data that are no whole chunk, and how many they are (bytes).
+    pub(crate) fn take(&mut self) -> (Vec<u8>, usize) {
+        (core::mem::take(&mut self.data), core::mem::take(&mut self.len))
+    }
+
+    pub(crate) fn encoded(&self) -> Encoded<'_> {
+        match &self.result {
+            Ok((cbytes, digest)) => Ok((&self.chunk[..*cbytes], digest)),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    pub(crate) fn encode(&mut self, checksum: Checksum) {
         self.result = self.compress().map(|cbytes| (cbytes, checksum.digest(&self.chunk[..cbytes])));
     }
 

@@ -12,12 +12,14 @@ use std::sync::OnceLock;
 use blosc_chunk::{Chunk, Decoder, Scratch};
 use blosc_io::{FileStore, ReadAt};
 
-use crate::chunk::{Expected, read_chunk, read_header};
+use crate::chunk::{Expected, read_chunk_to, read_header};
 use crate::decoding::{Decoding, decode_into};
 use crate::input::Input;
 use crate::journal::Before;
 use crate::preamble::Preamble;
 use crate::reader::{check_position, check_total};
+use crate::relay::relay;
+use crate::team::Team;
 use crate::{
     Blame, Corrupt, Error, Header, Metadata, MetadataHeader, Offsets, PackedChunk, Param, RcHeader,
     ReadOptions, Result,
@@ -236,9 +238,14 @@ impl<S: ReadAt> BlpFile<S> {
     /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is not all there or not what the file's header and offsets
     /// say, [`Param::NoChunk`], [`Error::Limit`] or [`Error::Io`].
     pub fn packed_chunk(&self, nchunk: u64) -> Result<PackedChunk> {
+        self.packed_chunk_in(vec![], nchunk)
+    }
+
+    /// The same in a buffer that is left from another chunk.
+    fn packed_chunk_in(&self, buffer: Vec<u8>, nchunk: u64) -> Result<PackedChunk> {
         let at = self.position(nchunk)?;
         let missing = Corrupt::MissingChunks { nchunks: nchunk + 1, found: nchunk };
-        let chunk = read_chunk(&mut self.input(at), self.expected(nchunk))?;
+        let chunk = read_chunk_to(buffer, &mut self.input(at), self.expected(nchunk))?;
         let chunk = chunk.ok_or(Error::corrupt(at, missing))?;
         check_position(&self.preamble, nchunk + 1, chunk.end())?;
         Ok(chunk)
@@ -251,7 +258,7 @@ impl<S: ReadAt> BlpFile<S> {
     /// As [`packed_chunk`](Self::packed_chunk); also [`Error::Chunk`] if it cannot be decoded.
     pub fn chunk(&self, nchunk: u64) -> Result<Vec<u8>> {
         let mut data = vec![];
-        self.chunk_into(nchunk, &mut data, &mut Decoder::new(self.options.dparams.clone()))?;
+        self.chunk_into(nchunk, &mut data, &mut self.decoder())?;
         Ok(data)
     }
 
@@ -344,6 +351,48 @@ impl<S: ReadAt> BlpFile<S> {
         decoding.rest(&mut source, &mut |chunk, data| each(chunk.nchunk(), data))
     }
 
+    /// Writes the data of the chunks to `to`, in order, and returns how many bytes they are.
+    ///
+    /// Each thread reads a chunk, decodes it, and writes it when those before it are written, so that its data stay in
+    /// the thread's cache. [`decode_ordered`](Self::decode_ordered) is for those who want all data in one thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`chunk`](Self::chunk); [`Error::Io`] also if writing fails. What comes before an error is written, what comes
+    /// after it is not.
+    pub fn copy_to(&self, chunks: Range<u64>, to: &mut (dyn io::Write + Send)) -> Result<u64> {
+        let mut written = 0;
+        let mut write = |data: &[u8]| {
+            to.write_all(data).map_err(|source| Error::io(written, source))?;
+            written += data.len() as u64;
+            Ok::<_, Error>(())
+        };
+        let Some(size) = self.header().uniform_size() else {
+            self.decode_ordered(chunks, |_, data| write(data))?;
+            return Ok(written);
+        };
+        let team = Team::new(self.options.threads, self.options.max_memory);
+        let slots = team.fitting(u64::from(size).saturating_mul(2), chunks.end.saturating_sub(chunks.start));
+        let slot = || Slot { nchunk: 0, packed: vec![], data: vec![], decoder: self.decoder() };
+        let mut chunks = chunks;
+        relay(
+            (0..slots).map(|_| slot()).collect(),
+            |slot| Ok(chunks.next().map(|nchunk| slot.nchunk = nchunk).is_some()),
+            |slot| {
+                let packed = self.packed_chunk_in(core::mem::take(&mut slot.packed), slot.nchunk)?;
+                decode_into(&packed, &mut slot.data, &mut slot.decoder)?;
+                slot.packed = packed.into_bytes();
+                Ok(())
+            },
+            |slot| write(&slot.data),
+        )?;
+        Ok(written)
+    }
+
+    fn decoder(&self) -> Decoder {
+        Decoder::new(self.options.dparams.clone())
+    }
+
     /// A cursor over the data.
     #[must_use]
     pub fn reader(&self) -> DataReader<'_, S> {
@@ -414,6 +463,14 @@ impl<S: ReadAt> BlpFile<S> {
         let nchunks = self.nchunks()?;
         if nchunk < nchunks { Ok(()) } else { Err(Param::NoChunk { nchunk, nchunks }.into()) }
     }
+}
+
+/// What a thread needs to decode a chunk.
+struct Slot {
+    nchunk: u64,
+    packed: Vec<u8>,
+    data: Vec<u8>,
+    decoder: Decoder,
 }
 
 fn read_preamble<S: ReadAt>(store: &Before<S>, len: u64, options: &ReadOptions) -> Result<Preamble> {

@@ -54,6 +54,25 @@ impl<R: Read> Input<R> {
         if left == needed { Ok(()) } else { Err(truncated(at, part, needed, left)) }
     }
 
+    /// Puts `first` and the next `len` bytes in the place of what is in `buf`, which grows only if they are there.
+    pub(crate) fn append_to(&mut self, part: Part, first: &[u8], len: u64, buf: &mut Vec<u8>) -> Result<()> {
+        let whole = usize::try_from(len).ok().and_then(|len| len.checked_add(first.len()));
+        let Some(whole) = whole.filter(|_| self.end.is_some()) else {
+            buf.clear();
+            buf.extend_from_slice(first);
+            return self.append(part, len, buf);
+        };
+        self.check(part, len)?;
+        if buf.capacity() < whole {
+            // Unlike `resize`, this does not touch it.
+            *buf = vec![0; whole];
+        }
+        buf.resize(whole, 0);
+        let (start, rest) = buf.split_at_mut(first.len());
+        start.copy_from_slice(first);
+        self.exact(part, rest)
+    }
+
     /// Appends `len` bytes to `buf`, which grows only as they come.
     pub(crate) fn append(&mut self, part: Part, len: u64, buf: &mut Vec<u8>) -> Result<()> {
         self.check(part, len)?;
@@ -103,6 +122,20 @@ mod tests {
         let error = input.append(Part::Chunk, u64::MAX, &mut buf).unwrap_err();
         assert_eq!(error.to_string(), format!("at byte 105: chunk of {} bytes, 1 are left", u64::MAX));
         assert!(buf.capacity() < 1000);
+    }
+
+    #[test]
+    fn a_buffer_is_used_again_whatever_was_in_it() {
+        for end in [None, Some(9)] {
+            let mut input = Input::new(&b"abcdefghi"[..], 0, end);
+            let mut buf = vec![];
+            for (len, expected) in [(3, "->abc"), (1, "->d"), (5, "->efghi")] {
+                input.append_to(Part::Chunk, b"->", len, &mut buf).unwrap();
+                assert_eq!(buf, expected.as_bytes());
+            }
+            assert!(input.append_to(Part::Chunk, b"->", 1 << 40, &mut buf).is_err());
+            assert!(buf.capacity() < 1000);
+        }
     }
 
     #[test]

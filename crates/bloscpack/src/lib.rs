@@ -72,6 +72,7 @@ mod params;
 mod preamble;
 pub mod raw;
 mod reader;
+mod relay;
 mod repack;
 mod rescue;
 mod sizes;

@@ -44,6 +44,12 @@ impl Team {
         }
     }
 
+    /// How many workers have something to do if there are so many chunks, each of which takes so many bytes.
+    pub(crate) fn fitting(&self, chunk_nbytes: u64, nchunks: u64) -> usize {
+        let fitting = self.max_memory.checked_div(chunk_nbytes).unwrap_or(u64::MAX).min(nchunks);
+        usize::try_from(fitting).unwrap_or(usize::MAX).min(self.workers()).max(1)
+    }
+
     /// For each of two batches at once, half of the memory.
     pub(crate) const fn half(self) -> Self {
         Self { max_memory: self.max_memory / 2, ..self }

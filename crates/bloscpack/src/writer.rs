@@ -1,21 +1,24 @@
 //! Writing a file, version 3, in one pass ("How a writer divides its input" in the format document).
 
 mod output;
+mod tally;
 
 use std::io::{self, Read as _, Seek, Write};
 
 use blosc_chunk::ChunkHeader;
 
 use crate::chunk::{self, CHUNK_VERSION};
-use crate::encoding::{Batch, Encoded, Encoding, in_chunk};
+use crate::encoding::{Encoded, Encoding, in_chunk};
 use crate::header::MAX_CHUNK_SIZE;
 use crate::metadata::Section;
 use crate::offsets::{self, UNSET_BYTE};
-use crate::sizes::{Division, SizeCheck};
+use crate::relay::relay;
+use crate::sizes::Division;
 use crate::team::Team;
-use crate::{Corrupt, Header, Param, Result, Version, WriteOptions};
+use crate::{Error, Header, Param, Result, Version, WriteOptions};
 
 use output::Output;
+pub(crate) use tally::{Tally, room_in};
 
 /// Writes a file from front to back.
 ///
@@ -42,19 +45,11 @@ use output::Output;
 #[derive(Debug)]
 pub struct Writer<W> {
     output: Output<W>,
-    header: Header,
-    sizes: SizeCheck,
+    tally: Tally,
     encoding: Encoding,
     /// Room for the data of the next chunk, and how many of them are there (bytes).
     data: Vec<u8>,
     filled: usize,
-    /// Chunks written or waiting.
-    nchunks: u64,
-    /// Data written or waiting, but for `data` (bytes), and of the last chunk.
-    nbytes: u64,
-    last: u32,
-    /// As announced.
-    announced: Option<u64>,
     /// Where the offsets are, and those of the chunks so far.
     offsets_at: u64,
     positions: Vec<u64>,
@@ -90,7 +85,7 @@ impl<W: Write> Writer<W> {
         };
         let header = header_of(&options, section.is_some())?;
         let mut writer = Self::with_header(output, header, section.as_ref(), &options)?;
-        writer.announced = options.nbytes;
+        writer.tally.announced = options.nbytes;
         Ok(writer)
     }
 
@@ -125,15 +120,10 @@ impl<W: Write> Writer<W> {
         output.write_with(len, |to| io::copy(&mut io::repeat(UNSET_BYTE).take(len), to).map(drop))?;
         Ok(Self {
             output,
-            header,
-            sizes: SizeCheck::new(header),
+            tally: Tally::new(header),
             encoding,
             data: vec![],
             filled: 0,
-            nchunks: 0,
-            nbytes: 0,
-            last: 0,
-            announced: None,
             offsets_at,
             positions: vec![],
         })
@@ -142,7 +132,7 @@ impl<W: Write> Writer<W> {
     /// The header as it was written. What is unknown in it may be put in at the end.
     #[must_use]
     pub const fn header(&self) -> &Header {
-        &self.header
+        &self.tally.header
     }
 
     /// Adds a chunk that is compressed already, as it is: a whole Blosc 1 buffer. Its digest is made here.
@@ -153,7 +143,7 @@ impl<W: Write> Writer<W> {
     /// not of Blosc 1, [`Error::Chunk`](crate::Error::Chunk) if it is no chunk at all, or
     /// [`Error::Io`](crate::Error::Io).
     pub fn push_chunk(&mut self, chunk: &[u8]) -> Result<()> {
-        let header = ChunkHeader::parse(chunk).map_err(|source| in_chunk(self.nchunks, 0, source))?;
+        let header = ChunkHeader::parse(chunk).map_err(|source| in_chunk(self.tally.nchunks, 0, source))?;
         if header.version() != CHUNK_VERSION {
             return Err(Param::ForeignVersion { version: header.version() }.into());
         }
@@ -162,8 +152,8 @@ impl<W: Write> Writer<W> {
             return Err(Param::ForeignChunk { nbytes, expected }.into());
         }
         self.flush_chunks()?;
-        self.count(chunk::nbytes(&header))?;
-        let digest = self.header.checksum.digest(chunk);
+        self.tally.count(chunk::nbytes(&header))?;
+        let digest = self.tally.header.checksum.digest(chunk);
         self.positions_push();
         self.output.write(chunk)?;
         self.output.write(digest.as_bytes())
@@ -188,16 +178,8 @@ impl<W: Write> Writer<W> {
     /// ```
     pub fn room(&mut self) -> &mut [u8] {
         // Whoever has one byte too many learns it in `fill`.
-        let size = self.next_size().unwrap_or(self.filled + 1);
-        // Chunks of unknown size grow as data come.
-        let end = size.min(self.filled + STEP);
-        if self.data.is_empty() {
-            // Unlike `resize`, this does not touch it.
-            self.data = vec![0; end];
-        } else if self.data.len() < end {
-            self.data.resize(end, 0);
-        }
-        &mut self.data[self.filled..end]
+        let size = self.tally.next_size(self.filled).unwrap_or(self.filled + 1);
+        room_in(&mut self.data, self.filled, size)
     }
 
     /// The first `len` bytes of [`room`](Self::room) are the next data.
@@ -210,8 +192,10 @@ impl<W: Write> Writer<W> {
         if self.advance(len)? { self.flush_chunks() } else { Ok(()) }
     }
 
-    /// Writes all that a source has left, and returns how many bytes they are. It is read while what it gave before is
-    /// compressed and written; [`room`](Self::room) and [`fill`](Self::fill) do one after another.
+    /// Writes all that a source has left, and returns how many bytes they are.
+    ///
+    /// Each thread reads the data of a chunk, compresses them while they are in its cache, and writes the chunk when those
+    /// before it are written; [`room`](Self::room) and [`fill`](Self::fill) do one after another.
     ///
     /// ```
     /// let mut writer = bloscpack::Writer::new(vec![], bloscpack::WriteOptions::default())?;
@@ -223,40 +207,44 @@ impl<W: Write> Writer<W> {
     /// # Errors
     ///
     /// As [`fill`](Self::fill); [`Error::Io`](crate::Error::Io) also if reading fails.
-    pub fn copy_from(&mut self, source: &mut dyn io::Read) -> Result<u64> {
-        let (mut written, mut is_more) = (0, true);
-        let mut encoded = Batch::default();
-        while is_more {
-            let mut waiting = self.encoding.take();
-            let (team, checksum) = (self.encoding.team(), self.header.checksum);
-            let done = waiting.encode_while(team, checksum, || {
-                self.write_batch(core::mem::take(&mut encoded))?;
-                self.read_batch(source)
-            });
-            let (nbytes, more) = done?;
-            (written, is_more) = (written + nbytes, more);
-            encoded = waiting;
-        }
-        self.write_batch(encoded)?;
-        Ok(written)
-    }
-
-    /// Reads until the chunks that wait should be compressed, or to the end. How many bytes, and whether there may be more.
-    fn read_batch(&mut self, source: &mut dyn io::Read) -> Result<(u64, bool)> {
-        let mut nbytes = 0;
-        loop {
-            match source.read(self.room()) {
-                Ok(0) => return Ok((nbytes, false)),
-                Ok(len) => {
-                    nbytes += len as u64;
-                    if self.advance(len)? {
-                        return Ok((nbytes, true));
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(crate::Error::io(self.nbytes + self.filled as u64, source)),
+    pub fn copy_from(&mut self, source: &mut (dyn io::Read + Send)) -> Result<u64>
+    where
+        W: Send,
+    {
+        let before = self.tally.nbytes + self.filled as u64;
+        // What the chunk that was begun lacks.
+        while self.filled > 0 {
+            let size = self.tally.next_size(self.filled).unwrap_or(self.filled + 1);
+            match self.tally.read(source, room_in(&mut self.data, self.filled, size))? {
+                0 => return Ok(self.tally.nbytes + self.filled as u64 - before),
+                len => self.fill(len)?,
             }
         }
+        self.flush_chunks()?;
+        let slots = self.encoding.slots(self.tally.header.chunk_size.unwrap_or(MAX_CHUNK_SIZE))?;
+        let Self { output, tally, data, filled, positions, .. } = self;
+        let (checksum, offsets, mut written) = (tally.header.checksum, tally.header.offsets, tally.nchunks);
+        relay(
+            slots,
+            |slot| {
+                let is_whole = slot.read_chunk(tally, source)?;
+                if !is_whole {
+                    // What is left waits for more, or for the end.
+                    (*data, *filled) = slot.take();
+                }
+                Ok::<_, Error>(is_whole)
+            },
+            |slot| {
+                slot.encode(checksum);
+                Ok(())
+            },
+            |slot| {
+                put(slot.encoded(), output, offsets.then_some(&mut *positions), written)?;
+                written += 1;
+                Ok(())
+            },
+        )?;
+        Ok(self.tally.nbytes + self.filled as u64 - before)
     }
 
     /// Takes the first bytes of the room. True if the chunks that wait should be compressed now.
@@ -264,7 +252,7 @@ impl<W: Write> Writer<W> {
         if len == 0 {
             return Ok(false);
         }
-        let size = self.next_size()?;
+        let size = self.tally.next_size(self.filled)?;
         let room = size.min(self.data.len()).saturating_sub(self.filled);
         if len > room {
             return Err(Param::Room { room: room as u64, len: len as u64 }.into());
@@ -280,11 +268,11 @@ impl<W: Write> Writer<W> {
     /// [`Param::DataSize`] if fewer data came than were announced; [`Error::Chunk`](crate::Error::Chunk) or
     /// [`Error::Io`](crate::Error::Io).
     pub fn finish(mut self) -> Result<W> {
-        if self.filled > 0 || self.nchunks == 0 && self.header.nchunks != Some(0) {
+        if self.filled > 0 || self.tally.nchunks == 0 && self.tally.header.nchunks != Some(0) {
             self.end_chunk()?;
         }
         self.flush_chunks()?;
-        self.check_end()?;
+        self.tally.check_end()?;
         self.complete()?;
         self.output.finish()
     }
@@ -292,7 +280,7 @@ impl<W: Write> Writer<W> {
     /// Takes data; as much as fits.
     fn take(&mut self, data: &[u8]) -> Result<usize> {
         // Nothing more may come: said before anything is touched.
-        self.next_size()?;
+        self.tally.next_size(self.filled)?;
         let room = self.room();
         let taken = room.len().min(data.len());
         room[..taken].copy_from_slice(&data[..taken]);
@@ -300,83 +288,23 @@ impl<W: Write> Writer<W> {
         Ok(taken)
     }
 
-    /// Data of the chunk that is being filled (bytes); an error if nothing more may come.
-    fn next_size(&self) -> Result<usize> {
-        if let Some(announced) = self.announced
-            && self.nbytes + self.filled as u64 >= announced
-        {
-            return Err(Param::DataSize { announced, found: announced.saturating_add(1) }.into());
-        }
-        let is_last = self.header.nchunks == Some(self.nchunks + 1);
-        let size = if is_last { self.header.last_chunk } else { self.header.chunk_size };
-        Ok(size.unwrap_or(MAX_CHUNK_SIZE) as usize)
-    }
-
     /// The data so far are a chunk. True if the chunks that wait should be compressed now.
     fn end_chunk(&mut self) -> Result<bool> {
         let len = core::mem::take(&mut self.filled);
-        self.count(u32::try_from(len).unwrap_or(u32::MAX))?;
+        self.tally.count(u32::try_from(len).unwrap_or(u32::MAX))?;
         self.encoding.push(&mut self.data, len)
-    }
-
-    fn count(&mut self, nbytes: u32) -> Result<()> {
-        let too_many = self.header.nchunks.is_some_and(|nchunks| self.nchunks >= nchunks);
-        let sized = if too_many {
-            Err(Corrupt::EmptyChunk { nchunk: self.nchunks })
-        } else {
-            self.sizes.next(self.nchunks, nbytes)
-        };
-        if sized.is_err() {
-            return Err(self.misfit(nbytes));
-        }
-        self.nchunks += 1;
-        self.nbytes += u64::from(nbytes);
-        self.last = nbytes;
-        Ok(())
-    }
-
-    /// A chunk does not fit: fewer or more data than announced, or a foreign chunk of another size.
-    fn misfit(&self, nbytes: u32) -> crate::Error {
-        let found = self.nbytes + u64::from(nbytes);
-        match self.announced {
-            Some(announced) if announced != found => Param::DataSize { announced, found }.into(),
-            _ => {
-                let expected = self.header.uniform_size().unwrap_or(0).into();
-                Param::ForeignChunk { nbytes: nbytes.into(), expected }.into()
-            }
-        }
     }
 
     /// Compresses and writes the chunks that wait.
     fn flush_chunks(&mut self) -> Result<()> {
-        let Self { output, encoding, positions, header, nchunks, .. } = self;
-        encoding.flush(|encoded| put(encoded, output, header.offsets.then_some(positions), *nchunks))
-    }
-
-    /// Writes what was compressed; its buffers take the next data.
-    fn write_batch(&mut self, mut batch: Batch) -> Result<()> {
-        let Self { output, positions, header, nchunks, .. } = self;
-        batch.write(|encoded| put(encoded, output, header.offsets.then_some(positions), *nchunks))?;
-        self.encoding.reuse(batch);
-        Ok(())
+        let Self { output, encoding, positions, tally, .. } = self;
+        let (offsets, nchunks) = (tally.header.offsets, tally.nchunks);
+        encoding.flush(|encoded| put(encoded, output, offsets.then_some(positions), nchunks))
     }
 
     fn positions_push(&mut self) {
-        if self.header.offsets {
+        if self.tally.header.offsets {
             self.positions.push(self.output.at());
-        }
-    }
-
-    fn check_end(&self) -> Result<()> {
-        let found = self.nbytes;
-        let missing = self.header.nchunks.is_some_and(|nchunks| nchunks != self.nchunks);
-        match self.announced {
-            Some(announced) if announced != found => Err(Param::DataSize { announced, found }.into()),
-            _ if missing => {
-                let announced = self.header.nbytes().unwrap_or(0);
-                Err(Param::DataSize { announced, found }.into())
-            }
-            _ => Ok(()),
         }
     }
 
@@ -385,13 +313,8 @@ impl<W: Write> Writer<W> {
         if !self.output.can_seek() {
             return Ok(());
         }
-        if self.header.nchunks.is_none() {
-            self.header.nchunks = Some(self.nchunks);
-            self.header.last_chunk = Some(self.last);
-            if self.nchunks == 1 && self.header.chunk_size.is_some() {
-                self.header.chunk_size = Some(self.last);
-            }
-            self.output.write_at(0, &self.header.to_bytes())?;
+        if self.tally.complete() {
+            self.output.write_at(0, &self.tally.header.to_bytes())?;
         }
         let entries: Vec<u8> = self.positions.iter().flat_map(|at| at.to_le_bytes()).collect();
         self.output.write_at(self.offsets_at, &entries)
@@ -426,9 +349,6 @@ fn put<W: Write>(
     output.write(bytes)?;
     output.write(digest.as_bytes())
 }
-
-/// Bytes by which the room for data grows.
-const STEP: usize = 1 << 20;
 
 /// The header for these options.
 fn header_of(options: &WriteOptions, metadata: bool) -> Result<Header> {

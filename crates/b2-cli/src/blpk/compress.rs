@@ -71,7 +71,11 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs)
     report(session, nbytes, &out_file)
 }
 
-fn pack<W: Write>(session: &Session<'_>, mut source: impl Read, mut writer: Writer<W>) -> Result<W> {
+fn pack<W: Write + Send>(
+    session: &Session<'_>,
+    mut source: impl Read + Send,
+    mut writer: Writer<W>,
+) -> Result<W> {
     let header = writer.header();
     if let (Some(nchunks), Some(1..)) = (header.nchunks(), header.nbytes()) {
         let (chunk_size, last) = (header.chunk_size().unwrap_or(0), header.last_chunk().unwrap_or(0));

@@ -1,7 +1,8 @@
 //! `blpk decompress`.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -9,13 +10,13 @@ use blosc_chunk::Threads;
 use bloscpack::{BlpFile, Metadata, MetadataCodec, ReadOptions, Reader};
 
 use super::{
-    Session,
+    Bar, Session,
     args::DecompressArgs,
     fail::{Failure, Result},
     files::{self, Output, SUFFIX, is_stream},
     look, pretty, python,
 };
-use crate::{blp, sink::Sink, span::Span};
+use crate::{blp, error::Error, sink::Sink, span::Span};
 
 /// Decompresses a file, or a part of it.
 pub(super) fn run(session: &Session<'_>, args: &DecompressArgs) -> Result<()> {
@@ -81,14 +82,40 @@ fn from_file(session: &Session<'_>, args: &DecompressArgs, out: &mut Sink) -> Re
     session.log.debug(&super::header::text(file.header()))?;
     let bar = session.progress(&args.in_file, file.header().nbytes());
     match (args.items, args.bytes) {
-        (None, None) => file.decode_ordered(0..file.nchunks()?, |_, data| {
-            bar.add(data.len() as u64);
-            out.write(data).map_err(Failure::from)
-        })?,
+        (None, None) => {
+            let mut to = ToSink { out, bar: &bar, failure: None };
+            let copied = file.copy_to(0..file.nchunks()?, &mut to);
+            to.failure.map_or(Ok(()), Err)?;
+            copied?;
+        }
         (Some(items), _) => part(&file, items, file.header().typesize().unwrap_or(1).into(), out)?,
         (None, Some(bytes)) => part(&file, bytes, 1, out)?,
     }
     Ok(file.metadata().cloned())
+}
+
+/// Shows how far it is, and keeps what the sink says of a failure.
+struct ToSink<'a> {
+    out: &'a mut Sink,
+    bar: &'a Bar,
+    failure: Option<Error>,
+}
+
+impl Write for ToSink<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.bar.add(data.len() as u64);
+        match self.out.write(data) {
+            Ok(()) => Ok(data.len()),
+            Err(failure) => {
+                self.failure = Some(failure);
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What `span` selects, in items of `unit` bytes.

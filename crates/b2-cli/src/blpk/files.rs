@@ -64,9 +64,9 @@ pub(super) fn check(session: &Session<'_>, input: &Path, output: &Path) -> Resul
 /// # Errors
 ///
 /// When the file cannot be opened.
-pub(super) fn open(path: &Path) -> Result<(Box<dyn Read>, Option<u64>)> {
+pub(super) fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
     if is_stream(path) {
-        return Ok((Box::new(io::stdin().lock()), None));
+        return Ok((Box::new(io::stdin()), None));
     }
     let file = File::open(path).map_err(Failure::io(path))?;
     let metadata = file.metadata().map_err(Failure::io(path))?;

@@ -139,13 +139,7 @@ fn pack(plain: &Path, packed: &Path, options: &WriteOptions) -> Result<()> {
 /// Bytes that came back.
 fn unpack(packed: &Path, back: &Path) -> Result<u64> {
     let file = BlpFile::open(packed)?;
-    let mut out = File::create(back)?;
-    let mut nbytes = 0;
-    file.decode_ordered(0..file.nchunks()?, |_, data| -> Result<()> {
-        nbytes += data.len() as u64;
-        Ok(std::io::Write::write_all(&mut out, data)?)
-    })?;
-    Ok(nbytes)
+    Ok(file.copy_to(0..file.nchunks()?, &mut File::create(back)?)?)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sizes of files are small")]

@@ -1,0 +1,120 @@
+//! What was written so far, and what may come next.
+
+use std::io;
+
+use crate::header::MAX_CHUNK_SIZE;
+use crate::sizes::SizeCheck;
+use crate::{Corrupt, Error, Header, Param, Result};
+
+/// Sizes so far, held against those that the header says and the caller announced.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(super) header: Header,
+    sizes: SizeCheck,
+    /// Chunks written or waiting.
+    pub(super) nchunks: u64,
+    /// Data of these chunks (bytes), and of the last of them.
+    pub(super) nbytes: u64,
+    last: u32,
+    /// As announced.
+    pub(super) announced: Option<u64>,
+}
+
+impl Tally {
+    pub(super) fn new(header: Header) -> Self {
+        Self { header, sizes: SizeCheck::new(header), nchunks: 0, nbytes: 0, last: 0, announced: None }
+    }
+
+    /// Reads once; no bytes at the end.
+    pub(crate) fn read(&self, source: &mut (dyn io::Read + Send), room: &mut [u8]) -> Result<usize> {
+        loop {
+            match source.read(room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.map_err(|source| Error::io(self.nbytes, source)),
+            }
+        }
+    }
+
+    /// Data of the chunk that is being filled, and has `filled` bytes (bytes); an error if nothing more may come.
+    pub(crate) fn next_size(&self, filled: usize) -> Result<usize> {
+        if let Some(announced) = self.announced
+            && self.nbytes + filled as u64 >= announced
+        {
+            return Err(Param::DataSize { announced, found: announced.saturating_add(1) }.into());
+        }
+        let is_last = self.header.nchunks == Some(self.nchunks + 1);
+        let size = if is_last { self.header.last_chunk } else { self.header.chunk_size };
+        Ok(size.unwrap_or(MAX_CHUNK_SIZE) as usize)
+    }
+
+    /// A chunk more, of so many bytes of data.
+    pub(crate) fn count(&mut self, nbytes: u32) -> Result<()> {
+        let too_many = self.header.nchunks.is_some_and(|nchunks| self.nchunks >= nchunks);
+        let sized = if too_many {
+            Err(Corrupt::EmptyChunk { nchunk: self.nchunks })
+        } else {
+            self.sizes.next(self.nchunks, nbytes)
+        };
+        if sized.is_err() {
+            return Err(self.misfit(nbytes));
+        }
+        self.nchunks += 1;
+        self.nbytes += u64::from(nbytes);
+        self.last = nbytes;
+        Ok(())
+    }
+
+    /// A chunk does not fit: fewer or more data than announced, or a foreign chunk of another size.
+    fn misfit(&self, nbytes: u32) -> Error {
+        let found = self.nbytes + u64::from(nbytes);
+        match self.announced {
+            Some(announced) if announced != found => Param::DataSize { announced, found }.into(),
+            _ => {
+                let expected = self.header.uniform_size().unwrap_or(0).into();
+                Param::ForeignChunk { nbytes: nbytes.into(), expected }.into()
+            }
+        }
+    }
+
+    /// Whether this is the end that was announced.
+    pub(super) fn check_end(&self) -> Result<()> {
+        let found = self.nbytes;
+        let missing = self.header.nchunks.is_some_and(|nchunks| nchunks != self.nchunks);
+        match self.announced {
+            Some(announced) if announced != found => Err(Param::DataSize { announced, found }.into()),
+            _ if missing => {
+                let announced = self.header.nbytes().unwrap_or(0);
+                Err(Param::DataSize { announced, found }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts into the header what was not known at the beginning. True if there was such.
+    pub(super) fn complete(&mut self) -> bool {
+        let was_unknown = self.header.nchunks.is_none();
+        if was_unknown {
+            self.header.nchunks = Some(self.nchunks);
+            self.header.last_chunk = Some(self.last);
+            if self.nchunks == 1 && self.header.chunk_size.is_some() {
+                self.header.chunk_size = Some(self.last);
+            }
+        }
+        was_unknown
+    }
+}
+
+/// Room behind the `filled` bytes of a chunk of `size` bytes, which grows as data come.
+pub(crate) fn room_in(data: &mut Vec<u8>, filled: usize, size: usize) -> &mut [u8] {
+    let end = size.min(filled + STEP);
+    if data.is_empty() {
+        // Unlike `resize`, this does not touch it.
+        *data = vec![0; end];
+    } else if data.len() < end {
+        data.resize(end, 0);
+    }
+    &mut data[filled..end]
+}
+
+/// Bytes by which the room for data grows.
+const STEP: usize = 1 << 20;

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::{FAR_BASE, MAX_NEAR, MAX_RUN};
 use crate::{
     BlockEncoder, Error, Level,
-    lz::{Room, Stream as Places, Table, common_len, load32},
+    lz::{Room, Stream as Places, Table, common_len, load32, load64},
 };
 
 /// Farthest match that any encoder has written.
@@ -63,12 +63,14 @@ struct Shortest {
     far: usize,
     /// A match of this length knows a context in which the next one may begin, such as a run. Shorter ones seldom do.
     context: usize,
+    /// Of the first eight bytes of a match, bits at the end that may differ.
+    free: u32,
 }
 
 impl Shortest {
     /// Up to level 6.
-    const FAST: Self = Self { near: 6, far: 8, context: 9 };
-    const THOROUGH: Self = Self { near: 4, far: 7, context: 0 };
+    const FAST: Self = Self { near: 6, far: 8, context: 9, free: 16 };
+    const THOROUGH: Self = Self { near: 4, far: 7, context: 0, free: 32 };
 
     fn allows(&self, m: &Match) -> bool {
         m.len >= if m.distance > MAX_NEAR { self.far } else { self.near }
@@ -106,16 +108,57 @@ impl<'a> Search<'a> {
     /// Goes on until `limit` at least.
     fn run(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<()> {
         while self.at < limit {
-            match self.next() {
-                Some(m) => {
-                    stream.literals(self.anchor, m.at)?;
-                    stream.repeat(m.distance, m.len)?;
-                    self.take(&m);
-                }
-                None => self.miss(1),
+            let found = if self.at == self.anchor && self.last >= self.min.context {
+                self.find_after_match(self.at)
+            } else {
+                self.scan(limit)
+            };
+            let Some(found) = found else {
+                self.miss(1);
+                continue;
+            };
+            let m = self.widen(found);
+            if self.min.allows(&m) {
+                stream.sequence(self.anchor, &m)?;
+                self.take(&m);
+            } else {
+                self.miss(1);
             }
         }
         Some(())
+    }
+
+    /// The next match of as many bytes as may pay. If there is none up to `limit`, the place is the last one before.
+    ///
+    /// Whether four bytes agree is hard to foretell in data where many do and few go on; whether six agree is not.
+    #[inline(always)]
+    fn scan(&mut self, limit: usize) -> Option<Match> {
+        let (mut at, mut probes) = (self.at, self.probes);
+        let mut word = load64(self.src, at);
+        let found = loop {
+            let next = at + probes / PATIENCE;
+            // While this place waits for its candidate.
+            let next_word = self.src.get(next..next + 8).map_or(0, |bytes| load64(bytes, 0));
+            if let Some(earlier) = self.places.replace(hash(word), at) {
+                let differing = load64(self.src, earlier) ^ word;
+                if differing << self.min.free == 0 {
+                    break Some((earlier, differing));
+                }
+            }
+            if next >= limit {
+                break None;
+            }
+            (at, word) = (next, next_word);
+            probes += 1;
+        };
+        (self.at, self.probes) = (at, probes);
+        let (earlier, differing) = found?;
+        // The stream ends with a literal.
+        let len = match differing {
+            0 => 8 + common_len(self.src, earlier + 8, at + 8, self.src.len() - 1),
+            _ => differing.trailing_zeros() as usize / 8,
+        };
+        Some(Match { at, distance: at - earlier, len })
     }
 
     #[inline(always)]
@@ -130,18 +173,6 @@ impl<'a> Search<'a> {
     fn miss(&mut self, growth: usize) {
         self.at += self.probes / PATIENCE;
         self.probes += growth;
-    }
-
-    /// A match worth taking around the current place.
-    #[inline(always)]
-    fn next(&mut self) -> Option<Match> {
-        let found = if self.at == self.anchor && self.last >= self.min.context {
-            self.find_after_match(self.at)
-        } else {
-            self.find(self.at)
-        };
-        let m = self.widen(found?);
-        self.min.allows(&m).then_some(m)
     }
 
     /// Whether the parts that the probe names would be compressed enough.
@@ -176,7 +207,7 @@ impl<'a> Search<'a> {
                     self.take(&m);
                     // From where what comes next often goes on.
                     if self.at < part.end {
-                        self.places.note(hash(load32(self.src, self.at - 2)), self.at - 2);
+                        self.places.note(hash(load32(self.src, self.at - 2).into()), self.at - 2);
                     }
                 }
                 None => self.miss(growth),
@@ -199,7 +230,7 @@ impl<'a> Search<'a> {
     #[inline(always)]
     fn find(&mut self, at: usize) -> Option<Match> {
         let word = load32(self.src, at);
-        let earlier = self.places.replace(hash(word), at)?;
+        let earlier = self.places.replace(hash(word.into()), at)?;
         if load32(self.src, earlier) != word {
             return None;
         }
@@ -220,9 +251,11 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Of the first four bytes.
 #[inline(always)]
-fn hash(word: u32) -> u32 {
-    word.wrapping_mul(2_654_435_761)
+#[allow(clippy::cast_possible_truncation, reason = "these four are what is wanted")]
+fn hash(word: u64) -> u32 {
+    (word as u32).wrapping_mul(2_654_435_761)
 }
 
 /// Data that is hard to compress is left alone, at low levels sooner. If the start does not pay, a part decides, the
@@ -287,6 +320,36 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
+    /// The literals from `anchor` on, then a match.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "each value is below its field's bound")]
+    fn sequence(&mut self, anchor: usize, m: &Match) -> Option<()> {
+        let nliterals = m.at - anchor;
+        let is_usual = nliterals <= MAX_RUN && m.distance <= MAX_NEAR && m.len < 9 + 255;
+        let (true, Some(run), Some(out)) =
+            (is_usual, self.src.get(anchor..anchor + MAX_RUN), self.out.next::<40>())
+        else {
+            self.literals(anchor, m.at)?;
+            return self.repeat(m.distance, m.len);
+        };
+        // Without a loop.
+        out[0] = (nliterals as u8).wrapping_sub(1);
+        out[1..=MAX_RUN].copy_from_slice(run);
+        let at = nliterals + usize::from(nliterals > 0);
+        let (high, low) = ((m.distance - 1) >> 8, (m.distance - 1) as u8);
+        let end = if m.len < 9 {
+            out[at] = ((m.len - 2) << 5 | high) as u8;
+            at + 1
+        } else {
+            out[at] = (7 << 5 | high) as u8;
+            out[at + 1] = (m.len - 9) as u8;
+            at + 2
+        };
+        out[end] = low;
+        self.out.skip(end + 1);
+        Some(())
+    }
+
     fn literals(&mut self, from: usize, to: usize) -> Option<()> {
         // What does not fit is not begun: noise is one long run.
         if to - from > LONG && cost_of_literals(to - from) > self.out.left() {

@@ -3,9 +3,15 @@
 use super::{STEP, aside, length, load, long_match, store, tiny_match};
 use crate::blosclz::{FAR_BASE, MAX_RUN};
 
+/// Bytes of a literal run that are copied at once. Few runs are longer, and what is written beyond them is written again.
+const RUN: usize = 16;
+
 /// Bytes that stay free behind every instruction in the stream: a control byte, a literal run, and one that is left to
 /// the plain decoder, which looks at the end.
-const SRC_MARGIN: usize = 1 + STEP + 1;
+const SRC_MARGIN: usize = 1 + RUN + 1;
+
+/// Bytes that stay free in the destination: a literal run, or a short match.
+const DEST_MARGIN: usize = RUN;
 
 /// Decodes whole instructions from the start of `src` and returns how far it read and wrote: to where the margin
 /// begins, or to the first instruction that is doubtful.
@@ -29,7 +35,8 @@ fn decode_avx2(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
 #[inline(always)]
 pub(crate) fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
     let (mut at, mut done) = (0, 0);
-    let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(STEP))
+    let (Some(src_end), Some(dest_end)) =
+        (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(DEST_MARGIN))
     else {
         return (0, 0);
     };
@@ -42,10 +49,19 @@ pub(crate) fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         let control = control & mask;
         mask = u8::MAX;
         if usize::from(control) < MAX_RUN {
-            // SAFETY: a control byte and a step are left in the stream, and a step in the destination.
-            let run: [u8; 32] = unsafe { load(src, at + 1) };
+            // SAFETY: the margins of both.
+            let run: [u8; RUN] = unsafe { load(src, at + 1) };
             // SAFETY: likewise.
             unsafe { store(dest, done, run) };
+            if usize::from(control) >= RUN {
+                if at + 1 + RUN > src_end || done + RUN > dest_end {
+                    return stop;
+                }
+                // SAFETY: a margin is left behind what was copied.
+                let run: [u8; RUN] = unsafe { load(src, at + 1 + RUN) };
+                // SAFETY: likewise.
+                unsafe { store(dest, done + RUN, run) };
+            }
             at += usize::from(control) + 2;
             done += usize::from(control) + 1;
         } else if control < LONG_MATCH {
@@ -60,7 +76,7 @@ pub(crate) fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
                 aside();
                 return stop;
             }
-            // SAFETY: a step is left, of which 16 bytes are written.
+            // SAFETY: 16 bytes are left.
             unsafe { tiny_match(dest, done, distance) };
             done += usize::from(control >> 5) + 2;
         } else {
@@ -75,11 +91,11 @@ pub(crate) fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
                 distance += usize::from(u16::from_be_bytes(far));
                 at += 2;
             }
-            if distance > done || done + len > dest_end {
+            if distance > done || done + len + STEP > dest.len() {
                 aside();
                 return stop;
             }
-            // SAFETY: the match ends before the margin.
+            // SAFETY: the match ends a step before the end.
             unsafe { long_match(dest, done, distance, len) };
             done += len;
         }

@@ -6,8 +6,9 @@ use super::{STEP, aside, length, literals, load, long_match, short_match, short_
 /// token and the 16 bytes that are copied for up to 14.
 const SRC_MARGIN: usize = 18;
 
-/// Bytes that stay free in the destination: 14 literals, and a match of up to 18 bytes that is written as 32.
-const DEST_MARGIN: usize = 14 + STEP;
+/// Bytes that stay free in the destination: 14 literals, and a match of up to 18 bytes.
+const DEST_MARGIN: usize = 14 + 18;
+const _: () = assert!(DEST_MARGIN >= STEP);
 
 /// Decodes whole sequences from the start of `src` and returns how far it read and wrote: to where the margin begins,
 /// or to the first sequence that is doubtful.
@@ -70,9 +71,9 @@ pub(crate) fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
             if distance >= 8 {
                 // SAFETY: at most 14 bytes of the margin are used.
                 unsafe { short_match(dest, done, distance) };
-            } else if distance > 0 {
+            } else if distance > 0 && done + STEP <= dest.len() {
                 aside();
-                // SAFETY: likewise.
+                // SAFETY: a step is left.
                 unsafe { short_period(dest, done, distance) };
             } else {
                 return stop;

@@ -68,6 +68,12 @@ pub trait BlockEncoder: Send {
     ///
     /// [`Error::Param`] when `src` does not suit the options, such as a shape.
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error>;
+
+    /// Whether the bytes of a stream depend on the room that there is for it. If not, the stream is the same wherever
+    /// it fits, so that it can be written straight into any room.
+    fn depends_on_room(&self) -> bool {
+        true
+    }
 }
 
 /// Decompresses streams with fixed options.

@@ -34,6 +34,15 @@ fn check(codec: &dyn Codec, level: u8, lens: impl Iterator<Item = usize>) {
                 decoder.decode(&tight[..n], &mut back).unwrap_or_else(|e| panic!("{what}, tight: {e}"));
                 assert!(back == plain, "{what}, tight");
             }
+            if !encoder.depends_on_room() {
+                let mut room = vec![0xA5; csize + 64];
+                for most in (csize..csize + 64).step_by(7).chain([csize + 31, csize + 32]) {
+                    let again = encoder.encode(&plain, &mut room[..most]).expect("no error");
+                    assert!(again == Some(csize) && room[..csize] == stream[..csize], "{what}, room {most}");
+                }
+                let less = csize.saturating_sub(1);
+                assert_eq!(encoder.encode(&plain, &mut room[..less]).expect("no error"), None, "{what}");
+            }
             for room in [0, csize / 2, csize.saturating_sub(1)] {
                 if let Some(n) = encoder.encode(&plain, &mut tight[..room]).expect("no error") {
                     assert!(n <= room, "{what}: {n} bytes in {room}");

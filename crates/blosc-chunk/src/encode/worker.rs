@@ -182,6 +182,9 @@ impl Coder<'_> {
         let Some((size, body)) = dest.split_at_mut_checked(4) else { return Ok(None) };
         let coded = if body.len() >= plain.len() {
             self.code(plain, body)?
+        } else if !self.encoder.depends_on_room() {
+            let Some(coded) = self.shorten(plain, body)? else { return Ok(None) };
+            coded
         } else {
             // What would be stored does not fit, and is not worth a copy.
             spare.resize(plain.len(), 0);
@@ -203,15 +206,16 @@ impl Coder<'_> {
         Ok(Coded { size: field(plain.len()).to_le_bytes(), len: plain.len() })
     }
 
-    /// The same if it gets shorter. There is room for all of `plain`, but the codec gets one byte less, so that the
-    /// result depends neither on the room nor on the side that measures it.
+    /// The same if it gets shorter and fits. If there is room for all of `plain`, the codec gets one byte less, so that
+    /// the result depends neither on the room nor on the side that measures it.
     fn shorten(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Option<Coded>> {
         if self.form == Form::Blosc2
             && let Some(value) = run_value(plain)
         {
-            return Ok(Some(put_run(value, room)));
+            return Ok(put_run(value, room));
         }
-        let coded = self.encoder.encode(plain, &mut room[..plain.len() - 1]);
+        let most = room.len().min(plain.len() - 1);
+        let coded = self.encoder.encode(plain, &mut room[..most]);
         let Some(len) = coded.map_err(|source| Error::Codec { at: 0, source })? else { return Ok(None) };
         let size = if self.form == Form::Vl { plain.len() } else { len };
         Ok(Some(Coded { size: field(size).to_le_bytes(), len }))
@@ -232,11 +236,11 @@ fn put_zeros(nstreams: usize, dest: &mut [u8]) -> Option<usize> {
     Some(4 * nstreams)
 }
 
-/// A run of zeros is its size alone; other runs are confirmed by a token.
-fn put_run(value: u8, room: &mut [u8]) -> Coded {
+/// A run of zeros is its size alone; other runs are confirmed by a token, if there is room.
+fn put_run(value: u8, room: &mut [u8]) -> Option<Coded> {
     let len = usize::from(value != 0);
-    room[..len].fill(1);
-    Coded { size: (-i32::from(value)).to_le_bytes(), len }
+    room.get_mut(..len)?.fill(1);
+    Some(Coded { size: (-i32::from(value)).to_le_bytes(), len })
 }
 
 struct Cached {

@@ -55,6 +55,10 @@ impl BlockEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         Ok(self.compress(src, dest))
     }
+
+    fn depends_on_room(&self) -> bool {
+        false
+    }
 }
 
 /// The shortest matches that pay: a near one takes two bytes, a far one four, and either may end a literal run.

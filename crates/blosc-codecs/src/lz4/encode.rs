@@ -59,6 +59,10 @@ impl BlockEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         Ok(self.compress(src, dest))
     }
+
+    fn depends_on_room(&self) -> bool {
+        false
+    }
 }
 
 /// The last place of each hash; 0 at first, where the first place belongs anyway.

@@ -51,6 +51,10 @@ impl BlockEncoder for HcEncoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         Ok(self.compress(src, dest))
     }
+
+    fn depends_on_room(&self) -> bool {
+        false
+    }
 }
 
 /// A match: where it starts, how far back its bytes are, how many.

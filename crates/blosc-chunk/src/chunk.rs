@@ -9,8 +9,8 @@ use crate::layout::Layout;
 use crate::source::InMemory;
 use crate::special::fill_special_from;
 use crate::{
-    ChunkHeader, Corrupt, Error, Kind, Postfilter, Result, Scratch, Special, SpecialKind, Unsupported,
-    VlChunk, decode,
+    ChunkHeader, Corrupt, DParams, Error, Kind, Postfilter, Result, Scratch, Special, SpecialKind,
+    Unsupported, VlChunk, decode,
 };
 
 pub use block::{BlockRef, StreamKind, StreamRef};
@@ -304,7 +304,9 @@ impl<'a> Chunk<'a> {
             Some(special) => fill_special_from(special, self.header().typesize(), start, dest)?,
             // The header was parsed only because the body is exactly as long as the data.
             None if self.header().is_memcpyed() => {
-                dest.copy_from_slice(self.body().get(range).unwrap_or_default());
+                let DParams { registries, destination, .. } = scratch.params();
+                let body = self.body().get(range).unwrap_or_default();
+                destination.stores().copy(registries.simd, body, dest);
             }
             None => return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter),
         }

@@ -8,13 +8,13 @@ mod worker;
 
 use core::ops::Range;
 
-use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Undo};
+use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Stores, Undo};
 
 use crate::jobs::{self, for_each};
 use crate::layout::{Grid, Layout, Split};
 use crate::source::Blocks;
 use crate::vl::VlSizes;
-use crate::{Blame, ChunkHeader, DParams, Error, Result, Unsupported};
+use crate::{Blame, ChunkHeader, DParams, Destination, Error, Result, Unsupported};
 
 use worker::DecoderKey;
 pub(crate) use worker::{Worker, nstreams};
@@ -52,6 +52,11 @@ impl Scratch {
     #[must_use]
     pub const fn params(&self) -> &DParams {
         &self.params
+    }
+
+    /// Decodes to another kind of destination from now on.
+    pub const fn set_destination(&mut self, destination: Destination) {
+        self.params.destination = destination;
     }
 }
 
@@ -119,7 +124,7 @@ fn read_one_block(
     let Scratch { params, workers, .. } = scratch;
     let job = Job::new(blocks, &map, params)?;
     match params.threads.jobs(job.certain_streams(), dest.len(), job.key.least()) {
-        1 => jobs::first(workers).read_block(&job, 0, Reference::FirstBlock, dest)?,
+        1 => jobs::first(workers).read_block(&job, 0, Reference::FirstBlock, dest, job.stores())?,
         jobs => worker::read_split_block(&job, jobs, workers, dest)?,
     }
     if let Some(postfilter) = postfilter {
@@ -213,6 +218,11 @@ impl<'a, B: Blocks> Job<'a, B> {
         Ok(Self { blocks, map, params, undo, geometry, key: DecoderKey::new(header), refers })
     }
 
+    /// How the caller's destination is written.
+    const fn stores(&self) -> Stores {
+        self.params.destination.stores()
+    }
+
     /// Streams of a full block, as far as the header tells.
     fn certain_streams(&self) -> usize {
         let Layout { header, split, .. } = self.blocks.layout();
@@ -231,7 +241,7 @@ impl<'a, B: Blocks> Job<'a, B> {
         reference.clear();
         reference.resize(nbytes, 0);
         for_each(1, workers, [&mut **reference].into_iter(), |worker, dest| {
-            worker.read_block(self, 0, Reference::FirstBlock, dest)
+            worker.read_block(self, 0, Reference::FirstBlock, dest, Stores::Plain)
         })
     }
 
@@ -248,7 +258,7 @@ impl<'a, B: Blocks> Job<'a, B> {
         let reference = if refers { Reference::Block(first) } else { Reference::FirstBlock };
         let nbytes = self.map.range(nblock).len();
         if dest.len() == nbytes {
-            return worker.read_block(self, nblock, reference, dest);
+            return worker.read_block(self, nblock, reference, dest, self.stores());
         }
         self.params.limits.check_nbytes(nbytes)?;
         worker.read_part(self, nblock, reference, part, dest)
@@ -272,6 +282,7 @@ fn filter_cx<'a>(
         bitshuffle: header.bitshuffle_rule(),
         geometry,
         simd: params.registries.simd,
+        stores: Stores::Plain,
     }
 }
 

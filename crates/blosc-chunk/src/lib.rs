@@ -94,7 +94,7 @@ pub use index::{ChunkIndex, IndexStep, Plan};
 pub use item_reader::ItemReader;
 pub use lazy::LazyChunk;
 pub use limits::Limits;
-pub use params::{CParams, DParams, Dict, Registries, SplitMode, Target, Threads};
+pub use params::{CParams, DParams, Destination, Dict, Registries, SplitMode, Target, Threads};
 pub use special::{Special, SpecialKind, fill_special};
 pub use transcode::transcode_header;
 pub use validate::{BlockReport, Depth, Note, Report};

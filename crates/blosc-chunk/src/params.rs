@@ -7,7 +7,7 @@ use core::num::NonZeroUsize;
 use std::sync::Arc;
 
 use blosc_codecs::{CodecId, Level};
-use blosc_filters::{Pipeline, Simd};
+use blosc_filters::{Pipeline, Simd, Stores};
 
 use crate::{Limits, Result};
 
@@ -194,6 +194,8 @@ pub struct DParams {
     pub schunk_typesize: Option<usize>,
     /// Whether instrumented chunks are read. What comes out is statistics, 16 bytes for each stream.
     pub instrumented: bool,
+    /// What the data are decoded to.
+    pub destination: Destination,
 }
 
 /// One method for each field, to be chained.
@@ -233,7 +235,57 @@ impl DParams {
     pub fn instrumented(self, instrumented: bool) -> Self {
         Self { instrumented, ..self }
     }
+
+    /// For another destination.
+    #[must_use]
+    pub fn destination(self, destination: Destination) -> Self {
+        Self { destination, ..self }
+    }
 }
+
+/// Whether data are likely to be in the processor's cache when someone uses them. They are the same either way.
+///
+/// Only the caller can know: what counts is not the size of a chunk but all memory that is written before the first
+/// of it is read again.
+///
+/// ```
+/// use blosc_chunk::{CParams, DParams, Decoder, Destination, compress};
+///
+/// let data: Vec<u8> = (0..4_000_000u32).flat_map(u32::to_le_bytes).collect();
+/// let mut whole = vec![0; data.len()];
+/// let mut decoder = Decoder::new(DParams::default().destination(Destination::of(whole.len())));
+/// for (part, dest) in data.chunks(1 << 20).zip(whole.chunks_mut(1 << 20)) {
+///     decoder.decode_into(&compress(part, &CParams::default().typesize(4))?, dest)?;
+/// }
+/// assert_eq!(whole, data);
+/// # Ok::<(), blosc_chunk::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Destination {
+    /// A buffer of which each part is used soon after it was written, such as one that is used again and again.
+    #[default]
+    Cached,
+    /// More memory than a cache holds: it is written past the cache where that is faster.
+    Large,
+}
+
+impl Destination {
+    /// For so many bytes that are written from the first to the last before anyone reads them.
+    #[must_use]
+    pub const fn of(nbytes: usize) -> Self {
+        if nbytes >= LARGE { Self::Large } else { Self::Cached }
+    }
+
+    pub(crate) const fn stores(self) -> Stores {
+        match self {
+            Self::Cached => Stores::Plain,
+            Self::Large => Stores::Streaming,
+        }
+    }
+}
+
+/// More than a core has of its caches, as a rule (bytes).
+const LARGE: usize = 8 << 20;
 
 /// The oldest reader that a chunk is for. Later ones read it too, and C-Blosc2 reads all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -16,6 +16,8 @@ mod avx512;
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+#[cfg(target_arch = "x86_64")]
+mod streaming;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector16;
 
@@ -70,6 +72,39 @@ kernels! {
     running_sum()
 }
 
+// The same with stores that pass the cache by, where there are such for the typesize and the place of `dest`. With
+// AVX-512, those of AVX2 are taken: the memory is slower than either.
+
+/// Copies.
+pub(crate) fn copy_streaming(simd: Simd, src: &[u8], dest: &mut [u8]) {
+    match simd.level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => {
+            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+            unsafe { streaming::copy(src, dest) }
+        }
+        _ => dest.copy_from_slice(src),
+    }
+}
+
+/// As [`unshuffle`].
+pub(crate) fn unshuffle_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if let (Level::Avx2 | Level::Avx512, Some(tile)) = (simd.level(), avx2::streaming::tile(typesize))
+        && let Some(parts) = streaming::Parts::new(dest, typesize, tile)
+    {
+        let (stride, [start, end]) = (src.len() / typesize, parts.starts());
+        scalar::unshuffle_some(typesize, stride, src, parts.head);
+        streaming::streaming(|stores| {
+            let src = &src[start / typesize..];
+            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+            unsafe { avx2::streaming::unshuffle(stores, typesize, stride, src, parts.tiles) }
+        });
+        return scalar::unshuffle_some(typesize, stride, &src[end / typesize..], parts.tail);
+    }
+    unshuffle(simd, typesize, src, dest);
+}
+
 #[cfg(test)]
 mod tests {
     use alloc::vec;
@@ -81,15 +116,21 @@ mod tests {
 
     /// Runs a kernel on every level of instructions, with buffers that are not aligned, and compares with the scalar.
     fn compare(kernel: Kernel, size: usize, nbytes: usize) {
+        compare_with(kernel, kernel, 3, size, nbytes);
+    }
+
+    /// As [`compare`] for a kernel that shall do what another one does, `start` bytes after a multiple of 32.
+    fn compare_with(kernel: Kernel, definition: Kernel, start: usize, size: usize, nbytes: usize) {
         let src: Vec<u8> = (0..=nbytes as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
-        let run = |simd| {
-            let mut dest = vec![0xEE; nbytes + 3];
-            kernel(simd, size, &src[1..], &mut dest[3..]);
-            dest
+        let run = |kernel: Kernel, simd| {
+            let mut dest = vec![0xEE; nbytes + 96];
+            let start = dest.as_ptr().align_offset(32) + start;
+            kernel(simd, size, &src[1..], &mut dest[start..start + nbytes]);
+            (dest[start..start + nbytes].to_vec(), dest.iter().filter(|&&byte| byte == 0xEE).count())
         };
-        let expected = run(Simd::none());
+        let expected = run(definition, Simd::none());
         for simd in Simd::available() {
-            assert!(run(simd) == expected, "{simd:?}, size {size}, {nbytes} bytes");
+            assert!(run(kernel, simd) == expected, "{simd:?}, size {size}, {nbytes} bytes, from {start} on");
         }
     }
 
@@ -121,6 +162,19 @@ mod tests {
         for (typesize, nitems) in typesizes().flat_map(|t| numbers_of_items().map(move |n| (t, n / 8 * 8))) {
             compare(bitshuffle, typesize, nitems * typesize);
             compare(bitunshuffle, typesize, nitems * typesize);
+        }
+    }
+
+    #[test]
+    fn all_stores_write_the_same() {
+        let all = [2, 3, 4, 8, 16].into_iter().flat_map(|t| numbers_of_items().map(move |n| (t, n)));
+        for (typesize, nitems) in all {
+            for start in [0, 1, 4, 10, 16] {
+                let nbytes = nitems * typesize;
+                let copy: Kernel = |simd, _, src, dest| copy_streaming(simd, src, dest);
+                compare_with(copy, |_, _, src, dest| dest.copy_from_slice(src), start, typesize, nbytes);
+                compare_with(unshuffle_streaming, unshuffle, start, typesize, nbytes);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The interface of a filter: what it is told and what it does.
 
-use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd};
+use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd, Stores};
 
 /// Makes and unmakes a representation of a block that is easier to compress.
 ///
@@ -84,6 +84,8 @@ pub struct FilterCx<'a> {
     pub geometry: Option<&'a BlockGeometry<'a>>,
     /// The instructions to use.
     pub simd: Simd,
+    /// How [`backward`](Filter::backward) writes its destination, where a filter knows more than one way.
+    pub stores: Stores,
 }
 
 impl FilterCx<'_> {
@@ -98,6 +100,7 @@ impl FilterCx<'_> {
             bitshuffle: BitshuffleRule::Blosc2,
             geometry: None,
             simd: Simd::detect(),
+            stores: Stores::Plain,
         }
     }
 }

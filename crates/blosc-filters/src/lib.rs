@@ -68,6 +68,7 @@ mod pipeline;
 mod registry;
 mod shuffle;
 mod simd;
+mod stores;
 mod trunc_prec;
 
 pub use bitshuffle::{BitshuffleRule, bitshuffle, bitunshuffle};
@@ -84,4 +85,5 @@ pub use pipeline::{FilterSlot, Pipeline, Undo};
 pub use registry::{Description, Registry};
 pub use shuffle::{shuffle, unshuffle};
 pub use simd::Simd;
+pub use stores::Stores;
 pub use trunc_prec::trunc_prec;

@@ -1,7 +1,7 @@
 //! Byte shuffle, id 1: byte `j` of all items, one plane after another ("Shuffle" in the format document).
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
+use crate::{Error, Filter, FilterCx, FilterId, Simd, Stores, arch};
 
 /// Writes byte 0 of each item of `typesize` bytes, then byte 1 of each, and so on. Bytes after the last whole item
 /// are copied. A typesize of 0 counts as 1.
@@ -25,7 +25,7 @@ pub fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// If `src` and `dest` differ in length.
 pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    unshuffle_with(Simd::detect(), typesize, src, dest);
+    unshuffle_with(Simd::detect(), Stores::Plain, typesize, src, dest);
 }
 
 fn shuffle_with(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
@@ -36,11 +36,12 @@ fn shuffle_with(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-fn unshuffle_with(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    let (items, to) = split_leftover(typesize, src, dest);
+fn unshuffle_with(simd: Simd, stores: Stores, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let (planes, to) = split_leftover(typesize, src, dest);
     match typesize {
-        0 | 1 => to.copy_from_slice(items),
-        _ => arch::unshuffle(simd, typesize, items, to),
+        0 | 1 => stores.copy(simd, planes, to),
+        _ if stores.pass_by(to) => arch::unshuffle_streaming(simd, typesize, planes, to),
+        _ => arch::unshuffle(simd, typesize, planes, to),
     }
 }
 
@@ -72,7 +73,7 @@ impl Filter for Shuffle {
 
     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        unshuffle_with(cx.simd, group(cx, meta), src, dest);
+        unshuffle_with(cx.simd, cx.stores, group(cx, meta), src, dest);
         Ok(())
     }
 

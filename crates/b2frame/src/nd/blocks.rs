@@ -7,6 +7,8 @@
 
 use core::ops::Range;
 
+use blosc_chunk::Destination;
+
 use super::Geometry;
 use super::axis::{Axis, Product, Span, Spans};
 use super::bands::bands;
@@ -33,25 +35,32 @@ impl BlockReader<'_> {
     /// Fills `dest` with what the axes select, one for each stored dimension. It has as many bytes, and more than none.
     pub(super) fn read(&self, axes: &[Axis<'_>], dest: &mut [u8]) -> Result<()> {
         let budget = self.budget(dest.len() as u64);
+        let destination = Destination::of(dest.len());
         // Each thread has a block, and as much again for it as stored.
         let fitting = as_len(budget.bytes / self.geometry.block_nbytes().saturating_mul(2).max(1));
         let threads = budget.threads.min(fitting.max(1));
         if threads == 1 {
-            return self.read_band(axes, Budget { threads, ..budget }, dest);
+            return self.read_band(axes, Budget { threads, ..budget }, dest, destination);
         }
         let Some(bands) = bands(self.geometry, axes, threads as u64, dest) else {
-            return self.read_band(axes, budget, dest);
+            return self.read_band(axes, budget, dest, destination);
         };
         let bytes = budget.bytes.checked_div(threads as u64).unwrap_or(0);
         let alone = Budget { threads: 1, bytes };
         // A band may find a bad block in a chunk before another finds one in an earlier chunk. In order, the first
         // of them is named, as it is with one thread.
-        in_any_order(threads, bands, |band| self.read_band(&band.axes, alone, band.dest))
-            .or_else(|_| self.read_band(axes, Budget { threads: 1, ..budget }, dest))
+        in_any_order(threads, bands, |band| self.read_band(&band.axes, alone, band.dest, destination))
+            .or_else(|_| self.read_band(axes, Budget { threads: 1, ..budget }, dest, destination))
     }
 
-    /// The same with so many threads.
-    fn read_band(&self, axes: &[Axis<'_>], budget: Budget, dest: &mut [u8]) -> Result<()> {
+    /// The same with so many threads; `dest` is a part of that destination.
+    fn read_band(
+        &self,
+        axes: &[Axis<'_>],
+        budget: Budget,
+        dest: &mut [u8],
+        destination: Destination,
+    ) -> Result<()> {
         let typesize = self.geometry.typesize();
         let in_block = strides(self.geometry.blockshape(), typesize);
         let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
@@ -63,7 +72,7 @@ impl BlockReader<'_> {
                 return Ok(());
             };
             if let Some((from, to)) = rows.single() {
-                return block.decode(from, dest.get_mut(to).unwrap_or_default());
+                return block.decode(from, dest.get_mut(to).unwrap_or_default(), destination);
             }
             let extent = rows.extent();
             let start = extent.start;
@@ -175,12 +184,16 @@ pub(super) enum Block<'f, 'a> {
 }
 
 impl Block<'_, '_> {
-    /// Decodes a part to `dest`, which has as many bytes.
-    fn decode(&mut self, part: Range<usize>, dest: &mut [u8]) -> Result<()> {
+    /// Decodes a part to `dest`, which has as many bytes and belongs to such a destination.
+    fn decode(&mut self, part: Range<usize>, dest: &mut [u8], destination: Destination) -> Result<()> {
         match self {
             Self::Stored { fetched, start, scratch, .. } => {
                 let part = start.saturating_add(part.start)..start.saturating_add(part.end);
-                fetched.decode(part, dest, scratch)
+                scratch.set_destination(destination);
+                let result = fetched.decode(part, dest, scratch);
+                // Others decode to small buffers with it.
+                scratch.set_destination(Destination::Cached);
+                result
             }
             Self::Decoded(block) => {
                 block.get(part).into_iter().for_each(|part| dest.copy_from_slice(part));

@@ -4,7 +4,7 @@
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use blosc_chunk::{Chunk, DParams, Special, SpecialKind, Threads, VlChunk, fill_special};
+use blosc_chunk::{Chunk, DParams, Destination, Special, SpecialKind, Threads, VlChunk, fill_special};
 
 use super::partial::{SHORT, fetch};
 use super::{Location, SChunk, check_limit};
@@ -133,7 +133,9 @@ impl SChunk {
     /// # Errors
     /// [`Param::Range`] if the data end before, or what is wrong with the chunks that hold them.
     pub fn read_bytes(&self, start: u64, dest: &mut [u8]) -> Result<()> {
-        self.read_bytes_with(start, dest, &mut self.scratch())
+        let mut scratch = self.scratch();
+        scratch.chunk.set_destination(Destination::of(dest.len()));
+        self.read_bytes_with(start, dest, &mut scratch)
     }
 
     /// The same, with buffers of the caller.

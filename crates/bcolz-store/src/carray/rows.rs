@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use blosc_chunk::Threads;
+use blosc_chunk::{Destination, Threads};
 use blosc_io::zeroed;
 
 use super::{CArray, Element};
@@ -113,6 +113,7 @@ impl CArray {
         if dest.len() as u64 != needed {
             return Err(Param::Buffer { found: dest.len() as u64, needed }.into());
         }
+        let destination = Destination::of(dest.len());
         let (mut row, mut rest) = (rows.start, dest);
         while row < rows.end {
             let mut parts = Vec::new();
@@ -125,7 +126,13 @@ impl CArray {
             team::each(threads, &mut parts, make, |worker, part| {
                 part.result = worker.with(
                     || Worker::new(&self.options.dparams),
-                    |worker| self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker),
+                    |worker| {
+                        worker.scratch.set_destination(destination);
+                        let result = self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker);
+                        // Others decode to small buffers with it.
+                        worker.scratch.set_destination(Destination::Cached);
+                        result
+                    },
                 );
             });
             parts.into_iter().try_for_each(|part| part.result)?;

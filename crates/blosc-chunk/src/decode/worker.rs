@@ -5,7 +5,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use blosc_codecs::{BlockDecoder, CodecId, DecodeOptions, FormatId};
-use blosc_filters::{FilterCx, Reference};
+use blosc_filters::{FilterCx, Reference, Stores};
 
 use super::Job;
 use super::slice::Slice;
@@ -44,7 +44,7 @@ impl Worker {
             return result;
         }
         let mut block = core::mem::take(&mut self.block);
-        let result = self.read_block(job, nblock, reference, room(&mut block, nbytes));
+        let result = self.read_block(job, nblock, reference, room(&mut block, nbytes), Stores::Plain);
         if result.is_ok() {
             dest.copy_from_slice(&block[part.clone()]);
         }
@@ -84,9 +84,11 @@ impl Worker {
         nblock: usize,
         reference: Reference<'_>,
         dest: &mut [u8],
+        stores: Stores,
     ) -> Result<()> {
         let (bytes, at) = job.blocks.block(nblock)?;
-        self.undo(job, bytes, at, reference, dest).map_err(|error| error.in_block(nblock, at))
+        let cx = FilterCx { stores, ..job.filter_cx(reference) };
+        self.undo(job, bytes, at, &cx, dest).map_err(|error| error.in_block(nblock, at))
     }
 
     fn undo<B: Blocks>(
@@ -94,18 +96,23 @@ impl Worker {
         job: &Job<'_, B>,
         bytes: &[u8],
         at: usize,
-        reference: Reference<'_>,
+        cx: &FilterCx<'_>,
         dest: &mut [u8],
     ) -> Result<()> {
         if job.undo.is_nothing() {
+            if cx.stores == Stores::Streaming
+                && let Some(plain) = stored(job, bytes, at, dest.len())
+            {
+                cx.stores.copy(cx.simd, plain, dest);
+                return Ok(());
+            }
             return self.read_streams(job, bytes, at, dest, None);
         }
         job.params.limits.check_nbytes(dest.len())?;
         let mut filtered = core::mem::take(&mut self.filtered);
         let src = room(&mut filtered, dest.len());
-        let result = self
-            .read_streams(job, bytes, at, src, None)
-            .and_then(|()| Ok(job.undo.apply(&job.filter_cx(reference), src, dest)?));
+        let result =
+            self.read_streams(job, bytes, at, src, None).and_then(|()| Ok(job.undo.apply(cx, src, dest)?));
         self.filtered = filtered;
         result
     }
@@ -196,8 +203,9 @@ pub(super) fn read_split_block<B: Blocks>(
     job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
     let mut filtered = core::mem::take(&mut jobs::first(workers).filtered);
     let src = room(&mut filtered, dest.len());
+    let cx = FilterCx { stores: job.stores(), ..job.filter_cx(Reference::FirstBlock) };
     let result = read_streams_apart(job, jobs, workers, bytes, at, src)
-        .and_then(|()| Ok(job.undo.apply(&job.filter_cx(Reference::FirstBlock), src, dest)?));
+        .and_then(|()| Ok(job.undo.apply(&cx, src, dest)?));
     jobs::first(workers).filtered = filtered;
     result.map_err(in_block)
 }
@@ -288,6 +296,19 @@ impl Cached {
 impl fmt::Debug for Cached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Cached").field(&self.key).finish()
+    }
+}
+
+/// The data of a block that is one stream and stored.
+fn stored<'a, B: Blocks>(job: &Job<'_, B>, bytes: &'a [u8], at: usize, len: usize) -> Option<&'a [u8]> {
+    let layout = job.blocks.layout();
+    let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
+    if layout.header.is_vl() || nstreams(layout, &streams, bytes.len(), len) != 1 {
+        return None;
+    }
+    match streams.next(len) {
+        Ok(Payload::Stored(plain)) => Some(plain),
+        _ => None,
     }
 }
 

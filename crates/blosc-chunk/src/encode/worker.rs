@@ -4,7 +4,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use blosc_codecs::{BlockEncoder, EncodeOptions};
-use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference};
+use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference, Stores};
 
 use super::blocks::Job;
 use super::plan::{Form, Plan, field};
@@ -142,6 +142,7 @@ pub(super) fn filter_cx<'a>(
         bitshuffle: plan.header.bitshuffle_rule(),
         geometry,
         simd: params.registries.simd,
+        stores: Stores::Plain,
     }
 }
 

@@ -4,6 +4,7 @@
 mod bits;
 mod scan;
 mod shuffle;
+pub(super) mod streaming;
 mod transpose;
 mod wide;
 

@@ -7,4 +7,4 @@ mod shuffle;
 
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
 pub(super) use scan::{running_sum, running_xor};
-pub(super) use shuffle::{shuffle, unshuffle};
+pub(super) use shuffle::{shuffle, unshuffle, unshuffle_some};

@@ -2,7 +2,7 @@
 
 use super::{Pipeline, find};
 use crate::filter::check_lengths;
-use crate::{Error, FilterCx, FilterId, FilterSlot, Registry};
+use crate::{Error, FilterCx, FilterId, FilterSlot, Registry, Stores};
 
 /// The filters that decoding has to undo: those of a [`Pipeline`] but for the ones whose inverse only copies.
 ///
@@ -39,22 +39,25 @@ impl Undo<'_> {
     }
 
     /// Undoes the filters. Both buffers are equally long; the result is in `dest`, and `src` holds anything
-    /// afterwards.
+    /// afterwards. How `dest` is written at last is for [`FilterCx::stores`] to say.
     ///
     /// # Errors
     ///
     /// [`Error::Length`], or [`Error::Param`] from a filter; `dest` then holds anything.
     pub fn apply(&self, cx: &FilterCx<'_>, src: &mut [u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        let mut in_dest = false;
+        let (mut in_dest, mut remaining) = (false, self.pipeline.active().count());
         for slot in self.pipeline.active().rev() {
             let filter = find(self.registry, slot.id)?;
             let (from, to) = if in_dest { (&mut *dest, &mut *src) } else { (&mut *src, &mut *dest) };
-            filter.backward(cx, slot.meta, from, to)?;
             in_dest = !in_dest;
+            remaining -= 1;
+            // What the next filter reads, or the copy below, belongs in the cache.
+            let stores = if remaining == 0 && in_dest { cx.stores } else { Stores::Plain };
+            filter.backward(&FilterCx { stores, ..*cx }, slot.meta, from, to)?;
         }
         if !in_dest {
-            dest.copy_from_slice(src);
+            cx.stores.copy(cx.simd, src, dest);
         }
         Ok(())
     }

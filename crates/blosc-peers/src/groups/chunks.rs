@@ -7,8 +7,8 @@
 use core::{cell::RefCell, num::NonZeroUsize};
 
 use blosc_chunk::{
-    CParams, Chunk, CodecId, DParams, Decoder, Encoder, ItemReader, Level, Pipeline, Scratch, SplitMode,
-    Threads,
+    CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, ItemReader, Level, Pipeline, Scratch,
+    SplitMode, Threads,
 };
 
 use super::{Bench, Subject};
@@ -230,6 +230,7 @@ fn large(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
         Subject { group: "array", what: "decompress", setting, case, threads: 1, nbytes, size: 0.0 };
     let (mut dest, mut c_dest) = (vec![0; nbytes], vec![0; nbytes]);
     let Sides { decoder, c_decoder, .. } = &mut sides;
+    decoder.scratch().set_destination(Destination::of(nbytes));
     bench.measure(
         subject,
         &mut || {

@@ -128,7 +128,10 @@ pub(super) fn store_column(rows: [__m256i; 16], typesize: usize, items: &mut [u8
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn interleave_to_items<const G: usize, const W: usize>(rows: [__m256i; W], scatter: __m256i) -> [__m256i; W] {
+pub(super) fn interleave_to_items<const G: usize, const W: usize>(
+    rows: [__m256i; W],
+    scatter: __m256i,
+) -> [__m256i; W] {
     let mut rows = rows;
     for _ in 0..W.ilog2() {
         rows = interleave_bytes(rows);

@@ -1,0 +1,81 @@
+//! Data are the same to whatever destination they are decoded.
+
+use blosc_chunk::{
+    CParams, Chunk, CodecId, DParams, Decoder, Destination, Level, Pipeline, Threads, compress,
+};
+
+const NITEMS: u32 = 37_500;
+const NBYTES: usize = 4 * 37_500;
+
+/// A walk, so that streams are coded, stored and runs.
+fn data() -> Vec<u8> {
+    let walk = |at: &mut i32, i: u32| {
+        *at += (i.wrapping_mul(2_654_435_761) >> 29).cast_signed() - 3;
+        Some(*at)
+    };
+    (0..NITEMS).scan(0, walk).flat_map(i32::to_le_bytes).collect()
+}
+
+/// All kinds of chunks and streams.
+fn chunks() -> Vec<Vec<u8>> {
+    let mut all = vec![];
+    for filters in ["none", "shuffle", "bitshuffle", "delta, shuffle", "trunc_prec:20, shuffle"] {
+        for (codec, typesize) in
+            [(CodecId::LZ4, 4), (CodecId::BLOSCLZ, 8), (CodecId::LZ4, 2), (CodecId::LZ4, 1)]
+        {
+            for (level, block) in
+                [(Level::NONE, 1 << 15), (Level::DEFAULT, 1 << 15), (Level::DEFAULT, 33_000)]
+            {
+                let params = CParams::default()
+                    .codec(codec)
+                    .level(level)
+                    .typesize(typesize)
+                    .filters(Pipeline::parse(filters).unwrap())
+                    .block_size(Some(block));
+                all.extend(compress(&data(), &params));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn the_destination_does_not_change_the_data() {
+    let chunks = chunks();
+    assert!(chunks.len() > 40);
+    for threads in [Threads::One, Threads::Auto] {
+        let params = DParams::default().threads(threads);
+        let mut cached = Decoder::new(params.clone());
+        let mut large = Decoder::new(params.destination(Destination::Large));
+        for (n, chunk) in chunks.iter().enumerate() {
+            let expected = cached.decode(chunk).unwrap();
+            for start in [0, 1, 16] {
+                let mut dest = vec![0xEE; NBYTES + 40];
+                large.decode_into(chunk, &mut dest[start..]).unwrap();
+                assert!(dest[start..start + NBYTES] == expected, "chunk {n}, from {start} on");
+                assert!(dest[start + NBYTES..].iter().all(|&byte| byte == 0xEE));
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_do_not_depend_on_it_either() {
+    for chunk in chunks() {
+        let mut decoder = Decoder::default();
+        let expected = decoder.decode(&chunk).unwrap();
+        decoder.scratch().set_destination(Destination::Large);
+        let chunk = Chunk::parse(&chunk).unwrap();
+        for (start, end) in [(40, 60), (1, 149_999), (32_768, 65_536), (60_000, 100_000)] {
+            let mut dest = vec![0xEE; end - start];
+            chunk.read_bytes(start..end, &mut dest, decoder.scratch()).unwrap();
+            assert!(dest == expected[start..end], "{start}..{end}");
+        }
+    }
+}
+
+#[test]
+fn eight_megabytes_are_large() {
+    assert_eq!(Destination::of((8 << 20) - 1), Destination::Cached);
+    assert_eq!(Destination::of(8 << 20), Destination::Large);
+}

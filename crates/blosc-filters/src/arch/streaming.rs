@@ -1,0 +1,107 @@
+//! Stores that pass the cache by.
+//!
+//! A plain store first fetches the line that it changes, and the line pushes another one out of the cache. Both are
+//! wasted on a destination that does not fit there. Such stores want registers at multiples of 32 bytes, lines written
+//! as a whole and in ascending order, and no long work between them.
+
+use core::arch::x86_64::*;
+
+use zerocopy::{FromBytes, IntoBytes, transmute};
+
+/// Has `work` store past the cache. Its stores are ordered before all that comes after the call, as any others.
+pub(super) fn streaming(work: impl FnOnce(&mut Streaming)) {
+    work(&mut Streaming(()));
+}
+
+/// The right to such stores, which [`streaming`] lends. When it ends, they are ordered.
+pub(super) struct Streaming(());
+
+impl Streaming {
+    /// Writes a register.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) fn store(&mut self, to: &mut __m256i, register: __m256i) {
+        if cfg!(miri) {
+            // Miri does not know the instruction.
+            *to = register;
+        } else {
+            // SAFETY: `to` may be written and is aligned, as it is a reference. It is not looked at before the stores
+            // are ordered: who could do so had to borrow it from the caller of `streaming`.
+            unsafe { _mm256_stream_si256(to, register) };
+        }
+    }
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        if !cfg!(miri) {
+            // SAFETY: it has no conditions, and all processors of 64 bits have it.
+            unsafe { _mm_sfence() };
+        }
+    }
+}
+
+/// Copies `src` to `dest`, which is as long.
+#[target_feature(enable = "avx2")]
+pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
+    let Some(Parts { head, tiles, tail }) = Parts::new(dest, 1, 32) else { return dest.copy_from_slice(src) };
+    let (from_head, from) = src.split_at(head.len());
+    let (from, from_tail) = from.as_chunks::<32>();
+    streaming(|stores| {
+        for (to, from) in tiles.iter_mut().zip(from) {
+            stores.store(to, transmute!(*from));
+        }
+    });
+    head.copy_from_slice(from_head);
+    tail.copy_from_slice(from_tail);
+}
+
+/// A destination cut so that registers can be stored to the middle of it.
+pub(super) struct Parts<'a> {
+    /// Less than 32 bytes, whole units.
+    pub(super) head: &'a mut [u8],
+    /// As many tiles as fit.
+    pub(super) tiles: &'a mut [__m256i],
+    /// Less than a tile.
+    pub(super) tail: &'a mut [u8],
+}
+
+impl<'a> Parts<'a> {
+    /// For units and tiles of so many bytes; a tile is a multiple of 32. `None` if no tile starts at a unit.
+    pub(super) fn new(dest: &'a mut [u8], unit: usize, tile: usize) -> Option<Self> {
+        let head = dest.as_ptr().align_offset(32);
+        if head > dest.len() || !head.is_multiple_of(unit) {
+            return None;
+        }
+        let (head, rest) = dest.split_at_mut(head);
+        let (tiles, tail) = rest.split_at_mut(rest.len() - rest.len() % tile);
+        Some(Self { head, tiles: <[__m256i]>::mut_from_bytes(tiles).ok()?, tail })
+    }
+
+    /// Where the tiles and the tail start (bytes from the start of the destination).
+    pub(super) fn starts(&self) -> [usize; 2] {
+        [self.head.len(), self.head.len() + self.tiles.as_bytes().len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn parts_are_all_of_a_destination() {
+        let mut bytes = vec![0; 1000];
+        let aligned = bytes.as_ptr().align_offset(32);
+        for (start, unit, expected) in
+            [(0, 4, Some([0, 896])), (8, 4, Some([24, 920])), (31, 4, None), (31, 1, Some([1, 897]))]
+        {
+            let dest = &mut bytes[aligned + start..][..950];
+            let parts = Parts::new(dest, unit, 128);
+            assert_eq!(parts.as_ref().map(Parts::starts), expected);
+            let tail = parts.map_or(950, |parts| parts.tail.len() + parts.starts()[1]);
+            assert_eq!(tail, 950);
+        }
+        assert!(Parts::new(&mut bytes[aligned + 1..aligned + 3], 1, 32).is_none());
+    }
+}

@@ -1,0 +1,48 @@
+//! How a destination is written: into the cache, or past it.
+
+use crate::{Simd, arch};
+
+/// Whether what is written shall be in the cache afterwards. The bytes are the same.
+///
+/// Past the cache is faster for a destination larger than it, since what is written there is pushed out before anyone
+/// reads it; it is slower where the data are used at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stores {
+    /// Into the cache.
+    #[default]
+    Plain,
+    /// Past the cache, where the machine has such stores and they are known to be faster.
+    Streaming,
+}
+
+impl Stores {
+    /// Copies `src` to `dest`.
+    ///
+    /// ```
+    /// use blosc_filters::{Simd, Stores};
+    ///
+    /// let mut dest = vec![0; 100_000];
+    /// Stores::Streaming.copy(Simd::detect(), &[7; 100_000], &mut dest);
+    /// assert_eq!(dest, [7; 100_000]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `src` and `dest` differ in length.
+    pub fn copy(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
+        assert_eq!(src.len(), dest.len(), "copy: lengths of source and destination");
+        if self.pass_by(dest) {
+            arch::copy_streaming(simd, src, dest);
+        } else {
+            dest.copy_from_slice(src);
+        }
+    }
+
+    /// Whether to pass the cache by for these bytes. At their end the processor waits for all stores: some 100 ns.
+    pub(crate) fn pass_by(self, dest: &[u8]) -> bool {
+        self == Self::Streaming && dest.len() >= LEAST
+    }
+}
+
+/// Bytes for which it pays to wait for the end of all stores.
+const LEAST: usize = 8 << 10;

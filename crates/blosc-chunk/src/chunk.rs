@@ -48,14 +48,14 @@ impl<'a> Chunk<'a> {
     /// As [`ChunkHeader::parse`], and [`Error::Corrupt`] if the chunk is not all there, lazy, or its block starts or
     /// dictionary do not fit.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let header = ChunkHeader::parse(bytes)?;
+        let (header, kind) = ChunkHeader::parse_with_kind(bytes)?;
         let cbytes = header.cbytes();
         let truncated = || Error::corrupt(0xc, Corrupt::Truncated { cbytes, len: bytes.len() });
         let bytes = bytes.get(..cbytes).ok_or_else(truncated)?;
         if header.is_lazy() {
             return Err(Error::corrupt(0x1f, Corrupt::Lazy));
         }
-        Ok(Self { bytes, layout: Layout::parse(header, bytes)? })
+        Ok(Self { bytes, layout: Layout::parse(header, kind, bytes)? })
     }
 
     /// The header.
@@ -73,12 +73,10 @@ impl<'a> Chunk<'a> {
     /// The run that the chunk is, if it is one.
     #[must_use]
     pub fn special(&self) -> Option<Special<'a>> {
-        Some(match self.header().special()? {
-            SpecialKind::Zeros => Special::Zeros,
-            SpecialKind::Nans => Special::Nans,
-            SpecialKind::Value => Special::Value(self.body()),
-            SpecialKind::Uninit => Special::Uninit,
-        })
+        match self.layout.kind {
+            Kind::Special(kind) => Some(self.special_of(kind)),
+            _ => None,
+        }
     }
 
     /// How many blocks are stored: 0 if the chunk is memcpyed, special or empty.
@@ -93,7 +91,7 @@ impl<'a> Chunk<'a> {
     /// This is the size in the header except in some chunks of C-Blosc2 3.x, which stored another one than they used.
     #[must_use]
     pub fn blocksize(&self) -> Option<usize> {
-        (self.header().kind() == Kind::Regular).then_some(self.layout.grid.blocksize)
+        (self.layout.kind == Kind::Regular).then_some(self.layout.grid.blocksize)
     }
 
     /// The dictionary.
@@ -140,7 +138,7 @@ impl<'a> Chunk<'a> {
     /// [`Error::Unsupported`] if the chunk is of another kind, [`Error::Corrupt`] if the sizes of the blocks make no
     /// sense.
     pub fn as_vl(&self) -> Result<VlChunk<'a>> {
-        match self.header().kind() {
+        match self.layout.kind {
             Kind::Vl => VlChunk::new(InMemory::new(*self)?),
             _ => Err(Error::Unsupported(Unsupported::NotVl)),
         }
@@ -239,7 +237,7 @@ impl<'a> Chunk<'a> {
     /// [`Error::Corrupt`] if the sizes of VL-blocks make no sense.
     pub fn block_data(&self, nblock: usize) -> Result<Range<usize>> {
         self.check_nblock(nblock)?;
-        match self.layout.header.kind() {
+        match self.layout.kind {
             Kind::Vl => Ok(Map::new(&InMemory::new(*self)?)?.range(nblock)),
             _ => Ok(self.layout.grid.range(nblock)),
         }
@@ -261,6 +259,15 @@ impl<'a> Chunk<'a> {
 
     pub(crate) const fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    fn special_of(&self, kind: SpecialKind) -> Special<'a> {
+        match kind {
+            SpecialKind::Zeros => Special::Zeros,
+            SpecialKind::Nans => Special::Nans,
+            SpecialKind::Value => Special::Value(self.body()),
+            SpecialKind::Uninit => Special::Uninit,
+        }
     }
 
     /// What follows the header.
@@ -300,15 +307,17 @@ impl<'a> Chunk<'a> {
             return Ok(());
         }
         let start = range.start;
-        match self.special() {
-            Some(special) => fill_special_from(special, self.header().typesize(), start, dest)?,
+        match self.layout.kind {
+            Kind::Special(kind) => {
+                fill_special_from(self.special_of(kind), self.header().typesize(), start, dest)?;
+            }
             // The header was parsed only because the body is exactly as long as the data.
-            None if self.header().is_memcpyed() => {
+            Kind::Memcpyed => {
                 let DParams { registries, destination, .. } = scratch.params();
                 let body = self.body().get(range).unwrap_or_default();
                 destination.stores().copy(registries.simd, body, dest);
             }
-            None => return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter),
+            _ => return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter),
         }
         if let Some(postfilter) = postfilter {
             postfilter.apply(start, dest);

@@ -83,6 +83,12 @@ impl ChunkHeader {
     ///
     /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants above.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
+        Ok(Self::parse_with_kind(bytes)?.0)
+    }
+
+    /// The same, with the [`kind`](Self::kind), which is known by then.
+    #[inline]
+    pub(crate) fn parse_with_kind(bytes: &[u8]) -> Result<(Self, Kind)> {
         let (raw, rest) = RawHeader::ref_from_prefix(bytes).map_err(|_| too_short(bytes, Self::MIN_LEN))?;
         check_version(raw)?;
         let flags = Flags(raw.flags);
@@ -99,8 +105,8 @@ impl ChunkHeader {
             cbytes: parse_cbytes(raw.cbytes.get(), header_len(flags))?,
             extension,
         };
-        header.check_kind()?;
-        Ok(header)
+        let kind = header.check_kind()?;
+        Ok((header, kind))
     }
 
     /// The header as it is stored: [`header_len`](Self::header_len) bytes.
@@ -309,22 +315,28 @@ impl ChunkHeader {
         Pipeline::from_slots([0, 0, 0, 0, delta, last], [0; 6])
     }
 
-    fn check_kind(&self) -> Result<()> {
+    fn check_kind(&self) -> Result<Kind> {
         let code = self.blosc2_flags().special_code();
         if code > SpecialKind::Uninit.code() {
             return Err(Error::corrupt(0x1f, Corrupt::SpecialKind { code }));
         }
+        let kind = self.kind();
         // C-Blosc2 turns empty data into a memcpyed chunk, and with a dictionary into one of zeros as well.
-        let kinds = [code != 0, self.is_memcpyed(), self.is_vl()];
-        if self.nbytes > 0 && kinds.iter().filter(|&&is| is).count() > 1 {
+        let has_two = match kind {
+            Kind::Special(_) => self.is_memcpyed() || self.is_vl(),
+            Kind::Memcpyed => self.is_vl(),
+            Kind::Empty | Kind::Vl | Kind::Regular => false,
+        };
+        if has_two && self.nbytes > 0 {
             return Err(self.kinds_exclude());
         }
-        match self.kind() {
-            Kind::Memcpyed => self.check_memcpyed(),
-            Kind::Special(kind) if self.nbytes > 0 => self.check_special(kind),
-            Kind::Regular | Kind::Vl => self.check_blocksize(),
-            _ => Ok(()),
+        match kind {
+            Kind::Memcpyed => self.check_memcpyed()?,
+            Kind::Special(kind) if self.nbytes > 0 => self.check_special(kind)?,
+            Kind::Regular | Kind::Vl => self.check_blocksize()?,
+            _ => {}
         }
+        Ok(kind)
     }
 
     fn kinds_exclude(&self) -> Error {

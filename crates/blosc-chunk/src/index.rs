@@ -184,7 +184,7 @@ impl ChunkIndex {
     }
 
     pub(crate) fn new(header: ChunkHeader, head: &[u8]) -> Result<Self> {
-        let layout = Layout::parse(header, head)?;
+        let layout = Layout::parse(header, header.kind(), head)?;
         let extents = Extents::new(&layout, |nblock| layout.block_start(head, nblock))?;
         Ok(Self { layout, head: head.to_vec(), extents })
     }

@@ -44,6 +44,7 @@ impl Grid {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) header: ChunkHeader,
+    pub(crate) kind: Kind,
     /// In a VL-block chunk only `nblocks` has a meaning.
     pub(crate) grid: Grid,
     pub(crate) split: Split,
@@ -69,13 +70,14 @@ pub(crate) enum Split {
 
 impl Layout {
     /// Finds the parts of the chunk. `head` holds the chunk at least up to its block area.
-    pub(crate) fn parse(header: ChunkHeader, head: &[u8]) -> Result<Self> {
-        match header.kind() {
+    #[inline]
+    pub(crate) fn parse(header: ChunkHeader, kind: Kind, head: &[u8]) -> Result<Self> {
+        match kind {
             Kind::Regular => salvage(&header, head)
-                .map_or_else(|| Self::build(header, header_grid(&header), head), Ok)
+                .map_or_else(|| Self::build(header, kind, header_grid(&header), head), Ok)
                 .and_then(Self::check_split),
-            Kind::Vl => Self::build(header, vl_grid(&header), head),
-            _ => Ok(Self::without_blocks(header)),
+            Kind::Vl => Self::build(header, kind, vl_grid(&header), head),
+            _ => Ok(Self::without_blocks(header, kind)),
         }
     }
 
@@ -86,7 +88,7 @@ impl Layout {
 
     /// Whether the block size is not the stored one, although that is not beyond the data.
     pub(crate) fn is_salvaged(&self) -> bool {
-        self.header.kind() == Kind::Regular && self.grid.blocksize < header_grid(&self.header).blocksize
+        self.kind == Kind::Regular && self.grid.blocksize < header_grid(&self.header).blocksize
     }
 
     /// Where the dictionary is.
@@ -118,14 +120,16 @@ impl Layout {
         start.ok_or_else(|| Error::corrupt(at, Corrupt::BlockStart { nblock, bstart, min, max }))
     }
 
-    fn without_blocks(header: ChunkHeader) -> Self {
+    #[inline]
+    fn without_blocks(header: ChunkHeader, kind: Kind) -> Self {
         let grid = Grid { nbytes: header.nbytes(), blocksize: header.blocksize(), nblocks: 0 };
         let data_start = header.header_len();
-        Self { header, grid, split: Split::No, dict: None, data_start, literal_blocksize: None }
+        Self { header, kind, grid, split: Split::No, dict: None, data_start, literal_blocksize: None }
     }
 
-    fn build(header: ChunkHeader, grid: Grid, head: &[u8]) -> Result<Self> {
-        let layout = Self { grid, split: split_rule(&header, &grid), ..Self::without_blocks(header) };
+    fn build(header: ChunkHeader, kind: Kind, grid: Grid, head: &[u8]) -> Result<Self> {
+        let split = split_rule(&header, &grid);
+        let layout = Self { grid, split, ..Self::without_blocks(header, kind) };
         let end = (header.header_len() as u64).saturating_add((grid.nblocks as u64).saturating_mul(4));
         let cbytes = header.cbytes().min(head.len());
         let Some(end) = usize::try_from(end).ok().filter(|&end| end <= cbytes) else {
@@ -199,7 +203,7 @@ fn vl_grid(header: &ChunkHeader) -> Grid {
 fn salvage(header: &ChunkHeader, head: &[u8]) -> Option<Layout> {
     let literal = header_grid(header);
     let grid = rounded(header)?;
-    let layout = Layout::build(*header, grid, head).ok()?;
+    let layout = Layout::build(*header, Kind::Regular, grid, head).ok()?;
     let starts = (0..grid.nblocks)
         .filter_map(|nblock| read_i32(head, header.header_len().saturating_add(nblock.saturating_mul(4))));
     let first = usize::try_from(starts.min()?).ok()?;

@@ -1,6 +1,7 @@
 //! The fast search: one hash table, one candidate, and a step that grows where nothing matches.
 //!
 //! The table is 16 KiB, half of the nearest cache: places of two bytes where they suffice, else half as many of four.
+//! It is cleared for each block, unless several have room in the two bytes.
 
 use alloc::boxed::Box;
 
@@ -15,6 +16,8 @@ const SLOTS: usize = 1 << 13;
 /// Shortest block that is a long one. Below, all places where a match may start are within reach of each other, and
 /// four bytes are hashed.
 const LONG: usize = (1 << 16) + MATCH_LIMIT - 1;
+/// Longest block whose places are counted on from those of the block before.
+const TINY: usize = 1 << 13;
 /// Misses after which the step between probes grows by one.
 const PATIENCE: usize = 64;
 
@@ -22,6 +25,8 @@ const PATIENCE: usize = 64;
 pub struct Encoder {
     short: Box<[u16; SLOTS]>,
     long: Box<[u32; SLOTS / 2]>,
+    /// Where the places of the next tiny block begin.
+    next: usize,
     acceleration: usize,
     window: Window,
 }
@@ -31,7 +36,7 @@ impl Encoder {
     pub fn new(level: Level, dict: &[u8]) -> Self {
         let acceleration = usize::from(10 - level.effort());
         let (short, long) = (Box::new([0; SLOTS]), Box::new([0; SLOTS / 2]));
-        Self { short, long, acceleration, window: Window::new(dict) }
+        Self { short, long, next: 0, acceleration, window: Window::new(dict) }
     }
 
     /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not fit.
@@ -41,10 +46,14 @@ impl Encoder {
         }
         let (window, start) = self.window.with(src);
         let block = Block::new(window, dest);
-        if window.len() < LONG {
-            // A short block needs few slots, which are soon cleared.
-            let bits = (window.len().checked_ilog2().unwrap_or(0) + 2).clamp(8, SLOTS.trailing_zeros());
+        // A short block needs few slots, which are soon cleared.
+        let bits = (window.len().checked_ilog2().unwrap_or(0) + 2).clamp(8, SLOTS.trailing_zeros());
+        if window.len() <= TINY {
+            let places = &mut Recent::new(&mut self.short, &mut self.next, window.len());
+            Search { window, places, shift: 32 - bits, anchor: start }.compress(self.acceleration, block)
+        } else if window.len() < LONG {
             self.short[..1 << bits].fill(0);
+            self.next = usize::MAX;
             Search { window, places: &mut *self.short, shift: 32 - bits, anchor: start }
                 .compress(self.acceleration, block)
         } else {
@@ -81,6 +90,38 @@ impl Places for [u16; SLOTS] {
     #[allow(clippy::cast_possible_truncation, reason = "a short block")]
     fn replace(&mut self, hash: usize, at: usize) -> usize {
         usize::from(core::mem::replace(&mut self[hash % SLOTS], at as u16))
+    }
+}
+
+/// The same for tiny blocks. Places are counted on from block to block, so what is left of former ones is told from
+/// what is new, and counts as empty.
+struct Recent<'a> {
+    slots: &'a mut [u16; SLOTS],
+    /// What stands for place 0.
+    base: u16,
+}
+
+impl<'a> Recent<'a> {
+    /// For a block of `len` bytes.
+    fn new(slots: &'a mut [u16; SLOTS], next: &mut usize, len: usize) -> Self {
+        let room = u16::try_from(next.saturating_add(len)).is_ok();
+        let base = u16::try_from(*next).ok().filter(|_| room).unwrap_or_else(|| {
+            slots.fill(0);
+            0
+        });
+        *next = usize::from(base) + len;
+        Self { slots, base }
+    }
+}
+
+impl Places for Recent<'_> {
+    const IS_LONG: bool = false;
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "a tiny block")]
+    fn replace(&mut self, hash: usize, at: usize) -> usize {
+        let now = self.base.wrapping_add(at as u16);
+        usize::from(core::mem::replace(&mut self.slots[hash % SLOTS], now).saturating_sub(self.base))
     }
 }
 
@@ -193,5 +234,25 @@ impl<P: Places> Search<'_, P> {
             load32(self.window, at).wrapping_mul(0x9E37_79B1)
         };
         (hash >> self.shift) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use blosc_testdata::data::Kind;
+
+    #[test]
+    fn a_block_does_not_depend_on_those_before() {
+        let mut used = Encoder::new(Level::DEFAULT, &[]);
+        for len in [4096, 100, 8192, 4096, 8193, 5000, 70_000, 4096, 20_000, 300, 8192, 8192, 8000, 13] {
+            for kind in Kind::ALL {
+                let (plain, mut block, mut expected) = (kind.bytes(len), vec![0; 2 * len], vec![0; 2 * len]);
+                let size = used.compress(&plain, &mut block);
+                assert_eq!(size, Encoder::new(Level::DEFAULT, &[]).compress(&plain, &mut expected));
+                assert!(block == expected, "{} of {len} bytes", kind.name());
+            }
+        }
     }
 }

@@ -199,6 +199,20 @@ fn chunks_are_decoded_in_order_whatever_the_threads() {
 }
 
 #[test]
+fn all_files_are_copied_whatever_the_threads() {
+    for (expected, bytes, options) in readable() {
+        for threads in [1, 2, 3, 8] {
+            let options = options.clone().threads(Threads::N(NonZeroUsize::new(threads).unwrap()));
+            let file = BlpFile::with_options(MemStore::new(bytes.clone()), options).unwrap();
+            let mut data = vec![];
+            let written = file.copy_to(0..file.nchunks().unwrap(), &mut data).unwrap();
+            assert_eq!(written, data.len() as u64);
+            check_data(&expected, &data, "copied");
+        }
+    }
+}
+
+#[test]
 fn arrays_have_the_items_that_numpy_gives() {
     let mut found = 0;
     for (expected, bytes, _) in readable() {

@@ -305,3 +305,81 @@ fn data_may_be_put_into_the_room_of_the_writer() {
     let error = writer.fill(11).unwrap_err();
     assert!(matches!(error, Error::Param(Param::Room { room: 10, len: 11 })), "{error}");
 }
+
+/// A source that gives a few bytes at a time, and an error in the end or not.
+struct Slow<'a> {
+    left: &'a [u8],
+    fails: bool,
+}
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.left.is_empty() && self.fails {
+            return Err(io::Error::other("gone"));
+        }
+        let len = self.left.len().min(299).min(buf.len());
+        self.left.read(&mut buf[..len])
+    }
+}
+
+#[test]
+fn what_is_copied_is_what_is_written_whatever_the_threads() {
+    let data = Kind::Walk.bytes(25_300);
+    for threads in [1, 2, 3, 8] {
+        let threads = Threads::N(NonZeroUsize::new(threads).unwrap());
+        for (announced, chunk_size) in
+            [(Some(25_300), 1000), (None, 1000), (Some(25_300), 25_300), (None, 100_000)]
+        {
+            let options = WriteOptions::default().chunk_size(chunk_size).nbytes(announced).threads(threads);
+            let expected = seekable(&data, options.clone());
+            // A chunk that was begun by others, and is left to others.
+            for (first, last) in [(0, 25_300), (4321, 20_000), (999, 1001), (3, 4), (25_300, 25_300)] {
+                let mut writer = Writer::seekable(Cursor::new(vec![]), options.clone()).unwrap();
+                writer.write_all(&data[..first]).unwrap();
+                let copied = writer.copy_from(&mut Slow { left: &data[first..last], fails: false }).unwrap();
+                assert_eq!(copied, (last - first) as u64);
+                writer.write_all(&data[last..]).unwrap();
+                assert!(writer.finish().unwrap().into_inner() == expected, "{first}..{last}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_source_that_fails_or_has_more_than_announced_ends_the_copy() {
+    let data = Kind::Walk.bytes(10_001);
+    for threads in [1, 2, 8] {
+        let threads = Threads::N(NonZeroUsize::new(threads).unwrap());
+        let options = WriteOptions::default().chunk_size(1000).nbytes(Some(10_000)).threads(threads);
+        let mut writer = Writer::seekable(Cursor::new(vec![]), options.clone()).unwrap();
+        let error = writer.copy_from(&mut &data[..]).unwrap_err();
+        assert!(
+            matches!(error, Error::Param(Param::DataSize { announced: 10_000, found: 10_001 })),
+            "{error}"
+        );
+        let mut writer = Writer::seekable(Cursor::new(vec![]), options).unwrap();
+        let error = writer.copy_from(&mut Slow { left: &data[..3500], fails: true }).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+    }
+}
+
+#[test]
+fn what_comes_before_a_bad_chunk_is_copied() {
+    let data = Kind::Walk.bytes(20_000);
+    let mut blp = pack(&data, WriteOptions::default().chunk_size(1000)).unwrap();
+    let file = BlpFile::new(MemStore::new(blp.clone())).unwrap();
+    for nchunk in [7, 12] {
+        let at = usize::try_from(file.position(nchunk).unwrap()).unwrap();
+        blp[at + 20] ^= 1;
+    }
+    for threads in [1, 2, 3, 8] {
+        let options = ReadOptions::default().threads(Threads::N(NonZeroUsize::new(threads).unwrap()));
+        let file = BlpFile::with_options(MemStore::new(blp.clone()), options).unwrap();
+        let mut copied = vec![];
+        let error = file.copy_to(2..20, &mut copied).unwrap_err();
+        assert_eq!(error.to_string(), file.packed_chunk(7).unwrap_err().to_string());
+        assert!(copied == data[2000..7000], "{threads} threads");
+        let mut none = [0; 1500];
+        assert!(matches!(file.copy_to(0..5, &mut &mut none[..]), Err(Error::Io { at: 1000, .. })));
+    }
+}

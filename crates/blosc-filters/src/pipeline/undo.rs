@@ -22,20 +22,21 @@ pub struct Undo<'r> {
     registry: &'r Registry,
     /// Without those that only copy.
     pipeline: Pipeline,
+    /// How many are left.
+    nfilters: u8,
 }
 
 impl Undo<'_> {
     /// Whether there is nothing to undo, so that a caller can decode to the final place.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
-        self.pipeline.is_empty()
+        self.nfilters == 0
     }
 
     /// The filter, if it is only one.
     #[must_use]
     pub fn only(&self) -> Option<FilterSlot> {
-        let mut filters = self.pipeline.active();
-        filters.next().filter(|_| filters.next().is_none())
+        self.pipeline.active().next().filter(|_| self.nfilters == 1)
     }
 
     /// Undoes the filters. Both buffers are equally long; the result is in `dest`, and `src` holds anything
@@ -46,7 +47,7 @@ impl Undo<'_> {
     /// [`Error::Length`], or [`Error::Param`] from a filter; `dest` then holds anything.
     pub fn apply(&self, cx: &FilterCx<'_>, src: &mut [u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
-        let (mut in_dest, mut remaining) = (false, self.pipeline.active().count());
+        let (mut in_dest, mut remaining) = (false, self.nfilters);
         for slot in self.pipeline.active().rev() {
             let filter = find(self.registry, slot.id)?;
             let (from, to) = if in_dest { (&mut *dest, &mut *src) } else { (&mut *src, &mut *dest) };
@@ -76,14 +77,16 @@ impl Pipeline {
     ///
     /// [`Error::UnknownFilter`].
     pub fn undo<'r>(&self, registry: &'r Registry, cx: &FilterCx<'_>) -> Result<Undo<'r>, Error> {
-        let mut pipeline = *self;
+        let (mut pipeline, mut nfilters) = (*self, 0);
         if !self.is_empty() {
             for (nslot, slot) in self.slots().enumerate().filter(|(_, slot)| slot.id != FilterId::NOFILTER) {
                 if find(registry, slot.id)?.backward_is_identity(cx, slot.meta) {
                     pipeline.ids[nslot] = FilterId::NOFILTER.0;
+                } else {
+                    nfilters += 1;
                 }
             }
         }
-        Ok(Undo { registry, pipeline })
+        Ok(Undo { registry, pipeline, nfilters })
     }
 }

@@ -307,13 +307,16 @@ impl<'a> Chunk<'a> {
             return Ok(());
         }
         let start = range.start;
+        let DParams { registries, destination, .. } = scratch.params();
         match self.layout.kind {
+            Kind::Special(SpecialKind::Zeros | SpecialKind::Uninit) => {
+                destination.stores().fill(registries.simd, 0, dest);
+            }
             Kind::Special(kind) => {
                 fill_special_from(self.special_of(kind), self.header().typesize(), start, dest)?;
             }
             // The header was parsed only because the body is exactly as long as the data.
             Kind::Memcpyed => {
-                let DParams { registries, destination, .. } = scratch.params();
                 let body = self.body().get(range).unwrap_or_default();
                 destination.stores().copy(registries.simd, body, dest);
             }

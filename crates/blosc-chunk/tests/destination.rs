@@ -18,7 +18,8 @@ fn data() -> Vec<u8> {
 
 /// All kinds of chunks and streams.
 fn chunks() -> Vec<Vec<u8>> {
-    let mut all = vec![];
+    let runs = [0, 7].map(|byte| compress(&[byte; NBYTES], &CParams::default()).unwrap());
+    let mut all = runs.to_vec();
     for filters in ["none", "shuffle", "bitshuffle", "delta, shuffle", "trunc_prec:20, shuffle"] {
         for (codec, typesize) in
             [(CodecId::LZ4, 4), (CodecId::BLOSCLZ, 8), (CodecId::LZ4, 2), (CodecId::LZ4, 1)]

@@ -87,6 +87,18 @@ pub(crate) fn copy_streaming(simd: Simd, src: &[u8], dest: &mut [u8]) {
     }
 }
 
+/// Writes a byte again and again.
+pub(crate) fn fill_streaming(simd: Simd, byte: u8, dest: &mut [u8]) {
+    match simd.level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => {
+            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+            unsafe { streaming::fill(byte, dest) }
+        }
+        _ => dest.fill(byte),
+    }
+}
+
 /// As [`unshuffle`].
 pub(crate) fn unshuffle_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
     #[cfg(target_arch = "x86_64")]
@@ -173,6 +185,8 @@ mod tests {
                 let nbytes = nitems * typesize;
                 let copy: Kernel = |simd, _, src, dest| copy_streaming(simd, src, dest);
                 compare_with(copy, |_, _, src, dest| dest.copy_from_slice(src), start, typesize, nbytes);
+                let fill: Kernel = |simd, _, src, dest| fill_streaming(simd, src.len() as u8, dest);
+                compare_with(fill, |_, _, src, dest| dest.fill(src.len() as u8), start, typesize, nbytes);
                 compare_with(unshuffle_streaming, unshuffle, start, typesize, nbytes);
             }
         }

@@ -38,6 +38,15 @@ impl Stores {
         }
     }
 
+    /// Writes `byte` all over `dest`.
+    pub fn fill(self, simd: Simd, byte: u8, dest: &mut [u8]) {
+        if self.pass_by(dest) {
+            arch::fill_streaming(simd, byte, dest);
+        } else {
+            dest.fill(byte);
+        }
+    }
+
     /// Whether to pass the cache by for these bytes. At their end the processor waits for all stores: some 100 ns.
     pub(crate) fn pass_by(self, dest: &[u8]) -> bool {
         self == Self::Streaming && dest.len() >= LEAST

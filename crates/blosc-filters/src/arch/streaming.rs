@@ -56,6 +56,16 @@ pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
     tail.copy_from_slice(from_tail);
 }
 
+/// Writes `byte` all over `dest`.
+#[target_feature(enable = "avx2")]
+pub(super) fn fill(byte: u8, dest: &mut [u8]) {
+    let Some(Parts { head, tiles, tail }) = Parts::new(dest, 1, 32) else { return dest.fill(byte) };
+    let register: __m256i = transmute!([byte; 32]);
+    streaming(|stores| tiles.iter_mut().for_each(|to| stores.store(to, register)));
+    head.fill(byte);
+    tail.fill(byte);
+}
+
 /// A destination cut so that registers can be stored to the middle of it.
 pub(super) struct Parts<'a> {
     /// Less than 32 bytes, whole units.

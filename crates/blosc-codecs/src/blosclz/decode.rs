@@ -1,6 +1,6 @@
 //! Decoding: "Bitstream" and "Decoder" in the codec document.
 
-use super::{FAR_BASE, MAX_RUN, corrupt};
+use super::{BloscLz, FAR_BASE, MAX_RUN, corrupt};
 use crate::{
     Corrupt, Error,
     lz::{copy_match, wild},
@@ -12,7 +12,7 @@ use crate::{
 ///
 /// [`Error::Corrupt`] with the position in `src` where it went wrong.
 pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-    let (at, done) = wild::blosclz::decode(src, dest);
+    let (at, done) = wild::decode::<BloscLz>(src, dest);
     finish(src, at, dest, done, usize::MAX)
 }
 
@@ -24,7 +24,7 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
 /// As [`decompress`].
 pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
     let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
-    let (at, done) = wild::blosclz::decode(src, &mut dest[..near]);
+    let (at, done) = wild::decode::<BloscLz>(src, &mut dest[..near]);
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, wanted) }
 }
 
@@ -156,7 +156,7 @@ impl Input<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Codec as _, blosclz::BloscLz, lz};
+    use crate::{Codec as _, lz, lz::wild::FastHalf as _};
 
     #[test]
     fn both_halves_agree_on_any_stream() {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn without_new_instructions_it_is_the_same() {
         let plain = |src: &[u8], dest: &mut [u8]| {
-            let (at, done) = wild::blosclz::decode_plain(src, dest);
+            let (at, done) = BloscLz::decode_plain(src, dest);
             finish(src, at, dest, done, usize::MAX)
         };
         lz::tests::twins(|options| BloscLz.new_encoder(options), decompress, plain);

@@ -8,10 +8,10 @@
 //!
 //! All access goes through [`load`] and [`store`].
 
-pub(crate) mod blosclz;
+mod blosclz;
 #[cfg(feature = "zlib")]
 pub(crate) mod deflate;
-pub(crate) mod lz4;
+mod lz4;
 
 /// Bytes that stay free behind a copy: its longest step.
 const STEP: usize = 32;
@@ -28,6 +28,31 @@ const LONG: usize = 128;
 #[inline]
 fn has_avx2() -> bool {
     std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("bmi2")
+}
+
+/// A codec with a fast half of a decoder.
+pub(crate) trait FastHalf {
+    /// Decodes whole instructions from the start of `src` and returns how far it read and wrote: to where the margin
+    /// begins, or to the first instruction that is doubtful.
+    fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize);
+}
+
+/// [`FastHalf::decode_plain`], compiled for the widest registers that the machine has.
+#[inline]
+pub(crate) fn decode<C: FastHalf>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    if has_avx2() {
+        // SAFETY: the machine has what the function is compiled for.
+        return unsafe { decode_avx2::<C>(src, dest) };
+    }
+    C::decode_plain(src, dest)
+}
+
+/// As [`decode`], with registers of a whole step.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx2,bmi2")]
+fn decode_avx2<C: FastHalf>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    C::decode_plain(src, dest)
 }
 
 /// Called on ways that the compiler shall lay aside, so that the usual one runs straight on and keeps the registers.

@@ -1,6 +1,6 @@
 //! Decoding an LZ4 block of known plain length.
 
-use super::{MIN_MATCH, corrupt};
+use super::{Lz4, MIN_MATCH, corrupt};
 use crate::{
     Corrupt, Error,
     lz::{copy_match, wild},
@@ -23,7 +23,7 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
 /// As [`decompress`].
 pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<(), Error> {
     // Nearly all of it, unless distances reach into a dictionary.
-    let (at, done) = if dict.is_empty() { wild::lz4::decode(src, dest) } else { (0, 0) };
+    let (at, done) = if dict.is_empty() { wild::decode::<Lz4>(src, dest) } else { (0, 0) };
     finish(src, at, dest, done, dict, usize::MAX)
 }
 
@@ -35,7 +35,7 @@ pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<
 /// As [`decompress`].
 pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize, dict: &[u8]) -> Result<(), Error> {
     let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
-    let (at, done) = if dict.is_empty() { wild::lz4::decode(src, &mut dest[..near]) } else { (0, 0) };
+    let (at, done) = if dict.is_empty() { wild::decode::<Lz4>(src, &mut dest[..near]) } else { (0, 0) };
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, dict, wanted) }
 }
 
@@ -171,7 +171,7 @@ fn too_long(done: usize, len: usize, dest: &[u8]) -> Corrupt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Codec as _, lz, lz4::Lz4};
+    use crate::{Codec as _, lz, lz::wild::FastHalf as _};
 
     #[test]
     fn both_halves_agree_on_any_stream() {
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn without_new_instructions_it_is_the_same() {
         let plain = |src: &[u8], dest: &mut [u8]| {
-            let (at, done) = wild::lz4::decode_plain(src, dest);
+            let (at, done) = Lz4::decode_plain(src, dest);
             finish(src, at, dest, done, &[], usize::MAX)
         };
         lz::tests::twins(|options| Lz4.new_encoder(options), decompress, plain);

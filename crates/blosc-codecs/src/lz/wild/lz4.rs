@@ -1,6 +1,7 @@
 //! The inner part of an LZ4 block.
 
-use super::{STEP, aside, length, literals, load, long_match, short_match, short_period, store};
+use super::{FastHalf, STEP, aside, length, literals, load, long_match, short_match, short_period, store};
+use crate::lz4::Lz4;
 
 /// Bytes that stay free behind every token in the stream: a token, 14 literals, a distance and a byte of a length, or a
 /// token and the 16 bytes that are copied for up to 14.
@@ -10,85 +11,69 @@ const SRC_MARGIN: usize = 18;
 const DEST_MARGIN: usize = 14 + 18;
 const _: () = assert!(DEST_MARGIN >= STEP);
 
-/// Decodes whole sequences from the start of `src` and returns how far it read and wrote: to where the margin begins,
-/// or to the first sequence that is doubtful.
-#[inline]
-pub(crate) fn decode(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    if super::has_avx2() {
-        // SAFETY: the machine has what the function is compiled for.
-        return unsafe { decode_avx2(src, dest) };
-    }
-    decode_plain(src, dest)
-}
-
-/// As [`decode`], with registers of a whole step.
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx2,bmi2")]
-fn decode_avx2(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
-    decode_plain(src, dest)
-}
-
-#[inline(always)]
-pub(crate) fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
-    let (mut at, mut done) = (0, 0);
-    let (Some(run_end), Some(dest_end)) = (src.len().checked_sub(STEP), dest.len().checked_sub(DEST_MARGIN))
-    else {
-        return (0, 0);
-    };
-    let src_end = run_end + STEP - SRC_MARGIN;
-    while at <= src_end && done <= dest_end {
-        let stop = (at, done);
-        // SAFETY: the margin is behind `at`.
-        let [token] = unsafe { load(src, at) };
-        at += 1;
-        let mut nliterals = usize::from(token >> 4);
-        if nliterals < 15 {
-            // SAFETY: the margins of both hold 1 + 16 bytes.
-            let run: [u8; 16] = unsafe { load(src, at) };
-            // SAFETY: likewise.
-            unsafe { store(dest, done, run) };
-        } else {
-            aside();
-            // SAFETY: the second byte of the margin.
-            (nliterals, at) = unsafe { length(15, src, at, src_end) };
-            if nliterals > dest_end - done || at + nliterals > run_end {
-                return stop;
-            }
-            // SAFETY: the run ends a step before both.
-            unsafe { literals(src, at, dest, done, nliterals) };
-        }
-        at += nliterals;
-        done += nliterals;
-        // SAFETY: at most 1 + 14 bytes of the margin are used, or a step is left.
-        let distance = usize::from(u16::from_le_bytes(unsafe { load(src, at) }));
-        at += 2;
-        if distance > done {
-            return stop;
-        }
-        let mut len = usize::from(token & 15);
-        if len < 15 {
-            if distance >= 8 {
-                // SAFETY: at most 14 bytes of the margin are used.
-                unsafe { short_match(dest, done, distance) };
-            } else if distance > 0 && done + STEP <= dest.len() {
-                aside();
-                // SAFETY: a step is left.
-                unsafe { short_period(dest, done, distance) };
+impl FastHalf for Lz4 {
+    #[inline(always)]
+    fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+        let (mut at, mut done) = (0, 0);
+        let (Some(run_end), Some(dest_end)) =
+            (src.len().checked_sub(STEP), dest.len().checked_sub(DEST_MARGIN))
+        else {
+            return (0, 0);
+        };
+        let src_end = run_end + STEP - SRC_MARGIN;
+        while at <= src_end && done <= dest_end {
+            let stop = (at, done);
+            // SAFETY: the margin is behind `at`.
+            let [token] = unsafe { load(src, at) };
+            at += 1;
+            let mut nliterals = usize::from(token >> 4);
+            if nliterals < 15 {
+                // SAFETY: the margins of both hold 1 + 16 bytes.
+                let run: [u8; 16] = unsafe { load(src, at) };
+                // SAFETY: likewise.
+                unsafe { store(dest, done, run) };
             } else {
+                aside();
+                // SAFETY: the second byte of the margin.
+                (nliterals, at) = unsafe { length(15, src, at, src_end) };
+                if nliterals > dest_end - done || at + nliterals > run_end {
+                    return stop;
+                }
+                // SAFETY: the run ends a step before both.
+                unsafe { literals(src, at, dest, done, nliterals) };
+            }
+            at += nliterals;
+            done += nliterals;
+            // SAFETY: at most 1 + 14 bytes of the margin are used, or a step is left.
+            let distance = usize::from(u16::from_le_bytes(unsafe { load(src, at) }));
+            at += 2;
+            if distance > done {
                 return stop;
             }
-            len += 4;
-        } else {
-            // SAFETY: at most 1 + 14 + 2 bytes of the margin are used, or 2 of a step.
-            (len, at) = unsafe { length(15 + 4, src, at, src_end) };
-            if distance == 0 || done + len > dest_end {
-                return stop;
+            let mut len = usize::from(token & 15);
+            if len < 15 {
+                if distance >= 8 {
+                    // SAFETY: at most 14 bytes of the margin are used.
+                    unsafe { short_match(dest, done, distance) };
+                } else if distance > 0 && done + STEP <= dest.len() {
+                    aside();
+                    // SAFETY: a step is left.
+                    unsafe { short_period(dest, done, distance) };
+                } else {
+                    return stop;
+                }
+                len += 4;
+            } else {
+                // SAFETY: at most 1 + 14 + 2 bytes of the margin are used, or 2 of a step.
+                (len, at) = unsafe { length(15 + 4, src, at, src_end) };
+                if distance == 0 || done + len > dest_end {
+                    return stop;
+                }
+                // SAFETY: the match ends before the margin.
+                unsafe { long_match(dest, done, distance, len) };
             }
-            // SAFETY: the match ends before the margin.
-            unsafe { long_match(dest, done, distance, len) };
+            done += len;
         }
-        done += len;
+        (at, done)
     }
-    (at, done)
 }

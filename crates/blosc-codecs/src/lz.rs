@@ -7,6 +7,9 @@ pub(crate) mod wild;
 
 use alloc::boxed::Box;
 
+#[cfg(target_feature = "sse2")]
+use wild::first_difference;
+
 /// Little-endian 32-bit value at `at`.
 #[inline(always)]
 pub(crate) fn load32(src: &[u8], at: usize) -> u32 {
@@ -39,16 +42,27 @@ fn differing(here: &[u8], there: &[u8], at: usize) -> Option<usize> {
     Some((load64(x, 0) ^ load64(y, 0)).trailing_zeros() as usize / 8)
 }
 
-/// In steps of 16 bytes, as most matches that are not short are long.
+/// In large steps, as most matches that are not short are long: the fewer the ways out of the loop, the better they are
+/// foretold.
 fn common_long(here: &[u8], there: &[u8]) -> usize {
-    let (steps, _) = here.as_chunks::<16>();
-    for (n, (x, y)) in steps.iter().zip(there.as_chunks::<16>().0).enumerate() {
-        let differing = u128::from_le_bytes(*x) ^ u128::from_le_bytes(*y);
-        if differing != 0 {
-            return 16 * n + differing.trailing_zeros() as usize / 8;
+    let (steps, _) = here.as_chunks::<STEP>();
+    for (n, (x, y)) in steps.iter().zip(there.as_chunks::<STEP>().0).enumerate() {
+        if let Some(len) = first_difference(x, y) {
+            return STEP * n + len;
         }
     }
-    common_tail(here, there, 16 * steps.len().min(there.len() / 16))
+    common_tail(here, there, STEP * steps.len().min(there.len() / STEP))
+}
+
+/// Bytes compared at once in long matches.
+const STEP: usize = 32;
+
+/// Position of the first difference, if there is one.
+#[cfg(not(target_feature = "sse2"))]
+#[inline(always)]
+fn first_difference(x: &[u8; STEP], y: &[u8; STEP]) -> Option<usize> {
+    let mut words = (0..STEP).step_by(8).map(|at| (at, load64(x, at) ^ load64(y, at)));
+    words.find(|(_, word)| *word != 0).map(|(at, word)| at + word.trailing_zeros() as usize / 8)
 }
 
 fn common_tail(here: &[u8], there: &[u8], from: usize) -> usize {

@@ -6,7 +6,7 @@
 //! the margin, and hand the rest, and everything doubtful, to the plain decoder of the codec: it starts where they
 //! stopped, and finds the errors. What they accept is what it would, which the tests of the codecs compare.
 //!
-//! All access goes through [`load`] and [`store`].
+//! Their access goes through [`load`] and [`store`]. The encoders have one thing from here, [`first_difference`].
 
 mod blosclz;
 #[cfg(feature = "zlib")]
@@ -96,6 +96,29 @@ unsafe fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
     let value = unsafe { load::<N>(bytes, from) };
     // SAFETY: the caller's second promise.
     unsafe { store(bytes, to, value) };
+}
+
+/// Position of the first difference, if there is one.
+#[cfg(target_feature = "sse2")]
+#[inline(always)]
+pub(crate) fn first_difference(x: &[u8; 32], y: &[u8; 32]) -> Option<usize> {
+    // SAFETY: the program is compiled for SSE2.
+    let differences = unsafe { differences(x, y) };
+    (differences != 0).then(|| differences.trailing_zeros() as usize)
+}
+
+/// A bit for each byte that differs.
+#[cfg(target_feature = "sse2")]
+#[inline]
+#[target_feature(enable = "sse2")]
+fn differences(x: &[u8; 32], y: &[u8; 32]) -> u32 {
+    use super::load64;
+    use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x};
+    let register = |bytes: &[u8; 32], at| {
+        _mm_set_epi64x(load64(bytes, at + 8).cast_signed(), load64(bytes, at).cast_signed())
+    };
+    let equal = |at| _mm_movemask_epi8(_mm_cmpeq_epi8(register(x, at), register(y, at))).cast_unsigned();
+    !(equal(0) | equal(16) << 16)
 }
 
 /// Copies a literal run of `len` bytes.

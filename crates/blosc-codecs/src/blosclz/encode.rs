@@ -1,6 +1,6 @@
 //! Encoding: a greedy search over one hash table.
 
-use core::ops::Range;
+use core::{marker::PhantomData, ops::Range};
 
 use super::{FAR_BASE, MAX_NEAR, MAX_RUN};
 use crate::{
@@ -16,7 +16,7 @@ const TAIL: usize = 12;
 const LONG: usize = 128;
 /// Slots of the table.
 const SLOTS: usize = 1 << 14;
-/// Misses after which the step between probes grows by one.
+/// What misses add up to before the step between probes grows by one.
 const PATIENCE: usize = 64;
 
 /// Compresses streams; keeps its table between them.
@@ -33,9 +33,16 @@ impl Encoder {
 
     /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does not fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+        if self.effort > 6 {
+            self.compress_with::<Thorough>(src, dest)
+        } else {
+            self.compress_with::<Fast>(src, dest)
+        }
+    }
+
+    fn compress_with<C: Care>(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         let places = self.table.start(src.len(), MAX_DISTANCE)?;
-        let min = if self.effort > 6 { Shortest::THOROUGH } else { Shortest::FAST };
-        let mut search = Search::new(src, places, min);
+        let mut search = Search::<C>::new(src, places);
         let mut stream = Stream { out: Room::new(dest), src };
         let limit = src.len().saturating_sub(TAIL);
         if let Some(probe) = Probe::new(self.effort, src.len()) {
@@ -61,24 +68,42 @@ impl BlockEncoder for Encoder {
     }
 }
 
-/// The shortest matches that pay: a near one takes two bytes, a far one four, and either may end a literal run.
-struct Shortest {
-    near: usize,
-    far: usize,
+/// How hard to search, and the shortest matches that pay: a near one takes two bytes, a far one four, and either may end
+/// a literal run.
+trait Care {
+    /// What a miss adds, of [`PATIENCE`].
+    const GROWTH: usize;
+    const NEAR: usize;
+    const FAR: usize;
     /// A match of this length knows a context in which the next one may begin, such as a run. Shorter ones seldom do.
-    context: usize,
+    const CONTEXT: usize;
     /// Of the first eight bytes of a match, bits at the end that may differ.
-    free: u32,
+    const FREE: u32;
+
+    fn allows(m: &Match) -> bool {
+        m.len >= if m.distance > MAX_NEAR { Self::FAR } else { Self::NEAR }
+    }
 }
 
-impl Shortest {
-    /// Up to level 6.
-    const FAST: Self = Self { near: 6, far: 8, context: 9, free: 16 };
-    const THOROUGH: Self = Self { near: 4, far: 7, context: 0, free: 32 };
+/// Up to level 6.
+struct Fast;
 
-    fn allows(&self, m: &Match) -> bool {
-        m.len >= if m.distance > MAX_NEAR { self.far } else { self.near }
-    }
+impl Care for Fast {
+    const GROWTH: usize = 4;
+    const NEAR: usize = 6;
+    const FAR: usize = 8;
+    const CONTEXT: usize = 9;
+    const FREE: u32 = 16;
+}
+
+struct Thorough;
+
+impl Care for Thorough {
+    const GROWTH: usize = 1;
+    const NEAR: usize = 4;
+    const FAR: usize = 7;
+    const CONTEXT: usize = 0;
+    const FREE: u32 = 32;
 }
 
 /// A match: where it starts, how far back its bytes are, how many.
@@ -89,10 +114,10 @@ struct Match {
     len: usize,
 }
 
-struct Search<'a> {
+struct Search<'a, C> {
     src: &'a [u8],
     places: Places<'a, SLOTS>,
-    min: Shortest,
+    care: PhantomData<C>,
     /// Where the pending literals start.
     anchor: usize,
     /// The next place to look at.
@@ -103,30 +128,30 @@ struct Search<'a> {
     last: usize,
 }
 
-impl<'a> Search<'a> {
-    fn new(src: &'a [u8], places: Places<'a, SLOTS>, min: Shortest) -> Self {
+impl<'a, C: Care> Search<'a, C> {
+    fn new(src: &'a [u8], places: Places<'a, SLOTS>) -> Self {
         // The stream starts with a literal.
-        Self { src, places, min, anchor: 0, at: 1, probes: PATIENCE, last: 0 }
+        Self { src, places, care: PhantomData, anchor: 0, at: 1, probes: PATIENCE, last: 0 }
     }
 
     /// Goes on until `limit` at least.
     fn run(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<()> {
         while self.at < limit {
-            let found = if self.at == self.anchor && self.last >= self.min.context {
+            let found = if self.at == self.anchor && self.last >= C::CONTEXT {
                 self.find_after_match(self.at)
             } else {
                 self.scan(limit)
             };
             let Some(found) = found else {
-                self.miss(1);
+                self.miss(C::GROWTH);
                 continue;
             };
             let m = self.widen(found);
-            if self.min.allows(&m) {
+            if C::allows(&m) {
                 stream.sequence(self.anchor, &m)?;
                 self.take(&m);
             } else {
-                self.miss(1);
+                self.miss(C::GROWTH);
             }
         }
         Some(())
@@ -145,7 +170,7 @@ impl<'a> Search<'a> {
             let next_word = self.src.get(next..next + 8).map_or(0, |bytes| load64(bytes, 0));
             if let Some(earlier) = self.places.replace(hash(word), at) {
                 let differing = load64(self.src, earlier) ^ word;
-                if differing << self.min.free == 0 {
+                if differing << C::FREE == 0 {
                     break Some((earlier, differing));
                 }
             }
@@ -153,7 +178,7 @@ impl<'a> Search<'a> {
                 break None;
             }
             (at, word) = (next, next_word);
-            probes += 1;
+            probes += C::GROWTH;
         };
         (self.at, self.probes) = (at, probes);
         let (earlier, differing) = found?;
@@ -184,14 +209,14 @@ impl<'a> Search<'a> {
         let (anchor, at, probes) = (self.anchor, self.at, self.probes);
         // The original encoder leaves the last byte of each match, takes none below 6, and looks at every place; only
         // where skipping some leaves a doubt is that done here.
-        let (plain, cost) = self.cost(&probe.part, 1, &Shortest::FAST, 1);
+        let (plain, cost) = self.cost::<Fast>(&probe.part, 1, 1);
         let pays = probe.pays(plain, cost)
             || plain > cost && probe.pays(plain * 10, cost * 9) && {
-                let (plain, cost) = self.cost(&probe.part, 1, &Shortest::FAST, 0);
+                let (plain, cost) = self.cost::<Fast>(&probe.part, 1, 0);
                 probe.pays(plain, cost)
             }
             || probe.further.as_ref().is_some_and(|part| {
-                let (plain, cost) = self.cost(part, 0, &Shortest::THOROUGH, 1);
+                let (plain, cost) = self.cost::<Thorough>(part, 0, 1);
                 Probe::is_worth_the_search(plain, cost)
             });
         (self.anchor, self.at, self.probes) = (anchor, at, probes);
@@ -200,12 +225,12 @@ impl<'a> Search<'a> {
 
     /// How many bytes of this part were looked at, and what they would take, if `less` bytes of each match are left and
     /// the step grows by `growth`.
-    fn cost(&mut self, part: &Range<usize>, less: usize, min: &Shortest, growth: usize) -> (usize, usize) {
+    fn cost<P: Care>(&mut self, part: &Range<usize>, less: usize, growth: usize) -> (usize, usize) {
         let start = part.start.max(1);
         (self.anchor, self.at, self.probes) = (start, start + 1, PATIENCE);
         let mut cost = 0;
         while self.at < part.end {
-            match self.find(self.at).map(|m| Match { len: m.len - less, ..m }).filter(|m| min.allows(m)) {
+            match self.find(self.at).map(|m| Match { len: m.len - less, ..m }).filter(|m| P::allows(m)) {
                 Some(m) => {
                     cost += cost_of_literals(m.at - self.anchor) + cost_of_match(&m);
                     self.take(&m);

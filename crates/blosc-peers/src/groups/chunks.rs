@@ -103,7 +103,12 @@ fn jobs(bench: &Bench, quick: bool, threads: u16) -> Vec<Job> {
             if quick && !is_fast(codec) && filter_name != "shuffle" {
                 continue;
             }
-            let levels: &[u8] = if quick || !is_fast(codec) { &[5] } else { &[1, 5, 9] };
+            let levels: &[u8] = match (quick, threads, filter_name) {
+                _ if !is_fast(codec) => &[5],
+                (true, 2, "shuffle") => &[5, 9],
+                (true, ..) => &[5],
+                (false, ..) => &[1, 5, 9],
+            };
             for &level in levels {
                 all.extend(bench.sets.iter().enumerate().map(|(set, Set { typesize, .. })| Job {
                     setting: format!("{codec_name} {filter_name}"),
@@ -130,7 +135,7 @@ fn fast_jobs(bench: &Bench) -> impl Iterator<Item = Job> + use<> {
 }
 
 /// BloscLZ and LZ4.
-fn is_fast(codec: u8) -> bool {
+pub(super) fn is_fast(codec: u8) -> bool {
     codec < 2
 }
 

@@ -7,7 +7,7 @@ use blosc_filters::shuffle;
 
 use super::{
     Bench,
-    chunks::{CODECS, NEVER, Place, hot},
+    chunks::{CODECS, NEVER, Place, hot, is_fast},
 };
 use crate::{c_blosc2::Params, failure::Result, sets::Set};
 
@@ -20,15 +20,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     for (name, codec) in CODECS {
         for (nth, (nbytes, _)) in LENGTHS.into_iter().enumerate() {
             for &level in levels {
-                let params = Params {
-                    codec,
-                    level,
-                    typesize: 1,
-                    filters: [0; 6],
-                    block_size: nbytes,
-                    split: NEVER,
-                    threads: 1,
-                };
+                let params = params(codec, level, nbytes);
                 for (case, plain) in sets.iter().flat_map(|lengths| &lengths[nth]) {
                     let setting = format!("{name} {}K level {level}", nbytes >> 10);
                     let place = Place { group: "streams", setting, case: format!("{case} level {level}") };
@@ -37,7 +29,25 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
             }
         }
     }
+    noise(bench)
+}
+
+/// What the thorough codecs make of noise.
+fn noise(bench: &mut Bench) -> Result<()> {
+    let (nbytes, total) = LENGTHS[1];
+    let Some(set) = bench.sets.iter().find(|set| set.name == "random") else { return Ok(()) };
+    let plain = set.bytes[..total].to_vec();
+    for (name, codec) in CODECS.into_iter().filter(|(_, codec)| !is_fast(*codec)) {
+        let (setting, case) =
+            (format!("noise, {name} {}K level 9", nbytes >> 10), "random level 9".to_owned());
+        hot(bench, Place { group: "streams", setting, case }, &params(codec, 9, nbytes), &plain, nbytes)?;
+    }
     Ok(())
+}
+
+/// One block of single bytes.
+fn params(codec: u8, level: u8, nbytes: usize) -> Params {
+    Params { codec, level, typesize: 1, filters: [0; 6], block_size: nbytes, split: NEVER, threads: 1 }
 }
 
 /// What is measured of a set, and its name.

@@ -7,6 +7,7 @@ mod aggregate;
 mod batches;
 mod block;
 mod dates;
+mod direct;
 mod error;
 mod eval;
 mod expr;

@@ -8,7 +8,7 @@ use blosc_io::zeroed;
 use super::{CArray, Element};
 use crate::chunk_file::room;
 use crate::error::{Error, Param, Result};
-use crate::team::{self, Worker};
+use crate::team::{self, Pooled, Worker};
 
 /// Rows of one chunk on their way to the caller's buffer.
 struct Part<'a> {
@@ -123,7 +123,7 @@ impl CArray {
                 (row, rest) = (end, behind);
             }
             let make = || self.pool.hire();
-            team::each(threads, &mut parts, make, |worker, part| {
+            let read = |worker: &mut Pooled<'_, Worker>, part: &mut Part<'_>| {
                 part.result = worker.with(
                     || Worker::new(&self.options.dparams),
                     |worker| {
@@ -134,6 +134,11 @@ impl CArray {
                         result
                     },
                 );
+            };
+            let run = run_of(&parts, threads);
+            let mut runs: Vec<_> = parts.chunks_mut(run).collect();
+            team::each(threads, &mut runs, make, |worker, run| {
+                run.iter_mut().for_each(|part| read(worker, part));
             });
             parts.into_iter().try_for_each(|part| part.result)?;
         }
@@ -230,6 +235,20 @@ impl CArray {
         Error::Limit { path: self.path.clone(), needed, limit }
     }
 }
+
+/// How many parts that follow each other are read by one worker.
+fn run_of(parts: &[Part<'_>], threads: Threads) -> usize {
+    let longest = parts.iter().map(|part| part.dest.len()).max().unwrap_or(1).max(1);
+    let share = parts.len() / (team::workers(threads) * SHARES);
+    (RUN / longest).min(share).max(1)
+}
+
+/// Bytes that are read by one worker in a row. Where two write to neighbouring chunks, both are the first in the same huge
+/// page, and the system clears one for each of them.
+const RUN: usize = 4 << 20;
+
+/// The fewest runs for each worker, so that none waits long for another at the end.
+const SHARES: usize = 4;
 
 /// Chunks that are handed to the workers together.
 const BATCH: usize = 1024;

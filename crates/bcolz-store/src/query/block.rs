@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use super::direct::{self, Stored};
 use super::vector::Vector;
 use super::{ExprError, Formula, Scan, eval};
 use crate::carray::CArray;
@@ -106,6 +107,9 @@ impl Block<'_> {
     pub(super) fn truth(&mut self) -> Result<Option<Vec<bool>>> {
         let Some(filter) = &self.scan.filter else { return Ok(None) };
         let mut truth = Vec::with_capacity(self.len());
+        if self.direct_truth(filter, &mut truth)? {
+            return Ok(Some(truth));
+        }
         self.strips(filter, |_, values| match values {
             Vector::Bool(values) => {
                 truth.extend_from_slice(values);
@@ -114,6 +118,30 @@ impl Block<'_> {
             other => Err(ExprError::Result { found: other.type_name(), expected: "truth values" }.into()),
         })?;
         Ok(Some(truth))
+    }
+
+    /// The same of a condition that is looked at where the items lie; false if it is another.
+    fn direct_truth(&mut self, filter: &Formula, truth: &mut Vec<bool>) -> Result<bool> {
+        for place in &filter.columns {
+            self.read(*place)?;
+        }
+        for start in (0..self.len()).step_by(STRIP) {
+            let rows = start..self.len().min(start + STRIP);
+            let stored = filter.columns.iter().map(|place| self.stored(*place, &rows));
+            match direct::truth(&filter.expr, &stored.collect::<Vec<_>>()) {
+                Some(strip) if strip.len() == rows.len() => truth.extend_from_slice(&strip),
+                // The first strip tells.
+                _ => return Ok(false),
+            }
+        }
+        Ok(!truth.is_empty())
+    }
+
+    /// The items of a column that was read.
+    fn stored(&self, place: usize, rows: &Range<usize>) -> Stored<'_> {
+        let array = &self.scan.table.columns[place].array;
+        let size = array.rowsize();
+        Stored { dtype: array.dtype(), bytes: &self.read[place].bytes[rows.start * size..rows.end * size] }
     }
 
     /// The numbers of the rows that meet the condition, from the start of the block.
@@ -150,11 +178,14 @@ impl Block<'_> {
 
     /// The items of a column in some rows.
     pub(super) fn items(&mut self, place: usize, matches: &[usize]) -> Result<Vec<u8>> {
-        let size = self.scan.table.columns[place].array.rowsize();
-        let is_sparse = matches.len() < self.len() / SPARSE;
+        let array = &self.scan.table.columns[place].array;
+        let (size, chunklen) = (array.rowsize(), array.chunklen());
+        // Where several rows of each chunk are taken, all of it is decoded, to memory that is here already.
+        let nchunks = self.rows.end.div_ceil(chunklen) - self.rows.start / chunklen;
+        let is_sparse = matches.len() < self.len() / SPARSE && matches.len() as u64 <= nchunks * SEVERAL;
         if is_sparse && !self.read[place].is_read {
             let rows: Vec<u64> = matches.iter().map(|row| self.number(*row)).collect();
-            return self.scan.table.columns[place].array.read_rows(&rows);
+            return array.read_rows(&rows);
         }
         self.read(place)?;
         let items = &self.read[place].bytes[..self.len() * size];
@@ -187,10 +218,16 @@ impl Block<'_> {
 fn places(truth: &[bool]) -> Vec<usize> {
     let mut places = vec![0; truth.len() + 1];
     let mut count = 0;
-    for (place, is_true) in truth.iter().enumerate() {
-        // Written in any case: a branch would be guessed wrong too often.
-        places[count] = place;
-        count += usize::from(*is_true);
+    for (group, eight) in truth.chunks(8).enumerate() {
+        // Where few rows are taken, most groups have none.
+        if !eight.contains(&true) {
+            continue;
+        }
+        for (place, is_true) in eight.iter().enumerate() {
+            // Written in any case: a branch would be guessed wrong too often.
+            places[count] = group * 8 + place;
+            count += usize::from(*is_true);
+        }
     }
     places.truncate(count);
     places
@@ -238,5 +275,9 @@ const BLOCKS: usize = 32;
 /// Rows whose values are computed together: few enough to stay in the fastest memory.
 const STRIP: usize = 4096;
 
-/// If fewer than one row in so many is taken, rows are read one by one.
+/// If fewer than one row in so many is taken, rows are read one by one ...
 const SPARSE: usize = 8;
+
+/// ... unless there are more than so many for each chunk: what lies between the first and the last of them is decoded then
+/// as well, and that is most of the chunk.
+const SEVERAL: u64 = 2;

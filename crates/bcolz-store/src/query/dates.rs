@@ -23,7 +23,7 @@ pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Result
         }
         Expr::Binary { at, op, sides } => {
             let (left, right) = (bind(sides.0, dtype)?, bind(sides.1, dtype)?);
-            match (turned(op), column(&left, dtype), column(&right, dtype)) {
+            match (op.turned(), column(&left, dtype), column(&right, dtype)) {
                 (Some(_), Some(a), Some(b)) => both(at, op, (left, a), (right, b))?,
                 (Some(_), Some(date), None) => against(at, op, left, date, right)?,
                 (Some(op), None, Some(date)) => against(at, op, right, date, left)?,
@@ -38,18 +38,6 @@ pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Result
 fn column<'a>(expr: &Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Option<&'a Dtype> {
     let Expr::Column(place) = expr else { return None };
     Some(dtype(*place)).filter(|dtype| dtype.kind() == Some(Kind::DateTime))
-}
-
-/// The comparison that says the same with its sides exchanged.
-const fn turned(op: Op) -> Option<Op> {
-    Some(match op {
-        Op::Lt => Op::Gt,
-        Op::Le => Op::Ge,
-        Op::Gt => Op::Lt,
-        Op::Ge => Op::Le,
-        Op::Eq | Op::Ne => op,
-        _ => return None,
-    })
 }
 
 /// Dates against dates.

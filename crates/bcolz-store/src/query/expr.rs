@@ -48,6 +48,20 @@ pub(super) enum Op {
     Pow,
 }
 
+impl Op {
+    /// The comparison that says the same with its sides exchanged.
+    pub(super) const fn turned(self) -> Option<Self> {
+        Some(match self {
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            Self::Eq | Self::Ne => self,
+            _ => return None,
+        })
+    }
+}
+
 type Result<T> = core::result::Result<T, ExprError>;
 
 /// The expression of a text; `place` knows the columns.

@@ -5,12 +5,13 @@ mod block;
 use core::ops::Range;
 
 use crate::decode::{Map, Wanted};
+use crate::header::too_short;
 use crate::layout::Layout;
-use crate::source::InMemory;
+use crate::source::{Extents, InMemory};
 use crate::special::fill_special_from;
 use crate::{
-    ChunkHeader, Corrupt, DParams, Error, Kind, Postfilter, Result, Scratch, Special, SpecialKind,
-    Unsupported, VlChunk, decode,
+    ChunkHeader, Corrupt, DParams, Error, Kind, Postfilter, Registries, Result, Scratch, Special,
+    SpecialKind, Unsupported, VlChunk, decode,
 };
 
 pub use block::{BlockRef, StreamKind, StreamRef};
@@ -47,15 +48,30 @@ impl<'a> Chunk<'a> {
     ///
     /// As [`ChunkHeader::parse`], and [`Error::Corrupt`] if the chunk is not all there, lazy, or its block starts or
     /// dictionary do not fit.
+    #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let (header, kind) = ChunkHeader::parse_with_kind(bytes)?;
-        let cbytes = header.cbytes();
-        let truncated = || Error::corrupt(0xc, Corrupt::Truncated { cbytes, len: bytes.len() });
-        let bytes = bytes.get(..cbytes).ok_or_else(truncated)?;
-        if header.is_lazy() {
+        // Whatever is large is made once and checked where it is: to move what was just written takes longer than most
+        // of the checks.
+        let Some(header) = ChunkHeader::load(bytes) else { return Err(too_short(bytes)) };
+        let kind = header.check()?;
+        let mut chunk = Self { bytes, layout: Layout::without_blocks(header, kind) };
+        chunk.check_body()?;
+        Ok(chunk)
+    }
+
+    /// Checks what follows the header, and finds the blocks.
+    #[inline]
+    fn check_body(&mut self) -> Result<()> {
+        let (cbytes, len) = (self.header().cbytes(), self.bytes.len());
+        let truncated = || Error::corrupt(0xc, Corrupt::Truncated { cbytes, len });
+        self.bytes = self.bytes.get(..cbytes).ok_or_else(truncated)?;
+        if self.header().is_lazy() {
             return Err(Error::corrupt(0x1f, Corrupt::Lazy));
         }
-        Ok(Self { bytes, layout: Layout::parse(header, kind, bytes)? })
+        match self.layout.kind {
+            Kind::Regular | Kind::Vl => self.layout.find_blocks(self.bytes),
+            _ => Ok(()),
+        }
     }
 
     /// The header.
@@ -307,20 +323,22 @@ impl<'a> Chunk<'a> {
             return Ok(());
         }
         let start = range.start;
-        let DParams { registries, destination, .. } = scratch.params();
+        let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
+        let stores = destination.stores();
         match self.layout.kind {
-            Kind::Special(SpecialKind::Zeros | SpecialKind::Uninit) => {
-                destination.stores().fill(registries.simd, 0, dest);
-            }
             Kind::Special(kind) => {
-                fill_special_from(self.special_of(kind), self.header().typesize(), start, dest)?;
+                let special = self.special_of(kind);
+                fill_special_from(special, self.header().typesize(), start, dest, (stores, simd))?;
             }
             // The header was parsed only because the body is exactly as long as the data.
             Kind::Memcpyed => {
                 let body = self.body().get(range).unwrap_or_default();
-                destination.stores().copy(registries.simd, body, dest);
+                stores.copy(simd, body, dest);
             }
-            _ => return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter),
+            _ if Extents::are_needed(&self.layout) => {
+                return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter);
+            }
+            _ => return decode::read(self, range, dest, scratch, postfilter),
         }
         if let Some(postfilter) = postfilter {
             postfilter.apply(start, dest);

@@ -133,7 +133,7 @@ fn read_one_block(
     Ok(())
 }
 
-/// Decodes all data of a chunk that does not say which of two block sizes it has; see `layout::salvage`. The second
+/// Decodes all data of a chunk that does not say which of two block sizes it has; see `Layout::salvage`. The second
 /// one gets its turn when the first makes no sense. A part alone could make sense with both.
 fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) -> Result<Vec<u8>> {
     let nbytes = blocks.layout().header.nbytes();

@@ -137,6 +137,7 @@ impl Error {
         }
     }
 
+    #[cold]
     pub(crate) fn corrupt(at: usize, what: Corrupt) -> Self {
         Self::Corrupt { at: at as u64, what }
     }

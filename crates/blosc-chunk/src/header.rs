@@ -2,11 +2,9 @@
 
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 
-use core::num::{NonZeroU8, NonZeroU32};
-
 use blosc_codecs::{CodecId, FormatId};
 use blosc_filters::{BitshuffleRule, FilterId, Pipeline};
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::{FromBytes, IntoBytes, transmute};
 
 use crate::blocksize::MIN_BUFFER_2;
 use crate::raw::{RawExtension, RawHeader};
@@ -31,28 +29,15 @@ use crate::{Blosc2Flags, Blosc2Flags2, Corrupt, Error, Flags, Result, SpecialKin
 /// assert_eq!(header.kind(), Kind::Regular);
 /// # Ok::<(), blosc_chunk::Error>(())
 /// ```
+///
+/// The fields stay together as they are stored, since a copy of them as a whole does not wait for any that was just
+/// written alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(8))]
 pub struct ChunkHeader {
-    pub(crate) version: u8,
-    pub(crate) versionlz: u8,
-    pub(crate) flags: Flags,
-    pub(crate) typesize: NonZeroU8,
-    pub(crate) nbytes: u32,
-    pub(crate) blocksize: NonZeroU32,
-    pub(crate) cbytes: u32,
+    raw: RawHeader,
     /// Zeros if the header is short.
-    pub(crate) extension: Extension,
-}
-
-/// The second half of an extended header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extension {
-    /// All six slots as stored, also for version 3, which has five.
-    pub(crate) pipeline: Pipeline,
-    pub(crate) udcodec: CodecId,
-    pub(crate) compcode_meta: u8,
-    pub(crate) flags2: Blosc2Flags2,
-    pub(crate) blosc2_flags: Blosc2Flags,
+    extension: RawExtension,
 }
 
 /// How the data of a chunk are kept, which decides how the body is read.
@@ -83,38 +68,55 @@ impl ChunkHeader {
     ///
     /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants above.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        Ok(Self::parse_with_kind(bytes)?.0)
+        let header = Self::load(bytes).ok_or_else(|| too_short(bytes))?;
+        header.check()?;
+        Ok(header)
     }
 
-    /// The same, with the [`kind`](Self::kind), which is known by then.
+    /// Takes the bytes as they are; `None` if they are too few.
+    #[inline(always)]
+    pub(crate) fn load(bytes: &[u8]) -> Option<Self> {
+        let (raw, rest) = bytes.split_first_chunk::<16>()?;
+        let raw: RawHeader = transmute!(*raw);
+        let is_extended = Flags(raw.flags).is_extended();
+        let extension = if is_extended { transmute!(*rest.first_chunk::<16>()?) } else { RawExtension::NONE };
+        Some(Self { raw, extension })
+    }
+
+    /// Checks what was loaded, and tells its [`kind`](Self::kind), which is known by then.
     #[inline]
-    pub(crate) fn parse_with_kind(bytes: &[u8]) -> Result<(Self, Kind)> {
-        let (raw, rest) = RawHeader::ref_from_prefix(bytes).map_err(|_| too_short(bytes, Self::MIN_LEN))?;
-        check_version(raw)?;
-        let flags = Flags(raw.flags);
-        let extension = if flags.is_extended() { Extension::parse(bytes, rest)? } else { Extension::NONE };
-        let typesize = NonZeroU8::new(raw.typesize).ok_or_else(|| Error::corrupt(3, Corrupt::Typesize))?;
-        let nbytes = raw.nbytes.get();
-        let header = Self {
-            version: raw.version,
-            versionlz: raw.versionlz,
-            flags,
-            typesize,
-            nbytes: u32::try_from(nbytes).map_err(|_| Error::corrupt(4, Corrupt::Nbytes { nbytes }))?,
-            blocksize: parse_blocksize(raw.blocksize.get())?,
-            cbytes: parse_cbytes(raw.cbytes.get(), header_len(flags))?,
-            extension,
-        };
-        let kind = header.check_kind()?;
-        Ok((header, kind))
+    pub(crate) fn check(&self) -> Result<Kind> {
+        // To have all errors at hand takes as long as the checks: they are made when there is something to say.
+        match self.run_checks() {
+            Ok(kind) => Ok(kind),
+            Err(_) => self.run_checks_again(),
+        }
+    }
+
+    #[inline(always)]
+    fn run_checks(&self) -> Result<Kind> {
+        check_version(&self.raw)?;
+        self.check_sizes()?;
+        self.check_kind()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn run_checks_again(&self) -> Result<Kind> {
+        self.run_checks()
+    }
+
+    /// A header from fields that are those of the format: what the invariants above say is for the caller to know.
+    pub(crate) const fn new(raw: RawHeader, extension: RawExtension) -> Self {
+        Self { raw, extension }
     }
 
     /// The header as it is stored: [`header_len`](Self::header_len) bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = self.to_raw().as_bytes().to_vec();
+        let mut bytes = self.raw.as_bytes().to_vec();
         if self.is_extended() {
-            bytes.extend_from_slice(self.extension.to_raw().as_bytes());
+            bytes.extend_from_slice(self.extension.as_bytes());
         }
         bytes
     }
@@ -122,76 +124,76 @@ impl ChunkHeader {
     /// The version of the chunk format: 2 for Blosc 1, 3 to 6 for Blosc2.
     #[must_use]
     pub const fn version(&self) -> u8 {
-        self.version
+        self.raw.version
     }
 
     /// The version of the codec's own stream format; 1 for every built-in codec.
     #[must_use]
     pub const fn versionlz(&self) -> u8 {
-        self.versionlz
+        self.raw.versionlz
     }
 
     /// The flags byte. In a memcpyed chunk most bits are leftovers without meaning.
     #[must_use]
     pub const fn flags(&self) -> Flags {
-        self.flags
+        Flags(self.raw.flags)
     }
 
     /// The `blosc2_flags` byte; 0 in a short header.
     #[must_use]
     pub const fn blosc2_flags(&self) -> Blosc2Flags {
-        self.extension.blosc2_flags
+        Blosc2Flags(self.extension.blosc2_flags)
     }
 
     /// The `blosc2_flags2` byte; 0 in a short header.
     #[must_use]
     pub const fn blosc2_flags2(&self) -> Blosc2Flags2 {
-        self.extension.flags2
+        Blosc2Flags2(self.extension.blosc2_flags2)
     }
 
     /// Bytes of an item; 1 if the items are wider than 255 bytes.
     #[must_use]
     pub const fn typesize(&self) -> usize {
-        self.typesize.get() as usize
+        self.raw.typesize as usize
     }
 
     /// Bytes of data.
     #[must_use]
     pub const fn nbytes(&self) -> usize {
-        self.nbytes as usize
+        self.raw.nbytes.get().cast_unsigned() as usize
     }
 
     /// The block size as stored (bytes); in a VL-block chunk the number of blocks. The blocks of a
     /// [`Chunk`](crate::Chunk) may be smaller: see [`Chunk::blocksize`](crate::Chunk::blocksize).
     #[must_use]
     pub const fn blocksize(&self) -> usize {
-        self.blocksize.get() as usize
+        self.raw.blocksize.get().cast_unsigned() as usize
     }
 
     /// Bytes of the chunk, header included.
     #[must_use]
     pub const fn cbytes(&self) -> usize {
-        self.cbytes as usize
+        self.raw.cbytes.get().cast_unsigned() as usize
     }
 
     /// Bytes of the header: 16 or 32.
     #[must_use]
     pub const fn header_len(&self) -> usize {
-        header_len(self.flags)
+        header_len(self.flags())
     }
 
     /// Whether the header has 32 bytes.
     #[must_use]
     pub const fn is_extended(&self) -> bool {
-        self.flags.is_extended()
+        self.flags().is_extended()
     }
 
     /// The filters to undo, in a short header made from the flag bits.
     #[must_use]
     pub fn pipeline(&self) -> Pipeline {
         match self.is_extended() {
-            true if self.version == 3 => without_slot_5(&self.extension.pipeline),
-            true => self.extension.pipeline,
+            true if self.version() == 3 => without_slot_5(&self.extension.pipeline()),
+            true => self.extension.pipeline(),
             false => self.short_pipeline(),
         }
     }
@@ -199,13 +201,13 @@ impl ChunkHeader {
     /// The format of the streams.
     #[must_use]
     pub fn format(&self) -> FormatId {
-        if self.is_mislabelled() { self.extension.udcodec.format() } else { self.flags.format() }
+        if self.is_mislabelled() { CodecId(self.extension.udcodec).format() } else { self.flags().format() }
     }
 
     /// The codec that wrote the streams, as far as the header tells: a short one does not tell LZ4 from LZ4HC.
     #[must_use]
     pub fn codec_id(&self) -> CodecId {
-        let (stored, format) = (self.extension.udcodec, self.format());
+        let (stored, format) = (CodecId(self.extension.udcodec), self.format());
         let tells = self.is_extended() && (format == FormatId::USER || stored.format() == format);
         if tells { stored } else { codec_of(format) }
     }
@@ -222,7 +224,7 @@ impl ChunkHeader {
         match self.special() {
             Some(kind) => Kind::Special(kind),
             None if self.is_memcpyed() => Kind::Memcpyed,
-            None if self.nbytes == 0 => Kind::Empty,
+            None if self.nbytes() == 0 => Kind::Empty,
             None if self.is_vl() => Kind::Vl,
             None => Kind::Regular,
         }
@@ -237,7 +239,7 @@ impl ChunkHeader {
     /// Whether the plain data follow the header.
     #[must_use]
     pub fn is_memcpyed(&self) -> bool {
-        self.flags.has(Flags::MEMCPYED) && !self.is_mislabelled()
+        self.flags().has(Flags::MEMCPYED) && !self.is_mislabelled()
     }
 
     /// Whether the blocks have individual sizes.
@@ -250,7 +252,7 @@ impl ChunkHeader {
     /// blocks are never split.
     #[must_use]
     pub const fn is_split(&self) -> bool {
-        !self.flags.has(Flags::UNSPLIT)
+        !self.flags().has(Flags::UNSPLIT)
     }
 
     /// Whether a dictionary follows the block starts.
@@ -277,12 +279,64 @@ impl ChunkHeader {
         if self.is_vl() { self.blocksize() } else { self.nbytes().div_ceil(self.blocksize()) }
     }
 
+    /// The first half.
+    pub(crate) const fn raw(&self) -> &RawHeader {
+        &self.raw
+    }
+
+    /// The same with another version.
+    pub(crate) const fn with_version(mut self, version: u8) -> Self {
+        self.raw.version = version;
+        self
+    }
+
+    /// The same with another version of the streams.
+    pub(crate) const fn with_versionlz(mut self, versionlz: u8) -> Self {
+        self.raw.versionlz = versionlz;
+        self
+    }
+
+    /// The same with other flags.
+    pub(crate) const fn with_flags(mut self, flags: Flags) -> Self {
+        self.raw.flags = flags.0;
+        self
+    }
+
+    /// The same with another block size (bytes), which is at least 1, as the field has it.
+    pub(crate) fn with_blocksize(mut self, blocksize: usize) -> Self {
+        self.raw.blocksize = field(blocksize.max(1)).into();
+        self
+    }
+
+    /// The same with another size of the chunk (bytes).
+    pub(crate) fn with_cbytes(mut self, cbytes: usize) -> Self {
+        self.raw.cbytes = field(cbytes).into();
+        self
+    }
+
+    /// The same with another second half.
+    pub(crate) const fn with_extension(mut self, extension: RawExtension) -> Self {
+        self.extension = extension;
+        self
+    }
+
+    /// The same with other flags in the second half.
+    pub(crate) const fn with_blosc2_flags(mut self, flags: Blosc2Flags) -> Self {
+        self.extension.blosc2_flags = flags.0;
+        self
+    }
+
+    /// The second half; zeros in a short header.
+    pub(crate) const fn extension(&self) -> &RawExtension {
+        &self.extension
+    }
+
     /// Whether the flags are those of a copy, and the rest is none. C-Blosc2 to 3.3.5 sets them for data that are too few
     /// to be worth it, but compresses them all the same if a dictionary was asked for; always split, as the flags say.
     /// Where the sizes happen to be those of a copy, nothing tells.
     pub(crate) fn is_mislabelled(&self) -> bool {
-        let up_front = self.flags.0 == Flags::EXTENDED | Flags::MEMCPYED;
-        up_front && self.version > 3 && self.is_small() && self.may_have_dict() && !self.is_copy()
+        let up_front = self.flags().0 == Flags::EXTENDED | Flags::MEMCPYED;
+        up_front && self.version() > 3 && self.is_small() && self.may_have_dict() && !self.is_copy()
     }
 
     fn is_small(&self) -> bool {
@@ -291,7 +345,7 @@ impl ChunkHeader {
 
     /// Whether the codec is one that dictionaries are made for.
     fn may_have_dict(&self) -> bool {
-        matches!(self.extension.udcodec, CodecId::LZ4 | CodecId::LZ4HC | CodecId::ZSTD)
+        matches!(CodecId(self.extension.udcodec), CodecId::LZ4 | CodecId::LZ4HC | CodecId::ZSTD)
     }
 
     /// Whether the chunk is as long as header and data.
@@ -305,16 +359,17 @@ impl ChunkHeader {
     }
 
     pub(crate) const fn bitshuffle_rule(&self) -> BitshuffleRule {
-        if self.version == 2 { BitshuffleRule::Blosc1 } else { BitshuffleRule::Blosc2 }
+        if self.version() == 2 { BitshuffleRule::Blosc1 } else { BitshuffleRule::Blosc2 }
     }
 
     fn short_pipeline(&self) -> Pipeline {
-        let id = |bit, id: FilterId| if self.flags.has(bit) { id.0 } else { 0 };
+        let id = |bit, id: FilterId| if self.flags().has(bit) { id.0 } else { 0 };
         let delta = id(Flags::DELTA, FilterId::DELTA);
         let last = id(Flags::SHUFFLE, FilterId::SHUFFLE) | id(Flags::BITSHUFFLE, FilterId::BITSHUFFLE);
         Pipeline::from_slots([0, 0, 0, 0, delta, last], [0; 6])
     }
 
+    #[inline(always)]
     fn check_kind(&self) -> Result<Kind> {
         let code = self.blosc2_flags().special_code();
         if code > SpecialKind::Uninit.code() {
@@ -327,21 +382,22 @@ impl ChunkHeader {
             Kind::Memcpyed => self.is_vl(),
             Kind::Empty | Kind::Vl | Kind::Regular => false,
         };
-        if has_two && self.nbytes > 0 {
+        if has_two && self.nbytes() > 0 {
             return Err(self.kinds_exclude());
         }
         match kind {
             Kind::Memcpyed => self.check_memcpyed()?,
-            Kind::Special(kind) if self.nbytes > 0 => self.check_special(kind)?,
+            Kind::Special(kind) if self.nbytes() > 0 => self.check_special(kind)?,
             Kind::Regular | Kind::Vl => self.check_blocksize()?,
             _ => {}
         }
         Ok(kind)
     }
 
+    #[cold]
     fn kinds_exclude(&self) -> Error {
         let (flags2, blosc2_flags) = (self.blosc2_flags2().0, self.blosc2_flags().0);
-        Error::corrupt(2, Corrupt::Kinds { flags: self.flags.0, flags2, blosc2_flags })
+        Error::corrupt(2, Corrupt::Kinds { flags: self.flags().0, flags2, blosc2_flags })
     }
 
     fn check_memcpyed(&self) -> Result<()> {
@@ -368,58 +424,55 @@ impl ChunkHeader {
 
     /// Refuses what C-Blosc refuses, but for a block size that is really used: C-Blosc2 writes such chunks.
     fn check_blocksize(&self) -> Result<()> {
-        let max = if self.version == 2 { MAX_BLOCKSIZE_1 } else { MAX_BLOCKSIZE_2 };
+        let max = if self.version() == 2 { MAX_BLOCKSIZE_1 } else { MAX_BLOCKSIZE_2 };
         let used = !self.is_vl() && self.blocksize() <= self.nbytes();
-        if self.blocksize.get() <= max || used {
+        if self.blocksize() <= max as usize || used {
             return Ok(());
         }
-        Err(Error::corrupt(8, Corrupt::Blocksize { blocksize: signed(self.blocksize.get()), max }))
+        Err(Error::corrupt(8, Corrupt::Blocksize { blocksize: self.raw.blocksize.get(), max }))
     }
 
-    fn to_raw(self) -> RawHeader {
-        RawHeader {
-            version: self.version,
-            versionlz: self.versionlz,
-            flags: self.flags.0,
-            typesize: self.typesize.get(),
-            nbytes: signed(self.nbytes).into(),
-            blocksize: signed(self.blocksize.get()).into(),
-            cbytes: signed(self.cbytes).into(),
+    /// Checks the fields that must be in a range by themselves.
+    #[inline(always)]
+    fn check_sizes(&self) -> Result<()> {
+        let RawHeader { typesize, nbytes, blocksize, cbytes, .. } = &self.raw;
+        let (nbytes, blocksize, cbytes) = (nbytes.get(), blocksize.get(), cbytes.get());
+        if *typesize == 0 {
+            return Err(Error::corrupt(3, Corrupt::Typesize));
         }
+        if nbytes < 0 {
+            return Err(Error::corrupt(4, Corrupt::Nbytes { nbytes }));
+        }
+        if blocksize < 1 {
+            return Err(Error::corrupt(8, Corrupt::Blocksize { blocksize, max: MAX_BLOCKSIZE_2 }));
+        }
+        let header_len = self.header_len();
+        if cbytes < 0 || self.cbytes() < header_len {
+            return Err(Error::corrupt(0xc, Corrupt::Cbytes { cbytes, header_len }));
+        }
+        Ok(())
     }
 }
 
-impl Extension {
+impl RawExtension {
     /// That of a short header.
     pub(crate) const NONE: Self = Self {
-        pipeline: Pipeline::EMPTY,
-        udcodec: CodecId(0),
+        filters: [0; 6],
+        udcodec: 0,
         compcode_meta: 0,
-        flags2: Blosc2Flags2(0),
-        blosc2_flags: Blosc2Flags(0),
+        filters_meta: [0; 6],
+        blosc2_flags2: 0,
+        blosc2_flags: 0,
     };
 
-    fn parse(bytes: &[u8], rest: &[u8]) -> Result<Self> {
-        let (raw, _) =
-            RawExtension::ref_from_prefix(rest).map_err(|_| too_short(bytes, ChunkHeader::MAX_LEN))?;
-        Ok(Self {
-            pipeline: Pipeline::from_slots(raw.filters, raw.filters_meta),
-            udcodec: CodecId(raw.udcodec),
-            compcode_meta: raw.compcode_meta,
-            flags2: Blosc2Flags2(raw.blosc2_flags2),
-            blosc2_flags: Blosc2Flags(raw.blosc2_flags),
-        })
+    /// All six slots as stored, also for version 3, which has five.
+    const fn pipeline(&self) -> Pipeline {
+        Pipeline::from_slots(self.filters, self.filters_meta)
     }
 
-    fn to_raw(self) -> RawExtension {
-        RawExtension {
-            filters: self.pipeline.ids(),
-            udcodec: self.udcodec.0,
-            compcode_meta: self.compcode_meta,
-            filters_meta: self.pipeline.metas(),
-            blosc2_flags2: self.flags2.0,
-            blosc2_flags: self.blosc2_flags.0,
-        }
+    /// The same with other filters.
+    pub(crate) const fn with_pipeline(self, pipeline: Pipeline) -> Self {
+        Self { filters: pipeline.ids(), filters_meta: pipeline.metas(), ..self }
     }
 }
 
@@ -443,20 +496,15 @@ fn check_blosc1(raw: &RawHeader) -> Result<()> {
     Ok(())
 }
 
-fn parse_blocksize(blocksize: i32) -> Result<NonZeroU32> {
-    let what = Corrupt::Blocksize { blocksize, max: MAX_BLOCKSIZE_2 };
-    let blocksize = u32::try_from(blocksize).ok().and_then(NonZeroU32::new);
-    blocksize.ok_or_else(|| Error::corrupt(8, what))
-}
-
-fn parse_cbytes(cbytes: i32, header_len: usize) -> Result<u32> {
-    let what = Corrupt::Cbytes { cbytes, header_len };
-    let value = u32::try_from(cbytes).ok().filter(|&value| value as usize >= header_len);
-    value.ok_or_else(|| Error::corrupt(0xc, what))
-}
-
-fn too_short(bytes: &[u8], needed: usize) -> Error {
-    Error::corrupt(bytes.len(), Corrupt::TooShort { len: bytes.len(), needed })
+/// Why these bytes are no header, which are fewer than 16 or than the flags say.
+#[cold]
+pub(crate) fn too_short(bytes: &[u8]) -> Error {
+    let len = bytes.len();
+    let too_short = |needed| Error::corrupt(len, Corrupt::TooShort { len, needed });
+    match RawHeader::ref_from_prefix(bytes) {
+        Ok((raw, _)) => check_version(raw).err().unwrap_or_else(|| too_short(ChunkHeader::MAX_LEN)),
+        Err(_) => too_short(ChunkHeader::MIN_LEN),
+    }
 }
 
 const fn header_len(flags: Flags) -> usize {
@@ -484,9 +532,9 @@ const fn codec_of(format: FormatId) -> CodecId {
     }
 }
 
-/// A field that was parsed from an `i32`, or checked to fit one.
-fn signed(field: u32) -> i32 {
-    i32::try_from(field).unwrap_or(i32::MAX)
+/// A size that fits a header field, as that of a chunk and of what it is made from.
+pub(crate) fn field(size: usize) -> i32 {
+    i32::try_from(size).unwrap_or(i32::MAX)
 }
 
 /// Greatest block size (bytes) that readers of Blosc 1 accept.

@@ -16,7 +16,7 @@ use crate::decode;
 use crate::layout::{Layout, head_len};
 use crate::source::{Blocks, Extents};
 use crate::special::fill_special_from;
-use crate::{ChunkHeader, Corrupt, Error, Kind, Result, Scratch, Special, SpecialKind};
+use crate::{ChunkHeader, Corrupt, DParams, Error, Kind, Registries, Result, Scratch, Special, SpecialKind};
 
 /// Everything of a chunk but its blocks: enough to tell which bytes of it hold which data.
 ///
@@ -166,14 +166,16 @@ impl ChunkIndex {
         check_parts(plan, parts)?;
         let (needed, room) = (plan.range.len(), dest.len());
         let dest = dest.get_mut(..needed).ok_or(Error::Dest { needed, room })?;
-        match self.header().kind() {
+        let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
+        let stores = destination.stores();
+        match self.layout.kind {
             _ if dest.is_empty() => Ok(()),
             Kind::Special(kind) => {
-                let special = self.special(kind);
-                fill_special_from(special, self.header().typesize(), plan.range.start, dest)
+                let (special, start) = (self.special(kind), plan.range.start);
+                fill_special_from(special, self.header().typesize(), start, dest, (stores, simd))
             }
             Kind::Memcpyed => {
-                dest.copy_from_slice(parts.first().map_or(&[], AsRef::as_ref));
+                stores.copy(simd, parts.first().map_or(&[], AsRef::as_ref), dest);
                 Ok(())
             }
             _ => {

@@ -2,7 +2,6 @@
 
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 
-use core::num::NonZeroU32;
 use core::ops::Range;
 
 use crate::blocksize::splits_in_blosc1;
@@ -52,8 +51,8 @@ pub(crate) struct Layout {
     dict: Option<(u32, u32)>,
     /// Where the block area begins (bytes from the start of the chunk).
     pub(crate) data_start: usize,
-    /// The stored block size, if the one used may be that or a rounded one.
-    literal_blocksize: Option<NonZeroU32>,
+    /// Whether the block size may be the stored one as well.
+    is_ambiguous: bool,
 }
 
 /// How the full blocks of a chunk are cut into streams. Leftover blocks are one stream always.
@@ -70,20 +69,25 @@ pub(crate) enum Split {
 
 impl Layout {
     /// Finds the parts of the chunk. `head` holds the chunk at least up to its block area.
-    #[inline]
     pub(crate) fn parse(header: ChunkHeader, kind: Kind, head: &[u8]) -> Result<Self> {
-        match kind {
-            Kind::Regular => salvage(&header, head)
-                .map_or_else(|| Self::build(header, kind, header_grid(&header), head), Ok)
-                .and_then(Self::check_split),
-            Kind::Vl => Self::build(header, kind, vl_grid(&header), head),
-            _ => Ok(Self::without_blocks(header, kind)),
+        let mut layout = Self::without_blocks(header, kind);
+        if matches!(kind, Kind::Regular | Kind::Vl) {
+            layout.find_blocks(head)?;
         }
+        Ok(layout)
     }
 
-    /// The grid to try if reading makes no sense with this one; see [`salvage`]. The block starts are the same.
+    /// What is known of any chunk.
+    #[inline]
+    pub(crate) fn without_blocks(header: ChunkHeader, kind: Kind) -> Self {
+        let grid = Grid { nbytes: header.nbytes(), blocksize: header.blocksize(), nblocks: 0 };
+        let data_start = header.header_len();
+        Self { header, kind, grid, split: Split::No, dict: None, data_start, is_ambiguous: false }
+    }
+
+    /// The grid to try if reading makes no sense with this one; see [`salvage`](Self::salvage). The block starts are the same.
     pub(crate) fn literal(&self) -> Option<Grid> {
-        self.literal_blocksize.map(|blocksize| Grid::new(self.grid.nbytes, blocksize.get() as usize))
+        self.is_ambiguous.then(|| header_grid(&self.header))
     }
 
     /// Whether the block size is not the stored one, although that is not beyond the data.
@@ -120,36 +124,59 @@ impl Layout {
         start.ok_or_else(|| Error::corrupt(at, Corrupt::BlockStart { nblock, bstart, min, max }))
     }
 
-    #[inline]
-    fn without_blocks(header: ChunkHeader, kind: Kind) -> Self {
-        let grid = Grid { nbytes: header.nbytes(), blocksize: header.blocksize(), nblocks: 0 };
-        let data_start = header.header_len();
-        Self { header, kind, grid, split: Split::No, dict: None, data_start, literal_blocksize: None }
+    /// Finds the parts of a chunk that has blocks. `head` holds the chunk at least up to its block area.
+    pub(crate) fn find_blocks(&mut self, head: &[u8]) -> Result<()> {
+        if self.kind == Kind::Vl {
+            return self.set_grid(vl_grid(&self.header), head);
+        }
+        match rounded(&self.header).and_then(|grid| self.salvage(grid, head)) {
+            Some(layout) => *self = layout,
+            None => self.set_grid(header_grid(&self.header), head)?,
+        }
+        self.check_split()
     }
 
-    fn build(header: ChunkHeader, kind: Kind, grid: Grid, head: &[u8]) -> Result<Self> {
-        let split = split_rule(&header, &grid);
-        let layout = Self { grid, split, ..Self::without_blocks(header, kind) };
-        let end = (header.header_len() as u64).saturating_add((grid.nblocks as u64).saturating_mul(4));
-        let cbytes = header.cbytes().min(head.len());
+    /// Finds what follows from the grid.
+    fn set_grid(&mut self, grid: Grid, head: &[u8]) -> Result<()> {
+        self.grid = grid;
+        self.split = split_rule(&self.header, &grid);
+        let starts = (grid.nblocks as u64).saturating_mul(4);
+        let end = (self.header.header_len() as u64).saturating_add(starts);
+        let cbytes = self.header.cbytes().min(head.len());
         let Some(end) = usize::try_from(end).ok().filter(|&end| end <= cbytes) else {
-            return Err(layout.starts_outside());
+            return Err(self.starts_outside());
         };
-        if !header.has_dict() {
-            return Ok(Self { data_start: end, ..layout });
+        self.data_start = end;
+        if self.header.has_dict() {
+            let (start, data_start) = find_dict(&self.header, head, end)?;
+            self.dict = u32::try_from(start).ok().zip(u32::try_from(data_start).ok());
+            self.data_start = data_start;
         }
-        let (start, data_start) = find_dict(&header, head, end)?;
-        let dict = u32::try_from(start).ok().zip(u32::try_from(data_start).ok());
-        Ok(Self { dict, data_start, ..layout })
+        Ok(())
+    }
+
+    /// C-Blosc2 3.0 to 3.3.5 store the block size that the user gave, but cut the data by that size rounded down to
+    /// whole items, which is `grid`. If the block starts are where the rounded size puts them, that is what happened. The
+    /// literal size remains possible if nothing tells the two apart.
+    #[cold]
+    fn salvage(&self, grid: Grid, head: &[u8]) -> Option<Self> {
+        let mut layout = *self;
+        layout.set_grid(grid, head).ok()?;
+        let header_len = self.header.header_len();
+        let starts = (0..grid.nblocks)
+            .filter_map(|nblock| read_i32(head, header_len.saturating_add(nblock.saturating_mul(4))));
+        let first = usize::try_from(starts.min()?).ok()?;
+        layout.is_ambiguous = layout.split == Split::No && header_grid(&self.header).nblocks == grid.nblocks;
+        (first == layout.data_start).then_some(layout)
     }
 
     /// A split block is cut at whole items, so its size must be some.
-    fn check_split(self) -> Result<Self> {
+    fn check_split(&self) -> Result<()> {
         let (blocksize, typesize) = (self.grid.blocksize, self.header.typesize());
         if self.split == Split::Yes && blocksize.checked_rem(typesize) != Some(0) {
             return Err(Error::corrupt(8, Corrupt::Split { blocksize, typesize }));
         }
-        Ok(self)
+        Ok(())
     }
 
     fn starts_outside(&self) -> Error {
@@ -195,21 +222,6 @@ fn header_grid(header: &ChunkHeader) -> Grid {
 
 fn vl_grid(header: &ChunkHeader) -> Grid {
     Grid { nbytes: header.nbytes(), blocksize: header.nbytes(), nblocks: header.blocksize() }
-}
-
-/// C-Blosc2 3.0 to 3.3.5 store the block size that the user gave, but cut the data by that size rounded down to whole
-/// items. If the block starts are where the rounded size puts them, that is what happened. The literal size remains
-/// possible if nothing tells the two apart.
-fn salvage(header: &ChunkHeader, head: &[u8]) -> Option<Layout> {
-    let literal = header_grid(header);
-    let grid = rounded(header)?;
-    let layout = Layout::build(*header, Kind::Regular, grid, head).ok()?;
-    let starts = (0..grid.nblocks)
-        .filter_map(|nblock| read_i32(head, header.header_len().saturating_add(nblock.saturating_mul(4))));
-    let first = usize::try_from(starts.min()?).ok()?;
-    let ambiguous = layout.split == Split::No && literal.nblocks == grid.nblocks;
-    let literal_blocksize = ambiguous.then_some(header.blocksize);
-    (first == layout.data_start).then_some(Layout { literal_blocksize, ..layout })
 }
 
 /// The grid of the block size rounded down to whole items, or, of data shorter than an item, to 1, where that makes a

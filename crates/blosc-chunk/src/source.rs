@@ -18,7 +18,27 @@ pub(crate) trait Blocks: Sync {
     fn block(&self, nblock: usize) -> Result<(&[u8], usize)>;
 }
 
-/// The blocks of a chunk in memory.
+/// Those of a chunk in memory, where nothing depends on the extents.
+impl Blocks for Chunk<'_> {
+    #[inline]
+    fn layout(&self) -> &Layout {
+        self.layout()
+    }
+
+    #[inline]
+    fn dict(&self) -> Option<&[u8]> {
+        self.dict()
+    }
+
+    #[inline]
+    fn block(&self, nblock: usize) -> Result<(&[u8], usize)> {
+        let start = self.layout().block_start(self.bytes(), nblock)?;
+        let bytes = self.bytes().get(start..self.layout().data_end());
+        Ok((bytes.unwrap_or_default(), start))
+    }
+}
+
+/// The blocks of any chunk in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct InMemory<'a> {
     chunk: Chunk<'a>,
@@ -44,10 +64,8 @@ impl Blocks for InMemory<'_> {
     }
 
     fn block(&self, nblock: usize) -> Result<(&[u8], usize)> {
-        let range = match &self.extents {
-            Some(extents) => extents.range(nblock),
-            None => self.layout().block_start(self.chunk.bytes(), nblock)?..self.layout().data_end(),
-        };
+        let Some(extents) = &self.extents else { return Blocks::block(&self.chunk, nblock) };
+        let range = extents.range(nblock);
         let start = range.start;
         Ok((self.chunk.bytes().get(range).unwrap_or_default(), start))
     }

@@ -1,5 +1,7 @@
 //! Chunks that are a run ("Special chunks" in the format document): zeros, NaN, one value, or anything.
 
+use blosc_filters::{Simd, Stores};
+
 use crate::{Corrupt, Error, Result};
 
 /// The kind of a run, without its value.
@@ -77,19 +79,20 @@ impl Special<'_> {
 ///
 /// [`Error::Corrupt`] for NaN items that are neither 4 nor 8 bytes, or an empty value.
 pub fn fill_special(special: Special<'_>, typesize: usize, dest: &mut [u8]) -> Result<()> {
-    fill_special_from(special, typesize, 0, dest)
+    fill_special_from(special, typesize, 0, dest, (Stores::Plain, Simd::none()))
 }
 
-/// Fills `dest` with the bytes of a run from byte `start` on.
+/// Fills `dest` with the bytes of a run from byte `start` on. Zeros are written as the caller says.
 pub(crate) fn fill_special_from(
     special: Special<'_>,
     typesize: usize,
     start: usize,
     dest: &mut [u8],
+    (stores, simd): (Stores, Simd),
 ) -> Result<()> {
     let nbytes = dest.len();
     match special {
-        Special::Zeros | Special::Uninit => dest.fill(0),
+        Special::Zeros | Special::Uninit => stores.fill(simd, 0, dest),
         Special::Value([]) if nbytes > 0 => {
             return Err(Error::corrupt(0xc, Corrupt::ValueWidth { width: 0, nbytes }));
         }
@@ -134,7 +137,8 @@ mod tests {
         for start in 0..50 {
             for len in 0..50 {
                 let mut part = vec![0; len];
-                fill_special_from(Special::Value(b"abcde"), 5, start, &mut part).unwrap();
+                let plain = (Stores::Plain, Simd::none());
+                fill_special_from(Special::Value(b"abcde"), 5, start, &mut part, plain).unwrap();
                 assert_eq!(part, whole[start..start + len]);
             }
         }

@@ -28,6 +28,7 @@ pub(crate) struct Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
+    #[inline]
     pub(crate) fn new(bytes: &'a [u8], at: usize, runs: bool) -> Self {
         Self { rest: bytes, at, runs }
     }
@@ -38,6 +39,7 @@ impl<'a> Streams<'a> {
     }
 
     /// Takes the next stream, which stands for `nbytes` plain bytes.
+    #[inline(always)]
     pub(crate) fn next(&mut self, nbytes: usize) -> Result<Payload<'a>> {
         let left = self.rest.len();
         let csize = self.peek_csize().ok_or_else(|| self.error(Corrupt::StreamHeader { left }))?;
@@ -55,6 +57,7 @@ impl<'a> Streams<'a> {
     }
 
     /// A run is the negated size field, and one token byte that confirms it.
+    #[inline]
     fn take_run(&mut self, csize: i32) -> Result<Payload<'a>> {
         self.check_runs(csize)?;
         let value = csize.checked_neg().and_then(|value| u8::try_from(value).ok());
@@ -81,6 +84,7 @@ impl<'a> Streams<'a> {
         self.at = self.at.saturating_add(len);
     }
 
+    #[cold]
     fn error(&self, what: Corrupt) -> Error {
         Error::corrupt(self.at, what)
     }

@@ -3,15 +3,14 @@
 //! Blosc 1 and Blosc2 differ in the header and in a few rules of the body. A chunk that keeps to the rules of both needs
 //! only the header of the other one, and block starts that are moved by its length.
 
-use core::num::NonZeroU32;
-
 use blosc_filters::FilterId;
 
 use crate::blocksize::splits_in_blosc1;
-use crate::header::{Extension, MAX_BLOCKSIZE_2};
+use crate::header::{MAX_BLOCKSIZE_2, field};
+use crate::raw::RawExtension;
 use crate::{
-    Blosc2Flags, Blosc2Flags2, CParams, Chunk, ChunkHeader, Dict, Error, Flags, Kind, Param, Result,
-    SpecialKind, StreamKind, Target,
+    Blosc2Flags, CParams, Chunk, ChunkHeader, Dict, Error, Flags, Kind, Param, Result, SpecialKind,
+    StreamKind, Target,
 };
 
 /// Rewrites the header of a chunk for other readers. Nothing is decoded, and the streams stay as they are.
@@ -52,8 +51,8 @@ pub fn transcode_header(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
 fn stored(chunk: &Chunk<'_>, target: Target) -> ChunkHeader {
     let header = chunk.header();
     let flags = if target.is_blosc1() { Flags::MEMCPYED } else { Flags::EXTENDED | Flags::MEMCPYED };
-    let blocksize = header.blocksize.min(nonzero(header.nbytes()));
-    ChunkHeader { flags: Flags(flags), blocksize, ..plain(header, target) }
+    let blocksize = header.blocksize().min(header.nbytes());
+    plain(header, target).with_flags(Flags(flags)).with_blocksize(blocksize)
 }
 
 fn special(chunk: &Chunk<'_>, kind: SpecialKind, target: Target) -> Result<ChunkHeader> {
@@ -67,8 +66,8 @@ fn special(chunk: &Chunk<'_>, kind: SpecialKind, target: Target) -> Result<Chunk
             refuse("zeros that are no whole items")
         }
         _ => {
-            let flags = Flags(header.flags.0 & !Flags::MEMCPYED);
-            Ok(ChunkHeader { version: 5, flags, ..*header })
+            let flags = Flags(header.flags().0 & !Flags::MEMCPYED);
+            Ok(header.with_version(5).with_flags(flags))
         }
     }
 }
@@ -79,8 +78,8 @@ fn vl(chunk: &Chunk<'_>, target: Target) -> Result<ChunkHeader> {
     }
     check_params(chunk, target)?;
     let header = chunk.header();
-    let extension = Extension { pipeline: header.pipeline(), ..header.extension };
-    Ok(ChunkHeader { version: 6, extension, ..*header })
+    let extension = header.extension().with_pipeline(header.pipeline());
+    Ok(header.with_version(6).with_extension(extension))
 }
 
 fn regular(chunk: &Chunk<'_>, target: Target) -> Result<ChunkHeader> {
@@ -110,7 +109,7 @@ fn regular(chunk: &Chunk<'_>, target: Target) -> Result<ChunkHeader> {
         return refuse("this split");
     }
     let flags = flags(header, target, split);
-    Ok(ChunkHeader { flags, blocksize: nonzero(blocksize), ..plain(header, target) })
+    Ok(plain(header, target).with_flags(flags).with_blocksize(blocksize))
 }
 
 /// Codec, filters and dictionary go with the target.
@@ -171,21 +170,17 @@ fn flags(header: &ChunkHeader, target: Target, split: bool) -> Flags {
 /// The fields that every kind has, for the target.
 fn plain(header: &ChunkHeader, target: Target) -> ChunkHeader {
     if target.is_blosc1() {
-        return ChunkHeader { version: 2, versionlz: 1, extension: Extension::NONE, ..*header };
+        return header.with_version(2).with_versionlz(1).with_extension(RawExtension::NONE);
     }
-    let fresh = Extension {
-        pipeline: header.pipeline(),
-        udcodec: header.codec_id(),
-        compcode_meta: 0,
-        flags2: Blosc2Flags2(0),
-        blosc2_flags: Blosc2Flags(0),
+    let extension = if header.is_extended() {
+        *header.extension()
+    } else {
+        RawExtension { udcodec: header.codec_id().0, ..RawExtension::NONE }
     };
-    let kept = |e: Extension| {
-        let dict = if header.has_dict() { e.blosc2_flags } else { e.blosc2_flags.without(Blosc2Flags::DICT) };
-        Extension { pipeline: header.pipeline(), blosc2_flags: dict.without(Blosc2Flags::SPECIAL), ..e }
-    };
-    let extension = if header.is_extended() { kept(header.extension) } else { fresh };
-    ChunkHeader { version: 5, extension, ..*header }
+    let dict = if header.has_dict() { 0 } else { Blosc2Flags::DICT };
+    let flags = Blosc2Flags(extension.blosc2_flags).without(dict | Blosc2Flags::SPECIAL);
+    let extension = extension.with_pipeline(header.pipeline());
+    header.with_version(5).with_extension(extension).with_blosc2_flags(flags)
 }
 
 /// The header, the block starts moved by what it got longer or shorter, and everything else.
@@ -196,20 +191,11 @@ fn assemble(chunk: &Chunk<'_>, header: ChunkHeader) -> Result<Vec<u8>> {
     if cbytes.max(header.nbytes() + new_len) > max {
         return Err(Error::Param(Param::Nbytes { nbytes: header.nbytes(), max: max - new_len }));
     }
-    let mut bytes = ChunkHeader { cbytes: field(cbytes), ..header }.to_bytes();
+    let mut bytes = header.with_cbytes(cbytes).to_bytes();
     for nblock in 0..chunk.nblocks() {
         let start = chunk.layout().block_start(chunk.bytes(), nblock)?;
         bytes.extend_from_slice(&field(start - old_len + new_len).to_le_bytes());
     }
     bytes.extend_from_slice(chunk.bytes().get(old_len + 4 * chunk.nblocks()..end).unwrap_or_default());
     Ok(bytes)
-}
-
-/// A size that fits a header field, since the chunk does.
-fn field(size: usize) -> u32 {
-    u32::try_from(size).unwrap_or(u32::MAX)
-}
-
-fn nonzero(size: usize) -> NonZeroU32 {
-    NonZeroU32::new(field(size)).unwrap_or(NonZeroU32::MIN)
 }

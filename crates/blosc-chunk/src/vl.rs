@@ -68,7 +68,8 @@ impl VlSizes {
     /// Reads the size of every block; together they must be the chunk's data.
     pub(crate) fn read(blocks: &impl Blocks) -> Result<Self> {
         let layout = blocks.layout();
-        let (nbytes, mut ends) = (layout.header.nbytes, Vec::with_capacity(layout.grid.nblocks));
+        let (nbytes, mut ends) =
+            (layout.header.raw().nbytes.get().cast_unsigned(), Vec::with_capacity(layout.grid.nblocks));
         let mut end = 0u32;
         for nblock in 0..layout.grid.nblocks {
             let (bytes, at) = blocks.block(nblock)?;

@@ -244,7 +244,7 @@ impl DecoderKey {
             format: header.format(),
             codec: header.codec_id(),
             meta: header.codec_meta(),
-            typesize: header.typesize.get(),
+            typesize: header.raw().typesize,
             is_blosc1: header.version() == 2,
             is_extended: header.is_extended(),
         }

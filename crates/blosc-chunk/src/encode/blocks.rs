@@ -3,9 +3,10 @@
 use blosc_codecs::CodecId;
 use blosc_filters::{FilterId, Reference};
 
-use super::plan::{Form, Plan, field};
+use super::plan::{Form, Plan};
 use super::worker::Worker;
 use super::{Input, slots, worker};
+use crate::header::field;
 use crate::jobs;
 use crate::{CParams, ChunkHeader, Result};
 

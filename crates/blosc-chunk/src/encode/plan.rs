@@ -1,14 +1,14 @@
 //! What is decided before the first block: the header, the blocks, and whether to compress at all.
 
-use core::num::{NonZeroU8, NonZeroU32};
 use std::sync::Arc;
 
 use blosc_codecs::FormatId;
 use blosc_filters::FilterId;
 
 use crate::blocksize::{MIN_BUFFER_1, MIN_BUFFER_2, blocksize, is_split};
-use crate::header::Extension;
+use crate::header::field;
 use crate::layout::{Grid, MAX_DICT};
+use crate::raw::{RawExtension, RawHeader};
 use crate::{
     Blosc2Flags, Blosc2Flags2, CParams, ChunkHeader, Error, Flags, Param, Result, SpecialKind, Target,
 };
@@ -62,10 +62,9 @@ impl Plan {
     }
 
     fn vl(params: &CParams, nbytes: u32, nblocks: usize) -> Self {
-        let mut header = header(params, nbytes, nblocks, false);
-        header.version = 6;
-        let flags2 = Blosc2Flags2(Blosc2Flags2::VL);
-        header.extension.flags2 = flags2;
+        let header = header(params, nbytes, nblocks, false).with_version(6);
+        let extension = RawExtension { blosc2_flags2: Blosc2Flags2::VL, ..*header.extension() };
+        let header = header.with_extension(extension);
         let blocksize = nbytes as usize;
         Self { header, grid: Grid { nbytes: blocksize, blocksize, nblocks }, nstreams: 1, dict: None }
     }
@@ -73,8 +72,8 @@ impl Plan {
     /// The same with a dictionary for all streams.
     pub(super) fn with_dict(mut self, dict: Option<Arc<[u8]>>) -> Self {
         if dict.is_some() {
-            let extension = &mut self.header.extension;
-            extension.blosc2_flags = extension.blosc2_flags.with(Blosc2Flags::DICT);
+            let flags = self.header.blosc2_flags().with(Blosc2Flags::DICT);
+            self.header = self.header.with_blosc2_flags(flags);
         }
         self.dict = dict;
         self
@@ -120,21 +119,19 @@ impl Plan {
 
     /// The header of the chunk when its size is known.
     pub(super) fn finish(&self, cbytes: usize) -> ChunkHeader {
-        ChunkHeader { cbytes: field(cbytes), ..self.header }
+        self.header.with_cbytes(cbytes)
     }
 
     /// The header of a chunk whose streams are all runs of zeros.
     pub(super) fn zeros(&self) -> ChunkHeader {
         let special = SpecialKind::Zeros.code() << 4;
-        let mut header = self.finish(ChunkHeader::MAX_LEN);
-        let flags = &mut header.extension.blosc2_flags;
-        *flags = flags.without(Blosc2Flags::DICT).with(special);
-        header
+        let flags = self.header.blosc2_flags().without(Blosc2Flags::DICT).with(special);
+        self.finish(ChunkHeader::MAX_LEN).with_blosc2_flags(flags)
     }
 
     /// The header of a chunk that did not get smaller.
     pub(super) fn memcpyed(&self) -> ChunkHeader {
-        memcpyed(self.header, self.header.flags.with(Flags::MEMCPYED))
+        memcpyed(self.header, self.header.flags().with(Flags::MEMCPYED))
     }
 }
 
@@ -167,29 +164,28 @@ fn up_front(header: ChunkHeader) -> ChunkHeader {
     if header.is_extended() {
         memcpyed(header, Flags(Flags::EXTENDED | Flags::MEMCPYED))
     } else {
-        memcpyed(header, header.flags.with(Flags::MEMCPYED))
+        memcpyed(header, header.flags().with(Flags::MEMCPYED))
     }
 }
 
-fn memcpyed(mut header: ChunkHeader, flags: Flags) -> ChunkHeader {
-    let blosc2_flags = &mut header.extension.blosc2_flags;
-    *blosc2_flags = blosc2_flags.without(Blosc2Flags::DICT);
-    let cbytes = field(header.header_len() + header.nbytes());
-    ChunkHeader { flags, cbytes, ..header }
+fn memcpyed(header: ChunkHeader, flags: Flags) -> ChunkHeader {
+    let blosc2_flags = header.blosc2_flags().without(Blosc2Flags::DICT);
+    let cbytes = header.header_len() + header.nbytes();
+    header.with_flags(flags).with_blosc2_flags(blosc2_flags).with_cbytes(cbytes)
 }
 
 fn header(params: &CParams, nbytes: u32, blocksize: usize, split: bool) -> ChunkHeader {
     let blosc1 = params.target.is_blosc1();
-    ChunkHeader {
+    let raw = RawHeader {
         version: if blosc1 { 2 } else { 5 },
         versionlz: 1,
-        flags: flags(params, split),
-        typesize: NonZeroU8::new(params.stored_typesize()).unwrap_or(NonZeroU8::MIN),
-        nbytes,
-        blocksize: NonZeroU32::new(field(blocksize)).unwrap_or(NonZeroU32::MIN),
-        cbytes: 0,
-        extension: if blosc1 { Extension::NONE } else { extension(params) },
-    }
+        flags: flags(params, split).0,
+        typesize: params.stored_typesize().max(1),
+        nbytes: field(nbytes as usize).into(),
+        blocksize: field(blocksize.max(1)).into(),
+        cbytes: 0.into(),
+    };
+    ChunkHeader::new(raw, if blosc1 { RawExtension::NONE } else { extension(params) })
 }
 
 fn flags(params: &CParams, split: bool) -> Flags {
@@ -204,17 +200,8 @@ fn flags(params: &CParams, split: bool) -> Flags {
     Flags(filters | unsplit).with_format(FormatId(format))
 }
 
-fn extension(params: &CParams) -> Extension {
-    Extension {
-        pipeline: params.filters,
-        udcodec: params.codec,
-        compcode_meta: params.codec_meta,
-        flags2: Blosc2Flags2(0),
-        blosc2_flags: Blosc2Flags(0),
-    }
-}
-
-/// A size that fits a header field, since the data do.
-pub(super) fn field(size: usize) -> u32 {
-    u32::try_from(size).unwrap_or(u32::MAX)
+fn extension(params: &CParams) -> RawExtension {
+    let CParams { codec, codec_meta, filters, .. } = params;
+    let codec = RawExtension { udcodec: codec.0, compcode_meta: *codec_meta, ..RawExtension::NONE };
+    codec.with_pipeline(*filters)
 }

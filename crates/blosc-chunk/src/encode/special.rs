@@ -1,10 +1,8 @@
 //! Runs that are written without data.
 
-use core::num::NonZeroU32;
-
-use super::plan::{Plan, field};
+use super::plan::Plan;
 use super::{Encoder, max_compressed_len};
-use crate::header::Extension;
+use crate::raw::RawExtension;
 use crate::{Blosc2Flags, CParams, ChunkHeader, Error, Flags, Param, Result, Special, Target};
 
 /// A chunk of `nbytes` bytes that are a run.
@@ -68,11 +66,7 @@ fn stored(params: &CParams) -> usize {
 fn header(plan: &Plan, special: &Special<'_>, params: &CParams) -> ChunkHeader {
     let blocksize = plan.grid.blocksize.max(params.typesize);
     let width = if let Special::Value(value) = special { value.len() } else { 0 };
-    let extension = Extension { blosc2_flags: Blosc2Flags(special.kind().code() << 4), ..Extension::NONE };
-    ChunkHeader {
-        flags: Flags(Flags::EXTENDED),
-        blocksize: NonZeroU32::new(field(blocksize)).unwrap_or(NonZeroU32::MIN),
-        extension,
-        ..plan.finish(ChunkHeader::MAX_LEN + width)
-    }
+    let flags = Blosc2Flags(special.kind().code() << 4);
+    let header = plan.finish(ChunkHeader::MAX_LEN + width).with_flags(Flags(Flags::EXTENDED));
+    header.with_blocksize(blocksize).with_extension(RawExtension::NONE).with_blosc2_flags(flags)
 }

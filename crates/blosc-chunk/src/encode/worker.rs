@@ -7,8 +7,9 @@ use blosc_codecs::{BlockEncoder, EncodeOptions};
 use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference, Stores};
 
 use super::blocks::Job;
-use super::plan::{Form, Plan, field};
+use super::plan::{Form, Plan};
 use super::slots::Slot;
+use crate::header::field;
 use crate::jobs::{self, for_each};
 use crate::{CParams, Error, Result};
 

@@ -50,13 +50,27 @@ impl<'a> Chunk<'a> {
     /// dictionary do not fit.
     #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let kind = ChunkHeader::check(bytes)?;
+        let Some(header) = ChunkHeader::load(bytes) else { return Err(too_short(bytes)) };
+        match bytes.get(..header.cbytes()) {
+            Some(bytes) if !matches!(kind, Kind::Regular | Kind::Vl) && !header.is_lazy() => {
+                Ok(Self { bytes, layout: Layout::without_blocks(header, kind) })
+            }
+            _ => Self::parse_body(bytes, header, kind),
+        }
+    }
+
+    #[inline(never)]
+    fn parse_body(bytes: &'a [u8], header: ChunkHeader, kind: Kind) -> Result<Self> {
         // Whatever is large is made once and checked where it is: to move what was just written takes longer than most
         // of the checks.
-        let Some(header) = ChunkHeader::load(bytes) else { return Err(too_short(bytes)) };
-        let kind = header.check()?;
-        let mut chunk = Self { bytes, layout: Layout::without_blocks(header, kind) };
-        chunk.check_body()?;
-        Ok(chunk)
+        let mut parsed = Ok(Self { bytes, layout: Layout::without_blocks(header, kind) });
+        if let Ok(chunk) = &mut parsed
+            && let Err(error) = chunk.check_body()
+        {
+            parsed = Err(error);
+        }
+        parsed
     }
 
     /// Checks what follows the header, and finds the blocks.

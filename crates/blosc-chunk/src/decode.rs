@@ -264,11 +264,14 @@ impl<'a, B: Blocks> Job<'a, B> {
         worker.read_part(self, nblock, reference, part, dest)
     }
 
-    fn filter_cx<'b>(&'b self, reference: Reference<'b>) -> FilterCx<'b> {
-        filter_cx(&self.blocks.layout().header, self.params, self.geometry.as_ref(), reference)
+    #[inline]
+    fn filter_cx<'b>(&'b self, reference: Reference<'b>, stores: Stores) -> FilterCx<'b> {
+        let cx = filter_cx(&self.blocks.layout().header, self.params, self.geometry.as_ref(), reference);
+        FilterCx { stores, ..cx }
     }
 }
 
+#[inline]
 fn filter_cx<'a>(
     header: &ChunkHeader,
     params: &DParams,

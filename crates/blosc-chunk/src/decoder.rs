@@ -70,7 +70,11 @@ impl Decoder {
     ///
     /// As [`Chunk::parse`] and [`Chunk::decode_into`].
     pub fn decode_into(&mut self, chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
-        Chunk::parse(chunk)?.decode_into(dest, &mut self.scratch)
+        // Looked at where it is: to move it takes as long as to decode a small one.
+        match &Chunk::parse(chunk) {
+            Ok(chunk) => chunk.decode_into(dest, &mut self.scratch),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     /// The buffers, for the methods of [`Chunk`].

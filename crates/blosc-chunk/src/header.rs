@@ -68,9 +68,8 @@ impl ChunkHeader {
     ///
     /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants above.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let header = Self::load(bytes).ok_or_else(|| too_short(bytes))?;
-        header.check()?;
-        Ok(header)
+        Self::check(bytes)?;
+        Self::load(bytes).ok_or_else(|| too_short(bytes))
     }
 
     /// Takes the bytes as they are; `None` if they are too few.
@@ -83,27 +82,32 @@ impl ChunkHeader {
         Some(Self { raw, extension })
     }
 
-    /// Checks what was loaded, and tells its [`kind`](Self::kind), which is known by then.
+    /// Checks the header at the start of `bytes`, and tells its [`kind`](Self::kind), which is known by then.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
     #[inline]
-    pub(crate) fn check(&self) -> Result<Kind> {
+    pub(crate) fn check(bytes: &[u8]) -> Result<Kind> {
         // To have all errors at hand takes as long as the checks: they are made when there is something to say.
-        match self.run_checks() {
+        match Self::run_checks(bytes) {
             Ok(kind) => Ok(kind),
-            Err(_) => self.run_checks_again(),
+            Err(_) => Self::run_checks_again(bytes),
         }
     }
 
     #[inline(always)]
-    fn run_checks(&self) -> Result<Kind> {
-        check_version(&self.raw)?;
-        self.check_sizes()?;
-        self.check_kind()
+    fn run_checks(bytes: &[u8]) -> Result<Kind> {
+        let Some(header) = Self::load(bytes) else { return Err(too_short(bytes)) };
+        check_version(&header.raw)?;
+        header.check_sizes()?;
+        header.check_kind()
     }
 
     #[cold]
     #[inline(never)]
-    fn run_checks_again(&self) -> Result<Kind> {
-        self.run_checks()
+    fn run_checks_again(bytes: &[u8]) -> Result<Kind> {
+        Self::run_checks(bytes)
     }
 
     /// A header from fields that are those of the format: what the invariants above say is for the caller to know.

@@ -18,7 +18,9 @@ pub(crate) struct Grid {
 impl Grid {
     /// A block size beyond the data is cut to them: C-Blosc2 3.x reads it so. `blocksize` is at least 1.
     pub(crate) fn new(nbytes: usize, blocksize: usize) -> Self {
-        let blocksize = blocksize.min(nbytes).max(1);
+        if (1..=blocksize).contains(&nbytes) {
+            return Self { nbytes, blocksize: nbytes, nblocks: 1 };
+        }
         Self { nbytes, blocksize, nblocks: nbytes.div_ceil(blocksize) }
     }
 

@@ -83,6 +83,7 @@ pub fn fill_special(special: Special<'_>, typesize: usize, dest: &mut [u8]) -> R
 }
 
 /// Fills `dest` with the bytes of a run from byte `start` on. Zeros are written as the caller says.
+#[inline]
 pub(crate) fn fill_special_from(
     special: Special<'_>,
     typesize: usize,
@@ -107,6 +108,7 @@ pub(crate) fn fill_special_from(
 }
 
 /// Writes one period and doubles it: long copies, whatever the width of the value.
+#[inline(never)]
 fn repeat(value: &[u8], start: usize, dest: &mut [u8]) {
     let (behind, before) = (&value[start % value.len()..], &value[..start % value.len()]);
     let (to_behind, rest) = dest.split_at_mut(behind.len().min(dest.len()));

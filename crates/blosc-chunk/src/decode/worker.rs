@@ -36,7 +36,7 @@ impl Worker {
         dest: &mut [u8],
     ) -> Result<()> {
         let nbytes = job.map.range(nblock).len();
-        let cx = job.filter_cx(reference);
+        let cx = job.filter_cx(reference, Stores::Plain);
         if let Some(slice) = Slice::new(&job.undo, &cx, nbytes, part) {
             let mut filtered = core::mem::take(&mut self.filtered);
             let result = self.read_slice(job, nblock, &cx, &slice, room(&mut filtered, nbytes), dest);
@@ -87,7 +87,7 @@ impl Worker {
         stores: Stores,
     ) -> Result<()> {
         let (bytes, at) = job.blocks.block(nblock)?;
-        let cx = FilterCx { stores, ..job.filter_cx(reference) };
+        let cx = job.filter_cx(reference, stores);
         self.undo(job, bytes, at, &cx, dest).map_err(|error| error.in_block(nblock, at))
     }
 
@@ -140,8 +140,10 @@ impl Worker {
             return self.read_payload(job, payload, at, dest, span);
         }
         let len = dest.len() / nstreams;
-        let mut start = 0;
-        for part in dest.chunks_exact_mut(len) {
+        let (mut rest, mut start) = (dest, 0);
+        for _ in 0..nstreams {
+            let (part, behind) = rest.split_at_mut(len);
+            rest = behind;
             let at = streams.at;
             let payload = streams.next(len)?;
             self.read_payload(job, payload, at, part, span(start..start + len))?;
@@ -203,7 +205,7 @@ pub(super) fn read_split_block<B: Blocks>(
     job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
     let mut filtered = core::mem::take(&mut jobs::first(workers).filtered);
     let src = room(&mut filtered, dest.len());
-    let cx = FilterCx { stores: job.stores(), ..job.filter_cx(Reference::FirstBlock) };
+    let cx = job.filter_cx(Reference::FirstBlock, job.stores());
     let result = read_streams_apart(job, jobs, workers, bytes, at, src)
         .and_then(|()| Ok(job.undo.apply(&cx, src, dest)?));
     jobs::first(workers).filtered = filtered;

@@ -24,6 +24,8 @@ pub struct Undo<'r> {
     pipeline: Pipeline,
     /// How many are left.
     nfilters: u8,
+    /// The one that is left.
+    only: Option<FilterSlot>,
 }
 
 impl Undo<'_> {
@@ -36,7 +38,7 @@ impl Undo<'_> {
     /// The filter, if it is only one.
     #[must_use]
     pub fn only(&self) -> Option<FilterSlot> {
-        self.pipeline.active().next().filter(|_| self.nfilters == 1)
+        self.only
     }
 
     /// Undoes the filters. Both buffers are equally long; the result is in `dest`, and `src` holds anything
@@ -47,6 +49,9 @@ impl Undo<'_> {
     /// [`Error::Length`], or [`Error::Param`] from a filter; `dest` then holds anything.
     pub fn apply(&self, cx: &FilterCx<'_>, src: &mut [u8], dest: &mut [u8]) -> Result<(), Error> {
         check_lengths(src, dest)?;
+        if let Some(slot) = self.only() {
+            return find(self.registry, slot.id)?.backward(cx, slot.meta, src, dest);
+        }
         let (mut in_dest, mut remaining) = (false, self.nfilters);
         for slot in self.pipeline.active().rev() {
             let filter = find(self.registry, slot.id)?;
@@ -77,16 +82,17 @@ impl Pipeline {
     ///
     /// [`Error::UnknownFilter`].
     pub fn undo<'r>(&self, registry: &'r Registry, cx: &FilterCx<'_>) -> Result<Undo<'r>, Error> {
-        let (mut pipeline, mut nfilters) = (*self, 0);
+        let (mut pipeline, mut nfilters, mut only) = (*self, 0, None);
         if !self.is_empty() {
             for (nslot, slot) in self.slots().enumerate().filter(|(_, slot)| slot.id != FilterId::NOFILTER) {
                 if find(registry, slot.id)?.backward_is_identity(cx, slot.meta) {
                     pipeline.ids[nslot] = FilterId::NOFILTER.0;
                 } else {
                     nfilters += 1;
+                    only = if nfilters == 1 { Some(slot) } else { None };
                 }
             }
         }
-        Ok(Undo { registry, pipeline, nfilters })
+        Ok(Undo { registry, pipeline, nfilters, only })
     }
 }

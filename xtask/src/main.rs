@@ -67,7 +67,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "memory",
         run: memory::run,
-        help: "send a large file and a pipe through b2 and watch its memory [--mib N] [--limit MIB]",
+        help: "send a large file and a pipe through b2 and watch its memory [--mib N] [--limit MIB] [--program B2]",
     },
     Task {
         name: "mutate",

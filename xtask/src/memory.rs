@@ -2,7 +2,8 @@
 //!
 //! A file and a pipe of `--mib` MiB go through `b2 compress`, `verify`, `cat` and `decompress` with default settings.
 //! What comes back has to be what went in, and the greatest resident set of each process has to stay below
-//! `--limit` MiB. Needs Linux, which says how large that was.
+//! `--limit` MiB. The program is built for it, as users have it, unless `--program` names one. Needs Linux, which says
+//! how large that was.
 
 use core::time::Duration;
 use std::{
@@ -25,10 +26,12 @@ use crate::{
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let mib: u64 = args.option("--mib")?.unwrap_or(5 << 10);
     let limit: u64 = args.option("--limit")?.unwrap_or(256);
+    let program: Option<PathBuf> = args.option("--program")?;
     args.finish()?;
+    let b2 = program.map_or_else(build, Ok)?;
     let folder = workspace::target().join("memory");
     fs::create_dir_all(&folder).at(folder.display())?;
-    let bench = Bench { b2: build()?, folder, data: Stream::new(mib << 20), limit };
+    let bench = Bench { b2, folder, data: Stream::new(mib << 20), limit };
     let result = bench.run();
     fs::remove_dir_all(&bench.folder).at(bench.folder.display())?;
     result

@@ -48,10 +48,19 @@ fn unshuffle_with(simd: Simd, stores: Stores, typesize: usize, src: &[u8], dest:
 /// Copies the bytes after the last whole item and returns the others.
 fn split_leftover<'a>(typesize: usize, src: &'a [u8], dest: &'a mut [u8]) -> (&'a [u8], &'a mut [u8]) {
     assert_eq!(src.len(), dest.len(), "shuffle: lengths of source and destination");
-    let (items, leftover) = src.split_at(src.len() - src.len() % typesize.max(1));
+    let typesize = typesize.max(1);
+    let (items, leftover) = src.split_at(whole_items(src.len(), typesize) * typesize);
     let (to, to_leftover) = dest.split_at_mut(items.len());
-    to_leftover.copy_from_slice(leftover);
+    if !leftover.is_empty() {
+        to_leftover.copy_from_slice(leftover);
+    }
     (items, to)
+}
+
+/// How many items of `typesize` bytes, at least 1, there are in so many bytes. (A division takes as long as 500 bytes.)
+#[inline]
+pub(crate) const fn whole_items(nbytes: usize, typesize: usize) -> usize {
+    if typesize.is_power_of_two() { nbytes >> typesize.trailing_zeros() } else { nbytes / typesize }
 }
 
 pub(crate) struct Shuffle;

@@ -12,13 +12,15 @@ use core::arch::x86_64::*;
 
 use zerocopy::transmute;
 
+use crate::shuffle::whole_items;
+
 pub(super) use scan::{running_sum, running_xor};
 pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle};
 
 /// Undoes [`shuffle`].
 #[target_feature(enable = "avx2")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if wide::has(typesize, src.len() / typesize) {
+    if wide::has(typesize, whole_items(src.len(), typesize)) {
         wide::unshuffle(typesize, src, dest);
     } else {
         shuffle::unshuffle(typesize, src, dest);
@@ -46,4 +48,11 @@ fn load_lanes(bytes: &[u8], low: usize, high: usize) -> __m256i {
 fn store16(bytes: &mut [u8], at: usize, register: __m128i) {
     let array: [u8; 16] = transmute!(register);
     bytes[at..at + 16].copy_from_slice(&array);
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn store32(bytes: &mut [u8], at: usize, register: __m256i) {
+    let array: [u8; 32] = transmute!(register);
+    bytes[at..at + 32].copy_from_slice(&array);
 }

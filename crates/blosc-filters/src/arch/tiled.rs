@@ -82,13 +82,14 @@ macro_rules! tiled_kernels {
 
         use super::super::scalar;
         use super::super::tiled::{STRIP, TILE, columns, for_typesize, strips};
+        use crate::shuffle::whole_items;
 
         const WIDTH: usize = $width;
         const ZERO: $register = transmute!([0_u8; WIDTH]);
 
         #[target_feature(enable = $features)]
         pub(in super::super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-            let nitems = src.len() / typesize;
+            let nitems = whole_items(src.len(), typesize);
             match typesize {
                 _ if nitems < TILE => scalar::shuffle(typesize, src, dest),
                 _ if in_strips(typesize, nitems) => shuffle_strips::<512>(typesize, src, dest),
@@ -99,7 +100,7 @@ macro_rules! tiled_kernels {
 
         #[target_feature(enable = $features)]
         pub(in super::super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-            let nitems = src.len() / typesize;
+            let nitems = whole_items(src.len(), typesize);
             // Sizes by measurement.
             match typesize {
                 _ if nitems < TILE => scalar::unshuffle(typesize, src, dest),
@@ -399,6 +400,8 @@ macro_rules! tiled_kernels {
                 rest = others;
                 &mut plane[first..].as_chunks_mut().0[..ntiles]
             });
+            // What the compiler then knows is checked no more between the stores, so that they may stand anywhere.
+            assert!(planes.iter().all(|plane| plane.len() == ntiles), "shuffle: planes of one length");
             let gather = gather::<G, W>();
             for tile in 0..ntiles {
                 let items = &src[tile * TILE * G..][..reach(G, W)];
@@ -420,8 +423,10 @@ macro_rules! tiled_kernels {
             stride: usize,
             dest: &mut [u8],
         ) {
-            let planes: [&[[u8; TILE]]; G] =
-                core::array::from_fn(|j| &src[j * stride + first..].as_chunks().0[..ntiles]);
+            let mut planes: [&[[u8; TILE]]; G] = [&[]; G];
+            for (j, from) in planes.iter_mut().enumerate() {
+                *from = &src[j * stride + first..].as_chunks().0[..ntiles];
+            }
             let scatter = scatter::<G, W>();
             for tile in 0..ntiles {
                 let items = &mut dest[tile * TILE * G..][..reach(G, W)];

@@ -11,5 +11,10 @@ tiled_kernels!("avx2", __m256i, 32);
 /// Where corresponding bytes of all planes are in the same few sets of the first-level cache, they evict each other's
 /// lines half written. That is the common case: blocks have a power of two of bytes. (To read them so costs less.)
 pub(super) const fn in_strips(typesize: usize, nitems: usize) -> bool {
-    typesize >= 8 && nitems.is_multiple_of(2048)
+    match typesize {
+        ..8 => false,
+        // Eight lines fit the eight ways of a set; with planes 2 KiB apart, four are in each.
+        8 => nitems.is_multiple_of(4096),
+        _ => nitems.is_multiple_of(2048),
+    }
 }

@@ -22,7 +22,7 @@ use core::hint::black_box;
 use zerocopy::transmute;
 
 use super::super::tiled::bounded;
-use super::{load_lanes, store16};
+use super::{load_lanes, store16, store32};
 
 /// Bytes from the start of 64 items to the end of the last 16 that are loaded or stored.
 pub(super) const fn reach(g: usize, w: usize) -> usize {
@@ -91,6 +91,15 @@ pub(super) fn store_items<const G: usize, const W: usize>(
     scatter: __m256i,
 ) {
     let rows = if W == 16 { transpose(rows) } else { interleave_to_items::<G, W>(rows, scatter) };
+    if G == W && W <= 8 {
+        for (k, [a, b]) in rows.as_chunks().0.iter().enumerate() {
+            store32(items, 32 * k, _mm256_permute2x128_si256::<0x20>(*a, *b));
+        }
+        for (k, [a, b]) in rows.as_chunks().0.iter().enumerate() {
+            store32(items, 32 * (k + W / 2), _mm256_permute2x128_si256::<0x31>(*a, *b));
+        }
+        return;
+    }
     for (k, row) in rows.iter().enumerate() {
         store16(items, k * (16 / W) * G, _mm256_castsi256_si128(*row));
     }

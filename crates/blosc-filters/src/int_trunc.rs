@@ -1,8 +1,8 @@
 //! Truncated precision of integers, id 36, lossy: low bits become zero ("int_trunc" in the format document).
 
 use crate::filter::check_lengths;
-use crate::mask::{clear_low_bits, dropped_bits};
-use crate::{Error, Filter, FilterCx, FilterId, Param};
+use crate::mask::{Truncation, clear_low_bits, dropped_bits};
+use crate::{Error, FilterId, Param};
 
 /// Clears low bits of integers of 1, 2, 4 or 8 bytes: `bits` > 0 is how many high bits are kept, `bits` < 0 how many
 /// low ones are dropped. Signed items round towards minus infinity. Bytes after the last whole item are copied.
@@ -31,36 +31,9 @@ pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resu
     Ok(())
 }
 
-pub(crate) struct IntTrunc;
-
-impl Filter for IntTrunc {
-    fn id(&self) -> FilterId {
-        FilterId::INT_TRUNC
-    }
-
-    fn name(&self) -> &'static str {
-        "int_trunc"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        int_trunc(meta.cast_signed(), cx.typesize, src, dest)
-    }
-
-    /// Copies, whatever the typesize and meta: files with values that nobody could encode with are read.
-    fn backward(&self, _cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        check_lengths(src, dest)?;
-        dest.copy_from_slice(src);
-        Ok(())
-    }
-
-    fn is_lossy(&self) -> bool {
-        true
-    }
-
-    fn backward_is_identity(&self, _cx: &FilterCx<'_>, _meta: u8) -> bool {
-        true
-    }
-}
+/// The filter of that name.
+pub(crate) const FILTER: Truncation =
+    Truncation { id: FilterId::INT_TRUNC, name: "int_trunc", truncate: int_trunc };
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,47 @@
-//! What the truncating filters share: how many bits go, and clearing the low bits of items.
+//! What the truncating filters share: how many bits go, clearing the low bits of items, and that nothing brings them
+//! back.
 
-use crate::{Error, FilterId, Param};
+use crate::filter::check_lengths;
+use crate::{Error, Filter, FilterCx, FilterId, Param};
+
+/// Takes bits, a typesize, the source and the destination.
+type Truncate = fn(i8, usize, &[u8], &mut [u8]) -> Result<(), Error>;
+
+/// A filter that clears low bits of items, as many as its meta says.
+pub(crate) struct Truncation {
+    pub(crate) id: FilterId,
+    pub(crate) name: &'static str,
+    pub(crate) truncate: Truncate,
+}
+
+impl Filter for Truncation {
+    fn id(&self) -> FilterId {
+        self.id
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        (self.truncate)(meta.cast_signed(), cx.typesize, src, dest)
+    }
+
+    /// Copies, whatever the typesize and meta: files with values that nobody could encode with are read.
+    fn backward(&self, _cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        check_lengths(src, dest)?;
+        dest.copy_from_slice(src);
+        Ok(())
+    }
+
+    fn is_lossy(&self) -> bool {
+        true
+    }
+
+    fn backward_is_identity(&self, _cx: &FilterCx<'_>, _meta: u8) -> bool {
+        true
+    }
+}
 
 /// How many of `width` low bits `bits` stands for: those kept if it is positive, those dropped if it is negative.
 pub(crate) fn dropped_bits(id: FilterId, bits: i8, width: i8) -> Result<u32, Error> {

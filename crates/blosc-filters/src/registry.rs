@@ -6,8 +6,8 @@ use core::fmt;
 
 use crate::bytedelta::{Bytedelta, BytedeltaLegacy};
 use crate::{Error, Filter, FilterId};
-use crate::{bitshuffle::Bitshuffle, delta::Delta, int_trunc::IntTrunc, ndcell::Ndcell};
-use crate::{ndmean::Ndmean, shuffle::Shuffle, trunc_prec::TruncPrec};
+use crate::{bitshuffle::Bitshuffle, delta::Delta, int_trunc, ndcell::Ndcell};
+use crate::{ndmean::Ndmean, shuffle::Shuffle, trunc_prec};
 
 /// The filters by id. Cloning is cheap; a clone does not see what is registered later.
 #[derive(Clone, Default)]
@@ -88,12 +88,12 @@ fn builtin(id: FilterId) -> Option<&'static dyn Filter> {
         FilterId::SHUFFLE => &Shuffle,
         FilterId::BITSHUFFLE => &Bitshuffle,
         FilterId::DELTA => &Delta,
-        FilterId::TRUNC_PREC => &TruncPrec,
+        FilterId::TRUNC_PREC => &trunc_prec::FILTER,
         FilterId::NDCELL => &Ndcell,
         FilterId::NDMEAN => &Ndmean,
         FilterId::BYTEDELTA_LEGACY => &BytedeltaLegacy,
         FilterId::BYTEDELTA => &Bytedelta,
-        FilterId::INT_TRUNC => &IntTrunc,
+        FilterId::INT_TRUNC => &int_trunc::FILTER,
         _ => return None,
     })
 }

@@ -2,8 +2,8 @@
 //! document).
 
 use crate::filter::check_lengths;
-use crate::mask::{clear_low_bits, dropped_bits};
-use crate::{Error, Filter, FilterCx, FilterId, Param};
+use crate::mask::{Truncation, clear_low_bits, dropped_bits};
+use crate::{Error, FilterId, Param};
 
 /// Clears low mantissa bits of `f32` (typesize 4) or `f64` (typesize 8) items: `bits` > 0 is how many are kept, of 23
 /// or 52; `bits` < 0 how many are dropped. Rounds towards zero. Bytes after the last whole item are copied.
@@ -32,36 +32,9 @@ pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Res
     Ok(())
 }
 
-pub(crate) struct TruncPrec;
-
-impl Filter for TruncPrec {
-    fn id(&self) -> FilterId {
-        FilterId::TRUNC_PREC
-    }
-
-    fn name(&self) -> &'static str {
-        "trunc_prec"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        trunc_prec(meta.cast_signed(), cx.typesize, src, dest)
-    }
-
-    /// Copies, whatever the typesize and meta: files with values that nobody could encode with are read.
-    fn backward(&self, _cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        check_lengths(src, dest)?;
-        dest.copy_from_slice(src);
-        Ok(())
-    }
-
-    fn is_lossy(&self) -> bool {
-        true
-    }
-
-    fn backward_is_identity(&self, _cx: &FilterCx<'_>, _meta: u8) -> bool {
-        true
-    }
-}
+/// The filter of that name.
+pub(crate) const FILTER: Truncation =
+    Truncation { id: FilterId::TRUNC_PREC, name: "trunc_prec", truncate: trunc_prec };
 
 #[cfg(test)]
 mod tests {

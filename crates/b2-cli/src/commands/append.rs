@@ -12,7 +12,6 @@ use std::{
     fs::{self, File},
     io::{self, Seek},
     path::Path,
-    sync::Arc,
 };
 
 use b2frame::SChunkWriter;
@@ -22,12 +21,12 @@ use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
 use super::convert::{
+    head,
     source::{Items, Source},
     values,
 };
 use crate::{
     args::append::AppendArgs,
-    boxes::Stored,
     context::Context,
     error::{Doing, Error, Result},
     exit::Code,
@@ -246,8 +245,7 @@ fn spooled(reader: &mut dyn io::Read) -> Result<File> {
 fn plain(file: File, name: String) -> Result<Input> {
     let store = FileStore::from_file(file);
     let file_len = store.len().map_err(Error::io(Doing::Open))?;
-    let mut head = vec![0; usize::try_from(file_len).unwrap_or(usize::MAX).min(256 << 10)];
-    store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
+    let head = head(&store)?;
     let is_array = head.starts_with(b"\x93NUMPY");
     let header = if is_array {
         NpyHeader::parse(&head)?
@@ -255,21 +253,5 @@ fn plain(file: File, name: String) -> Result<Input> {
         let dtype = Dtype::parse("|u1").map_err(NpyError::Dtype)?;
         NpyHeader { dtype, fortran_order: false, shape: vec![file_len], len: 0 }
     };
-    let found = file_len.saturating_sub(header.len as u64);
-    let expected = header.nbytes().unwrap_or(u64::MAX);
-    if expected != found {
-        return Err(Error::ArrayLen { expected, found });
-    }
-    let stored = Stored {
-        store: Arc::new(store),
-        start: header.len as u64,
-        fortran_order: header.fortran_order && header.shape.len() > 1,
-        shape: header.shape,
-        itemsize: header.dtype.itemsize() as u64,
-    };
-    Ok(Input {
-        name,
-        source: Source::Items(Items { stored, dtype: header.dtype, file_len, format: "npy" }),
-        is_array,
-    })
+    Ok(Input { name, source: Source::Items(Items::new(store, file_len, header)?), is_array })
 }

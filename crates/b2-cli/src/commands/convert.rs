@@ -194,20 +194,7 @@ fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
         }
         None => return Ok(None),
     };
-    let found = file_len.saturating_sub(header.len as u64);
-    let expected = header.nbytes().unwrap_or(u64::MAX);
-    if expected != found {
-        return Err(Error::ArrayLen { expected, found });
-    }
-    let stored = Stored {
-        store: Arc::new(store),
-        start: header.len as u64,
-        fortran_order: header.fortran_order && header.shape.len() > 1,
-        shape: header.shape,
-        itemsize: header.dtype.itemsize() as u64,
-    };
-    let format = if header.len > 0 { "npy" } else { "raw" };
-    Ok(Some(Items { stored, dtype: header.dtype, file_len, format }))
+    Items::new(store, file_len, header).map(Some)
 }
 
 /// Comma-separated values, as items with fields: those of the `given` type, or what they look like.
@@ -222,7 +209,7 @@ pub(super) fn values(path: &Path, given: Option<&Dtype>) -> Result<Items> {
 }
 
 /// The first bytes of a file.
-fn head(store: &FileStore) -> Result<Vec<u8>> {
+pub(super) fn head(store: &FileStore) -> Result<Vec<u8>> {
     let len = store.len().map_err(Error::io(Doing::Open))?;
     let mut head = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(NPY_HEAD)];
     store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;

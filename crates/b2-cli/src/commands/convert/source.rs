@@ -14,6 +14,7 @@ use crate::{
     boxes::{Boxes, Source as BoxSource, Stored, count},
     content::{self, Sink},
     error::{Doing, Error, Result},
+    npy::NpyHeader,
     object::{Object, is_sparse, item_type},
 };
 
@@ -35,6 +36,30 @@ pub(in crate::commands) struct Items {
     pub(in crate::commands) file_len: u64,
     /// What the file is called.
     pub(in crate::commands) format: &'static str,
+}
+
+impl Items {
+    /// All that is behind a header, which may be none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArrayLen`] when that is more or less than it says.
+    pub(in crate::commands) fn new(store: FileStore, file_len: u64, header: NpyHeader) -> Result<Self> {
+        let found = file_len.saturating_sub(header.len as u64);
+        let expected = header.nbytes().unwrap_or(u64::MAX);
+        if expected != found {
+            return Err(Error::ArrayLen { expected, found });
+        }
+        let stored = Stored {
+            store: Arc::new(store),
+            start: header.len as u64,
+            fortran_order: header.fortran_order && header.shape.len() > 1,
+            shape: header.shape,
+            itemsize: header.dtype.itemsize() as u64,
+        };
+        let format = if header.len > 0 { "npy" } else { "raw" };
+        Ok(Self { stored, dtype: header.dtype, file_len, format })
+    }
 }
 
 /// What makes data an array.

@@ -13,6 +13,7 @@
 mod decode;
 mod encode;
 mod hc;
+mod marks;
 mod sequence;
 
 use alloc::{boxed::Box, vec::Vec};
@@ -22,6 +23,7 @@ pub use decode::decompress_safely;
 pub use decode::{decompress, decompress_prefix, decompress_with_dict};
 pub use encode::Encoder;
 pub use hc::HcEncoder;
+pub use marks::{Marks, ReadBlock};
 
 use crate::{BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, dict};
 

@@ -105,6 +105,11 @@ impl ChunkFile {
         Ok(parts)
     }
 
+    /// The file, preamble included.
+    pub(crate) fn file(&self) -> &dyn ReadAt {
+        &*self.file
+    }
+
     pub(crate) fn path(&self) -> &str {
         &self.path
     }

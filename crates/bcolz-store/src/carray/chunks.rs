@@ -18,7 +18,7 @@ impl CArray {
         ChunkFile::open(&*self.store, chunk_path(&self.path, nchunk), self.expected(nchunk))
     }
 
-    fn expected(&self, nchunk: u64) -> Expected {
+    pub(super) fn expected(&self, nchunk: u64) -> Expected {
         let limit = self.options.dparams.limits.max_nbytes;
         let (nbytes, rowsize) = if self.layout.is_object {
             ((1, crate::layout::MAX_CHUNK_BYTES), 1)

@@ -25,6 +25,11 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// Whether a chunk is the last one that was asked for.
+    pub(super) fn is_last(&self, nchunk: u64) -> bool {
+        self.chunks.front() == Some(&nchunk)
+    }
+
     /// Whether a chunk is among the last `most` ones; from now on it is.
     pub(super) fn is_again(&mut self, nchunk: u64, most: usize) -> bool {
         let place = self.chunks.iter().position(|asked| *asked == nchunk);
@@ -87,7 +92,7 @@ impl Recent {
 }
 
 /// Whether a file was written so lately that the next change could have the same time.
-fn is_fresh(stamp: Stamp) -> bool {
+pub(super) fn is_fresh(stamp: Stamp) -> bool {
     let age = stamp.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
     age.is_none_or(|age| age < TICKS)
 }

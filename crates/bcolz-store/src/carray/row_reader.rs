@@ -4,6 +4,7 @@ use core::ops::Range;
 use std::collections::VecDeque;
 
 use super::chunks::block_around;
+use super::indexes::Indexes;
 use super::recent::Asked;
 use super::rows::UNPROVEN;
 use super::{CArray, Element};
@@ -17,7 +18,8 @@ pub struct RowReader<'a> {
     /// The one that was used last in front.
     blocks: VecDeque<Block>,
     asked: Asked,
-    /// A row of a chunk that was asked for once only.
+    indexes: Indexes,
+    /// A row of a chunk of which no block is kept.
     single: Vec<u8>,
 }
 
@@ -32,7 +34,8 @@ struct Block {
 impl CArray {
     /// A reader for many single rows. It keeps as many decoded blocks as [`cache`](crate::OpenOptions::cache) says, at
     /// least one, and does not look whether their files were changed since: a new reader does. The first row of a chunk is
-    /// decoded alone, the next one with its block.
+    /// decoded alone, the next one with its block. Of chunks of LZ4 that are asked for in disorder, it also keeps where the
+    /// bytes of their items are, in as much memory at most; those of changed files are forgotten.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -54,6 +57,7 @@ impl CArray {
             worker: self.pool.hire(),
             blocks: VecDeque::new(),
             asked: Asked::default(),
+            indexes: Indexes::default(),
             single: Vec::new(),
         }
     }
@@ -73,13 +77,19 @@ impl RowReader<'_> {
         let has_it = |block: &Block| {
             block.nchunk == nchunk && block.bytes.start <= bytes.start && bytes.end <= block.bytes.end
         };
+        let is_last = self.asked.is_last(nchunk);
         match self.blocks.iter().position(has_it) {
             Some(0) => {}
             Some(place) => {
                 let block = self.blocks.remove(place);
                 block.into_iter().for_each(|block| self.blocks.push_front(block));
             }
-            None if self.asked.is_again(nchunk, self.array.kept_chunks()) => self.decode(nchunk, &bytes)?,
+            // A block is as much work as several rows by an index.
+            None if self.asked.is_again(nchunk, self.array.kept_chunks())
+                && (is_last || !self.indexes.has(nchunk)) =>
+            {
+                self.decode(nchunk, &bytes)?;
+            }
             None => return self.decode_single(nchunk, bytes),
         }
         let block = self.blocks.front();
@@ -108,7 +118,13 @@ impl RowReader<'_> {
         }
         single.resize(bytes.len(), 0);
         let make = || Worker::new(&array.options.dparams);
-        self.worker.with(make, |worker| array.decode_bytes(nchunk, bytes, single, worker))?;
+        let indexes = &mut self.indexes;
+        self.worker.with(make, |worker| {
+            if indexes.read(array, nchunk, bytes.clone(), single, &mut worker.packed)? {
+                return Ok(());
+            }
+            array.decode_bytes(nchunk, bytes, single, worker)
+        })?;
         Ok(&self.single)
     }
 
@@ -135,6 +151,14 @@ impl RowReader<'_> {
             spare = oldest.data;
         }
         spare
+    }
+}
+
+#[cfg(test)]
+impl RowReader<'_> {
+    /// Whether there is an index for a chunk, and what all of them take (bytes).
+    pub(super) fn indexes_of(&self, nchunk: u64) -> (bool, usize) {
+        (self.indexes.has(nchunk), self.indexes.nbytes)
     }
 }
 

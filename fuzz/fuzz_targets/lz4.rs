@@ -1,12 +1,30 @@
-//! Any bytes decoded as a lz4 stream of any length, as by its safe twin, and any bytes compressed and back.
+//! Any bytes decoded as a lz4 stream of any length, as by its safe twin, whole and byte by byte, and any bytes compressed
+//! and back.
 #![no_main]
 
-use blosc_codecs::CodecId;
+use blosc_codecs::{CodecId, lz4};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u16, u8, &[u8])| {
     let (len, meta, data) = input;
     blosc_fuzz::decode_stream(CodecId::LZ4, meta, None, len.into(), data);
-    blosc_fuzz::twins(CodecId::LZ4, blosc_codecs::lz4::decompress_safely, len.into(), data);
+    blosc_fuzz::twins(CodecId::LZ4, lz4::decompress_safely, len.into(), data);
+    marks(len.into(), data);
     blosc_fuzz::round_trip(CodecId::LZ4, meta, None, data);
 });
+
+/// There are marks for what is decoded, and for nothing else, and their bytes are those of the data.
+fn marks(len: usize, block: &[u8]) {
+    let mut plain = vec![0; len];
+    let is_block = lz4::decompress(block, &mut plain).is_ok();
+    let marks = lz4::Marks::new(block, len);
+    assert_eq!(marks.is_some(), is_block);
+    let Some(marks) = marks else { return };
+    for (place, &expected) in plain.iter().enumerate().step_by(61) {
+        let byte = marks.byte::<()>(place, &mut |at, dest| {
+            dest.copy_from_slice(&block[at..at + dest.len()]);
+            Ok(())
+        });
+        assert!(byte.unwrap().is_none_or(|byte| byte == expected));
+    }
+}

@@ -54,14 +54,17 @@ impl Marks {
     /// tells what is wrong.
     #[must_use]
     pub fn new(src: &[u8], nbytes: usize) -> Option<Self> {
-        let mut marks = Vec::with_capacity(nbytes.div_ceil(STEP));
+        // No block makes more of a byte than 255.
+        let most = src.len().saturating_mul(255);
+        let mut marks = Vec::with_capacity(nbytes.min(most).div_ceil(STEP));
         let (mut at, mut done) = (0, 0_usize);
-        while at < src.len() {
+        loop {
             let mark = Mark { at: u32::try_from(at).ok()?, done: u32::try_from(done).ok()? };
             let token = *src.get(at)?;
             let (nliterals, start) = length(token >> 4, at + 1, |at| src.get(at).copied())?;
             (at, done) = (start.checked_add(nliterals)?, done.checked_add(nliterals)?);
-            if at < src.len() {
+            let is_last = at == src.len();
+            if !is_last {
                 let distance = usize::from(u16::from_le_bytes([*src.get(at)?, *src.get(at + 1)?]));
                 let (len, end) = length(token & 15, at + 2, |at| src.get(at).copied())?;
                 if distance == 0 || distance > done {
@@ -75,8 +78,11 @@ impl Marks {
             while marks.len() * STEP < done {
                 marks.push(mark);
             }
+            if is_last {
+                break;
+            }
         }
-        (at == src.len() && done == nbytes).then_some(Self { marks, len: src.len(), nbytes })
+        (done == nbytes).then_some(Self { marks, len: src.len(), nbytes })
     }
 
     /// Bytes of memory that it takes.
@@ -312,6 +318,9 @@ mod tests {
         for len in 0..block.len() {
             assert!(Marks::new(&block[..len], 2000).is_none(), "{len}");
         }
+        // An empty stream, and one that ends with a match.
+        assert!(Marks::new(&[], 0).is_none() && Marks::new(&[0], 0).is_some());
+        assert!(Marks::new(&[0x10, 1, 1, 0], 5).is_none() && Marks::new(&[0x10, 1, 1, 0, 0], 5).is_some());
         // A distance of 0, and one before the start.
         assert!(Marks::new(&[0x10, 1, 0, 0, 0x50, 1, 2, 3, 4, 5], 10).is_none());
         assert!(Marks::new(&[0x10, 1, 2, 0, 0x50, 1, 2, 3, 4, 5], 10).is_none());

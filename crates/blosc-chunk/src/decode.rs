@@ -122,10 +122,12 @@ fn read_one_block(
 ) -> Result<()> {
     let map = Map::Grid(blocks.layout().grid);
     let Scratch { params, workers, .. } = scratch;
-    let job = Job::new(blocks, &map, params)?;
+    // Looked at where it is, as it is large.
+    let job = Job::new(blocks, &map, params);
+    let job = job.as_ref().map_err(Error::clone)?;
     match params.threads.jobs(job.certain_streams(), dest.len(), job.key.least()) {
-        1 => jobs::first(workers).read_block(&job, 0, Reference::FirstBlock, dest, job.stores())?,
-        jobs => worker::read_split_block(&job, jobs, workers, dest)?,
+        1 => jobs::first(workers).read_block(job, 0, Reference::FirstBlock, dest, job.stores())?,
+        jobs => worker::read_split_block(job, jobs, workers, dest)?,
     }
     if let Some(postfilter) = postfilter {
         postfilter.apply(0, dest);
@@ -175,7 +177,8 @@ pub(crate) fn read_by(
     scratch: &mut Scratch,
 ) -> Result<()> {
     let Scratch { params, workers, reference } = scratch;
-    let job = Job::new(blocks, map, params)?;
+    let job = Job::new(blocks, map, params);
+    let job = job.as_ref().map_err(Error::clone)?;
     let nblocks = map.covering(&wanted.range);
     if job.refers && nblocks.clone().any(|nblock| nblock > 0 && wanted.is_chosen(nblock)) {
         job.read_reference(workers, reference)?;

@@ -27,7 +27,7 @@ enum Known {
     /// One row of it was asked for.
     Once,
     Index {
-        index: ItemIndex,
+        index: Box<ItemIndex>,
         stamp: Stamp,
     },
     /// It has no index, or there was no room for one.
@@ -74,7 +74,8 @@ impl Indexes {
         }
         let Some(stamp) = stamp else { return Ok(false) };
         let file = ChunkFile::parse(file, path.clone(), array.expected(nchunk))?;
-        let index = Chunk::parse(file.read_to(packed)?).ok().and_then(|chunk| ItemIndex::new(&chunk));
+        let index =
+            Chunk::parse(file.read_to(packed)?).ok().and_then(|chunk| ItemIndex::new(&chunk)).map(Box::new);
         let room = usize::try_from(array.options.cache).unwrap_or(usize::MAX).saturating_sub(self.nbytes);
         let Some(index) = index.filter(|index| index.capacity() <= room) else {
             *known = Known::Nothing;
@@ -94,8 +95,8 @@ fn read_by(index: &ItemIndex, file: &dyn ReadAt, bytes: Range<usize>, dest: &mut
 /// Longer rows are decoded: each byte of a row is looked for on its own.
 const LONGEST: usize = 16;
 
-/// Chunks that are remembered at most.
-const MOST: usize = 1 << 16;
+/// Chunks that are remembered at most, apart from the indexes in half a megabyte.
+const MOST: usize = 7 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use core::ops::Range;
 
 use super::MIN_MATCH;
 
-/// Places of a block from which its sequences can be followed, one for each [`STEP`] bytes of data.
+/// Places of a block from which its sequences can be followed, one for each 512 bytes of data.
 ///
 /// ```
 /// use blosc_codecs::{Level, lz4::{Encoder, Marks}};

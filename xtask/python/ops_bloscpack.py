@@ -118,8 +118,10 @@ def blp_array_read(r, blp):
     again = dict(typesize=array.dtype.itemsize or 1, clevel=0, shuffle=0, cname="blosclz")
     if array.dtype.itemsize > 255:
         return dict(metadata=None), array.tobytes("A")
+    # Whole items, and few chunks.
+    chunk_size = again["typesize"] * (2**20 // again["typesize"])
     packed = bloscpack.pack_ndarray_to_bytes(
-        array, chunk_size=array.dtype.itemsize, blosc_args=bloscpack.BloscArgs(**again)
+        array, chunk_size=chunk_size, blosc_args=bloscpack.BloscArgs(**again)
     )
     metadata = file_io._read_beginning(io.BytesIO(packed))[1]
     return dict(metadata=metadata), array.tobytes("A")

@@ -129,26 +129,22 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
             self.entries[..2].fill(SPECIAL);
         }
         let (sorted, nsorted) = counts.sort(lens);
+        let mut sorted = sorted[..nsorted].iter();
         let mut places = Places { next: 1 << BITS, ..Places::default() };
-        let (mut code, mut last) = (0_u32, 0);
-        for &symbol in &sorted[..nsorted] {
-            let len = u32::from(lens[usize::from(symbol)]);
-            if len > last {
-                code <<= len - last;
-                self.double(last, len);
-                last = len;
+        let mut bits = 0;
+        for (len, &n) in (0..).zip(&counts.all.clone()) {
+            for &symbol in sorted.by_ref().take(n.into()) {
+                let symbol = *symbols.get(usize::from(symbol))?;
+                if len <= BITS {
+                    self.entries[bits as usize] = symbol + (len << 8 | len);
+                } else {
+                    self.place(bits, len, symbol, &mut places, &counts)?;
+                    counts.left[len as usize] -= 1;
+                }
+                bits = next_code(bits, len);
             }
-            let bits = code.reverse_bits() >> (32 - len);
-            let symbol = *symbols.get(usize::from(symbol))?;
-            if len <= BITS {
-                self.entries[bits as usize] = symbol + (len << 8 | len);
-            } else {
-                self.place(bits, len, symbol, &mut places, &counts)?;
-                counts.left[len as usize] -= 1;
-            }
-            code += 1;
+            self.double(len, len + 1);
         }
-        self.double(last, BITS);
         Some(is_complete)
     }
 
@@ -179,6 +175,16 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         let second = self.entries.get_mut(places.start..places.next)?;
         second.get_mut(rest as usize..)?.iter_mut().step_by(1 << len).for_each(|e| *e = entry);
         Some(())
+    }
+}
+
+/// The code after one of `len` bits, both with the first bit lowest; 0 after the last.
+#[inline(always)]
+fn next_code(bits: u32, len: u32) -> u32 {
+    // The last bit that is not set is the first to change.
+    match (!bits & ((1 << len) - 1)).checked_ilog2() {
+        Some(last) => bits & ((1 << last) - 1) | 1 << last,
+        None => 0,
     }
 }
 

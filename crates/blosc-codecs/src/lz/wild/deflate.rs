@@ -9,9 +9,12 @@ use crate::zlib::{
     inflate::Input,
 };
 
-/// Bytes of the stream that stay free behind every symbol. Bits are filled up to three times, by 8 bytes of which at
-/// most 7 are taken.
-const SRC_MARGIN: usize = 7 + 7 + 8;
+/// Bytes of the stream that stay free behind every symbol. Bits are filled up to twice, by 8 bytes of which at most 7
+/// are taken.
+const SRC_MARGIN: usize = 7 + 8;
+
+/// Literals in a row between two fillings: as many as fit into 56 bits, with the index of what follows.
+const LITERALS: u32 = 56 / LITLEN_BITS - 1;
 
 /// The bits that are not taken yet.
 #[derive(Clone, Copy)]
@@ -106,28 +109,19 @@ fn decode_plain(
     // There are 56 bits here, the first of them those of the entry.
     while now.at <= src_end && done <= dest_end {
         if entry & LITERAL != 0 {
-            // SAFETY: a step is free.
-            unsafe { store(dest, done, [literal(entry)]) };
-            now.skip(entry);
-            entry = litlen.entries[now.low(LITLEN_BITS)];
-            done += 1;
-            if entry & LITERAL != 0 {
-                // SAFETY: likewise.
+            for _ in 0..LITERALS {
+                // SAFETY: a step is free.
                 unsafe { store(dest, done, [literal(entry)]) };
                 now.skip(entry);
                 entry = litlen.entries[now.low(LITLEN_BITS)];
                 done += 1;
+                if entry & LITERAL == 0 {
+                    break;
+                }
             }
-            // SAFETY: the first of at most three fillings from the margin. The bits of the entry stay.
+            // SAFETY: the first of at most two fillings from the margin. The bits of the entry stay.
             unsafe { now.fill(src) };
             if entry & LITERAL != 0 {
-                // SAFETY: as above.
-                unsafe { store(dest, done, [literal(entry)]) };
-                now.skip(entry);
-                entry = litlen.entries[now.low(LITLEN_BITS)];
-                done += 1;
-                // SAFETY: the second filling.
-                unsafe { now.fill(src) };
                 continue;
             }
         }
@@ -137,7 +131,7 @@ fn decode_plain(
                 now.skip(entry);
                 entry = litlen.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % LITLEN];
                 if entry & LITERAL != 0 {
-                    // SAFETY: at most the third byte of a step.
+                    // SAFETY: at most the fifth byte of a step.
                     unsafe { store(dest, done, [literal(entry)]) };
                     now.skip(entry);
                     // SAFETY: the second filling at most.

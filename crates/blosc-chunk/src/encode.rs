@@ -10,6 +10,8 @@ mod slots;
 mod special;
 mod worker;
 
+use blosc_filters::{Simd, Stores};
+
 use crate::{CParams, ChunkHeader, Error, Result};
 
 use blocks::Fit;
@@ -194,7 +196,7 @@ impl Encoder {
             dest.split_at_mut_checked(header.header_len()).ok_or(Error::Dest { needed: max, room })?;
         if header.is_memcpyed() {
             let data = body.get_mut(..input.nbytes()).ok_or(Error::Dest { needed: max, room })?;
-            input.read_all(data);
+            input.read_all(self.params.registries.simd, data);
         }
         head.copy_from_slice(&header.to_bytes());
         Ok(header.cbytes())
@@ -256,9 +258,9 @@ impl<'a> Input<'a> {
     }
 
     /// All data; not for blocks, which are never stored in one piece.
-    fn read_all(&self, dest: &mut [u8]) {
+    fn read_all(&self, simd: Simd, dest: &mut [u8]) {
         match self {
-            Self::Slice(src) => dest.copy_from_slice(src),
+            Self::Slice(src) => Stores::Plain.copy(simd, src, dest),
             Self::Made { prefilter, .. } => prefilter.fill(0, dest),
             Self::Blocks(_) => {}
         }

@@ -72,6 +72,18 @@ kernels! {
     running_sum()
 }
 
+/// Copies, by registers where the machine has large ones.
+pub(crate) fn copy(simd: Simd, src: &[u8], dest: &mut [u8]) {
+    match simd.level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => {
+            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+            unsafe { avx2::copy(src, dest) }
+        }
+        _ => dest.copy_from_slice(src),
+    }
+}
+
 // The same with stores that pass the cache by, where there are such for the typesize and the place of `dest`. With
 // AVX-512, those of AVX2 are taken: the memory is slower than either.
 
@@ -183,8 +195,14 @@ mod tests {
         for (typesize, nitems) in all {
             for start in [0, 1, 4, 10, 16] {
                 let nbytes = nitems * typesize;
-                let copy: Kernel = |simd, _, src, dest| copy_streaming(simd, src, dest);
-                compare_with(copy, |_, _, src, dest| dest.copy_from_slice(src), start, typesize, nbytes);
+                let by_library: Kernel = |_, _, src, dest| dest.copy_from_slice(src);
+                let copies: [Kernel; 2] = [
+                    |simd, _, src, dest| copy(simd, src, dest),
+                    |simd, _, src, dest| copy_streaming(simd, src, dest),
+                ];
+                for copy in copies {
+                    compare_with(copy, by_library, start, typesize, nbytes);
+                }
                 let fill: Kernel = |simd, _, src, dest| fill_streaming(simd, src.len() as u8, dest);
                 compare_with(fill, |_, _, src, dest| dest.fill(src.len() as u8), start, typesize, nbytes);
                 compare_with(unshuffle_streaming, unshuffle, start, typesize, nbytes);

@@ -1,5 +1,7 @@
 //! How a destination is written: into the cache, or past it.
 
+use core::ops::Range;
+
 use crate::{Simd, arch};
 
 /// Whether what is written shall be in the cache afterwards. The bytes are the same.
@@ -33,6 +35,8 @@ impl Stores {
         assert_eq!(src.len(), dest.len(), "copy: lengths of source and destination");
         if self.pass_by(dest) {
             arch::copy_streaming(simd, src, dest);
+        } else if REGISTERS.contains(&dest.len()) {
+            arch::copy(simd, src, dest);
         } else {
             dest.copy_from_slice(src);
         }
@@ -52,6 +56,11 @@ impl Stores {
         self == Self::Streaming && dest.len() >= LEAST
     }
 }
+
+/// Bytes that are better copied by registers. For so many, the C library takes the processor's instruction for it, which
+/// is slower by a tenth in the cache of Zen 3, and by 20 times where the destination starts up to 63 bytes behind the
+/// source, modulo 4096. For more, it knows how large the caches are.
+const REGISTERS: Range<usize> = 2 << 10..1 << 20;
 
 /// Bytes for which it pays to wait for the end of all stores.
 const LEAST: usize = 8 << 10;

@@ -162,7 +162,9 @@ impl Worker {
         span: Range<usize>,
     ) -> Result<()> {
         match payload {
-            Payload::Stored(plain) => dest[span.clone()].copy_from_slice(&plain[span]),
+            Payload::Stored(plain) => {
+                Stores::Plain.copy(job.params.registries.simd, &plain[span.clone()], &mut dest[span]);
+            }
             Payload::Run(value) => dest[span].fill(value),
             Payload::Coded(_) if span.is_empty() => {}
             Payload::Coded(coded) => {

@@ -4,7 +4,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use blosc_codecs::{BlockEncoder, EncodeOptions};
-use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference, Stores};
+use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference, Simd, Stores};
 
 use super::blocks::Job;
 use super::plan::{Form, Plan};
@@ -38,7 +38,7 @@ impl Worker {
             return Ok(put_zeros(job.plan.nstreams(nbytes), dest));
         }
         let block = filtered(&mut self.buffers, job, nblock)?;
-        let mut coder = Coder { encoder: encoder(&mut self.encoder, job)?, form: job.plan.form() };
+        let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         let mut end = 0;
         for stream in block.chunks_exact(block.len() / job.plan.nstreams(block.len())) {
             match coder.put(stream, &mut dest[end..], &mut self.stream)? {
@@ -57,7 +57,7 @@ impl Worker {
             return Ok(cbytes);
         }
         let block = filtered(&mut self.buffers, job, nblock)?;
-        let mut coder = Coder { encoder: encoder(&mut self.encoder, job)?, form: job.plan.form() };
+        let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         for (plain, room, coded) in parts(block, room, streams) {
             *coded = coder.code(plain, room)?;
             cbytes += coded.len;
@@ -88,8 +88,7 @@ pub(super) fn encode_streams(
     let mut buffers = core::mem::take(&mut jobs::first(workers).buffers);
     let block = filtered(&mut buffers, job, nblock)?;
     for_each(jobs, workers, parts(block, room, &mut *streams), |worker, (plain, room, coded)| {
-        let encoder = encoder(&mut worker.encoder, job)?;
-        *coded = Coder { encoder, form: job.plan.form() }.code(plain, room)?;
+        *coded = Coder::new(encoder(&mut worker.encoder, job)?, job).code(plain, room)?;
         Ok(())
     })?;
     jobs::first(workers).buffers = buffers;
@@ -175,9 +174,14 @@ pub(super) struct Coded {
 struct Coder<'a> {
     encoder: &'a mut dyn BlockEncoder,
     form: Form,
+    simd: Simd,
 }
 
-impl Coder<'_> {
+impl<'a> Coder<'a> {
+    fn new(encoder: &'a mut dyn BlockEncoder, job: &Job<'_>) -> Self {
+        Self { encoder, form: job.plan.form(), simd: job.params.registries.simd }
+    }
+
     /// Writes one stream with its size; returns how long both are (bytes), or `None` if they do not fit. `spare` is
     /// for streams that may turn out to fit.
     fn put(&mut self, plain: &[u8], dest: &mut [u8], spare: &mut Vec<u8>) -> Result<Option<usize>> {
@@ -204,7 +208,7 @@ impl Coder<'_> {
         if let Some(coded) = self.shorten(plain, room)? {
             return Ok(coded);
         }
-        room[..plain.len()].copy_from_slice(plain);
+        Stores::Plain.copy(self.simd, plain, &mut room[..plain.len()]);
         Ok(Coded { size: field(plain.len()).to_le_bytes(), len: plain.len() })
     }
 

@@ -12,6 +12,7 @@ use core::arch::x86_64::*;
 
 use zerocopy::transmute;
 
+use super::streaming::Parts;
 use crate::shuffle::whole_items;
 
 pub(super) use scan::{running_sum, running_xor};
@@ -25,6 +26,23 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     } else {
         shuffle::unshuffle(typesize, src, dest);
     }
+}
+
+/// Copies `src` to `dest`, which is as long.
+#[target_feature(enable = "avx2")]
+pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
+    let Some(Parts { head, tiles, tail }) = Parts::new(dest, 1, 128) else {
+        return dest.copy_from_slice(src);
+    };
+    let (from_head, from) = src.split_at(head.len());
+    let (from, from_tail) = from.as_chunks::<128>();
+    head.copy_from_slice(from_head);
+    for (to, from) in tiles.as_chunks_mut::<4>().0.iter_mut().zip(from) {
+        // By name, or else the compiler sees that this is a copy, and calls the library's.
+        let [a, b, c, d]: [__m256i; 4] = transmute!(*from);
+        [to[0], to[1], to[2], to[3]] = [a, b, c, d];
+    }
+    tail.copy_from_slice(from_tail);
 }
 
 #[target_feature(enable = "avx2")]

@@ -147,10 +147,24 @@ impl Encoder {
     /// As [`encode`](Self::encode).
     pub fn encode_with(&mut self, nbytes: usize, prefilter: &dyn Prefilter) -> Result<Vec<u8>> {
         let mut chunk = vec![0; max_compressed_len(nbytes)];
-        let cbytes = self.encode_input(Input::Made { nbytes, prefilter }, &mut chunk)?;
+        let cbytes = self.encode_with_into(nbytes, prefilter, &mut chunk)?;
         chunk.truncate(cbytes);
         chunk.shrink_to_fit();
         Ok(chunk)
+    }
+
+    /// The same to a chunk at the start of `dest`; returns its size (bytes), as [`encode_into`](Self::encode_into) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode_into`](Self::encode_into).
+    pub fn encode_with_into(
+        &mut self,
+        nbytes: usize,
+        prefilter: &dyn Prefilter,
+        dest: &mut [u8],
+    ) -> Result<usize> {
+        self.encode_input(Input::Made { nbytes, prefilter }, dest)
     }
 
     /// Compresses blocks of individual sizes to a VL-block chunk. Each of them can be read alone, and stays a unit.

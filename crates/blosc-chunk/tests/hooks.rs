@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use blosc_chunk::{
     CParams, Chunk, CodecId, DParams, Dict, Encoder, Kind, Level, Pipeline, Scratch, Special, Target,
-    Threads, compress, decompress, special_chunk,
+    Threads, compress, decompress, max_compressed_len, special_chunk,
 };
 
 const THREE: Threads = Threads::N(NonZeroUsize::new(3).unwrap());
@@ -43,6 +43,21 @@ fn a_prefilter_gives_the_chunk_that_its_data_give() {
             }
         }
     }
+}
+
+#[test]
+fn each_block_is_made_once() {
+    let asked = AtomicUsize::new(0);
+    let counted = |at: usize, dest: &mut [u8]| {
+        asked.fetch_add(dest.len(), Ordering::Relaxed);
+        made(at, dest);
+    };
+    let params = CParams::default().typesize(4).block_size(Some(1024));
+    let mut encoder = Encoder::new(params.clone()).unwrap();
+    let mut chunk = vec![0; max_compressed_len(10_000)];
+    let cbytes = encoder.encode_with_into(10_000, &counted, &mut chunk).unwrap();
+    assert_eq!(asked.into_inner(), 10_000);
+    assert_eq!(chunk[..cbytes], compress(&data(10_000), &params).unwrap());
 }
 
 #[test]

@@ -33,11 +33,10 @@ struct Buffers {
 impl Worker {
     /// Compresses a block to the start of `dest`; returns how long it is (bytes), or `None` if it does not fit.
     pub(super) fn encode(&mut self, job: &Job<'_>, nblock: usize, dest: &mut [u8]) -> Result<Option<usize>> {
-        if self.is_zero(job, nblock) {
+        let Some(block) = filtered_unless_zeros(&mut self.buffers, job, nblock)? else {
             let nbytes = job.input.block_nbytes(job.plan, nblock);
             return Ok(put_zeros(job.plan.nstreams(nbytes), dest));
-        }
-        let block = filtered(&mut self.buffers, job, nblock)?;
+        };
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         let mut end = 0;
         for stream in block.chunks_exact(block.len() / job.plan.nstreams(block.len())) {
@@ -53,10 +52,7 @@ impl Worker {
     pub(super) fn encode_apart(&mut self, job: &Job<'_>, slot: Slot<'_>) -> Result<usize> {
         let Slot { nblock, room, streams } = slot;
         let mut cbytes = 4 * streams.len();
-        if self.is_zero(job, nblock) {
-            return Ok(cbytes);
-        }
-        let block = filtered(&mut self.buffers, job, nblock)?;
+        let Some(block) = filtered_unless_zeros(&mut self.buffers, job, nblock)? else { return Ok(cbytes) };
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         for (plain, room, coded) in parts(block, room, streams) {
             *coded = coder.code(plain, room)?;
@@ -65,10 +61,10 @@ impl Worker {
         Ok(cbytes)
     }
 
-    /// Whether a block is zeros that need no filter. It stops at the first byte that is not.
+    /// Whether a block is zeros that need no filter.
     pub(super) fn is_zero(&mut self, job: &Job<'_>, nblock: usize) -> bool {
-        job.zeros_stay_zeros(nblock)
-            && run_value(job.input.block(job.plan, nblock, &mut self.buffers.plain)) == Some(0)
+        let block = job.input.block(job.plan, nblock, &mut self.buffers.plain);
+        is_zero(job, nblock, block)
     }
 
     /// A block as the codec gets it.
@@ -110,6 +106,36 @@ fn parts<'a>(
 fn filtered<'b>(buffers: &'b mut Buffers, job: &Job<'b>, nblock: usize) -> Result<&'b [u8]> {
     let Buffers { plain, filtered, scratch } = buffers;
     let block = job.input.block(job.plan, nblock, plain);
+    pass(job, nblock, block, filtered, scratch)
+}
+
+/// The same, made but once; `None` for zeros that need no filter.
+fn filtered_unless_zeros<'b>(
+    buffers: &'b mut Buffers,
+    job: &Job<'b>,
+    nblock: usize,
+) -> Result<Option<&'b [u8]>> {
+    let Buffers { plain, filtered, scratch } = buffers;
+    let block = job.input.block(job.plan, nblock, plain);
+    if is_zero(job, nblock, block) {
+        return Ok(None);
+    }
+    pass(job, nblock, block, filtered, scratch).map(Some)
+}
+
+/// Whether a block is zeros that need no filter. It stops at the first byte that is not.
+fn is_zero(job: &Job<'_>, nblock: usize, block: &[u8]) -> bool {
+    job.zeros_stay_zeros(nblock) && run_value(block) == Some(0)
+}
+
+/// Filters a block, if there are filters.
+fn pass<'b>(
+    job: &Job<'_>,
+    nblock: usize,
+    block: &'b [u8],
+    filtered: &'b mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+) -> Result<&'b [u8]> {
     if !job.is_filtered {
         return Ok(block);
     }

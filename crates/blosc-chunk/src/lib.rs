@@ -83,7 +83,7 @@ mod vl;
 pub mod write;
 
 pub use blosc_codecs::{CodecId, FormatId, Level};
-pub use blosc_filters::{FilterId, Pipeline, Simd};
+pub use blosc_filters::{EvenRows, FilterId, Pipeline, Simd};
 pub use chunk::{BlockRef, Chunk, StreamKind, StreamRef};
 pub use decode::{Postfilter, Scratch};
 pub use decoder::{Decoder, decompress, decompress_into};

@@ -15,6 +15,8 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(target_arch = "x86_64")]
+mod rows;
+#[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(target_arch = "x86_64")]
 mod streaming;
@@ -22,6 +24,7 @@ mod streaming;
 mod vector16;
 
 use crate::Simd;
+use crate::rows::EvenRows;
 use crate::simd::Level;
 
 /// Defines functions that call the kernel of the same name for the instructions at hand.
@@ -108,6 +111,27 @@ pub(crate) fn fill_streaming(simd: Simd, byte: u8, dest: &mut [u8]) {
             unsafe { streaming::fill(byte, dest) }
         }
         _ => dest.fill(byte),
+    }
+}
+
+/// Copies rows of a block to an array that is not in the cache.
+pub(crate) fn put_rows(simd: Simd, rows: EvenRows, block: &[u8], array: &mut [u8]) {
+    match simd.level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => {
+            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+            unsafe { rows::put_rows(rows, block, array) }
+        }
+        _ => scalar::put_rows(rows, block, array),
+    }
+}
+
+/// Copies rows of such an array to a block.
+pub(crate) fn take_rows(simd: Simd, rows: EvenRows, array: &[u8], block: &mut [u8]) {
+    match simd.level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse2 | Level::Avx2 | Level::Avx512 => rows::take_rows(rows, array, block),
+        _ => scalar::take_rows(rows, array, block),
     }
 }
 

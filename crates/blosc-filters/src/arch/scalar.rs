@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod bitshuffle;
+mod rows;
 mod scan;
 mod shuffle;
 
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
+pub(super) use rows::{put_rows, take_rows};
 pub(super) use scan::{running_sum, running_xor};
 pub(super) use shuffle::{shuffle, unshuffle, unshuffle_some};

@@ -44,14 +44,21 @@ impl Drop for Streaming {
 /// Copies `src` to `dest`, which is as long.
 #[target_feature(enable = "avx2")]
 pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
-    let Some(Parts { head, tiles, tail }) = Parts::new(dest, 1, 32) else { return dest.copy_from_slice(src) };
+    streaming(|stores| copy_lines(stores, src, dest));
+}
+
+/// The same without waiting for the stores.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn copy_lines(stores: &mut Streaming, src: &[u8], dest: &mut [u8]) {
+    let Some(Parts { head, tiles, tail }) = Parts::new(dest, 1, LINE) else {
+        return dest.copy_from_slice(src);
+    };
     let (from_head, from) = src.split_at(head.len());
-    let (from, from_tail) = from.as_chunks::<32>();
-    streaming(|stores| {
-        for (to, from) in tiles.iter_mut().zip(from) {
-            stores.store(to, transmute!(*from));
-        }
-    });
+    let (from, from_tail) = from.split_at(from.len() - tail.len());
+    for (to, from) in tiles.iter_mut().zip(from.as_chunks::<32>().0) {
+        stores.store(to, transmute!(*from));
+    }
     head.copy_from_slice(from_head);
     tail.copy_from_slice(from_tail);
 }
@@ -68,7 +75,7 @@ pub(super) fn fill(byte: u8, dest: &mut [u8]) {
 
 /// A destination cut so that registers can be stored to the middle of it.
 pub(super) struct Parts<'a> {
-    /// Less than 32 bytes, whole units.
+    /// Less than a line, whole units.
     pub(super) head: &'a mut [u8],
     /// As many tiles as fit.
     pub(super) tiles: &'a mut [__m256i],
@@ -79,7 +86,7 @@ pub(super) struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// For units and tiles of so many bytes; a tile is a multiple of 32. `None` if no tile starts at a unit.
     pub(super) fn new(dest: &'a mut [u8], unit: usize, tile: usize) -> Option<Self> {
-        let head = dest.as_ptr().align_offset(32);
+        let head = dest.as_ptr().align_offset(LINE);
         if head > dest.len() || !head.is_multiple_of(unit) {
             return None;
         }
@@ -94,6 +101,9 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// What the memory takes at once (bytes). Half a line would be written by way of the cache.
+const LINE: usize = 64;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,10 +111,10 @@ mod tests {
 
     #[test]
     fn parts_are_all_of_a_destination() {
-        let mut bytes = vec![0; 1000];
-        let aligned = bytes.as_ptr().align_offset(32);
+        let mut bytes = vec![0; 1100];
+        let aligned = bytes.as_ptr().align_offset(LINE);
         for (start, unit, expected) in
-            [(0, 4, Some([0, 896])), (8, 4, Some([24, 920])), (31, 4, None), (31, 1, Some([1, 897]))]
+            [(0, 4, Some([0, 896])), (8, 4, Some([56, 824])), (63, 4, None), (63, 1, Some([1, 897]))]
         {
             let dest = &mut bytes[aligned + start..][..950];
             let parts = Parts::new(dest, unit, 128);

@@ -1,0 +1,71 @@
+//! Rows between a block and an array, which is not in the cache.
+//!
+//! Long rows are written past the cache. Before a short one is copied, the processor is told to fetch one that is some
+//! lines ahead: it foresees only what follows within a page.
+
+use core::arch::x86_64::*;
+
+use super::streaming::{Streaming, copy_lines, streaming};
+use crate::rows::EvenRows;
+
+/// From the block to the array.
+#[target_feature(enable = "avx2")]
+pub(super) fn put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]) {
+    if rows.len >= LONG {
+        return streaming(|stores| put_long(stores, rows, block, array));
+    }
+    let ahead = ahead(rows);
+    for n in 0..rows.count {
+        fetch(array.get(rows.row(n + ahead, rows.in_array)));
+        let from = block.get(rows.row(n, rows.in_block));
+        if let Some((from, to)) = from.zip(array.get_mut(rows.row(n, rows.in_array))) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn put_long(stores: &mut Streaming, rows: EvenRows, block: &[u8], array: &mut [u8]) {
+    for n in 0..rows.count {
+        let from = block.get(rows.row(n, rows.in_block));
+        if let Some((from, to)) = from.zip(array.get_mut(rows.row(n, rows.in_array))) {
+            copy_lines(stores, from, to);
+        }
+    }
+}
+
+/// From the array to the block.
+pub(super) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
+    let ahead = ahead(rows);
+    for n in 0..rows.count {
+        if rows.len < LONG {
+            fetch(array.get(rows.row(n + ahead, rows.in_array)));
+        }
+        let from = array.get(rows.row(n, rows.in_array));
+        if let Some((from, to)) = from.zip(block.get_mut(rows.row(n, rows.in_block))) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// How many rows ahead are fetched: as many as keep the memory busy.
+fn ahead(rows: EvenRows) -> usize {
+    (AHEAD / rows.len.max(1)).clamp(1, 16)
+}
+
+/// Has bytes brought to the cache.
+fn fetch(bytes: Option<&[u8]>) {
+    if cfg!(miri) {
+        return;
+    }
+    for line in bytes.into_iter().flat_map(|bytes| bytes.chunks(LINE)) {
+        // SAFETY: the place is that of bytes that may be read, and the program sees nothing of it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+}
+
+/// Rows of so many bytes are long.
+const LONG: usize = 1 << 10;
+/// Bytes that are fetched ahead.
+const AHEAD: usize = 2 << 10;
+const LINE: usize = 64;

@@ -130,7 +130,10 @@ pub(crate) fn put_rows(simd: Simd, rows: EvenRows, block: &[u8], array: &mut [u8
 pub(crate) fn take_rows(simd: Simd, rows: EvenRows, array: &[u8], block: &mut [u8]) {
     match simd.level() {
         #[cfg(target_arch = "x86_64")]
-        Level::Sse2 | Level::Avx2 | Level::Avx512 => rows::take_rows(rows, array, block),
+        Level::Avx2 | Level::Avx512 => {
+            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+            unsafe { rows::take_rows(rows, array, block) }
+        }
         _ => scalar::take_rows(rows, array, block),
     }
 }

@@ -14,7 +14,7 @@ use super::axis::{Axis, Product, Span, Spans};
 use super::bands::bands;
 use super::fetch::{Fetched, fetch};
 use super::geometry::{as_len, ravel, strides};
-use super::rows::{Rows, read_rows};
+use super::rows::{Reach, Rows, read_rows};
 use crate::error::{Limited, Result};
 use crate::ordered::{Budget, Job, in_any_order, in_order};
 use crate::params::{ReadOptions, count};
@@ -66,6 +66,7 @@ impl BlockReader<'_> {
         let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
         let at_a_time = self.at_a_time(axes, budget, dest.len() as u64);
         let wanted = BoxBlocks::new(self.geometry, axes, at_a_time);
+        let reach = Reach::of(destination, self.schunk.dparams().registries.simd);
         self.read_blocks(budget, wanted, |spans: &Vec<Span<'_>>, block: &mut Block<'_, '_>| {
             let Some(rows) = Rows::new(spans, &in_block, &in_dest) else {
                 read_rows(spans, &in_block, &in_dest, block.all()?, dest);
@@ -76,7 +77,7 @@ impl BlockReader<'_> {
             }
             let extent = rows.extent();
             let start = extent.start;
-            rows.read(block.part(extent)?, start, dest);
+            rows.read(block.part(extent)?, start, dest, reach);
             Ok(())
         })
     }

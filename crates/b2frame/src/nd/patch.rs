@@ -1,14 +1,15 @@
 //! New chunks out of old ones and items: what the threads of a writer do.
 
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use blosc_chunk::{CParams, Encoder, max_compressed_len};
+use blosc_chunk::{CParams, Destination, Encoder, Prefilter, max_compressed_len};
 use blosc_io::zeroed;
 
 use super::Geometry;
 use super::axis::{Product, Span, Spans, for_each_row};
-use super::geometry::{as_len, ravel, strides};
-use super::rows::Rows;
+use super::geometry::{as_len, ravel, strides, unravel};
+use super::rows::{Reach, Rows};
 use crate::error::{Error, Param, Result};
 use crate::schunk::{Pooled, SChunk, room};
 
@@ -115,41 +116,50 @@ impl Patch<'_> {
 
     /// What a thread works with.
     pub(super) fn bench(&self) -> Bench<'_> {
-        let (schunk, buffers) = (self.schunk, self.buffers);
-        let data = buffers.take(max_compressed_len(chunk_nbytes(self.geometry)));
-        Bench { scratch: schunk.pooled(), data, encoder: None, buffers }
+        Bench { scratch: self.schunk.pooled(), data: vec![], encoder: None, buffers: self.buffers }
     }
 
     /// The chunk with these spans written, compressed.
     pub(super) fn one_chunk(&self, spans: &[Span<'_>], bench: &mut Bench<'_>) -> Result<NewChunk> {
         let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
         let nchunk = ravel(&numbers, self.geometry.grid());
+        let nbytes = chunk_nbytes(self.geometry);
+        let failed = |source| Error::Compress { nchunk, source };
         let Bench { scratch, data, encoder, .. } = bench;
-        let data = room(data, chunk_nbytes(self.geometry));
-        if !self.is_covered(spans) {
-            self.schunk.decode_chunk_into(nchunk, data, scratch)?;
-        } else if self.is_padded(spans) {
-            data.fill(0);
+        if self.is_covered(spans) {
+            if matches!(self.items, Items::Zeros) {
+                return Ok(NewChunk { nchunk, chunk: vec![], cbytes: 0 });
+            }
+            let made = MadeBlocks::new(self, spans);
+            let mut chunk = self.buffers.take(max_compressed_len(nbytes));
+            let cbytes = self.encoder(encoder).and_then(|it| it.encode_with_into(nbytes, &made, &mut chunk));
+            let cbytes = cbytes.map_err(failed)?;
+            return Ok(NewChunk {
+                nchunk,
+                chunk,
+                cbytes: if made.are_zeros.into_inner() { 0 } else { cbytes },
+            });
         }
+        if data.is_empty() {
+            *data = self.buffers.take(max_compressed_len(nbytes));
+        }
+        let data = room(data, nbytes);
+        self.schunk.decode_chunk_into(nchunk, data, scratch)?;
         self.put(spans, data);
         if data.iter().all(|byte| *byte == 0) {
             return Ok(NewChunk { nchunk, chunk: vec![], cbytes: 0 });
         }
-        let failed = |source| Error::Compress { nchunk, source };
-        let encoder = match encoder {
-            Some(encoder) => encoder,
-            None => encoder.insert(Encoder::new(self.cparams.clone()).map_err(failed)?),
-        };
-        let mut chunk = self.buffers.take(max_compressed_len(data.len()));
-        let cbytes = encoder.encode_into(data, &mut chunk).map_err(failed)?;
+        let mut chunk = self.buffers.take(max_compressed_len(nbytes));
+        let cbytes = self.encoder(encoder).and_then(|it| it.encode_into(data, &mut chunk)).map_err(failed)?;
         Ok(NewChunk { nchunk, chunk, cbytes })
     }
 
-    /// Whether a chunk of which every item is written has bytes that are no items.
-    fn is_padded(&self, spans: &[Span<'_>]) -> bool {
-        let lens = self.geometry.chunkshape().iter().zip(self.geometry.blockshape());
-        let mut lens = spans.iter().zip(lens);
-        lens.any(|(span, (chunk, block))| span.axis.count_distinct() != *chunk || chunk % block != 0)
+    /// The encoder of a thread, made when it is needed first.
+    fn encoder<'e>(&self, encoder: &'e mut Option<Encoder>) -> blosc_chunk::Result<&'e mut Encoder> {
+        Ok(match encoder {
+            Some(encoder) => encoder,
+            None => encoder.insert(Encoder::new(self.cparams.clone())?),
+        })
     }
 
     /// Whether every item of the chunk that is not padding is written.
@@ -161,23 +171,89 @@ impl Patch<'_> {
         })
     }
 
+    /// What is written of the blocks of a chunk along each dimension.
+    fn block_spans<'s>(&self, chunk: &[Span<'s>]) -> Vec<Spans<'s>> {
+        let blocks = chunk.iter().zip(self.geometry.blockshape());
+        blocks.map(|(span, len)| Spans::new(span.axis, span.origin, *len)).collect()
+    }
+
     /// Copies items to the data of a chunk.
     fn put(&self, spans: &[Span<'_>], data: &mut [u8]) {
         let block_nbytes = self.geometry.block_nbytes();
-        let in_block = strides(self.geometry.blockshape(), self.geometry.typesize());
-        let blocks = spans.iter().zip(self.geometry.blockshape());
-        let blocks = blocks.map(|(span, len)| Spans::new(span.axis, span.origin, *len));
-        for spans in Product::new(blocks.collect()) {
+        for spans in Product::new(self.block_spans(spans)) {
             let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
             let start = as_len(ravel(&numbers, self.geometry.blocks()).saturating_mul(block_nbytes));
-            let block = data.get_mut(start..).unwrap_or_default();
-            match (self.items, Rows::new(&spans, &in_block, &self.in_items)) {
-                (Items::Bytes(items), Some(rows)) => rows.write(block, items),
-                _ => for_each_row(&spans, &in_block, &self.in_items, &mut |to, from, len| {
-                    let row = block.get_mut(as_len(to)..as_len(to.saturating_add(len)));
-                    row.into_iter().for_each(|row| self.items.put(from, row));
-                }),
+            self.put_block(&spans, data.get_mut(start..).unwrap_or_default());
+        }
+    }
+
+    /// Copies items to the data of a block.
+    fn put_block(&self, spans: &[Span<'_>], block: &mut [u8]) {
+        let in_block = strides(self.geometry.blockshape(), self.geometry.typesize());
+        match (self.items, Rows::new(spans, &in_block, &self.in_items)) {
+            (Items::Bytes(items), Some(rows)) => {
+                let reach = Reach::of(Destination::of(items.len()), self.cparams.registries.simd);
+                rows.write(block, items, reach);
             }
+            _ => for_each_row(spans, &in_block, &self.in_items, &mut |to, from, len| {
+                let row = block.get_mut(as_len(to)..as_len(to.saturating_add(len)));
+                row.into_iter().for_each(|row| self.items.put(from, row));
+            }),
+        }
+    }
+}
+
+/// The data of a chunk of which every item is written. Each block is put together just before it is compressed, while it
+/// stays in the nearest caches.
+struct MadeBlocks<'a> {
+    patch: &'a Patch<'a>,
+    /// The blocks along each dimension that have items.
+    spans: Vec<Vec<Span<'a>>>,
+    /// Whether all blocks so far are zeros.
+    are_zeros: AtomicBool,
+}
+
+impl<'a> MadeBlocks<'a> {
+    fn new(patch: &'a Patch<'a>, chunk: &[Span<'a>]) -> Self {
+        let spans = patch.block_spans(chunk).into_iter().map(Iterator::collect).collect();
+        Self { patch, spans, are_zeros: AtomicBool::new(true) }
+    }
+
+    fn make(&self, nblock: u64, block: &mut [u8]) {
+        let geometry = self.patch.geometry;
+        let numbers = unravel(nblock, geometry.blocks());
+        let spans = numbers.iter().zip(&self.spans);
+        let spans = spans.map(|(number, spans)| spans.iter().find(|span| span.number == *number).copied());
+        let spans: Vec<_> = spans.flatten().collect();
+        let mut lens = spans.iter().zip(geometry.blockshape());
+        if spans.len() < numbers.len() {
+            return block.fill(0);
+        }
+        if lens.any(|(span, len)| span.axis.count_distinct() != *len) {
+            block.fill(0);
+        }
+        self.patch.put_block(&spans, block);
+        if self.are_zeros.load(Ordering::Relaxed) && block.iter().any(|byte| *byte != 0) {
+            self.are_zeros.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Prefilter for MadeBlocks<'_> {
+    fn fill(&self, mut at: usize, mut dest: &mut [u8]) {
+        let len = as_len(self.patch.geometry.block_nbytes()).max(1);
+        while !dest.is_empty() {
+            let (nblock, start) = ((at / len) as u64, at % len);
+            let (part, behind) = dest.split_at_mut(dest.len().min(len - start));
+            if part.len() == len {
+                self.make(nblock, part);
+            } else {
+                let mut block = vec![0; len];
+                self.make(nblock, &mut block);
+                block.get(start..start + part.len()).into_iter().for_each(|from| part.copy_from_slice(from));
+            }
+            at += part.len();
+            dest = behind;
         }
     }
 }

@@ -10,6 +10,8 @@
 
 use core::ops::Range;
 
+use blosc_chunk::{Destination, EvenRows, Simd};
+
 use super::MAX_NDIM;
 use super::axis::{Axis, Span, for_each_row};
 use super::geometry::as_len;
@@ -83,22 +85,69 @@ impl Rows {
     }
 
     /// Copies all rows out of a part of the block, which begins with its byte `start`.
-    pub(super) fn read(&self, block: &[u8], start: usize, wanted: &mut [u8]) {
+    pub(super) fn read(&self, block: &[u8], start: usize, wanted: &mut [u8], reach: Reach) {
         let block = block.get(self.from.saturating_sub(start)..).unwrap_or_default();
-        copy(self.loops(), self.row, block, wanted.get_mut(self.to..).unwrap_or_default());
+        let wanted = wanted.get_mut(self.to..).unwrap_or_default();
+        copy(self.loops(), block, wanted, &|inner, src, dest| match inner.far(self.row, reach) {
+            Some((rows, simd)) => rows.put(simd, src, dest),
+            None => copy_rows(inner, self.row, src, dest),
+        });
     }
 
     /// Copies all rows into the block.
-    pub(super) fn write(&self, block: &mut [u8], items: &[u8]) {
+    pub(super) fn write(&self, block: &mut [u8], items: &[u8], reach: Reach) {
         let mut loops = self.loops;
         for this in &mut loops {
             core::mem::swap(&mut this.from, &mut this.to);
         }
         let loops = loops.get(..self.nloops).unwrap_or_default();
         let items = items.get(self.to..).unwrap_or_default();
-        copy(loops, self.row, items, block.get_mut(self.from..).unwrap_or_default());
+        let block = block.get_mut(self.from..).unwrap_or_default();
+        copy(loops, items, block, &|inner, src, dest| match inner.swapped().far(self.row, reach) {
+            Some((rows, simd)) => rows.take(simd, src, dest),
+            None => copy_rows(inner, self.row, src, dest),
+        });
     }
 }
+
+/// Where the items are that rows are copied from or to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reach {
+    /// In a cache, likely.
+    Near,
+    /// In more memory than a cache holds.
+    Far(Simd),
+}
+
+impl Reach {
+    /// Of items in such memory.
+    pub(super) fn of(items: Destination, simd: Simd) -> Self {
+        match items {
+            Destination::Cached => Self::Near,
+            Destination::Large => Self::Far(simd),
+        }
+    }
+}
+
+impl Loop {
+    /// The only turn of no loop.
+    const ONCE: Self = Self { count: 1, from: usize::MAX, to: usize::MAX };
+
+    /// With the sides exchanged.
+    fn swapped(self) -> Self {
+        Self { from: self.to, to: self.from, ..self }
+    }
+
+    /// Rows from a block to items far away, if they are not too short to tell anyone about the next.
+    fn far(self, row: usize, reach: Reach) -> Option<(EvenRows, Simd)> {
+        let Reach::Far(simd) = reach else { return None };
+        let rows = EvenRows { count: self.count, len: row, in_block: self.from, in_array: self.to };
+        (row >= SHORT).then_some((rows, simd))
+    }
+}
+
+/// Rows of less than a line of the cache.
+const SHORT: usize = 64;
 
 /// Copies what the spans select out of a block, even or not.
 pub(super) fn read_rows(
@@ -117,14 +166,15 @@ pub(super) fn read_rows(
     });
 }
 
-/// A turn of a loop never reaches over the begin of the next: strides are at least as long as what is inside.
-fn copy(loops: &[Loop], row: usize, src: &[u8], dest: &mut [u8]) {
+/// Has `copy_rows` copy each innermost loop. A turn of a loop never reaches over the begin of the next: strides are at
+/// least as long as what is inside.
+fn copy(loops: &[Loop], src: &[u8], dest: &mut [u8], copy_rows: &impl Fn(Loop, &[u8], &mut [u8])) {
     match loops {
-        [] => copy_row(row, src, dest),
-        [inner] => copy_rows(*inner, row, src, dest),
+        [] => copy_rows(Loop::ONCE, src, dest),
+        [inner] => copy_rows(*inner, src, dest),
         [outer, rest @ ..] => {
             let sides = src.chunks(outer.from).zip(dest.chunks_mut(outer.to));
-            sides.take(outer.count).for_each(|(src, dest)| copy(rest, row, src, dest));
+            sides.take(outer.count).for_each(|(src, dest)| copy(rest, src, dest, copy_rows));
         }
     }
 }
@@ -213,10 +263,13 @@ mod tests {
             read_rows(&spans, &in_block, &in_wanted, &block, &mut expected);
             let rows = Rows::new(&spans, &in_block, &in_wanted).unwrap();
             let part = rows.extent();
-            rows.read(&block[part.clone()], part.start, &mut found);
-            prop_assert_eq!(&found, &expected);
+            for reach in [Reach::Far(Simd::detect()), Reach::Near] {
+                found.fill(0);
+                rows.read(&block[part.clone()], part.start, &mut found, reach);
+                prop_assert_eq!(&found, &expected);
+            }
             let mut back = vec![255; block.len()];
-            rows.write(&mut back, &found);
+            rows.write(&mut back, &found, Reach::Far(Simd::detect()));
             for (byte, was) in back.iter().zip(&block) {
                 prop_assert!(*byte == 255 || byte == was);
             }

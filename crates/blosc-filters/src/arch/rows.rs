@@ -5,6 +5,7 @@
 
 use core::arch::x86_64::*;
 
+use super::avx2;
 use super::streaming::{Streaming, copy_lines, streaming};
 use crate::rows::EvenRows;
 
@@ -35,15 +36,18 @@ fn put_long(stores: &mut Streaming, rows: EvenRows, block: &[u8], array: &mut [u
 }
 
 /// From the array to the block.
+#[target_feature(enable = "avx2")]
 pub(super) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
     let ahead = ahead(rows);
     for n in 0..rows.count {
-        if rows.len < LONG {
-            fetch(array.get(rows.row(n + ahead, rows.in_array)));
-        }
         let from = array.get(rows.row(n, rows.in_array));
-        if let Some((from, to)) = from.zip(block.get_mut(rows.row(n, rows.in_block))) {
-            to.copy_from_slice(from);
+        match from.zip(block.get_mut(rows.row(n, rows.in_block))) {
+            Some((from, to)) if rows.len >= LONG => avx2::copy(from, to),
+            Some((from, to)) => {
+                fetch(array.get(rows.row(n + ahead, rows.in_array)));
+                to.copy_from_slice(from);
+            }
+            None => {}
         }
     }
 }

@@ -29,31 +29,31 @@ use crate::simd::Level;
 
 /// Defines functions that call the kernel of the same name for the instructions at hand.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $kernel:ident($($typesize:ident)?))+) => {$(
+    ($($(#[$doc:meta])* $kernel:ident($src:ident: $from:ty $(, $typesize:ident)?))+) => {$(
         $(#[$doc])*
-        pub(crate) fn $kernel(simd: Simd, $($typesize: usize,)? src: &[u8], dest: &mut [u8]) {
+        pub(crate) fn $kernel(simd: Simd, $($typesize: usize,)? $src: $from, dest: &mut [u8]) {
             match simd.level() {
                 #[cfg(target_arch = "x86_64")]
                 Level::Sse2 => {
                     // SAFETY: a `Simd` of this level is made only after SSE2 was detected.
-                    unsafe { sse2::$kernel($($typesize,)? src, dest) }
+                    unsafe { sse2::$kernel($($typesize,)? $src, dest) }
                 }
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx2 => {
                     // SAFETY: a `Simd` of this level is made only after AVX2 was detected.
-                    unsafe { avx2::$kernel($($typesize,)? src, dest) }
+                    unsafe { avx2::$kernel($($typesize,)? $src, dest) }
                 }
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx512 => {
                     // SAFETY: a `Simd` of this level is made only after AVX2, AVX-512 F, BW, VL, VBMI and GFNI were.
-                    unsafe { avx512::$kernel($($typesize,)? src, dest) }
+                    unsafe { avx512::$kernel($($typesize,)? $src, dest) }
                 }
                 #[cfg(target_arch = "aarch64")]
                 Level::Neon => {
                     // SAFETY: a `Simd` of this level is made only after NEON was detected.
-                    unsafe { neon::$kernel($($typesize,)? src, dest) }
+                    unsafe { neon::$kernel($($typesize,)? $src, dest) }
                 }
-                _ => scalar::$kernel($($typesize,)? src, dest),
+                _ => scalar::$kernel($($typesize,)? $src, dest),
             }
         }
     )+};
@@ -62,17 +62,19 @@ macro_rules! kernels {
 // `src` and `dest` are equally long, a multiple of `typesize` or `width`.
 kernels! {
     /// Byte shuffle; `typesize` > 1.
-    shuffle(typesize)
+    shuffle(src: &[u8], typesize)
     /// Undoes [`shuffle`].
-    unshuffle(typesize)
+    unshuffle(src: &[u8], typesize)
+    /// The same from planes wherever they are, at least one, each with a byte for every item of `dest`.
+    unshuffle_apart(planes: &[&[u8]])
     /// Bit shuffle of a multiple of eight items.
-    bitshuffle(typesize)
+    bitshuffle(src: &[u8], typesize)
     /// Undoes [`bitshuffle`].
-    bitunshuffle(typesize)
+    bitunshuffle(src: &[u8], typesize)
     /// Each word of 1, 2, 4 or 8 bytes becomes the XOR of all words up to it.
-    running_xor(width)
+    running_xor(src: &[u8], width)
     /// Each byte becomes the sum of all bytes up to it (mod 256).
-    running_sum()
+    running_sum(src: &[u8])
 }
 
 /// Copies, by registers where the machine has large ones.
@@ -140,20 +142,39 @@ pub(crate) fn take_rows(simd: Simd, rows: EvenRows, array: &[u8], block: &mut [u
 
 /// As [`unshuffle`].
 pub(crate) fn unshuffle_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    #[cfg(target_arch = "x86_64")]
-    if let (Level::Avx2 | Level::Avx512, Some(tile)) = (simd.level(), avx2::streaming::tile(typesize))
-        && let Some(parts) = streaming::Parts::new(dest, typesize, tile)
-    {
-        let (stride, [start, end]) = (src.len() / typesize, parts.starts());
-        scalar::unshuffle_some(typesize, stride, src, parts.head);
-        streaming::streaming(|stores| {
-            let src = &src[start / typesize..];
-            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
-            unsafe { avx2::streaming::unshuffle(stores, typesize, stride, src, parts.tiles) }
-        });
-        return scalar::unshuffle_some(typesize, stride, &src[end / typesize..], parts.tail);
+    let mut planes: [&[u8]; 16] = [&[]; 16];
+    let Some(planes) = planes.get_mut(..typesize) else { return unshuffle(simd, typesize, src, dest) };
+    for (plane, from) in planes.iter_mut().zip(src.chunks_exact((src.len() / typesize).max(1))) {
+        *plane = from;
     }
-    unshuffle(simd, typesize, src, dest);
+    if !try_unshuffle_streaming(simd, planes, dest) {
+        unshuffle(simd, typesize, src, dest);
+    }
+}
+
+/// As [`unshuffle_apart`].
+pub(crate) fn unshuffle_apart_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) {
+    if !try_unshuffle_streaming(simd, planes, dest) {
+        unshuffle_apart(simd, planes, dest);
+    }
+}
+
+/// Whether there is a way to do it.
+fn try_unshuffle_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if let (Level::Avx2 | Level::Avx512, Some(tile)) = (simd.level(), avx2::streaming::tile(planes.len()))
+        && let Some(parts) = streaming::Parts::new(dest, planes.len(), tile)
+    {
+        let [start, end] = parts.starts().map(|at| at / planes.len());
+        scalar::unshuffle_from(planes, 0, parts.head);
+        streaming::streaming(|stores| {
+            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+            unsafe { avx2::streaming::unshuffle(stores, planes, start, parts.tiles) }
+        });
+        scalar::unshuffle_from(planes, end, parts.tail);
+        return true;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -185,6 +206,19 @@ mod tests {
         }
     }
 
+    fn planes(typesize: usize, src: &[u8]) -> Vec<&[u8]> {
+        let width = src.len() / typesize;
+        (0..typesize).map(|j| &src[j * width..][..width]).collect()
+    }
+
+    fn apart(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+        unshuffle_apart(simd, &planes(typesize, &src[..dest.len()]), dest);
+    }
+
+    fn apart_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+        unshuffle_apart_streaming(simd, &planes(typesize, &src[..dest.len()]), dest);
+    }
+
     /// Every typesize that has a kernel of its own, and some of the large ones, which share theirs.
     fn typesizes() -> impl Iterator<Item = usize> {
         let few = [1, 3, 4, 8, 12, 16, 17];
@@ -205,6 +239,7 @@ mod tests {
         for (typesize, nitems) in typesizes().skip(1).flat_map(|t| numbers_of_items().map(move |n| (t, n))) {
             compare(shuffle, typesize, nitems * typesize);
             compare(unshuffle, typesize, nitems * typesize);
+            compare_with(apart, unshuffle, 3, typesize, nitems * typesize);
         }
     }
 
@@ -233,6 +268,7 @@ mod tests {
                 let fill: Kernel = |simd, _, src, dest| fill_streaming(simd, src.len() as u8, dest);
                 compare_with(fill, |_, _, src, dest| dest.fill(src.len() as u8), start, typesize, nbytes);
                 compare_with(unshuffle_streaming, unshuffle, start, typesize, nbytes);
+                compare_with(apart_streaming, unshuffle, start, typesize, nbytes);
             }
         }
     }

@@ -85,7 +85,7 @@ pub use ndmean::{ndmean_decode, ndmean_encode};
 pub use pipeline::{FilterSlot, Pipeline, Undo};
 pub use registry::{Description, Registry};
 pub use rows::EvenRows;
-pub use shuffle::{shuffle, unshuffle};
+pub use shuffle::{shuffle, unshuffle, unshuffle_planes};
 pub use simd::Simd;
 pub use stores::Stores;
 pub use trunc_prec::trunc_prec;

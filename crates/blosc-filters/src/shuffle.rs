@@ -28,6 +28,33 @@ pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     unshuffle_with(Simd::detect(), Stores::Plain, typesize, src, dest);
 }
 
+/// Undoes [`shuffle`] for items of which each byte is in a plane of its own, wherever these are. So some of the items
+/// of a block can be put together without the others, in a thread of their own.
+///
+/// ```
+/// use blosc_filters::{Simd, Stores, unshuffle_planes};
+///
+/// let mut dest = [0; 4];
+/// unshuffle_planes(Simd::detect(), Stores::Plain, &[b"ac", b"bd"], &mut dest);
+/// assert_eq!(&dest, b"abcd");
+/// ```
+///
+/// # Panics
+///
+/// If `dest` is not as long as all planes together, or one of them is not as long as the others.
+pub fn unshuffle_planes(simd: Simd, stores: Stores, planes: &[&[u8]], dest: &mut [u8]) {
+    let Some((first, others)) = planes.split_first() else {
+        return assert!(dest.is_empty(), "unshuffle: no planes");
+    };
+    assert!(others.iter().all(|plane| plane.len() == first.len()), "unshuffle: lengths of planes");
+    assert_eq!(first.len() * planes.len(), dest.len(), "unshuffle: lengths of planes and destination");
+    match planes {
+        [plane] => stores.copy(simd, plane, dest),
+        _ if stores.pass_by(dest) => arch::unshuffle_apart_streaming(simd, planes, dest),
+        _ => arch::unshuffle_apart(simd, planes, dest),
+    }
+}
+
 fn shuffle_with(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let (items, to) = split_leftover(typesize, src, dest);
     match typesize {

@@ -12,7 +12,7 @@ use zerocopy::transmute;
 
 // Bound by the latency of their steps and not by the width of registers.
 pub(super) use super::avx2::{running_sum, running_xor};
-pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_apart};
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]

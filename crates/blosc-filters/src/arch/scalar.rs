@@ -9,4 +9,4 @@ mod shuffle;
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
 pub(super) use rows::{put_rows, take_rows};
 pub(super) use scan::{running_sum, running_xor};
-pub(super) use shuffle::{shuffle, unshuffle, unshuffle_some};
+pub(super) use shuffle::{shuffle, unshuffle, unshuffle_apart, unshuffle_from};

@@ -62,7 +62,7 @@ macro_rules! bounded {
     };
 }
 
-/// Defines `shuffle`, `unshuffle`, `bitshuffle` and `bitunshuffle` for a set of instructions whose registers have a
+/// Defines `shuffle`, `unshuffle`, `unshuffle_apart`, `bitshuffle` and `bitunshuffle` for a set of instructions whose registers have a
 /// given type and number of bytes. In scope must be, for items of `G` bytes and `W` the power of two from `G` up:
 ///
 /// * `load_items::<G, W>(&[u8], gather) -> [register; W]`: as many items as a register has bytes, byte `j` of all in
@@ -108,6 +108,16 @@ macro_rules! tiled_kernels {
                 17.. if in_strips(typesize, nitems) => unshuffle_strips::<256>(typesize, src, dest),
                 ..=16 => for_typesize!(typesize, unshuffle_items(nitems, src, dest)),
                 _ => unshuffle_columns(typesize, src, dest),
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn unshuffle_apart(planes: &[&[u8]], dest: &mut [u8]) {
+            match planes.len() {
+                typesize @ 2..=16 if dest.len() >= TILE * typesize => {
+                    for_typesize!(typesize, unshuffle_array(planes, dest));
+                }
+                _ => scalar::unshuffle_apart(planes, dest),
             }
         }
 
@@ -375,12 +385,30 @@ macro_rules! tiled_kernels {
         /// As [`shuffle_items`].
         #[target_feature(enable = $features)]
         fn unshuffle_items<const G: usize, const W: usize>(nitems: usize, src: &[u8], dest: &mut [u8]) {
+            let mut planes: [&[u8]; G] = [&[]; G];
+            for (j, plane) in planes.iter_mut().enumerate() {
+                *plane = &src[j * nitems..][..nitems];
+            }
+            unshuffle_all::<G, W>(&planes, dest);
+        }
+
+        #[target_feature(enable = $features)]
+        fn unshuffle_array<const G: usize, const W: usize>(planes: &[&[u8]], dest: &mut [u8]) {
+            match planes.first_chunk() {
+                Some(planes) => unshuffle_all::<G, W>(planes, dest),
+                None => scalar::unshuffle_apart(planes, dest),
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn unshuffle_all<const G: usize, const W: usize>(planes: &[&[u8]; G], dest: &mut [u8]) {
+            let nitems = whole_items(dest.len(), G);
             let ntiles = whole_tiles(dest.len(), G, W);
-            unshuffle_tiles::<G, W>(ntiles, src, 0, nitems, dest);
+            unshuffle_tiles::<G, W>(ntiles, planes, 0, dest);
             for first in (ntiles * TILE..nitems).step_by(TILE) {
                 let first = first.min(nitems - TILE);
                 let mut last = [0; TILE * 16];
-                unshuffle_tiles::<G, W>(1, src, first, nitems, &mut last);
+                unshuffle_tiles::<G, W>(1, planes, first, &mut last);
                 dest[first * G..][..TILE * G].copy_from_slice(&last[..TILE * G]);
             }
         }
@@ -418,14 +446,13 @@ macro_rules! tiled_kernels {
         #[target_feature(enable = $features)]
         fn unshuffle_tiles<const G: usize, const W: usize>(
             ntiles: usize,
-            src: &[u8],
+            from: &[&[u8]; G],
             first: usize,
-            stride: usize,
             dest: &mut [u8],
         ) {
             let mut planes: [&[[u8; TILE]]; G] = [&[]; G];
-            for (j, from) in planes.iter_mut().enumerate() {
-                *from = &src[j * stride + first..].as_chunks().0[..ntiles];
+            for (plane, from) in planes.iter_mut().zip(from) {
+                *plane = &from[first..].as_chunks().0[..ntiles];
             }
             let scatter = scatter::<G, W>();
             for tile in 0..ntiles {

@@ -16,26 +16,30 @@ pub(in super::super) const fn tile(typesize: usize) -> Option<usize> {
     }
 }
 
-/// Tiles of items whose bytes `src` starts with, in planes `stride` bytes apart.
+/// Tiles of items, of which byte `first` of each plane belongs to the first.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn unshuffle(
     stores: &mut Streaming,
-    typesize: usize,
-    stride: usize,
-    src: &[u8],
+    planes: &[&[u8]],
+    first: usize,
     tiles: &mut [__m256i],
 ) {
-    match typesize {
-        2 => unshuffle_tiles::<2>(stores, stride, src, tiles),
-        4 => unshuffle_tiles::<4>(stores, stride, src, tiles),
-        _ => unshuffle_tiles::<8>(stores, stride, src, tiles),
+    match planes.len() {
+        2 => unshuffle_tiles::<2>(stores, planes, first, tiles),
+        4 => unshuffle_tiles::<4>(stores, planes, first, tiles),
+        _ => unshuffle_tiles::<8>(stores, planes, first, tiles),
     }
 }
 
 #[target_feature(enable = "avx2")]
-fn unshuffle_tiles<const W: usize>(stores: &mut Streaming, stride: usize, src: &[u8], tiles: &mut [__m256i]) {
+fn unshuffle_tiles<const W: usize>(
+    stores: &mut Streaming,
+    planes: &[&[u8]],
+    first: usize,
+    tiles: &mut [__m256i],
+) {
     let (tiles, _) = tiles.as_chunks_mut::<W>();
-    let planes: [&[[u8; LANES]]; W] = array::from_fn(|j| &src[j * stride..].as_chunks().0[..tiles.len()]);
+    let planes: [&[[u8; LANES]]; W] = array::from_fn(|j| &planes[j][first..].as_chunks().0[..tiles.len()]);
     let scatter = scatter::<W, W>();
     for (tile, items) in tiles.iter_mut().enumerate() {
         let mut rows = [_mm256_setzero_si256(); W];

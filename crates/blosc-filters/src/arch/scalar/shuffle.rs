@@ -12,14 +12,25 @@ pub(in super::super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 
 /// Byte `i` of plane `j` goes to byte `j` of item `i`.
 pub(in super::super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    unshuffle_some(typesize, src.len() / typesize, src, dest);
+    for (j, plane) in src.chunks_exact((src.len() / typesize).max(1)).enumerate() {
+        put_plane(typesize, j, plane, dest);
+    }
 }
 
-/// The items of `dest`, whose bytes `src` starts with, in planes `stride` bytes apart.
-pub(in super::super) fn unshuffle_some(typesize: usize, stride: usize, src: &[u8], dest: &mut [u8]) {
-    for j in 0..typesize {
-        for (item, byte) in dest.chunks_exact_mut(typesize).zip(&src[j * stride..]) {
-            item[j] = *byte;
-        }
+/// The same from planes wherever they are.
+pub(in super::super) fn unshuffle_apart(planes: &[&[u8]], dest: &mut [u8]) {
+    unshuffle_from(planes, 0, dest);
+}
+
+/// The items of `dest`, of which byte `first` of each plane belongs to the first.
+pub(in super::super) fn unshuffle_from(planes: &[&[u8]], first: usize, dest: &mut [u8]) {
+    for (j, plane) in planes.iter().enumerate() {
+        put_plane(planes.len(), j, &plane[first..], dest);
+    }
+}
+
+fn put_plane(typesize: usize, j: usize, plane: &[u8], dest: &mut [u8]) {
+    for (item, byte) in dest.chunks_exact_mut(typesize).zip(plane) {
+        item[j] = *byte;
     }
 }

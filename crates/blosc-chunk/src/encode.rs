@@ -10,9 +10,7 @@ mod slots;
 mod special;
 mod worker;
 
-use blosc_filters::{Simd, Stores};
-
-use crate::{CParams, ChunkHeader, Error, Result};
+use crate::{CParams, ChunkHeader, Error, Result, jobs};
 
 use blocks::Fit;
 use plan::Plan;
@@ -210,7 +208,7 @@ impl Encoder {
             dest.split_at_mut_checked(header.header_len()).ok_or(Error::Dest { needed: max, room })?;
         if header.is_memcpyed() {
             let data = body.get_mut(..input.nbytes()).ok_or(Error::Dest { needed: max, room })?;
-            input.read_all(self.params.registries.simd, data);
+            input.read_all(&self.params, data)?;
         }
         head.copy_from_slice(&header.to_bytes());
         Ok(header.cbytes())
@@ -272,11 +270,20 @@ impl<'a> Input<'a> {
     }
 
     /// All data; not for blocks, which are never stored in one piece.
-    fn read_all(&self, simd: Simd, dest: &mut [u8]) {
+    fn read_all(&self, params: &CParams, dest: &mut [u8]) -> Result<()> {
         match self {
-            Self::Slice(src) => Stores::Plain.copy(simd, src, dest),
+            Self::Slice(src) => {
+                let jobs = params.threads.jobs(usize::MAX, src.len(), LEAST_COPIED);
+                jobs::copy(jobs, params.registries.simd, src.chunks(COPIED).zip(dest.chunks_mut(COPIED)))?;
+            }
             Self::Made { prefilter, .. } => prefilter.fill(0, dest),
             Self::Blocks(_) => {}
         }
+        Ok(())
     }
 }
+
+/// Bytes to copy that are worth a thread of their own.
+const LEAST_COPIED: usize = 512 << 10;
+/// Bytes that a thread copies at a time.
+const COPIED: usize = 128 << 10;

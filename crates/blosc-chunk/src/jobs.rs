@@ -1,5 +1,9 @@
 //! Blocks in parallel, with results that do not depend on the number of threads.
 
+use std::sync::OnceLock;
+
+use blosc_filters::{Simd, Stores};
+
 use crate::Result;
 
 /// Calls `f` for each item, with one worker per job. Items are taken in order; if some fail, the error is that of the
@@ -18,6 +22,55 @@ pub(crate) fn for_each<W: Default + Send, T: Send>(
         return parallel::for_each(&mut workers[..jobs], items, f);
     }
     items.try_for_each(|item| f(&mut workers[0], item))
+}
+
+/// Copies each source to its destination, which is as long.
+pub(crate) fn copy<'a>(
+    jobs: usize,
+    simd: Simd,
+    copies: impl Iterator<Item = (&'a [u8], &'a mut [u8])> + Send,
+) -> Result<()> {
+    for_each(jobs, &mut Vec::new(), copies, |(), (src, dest)| {
+        Stores::Plain.copy(simd, src, dest);
+        Ok(())
+    })
+}
+
+/// What one item of [`for_each`] makes and later ones need, in whatever thread.
+#[derive(Debug)]
+pub(crate) struct Later<T>(OnceLock<Option<T>>);
+
+impl<T> Default for Later<T> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl<T: Copy> Later<T> {
+    /// Makes it. Whoever waits goes on also if that fails.
+    pub(crate) fn set(&self, make: impl FnOnce() -> Result<T>) -> Result<()> {
+        struct Nothing<'l, T>(&'l Later<T>);
+        impl<T> Drop for Nothing<'_, T> {
+            fn drop(&mut self) {
+                self.0.0.get_or_init(|| None);
+            }
+        }
+        let nothing = Nothing(self);
+        let made = make()?;
+        nothing.0.0.get_or_init(|| Some(made));
+        Ok(())
+    }
+
+    /// Waits for it; `None` if it could not be made. The item that makes it must be an earlier one.
+    pub(crate) fn wait(&self) -> Option<T> {
+        loop {
+            match self.0.get() {
+                Some(made) => return *made,
+                // To sleep and be woken takes longer than what is left of one item.
+                None => std::thread::yield_now(),
+            }
+        }
+    }
 }
 
 /// The worker for what is done in the caller's thread.
@@ -113,5 +166,14 @@ mod tests {
             let error = for_each(jobs, &mut Vec::new(), 0..100, fail_from_7).unwrap_err();
             assert_eq!(error, Error::Param(Param::EmptyBlock { nblock: 7 }));
         }
+    }
+
+    #[test]
+    fn who_waits_for_what_cannot_be_made_goes_on() {
+        let (made, failed) = (Later::default(), Later::<usize>::default());
+        let error = || Error::Param(Param::EmptyBlock { nblock: 1 });
+        assert_eq!(made.set(|| Ok(1)), Ok(()));
+        assert_eq!(failed.set(|| Err(error())), Err(error()));
+        assert_eq!((made.wait(), failed.wait()), (Some(1), None));
     }
 }

@@ -3,8 +3,8 @@
 use core::num::NonZeroUsize;
 
 use blosc_chunk::{
-    CParams, CodecId, DParams, Decoder, Dict, Encoder, Error, Pipeline, SplitMode, Target, Threads,
-    max_compressed_len,
+    CParams, CodecId, DParams, Decoder, Destination, Dict, Encoder, Error, Pipeline, SplitMode, Target,
+    Threads, max_compressed_len,
 };
 use blosc_testdata::data::Kind;
 
@@ -72,6 +72,22 @@ fn chunks_of_one_block_come_out_the_same() {
             let mut decoder = Decoder::new(DParams::default().threads(TWO));
             assert!(decoder.decode(&serial).unwrap() == data, "{order}");
             assert!(decoder.decode(&serial).unwrap() == data, "{order} again");
+        }
+    }
+}
+
+/// The filter is shared among the threads in parts, which need not divide the block.
+#[test]
+fn a_block_is_filtered_in_parts_of_any_number_of_items() {
+    for (typesize, nitems) in [(2, 150_001), (3, 110_003), (7, 50_021), (8, 40_961), (16, 20_479)] {
+        let data = Kind::Walk.bytes(typesize * nitems);
+        let params = CParams::default().codec(CodecId::LZ4).typesize(typesize).block_size(Some(data.len()));
+        let params = params.filters(Pipeline::SHUFFLE).split(SplitMode::Always);
+        let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
+        assert!(Encoder::new(params.threads(TWO)).unwrap().encode(&data).unwrap() == serial, "{typesize}");
+        for destination in [Destination::Cached, Destination::Large] {
+            let params = DParams::default().threads(TWO).destination(destination);
+            assert!(Decoder::new(params).decode(&serial).unwrap() == data, "{typesize} {destination:?}");
         }
     }
 }

@@ -5,11 +5,11 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use blosc_codecs::{BlockDecoder, CodecId, DecodeOptions, FormatId};
-use blosc_filters::{FilterCx, Reference, Stores};
+use blosc_filters::{FilterCx, FilterId, FilterSlot, Reference, Stores, unshuffle_planes};
 
 use super::Job;
 use super::slice::Slice;
-use crate::jobs::{self, for_each};
+use crate::jobs::{self, Later, for_each};
 use crate::layout::{Layout, Split};
 use crate::source::Blocks;
 use crate::stream::{Payload, Streams};
@@ -201,15 +201,20 @@ pub(super) fn read_split_block<B: Blocks>(
 ) -> Result<()> {
     let (bytes, at) = job.blocks.block(0)?;
     let in_block = |error: Error| error.in_block(0, at);
+    let streams = Streams::new(bytes, at, job.blocks.layout().header.version() > 2);
     if job.undo.is_nothing() {
-        return read_streams_apart(job, jobs, workers, bytes, at, dest).map_err(in_block);
+        return read_streams_apart(job, jobs, workers, streams, dest).map_err(in_block);
     }
     job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
     let mut filtered = core::mem::take(&mut jobs::first(workers).filtered);
     let src = room(&mut filtered, dest.len());
-    let cx = job.filter_cx(Reference::FirstBlock, job.stores());
-    let result = read_streams_apart(job, jobs, workers, bytes, at, src)
-        .and_then(|()| Ok(job.undo.apply(&cx, src, dest)?));
+    let result = if job.undo.only() == Some(FilterSlot { id: FilterId::SHUFFLE, meta: 0 }) {
+        unshuffle_apart(job, jobs, workers, streams, (src, dest))
+    } else {
+        let cx = job.filter_cx(Reference::FirstBlock, job.stores());
+        read_streams_apart(job, jobs, workers, streams, src)
+            .and_then(|()| Ok(job.undo.apply(&cx, src, dest)?))
+    };
     jobs::first(workers).filtered = filtered;
     result.map_err(in_block)
 }
@@ -218,18 +223,59 @@ fn read_streams_apart<B: Blocks>(
     job: &Job<'_, B>,
     jobs: usize,
     workers: &mut Vec<Worker>,
-    bytes: &[u8],
-    at: usize,
+    mut streams: Streams<'_>,
     dest: &mut [u8],
 ) -> Result<()> {
-    let header = &job.blocks.layout().header;
-    let len = dest.len() / header.typesize();
-    let mut streams = Streams::new(bytes, at, header.version() > 2);
-    let parts = dest.chunks_exact_mut(len).map(|part| (streams.at, streams.next(part.len()), part));
+    let len = dest.len() / job.blocks.layout().header.typesize();
+    let parts = dest.chunks_exact_mut(len).map(|part| (streams.at, streams.next(len), part));
     for_each(jobs, workers, parts, |worker, (at, payload, part)| {
         worker.read_payload(job, payload?, at, part, 0..len)
     })
 }
+
+/// A part of the work on a block that is shuffled.
+enum Step<'a, 's> {
+    /// To decode a stream.
+    Decode { at: usize, payload: Result<Payload<'s>>, plane: &'a mut [u8], decoded: &'a Later<&'a [u8]> },
+    /// To put items together from the first bytes on of all planes.
+    Unshuffle { first: usize, items: &'a mut [u8] },
+}
+
+/// The filter is shared among the threads as well: each undoes it for some items at a time.
+fn unshuffle_apart<'a, B: Blocks>(
+    job: &Job<'_, B>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    mut streams: Streams<'_>,
+    (filtered, dest): (&'a mut [u8], &'a mut [u8]),
+) -> Result<()> {
+    let typesize = job.blocks.layout().header.typesize();
+    let (width, nitems) = (filtered.len() / typesize, PART / typesize);
+    let planes: Vec<_> = (0..typesize).map(|_| Later::default()).collect();
+    let decode = filtered.chunks_exact_mut(width).zip(&planes).map(|(plane, decoded)| {
+        let at = streams.at;
+        Step::Decode { at, payload: streams.next(width), plane, decoded }
+    });
+    let unshuffle = dest.chunks_mut(nitems * typesize).enumerate();
+    let unshuffle = unshuffle.map(|(n, items)| Step::Unshuffle { first: n * nitems, items });
+    for_each(jobs, workers, decode.chain(unshuffle), |worker, step| match step {
+        Step::Decode { at, payload, plane, decoded } => decoded.set(|| {
+            worker.read_payload(job, payload?, at, plane, 0..width)?;
+            Ok(&*plane)
+        }),
+        Step::Unshuffle { first, items } => {
+            let range = first..first + items.len() / typesize;
+            let planes = planes.iter().map(|plane| Some(&plane.wait()?[range.clone()]));
+            // The error of whoever decodes a plane counts.
+            let Some(planes) = planes.collect::<Option<Vec<_>>>() else { return Ok(()) };
+            unshuffle_planes(job.params.registries.simd, job.stores(), &planes, items);
+            Ok(())
+        }
+    })
+}
+
+/// Bytes of data for which a shuffle is undone at a time.
+const PART: usize = 64 << 10;
 
 /// What a decoder depends on, but for the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

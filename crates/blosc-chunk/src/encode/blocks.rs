@@ -38,6 +38,14 @@ impl<'a> Job<'a> {
         Self { params, plan, input, reference, is_filtered: worker::is_filtered(params) }
     }
 
+    /// All data, if streams are parts of them as they are.
+    pub(super) fn source(&self) -> Option<&'a [u8]> {
+        match self.input {
+            Input::Slice(src) if !self.is_filtered => Some(src),
+            _ => None,
+        }
+    }
+
     /// Whether a block of zeros is filtered to zeros, so that there is no need to do it. That is so with all filters
     /// of the format, but for delta with another block.
     pub(super) fn zeros_stay_zeros(&self, nblock: usize) -> bool {

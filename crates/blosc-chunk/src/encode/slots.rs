@@ -8,6 +8,7 @@
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use super::LEAST_COPIED;
 use super::blocks::{Job, put_start};
 use super::worker::{self, Coded, Worker};
 use crate::Result;
@@ -59,6 +60,7 @@ fn encode_within(
     }
     let packing = Packing::new(job, &streams, first);
     packing.move_all(dest);
+    packing.copy_stored(job, jobs, &mut dest[..most], first)?;
     Ok(Some(packing.finish(job, dest)))
 }
 
@@ -155,8 +157,23 @@ impl Packing {
     /// move up as well, and what moves down only into such before it.
     fn move_all(&self, dest: &mut [u8]) {
         let mut copy = |Move { from, to, coded }: &Move| dest.copy_within(*from..from + coded.len, *to);
-        self.moves.iter().rev().filter(|item| item.to > item.from).for_each(&mut copy);
-        self.moves.iter().filter(|item| item.to < item.from).for_each(copy);
+        let moves = self.moves.iter().filter(|item| !item.coded.is_source);
+        moves.clone().rev().filter(|item| item.to > item.from).for_each(&mut copy);
+        moves.filter(|item| item.to < item.from).for_each(copy);
+    }
+
+    /// Copies streams that are the data themselves. `first` is where the slots begin.
+    fn copy_stored(&self, job: &Job<'_>, jobs: usize, dest: &mut [u8], first: usize) -> Result<()> {
+        let Some(source) = job.source() else { return Ok(()) };
+        let moves = self.moves.iter().filter(|item| item.coded.is_source);
+        let nbytes = moves.clone().map(|item| item.coded.len).sum::<usize>();
+        let (mut rest, mut at) = (dest, 0);
+        let copies = moves.map(|Move { from, to, coded }| {
+            let (room, behind) = core::mem::take(&mut rest)[to - at..].split_at_mut(coded.len);
+            (rest, at) = (behind, to + coded.len);
+            (&source[from - first..][..coded.len], room)
+        });
+        jobs::copy(jobs.min(nbytes / LEAST_COPIED), job.params.registries.simd, copies)
     }
 
     /// Writes the sizes of streams and the starts of blocks, and returns where the blocks end.

@@ -1,16 +1,16 @@
 //! One thread's part: the filters forward, the cut into streams, and the codec.
 
 use core::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blosc_codecs::{BlockEncoder, EncodeOptions};
-use blosc_filters::{BlockGeometry, FilterCx, FilterId, Reference, Simd, Stores};
+use blosc_filters::{BlockGeometry, FilterCx, FilterId, FilterSlot, Reference, Simd, Stores};
 
 use super::blocks::Job;
 use super::plan::{Form, Plan};
 use super::slots::Slot;
 use crate::header::field;
-use crate::jobs::{self, for_each};
+use crate::jobs::{self, Later, for_each};
 use crate::{CParams, Error, Result};
 
 /// The buffers and the encoder of one thread.
@@ -18,7 +18,7 @@ use crate::{CParams, Error, Result};
 pub(super) struct Worker {
     encoder: Option<Cached>,
     buffers: Buffers,
-    /// A stream, where the destination has not enough room to try.
+    /// A stream, where the destination has not enough room to try; or some items, shuffled.
     stream: Vec<u8>,
 }
 
@@ -55,10 +55,35 @@ impl Worker {
         let Some(block) = filtered_unless_zeros(&mut self.buffers, job, nblock)? else { return Ok(cbytes) };
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         for (plain, room, coded) in parts(block, room, streams) {
-            *coded = coder.code(plain, room)?;
+            *coded = coder.code_apart(job, plain, room)?;
             cbytes += coded.len;
         }
         Ok(cbytes)
+    }
+
+    /// Shuffles items by way of a buffer, to the bytes from `first` on of all planes.
+    fn shuffle(
+        &mut self,
+        job: &Job<'_>,
+        items: &[u8],
+        first: usize,
+        planes: &[Mutex<&mut [u8]>],
+    ) -> Result<()> {
+        let cx = filter_cx(job.params, job.plan, Reference::FirstBlock, None);
+        let registry = &job.params.registries.filters;
+        self.stream.resize(items.len(), 0);
+        job.params.filters.forward(registry, &cx, items, &mut self.stream, &mut [])?;
+        let nitems = items.len() / planes.len();
+        // Not all threads begin with the same plane.
+        let rows = planes.iter().zip(self.stream.chunks_exact(nitems));
+        for (plane, row) in rows.cycle().skip(first / nitems % planes.len()).take(planes.len()) {
+            Stores::Plain.copy(cx.simd, row, &mut lock(plane)[first..first + nitems]);
+        }
+        Ok(())
+    }
+
+    fn coder<'a>(&'a mut self, job: &Job<'_>) -> Result<Coder<'a>> {
+        Ok(Coder::new(encoder(&mut self.encoder, job)?, job))
     }
 
     /// Whether a block is zeros that need no filter.
@@ -82,14 +107,70 @@ pub(super) fn encode_streams(
 ) -> Result<usize> {
     let Slot { nblock, room, streams } = slot;
     let mut buffers = core::mem::take(&mut jobs::first(workers).buffers);
-    let block = filtered(&mut buffers, job, nblock)?;
-    for_each(jobs, workers, parts(block, room, &mut *streams), |worker, (plain, room, coded)| {
-        *coded = Coder::new(encoder(&mut worker.encoder, job)?, job).code(plain, room)?;
-        Ok(())
-    })?;
+    if is_shuffle(job) {
+        let Buffers { plain, filtered, .. } = &mut buffers;
+        let block = job.input.block(job.plan, nblock, plain);
+        filtered.resize(block.len(), 0);
+        let rooms = room.chunks_exact_mut(block.len() / streams.len()).zip(&mut *streams);
+        encode_shuffled(job, jobs, workers, (block, filtered), rooms)?;
+    } else {
+        let block = filtered(&mut buffers, job, nblock)?;
+        for_each(jobs, workers, parts(block, room, &mut *streams), |worker, (plain, room, coded)| {
+            *coded = worker.coder(job)?.code_apart(job, plain, room)?;
+            Ok(())
+        })?;
+    }
     jobs::first(workers).buffers = buffers;
     Ok(streams.iter().map(|coded| 4 + coded.len).sum())
 }
+
+/// Whether the only filter is a shuffle of items, of which some can be shuffled without the others.
+fn is_shuffle(job: &Job<'_>) -> bool {
+    let shuffle = FilterSlot { id: FilterId::SHUFFLE, meta: 0 };
+    job.is_filtered && job.params.filters.active().eq([shuffle])
+}
+
+/// A part of the work on a block that is shuffled.
+enum Step<'a> {
+    /// To shuffle some items to the same place in all planes.
+    Shuffle { items: &'a [u8], first: usize, done: &'a Later<()> },
+    /// To encode a plane, when all items are shuffled.
+    Encode { plane: &'a Mutex<&'a mut [u8]>, room: &'a mut [u8], coded: &'a mut Coded },
+}
+
+/// The filter is shared among the threads as well: each shuffles some items at a time, which fit in the nearest cache.
+fn encode_shuffled<'a>(
+    job: &Job<'_>,
+    jobs: usize,
+    workers: &mut Vec<Worker>,
+    (block, filtered): (&[u8], &mut [u8]),
+    rooms: impl Iterator<Item = (&'a mut [u8], &'a mut Coded)> + Send,
+) -> Result<()> {
+    let typesize = job.plan.header.typesize();
+    let nitems = PART / typesize;
+    let planes: Vec<_> = filtered.chunks_exact_mut(block.len() / typesize).map(Mutex::new).collect();
+    let parts = block.chunks(nitems * typesize);
+    let done: Vec<_> = parts.clone().map(|_| Later::default()).collect();
+    let shuffle = parts.zip(&done).enumerate();
+    let shuffle = shuffle.map(|(n, (items, done))| Step::Shuffle { items, first: n * nitems, done });
+    let encode = planes.iter().zip(rooms).map(|(plane, (room, coded))| Step::Encode { plane, room, coded });
+    for_each(jobs, workers, shuffle.chain(encode), |worker, step| match step {
+        Step::Shuffle { items, first, done } => done.set(|| worker.shuffle(job, items, first, &planes)),
+        // The error of whoever shuffles counts.
+        Step::Encode { .. } if done.iter().any(|done| done.wait().is_none()) => Ok(()),
+        Step::Encode { plane, room, coded } => {
+            *coded = worker.coder(job)?.code(&lock(plane), room)?;
+            Ok(())
+        }
+    })
+}
+
+fn lock<'l, 'a>(plane: &'l Mutex<&'a mut [u8]>) -> MutexGuard<'l, &'a mut [u8]> {
+    plane.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of data that are shuffled at a time: they and their planes fit in the nearest cache.
+const PART: usize = 16 << 10;
 
 /// The streams of a block, and where each goes.
 fn parts<'a>(
@@ -194,6 +275,15 @@ fn filter<'b>(
 pub(super) struct Coded {
     pub(super) size: [u8; 4],
     pub(super) len: usize,
+    /// Whether they are the data themselves, and still to be copied.
+    pub(super) is_source: bool,
+}
+
+impl Coded {
+    /// A stream as it is.
+    fn stored(plain: &[u8]) -> Self {
+        Self { size: field(plain.len()).to_le_bytes(), len: plain.len(), is_source: false }
+    }
 }
 
 /// Writes streams.
@@ -235,7 +325,16 @@ impl<'a> Coder<'a> {
             return Ok(coded);
         }
         Stores::Plain.copy(self.simd, plain, &mut room[..plain.len()]);
-        Ok(Coded { size: field(plain.len()).to_le_bytes(), len: plain.len() })
+        Ok(Coded::stored(plain))
+    }
+
+    /// The same, but that data to be stored as they are stay where they are.
+    fn code_apart(&mut self, job: &Job<'_>, plain: &[u8], room: &mut [u8]) -> Result<Coded> {
+        if job.source().is_none() {
+            return self.code(plain, room);
+        }
+        let coded = self.shorten(plain, room)?;
+        Ok(coded.unwrap_or_else(|| Coded { is_source: true, ..Coded::stored(plain) }))
     }
 
     /// The same if it gets shorter and fits. If there is room for all of `plain`, the codec gets one byte less, so that
@@ -250,7 +349,7 @@ impl<'a> Coder<'a> {
         let coded = self.encoder.encode(plain, &mut room[..most]);
         let Some(len) = coded.map_err(|source| Error::Codec { at: 0, source })? else { return Ok(None) };
         let size = if self.form == Form::Vl { plain.len() } else { len };
-        Ok(Some(Coded { size: field(size).to_le_bytes(), len }))
+        Ok(Some(Coded { size: field(size).to_le_bytes(), len, is_source: false }))
     }
 }
 
@@ -272,7 +371,7 @@ fn put_zeros(nstreams: usize, dest: &mut [u8]) -> Option<usize> {
 fn put_run(value: u8, room: &mut [u8]) -> Option<Coded> {
     let len = usize::from(value != 0);
     room.get_mut(..len)?.fill(1);
-    Some(Coded { size: (-i32::from(value)).to_le_bytes(), len })
+    Some(Coded { size: (-i32::from(value)).to_le_bytes(), len, is_source: false })
 }
 
 struct Cached {

@@ -4,7 +4,7 @@ use core::cell::RefCell;
 use std::io::{self, Read};
 
 use blosc_chunk::{CParams, Encoder, Threads, max_compressed_len};
-use blosc_io::WriteAt;
+use blosc_io::{AlignedBytes, WriteAt};
 
 use crate::FrameWriter;
 use crate::error::{Error, Limited, Result};
@@ -82,7 +82,7 @@ pub fn compress_stream<S: WriteAt>(
 /// A chunk's data, and room for the chunk.
 #[derive(Default)]
 struct Buffers {
-    data: Vec<u8>,
+    data: AlignedBytes,
     chunk: Vec<u8>,
 }
 
@@ -116,11 +116,11 @@ struct Input<'a> {
 
 impl Input<'_> {
     /// Reads a chunk's data, fewer bytes at the end of the stream. False if there were none.
-    fn fill(&mut self, data: &mut Vec<u8>) -> Result<bool> {
+    fn fill(&mut self, data: &mut AlignedBytes) -> Result<bool> {
         if self.is_end || self.left == Some(0) {
             return Ok(false);
         }
-        data.resize(self.chunksize, 0);
+        data.resize(self.chunksize);
         let mut len = 0;
         while let Some(room) = data.get_mut(len..).filter(|room| !room.is_empty()) {
             match self.stream.read(room) {
@@ -134,7 +134,7 @@ impl Input<'_> {
             }
         }
         self.is_end = len < self.chunksize;
-        data.truncate(len);
+        data.resize(len);
         self.nbytes = self.nbytes.saturating_add(len as u64);
         self.left = self.left.map(|left| left.saturating_sub(len as u64));
         Ok(len > 0)

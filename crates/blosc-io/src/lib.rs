@@ -19,7 +19,7 @@
 //! | `MmapStore` (feature `mmap`) | a file mapped into memory, which nobody may change meanwhile |
 //! | [`CountingStore`] | to see which ranges were read |
 //!
-//! [`zeroed`] makes large memory to read into.
+//! [`zeroed`] makes large memory to read into, [`AlignedBytes`] is some to use again and again.
 //!
 //! What this crate does not do: it interprets nothing (see `b2frame`), does not cache and does not lock files.
 //!
@@ -40,6 +40,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod aligned;
 mod counting;
 mod file;
 mod mem;
@@ -54,6 +55,7 @@ mod window;
 #[allow(unsafe_code)]
 mod zeroed;
 
+pub use aligned::AlignedBytes;
 pub use counting::CountingStore;
 pub use file::FileStore;
 pub use mem::MemStore;

@@ -5,16 +5,17 @@
 
 mod plan;
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use blosc_chunk::{CParams, Threads};
-use blosc_io::WriteAt;
+use blosc_io::{AlignedBytes, WriteAt};
 use serde_json::Value;
 
 use crate::change::Change;
 use crate::encoding::{Encoding, in_chunk};
 use crate::metadata::Section;
 use crate::team::Team;
+use crate::writer::room_in;
 use crate::{BlpFile, Error, Header, Param, ReadOptions, Result, default_cparams};
 
 use plan::Plan;
@@ -200,15 +201,13 @@ fn write_chunks<S: WriteAt>(
             Ok(())
         })
     };
-    let mut buf = vec![];
+    let mut buf = AlignedBytes::new();
     let mut done = 0;
     for piece in 0..plan.pieces.nchunks {
-        let nbytes = u64::from(plan.pieces.nbytes(piece));
-        buf.clear();
-        let read =
-            source.by_ref().take(nbytes).read_to_end(&mut buf).map_err(|source| Error::io(done, source))?;
+        let nbytes = plan.pieces.nbytes(piece) as usize;
+        let read = fill(&mut source, &mut buf, nbytes).map_err(|source| Error::io(done, source))?;
         done += read as u64;
-        if read as u64 != nbytes {
+        if read != nbytes {
             let found = done.saturating_sub(plan.old.len() as u64);
             return Err(Param::DataSize { announced: plan.new_nbytes, found }.into());
         }
@@ -218,6 +217,20 @@ fn write_chunks<S: WriteAt>(
     }
     flush(&mut encoding)?;
     Ok(at)
+}
+
+/// Reads `nbytes`, or up to the end; the buffer grows only as they come.
+fn fill(source: &mut impl Read, buf: &mut AlignedBytes, nbytes: usize) -> io::Result<usize> {
+    let mut done = 0;
+    while done < nbytes {
+        match source.read(room_in(buf, done, nbytes)) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }
 
 /// The original's default, with the items that the header tells.

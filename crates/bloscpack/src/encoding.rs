@@ -3,6 +3,7 @@
 use std::io;
 
 use blosc_chunk::{CParams, Encoder, Target, max_compressed_len};
+use blosc_io::AlignedBytes;
 
 use crate::team::Team;
 use crate::writer::{Tally, room_in};
@@ -32,7 +33,7 @@ struct Batch {
 pub(crate) struct Slot {
     encoder: Encoder,
     /// Room for data, and how many of it are the chunk's.
-    data: Vec<u8>,
+    data: AlignedBytes,
     len: usize,
     /// Room for the chunk.
     chunk: Vec<u8>,
@@ -49,7 +50,7 @@ impl Encoding {
     }
 
     /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should be compressed now.
-    pub(crate) fn push(&mut self, data: &mut Vec<u8>, len: usize) -> Result<bool> {
+    pub(crate) fn push(&mut self, data: &mut AlignedBytes, len: usize) -> Result<bool> {
         let Batch { slots, filled, bytes } = &mut self.waiting;
         if slots.len() == *filled {
             slots.push(Slot::new(&self.params)?);
@@ -92,7 +93,13 @@ impl Batch {
 impl Slot {
     fn new(params: &CParams) -> Result<Self> {
         let encoder = Encoder::new(params.clone()).map_err(|source| in_chunk(0, 0, source))?;
-        Ok(Self { encoder, data: vec![], len: 0, chunk: vec![], result: Ok((0, Digest::new(&[]))) })
+        Ok(Self {
+            encoder,
+            data: AlignedBytes::new(),
+            len: 0,
+            chunk: vec![],
+            result: Ok((0, Digest::new(&[]))),
+        })
     }
 
     /// Reads the data of the next chunk. False if the source ends before, with what it had left.
@@ -116,7 +123,7 @@ impl Slot {
     }
 
     /// Data that are no whole chunk, and how many they are (bytes).
-    pub(crate) fn take(&mut self) -> (Vec<u8>, usize) {
+    pub(crate) fn take(&mut self) -> (AlignedBytes, usize) {
         (core::mem::take(&mut self.data), core::mem::take(&mut self.len))
     }
 

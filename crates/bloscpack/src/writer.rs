@@ -6,6 +6,7 @@ mod tally;
 use std::io::{self, Read as _, Seek, Write};
 
 use blosc_chunk::ChunkHeader;
+use blosc_io::AlignedBytes;
 
 use crate::chunk::{self, CHUNK_VERSION};
 use crate::encoding::{Encoded, Encoding, in_chunk};
@@ -48,7 +49,7 @@ pub struct Writer<W> {
     tally: Tally,
     encoding: Encoding,
     /// Room for the data of the next chunk, and how many of them are there (bytes).
-    data: Vec<u8>,
+    data: AlignedBytes,
     filled: usize,
     /// Where the offsets are, and those of the chunks so far.
     offsets_at: u64,
@@ -122,7 +123,7 @@ impl<W: Write> Writer<W> {
             output,
             tally: Tally::new(header),
             encoding,
-            data: vec![],
+            data: AlignedBytes::new(),
             filled: 0,
             offsets_at,
             positions: vec![],

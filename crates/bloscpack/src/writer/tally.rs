@@ -2,6 +2,8 @@
 
 use std::io;
 
+use blosc_io::AlignedBytes;
+
 use crate::header::MAX_CHUNK_SIZE;
 use crate::sizes::SizeCheck;
 use crate::{Corrupt, Error, Header, Param, Result};
@@ -105,13 +107,10 @@ impl Tally {
 }
 
 /// Room behind the `filled` bytes of a chunk of `size` bytes, which grows as data come.
-pub(crate) fn room_in(data: &mut Vec<u8>, filled: usize, size: usize) -> &mut [u8] {
+pub(crate) fn room_in(data: &mut AlignedBytes, filled: usize, size: usize) -> &mut [u8] {
     let end = size.min(filled + STEP);
-    if data.is_empty() {
-        // Unlike `resize`, this does not touch it.
-        *data = vec![0; end];
-    } else if data.len() < end {
-        data.resize(end, 0);
+    if data.len() < end {
+        data.resize(end);
     }
     &mut data[filled..end]
 }

@@ -1,0 +1,129 @@
+//! Copies of the system that would be slow, done in two steps.
+//!
+//! Reading and writing copy between the caller's memory and pages of the file, by one instruction of the processor. On
+//! AMD's Zen 3 this is ten times as slow (2 GB/s) where the destination begins 1 to 63 bytes behind the source, not
+//! counting whole pages. Memory from an allocator often lies like that for what starts a page of the file. Then a
+//! buffer that lies well is read or written instead, and the rest is a copy in the cache.
+
+use std::io;
+
+/// The least page of all systems.
+const PAGE: usize = 4096;
+/// Bytes that are read or written at once; they stay in the cache.
+const PIECE: usize = 64 << 10;
+/// Fewer bytes are not worth it.
+const LEAST: usize = 4 << 10;
+
+/// Whether a copy between these places of pages is slow.
+#[allow(clippy::cast_possible_truncation, reason = "the place in a page is in the lowest bits")]
+pub(super) fn is_slow(from: u64, to: u64, len: usize) -> bool {
+    let behind = (to.wrapping_sub(from) as usize) % PAGE;
+    cfg!(target_arch = "x86_64") && len >= LEAST && (1..64).contains(&behind)
+}
+
+/// Reads from position `at` on by `read`, until `dest` is full or there is no more.
+pub(super) fn read(
+    at: u64,
+    dest: &mut [u8],
+    read: impl Fn(u64, &mut [u8]) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let mut buffer = Buffer::new(at, dest.len());
+    let mut done = 0;
+    while done < dest.len() {
+        let piece = buffer.piece(dest.len() - done);
+        match read(at + done as u64, piece) {
+            Ok(0) => break,
+            Ok(n) => {
+                dest[done..done + n].copy_from_slice(&piece[..n]);
+                done += n;
+            }
+            Err(_) if done > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+/// Writes the first bytes of `src` to position `at` by `write`.
+pub(super) fn write(
+    at: u64,
+    src: &[u8],
+    write: impl Fn(u64, &[u8]) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let mut buffer = Buffer::new(at, src.len());
+    let piece = buffer.piece(src.len());
+    piece.copy_from_slice(&src[..piece.len()]);
+    write(at, piece)
+}
+
+/// Memory half a page away from where the file's bytes lie in theirs.
+struct Buffer {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Buffer {
+    #[allow(clippy::cast_possible_truncation, reason = "the place in a page is in the lowest bits")]
+    fn new(at: u64, len: usize) -> Self {
+        let bytes = vec![0; len.min(PIECE) + PAGE];
+        let wanted = (at as usize).wrapping_add(PAGE / 2);
+        Self { start: wanted.wrapping_sub(bytes.as_ptr().addr()) % PAGE, bytes }
+    }
+
+    /// As many of `len` bytes as fit.
+    fn piece(&mut self, len: usize) -> &mut [u8] {
+        &mut self.bytes[self.start..][..len.min(PIECE)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_is_right_behind() {
+        assert!(is_slow(0, 16, LEAST) && is_slow(8191, 4096, LEAST) && is_slow(100, 163, 1 << 20));
+        assert!(!is_slow(0, 0, 1 << 20) && !is_slow(0, 64, 1 << 20) && !is_slow(1, 0, 1 << 20));
+        assert!(!is_slow(0, 16, LEAST - 1));
+    }
+
+    #[test]
+    fn a_buffer_lies_well_and_everything_comes_through_it() {
+        let data: Vec<u8> =
+            (0..200_000).map(|i: u32| i.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
+        for at in [0, 1, 4095, 70_000] {
+            // At most 50,000 bytes at once.
+            let pread = |from: u64, buf: &mut [u8]| {
+                assert!(!is_slow(from, buf.as_ptr().addr() as u64, buf.len()));
+                let rest = &data[usize::try_from(from).unwrap()..];
+                let n = buf.len().min(rest.len()).min(50_000);
+                buf[..n].copy_from_slice(&rest[..n]);
+                Ok(n)
+            };
+            for len in [4096, PIECE, PIECE + 1, data.len()] {
+                let mut dest = vec![0; len];
+                let expected = &data[at..data.len().min(at + len)];
+                assert_eq!(read(at as u64, &mut dest, pread).unwrap(), expected.len());
+                assert!(dest[..expected.len()] == *expected);
+            }
+            let pwrite = |to: u64, bytes: &[u8]| {
+                assert!(!is_slow(bytes.as_ptr().addr() as u64, to, bytes.len()));
+                assert!(to == at as u64 && *bytes == data[..bytes.len()]);
+                Ok(bytes.len() - 1)
+            };
+            assert_eq!(write(at as u64, &data, pwrite).unwrap(), PIECE - 1);
+            assert_eq!(write(at as u64, &data[..5000], pwrite).unwrap(), 4999);
+        }
+    }
+
+    #[test]
+    fn an_error_comes_first_or_with_the_next_call() {
+        let fail_from = |limit: u64| {
+            move |at: u64, buf: &mut [u8]| {
+                if at < limit { Ok(buf.len()) } else { Err(io::ErrorKind::Other.into()) }
+            }
+        };
+        assert_eq!(read(0, &mut [0; 2 * PIECE], fail_from(1)).unwrap(), PIECE);
+        assert!(read(0, &mut [0; 2 * PIECE], fail_from(0)).is_err());
+    }
+}

@@ -82,10 +82,7 @@ impl<'a> Chunk<'a> {
         if self.header().is_lazy() {
             return Err(Error::corrupt(0x1f, Corrupt::Lazy));
         }
-        match self.layout.kind {
-            Kind::Regular | Kind::Vl => self.layout.find_blocks(self.bytes),
-            _ => Ok(()),
-        }
+        self.layout.find_blocks(self.bytes)
     }
 
     /// The header.

@@ -73,9 +73,7 @@ impl Layout {
     /// Finds the parts of the chunk. `head` holds the chunk at least up to its block area.
     pub(crate) fn parse(header: ChunkHeader, kind: Kind, head: &[u8]) -> Result<Self> {
         let mut layout = Self::without_blocks(header, kind);
-        if matches!(kind, Kind::Regular | Kind::Vl) {
-            layout.find_blocks(head)?;
-        }
+        layout.find_blocks(head)?;
         Ok(layout)
     }
 
@@ -126,10 +124,12 @@ impl Layout {
         start.ok_or_else(|| Error::corrupt(at, Corrupt::BlockStart { nblock, bstart, min, max }))
     }
 
-    /// Finds the parts of a chunk that has blocks. `head` holds the chunk at least up to its block area.
+    /// Finds the blocks, if there are any. `head` holds the chunk at least up to its block area.
     pub(crate) fn find_blocks(&mut self, head: &[u8]) -> Result<()> {
-        if self.kind == Kind::Vl {
-            return self.set_grid(vl_grid(&self.header), head);
+        match self.kind {
+            Kind::Regular => {}
+            Kind::Vl => return self.set_grid(vl_grid(&self.header), head),
+            _ => return Ok(()),
         }
         match rounded(&self.header).and_then(|grid| self.salvage(grid, head)) {
             Some(layout) => *self = layout,

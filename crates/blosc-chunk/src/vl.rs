@@ -68,8 +68,9 @@ impl VlSizes {
     /// Reads the size of every block; together they must be the chunk's data.
     pub(crate) fn read(blocks: &impl Blocks) -> Result<Self> {
         let layout = blocks.layout();
-        let (nbytes, mut ends) =
-            (layout.header.raw().nbytes.get().cast_unsigned(), Vec::with_capacity(layout.grid.nblocks));
+        // From a field of 32 bits.
+        let nbytes = u32::try_from(layout.header.nbytes()).unwrap_or(u32::MAX);
+        let mut ends = Vec::with_capacity(layout.grid.nblocks);
         let mut end = 0u32;
         for nblock in 0..layout.grid.nblocks {
             let (bytes, at) = blocks.block(nblock)?;

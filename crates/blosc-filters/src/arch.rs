@@ -160,8 +160,14 @@ pub(crate) fn unshuffle_apart_streaming(simd: Simd, planes: &[&[u8]], dest: &mut
 }
 
 /// Whether there is a way to do it.
+#[cfg(not(target_arch = "x86_64"))]
+fn try_unshuffle_streaming(_: Simd, _: &[&[u8]], _: &mut [u8]) -> bool {
+    false
+}
+
+/// Whether there is a way to do it.
+#[cfg(target_arch = "x86_64")]
 fn try_unshuffle_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) -> bool {
-    #[cfg(target_arch = "x86_64")]
     if let (Level::Avx2 | Level::Avx512, Some(tile)) = (simd.level(), avx2::streaming::tile(planes.len()))
         && let Some(parts) = streaming::Parts::new(dest, planes.len(), tile)
     {

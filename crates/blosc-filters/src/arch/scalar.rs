@@ -9,4 +9,6 @@ mod shuffle;
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
 pub(super) use rows::{put_rows, take_rows};
 pub(super) use scan::{running_sum, running_xor};
-pub(super) use shuffle::{shuffle, unshuffle, unshuffle_apart, unshuffle_from};
+#[cfg(target_arch = "x86_64")]
+pub(super) use shuffle::unshuffle_from;
+pub(super) use shuffle::{shuffle, unshuffle, unshuffle_apart};

@@ -77,6 +77,9 @@ pub trait BlockEncoder: Send {
 }
 
 /// Decompresses streams with fixed options.
+///
+/// Streams of one block may be decoded by several threads of rayon's pool, some of which wait for others: an
+/// implementation may have threads of its own, but must not wait for tasks of that pool.
 pub trait BlockDecoder: Send {
     /// Decompresses the stream `src`. Succeeds only if all of `src` makes sense and exactly `dest.len()` bytes come
     /// out. After an error, the content of `dest` is unspecified (but was written by nobody else).

@@ -107,23 +107,25 @@ fn decode_plain(
     unsafe { now.fill(src) };
     let mut entry = litlen.entries[now.low(LITLEN_BITS)];
     // There are 56 bits here, the first of them those of the entry.
-    while now.at <= src_end && done <= dest_end {
+    'symbols: while now.at <= src_end && done <= dest_end {
         if entry & LITERAL != 0 {
-            for _ in 0..LITERALS {
+            for n in 1..=LITERALS {
                 // SAFETY: a step is free.
                 unsafe { store(dest, done, [literal(entry)]) };
                 now.skip(entry);
                 entry = litlen.entries[now.low(LITLEN_BITS)];
                 done += 1;
+                if n == LITERALS {
+                    // SAFETY: the first of at most two fillings from the margin. The bits of the entry stay.
+                    unsafe { now.fill(src) };
+                    continue 'symbols;
+                }
                 if entry & LITERAL == 0 {
                     break;
                 }
             }
-            // SAFETY: the first of at most two fillings from the margin. The bits of the entry stay.
+            // SAFETY: likewise.
             unsafe { now.fill(src) };
-            if entry & LITERAL != 0 {
-                continue;
-            }
         }
         let before = now;
         if entry & SPECIAL != 0 {

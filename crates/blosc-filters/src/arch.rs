@@ -77,68 +77,39 @@ kernels! {
     running_sum(src: &[u8])
 }
 
-/// Copies, by registers where the machine has large ones.
-pub(crate) fn copy(simd: Simd, src: &[u8], dest: &mut [u8]) {
-    match simd.level() {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => {
-            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
-            unsafe { avx2::copy(src, dest) }
+/// Defines functions that have a way for AVX2, which AVX-512 takes as well since the memory is slower than either, and one
+/// for all others.
+macro_rules! with_avx2 {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),+): $kernel:path, $plain:expr;)+) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name(simd: Simd, $($arg: $type),+) {
+            match simd.level() {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 | Level::Avx512 => {
+                    // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+                    unsafe { $kernel($($arg),+) }
+                }
+                _ => $plain,
+            }
         }
-        _ => dest.copy_from_slice(src),
-    }
+    )+};
 }
 
-// The same with stores that pass the cache by, where there are such for the typesize and the place of `dest`. With
-// AVX-512, those of AVX2 are taken: the memory is slower than either.
-
-/// Copies.
-pub(crate) fn copy_streaming(simd: Simd, src: &[u8], dest: &mut [u8]) {
-    match simd.level() {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => {
-            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
-            unsafe { streaming::copy(src, dest) }
-        }
-        _ => dest.copy_from_slice(src),
-    }
+with_avx2! {
+    /// Copies, by registers where the machine has large ones.
+    copy(src: &[u8], dest: &mut [u8]): avx2::copy, dest.copy_from_slice(src);
+    /// Copies, past the cache.
+    copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, dest.copy_from_slice(src);
+    /// Writes a byte again and again, past the cache.
+    fill_streaming(byte: u8, dest: &mut [u8]): streaming::fill, dest.fill(byte);
+    /// Copies rows of a block to an array that is not in the cache.
+    put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]): rows::put_rows, scalar::put_rows(rows, block, array);
+    /// Copies rows of such an array to a block.
+    take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, scalar::take_rows(rows, array, block);
 }
 
-/// Writes a byte again and again.
-pub(crate) fn fill_streaming(simd: Simd, byte: u8, dest: &mut [u8]) {
-    match simd.level() {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => {
-            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
-            unsafe { streaming::fill(byte, dest) }
-        }
-        _ => dest.fill(byte),
-    }
-}
-
-/// Copies rows of a block to an array that is not in the cache.
-pub(crate) fn put_rows(simd: Simd, rows: EvenRows, block: &[u8], array: &mut [u8]) {
-    match simd.level() {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => {
-            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
-            unsafe { rows::put_rows(rows, block, array) }
-        }
-        _ => scalar::put_rows(rows, block, array),
-    }
-}
-
-/// Copies rows of such an array to a block.
-pub(crate) fn take_rows(simd: Simd, rows: EvenRows, array: &[u8], block: &mut [u8]) {
-    match simd.level() {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => {
-            // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
-            unsafe { rows::take_rows(rows, array, block) }
-        }
-        _ => scalar::take_rows(rows, array, block),
-    }
-}
+// Kernels with stores that pass the cache by, where there are such for the typesize and the place of `dest`. With
+// AVX-512, those of AVX2 are taken as well.
 
 /// As [`unshuffle`].
 pub(crate) fn unshuffle_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {

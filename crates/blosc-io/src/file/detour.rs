@@ -44,16 +44,29 @@ pub(super) fn read(
     Ok(done)
 }
 
-/// Writes the first bytes of `src` to position `at` by `write`.
+/// Writes `src` to position `at` on by `write`, until that takes less than it is given.
 pub(super) fn write(
     at: u64,
     src: &[u8],
     write: impl Fn(u64, &[u8]) -> io::Result<usize>,
 ) -> io::Result<usize> {
     let mut buffer = Buffer::new(at, src.len());
-    let piece = buffer.piece(src.len());
-    piece.copy_from_slice(&src[..piece.len()]);
-    write(at, piece)
+    let mut done = 0;
+    while done < src.len() {
+        let piece = buffer.piece(src.len() - done);
+        piece.copy_from_slice(&src[done..done + piece.len()]);
+        match write(at + done as u64, piece) {
+            Ok(n) => {
+                done += n;
+                if n < piece.len() {
+                    break;
+                }
+            }
+            Err(_) if done > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }
 
 /// Memory half a page away from where the file's bytes lie in theirs.
@@ -78,6 +91,8 @@ impl Buffer {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::RefCell;
+
     use super::*;
 
     #[test]
@@ -113,6 +128,14 @@ mod tests {
             };
             assert_eq!(write(at as u64, &data, pwrite).unwrap(), PIECE - 1);
             assert_eq!(write(at as u64, &data[..5000], pwrite).unwrap(), 4999);
+            let file = RefCell::new(vec![0; at]);
+            let append = |to: u64, bytes: &[u8]| {
+                assert_eq!(to, file.borrow().len() as u64);
+                file.borrow_mut().extend_from_slice(bytes);
+                Ok(bytes.len())
+            };
+            assert_eq!(write(at as u64, &data, append).unwrap(), data.len());
+            assert!(file.borrow()[at..] == data);
         }
     }
 

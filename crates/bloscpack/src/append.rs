@@ -5,7 +5,7 @@
 
 mod plan;
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use blosc_chunk::{CParams, Threads};
 use blosc_io::{AlignedBytes, WriteAt};
@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::change::Change;
 use crate::encoding::{Encoding, in_chunk};
+use crate::input::Input;
 use crate::metadata::Section;
 use crate::team::Team;
 use crate::writer::room_in;
@@ -187,7 +188,7 @@ fn write_chunks<S: WriteAt>(
     let team = Team::new(options.read.threads, options.read.max_memory);
     let cparams = options.cparams.clone().unwrap_or_else(|| default_for(&plan.header));
     let mut encoding = Encoding::new(&cparams, plan.header.checksum, team)?;
-    let mut source = plan.old.as_slice().chain(data.take(plan.new_nbytes));
+    let mut source = Input::new(plan.old.as_slice().chain(data.take(plan.new_nbytes)), 0, None);
     let mut at = plan.chunks_at;
     let mut nchunk = plan.first;
     let mut flush = |encoding: &mut Encoding| {
@@ -202,35 +203,24 @@ fn write_chunks<S: WriteAt>(
         })
     };
     let mut buf = AlignedBytes::new();
-    let mut done = 0;
     for piece in 0..plan.pieces.nchunks {
         let nbytes = plan.pieces.nbytes(piece) as usize;
-        let read = fill(&mut source, &mut buf, nbytes).map_err(|source| Error::io(done, source))?;
-        done += read as u64;
-        if read != nbytes {
-            let found = done.saturating_sub(plan.old.len() as u64);
-            return Err(Param::DataSize { announced: plan.new_nbytes, found }.into());
+        let mut filled = 0;
+        while filled < nbytes {
+            match source.up_to(room_in(&mut buf, filled, nbytes))? {
+                0 => {
+                    let found = source.at().saturating_sub(plan.old.len() as u64);
+                    return Err(Param::DataSize { announced: plan.new_nbytes, found }.into());
+                }
+                n => filled += n,
+            }
         }
-        if encoding.push(&mut buf, read)? {
+        if encoding.push(&mut buf, nbytes)? {
             flush(&mut encoding)?;
         }
     }
     flush(&mut encoding)?;
     Ok(at)
-}
-
-/// Reads `nbytes`, or up to the end; the buffer grows only as they come.
-fn fill(source: &mut impl Read, buf: &mut AlignedBytes, nbytes: usize) -> io::Result<usize> {
-    let mut done = 0;
-    while done < nbytes {
-        match source.read(room_in(buf, done, nbytes)) {
-            Ok(0) => break,
-            Ok(n) => done += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(done)
 }
 
 /// The original's default, with the items that the header tells.

@@ -132,7 +132,7 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         let mut sorted = sorted[..nsorted].iter();
         let mut places = Places { next: 1 << BITS, ..Places::default() };
         let mut bits = 0;
-        for (len, &n) in (0..).zip(&counts.all.clone()) {
+        for (len, n) in (0..).zip(counts.all) {
             for &symbol in sorted.by_ref().take(n.into()) {
                 let symbol = *symbols.get(usize::from(symbol))?;
                 if len <= BITS {

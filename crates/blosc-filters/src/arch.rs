@@ -77,17 +77,21 @@ kernels! {
     running_sum(src: &[u8])
 }
 
-/// Defines functions that have a way for AVX2, which AVX-512 takes as well since the memory is slower than either, and one
-/// for all others.
-macro_rules! with_avx2 {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),+): $kernel:path, $plain:expr;)+) => {$(
+/// Defines functions that have a way for AVX2, one for AVX-512, and one for all others.
+macro_rules! with_avx {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),+): $avx2:path, $avx512:path, $plain:expr;)+) => {$(
         $(#[$doc])*
         pub(crate) fn $name(simd: Simd, $($arg: $type),+) {
             match simd.level() {
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 | Level::Avx512 => {
-                    // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
-                    unsafe { $kernel($($arg),+) }
+                Level::Avx2 => {
+                    // SAFETY: a `Simd` of this level is made only after AVX2 was detected.
+                    unsafe { $avx2($($arg),+) }
+                }
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => {
+                    // SAFETY: a `Simd` of this level is made only after AVX2, AVX-512 F, BW, VL, VBMI and GFNI were.
+                    unsafe { $avx512($($arg),+) }
                 }
                 _ => $plain,
             }
@@ -95,17 +99,17 @@ macro_rules! with_avx2 {
     )+};
 }
 
-with_avx2! {
+with_avx! {
     /// Copies, by registers where the machine has large ones.
-    copy(src: &[u8], dest: &mut [u8]): avx2::copy, dest.copy_from_slice(src);
+    copy(src: &[u8], dest: &mut [u8]): avx2::copy, avx512::copy, dest.copy_from_slice(src);
     /// Copies, past the cache.
-    copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, dest.copy_from_slice(src);
+    copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, streaming::copy, dest.copy_from_slice(src);
     /// Writes a byte again and again, past the cache.
-    fill_streaming(byte: u8, dest: &mut [u8]): streaming::fill, dest.fill(byte);
+    fill_streaming(byte: u8, dest: &mut [u8]): streaming::fill, streaming::fill, dest.fill(byte);
     /// Copies rows of a block to an array that is not in the cache.
-    put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]): rows::put_rows, scalar::put_rows(rows, block, array);
+    put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]): rows::put_rows, rows::put_rows, scalar::put_rows(rows, block, array);
     /// Copies rows of such an array to a block.
-    take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, scalar::take_rows(rows, array, block);
+    take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, rows::take_rows, scalar::take_rows(rows, array, block);
 }
 
 // Kernels with stores that pass the cache by, where there are such for the typesize and the place of `dest`. With

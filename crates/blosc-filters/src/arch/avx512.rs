@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bits;
+mod copy;
 mod shuffle;
 mod transpose;
 
@@ -12,6 +13,7 @@ use zerocopy::transmute;
 
 // Bound by the latency of their steps and not by the width of registers.
 pub(super) use super::avx2::{running_sum, running_xor};
+pub(super) use copy::copy;
 pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_apart};
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]

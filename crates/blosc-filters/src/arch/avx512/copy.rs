@@ -1,0 +1,40 @@
+//! Copies by registers of a whole line.
+
+use core::arch::x86_64::*;
+
+use zerocopy::transmute;
+
+/// Copies `src` to `dest`, which is as long.
+///
+/// The first line and the last four go wherever they are, so that all between are lines of the destination and no part of
+/// it is left to a loop of its own.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(in super::super) fn copy(src: &[u8], dest: &mut [u8]) {
+    if dest.len() < LINES || dest.len() != src.len() {
+        return dest.copy_from_slice(src);
+    }
+    let head = dest.as_ptr().align_offset(LINE).min(LINE);
+    if let Some((to, from)) = dest.first_chunk_mut::<LINE>().zip(src.first_chunk()) {
+        *to = *from;
+    }
+    let to = dest[head..].as_chunks_mut::<LINES>().0;
+    for (to, from) in to.iter_mut().zip(src[head..].as_chunks().0) {
+        copy_lines(from, to);
+    }
+    if let Some((to, from)) = dest.last_chunk_mut().zip(src.last_chunk()) {
+        copy_lines(from, to);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn copy_lines(from: &[u8; LINES], to: &mut [u8; LINES]) {
+    // By name, or else the compiler sees that this is a copy, and calls the library's.
+    let [a, b, c, d]: [__m512i; 4] = transmute!(*from);
+    *to = transmute!([a, b, c, d]);
+}
+
+/// A register.
+const LINE: usize = 64;
+/// Bytes that are copied at a time.
+const LINES: usize = 4 * LINE;

@@ -232,6 +232,15 @@ mod tests {
         }
     }
 
+    /// Of several strips at a time.
+    #[test]
+    fn every_level_shuffles_the_bits_of_blocks_whose_rows_share_sets_of_the_cache() {
+        for typesize in [2, 3, 4, 7, 8, 16, 24].into_iter().filter(|_| !cfg!(miri)) {
+            compare(bitshuffle, typesize, 32768 * typesize);
+            compare(bitunshuffle, typesize, 32768 * typesize);
+        }
+    }
+
     #[test]
     fn all_stores_write_the_same() {
         let all = [2, 3, 4, 8, 16].into_iter().flat_map(|t| numbers_of_items().map(move |n| (t, n)));

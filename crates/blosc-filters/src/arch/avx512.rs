@@ -11,10 +11,30 @@ use core::arch::x86_64::*;
 
 use zerocopy::transmute;
 
+use super::avx2;
+
 // Bound by the latency of their steps and not by the width of registers.
-pub(super) use super::avx2::{running_sum, running_xor};
+pub(super) use avx2::{running_sum, running_xor};
 pub(super) use copy::copy;
-pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_apart};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, unshuffle_apart};
+
+// Items larger than a lane are loaded and stored lane by lane, for which half the width does as well.
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    match typesize {
+        ..=16 => shuffle::shuffle(typesize, src, dest),
+        _ => avx2::shuffle(typesize, src, dest),
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    match typesize {
+        ..=16 => shuffle::unshuffle(typesize, src, dest),
+        _ => avx2::unshuffle(typesize, src, dest),
+    }
+}
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
@@ -41,6 +61,13 @@ fn permute(order: __m512i, bytes: __m512i) -> __m512i {
     } else {
         _mm512_permutexvar_epi8(order, bytes)
     }
+}
+
+/// Byte `i` of each result is byte `order[i]` of `a` and `b`, one after the other.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn permute_two(orders: [__m512i; 2], [a, b]: [__m512i; 2]) -> [__m512i; 2] {
+    [_mm512_permutex2var_epi8(a, orders[0], b), _mm512_permutex2var_epi8(a, orders[1], b)]
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]

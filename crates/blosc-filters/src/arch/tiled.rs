@@ -23,6 +23,39 @@ pub(super) fn strips(nitems: usize, size: usize) -> impl Iterator<Item = usize> 
     (0..nitems).step_by(size).map(move |first| first.min(nitems - size))
 }
 
+/// [`strips`] of 512 items, up to `at_once` at a time.
+pub(super) fn groups(
+    nitems: usize,
+    at_once: usize,
+) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone> {
+    let n = nitems.div_ceil(STRIP);
+    (0..n).step_by(at_once).map(move |start| {
+        (start..n.min(start + at_once)).map(move |strip| (strip * STRIP).min(nitems - STRIP))
+    })
+}
+
+/// How many of `n` lines, each `stride` bytes after the one before, may be in the same set of the first-level cache:
+/// in most processors, that is where they are a multiple of 4096 bytes apart.
+pub(super) const fn in_a_set(n: usize, stride: usize) -> usize {
+    let period = 4096;
+    if stride.is_multiple_of(period) { n } else { n.div_ceil(period >> stride.trailing_zeros()) }
+}
+
+/// Planes, `most` or fewer, that bit shuffle keeps at a time: those of a strip, or of several strips (eight, if they
+/// fit) where more rows share a set of the cache than it has ways. Then the same eight rows are written again and again
+/// before others evict them, half written. No more than an eighth of the block, since the buffer has to be cleared first.
+pub(super) const fn planes_at_once(typesize: usize, nitems: usize, most: usize) -> usize {
+    let planes = if typesize > 16 { 16 } else { typesize };
+    if in_a_set(8 * planes, nitems / 8) <= 8 {
+        return planes;
+    }
+    let mut several = 8 * planes;
+    while several > most || several > planes && several * STRIP > typesize * nitems / 8 {
+        several /= 2;
+    }
+    several
+}
+
 /// Where to start for all bytes of an item to be in 16 from a start, or in `typesize` if that is less.
 pub(super) fn columns(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(16).map(move |column| column.min(typesize.saturating_sub(16)))
@@ -73,7 +106,9 @@ macro_rules! bounded {
 ///   `store_bits([register; 8], &mut [u8], scatter)`, with the orders for `G` = `W` = 8;
 /// * `load_column(typesize, &[u8], gather) -> [register; 16]`: byte `j` of as many items as a register has bytes in
 ///   register `j`, for `j` below 16; and `store_column([register; 16], typesize, &mut [u8], scatter)`;
-/// * `in_strips(typesize, nitems)`: whether to shuffle by way of a buffer.
+/// * `in_strips(typesize, nitems)`: whether to shuffle by way of a buffer, if there are [`STRIP`] items; and
+/// * `UNSHUFFLE_IN_STRIPS`, whether to undo it in the same way;
+/// * `PLANES`: how many planes of a strip may be in the first-level cache, 16 at least.
 macro_rules! tiled_kernels {
     ($features:literal, $register:ty, $width:literal) => {
         use zerocopy::transmute;
@@ -81,7 +116,7 @@ macro_rules! tiled_kernels {
         use core::mem;
 
         use super::super::scalar;
-        use super::super::tiled::{STRIP, TILE, columns, for_typesize, strips};
+        use super::super::tiled::{STRIP, TILE, columns, for_typesize, groups, planes_at_once, strips};
         use crate::shuffle::whole_items;
 
         const WIDTH: usize = $width;
@@ -104,8 +139,12 @@ macro_rules! tiled_kernels {
             // Sizes by measurement.
             match typesize {
                 _ if nitems < TILE => scalar::unshuffle(typesize, src, dest),
-                9..=16 if in_strips(typesize, nitems) => unshuffle_strips::<128>(typesize, src, dest),
-                17.. if in_strips(typesize, nitems) => unshuffle_strips::<256>(typesize, src, dest),
+                9..=16 if UNSHUFFLE_IN_STRIPS && in_strips(typesize, nitems) => {
+                    unshuffle_strips::<128>(typesize, src, dest)
+                }
+                17.. if UNSHUFFLE_IN_STRIPS && in_strips(typesize, nitems) => {
+                    unshuffle_strips::<256>(typesize, src, dest)
+                }
                 ..=16 => for_typesize!(typesize, unshuffle_items(nitems, src, dest)),
                 _ => unshuffle_columns(typesize, src, dest),
             }
@@ -131,12 +170,31 @@ macro_rules! tiled_kernels {
                 return strips(nitems, STRIP)
                     .for_each(|first| bitshuffle_plane(&src[first..], &mut dest[first / 8..], nitems / 8));
             }
-            let mut planes = [[0; STRIP]; 16];
-            for first in strips(nitems, STRIP) {
+            match planes_at_once(typesize, nitems, PLANES) {
+                ..=4 => bitshuffle_strips::<4>(typesize, src, dest),
+                5..=8 => bitshuffle_strips::<8>(typesize, src, dest),
+                9..=16 => bitshuffle_strips::<16>(typesize, src, dest),
+                17..=32 => bitshuffle_strips::<32>(typesize, src, dest),
+                _ => bitshuffle_strips::<64>(typesize, src, dest),
+            }
+        }
+
+        /// By way of a buffer for as many planes of strips as [`planes_at_once`] says.
+        #[target_feature(enable = $features)]
+        fn bitshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            let mut buffer = [[0; STRIP]; P];
+            let width = typesize.min(16);
+            for firsts in groups(nitems, P / width) {
                 for column in columns(typesize) {
-                    shuffle_strip(typesize, column, &src[first * typesize..], &mut planes);
-                    for (j, plane) in planes.iter().take(typesize).enumerate() {
-                        bitshuffle_plane(plane, &mut dest[(column + j) * nitems + first / 8..], nitems / 8);
+                    for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
+                        shuffle_strip(typesize, column, &src[first * typesize..], planes);
+                    }
+                    for j in 0..width {
+                        for (first, planes) in firsts.clone().zip(buffer.chunks_exact(width)) {
+                            let rows = &mut dest[(column + j) * nitems + first / 8..];
+                            bitshuffle_plane(&planes[j], rows, nitems / 8);
+                        }
                     }
                 }
             }
@@ -152,13 +210,32 @@ macro_rules! tiled_kernels {
                 return strips(nitems, STRIP)
                     .for_each(|first| bitunshuffle_plane(&src[first / 8..], nitems / 8, &mut dest[first..]));
             }
-            let mut planes = [[0; STRIP]; 16];
-            for first in strips(nitems, STRIP) {
+            match planes_at_once(typesize, nitems, PLANES) {
+                ..=4 => bitunshuffle_strips::<4>(typesize, src, dest),
+                5..=8 => bitunshuffle_strips::<8>(typesize, src, dest),
+                9..=16 => bitunshuffle_strips::<16>(typesize, src, dest),
+                17..=32 => bitunshuffle_strips::<32>(typesize, src, dest),
+                _ => bitunshuffle_strips::<64>(typesize, src, dest),
+            }
+        }
+
+        /// Undoes [`bitshuffle_strips`].
+        #[target_feature(enable = $features)]
+        fn bitunshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            let mut buffer = [[0; STRIP]; P];
+            let width = typesize.min(16);
+            for firsts in groups(nitems, P / width) {
                 for column in columns(typesize) {
-                    for (j, plane) in planes.iter_mut().take(typesize).enumerate() {
-                        bitunshuffle_plane(&src[(column + j) * nitems + first / 8..], nitems / 8, plane);
+                    for j in 0..width {
+                        for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
+                            let rows = &src[(column + j) * nitems + first / 8..];
+                            bitunshuffle_plane(rows, nitems / 8, &mut planes[j]);
+                        }
                     }
-                    unshuffle_strip(typesize, column, &planes, &mut dest[first * typesize..]);
+                    for (first, planes) in firsts.clone().zip(buffer.chunks_exact(width)) {
+                        unshuffle_strip(typesize, column, planes, &mut dest[first * typesize..]);
+                    }
                 }
             }
         }
@@ -271,11 +348,11 @@ macro_rules! tiled_kernels {
             typesize: usize,
             column: usize,
             items: &[u8],
-            planes: &mut [[u8; N]; 16],
+            planes: &mut [[u8; N]],
         ) {
             if typesize <= 16 {
                 for_typesize!(typesize, shuffle_planes[N](items, planes));
-            } else {
+            } else if let Some(planes) = planes.first_chunk_mut() {
                 shuffle_column(typesize, column, items, planes);
             }
         }
@@ -285,12 +362,12 @@ macro_rules! tiled_kernels {
         fn unshuffle_strip<const N: usize>(
             typesize: usize,
             column: usize,
-            planes: &[[u8; N]; 16],
+            planes: &[[u8; N]],
             items: &mut [u8],
         ) {
             if typesize <= 16 {
                 for_typesize!(typesize, unshuffle_planes[N](planes, items));
-            } else {
+            } else if let Some(planes) = planes.first_chunk() {
                 unshuffle_column(typesize, column, planes, items);
             }
         }
@@ -298,7 +375,7 @@ macro_rules! tiled_kernels {
         #[target_feature(enable = $features)]
         fn shuffle_planes<const G: usize, const W: usize, const N: usize>(
             items: &[u8],
-            planes: &mut [[u8; N]; 16],
+            planes: &mut [[u8; N]],
         ) {
             let Some(items) = items.get(..(N - TILE) * G + reach(G, W)) else {
                 let mut padded = [[0; 16]; N];
@@ -316,7 +393,7 @@ macro_rules! tiled_kernels {
 
         #[target_feature(enable = $features)]
         fn unshuffle_planes<const G: usize, const W: usize, const N: usize>(
-            planes: &[[u8; N]; 16],
+            planes: &[[u8; N]],
             items: &mut [u8],
         ) {
             if items.len() < (N - TILE) * G + reach(G, W) {
@@ -481,6 +558,8 @@ pub(super) use {bounded, for_typesize, tiled_kernels};
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]
@@ -488,6 +567,26 @@ mod tests {
         assert!(strips(1024, 512).eq([0, 512]));
         assert!(strips(1025, 512).eq([0, 512, 513]));
         assert!(strips(512, 512).eq([0]));
+    }
+
+    #[test]
+    fn strips_are_taken_several_at_a_time_where_their_rows_share_sets() {
+        // 16 KiB of items of 8 bytes: rows 256 bytes apart, four of 64 in a set.
+        assert_eq!((in_a_set(64, 256), planes_at_once(8, 2048, 64)), (4, 8));
+        // 256 KiB: 4096 bytes apart, all in one.
+        assert_eq!((in_a_set(64, 4096), planes_at_once(8, 32768, 64)), (64, 64));
+        assert_eq!(planes_at_once(8, 32768, 32), 32);
+        // 64 KiB, of which an eighth is 16 planes of 512 bytes.
+        assert_eq!(planes_at_once(4, 16384, 64), 16);
+        // Three bytes.
+        assert_eq!((in_a_set(24, 4095), planes_at_once(3, 32760, 64)), (1, 3));
+    }
+
+    #[test]
+    fn groups_are_the_strips_in_order() {
+        let all: Vec<usize> = groups(1700, 3).flatten().collect();
+        assert_eq!(all, [0, 512, 1024, 1188]);
+        assert_eq!(groups(1700, 3).count(), 2);
     }
 
     #[test]

@@ -21,6 +21,9 @@ macro_rules! vector16_kernels {
             typesize >= 4 && nitems.is_multiple_of(2048)
         }
 
+        const UNSHUFFLE_IN_STRIPS: bool = true;
+        const PLANES: usize = 32;
+
         /// Bytes from the start of 64 items to the end of the last 16 that are loaded or stored.
         const fn reach(g: usize, w: usize) -> usize {
             if g == w { 64 * g } else { 63 * g + 16 }

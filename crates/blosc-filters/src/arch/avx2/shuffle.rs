@@ -18,3 +18,6 @@ pub(super) const fn in_strips(typesize: usize, nitems: usize) -> bool {
         _ => nitems.is_multiple_of(2048),
     }
 }
+
+const UNSHUFFLE_IN_STRIPS: bool = true;
+const PLANES: usize = 32;

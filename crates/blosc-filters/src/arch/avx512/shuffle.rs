@@ -2,13 +2,17 @@
 
 use core::arch::x86_64::__m512i;
 
-use super::super::tiled::tiled_kernels;
+use super::super::tiled::{in_a_set, tiled_kernels};
 use super::bits::{load_bits, store_bits};
 use super::transpose::{gather, load_column, load_items, reach, scatter, store_column, store_items};
 
 tiled_kernels!("avx512f,avx512bw,avx512vl,avx512vbmi,gfni", __m512i, 64);
 
-/// Each row is written as a whole, so that no line is evicted half written.
-const fn in_strips(_typesize: usize, _nitems: usize) -> bool {
-    false
+/// Where corresponding bytes of more planes than a set of the first-level cache has ways are in the same set, they evict
+/// each other's lines half written.
+const fn in_strips(typesize: usize, nitems: usize) -> bool {
+    nitems >= STRIP && in_a_set(typesize, nitems) > 8
 }
+
+const UNSHUFFLE_IN_STRIPS: bool = false;
+const PLANES: usize = 64;

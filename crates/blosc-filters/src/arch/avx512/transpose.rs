@@ -2,17 +2,17 @@
 //!
 //! A register is loaded with `64 / W` items of `G` bytes (and what comes after them), and one permutation brings byte
 //! `j` of each together in unit `j` of `64 / W` bytes. What remains is to transpose a matrix of `W` x `W` units in `W`
-//! registers: log2(W) rounds, each of which interleaves register i with register i + W/2. Backwards the same
-//! transposition, and a permutation that closes the gaps.
+//! registers: first what is within the lanes of 16 bytes, in groups of registers that follow each other, then the lanes.
+//! Backwards the same transposition; its last round closes the gaps as well, by permutations of two registers. (Forwards
+//! the first round could gather as well, but what is loaded from two lines of the cache each time is then slower.)
 
 use core::arch::x86_64::*;
-use core::array;
 use core::hint::black_box;
 
 use zerocopy::transmute;
 
 use super::super::tiled::bounded;
-use super::{load, load16, permute, store, store16};
+use super::{load, load16, permute, permute_two, store, store16};
 
 /// Bytes from the start of 64 items to the end of the last 64 that are loaded or stored.
 pub(super) const fn reach(g: usize, w: usize) -> usize {
@@ -21,8 +21,7 @@ pub(super) const fn reach(g: usize, w: usize) -> usize {
 
 /// The order of bytes that brings byte `j` of the items in a register to unit `j`.
 ///
-/// Were it known at compile time, LLVM might merge it with the interleaving into permutations of two registers, which
-/// are slower.
+/// Were it known at compile time, LLVM might merge it with the rounds after it.
 pub(super) fn gather<const G: usize, const W: usize>() -> __m512i {
     let order: [u8; 64] = const {
         let mut order = [0; 64];
@@ -37,19 +36,28 @@ pub(super) fn gather<const G: usize, const W: usize>() -> __m512i {
     black_box(transmute!(order))
 }
 
-/// The inverse of [`gather`], for the bytes that items have.
-pub(super) fn scatter<const G: usize, const W: usize>() -> __m512i {
-    let order: [u8; 64] = const {
-        let mut order = [0; 64];
+/// The inverse of [`gather`] for the bytes that items have, with the last round: where the bytes of two registers come
+/// from, of two others.
+pub(super) fn scatter<const G: usize, const W: usize>() -> [__m512i; 2] {
+    let orders: [[u8; 64]; 2] = const {
+        let mut orders = [[0; 64]; 2];
         let mut to = 0;
-        while to < 64 / W * G {
-            let (i, j) = (to / G, to % G);
-            order[to] = (j * (64 / W) + i).to_le_bytes()[0];
+        while to < 128 {
+            let (half, i, j) = (to / 64, to % 64 / G, to % 64 % G);
+            if i < 64 / W {
+                let unit = j * (64 / W) + i;
+                let lane = unit / 16;
+                let from = match W {
+                    2 => 64 * j + 32 * half + i,
+                    _ => 64 * (lane / 2) + (lane % 2 * 2 + half) * 16 + unit % 16,
+                };
+                orders[half][to % 64] = from.to_le_bytes()[0];
+            }
             to += 1;
         }
-        order
+        orders
     };
-    black_box(transmute!(order))
+    black_box(transmute!(orders))
 }
 
 /// 64 items of `G` bytes as `G` rows, and `W - G` of no meaning.
@@ -69,10 +77,10 @@ pub(super) fn load_items<const G: usize, const W: usize>(items: &[u8], gather: _
 pub(super) fn store_items<const G: usize, const W: usize>(
     rows: [__m512i; W],
     items: &mut [u8],
-    scatter: __m512i,
+    scatter: [__m512i; 2],
 ) {
-    for (k, row) in transpose(rows).into_iter().enumerate() {
-        store(items, k * (64 / W) * G, permute(scatter, row));
+    for (k, row) in transpose_scattered(rows, scatter).into_iter().enumerate() {
+        store(items, k * (64 / W) * G, row);
     }
 }
 
@@ -80,31 +88,30 @@ pub(super) fn store_items<const G: usize, const W: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 pub(super) fn load_column(typesize: usize, items: &[u8], gather: __m512i) -> [__m512i; 16] {
-    transpose(bounded!(
-        64,
-        typesize,
-        items.first_chunk,
-        array::from_fn(|k| {
-            let item = |i| load16(items, (4 * k + i) * typesize);
-            let low = _mm256_set_m128i(item(1), item(0));
-            let high = _mm256_set_m128i(item(3), item(2));
-            permute(gather, _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
-        })
-    ))
+    let mut rows = [_mm512_setzero_si512(); 16];
+    // No closures, which would not be inlined.
+    bounded!(64, typesize, items.first_chunk, {
+        for (k, row) in rows.iter_mut().enumerate() {
+            let [a, b] = [load16(items, 4 * k * typesize), load16(items, (4 * k + 1) * typesize)];
+            let [c, d] = [load16(items, (4 * k + 2) * typesize), load16(items, (4 * k + 3) * typesize)];
+            let [low, high] = [_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)];
+            *row = permute(gather, _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high));
+        }
+    });
+    transpose(rows)
 }
 
 /// Undoes [`load_column`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
-pub(super) fn store_column(rows: [__m512i; 16], typesize: usize, items: &mut [u8], scatter: __m512i) {
-    let rows = transpose(rows);
+pub(super) fn store_column(rows: [__m512i; 16], typesize: usize, items: &mut [u8], scatter: [__m512i; 2]) {
+    let rows = transpose_scattered(rows, scatter);
     bounded!(64, typesize, items.first_chunk_mut, {
         for (k, row) in rows.iter().enumerate() {
-            let row = permute(scatter, *row);
-            store16(items, 4 * k * typesize, _mm512_castsi512_si128(row));
-            store16(items, (4 * k + 1) * typesize, _mm512_extracti32x4_epi32::<1>(row));
-            store16(items, (4 * k + 2) * typesize, _mm512_extracti32x4_epi32::<2>(row));
-            store16(items, (4 * k + 3) * typesize, _mm512_extracti32x4_epi32::<3>(row));
+            store16(items, 4 * k * typesize, _mm512_castsi512_si128(*row));
+            store16(items, (4 * k + 1) * typesize, _mm512_extracti32x4_epi32::<1>(*row));
+            store16(items, (4 * k + 2) * typesize, _mm512_extracti32x4_epi32::<2>(*row));
+            store16(items, (4 * k + 3) * typesize, _mm512_extracti32x4_epi32::<3>(*row));
         }
     });
 }
@@ -114,52 +121,99 @@ pub(super) fn store_column(rows: [__m512i; 16], typesize: usize, items: &mut [u8
 #[inline]
 pub(super) fn transpose<const W: usize>(rows: [__m512i; W]) -> [__m512i; W] {
     let mut rows = rows;
-    for _ in 0..W.ilog2() {
-        rows = interleave(rows);
+    if W == 2 {
+        let [a, b] = [rows[0], rows[1]];
+        [rows[0], rows[1]] = [_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xEE>(a, b)];
+        return rows;
+    }
+    transpose_in_lanes(&mut rows);
+    let step = W / 4;
+    for e in 0..step {
+        let lanes = first_of_lanes([rows[e], rows[step + e], rows[2 * step + e], rows[3 * step + e]]);
+        [rows[e], rows[step + e], rows[2 * step + e], rows[3 * step + e]] = second_of_lanes(lanes);
     }
     rows
 }
 
-/// One round: register `i` with register `i + W/2`, in units of `64 / W` bytes.
+/// Undoes [`transpose`] and the order in which items were gathered: the last round does both.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
-fn interleave<const W: usize>(rows: [__m512i; W]) -> [__m512i; W] {
-    let mut mixed = [_mm512_setzero_si512(); W];
-    for i in 0..W / 2 {
-        let (a, b) = (rows[i], rows[i + W / 2]);
-        (mixed[2 * i], mixed[2 * i + 1]) = match W {
-            2 => (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xEE>(a, b)),
-            4 => by_qwords(a, b, [0, 1, 8, 9, 2, 3, 10, 11]),
-            8 => by_qwords(a, b, [0, 8, 1, 9, 2, 10, 3, 11]),
-            _ => by_dwords(a, b, [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23]),
-        };
+pub(super) fn transpose_scattered<const W: usize>(rows: [__m512i; W], scatter: [__m512i; 2]) -> [__m512i; W] {
+    let mut rows = rows;
+    if W == 2 {
+        [rows[0], rows[1]] = permute_two(scatter, [rows[0], rows[1]]);
+        return rows;
     }
-    mixed
-}
-
-/// Interleaves the lower halves of `a` and `b` in an order of qwords, and the upper halves in the same.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-#[inline]
-fn by_qwords(a: __m512i, b: __m512i, lower: [u64; 8]) -> (__m512i, __m512i) {
-    let upper = lower.map(|from| from + 4);
-    (_mm512_permutex2var_epi64(a, transmute!(lower), b), _mm512_permutex2var_epi64(a, transmute!(upper), b))
-}
-
-/// As [`by_qwords`], in an order of dwords.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-#[inline]
-fn by_dwords(a: __m512i, b: __m512i, lower: [u32; 16]) -> (__m512i, __m512i) {
-    (permute_dwords(a, lower, b), permute_dwords(a, lower.map(|from| from + 8), b))
-}
-
-/// Dword `i` of the result is dword `order[i]` of `a`, or of `b` from 16 on.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-#[inline]
-fn permute_dwords(a: __m512i, order: [u32; 16], b: __m512i) -> __m512i {
-    if cfg!(miri) {
-        // Miri knows this instruction for bytes only.
-        let bytes = order.map(|from| (from * 4 * 0x0101_0101 + 0x0302_0100).to_le_bytes());
-        return _mm512_permutex2var_epi8(a, transmute!(bytes), b);
+    transpose_in_lanes(&mut rows);
+    let step = W / 4;
+    for e in 0..step {
+        let lanes = [rows[e], rows[step + e], rows[2 * step + e], rows[3 * step + e]];
+        let [even, odd, even_2, odd_2] = first_of_lanes(lanes);
+        [rows[e], rows[2 * step + e]] = permute_two(scatter, [even, even_2]);
+        [rows[step + e], rows[3 * step + e]] = permute_two(scatter, [odd, odd_2]);
     }
-    _mm512_permutex2var_epi32(a, transmute!(order), b)
+    rows
+}
+
+/// Transposes what is in a lane of `W / 4` rows that follow each other: then lane `i` of row `W / 4 * k + e` has unit
+/// `W / 4 * i + e` of each.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn transpose_in_lanes<const W: usize>(rows: &mut [__m512i; W]) {
+    for group in rows.as_chunks_mut::<4>().0 {
+        match W {
+            8 => *group = pairs_of_qwords(*group),
+            16 => *group = matrix_of_dwords(*group),
+            _ => (),
+        }
+    }
+}
+
+/// Transposes 2 x 2 qwords of each lane, twice.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn pairs_of_qwords([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    [
+        _mm512_unpacklo_epi64(a, b),
+        _mm512_unpackhi_epi64(a, b),
+        _mm512_unpacklo_epi64(c, d),
+        _mm512_unpackhi_epi64(c, d),
+    ]
+}
+
+/// Transposes 4 x 4 dwords of each lane.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn matrix_of_dwords([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    let [e, f] = [_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)];
+    let [g, h] = [_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d)];
+    [
+        _mm512_unpacklo_epi64(e, g),
+        _mm512_unpackhi_epi64(e, g),
+        _mm512_unpacklo_epi64(f, h),
+        _mm512_unpackhi_epi64(f, h),
+    ]
+}
+
+/// Transposes 4 x 4 lanes, together with [`second_of_lanes`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn first_of_lanes([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    [
+        _mm512_shuffle_i64x2::<0x88>(a, b),
+        _mm512_shuffle_i64x2::<0xDD>(a, b),
+        _mm512_shuffle_i64x2::<0x88>(c, d),
+        _mm512_shuffle_i64x2::<0xDD>(c, d),
+    ]
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn second_of_lanes([even, odd, even_2, odd_2]: [__m512i; 4]) -> [__m512i; 4] {
+    [
+        _mm512_shuffle_i64x2::<0x88>(even, even_2),
+        _mm512_shuffle_i64x2::<0x88>(odd, odd_2),
+        _mm512_shuffle_i64x2::<0xDD>(even, even_2),
+        _mm512_shuffle_i64x2::<0xDD>(odd, odd_2),
+    ]
 }

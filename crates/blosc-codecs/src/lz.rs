@@ -45,27 +45,45 @@ fn differing(here: &[u8], there: &[u8], at: usize) -> Option<usize> {
 /// In large steps, as most matches that are not short are long: the fewer the ways out of the loop, the better they are
 /// foretold.
 fn common_long(here: &[u8], there: &[u8]) -> usize {
-    let (steps, _) = here.as_chunks::<STEP>();
-    for (n, (x, y)) in steps.iter().zip(there.as_chunks::<STEP>().0).enumerate() {
-        if let Some(len) = first_difference(x, y) {
-            return STEP * n + len;
-        }
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    if let Some(len) = wild::common_avx2(here, there) {
+        return len;
     }
-    common_tail(here, there, STEP * steps.len().min(there.len() / STEP))
+    common_steps(here, there, first_difference)
 }
 
-/// Bytes compared at once in long matches.
-const STEP: usize = 32;
+/// As [`common_long`], by `first`, which gives the position of the first difference of a step.
+#[inline(always)]
+fn common_steps<const N: usize>(
+    here: &[u8],
+    there: &[u8],
+    first: impl Fn(&[u8; N], &[u8; N]) -> Option<usize>,
+) -> usize {
+    let (steps, _) = here.as_chunks::<N>();
+    for (n, (x, y)) in steps.iter().zip(there.as_chunks::<N>().0).enumerate() {
+        if let Some(len) = first(x, y) {
+            return N * n + len;
+        }
+    }
+    common_tail(here, there, N * steps.len().min(there.len() / N))
+}
 
 /// Position of the first difference, if there is one.
 #[cfg(not(target_feature = "sse2"))]
 #[inline(always)]
-fn first_difference(x: &[u8; STEP], y: &[u8; STEP]) -> Option<usize> {
-    let mut words = (0..STEP).step_by(8).map(|at| (at, load64(x, at) ^ load64(y, at)));
+fn first_difference(x: &[u8; 32], y: &[u8; 32]) -> Option<usize> {
+    let mut words = (0..32).step_by(8).map(|at| (at, load64(x, at) ^ load64(y, at)));
     words.find(|(_, word)| *word != 0).map(|(at, word)| at + word.trailing_zeros() as usize / 8)
 }
 
-fn common_tail(here: &[u8], there: &[u8], from: usize) -> usize {
+/// As [`common_long`] from `from` on, where less than a step is left.
+fn common_tail(here: &[u8], there: &[u8], mut from: usize) -> usize {
+    while let Some(len) = differing(here, there, from) {
+        from += len;
+        if len < 8 {
+            return from;
+        }
+    }
     from + here[from..].iter().zip(&there[from..]).take_while(|(x, y)| x == y).count()
 }
 
@@ -100,48 +118,44 @@ pub(crate) struct Table<const SIZE: usize> {
 }
 
 impl<const SIZE: usize> Table<SIZE> {
-    /// Bits of the longest hash.
-    const BITS: u32 = SIZE.trailing_zeros();
-
     pub(crate) fn new() -> Self {
         Self { slots: Box::new([0; SIZE]), next: u32::MAX }
     }
 
-    /// Takes a new stream of `nbytes`, in which no distance passes `max_distance`; `None` when it is too long.
-    pub(crate) fn start(&mut self, nbytes: usize, max_distance: u32) -> Option<Stream<'_, SIZE>> {
+    /// Takes a new stream of `nbytes`, in which no distance passes `REACH`; `None` when it is too long.
+    ///
+    /// Of the hashes, `BITS` are used. Both are known when the search is compiled: each place that it looks at needs
+    /// them.
+    pub(crate) fn start<const BITS: u32, const REACH: u32>(
+        &mut self,
+        nbytes: usize,
+    ) -> Option<Stream<'_, SIZE, BITS, REACH>> {
+        const { assert!(1 << BITS <= SIZE) };
         let nbytes = u32::try_from(nbytes).ok()?;
         // Zeros, what a new table holds, are as far away as what former streams left.
-        let lowest = max_distance + 1;
+        let lowest = REACH + 1;
         if self.next.checked_add(nbytes).is_none_or(|end| end > u32::MAX - lowest) {
             *self.slots = [0; SIZE];
             self.next = lowest;
         }
         let base = self.next;
         self.next = base.checked_add(nbytes)?.checked_add(lowest)?;
-        let bits = nbytes.checked_ilog2().unwrap_or(0).clamp(8, Self::BITS);
-        Some(Stream { slots: &mut self.slots, base, shift: 32 - bits, max_distance })
+        Some(Stream { slots: &mut self.slots, base })
     }
 }
 
 /// The table, in use by one stream.
-pub(crate) struct Stream<'a, const SIZE: usize> {
+pub(crate) struct Stream<'a, const SIZE: usize, const BITS: u32, const REACH: u32> {
     slots: &'a mut [u32; SIZE],
     base: u32,
-    shift: u32,
-    max_distance: u32,
 }
 
-impl<const SIZE: usize> Stream<'_, SIZE> {
-    /// Uses `bits` of the hashes, whatever the length of the stream.
-    pub(crate) fn hashed_to(self, bits: u32) -> Self {
-        Self { shift: 32 - bits.min(SIZE.trailing_zeros()), ..self }
-    }
-
+impl<const SIZE: usize, const BITS: u32, const REACH: u32> Stream<'_, SIZE, BITS, REACH> {
     /// The last place before `at` where a word of this hash stood, if it is within reach; `at` takes its place.
     #[inline(always)]
     pub(crate) fn replace(&mut self, hash: u32, at: usize) -> Option<usize> {
         let distance = self.exchange(hash, at);
-        (distance.wrapping_sub(1) < self.max_distance).then(|| at.wrapping_sub(distance as usize))
+        (distance.wrapping_sub(1) < REACH).then(|| at.wrapping_sub(distance as usize))
     }
 
     /// As [`replace`](Self::replace), the distance to that place, or 0 if it is beyond 65535.
@@ -158,7 +172,7 @@ impl<const SIZE: usize> Stream<'_, SIZE> {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
     pub(crate) fn note(&mut self, hash: u32, at: usize) {
-        self.slots[(hash >> self.shift) as usize & (SIZE - 1)] = self.base.wrapping_add(at as u32);
+        self.slots[(hash >> (32 - BITS)) as usize & (SIZE - 1)] = self.base.wrapping_add(at as u32);
     }
 
     /// The distance from the last place with this hash, or what is left of former streams, to `at`.
@@ -166,7 +180,7 @@ impl<const SIZE: usize> Stream<'_, SIZE> {
     #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
     fn exchange(&mut self, hash: u32, at: usize) -> u32 {
         let now = self.base.wrapping_add(at as u32);
-        let slot = &mut self.slots[(hash >> self.shift) as usize & (SIZE - 1)];
+        let slot = &mut self.slots[(hash >> (32 - BITS)) as usize & (SIZE - 1)];
         now.wrapping_sub(core::mem::replace(slot, now))
     }
 }
@@ -372,7 +386,7 @@ pub(crate) mod tests {
     fn tables_forget_what_is_out_of_reach_and_former_streams() {
         let mut table = Table::<256>::new();
         for _ in 0..3 {
-            let mut stream = table.start(200_000, 65_535).unwrap();
+            let mut stream = table.start::<8, 65_535>(200_000).unwrap();
             assert_eq!(stream.link(5 << 24, 0), 0);
             assert_eq!(stream.link(5 << 24, 65_535), 65_535);
             assert_eq!(stream.link(5 << 24, 131_071), 0);

@@ -15,7 +15,11 @@ const TAIL: usize = 12;
 /// A match of this length is good enough to look no further.
 const LONG: usize = 128;
 /// Slots of the table.
-const SLOTS: usize = 1 << 14;
+const SLOTS: usize = 1 << BITS;
+const BITS: u32 = 14;
+/// Below, the first of them are enough, which are soon in the nearest cache, and no distance is far.
+const SHORT: usize = 1 << 13;
+const SHORT_BITS: u32 = 12;
 /// What misses add up to before the step between probes grows by one.
 const PATIENCE: usize = 64;
 
@@ -33,16 +37,17 @@ impl Encoder {
 
     /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does not fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
-        if self.effort > 6 {
-            self.compress_with::<Thorough>(src, dest)
-        } else {
-            self.compress_with::<Fast>(src, dest)
+        match (self.effort > 6, src.len() < SHORT) {
+            (false, false) => self.compress_with::<Fast, BITS>(src, dest),
+            (false, true) => self.compress_with::<Fast, SHORT_BITS>(src, dest),
+            (true, false) => self.compress_with::<Thorough, BITS>(src, dest),
+            (true, true) => self.compress_with::<Thorough, SHORT_BITS>(src, dest),
         }
     }
 
-    fn compress_with<C: Care>(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
-        let places = self.table.start(src.len(), MAX_DISTANCE)?;
-        let mut search = Search::<C>::new(src, places);
+    fn compress_with<C: Care, const BITS: u32>(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+        let places = self.table.start(src.len())?;
+        let mut search = Search::<C, BITS>::new(src, places);
         let mut stream = Stream { out: Room::new(dest), src };
         let limit = src.len().saturating_sub(TAIL);
         if let Some(probe) = Probe::new(self.effort, src.len()) {
@@ -77,6 +82,8 @@ trait Care {
     const FAR: usize;
     /// A match of this length knows a context in which the next one may begin, such as a run. Shorter ones seldom do.
     const CONTEXT: usize;
+    /// Whether what starts where a match ended is compared with what goes on from its last byte.
+    const BOTH: bool;
     /// Of the first eight bytes of a match, bits at the end that may differ.
     const FREE: u32;
 
@@ -93,6 +100,7 @@ impl Care for Fast {
     const NEAR: usize = 6;
     const FAR: usize = 8;
     const CONTEXT: usize = 9;
+    const BOTH: bool = false;
     const FREE: u32 = 16;
 }
 
@@ -103,6 +111,7 @@ impl Care for Thorough {
     const NEAR: usize = 4;
     const FAR: usize = 7;
     const CONTEXT: usize = 0;
+    const BOTH: bool = true;
     const FREE: u32 = 32;
 }
 
@@ -114,9 +123,9 @@ struct Match {
     len: usize,
 }
 
-struct Search<'a, C> {
+struct Search<'a, C, const BITS: u32> {
     src: &'a [u8],
-    places: Places<'a, SLOTS>,
+    places: Places<'a, SLOTS, BITS, MAX_DISTANCE>,
     care: PhantomData<C>,
     /// Where the pending literals start.
     anchor: usize,
@@ -128,8 +137,8 @@ struct Search<'a, C> {
     last: usize,
 }
 
-impl<'a, C: Care> Search<'a, C> {
-    fn new(src: &'a [u8], places: Places<'a, SLOTS>) -> Self {
+impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
+    fn new(src: &'a [u8], places: Places<'a, SLOTS, BITS, MAX_DISTANCE>) -> Self {
         // The stream starts with a literal.
         Self { src, places, care: PhantomData, anchor: 0, at: 1, probes: PATIENCE, last: 0 }
     }
@@ -138,7 +147,7 @@ impl<'a, C: Care> Search<'a, C> {
     fn run(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<()> {
         while self.at < limit {
             let found = if self.at == self.anchor && self.last >= C::CONTEXT {
-                self.find_after_match(self.at)
+                self.find_after_match(limit)
             } else {
                 self.scan(limit)
             };
@@ -148,7 +157,7 @@ impl<'a, C: Care> Search<'a, C> {
             };
             let m = self.widen(found);
             if C::allows(&m) {
-                stream.sequence(self.anchor, &m)?;
+                stream.sequence(self.anchor, &m, BITS > SHORT_BITS)?;
                 self.take(&m);
             } else {
                 self.miss(C::GROWTH);
@@ -247,9 +256,16 @@ impl<'a, C: Care> Search<'a, C> {
 
     /// Where a match ended, what goes on from its last byte may be longer than what starts here: it knows the
     /// context, such as the end of a run.
-    fn find_after_match(&mut self, at: usize) -> Option<Match> {
+    #[inline(always)]
+    fn find_after_match(&mut self, limit: usize) -> Option<Match> {
+        let at = self.at;
+        if !C::BOTH {
+            // Where what comes next goes on, once this comes again.
+            self.places.note(hash(load32(self.src, at - 3).into()), at - 3);
+        }
         let across = self.find(at - 1).map(|m| Match { at, len: m.len - 1, ..m });
         match across {
+            _ if !C::BOTH => across.filter(C::allows).or_else(|| self.scan(limit)),
             Some(across) if across.len >= LONG => Some(across),
             Some(across) => self.find(at).filter(|here| here.len >= across.len).or(Some(across)),
             None => self.find(at),
@@ -352,30 +368,31 @@ impl Stream<'_> {
     /// The literals from `anchor` on, then a match.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "each value is below its field's bound")]
-    fn sequence(&mut self, anchor: usize, m: &Match) -> Option<()> {
+    fn sequence(&mut self, anchor: usize, m: &Match, may_be_far: bool) -> Option<()> {
         let nliterals = m.at - anchor;
-        let is_usual = nliterals <= MAX_RUN && m.distance <= MAX_NEAR && m.len < 9 + 255;
+        let is_usual = nliterals <= MAX_RUN && m.len < 9 + 255;
         let (true, Some(run), Some(out)) =
             (is_usual, self.src.get(anchor..anchor + MAX_RUN), self.out.next::<40>())
         else {
             self.literals(anchor, m.at)?;
             return self.repeat(m.distance, m.len);
         };
-        // Without a loop.
+        // Without a loop, and without a branch: neither lengths nor distances can be foretold.
+        let (is_far, is_long) = (may_be_far && m.distance > MAX_NEAR, m.len >= 9);
         out[0] = (nliterals as u8).wrapping_sub(1);
         out[1..=MAX_RUN].copy_from_slice(run);
         let at = nliterals + usize::from(nliterals > 0);
-        let (high, low) = ((m.distance - 1) >> 8, (m.distance - 1) as u8);
-        let end = if m.len < 9 {
-            out[at] = ((m.len - 2) << 5 | high) as u8;
-            at + 1
-        } else {
-            out[at] = (7 << 5 | high) as u8;
-            out[at + 1] = (m.len - 9) as u8;
-            at + 2
-        };
+        let (high, low) =
+            if is_far { (31, u8::MAX) } else { ((m.distance - 1) >> 8, (m.distance - 1) as u8) };
+        let code = if is_long { 7 } else { m.len - 2 };
+        out[at] = (code << 5 | high) as u8;
+        out[at + 1] = m.len.wrapping_sub(9) as u8;
+        let end = at + 1 + usize::from(is_long);
         out[end] = low;
-        self.out.skip(end + 1);
+        if may_be_far {
+            out[end + 1..end + 3].copy_from_slice(&(m.distance.wrapping_sub(FAR_BASE) as u16).to_be_bytes());
+        }
+        self.out.skip(end + 1 + 2 * usize::from(is_far));
         Some(())
     }
 

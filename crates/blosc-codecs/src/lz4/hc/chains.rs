@@ -17,7 +17,8 @@ use super::{
 use crate::lz::{Stream, Table, common_len, load32};
 
 /// Slots of the table.
-const SLOTS: usize = 1 << 15;
+const SLOTS: usize = 1 << BITS;
+const BITS: u32 = 15;
 /// Places whose links are kept: as far as a distance reaches.
 const LINKS: usize = 1 << 16;
 /// Places that are linked ahead of the search at most.
@@ -44,7 +45,7 @@ impl Chains {
     pub(super) fn start<'a>(&'a mut self, window: &'a [u8]) -> Option<Search<'a>> {
         Some(Search {
             window,
-            heads: self.heads.start(window.len(), MAX_DISTANCE)?.hashed_to(15),
+            heads: self.heads.start(window.len())?,
             links: &mut self.links,
             depth: self.depth,
             known: 0,
@@ -56,7 +57,7 @@ impl Chains {
 pub(super) struct Search<'a> {
     /// The dictionary, then the input.
     pub(super) window: &'a [u8],
-    heads: Stream<'a, SLOTS>,
+    heads: Stream<'a, SLOTS, BITS, MAX_DISTANCE>,
     /// Distance from each place to the one before with the same hash; 0 when there is none in reach.
     links: &'a mut [u16; LINKS],
     depth: usize,

@@ -29,8 +29,8 @@ impl Quick {
     pub(super) fn run(&mut self, window: &[u8], start: usize, block: &mut Block<'_>) -> Option<usize> {
         let mut search = Search {
             window,
-            longs: self.longs.start(window.len(), MAX_DISTANCE)?.hashed_to(BITS),
-            shorts: self.shorts.start(window.len(), MAX_DISTANCE)?.hashed_to(BITS),
+            longs: self.longs.start(window.len())?,
+            shorts: self.shorts.start(window.len())?,
         };
         let limit = window.len().saturating_sub(MATCH_LIMIT - 1);
         for at in 0..start.min(limit) {
@@ -55,8 +55,8 @@ impl Quick {
 
 struct Search<'a> {
     window: &'a [u8],
-    longs: Stream<'a, SLOTS>,
-    shorts: Stream<'a, SLOTS>,
+    longs: Stream<'a, SLOTS, BITS, MAX_DISTANCE>,
+    shorts: Stream<'a, SLOTS, BITS, MAX_DISTANCE>,
 }
 
 impl Search<'_> {

@@ -175,7 +175,8 @@ macro_rules! tiled_kernels {
                 5..=8 => bitshuffle_strips::<8>(typesize, src, dest),
                 9..=16 => bitshuffle_strips::<16>(typesize, src, dest),
                 17..=32 => bitshuffle_strips::<32>(typesize, src, dest),
-                _ => bitshuffle_strips::<64>(typesize, src, dest),
+                33..=64 => bitshuffle_strips::<64>(typesize, src, dest),
+                _ => bitshuffle_strips::<128>(typesize, src, dest),
             }
         }
 
@@ -215,7 +216,8 @@ macro_rules! tiled_kernels {
                 5..=8 => bitunshuffle_strips::<8>(typesize, src, dest),
                 9..=16 => bitunshuffle_strips::<16>(typesize, src, dest),
                 17..=32 => bitunshuffle_strips::<32>(typesize, src, dest),
-                _ => bitunshuffle_strips::<64>(typesize, src, dest),
+                33..=64 => bitunshuffle_strips::<64>(typesize, src, dest),
+                _ => bitunshuffle_strips::<128>(typesize, src, dest),
             }
         }
 

@@ -15,4 +15,4 @@ const fn in_strips(typesize: usize, nitems: usize) -> bool {
 }
 
 const UNSHUFFLE_IN_STRIPS: bool = false;
-const PLANES: usize = 64;
+const PLANES: usize = 128;

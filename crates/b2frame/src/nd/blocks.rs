@@ -35,38 +35,33 @@ impl BlockReader<'_> {
     /// Fills `dest` with what the axes select, one for each stored dimension. It has as many bytes, and more than none.
     pub(super) fn read(&self, axes: &[Axis<'_>], dest: &mut [u8]) -> Result<()> {
         let budget = self.budget(dest.len() as u64);
-        let destination = Destination::of(dest.len());
+        let whole = dest.len();
         // Each thread has a block, and as much again for it as stored.
         let fitting = as_len(budget.bytes / self.geometry.block_nbytes().saturating_mul(2).max(1));
         let threads = budget.threads.min(fitting.max(1));
         if threads == 1 {
-            return self.read_band(axes, Budget { threads, ..budget }, dest, destination);
+            return self.read_band(axes, Budget { threads, ..budget }, dest, whole);
         }
         let Some(bands) = bands(self.geometry, axes, threads as u64, dest) else {
-            return self.read_band(axes, budget, dest, destination);
+            return self.read_band(axes, budget, dest, whole);
         };
         let bytes = budget.bytes.checked_div(threads as u64).unwrap_or(0);
         let alone = Budget { threads: 1, bytes };
         // A band may find a bad block in a chunk before another finds one in an earlier chunk. In order, the first
         // of them is named, as it is with one thread.
-        in_any_order(threads, bands, |band| self.read_band(&band.axes, alone, band.dest, destination))
-            .or_else(|_| self.read_band(axes, Budget { threads: 1, ..budget }, dest, destination))
+        in_any_order(threads, bands, |band| self.read_band(&band.axes, alone, band.dest, whole))
+            .or_else(|_| self.read_band(axes, Budget { threads: 1, ..budget }, dest, whole))
     }
 
-    /// The same with so many threads; `dest` is a part of that destination.
-    fn read_band(
-        &self,
-        axes: &[Axis<'_>],
-        budget: Budget,
-        dest: &mut [u8],
-        destination: Destination,
-    ) -> Result<()> {
+    /// The same with so many threads; `dest` is a part of a destination of `whole` bytes.
+    fn read_band(&self, axes: &[Axis<'_>], budget: Budget, dest: &mut [u8], whole: usize) -> Result<()> {
+        let destination = Destination::of(whole);
         let typesize = self.geometry.typesize();
         let in_block = strides(self.geometry.blockshape(), typesize);
         let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
         let at_a_time = self.at_a_time(axes, budget, dest.len() as u64);
         let wanted = BoxBlocks::new(self.geometry, axes, at_a_time);
-        let reach = Reach::of(destination, self.schunk.dparams().registries.simd);
+        let reach = Reach::of(whole, self.schunk.dparams().registries.simd);
         self.read_blocks(budget, wanted, |spans: &Vec<Span<'_>>, block: &mut Block<'_, '_>| {
             let Some(rows) = Rows::new(spans, &in_block, &in_dest) else {
                 read_rows(spans, &in_block, &in_dest, block.all()?, dest);

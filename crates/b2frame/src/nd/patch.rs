@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use blosc_chunk::{CParams, Destination, Encoder, Prefilter, max_compressed_len};
+use blosc_chunk::{CParams, Encoder, Prefilter, max_compressed_len};
 use blosc_io::zeroed;
 
 use super::Geometry;
@@ -192,7 +192,7 @@ impl Patch<'_> {
         let in_block = strides(self.geometry.blockshape(), self.geometry.typesize());
         match (self.items, Rows::new(spans, &in_block, &self.in_items)) {
             (Items::Bytes(items), Some(rows)) => {
-                let reach = Reach::of(Destination::of(items.len()), self.cparams.registries.simd);
+                let reach = Reach::of(items.len(), self.cparams.registries.simd);
                 rows.write(block, items, reach);
             }
             _ => for_each_row(spans, &in_block, &self.in_items, &mut |to, from, len| {

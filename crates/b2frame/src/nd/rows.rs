@@ -10,7 +10,7 @@
 
 use core::ops::Range;
 
-use blosc_chunk::{Destination, EvenRows, Simd};
+use blosc_chunk::{EvenRows, Simd};
 
 use super::MAX_NDIM;
 use super::axis::{Axis, Span, for_each_row};
@@ -120,12 +120,9 @@ pub(super) enum Reach {
 }
 
 impl Reach {
-    /// Of items in such memory.
-    pub(super) fn of(items: Destination, simd: Simd) -> Self {
-        match items {
-            Destination::Cached => Self::Near,
-            Destination::Large => Self::Far(simd),
-        }
+    /// Of so many bytes of items.
+    pub(super) fn of(nbytes: usize, simd: Simd) -> Self {
+        if nbytes >= FAR { Self::Far(simd) } else { Self::Near }
     }
 }
 
@@ -148,6 +145,10 @@ impl Loop {
 
 /// Rows of less than a line of the cache.
 const SHORT: usize = 64;
+
+/// Items that are not in the caches that a core has for itself (bytes): rows are worth fetching also where what is written in
+/// one piece is not yet large ([`Destination`](blosc_chunk::Destination)).
+const FAR: usize = 8 << 20;
 
 /// Copies what the spans select out of a block, even or not.
 pub(super) fn read_rows(

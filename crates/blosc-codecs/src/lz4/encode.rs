@@ -46,20 +46,16 @@ impl Encoder {
         }
         let (window, start) = self.window.with(src);
         let block = Block::new(window, dest);
-        // A short block needs few slots, which are soon cleared.
-        let bits = (window.len().checked_ilog2().unwrap_or(0) + 2).clamp(8, SLOTS.trailing_zeros());
         if window.len() <= TINY {
             let places = &mut Recent::new(&mut self.short, &mut self.next, window.len());
-            Search { window, places, shift: 32 - bits, anchor: start }.compress(self.acceleration, block)
+            Search { window, places, anchor: start }.compress(self.acceleration, block)
         } else if window.len() < LONG {
-            self.short[..1 << bits].fill(0);
+            self.short.fill(0);
             self.next = usize::MAX;
-            Search { window, places: &mut *self.short, shift: 32 - bits, anchor: start }
-                .compress(self.acceleration, block)
+            Search { window, places: &mut *self.short, anchor: start }.compress(self.acceleration, block)
         } else {
             self.long.fill(0);
-            Search { window, places: &mut *self.long, shift: 32 - 12, anchor: start }
-                .compress(self.acceleration, block)
+            Search { window, places: &mut *self.long, anchor: start }.compress(self.acceleration, block)
         }
     }
 }
@@ -78,6 +74,8 @@ impl BlockEncoder for Encoder {
 trait Places {
     /// Whether places may be out of reach.
     const IS_LONG: bool;
+    /// Of how many bits hashes are.
+    const BITS: u32;
 
     /// The last place with this hash; `at` takes its place.
     fn replace(&mut self, hash: usize, at: usize) -> usize;
@@ -85,6 +83,7 @@ trait Places {
 
 impl Places for [u16; SLOTS] {
     const IS_LONG: bool = false;
+    const BITS: u32 = SLOTS.trailing_zeros();
 
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a short block")]
@@ -116,6 +115,7 @@ impl<'a> Recent<'a> {
 
 impl Places for Recent<'_> {
     const IS_LONG: bool = false;
+    const BITS: u32 = SLOTS.trailing_zeros();
 
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a tiny block")]
@@ -127,6 +127,7 @@ impl Places for Recent<'_> {
 
 impl Places for [u32; SLOTS / 2] {
     const IS_LONG: bool = true;
+    const BITS: u32 = (SLOTS / 2).trailing_zeros();
 
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a block has less than 4 GiB")]
@@ -139,8 +140,6 @@ struct Search<'a, P> {
     /// The dictionary, then the input.
     window: &'a [u8],
     places: &'a mut P,
-    /// Turns a hash into the number of a slot.
-    shift: u32,
     /// Where the pending literals start.
     anchor: usize,
 }
@@ -234,7 +233,7 @@ impl<P: Places> Search<'_, P> {
         } else {
             load32(self.window, at).wrapping_mul(0x9E37_79B1)
         };
-        (hash >> self.shift) as usize
+        (hash >> (32 - P::BITS)) as usize
     }
 }
 

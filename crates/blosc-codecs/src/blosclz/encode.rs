@@ -5,7 +5,7 @@ use core::{marker::PhantomData, ops::Range};
 use super::{FAR_BASE, MAX_NEAR, MAX_RUN};
 use crate::{
     BlockEncoder, Error, Level,
-    lz::{Room, Stream as Places, Table, common_len, load32, load64},
+    lz::{Room, Stream as Places, Table, common_len, load32, wild::Ground},
 };
 
 /// Farthest match that any encoder has written.
@@ -171,24 +171,23 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
     /// Whether four bytes agree is hard to foretell in data where many do and few go on; whether six agree is not.
     #[inline(always)]
     fn scan(&mut self, limit: usize) -> Option<Match> {
-        let (mut at, mut probes) = (self.at, self.probes);
-        let mut word = load64(self.src, at);
+        let ground = Ground::new(self.src, limit - 1)?;
+        let mut here = ground.place(self.at)?;
+        let mut probes = self.probes;
         let found = loop {
-            let next = at + probes / PATIENCE;
-            // While this place waits for its candidate.
-            let next_word = self.src.get(next..next + 8).map_or(0, |bytes| load64(bytes, 0));
-            if let Some(earlier) = self.places.replace(hash(word), at) {
-                let differing = load64(self.src, earlier) ^ word;
+            let at = here.at();
+            let next = ground.place(at + probes / PATIENCE);
+            if let Some(earlier) = self.places.replace(hash(here.word()), at) {
+                let differing = here.word_at(earlier) ^ here.word();
                 if differing << C::FREE == 0 {
                     break Some((earlier, differing));
                 }
             }
-            if next >= limit {
-                break None;
-            }
-            (at, word) = (next, next_word);
+            let Some(next) = next else { break None };
+            here = next;
             probes += C::GROWTH;
         };
+        let at = here.at();
         (self.at, self.probes) = (at, probes);
         let (earlier, differing) = found?;
         // The stream ends with a literal.

@@ -7,12 +7,15 @@
 //! stopped, and finds the errors. What they accept is what it would, which the tests of the codecs compare.
 //!
 //! Their access goes through [`load`] and [`store`]. The encoders have the comparison of long
-//! matches from here.
+//! matches from here, and words at places that were tested before.
 
 mod blosclz;
 #[cfg(feature = "zlib")]
 pub(crate) mod deflate;
 mod lz4;
+mod place;
+
+pub(crate) use place::{Ground, Place};
 
 /// Bytes that stay free behind a copy: its longest step.
 const STEP: usize = 32;

@@ -8,7 +8,10 @@ use alloc::boxed::Box;
 use super::{LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MAX_INPUT, MIN_MATCH, Window, sequence::Block};
 use crate::{
     BlockEncoder, Error, Level,
-    lz::{common_len, load32, load64},
+    lz::{
+        common_len,
+        wild::{Ground, Place},
+    },
 };
 
 /// Slots of the table for short blocks, and twice those of the one for long blocks.
@@ -153,18 +156,20 @@ impl<P: Places> Search<'_, P> {
 
     /// Notes what the dictionary holds.
     fn learn(&mut self, dict_len: usize) {
-        for at in (0..dict_len.saturating_sub(8)).step_by(3) {
-            self.places.replace(self.hash(at), at);
+        let Some(ground) = Ground::new(self.window, dict_len) else { return };
+        for here in (0..dict_len.saturating_sub(8)).step_by(3).map_while(|at| ground.place(at)) {
+            self.replace(here);
         }
     }
 
     fn run(&mut self, acceleration: usize, block: &mut Block<'_>) -> Option<()> {
         let Some(limit) = self.window.len().checked_sub(MATCH_LIMIT) else { return Some(()) };
+        let Some(ground) = Ground::new(self.window, limit) else { return Some(()) };
         let end = self.window.len() - LAST_LITERALS;
         // There is nothing before the first place.
         let mut at = self.anchor.max(1);
         loop {
-            let Some((found, mut earlier)) = self.next(at, limit, acceleration) else { return Some(()) };
+            let Some((found, mut earlier)) = self.next(at, ground, acceleration) else { return Some(()) };
             at = found;
             while at > self.anchor && earlier > 0 && self.window[at - 1] == self.window[earlier - 1] {
                 at -= 1;
@@ -176,12 +181,12 @@ impl<P: Places> Search<'_, P> {
                 block.sequence(self.anchor, at, at - earlier, len)?;
                 at += len;
                 self.anchor = at;
-                if at > limit {
+                let (Some(before), Some(here)) = (ground.place(at - 2), ground.place(at)) else {
                     return Some(());
-                }
-                self.places.replace(self.hash(at - 2), at - 2);
-                earlier = self.places.replace(self.hash(at), at);
-                if !self.agrees(earlier, at) {
+                };
+                self.replace(before);
+                earlier = self.replace(here);
+                if !Self::agrees(earlier, here) {
                     break;
                 }
             }
@@ -191,47 +196,47 @@ impl<P: Places> Search<'_, P> {
 
     /// The next place from `at` on that matches an earlier one, and that one.
     #[inline(always)]
-    fn next(&mut self, at: usize, limit: usize, acceleration: usize) -> Option<(usize, usize)> {
+    fn next(&mut self, at: usize, ground: Ground<'_>, acceleration: usize) -> Option<(usize, usize)> {
         let mut probes = acceleration * PATIENCE;
         let mut step = 1;
-        let mut next = at;
-        if next > limit {
-            return None;
-        }
-        let mut next_hash = self.hash(next);
+        let mut next = ground.place(at)?;
+        let mut next_hash = Self::hash(next);
         loop {
-            let (at, hash) = (next, next_hash);
-            next += step;
-            if next > limit {
-                return None;
-            }
+            let (here, hash) = (next, next_hash);
+            next = ground.place(here.at() + step)?;
             step = probes / PATIENCE;
             probes += 1;
             // While this place waits for its candidate.
-            next_hash = self.hash(next);
-            let earlier = self.places.replace(hash, at);
-            if self.agrees(earlier, at) {
-                return Some((at, earlier));
+            next_hash = Self::hash(next);
+            let earlier = self.places.replace(hash, here.at());
+            if Self::agrees(earlier, here) {
+                return Some((here.at(), earlier));
             }
         }
     }
 
+    #[inline(always)]
+    fn replace(&mut self, here: Place<'_>) -> usize {
+        self.places.replace(Self::hash(here), here.at())
+    }
+
     /// Whether there are the same four bytes, within reach.
     #[inline(always)]
-    fn agrees(&self, earlier: usize, at: usize) -> bool {
+    #[allow(clippy::cast_possible_truncation, reason = "four bytes are wanted")]
+    fn agrees(earlier: usize, here: Place<'_>) -> bool {
         // First what is foretold: in noise, the words never agree, and the reach is anyone's guess.
-        load32(self.window, earlier) == load32(self.window, at)
-            && (!P::IS_LONG || at - earlier <= MAX_DISTANCE as usize)
+        here.word_at(earlier) as u32 == here.word() as u32
+            && (!P::IS_LONG || here.at() - earlier <= MAX_DISTANCE as usize)
     }
 
     /// Of five bytes in long blocks: longer matches are found, and fewer that are too short to pay.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "the upper half is what is wanted")]
-    fn hash(&self, at: usize) -> usize {
+    fn hash(here: Place<'_>) -> usize {
         let hash = if P::IS_LONG {
-            ((load64(self.window, at) << 24).wrapping_mul(889_523_592_379) >> 32) as u32
+            ((here.word() << 24).wrapping_mul(889_523_592_379) >> 32) as u32
         } else {
-            load32(self.window, at).wrapping_mul(0x9E37_79B1)
+            (here.word() as u32).wrapping_mul(0x9E37_79B1)
         };
         (hash >> (32 - P::BITS)) as usize
     }

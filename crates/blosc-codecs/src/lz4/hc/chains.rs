@@ -14,7 +14,10 @@ use super::{
     super::{LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MIN_MATCH},
     Match,
 };
-use crate::lz::{Stream, Table, common_len, load32};
+use crate::lz::{
+    Stream, Table, common_len, load32,
+    wild::{Ground, Place},
+};
 
 /// Slots of the table.
 const SLOTS: usize = 1 << BITS;
@@ -68,7 +71,7 @@ pub(super) struct Search<'a> {
 impl Search<'_> {
     /// The longest match that covers `at`, starts no earlier than `low`, and is longer than `longest`.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "links go round")]
+    #[allow(clippy::cast_possible_truncation, reason = "links go round, and four bytes are compared")]
     pub(super) fn longest(&mut self, at: usize, low: usize, longest: usize) -> Option<Match> {
         if at >= self.known {
             self.link(at);
@@ -78,8 +81,9 @@ impl Search<'_> {
             // The chain leads to other runs.
             best.measure(self.window, 1);
         }
-        let mut probe = best.probe();
-        let mut word = load32(self.window, probe);
+        let ground = Ground::new(self.window, usize::MAX)?;
+        let mut probe = best.probe(ground)?;
+        let mut word = probe.word() as u32;
         let mut distance: usize = 0;
         for _ in 0..self.depth {
             let back = self.links[usize::from((at as u16).wrapping_sub(distance as u16))];
@@ -87,10 +91,10 @@ impl Search<'_> {
             if back == 0 || distance > MAX_DISTANCE as usize {
                 break;
             }
-            if load32(self.window, probe - distance) == word {
+            if probe.word_at(probe.at().wrapping_sub(distance)) as u32 == word {
                 best.measure(self.window, distance);
-                probe = best.probe();
-                word = load32(self.window, probe);
+                probe = best.probe(ground)?;
+                word = probe.word() as u32;
             }
             if distance > LINKED {
                 break;
@@ -100,11 +104,13 @@ impl Search<'_> {
     }
 
     /// Links the places up to `at` and some ahead.
+    #[allow(clippy::cast_possible_truncation, reason = "four bytes are hashed")]
     fn link(&mut self, at: usize) {
         let end = (at + AHEAD).min(self.window.len() - MATCH_LIMIT + 1);
         let mut at = self.known;
-        while at < end {
-            let word = load32(self.window, at);
+        let Some(ground) = Ground::new(self.window, end - 1) else { return };
+        while let Some(here) = ground.place(at) {
+            let word = here.word() as u32;
             if is_run(word) {
                 at = self.link_run(at, word, end);
             } else {
@@ -147,10 +153,11 @@ struct Best {
 }
 
 impl Best {
-    /// A longer match holds at the four bytes from here.
+    /// A longer match holds at the four bytes from here. It is always in the ground, as matches end before the last
+    /// literals.
     #[inline(always)]
-    fn probe(&self) -> usize {
-        (self.low + self.found.len + 1 - MIN_MATCH).max(self.at)
+    fn probe<'a>(&self, ground: Ground<'a>) -> Option<Place<'a>> {
+        ground.place((self.low + self.found.len + 1 - MIN_MATCH).max(self.at))
     }
 
     /// Takes the match from this distance if it is longer.

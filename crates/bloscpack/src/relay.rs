@@ -26,7 +26,9 @@ pub(crate) fn relay<S: Send, E: Send>(
     let turns = Turns { turn: Mutex::new(Turn { next: 0, end: None, hand_on }), changed: Condvar::new() };
     let run = |mut state: S| {
         let _guard = EndOnPanic(&turns);
-        while let Some((number, taken)) = lock(&source).next(&mut state) {
+        // By a call of its own: in `while let` the source would stay locked until the end of the loop's body.
+        let take = |state: &mut S| lock(&source).next(state);
+        while let Some((number, taken)) = take(&mut state) {
             let done = taken.and_then(|()| work(&mut state));
             if !turns.hand_on(number, done, &mut state) {
                 return;
@@ -128,6 +130,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use core::panic::AssertUnwindSafe;
+    use core::time::Duration;
     use std::panic::catch_unwind;
 
     /// What is handed on of the numbers below `count`, if working on `bad` fails.
@@ -162,6 +165,30 @@ mod tests {
             assert_eq!(squares(workers, 200, 1000), ((0..200).map(|n| n * n).collect(), Ok(())));
             assert_eq!(squares(workers, 0, 1000), (vec![], Ok(())));
         }
+    }
+
+    /// None of the first two is done before the other one has begun.
+    #[test]
+    fn workers_work_at_the_same_time() {
+        let (begun, changed) = (Mutex::new(0), Condvar::new());
+        let mut left = 10;
+        let result = relay(
+            vec![(); 2],
+            |()| {
+                left -= 1;
+                Ok(left >= 0)
+            },
+            |()| {
+                let mut number = lock(&begun);
+                *number += 1;
+                changed.notify_all();
+                let both = |number: &mut i32| *number < 2;
+                let waited = changed.wait_timeout_while(number, Duration::from_secs(60), both).unwrap();
+                if waited.1.timed_out() { Err("nobody else works") } else { Ok(()) }
+            },
+            |()| Ok(()),
+        );
+        assert_eq!(result, Ok(()));
     }
 
     #[test]

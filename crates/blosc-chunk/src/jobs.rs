@@ -31,7 +31,7 @@ pub(crate) fn copy<'a>(
     copies: impl Iterator<Item = (&'a [u8], &'a mut [u8])> + Send,
 ) -> Result<()> {
     for_each(jobs, &mut Vec::new(), copies, |(), (src, dest)| {
-        Stores::Plain.copy(simd, src, dest);
+        Stores::Plain.copy_read(simd, src, dest);
         Ok(())
     })
 }

@@ -43,6 +43,17 @@ impl Stores {
         }
     }
 
+    /// As [`copy`](Self::copy), by registers even where the C library takes the processor's instruction, which does not
+    /// fetch the lines that it is going to write: an encoder that finds no use for what it has just read stores it so, and
+    /// reads the next ones faster.
+    pub fn copy_read(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
+        if self == Self::Plain && src.len() == dest.len() && ALL.contains(&dest.len()) {
+            arch::copy(simd, src, dest);
+        } else {
+            self.copy(simd, src, dest);
+        }
+    }
+
     /// Writes `byte` all over `dest`.
     pub fn fill(self, simd: Simd, byte: u8, dest: &mut [u8]) {
         if self.pass_by(dest) {

@@ -324,7 +324,7 @@ impl<'a> Coder<'a> {
         if let Some(coded) = self.shorten(plain, room)? {
             return Ok(coded);
         }
-        Stores::Plain.copy(self.simd, plain, &mut room[..plain.len()]);
+        Stores::Plain.copy_read(self.simd, plain, &mut room[..plain.len()]);
         Ok(Coded::stored(plain))
     }
 

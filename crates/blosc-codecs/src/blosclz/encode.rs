@@ -190,12 +190,7 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         let at = here.at();
         (self.at, self.probes) = (at, probes);
         let (earlier, differing) = found?;
-        // The stream ends with a literal.
-        let len = match differing {
-            0 => 8 + common_len(self.src, earlier + 8, at + 8, self.src.len() - 1),
-            _ => differing.trailing_zeros() as usize / 8,
-        };
-        Some(Match { at, distance: at - earlier, len })
+        Some(self.measure(at, earlier, differing))
     }
 
     #[inline(always)]
@@ -214,11 +209,10 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
 
     /// Whether the parts that the probe names would be compressed enough.
     fn probe(&mut self, probe: &Probe) -> bool {
-        let (anchor, at, probes) = (self.anchor, self.at, self.probes);
         // The original encoder leaves the last byte of each match, takes none below 6, and looks at every place; only
         // where skipping some leaves a doubt is that done here.
         let (plain, cost) = self.cost::<Fast>(&probe.part, 1, 1);
-        let pays = probe.pays(plain, cost)
+        probe.pays(plain, cost)
             || plain > cost && probe.pays(plain * 10, cost * 9) && {
                 let (plain, cost) = self.cost::<Fast>(&probe.part, 1, 0);
                 probe.pays(plain, cost)
@@ -226,31 +220,50 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
             || probe.further.as_ref().is_some_and(|part| {
                 let (plain, cost) = self.cost::<Thorough>(part, 0, 1);
                 Probe::is_worth_the_search(plain, cost)
-            });
-        (self.anchor, self.at, self.probes) = (anchor, at, probes);
-        pays
+            })
     }
 
     /// How many bytes of this part were looked at, and what they would take, if `less` bytes of each match are left and
     /// the step grows by `growth`.
     fn cost<P: Care>(&mut self, part: &Range<usize>, less: usize, growth: usize) -> (usize, usize) {
         let start = part.start.max(1);
-        (self.anchor, self.at, self.probes) = (start, start + 1, PATIENCE);
-        let mut cost = 0;
-        while self.at < part.end {
-            match self.find(self.at).map(|m| Match { len: m.len - less, ..m }).filter(|m| P::allows(m)) {
+        let Some(ground) = Ground::new(self.src, part.end.saturating_sub(1)) else { return (0, 0) };
+        let (mut anchor, mut at, mut probes, mut cost) = (start, start + 1, PATIENCE, 0);
+        // A shorter match never counts.
+        let free = 64 - 8 * (P::NEAR + less);
+        while let Some(here) = ground.place(at) {
+            let found = self.places.replace(hash(here.word()), at).and_then(|earlier| {
+                let differing = here.word_at(earlier) ^ here.word();
+                (differing << free == 0).then(|| self.measure(at, earlier, differing))
+            });
+            match found.map(|m| Match { len: m.len - less, ..m }).filter(|m| P::allows(m)) {
                 Some(m) => {
-                    cost += cost_of_literals(m.at - self.anchor) + cost_of_match(&m);
-                    self.take(&m);
+                    cost += cost_of_literals(at - anchor) + cost_of_match(&m);
+                    at += m.len;
+                    (anchor, probes) = (at, PATIENCE);
                     // From where what comes next often goes on.
-                    if self.at < part.end {
-                        self.places.note(hash(load32(self.src, self.at - 2).into()), self.at - 2);
+                    if let Some(before) = ground.place(at).and_then(|_| ground.place(at - 2)) {
+                        self.places.note(hash(before.word()), at - 2);
                     }
                 }
-                None => self.miss(growth),
+                None => {
+                    at += probes / PATIENCE;
+                    probes += growth;
+                }
             }
         }
-        (self.at - start, cost + cost_of_literals(self.at.max(self.anchor) - self.anchor))
+        (at - start, cost + cost_of_literals(at.max(anchor) - anchor))
+    }
+
+    /// The match at `at` with `earlier`, of which the first eight bytes differ by so much.
+    #[inline(always)]
+    fn measure(&self, at: usize, earlier: usize, differing: u64) -> Match {
+        // The stream ends with a literal.
+        let len = match differing {
+            0 => 8 + common_len(self.src, earlier + 8, at + 8, self.src.len() - 1),
+            _ => differing.trailing_zeros() as usize / 8,
+        };
+        Match { at, distance: at - earlier, len }
     }
 
     /// Where a match ended, what goes on from its last byte may be longer than what starts here: it knows the

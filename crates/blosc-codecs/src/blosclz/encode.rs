@@ -274,10 +274,17 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         if !C::BOTH {
             // Where what comes next goes on, once this comes again.
             self.places.note(hash(load32(self.src, at - 3).into()), at - 3);
+            let across = Ground::new(self.src, at - 1)?.place(at - 1)?;
+            let across = self.places.replace(hash(across.word()), at - 1).and_then(|earlier| {
+                let differing = across.word_at(earlier) ^ across.word();
+                // One byte more than the shortest match, as the first is that of the one before.
+                (differing << (56 - 8 * C::NEAR) == 0).then(|| self.measure(at - 1, earlier, differing))
+            });
+            let across = across.map(|m| Match { at, len: m.len - 1, ..m });
+            return across.filter(C::allows).or_else(|| self.scan(limit));
         }
         let across = self.find(at - 1).map(|m| Match { at, len: m.len - 1, ..m });
         match across {
-            _ if !C::BOTH => across.filter(C::allows).or_else(|| self.scan(limit)),
             Some(across) if across.len >= LONG => Some(across),
             Some(across) => self.find(at).filter(|here| here.len >= across.len).or(Some(across)),
             None => self.find(at),

@@ -9,6 +9,8 @@
 //! Their access goes through [`load`] and [`store`]. The encoders have the comparison of long
 //! matches from here, and words at places that were tested before.
 
+#[cfg(feature = "zlib")]
+pub(crate) mod adler;
 mod blosclz;
 #[cfg(feature = "zlib")]
 pub(crate) mod deflate;

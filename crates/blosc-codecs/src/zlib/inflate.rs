@@ -42,7 +42,7 @@ impl Inflater {
             return None;
         }
         self.blocks(body, dest, true)?;
-        (zlib_rs::adler32::adler32(1, dest) == u32::from_be_bytes(*sum)).then_some(())
+        (wild::adler::adler32(dest) == u32::from_be_bytes(*sum)).then_some(())
     }
 
     /// Decodes all blocks.

@@ -25,8 +25,15 @@ def version(r):
     return f"{bloscpack.__version__} with C-Blosc {c_blosc}, {blosc.detect_number_of_cores()} threads"
 
 
+def remove(path):
+    """Both sides write new files: one that is emptied is written to the disk when it is closed, and waited for then."""
+    if os.path.exists(path):
+        os.remove(path)
+
+
 @case
 def pack(r):
+    remove(r["packed"])
     args = bloscpack.BloscArgs(typesize=r["typesize"], clevel=r["level"], cname=r["codec"])
     bloscpack.pack_file_to_file(r["plain"], r["packed"], blosc_args=args)
     return None
@@ -34,6 +41,7 @@ def pack(r):
 
 @case
 def unpack(r):
+    remove(r["plain"])
     bloscpack.unpack_file_from_file(r["packed"], r["plain"])
     return os.path.getsize(r["plain"])
 

@@ -130,7 +130,7 @@ impl Job<'_> {
 }
 
 fn pack(plain: &Path, packed: &Path, options: &WriteOptions) -> Result<()> {
-    let mut writer = Writer::seekable(File::create(packed)?, options.clone())?;
+    let mut writer = Writer::seekable(new_file(packed)?, options.clone())?;
     writer.copy_from(&mut File::open(plain)?)?;
     writer.finish()?;
     Ok(())
@@ -139,7 +139,16 @@ fn pack(plain: &Path, packed: &Path, options: &WriteOptions) -> Result<()> {
 /// Bytes that came back.
 fn unpack(packed: &Path, back: &Path) -> Result<u64> {
     let file = BlpFile::open(packed)?;
-    Ok(file.copy_to(0..file.nchunks()?, &mut File::create(back)?)?)
+    Ok(file.copy_to(0..file.nchunks()?, &mut new_file(back)?)?)
+}
+
+/// Not the one that is there, emptied: some systems write such a file to the disk when it is closed, and whoever empties it
+/// again waits for that.
+fn new_file(path: &Path) -> Result<File> {
+    if path.exists() {
+        fs::remove_file(path)?;
+    }
+    Ok(File::create_new(path)?)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sizes of files are small")]

@@ -122,7 +122,7 @@ impl Marks {
         let (mut at, mut done) = (mark.at as usize, mark.done as usize);
         // Up to the sequence of the next mark, which may be the one.
         let next = self.marks.get(wanted / STEP + 1).map_or(self.len, |next| next.at as usize);
-        window.fill(at..next.saturating_add(SHORT).min(self.len), read)?;
+        window.fill(at..next.saturating_add(SHORT).min(self.len), self.len, read)?;
         loop {
             let Some(token) = window.byte(at, self.len, read)? else { return Ok(None) };
             let Some((nliterals, start)) = self.length(token >> 4, at + 1, window, read)? else {
@@ -182,12 +182,19 @@ struct Window {
 }
 
 impl Window {
-    /// Reads the first bytes of a part, if they are not here.
-    fn fill<E>(&mut self, wanted: Range<usize>, read: ReadBlock<'_, E>) -> Result<(), E> {
+    /// Reads the first bytes of a part, if they are not here, of a block of `len` bytes.
+    fn fill<E>(&mut self, wanted: Range<usize>, len: usize, read: ReadBlock<'_, E>) -> Result<(), E> {
         if self.range.start <= wanted.start && wanted.end <= self.range.end {
             return Ok(());
         }
-        let range = wanted.start..wanted.end.min(wanted.start.saturating_add(WINDOW));
+        // Who went back a little will go on so.
+        let is_near = (1..BACK).contains(&self.range.start.saturating_sub(wanted.start));
+        let range = if len <= WINDOW {
+            0..len
+        } else {
+            let start = wanted.start.saturating_sub(if is_near { BACK } else { 0 });
+            start..wanted.end.min(wanted.start.saturating_add(MOST))
+        };
         // Nothing is here if that fails.
         self.range = 0..0;
         read(range.start, self.bytes.get_mut(..range.len()).unwrap_or_default())?;
@@ -201,7 +208,7 @@ impl Window {
             return Ok(None);
         }
         if !self.range.contains(&at) {
-            self.fill(at..len.min(at.saturating_add(SHORT)), read)?;
+            self.fill(at..len.min(at.saturating_add(SHORT)), len, read)?;
         }
         Ok(self.bytes.get(at - self.range.start).copied())
     }
@@ -226,8 +233,14 @@ fn length(nibble: u8, mut at: usize, mut byte: impl FnMut(usize) -> Option<u8>) 
 /// Bytes of data from one mark to the next.
 const STEP: usize = 512;
 
-/// Bytes of the block that are read at once: mostly those from one mark to the next.
-const WINDOW: usize = 768;
+/// Bytes of the block that are kept; one that is no longer is read as a whole.
+const WINDOW: usize = BACK + MOST;
+
+/// Bytes that are read from a mark on: mostly those up to the next.
+const MOST: usize = 768;
+
+/// Bytes that are read before a mark where matches lead back by little.
+const BACK: usize = 1280;
 
 /// Bytes that are read where few are needed: the length of a run of 64 KiB is nearly as long.
 const SHORT: usize = 256;

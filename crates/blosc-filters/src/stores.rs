@@ -76,19 +76,14 @@ impl Stores {
 /// nearest cache; beyond, the instruction is, since it does not fetch the lines that it is going to write. Where the
 /// destination starts up to 63 bytes behind the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it.
 fn by_registers(simd: Simd, src: &[u8], dest: &[u8]) -> bool {
-    let range = match simd.level() {
-        Level::Avx512
-            if !(1..64).contains(&(dest.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096)) =>
-        {
-            NEAR
-        }
-        _ => ALL,
-    };
-    range.contains(&dest.len())
+    ALL.contains(&dest.len())
+        && (simd.level() != Level::Avx512
+            || dest.len() < NEAREST
+            || (1..64).contains(&(dest.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096)))
 }
 
 const ALL: Range<usize> = 2 << 10..1 << 20;
-const NEAR: Range<usize> = 2 << 10..12 << 10;
+const NEAREST: usize = 12 << 10;
 
 /// Bytes for which it pays to wait for the end of all stores.
 const LEAST: usize = 8 << 10;

@@ -384,6 +384,7 @@ macro_rules! tiled_kernels {
                 padded.as_flattened_mut()[..N * G].copy_from_slice(&items[..N * G]);
                 return shuffle_planes::<G, W, N>(padded.as_flattened(), planes);
             };
+            let Some(planes) = planes.first_chunk_mut::<G>() else { return };
             let gather = gather::<G, W>();
             for part in 0..N / WIDTH {
                 let rows = load_items::<G, W>(&items[part * WIDTH * G..], gather);
@@ -403,6 +404,7 @@ macro_rules! tiled_kernels {
                 unshuffle_planes::<G, W, N>(planes, padded.as_flattened_mut());
                 return items[..N * G].copy_from_slice(&padded.as_flattened()[..N * G]);
             }
+            let Some(planes) = planes.first_chunk::<G>() else { return };
             let items = &mut items[..(N - TILE) * G + reach(G, W)];
             let scatter = scatter::<G, W>();
             for part in 0..N / WIDTH {

@@ -84,6 +84,20 @@ macro_rules! for_typesize {
     };
 }
 
+/// Calls a function generic over the planes that fit its buffer, for so many.
+macro_rules! for_planes {
+    ($planes:expr, $function:ident($($argument:expr),+)) => {
+        match $planes {
+            ..=4 => $function::<4>($($argument),+),
+            5..=8 => $function::<8>($($argument),+),
+            9..=16 => $function::<16>($($argument),+),
+            17..=32 => $function::<32>($($argument),+),
+            33..=64 => $function::<64>($($argument),+),
+            _ => $function::<128>($($argument),+),
+        }
+    };
+}
+
 /// Evaluates `$work` on `$items` where the compiler sees that none of `$n` items of `$typesize` bytes is out of bounds;
 /// near the end of a block and for large items, where it does not. (A check for each item doubles the time.)
 macro_rules! bounded {
@@ -116,7 +130,9 @@ macro_rules! tiled_kernels {
         use core::mem;
 
         use super::super::scalar;
-        use super::super::tiled::{STRIP, TILE, columns, for_typesize, groups, planes_at_once, strips};
+        use super::super::tiled::{
+            STRIP, TILE, columns, for_planes, for_typesize, groups, planes_at_once, strips,
+        };
         use crate::shuffle::whole_items;
 
         const WIDTH: usize = $width;
@@ -170,14 +186,7 @@ macro_rules! tiled_kernels {
                 return strips(nitems, STRIP)
                     .for_each(|first| bitshuffle_plane(&src[first..], &mut dest[first / 8..], nitems / 8));
             }
-            match planes_at_once(typesize, nitems, PLANES) {
-                ..=4 => bitshuffle_strips::<4>(typesize, src, dest),
-                5..=8 => bitshuffle_strips::<8>(typesize, src, dest),
-                9..=16 => bitshuffle_strips::<16>(typesize, src, dest),
-                17..=32 => bitshuffle_strips::<32>(typesize, src, dest),
-                33..=64 => bitshuffle_strips::<64>(typesize, src, dest),
-                _ => bitshuffle_strips::<128>(typesize, src, dest),
-            }
+            for_planes!(planes_at_once(typesize, nitems, PLANES), bitshuffle_strips(typesize, src, dest));
         }
 
         /// By way of a buffer for as many planes of strips as [`planes_at_once`] says.
@@ -211,14 +220,7 @@ macro_rules! tiled_kernels {
                 return strips(nitems, STRIP)
                     .for_each(|first| bitunshuffle_plane(&src[first / 8..], nitems / 8, &mut dest[first..]));
             }
-            match planes_at_once(typesize, nitems, PLANES) {
-                ..=4 => bitunshuffle_strips::<4>(typesize, src, dest),
-                5..=8 => bitunshuffle_strips::<8>(typesize, src, dest),
-                9..=16 => bitunshuffle_strips::<16>(typesize, src, dest),
-                17..=32 => bitunshuffle_strips::<32>(typesize, src, dest),
-                33..=64 => bitunshuffle_strips::<64>(typesize, src, dest),
-                _ => bitunshuffle_strips::<128>(typesize, src, dest),
-            }
+            for_planes!(planes_at_once(typesize, nitems, PLANES), bitunshuffle_strips(typesize, src, dest));
         }
 
         /// Undoes [`bitshuffle_strips`].
@@ -558,7 +560,7 @@ macro_rules! tiled_kernels {
     };
 }
 
-pub(super) use {bounded, for_typesize, tiled_kernels};
+pub(super) use {bounded, for_planes, for_typesize, tiled_kernels};
 
 #[cfg(test)]
 mod tests {

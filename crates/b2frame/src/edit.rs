@@ -37,7 +37,7 @@ use crate::header::FrameType;
 use crate::legacy::FrameLayout;
 use crate::lock::{FrameLock, Locking};
 use crate::offsets::{Index, Section};
-use crate::params::{EditOptions, FrameParams, OpenOptions};
+use crate::params::{Durability, EditOptions, FrameParams, OpenOptions};
 use crate::schunk::{Pool, SChunk};
 use crate::source::Source;
 use crate::sparse::{Folder, INDEX_FILE};
@@ -48,7 +48,7 @@ use shared::Shared;
 
 /// Changes a super-chunk.
 ///
-/// Changes are collected: chunks are written behind the frame, and nobody sees them before
+/// Changes are collected: chunks are written behind the frame, some at a time, and nobody sees them before
 /// [`commit`](Self::commit). A commit is all or nothing, also if the machine stops in the middle of it. A writer that
 /// is dropped without one leaves the frame as it was. While a writer is at work, there must be no other one; readers
 /// do no harm and take none.
@@ -316,6 +316,15 @@ impl SChunkWriter {
     pub fn set_cparams(&mut self, cparams: CParams) {
         self.cparams = cparams.typesize(self.schunk.typesize());
         self.encoder = None;
+    }
+
+    /// What commits are to survive from now on. For a new frame that is a crash of the machine.
+    pub fn set_durability(&mut self, durability: Durability) {
+        self.options.durability = durability;
+        self.file.set_durability(durability);
+        if let Some(files) = &mut self.files {
+            files.disk.set_durability(durability);
+        }
     }
 
     /// Commits, and gives the super-chunk for reading.

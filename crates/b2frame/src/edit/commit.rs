@@ -119,7 +119,7 @@ impl SChunkWriter {
             self.schunk.trailer_len = len_of(&trailer);
             bytes.extend(trailer);
             // Not yet part of the frame, so not counted before the header is written: a failure changes nothing.
-            self.file.write(start, &bytes)?;
+            self.file.write_behind(start, &bytes)?;
             header.frame_len = start.saturating_add(bytes.len() as u64);
             self.file.sync()?;
         }

@@ -28,6 +28,10 @@ impl Disk {
         }
     }
 
+    pub(super) fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
+    }
+
     /// Writes a file that must not be there yet: a link, or a file of somebody else, is not followed or overwritten.
     pub(super) fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let mut options = fs::OpenOptions::new();

@@ -79,6 +79,10 @@ impl FrameFile {
         self.durability
     }
 
+    pub(super) fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
+    }
+
     /// Position of the frame in the store (bytes).
     pub(super) fn base(&self) -> u64 {
         self.base
@@ -103,9 +107,15 @@ impl FrameFile {
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         self.cut_leftovers()?;
         let at = self.end;
-        self.write(at, bytes)?;
+        self.write_behind(at, bytes)?;
         self.end = at.saturating_add(bytes.len() as u64);
         Ok(at)
+    }
+
+    /// Writes at a position of the frame, behind what was appended: now, or before anything else is written.
+    pub(super) fn write_behind(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        let (at, len) = (self.base.saturating_add(at), bytes.len() as u64);
+        self.store.append_at(at, bytes).map_err(|source| Error::Write { at, len, source })
     }
 
     /// Writes at a position of the frame.
@@ -162,8 +172,10 @@ impl FrameFile {
 impl Drop for FrameFile {
     /// Removes what was not committed. If that fails it stays behind the frame, where nobody looks.
     fn drop(&mut self) {
-        if let Some(frame_len) = self.committed.filter(|committed| *committed < self.end) {
-            let _ = self.cut(frame_len);
-        }
+        let _ = match self.committed {
+            Some(frame_len) if frame_len < self.end => self.cut(frame_len),
+            // A new file keeps what there is, for a rescue.
+            _ => self.store.flush().map_err(|source| self.write_error(source)),
+        };
     }
 }

@@ -117,7 +117,7 @@ fn run(options: &Options) -> Result<()> {
 fn measure(options: &Options) -> Result<Vec<table::Row>> {
     let folder = options.out.join("files");
     std::fs::create_dir_all(&folder)?;
-    let (mib, rounds, least, most) = if options.quick { (16, 5, 1, 1) } else { (64, 9, 10, 4) };
+    let (mib, rounds, least, most) = if options.quick { (16, 7, 3, 1) } else { (64, 9, 10, 4) };
     let mut bench = Bench {
         c: c_blosc2::CBlosc2::load(&options.library)?,
         sets: sets::all(&options.root, mib << 20)?,

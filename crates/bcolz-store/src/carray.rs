@@ -3,6 +3,7 @@
 mod blocks;
 mod chunks;
 mod element;
+mod files;
 mod indexes;
 mod info;
 mod objects;

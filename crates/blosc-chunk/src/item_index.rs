@@ -56,6 +56,8 @@ enum Bytes {
     Stored,
     Run(u8),
     Coded(Marks),
+    /// As well, and short enough to be kept as it is in the chunk.
+    Kept(Marks, Box<[u8]>),
 }
 
 impl ItemIndex {
@@ -85,6 +87,9 @@ impl ItemIndex {
     pub fn capacity(&self) -> usize {
         let of_stream = |stream: &Stream| match &stream.kind {
             Bytes::Coded(marks) => size_of::<Stream>().saturating_add(marks.capacity()),
+            Bytes::Kept(marks, coded) => {
+                size_of::<Stream>().saturating_add(marks.capacity()).saturating_add(coded.len())
+            }
             _ => size_of::<Stream>(),
         };
         self.blocks.iter().flatten().map(of_stream).fold(size_of::<Self>(), usize::saturating_add)
@@ -120,6 +125,13 @@ impl ItemIndex {
                 Ok(Some(byte[0]))
             }
             Bytes::Coded(marks) => marks.byte(at, &mut |at, dest| read(start.saturating_add(at), dest)),
+            Bytes::Kept(marks, coded) => marks.byte(at, &mut |at, dest| {
+                // Nothing but these is asked for.
+                if let Some(bytes) = coded.get(at..at.saturating_add(dest.len())) {
+                    dest.copy_from_slice(bytes);
+                }
+                Ok(())
+            }),
         }
     }
 
@@ -146,12 +158,20 @@ impl Stream {
             StreamKind::Stored => Bytes::Stored,
             StreamKind::Run(value) => Bytes::Run(value),
             StreamKind::Coded => {
-                Bytes::Coded(Marks::new(chunk.bytes().get(stream.payload.clone())?, stream.nbytes)?)
+                let coded = chunk.bytes().get(stream.payload.clone())?;
+                let marks = Marks::new(coded, stream.nbytes)?;
+                let is_short = coded.len() <= KEPT.min(stream.nbytes / KEPT_RATIO);
+                if is_short { Bytes::Kept(marks, coded.into()) } else { Bytes::Coded(marks) }
             }
         };
         Some(Self { nbytes: stream.nbytes, payload: stream.payload.clone(), kind })
     }
 }
+
+/// A coded stream of no more bytes is kept, which spares reading it for every item,
+const KEPT: usize = 2048;
+/// if it has so many times as many bytes of data: what an index takes is to stay some hundredths of the data.
+const KEPT_RATIO: usize = 16;
 
 #[cfg(test)]
 mod tests {

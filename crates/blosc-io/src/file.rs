@@ -2,7 +2,7 @@
 
 mod detour;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -78,9 +78,10 @@ impl ReadAt for FileStore {
         positional::read(&self.file, at, buf)
     }
 
+    /// None of a file that was removed since, or has given its name to another.
     fn stamp(&self) -> Option<Stamp> {
         let metadata = self.file.metadata().ok()?;
-        Some(Stamp::new(metadata.len(), metadata.modified().ok()))
+        has_name(&metadata).then(|| Stamp::new(metadata.len(), metadata.modified().ok()))
     }
 }
 
@@ -115,6 +116,18 @@ impl WriteAt for FileStore {
             Sync::All => self.file.sync_all(),
         }
     }
+}
+
+#[cfg(unix)]
+fn has_name(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    metadata.nlink() > 0
+}
+
+/// Other systems do not tell.
+#[cfg(not(unix))]
+fn has_name(_: &Metadata) -> bool {
+    true
 }
 
 /// The positional calls of Unix.
@@ -173,6 +186,20 @@ mod tests {
         again.sync(Sync::Data).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"\0\0\0xy");
         assert_eq!(store.into_file().metadata().unwrap().len(), 5);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_without_a_name_has_no_stamp() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, new] = ["f", "new"].map(|name| dir.path().join(name));
+        std::fs::write(&path, b"abc").unwrap();
+        std::fs::write(&new, b"xyz").unwrap();
+        let store = FileStore::open(&path).unwrap();
+        assert_eq!(store.stamp().unwrap().len, 3);
+        std::fs::rename(&new, &path).unwrap();
+        assert_eq!(store.stamp(), None);
+        assert_eq!(FileStore::open(&path).unwrap().stamp().unwrap().len, 3);
     }
 
     #[test]

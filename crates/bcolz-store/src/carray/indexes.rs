@@ -9,6 +9,7 @@ use blosc_chunk::{Chunk, ItemIndex};
 use blosc_io::{ReadAt, Stamp};
 
 use super::CArray;
+use super::files::Files;
 use super::recent::is_fresh;
 use crate::chunk_file::{self, ChunkFile, PREAMBLE};
 use crate::error::{Error, Result};
@@ -20,6 +21,8 @@ pub(super) struct Indexes {
     chunks: HashMap<u64, Known>,
     /// Bytes of memory that the indexes take.
     pub(super) nbytes: usize,
+    /// Those that were read by an index.
+    files: Files,
 }
 
 #[derive(Debug)]
@@ -59,21 +62,24 @@ impl Indexes {
         if is_new || matches!(known, Known::Nothing) {
             return Ok(false);
         }
-        let path = chunk_path(&array.path, nchunk);
-        let file = chunk_file::open(&*array.store, &path)?;
-        let stamp = file.stamp().filter(|stamp| !is_fresh(*stamp));
-        let io = |source| Error::io(&path, source);
-        if let Known::Index { index, stamp: known_stamp } = known {
-            if stamp == Some(*known_stamp) && read_by(index, &*file, bytes, dest).map_err(io)? {
+        let path = || chunk_path(&array.path, nchunk);
+        let open = || chunk_file::open(&*array.store, &path());
+        let io = |source| Error::io(path(), source);
+        if let Known::Index { index, stamp } = known {
+            let file = self.files.file(nchunk, open)?;
+            let is_same = file.stamp() == Some(*stamp);
+            if is_same && read_by(index, file, bytes, dest).map_err(io)? {
                 return Ok(true);
             }
+            self.files.close(nchunk);
             self.nbytes -= index.capacity();
-            // It was changed, or its items are too hard to find.
-            *known = if stamp == Some(*known_stamp) { Known::Nothing } else { Known::Once };
+            // Its items are too hard to find, or it was changed.
+            *known = if is_same { Known::Nothing } else { Known::Once };
             return Ok(false);
         }
-        let Some(stamp) = stamp else { return Ok(false) };
-        let file = ChunkFile::parse(file, path.clone(), array.expected(nchunk))?;
+        let file = open()?;
+        let Some(stamp) = file.stamp().filter(|stamp| !is_fresh(*stamp)) else { return Ok(false) };
+        let file = ChunkFile::parse(file, path(), array.expected(nchunk))?;
         let index =
             Chunk::parse(file.read_to(packed)?).ok().and_then(|chunk| ItemIndex::new(&chunk)).map(Box::new);
         let room = usize::try_from(array.options.cache).unwrap_or(usize::MAX).saturating_sub(self.nbytes);

@@ -12,7 +12,7 @@ use core::ops::Range;
 
 use super::MIN_MATCH;
 
-/// Places of a block from which its sequences can be followed, one for each 512 bytes of data.
+/// Places of a block from which its sequences can be followed, one for each 256 bytes of data; 512 if it is long.
 ///
 /// ```
 /// use blosc_codecs::{Level, lz4::{Encoder, Marks}};
@@ -31,7 +31,9 @@ use super::MIN_MATCH;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Marks {
-    marks: Vec<Mark>,
+    marks: Steps,
+    /// Bytes of data from one mark to the next.
+    step: usize,
     /// Bytes of the block, and of its data.
     len: usize,
     nbytes: usize,
@@ -49,6 +51,13 @@ struct Mark {
     done: u32,
 }
 
+/// Marks, in half as much memory where block and data are short.
+#[derive(Clone, Debug)]
+enum Steps {
+    Short(Vec<[u16; 2]>),
+    Long(Vec<Mark>),
+}
+
 impl Marks {
     /// Follows a block without a dictionary, of which `nbytes` bytes come. `None` if it is no such block: decoding it
     /// tells what is wrong.
@@ -56,7 +65,9 @@ impl Marks {
     pub fn new(src: &[u8], nbytes: usize) -> Option<Self> {
         // No block makes more of a byte than 255.
         let most = src.len().saturating_mul(255);
-        let mut marks = Vec::with_capacity(nbytes.min(most).div_ceil(STEP));
+        let is_short = src.len().max(nbytes) <= SHORT_BLOCK;
+        let step = if is_short { STEP / 2 } else { STEP };
+        let mut marks = Steps::with_capacity(is_short, nbytes.min(most).div_ceil(step));
         let (mut at, mut done) = (0, 0_usize);
         loop {
             let mark = Mark { at: u32::try_from(at).ok()?, done: u32::try_from(done).ok()? };
@@ -75,20 +86,23 @@ impl Marks {
             if done > nbytes {
                 return None;
             }
-            while marks.len() * STEP < done {
-                marks.push(mark);
+            while marks.len() * step < done {
+                marks.push(mark)?;
             }
             if is_last {
                 break;
             }
         }
-        (done == nbytes).then_some(Self { marks, len: src.len(), nbytes })
+        (done == nbytes).then_some(Self { marks, step, len: src.len(), nbytes })
     }
 
     /// Bytes of memory that it takes.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.marks.capacity() * size_of::<Mark>()
+        match &self.marks {
+            Steps::Short(marks) => marks.capacity() * size_of::<[u16; 2]>(),
+            Steps::Long(marks) => marks.capacity() * size_of::<Mark>(),
+        }
     }
 
     /// A byte of the data. `read` reads the block, as it was. `None` if the way to the byte is too long, or the block is not
@@ -101,8 +115,10 @@ impl Marks {
         let mut wanted = place;
         let mut window = Window { bytes: [0; WINDOW], range: 0..0 };
         for _ in 0..MOST_HOPS {
-            let Some(mark) = self.marks.get(wanted / STEP).filter(|_| wanted < self.nbytes) else { break };
-            match self.follow(*mark, wanted, &mut window, read)? {
+            let Some(mark) = self.marks.get(wanted / self.step).filter(|_| wanted < self.nbytes) else {
+                break;
+            };
+            match self.follow(mark, wanted, &mut window, read)? {
                 Some(Found::Byte(byte)) => return Ok(Some(byte)),
                 Some(Found::At(earlier)) => wanted = earlier,
                 None => break,
@@ -121,7 +137,7 @@ impl Marks {
     ) -> Result<Option<Found>, E> {
         let (mut at, mut done) = (mark.at as usize, mark.done as usize);
         // Up to the sequence of the next mark, which may be the one.
-        let next = self.marks.get(wanted / STEP + 1).map_or(self.len, |next| next.at as usize);
+        let next = self.marks.get(wanted / self.step + 1).map_or(self.len, |next| next.at as usize);
         window.fill(at..next.saturating_add(SHORT).min(self.len), self.len, read)?;
         loop {
             let Some(token) = window.byte(at, self.len, read)? else { return Ok(None) };
@@ -164,6 +180,41 @@ impl Marks {
             })
         });
         failed.map(|()| found)
+    }
+}
+
+impl Steps {
+    fn with_capacity(is_short: bool, nmarks: usize) -> Self {
+        if is_short {
+            Self::Short(Vec::with_capacity(nmarks))
+        } else {
+            Self::Long(Vec::with_capacity(nmarks))
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Short(marks) => marks.len(),
+            Self::Long(marks) => marks.len(),
+        }
+    }
+
+    /// None if a place is behind what there can be.
+    fn push(&mut self, mark: Mark) -> Option<()> {
+        match self {
+            Self::Short(marks) => marks.push([mark.at.try_into().ok()?, mark.done.try_into().ok()?]),
+            Self::Long(marks) => marks.push(mark),
+        }
+        Some(())
+    }
+
+    fn get(&self, nmark: usize) -> Option<Mark> {
+        match self {
+            Self::Short(marks) => {
+                marks.get(nmark).map(|&[at, done]| Mark { at: at.into(), done: done.into() })
+            }
+            Self::Long(marks) => marks.get(nmark).copied(),
+        }
     }
 }
 
@@ -230,8 +281,10 @@ fn length(nibble: u8, mut at: usize, mut byte: impl FnMut(usize) -> Option<u8>) 
     }
 }
 
-/// Bytes of data from one mark to the next.
+/// Bytes of data from one mark to the next in long blocks.
 const STEP: usize = 512;
+/// Of no more than these, and no more data, half as many bytes tell a place.
+const SHORT_BLOCK: usize = 1 << 16;
 
 /// Bytes of the block that are kept; one that is no longer is read as a whole.
 const WINDOW: usize = BACK + MOST;
@@ -242,8 +295,8 @@ const MOST: usize = 768;
 /// Bytes that are read before a mark where matches lead back by little.
 const BACK: usize = 1280;
 
-/// Bytes that are read where few are needed: the length of a run of 64 KiB is nearly as long.
-const SHORT: usize = 256;
+/// Bytes that are read where few are needed, as of the sequence at a mark.
+const SHORT: usize = 128;
 
 /// Matches that lead to matches; behind so many, decoding is as fast.
 const MOST_HOPS: usize = 64;

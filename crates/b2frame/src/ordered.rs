@@ -5,7 +5,8 @@
 //!   caller's thread                                          caller's thread, in the order of the jobs
 //! ```
 //!
-//! Input and output stay on the caller's thread, which therefore needs no locks; the workers only compute.
+//! Input and output stay on the caller's thread, which therefore needs no locks; the workers only compute. Where input
+//! and output are in memory, the caller is one of the workers.
 //! Every job has a weight in bytes. While the jobs that were begun and not yet handed to `done` weigh as much as
 //! is allowed, no further one is begun, so memory does not depend on how many jobs there are.
 
@@ -23,6 +24,15 @@ pub(crate) struct Budget {
     pub threads: usize,
     /// Weight of the jobs in work (bytes). One job is always begun, whatever it weighs.
     pub bytes: u64,
+}
+
+/// What the caller's thread does while no result is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// It waits: for input and output that may take long.
+    Waits,
+    /// It is one of the workers.
+    Works,
 }
 
 impl Budget {
@@ -55,6 +65,22 @@ where
     J: Send,
     R: Send,
 {
+    in_order_with(Caller::Waits, budget, next, state, work, done)
+}
+
+/// The same, with a say in what the caller does.
+pub(crate) fn in_order_with<J, R, S, E>(
+    caller: Caller,
+    budget: Budget,
+    next: impl FnMut() -> Result<Option<Job<J>>, E>,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, J) -> R + Sync,
+    done: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E>
+where
+    J: Send,
+    R: Send,
+{
     if budget.threads <= 1 {
         return one_by_one(next, &state, &work, done);
     }
@@ -62,11 +88,19 @@ where
     let (result_sender, results) = channel();
     let jobs = Mutex::new(jobs);
     thread::scope(|scope| {
-        for _ in 0..budget.threads {
+        let workers = budget.threads - usize::from(caller == Caller::Works);
+        for _ in 0..workers {
             let result_sender = result_sender.clone();
             let (jobs, state, work) = (&jobs, &state, &work);
             scope.spawn(move || worker(jobs, &result_sender, state, work));
         }
+        let mut own = (caller == Caller::Works).then(&state);
+        // A worker that waits has the lock: then there are no jobs that wait.
+        let take = || jobs.try_lock().ok().and_then(|jobs| jobs.try_recv().ok());
+        let help = || {
+            let (state, job) = own.as_mut().and_then(|state| Some((state, take()?)))?;
+            Some(Numbered { number: job.number, weight: job.weight, item: Ok(work(state, job.item)) })
+        };
         // The workers have their own; without this one the channel closes when they end.
         drop(result_sender);
         Pipeline {
@@ -78,7 +112,7 @@ where
             weight: 0,
             waiting: BTreeMap::new(),
         }
-        .run(next, done)
+        .run(next, help, done)
         // Leaving drops the job channel, which ends the workers.
     })
 }
@@ -189,18 +223,19 @@ impl<J, R> Pipeline<J, R> {
     fn run<E>(
         mut self,
         mut next: impl FnMut() -> Result<Option<Job<J>>, E>,
+        mut help: impl FnMut() -> Option<Numbered<thread::Result<R>>>,
         mut done: impl FnMut(R) -> Result<(), E>,
     ) -> Result<(), E> {
         while let Some(Job { job, weight }) = next()? {
             while self.is_full(weight) {
-                self.hand_on(&mut done)?;
+                self.hand_on(&mut help, &mut done)?;
             }
             if !self.begin(job, weight) {
                 break;
             }
         }
         while self.handed_on < self.begun {
-            self.hand_on(&mut done)?;
+            self.hand_on(&mut help, &mut done)?;
         }
         Ok(())
     }
@@ -223,15 +258,20 @@ impl<J, R> Pipeline<J, R> {
         sent
     }
 
-    /// Waits for the next result in order and hands it on.
-    fn hand_on<E>(&mut self, done: &mut impl FnMut(R) -> Result<(), E>) -> Result<(), E> {
+    /// Waits for the next result in order, or helps to make it, and hands it on.
+    fn hand_on<E>(
+        &mut self,
+        help: &mut impl FnMut() -> Option<Numbered<thread::Result<R>>>,
+        done: &mut impl FnMut(R) -> Result<(), E>,
+    ) -> Result<(), E> {
         loop {
             if let Some((weight, result)) = self.waiting.remove(&self.handed_on) {
                 self.handed_on = self.handed_on.saturating_add(1);
                 self.weight = self.weight.saturating_sub(weight);
                 return done(result);
             }
-            match self.results.recv() {
+            let result = self.results.try_recv().ok().or_else(&mut *help);
+            match result.map_or_else(|| self.results.recv(), Ok) {
                 Ok(Numbered { number, weight, item: Ok(item) }) => {
                     self.waiting.insert(number, (weight, item));
                 }
@@ -259,7 +299,8 @@ mod tests {
 
     #[test]
     fn results_come_in_order_whatever_the_threads() {
-        for threads in [1, 2, 3, 8] {
+        let threads = [1, 2, 3, 8].into_iter().flat_map(|n| [(n, Caller::Waits), (n, Caller::Works)]);
+        for (threads, caller) in threads {
             let mut found = vec![];
             let budget = Budget { threads, bytes: 1000 };
             let slow_first = |(): &mut (), job: u64| {
@@ -272,7 +313,7 @@ mod tests {
                 found.push(result);
                 Ok(())
             };
-            in_order(budget, jobs(200, 10), || (), slow_first, done).unwrap();
+            in_order_with(caller, budget, jobs(200, 10), || (), slow_first, done).unwrap();
             assert_eq!(found, (0..200).map(|n| n * n).collect::<Vec<u64>>());
         }
     }
@@ -341,8 +382,9 @@ mod tests {
     fn a_panic_of_a_worker_reaches_the_caller() {
         let budget = Budget { threads: 3, bytes: 100 };
         let work = |(): &mut (), job: u64| assert!(job != 5, "five");
-        let caught =
-            catch_unwind(AssertUnwindSafe(|| in_order(budget, jobs(100, 1), || (), work, |()| Ok(()))));
-        assert!(caught.is_err());
+        for caller in [Caller::Waits, Caller::Works] {
+            let run = || in_order_with(caller, budget, jobs(100, 1), || (), work, |()| Ok(()));
+            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        }
     }
 }

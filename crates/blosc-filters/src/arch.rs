@@ -224,6 +224,23 @@ mod tests {
         }
     }
 
+    /// Where some take the kernels of another level.
+    #[test]
+    fn every_level_undoes_the_shuffle_of_blocks_beyond_the_nearest_cache() {
+        for typesize in [2, 4, 8].into_iter().filter(|_| !cfg!(miri)) {
+            for (start, nbytes) in [(0, 64 << 10), (3, (64 << 10) + 24), (0, 256 << 10)] {
+                compare_with(
+                    unshuffle,
+                    |_, t, src, dest| scalar::unshuffle(t, src, dest),
+                    start,
+                    typesize,
+                    nbytes,
+                );
+                compare_with(apart, unshuffle, start, typesize, nbytes);
+            }
+        }
+    }
+
     #[test]
     fn every_level_shuffles_bits_the_same() {
         for (typesize, nitems) in typesizes().flat_map(|t| numbers_of_items().map(move |n| (t, n / 8 * 8))) {

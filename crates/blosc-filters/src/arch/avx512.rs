@@ -16,7 +16,7 @@ use super::avx2;
 // Bound by the latency of their steps and not by the width of registers.
 pub(super) use avx2::{running_sum, running_xor};
 pub(super) use copy::copy;
-pub(super) use shuffle::{bitshuffle, bitunshuffle, unshuffle_apart};
+pub(super) use shuffle::{bitshuffle, bitunshuffle};
 
 // Items larger than a lane are loaded and stored lane by lane, for which half the width does as well.
 
@@ -31,9 +31,29 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     match typesize {
+        2 | 4 | 8 if by_halves(&[src], src.len() / typesize, dest) => avx2::unshuffle(typesize, src, dest),
         ..=16 => shuffle::unshuffle(typesize, src, dest),
         _ => avx2::unshuffle(typesize, src, dest),
     }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(super) fn unshuffle_apart(planes: &[&[u8]], dest: &mut [u8]) {
+    match planes.len() {
+        typesize @ (2 | 4 | 8) if by_halves(planes, dest.len() / typesize, dest) => {
+            avx2::unshuffle_apart(planes, dest);
+        }
+        _ => shuffle::unshuffle_apart(planes, dest),
+    }
+}
+
+/// Whether to undo a shuffle by registers of half a line, where the lines come from the second-level cache: of blocks that
+/// just do not fit the nearest one, and where all planes, `stride` bytes each, and the items are on lines that share a set of it.
+fn by_halves(planes: &[&[u8]], stride: usize, dest: &[u8]) -> bool {
+    let on_line = |bytes: &[u8]| bytes.as_ptr().addr().is_multiple_of(64);
+    dest.len() >= 48 << 10
+        && (dest.len() < 192 << 10
+            || stride.is_multiple_of(4096) && on_line(dest) && planes.iter().all(|plane| on_line(plane)))
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]

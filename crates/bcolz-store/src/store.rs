@@ -26,6 +26,15 @@ pub trait Store: Debug + Send + Sync {
     /// leads out of the root.
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>>;
 
+    /// Bytes of a file that [`open`](Self::open) opens.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    fn len_of(&self, path: &str) -> io::Result<u64> {
+        self.open(path)?.len()
+    }
+
     /// What lies in a directory, in no particular order.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use super::recent::Block;
 use crate::chunk_file::{self, ChunkFile, Expected};
 use crate::error::{Error, Result};
 use crate::layout::chunk_path;
+use crate::store;
 use crate::team::Worker;
 
 impl CArray {
@@ -31,8 +32,7 @@ impl CArray {
     /// Bytes of the file of a chunk.
     pub(crate) fn file_len(&self, nchunk: u64) -> Result<u64> {
         let path = chunk_path(&self.path, nchunk);
-        let file = chunk_file::open(&*self.store, &path)?;
-        file.len().map_err(|source| Error::io(path, source))
+        self.store.len_of(&path).map_err(|error| store::of_open(&path, error))
     }
 
     /// Decodes some bytes of the data of a chunk.

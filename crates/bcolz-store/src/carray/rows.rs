@@ -135,8 +135,7 @@ impl CArray {
                     },
                 );
             };
-            let run = run_of(&parts, threads);
-            let mut runs: Vec<_> = parts.chunks_mut(run).collect();
+            let mut runs = runs_of(&mut parts, threads);
             team::each(threads, &mut runs, make, |worker, run| {
                 run.iter_mut().for_each(|part| read(worker, part));
             });
@@ -236,19 +235,26 @@ impl CArray {
     }
 }
 
-/// How many parts that follow each other are read by one worker.
-fn run_of(parts: &[Part<'_>], threads: Threads) -> usize {
+/// Parts that follow each other and are read by one worker: fewer and fewer, so that none waits long for another at the
+/// end.
+fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: Threads) -> Vec<&'p mut [Part<'a>]> {
     let longest = parts.iter().map(|part| part.dest.len()).max().unwrap_or(1).max(1);
-    let share = parts.len() / (team::workers(threads) * SHARES);
-    (RUN / longest).min(share).max(1)
+    let (most, share) = ((RUN / longest).max(1), team::workers(threads) * SHARES);
+    let (mut runs, mut rest) = (Vec::new(), parts);
+    while !rest.is_empty() {
+        let (run, behind) = rest.split_at_mut((rest.len() / share).clamp(1, most));
+        runs.push(run);
+        rest = behind;
+    }
+    runs
 }
 
 /// Bytes that are read by one worker in a row. Where two write to neighbouring chunks, both are the first in the same huge
 /// page, and the system clears one for each of them.
 const RUN: usize = 4 << 20;
 
-/// The fewest runs for each worker, so that none waits long for another at the end.
-const SHARES: usize = 4;
+/// A run is no more than one of so many shares for each worker of what is left.
+const SHARES: usize = 2;
 
 /// Chunks that are handed to the workers together.
 const BATCH: usize = 1024;

@@ -70,6 +70,12 @@ impl DirStore {
         }
     }
 
+    /// The same of an ordinary file.
+    fn ordinary(&self, path: &str) -> io::Result<(PathBuf, Metadata)> {
+        let (place, metadata) = self.checked(path)?;
+        if metadata.is_file() { Ok((place, metadata)) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    }
+
     fn sync_dir(&self, place: &Path) -> io::Result<()> {
         if self.durability == Durability::PowerLoss && cfg!(unix) {
             return File::open(place.parent().unwrap_or(place))?.sync_all();
@@ -80,12 +86,13 @@ impl DirStore {
 
 impl Store for DirStore {
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
-        let (place, metadata) = self.checked(path)?;
         // Asked before opening: opening a pipe would wait for a writer.
-        if !metadata.is_file() {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
+        let (place, _) = self.ordinary(path)?;
         Ok(Box::new(FileStore::from_file(File::open(place)?)))
+    }
+
+    fn len_of(&self, path: &str) -> io::Result<u64> {
+        self.ordinary(path).map(|(_, metadata)| metadata.len())
     }
 
     fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
@@ -185,8 +192,10 @@ mod tests {
         std::os::unix::fs::symlink(dir.path(), root.join("out")).unwrap();
         let store = DirStore::new(&root);
         assert_eq!(store.open("alias/file").unwrap().len().unwrap(), 1);
+        assert_eq!(store.len_of("alias/file").unwrap(), 1);
         for path in ["out/secret", "inner", "../secret", "inner/../inner/file"] {
             assert_eq!(store.open(path).err().unwrap().kind(), io::ErrorKind::InvalidInput, "{path}");
+            assert_eq!(store.len_of(path).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{path}");
         }
         assert_eq!(store.open("none/file").err().unwrap().kind(), io::ErrorKind::NotFound);
     }

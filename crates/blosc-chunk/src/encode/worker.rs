@@ -147,7 +147,7 @@ fn encode_shuffled<'a>(
     rooms: impl Iterator<Item = (&'a mut [u8], &'a mut Coded)> + Send,
 ) -> Result<()> {
     let typesize = job.plan.header.typesize();
-    let nitems = PART / typesize;
+    let nitems = (block.len() / jobs / SHARES).clamp(LEAST_PART, MOST_PART) / typesize;
     let planes: Vec<_> = filtered.chunks_exact_mut(block.len() / typesize).map(Mutex::new).collect();
     let parts = block.chunks(nitems * typesize);
     let done: Vec<_> = parts.clone().map(|_| Later::default()).collect();
@@ -169,8 +169,12 @@ fn lock<'l, 'a>(plane: &'l Mutex<&'a mut [u8]>) -> MutexGuard<'l, &'a mut [u8]> 
     plane.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of data that are shuffled at a time: they and their planes fit in the nearest cache.
-const PART: usize = 16 << 10;
+/// Bytes of data that are shuffled at a time: they and their planes fit in the second-level cache at most. The more there
+/// are, the less do threads wait for each other's locks.
+const LEAST_PART: usize = 16 << 10;
+const MOST_PART: usize = 128 << 10;
+/// Parts for each thread, as long as they are not too short.
+const SHARES: usize = 8;
 
 /// The streams of a block, and where each goes.
 fn parts<'a>(

@@ -250,7 +250,8 @@ fn unshuffle_apart<'a, B: Blocks>(
     (filtered, dest): (&'a mut [u8], &'a mut [u8]),
 ) -> Result<()> {
     let typesize = job.blocks.layout().header.typesize();
-    let (width, nitems) = (filtered.len() / typesize, PART / typesize);
+    let part = (dest.len() / jobs / SHARES).clamp(LEAST_PART, MOST_PART);
+    let (width, nitems) = (filtered.len() / typesize, part / typesize);
     let planes: Vec<_> = (0..typesize).map(|_| Later::default()).collect();
     let decode = filtered.chunks_exact_mut(width).zip(&planes).map(|(plane, decoded)| {
         let at = streams.at;
@@ -275,7 +276,10 @@ fn unshuffle_apart<'a, B: Blocks>(
 }
 
 /// Bytes of data for which a shuffle is undone at a time.
-const PART: usize = 64 << 10;
+const LEAST_PART: usize = 64 << 10;
+const MOST_PART: usize = 256 << 10;
+/// Parts for each thread, as long as they are not too short.
+const SHARES: usize = 8;
 
 /// What a decoder depends on, but for the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

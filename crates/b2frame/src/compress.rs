@@ -10,7 +10,7 @@ use crate::FrameWriter;
 use crate::error::{Error, Limited, Result};
 use crate::ordered::{Budget, Job, in_order};
 use crate::params::{CompressOptions, count};
-use crate::schunk::check_limit;
+use crate::schunk::{check_limit, room};
 
 /// What a stream was compressed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,21 +57,31 @@ pub fn compress_stream<S: WriteAt>(
     let weight = (chunksize as u64).saturating_add(max_compressed_len(chunksize) as u64);
     check_limit(Limited::Memory, weight, options.max_memory)?;
     let cparams = writer.cparams().clone().threads(Threads::One);
-    let mut input = Input { stream, chunksize, left: options.max_nbytes, nbytes: 0, is_end: false };
+    let budget = Budget { threads: count(options.threads), bytes: options.max_memory };
+    let at_a_time = at_a_time(chunksize, budget.share(2).checked_div(weight).unwrap_or(1));
+    let weight = weight.saturating_mul(at_a_time as u64);
+    let nbytes = chunksize.saturating_mul(at_a_time);
+    let mut input =
+        Input { stream, chunksize: chunksize as u64, left: options.max_nbytes, nbytes: 0, is_end: false };
     let spare = RefCell::new(Vec::<Buffers>::new());
     in_order(
-        Budget { threads: count(options.threads), bytes: options.max_memory },
+        budget,
         || {
             let mut buffers = spare.borrow_mut().pop().unwrap_or_default();
-            Ok(input.fill(&mut buffers.data)?.then_some(Job { job: buffers, weight }))
+            Ok(input.fill(&mut buffers.data, nbytes)?.then_some(Job { job: buffers, weight }))
         },
         || Encoder::new(cparams.clone()),
-        |encoder, buffers| encode(encoder, buffers, &cparams),
-        |(buffers, result): (Buffers, blosc_chunk::Result<usize>)| {
+        |encoder, mut buffers| {
+            let result = buffers.encode(encoder, chunksize, &cparams);
+            (buffers, result)
+        },
+        |(buffers, result): (Buffers, blosc_chunk::Result<()>)| {
+            for chunk in buffers.chunks() {
+                writer.append_chunk(chunk)?;
+                progress(totals(writer, false));
+            }
             let nchunk = writer.nchunks();
-            let cbytes = result.map_err(|source| Error::Compress { nchunk, source })?;
-            writer.append_chunk(buffers.chunk.get(..cbytes).unwrap_or_default())?;
-            progress(totals(writer, false));
+            result.map_err(|source| Error::Compress { nchunk, source })?;
             spare.borrow_mut().push(buffers);
             Ok::<(), Error>(())
         },
@@ -79,35 +89,68 @@ pub fn compress_stream<S: WriteAt>(
     Ok(totals(writer, input.is_end))
 }
 
-/// A chunk's data, and room for the chunk.
+/// Data of several chunks are a job for a thread if these are short: to hand on a job and its result takes some microseconds.
+const JOB: usize = 512 << 10;
+
+/// Chunks of a job, of which `most` fit the memory.
+fn at_a_time(chunksize: usize, most: u64) -> usize {
+    let wanted = JOB.checked_div(chunksize).unwrap_or(1);
+    wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
+}
+
+/// The data of chunks, and the chunks.
 #[derive(Default)]
 struct Buffers {
     data: AlignedBytes,
-    chunk: Vec<u8>,
+    /// One behind the other.
+    bytes: Vec<u8>,
+    /// The length of each.
+    lens: Vec<usize>,
+}
+
+impl Buffers {
+    /// Compresses the data in chunks of so many bytes, as far as that succeeds. An encoder that could not be made is tried
+    /// again, to say why.
+    fn encode(
+        &mut self,
+        encoder: &mut blosc_chunk::Result<Encoder>,
+        chunksize: usize,
+        cparams: &CParams,
+    ) -> blosc_chunk::Result<()> {
+        let Self { data, bytes, lens } = self;
+        lens.clear();
+        let mut at = 0_usize;
+        for data in data.chunks(chunksize.max(1)) {
+            let end = at.saturating_add(max_compressed_len(data.len()));
+            let room = room(bytes, end).get_mut(at..).unwrap_or_default();
+            let len = match encoder {
+                Ok(encoder) => encoder.encode_into(data, room)?,
+                Err(_) => blosc_chunk::compress_into(data, room, cparams)?,
+            };
+            lens.push(len);
+            at = at.saturating_add(len);
+        }
+        Ok(())
+    }
+
+    fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = self.bytes.as_slice();
+        self.lens.iter().map(move |len| {
+            let (chunk, behind) = rest.split_at_checked(*len).unwrap_or_default();
+            rest = behind;
+            chunk
+        })
+    }
 }
 
 fn totals<S: WriteAt>(writer: &FrameWriter<S>, is_end: bool) -> Totals {
     Totals { nchunks: writer.nchunks(), nbytes: writer.nbytes(), cbytes: writer.cbytes(), is_end }
 }
 
-/// Compresses a chunk's data. An encoder that could not be made is tried again, to say why.
-fn encode(
-    encoder: &mut blosc_chunk::Result<Encoder>,
-    mut buffers: Buffers,
-    cparams: &CParams,
-) -> (Buffers, blosc_chunk::Result<usize>) {
-    buffers.chunk.resize(max_compressed_len(buffers.data.len()), 0);
-    let result = match encoder {
-        Ok(encoder) => encoder.encode_into(&buffers.data, &mut buffers.chunk),
-        Err(_) => blosc_chunk::compress_into(&buffers.data, &mut buffers.chunk, cparams),
-    };
-    (buffers, result)
-}
-
 /// The stream, cut into chunks.
 struct Input<'a> {
     stream: &'a mut dyn Read,
-    chunksize: usize,
+    chunksize: u64,
     /// Bytes still wanted, if not all.
     left: Option<u64>,
     nbytes: u64,
@@ -115,12 +158,15 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Reads a chunk's data, fewer bytes at the end of the stream. False if there were none.
-    fn fill(&mut self, data: &mut AlignedBytes) -> Result<bool> {
+    /// Reads the data of chunks, at most so many bytes, fewer at the end of the stream. False if there were none.
+    fn fill(&mut self, data: &mut AlignedBytes, nbytes: usize) -> Result<bool> {
         if self.is_end || self.left == Some(0) {
             return Ok(false);
         }
-        data.resize(self.chunksize);
+        let wanted = self.left.map(|left| left.checked_next_multiple_of(self.chunksize));
+        let wanted = wanted.flatten().and_then(|wanted| usize::try_from(wanted).ok());
+        let nbytes = wanted.map_or(nbytes, |wanted| wanted.min(nbytes));
+        data.resize(nbytes);
         let mut len = 0;
         while let Some(room) = data.get_mut(len..).filter(|room| !room.is_empty()) {
             match self.stream.read(room) {
@@ -133,7 +179,7 @@ impl Input<'_> {
                 }
             }
         }
-        self.is_end = len < self.chunksize;
+        self.is_end = len < nbytes;
         data.resize(len);
         self.nbytes = self.nbytes.saturating_add(len as u64);
         self.left = self.left.map(|left| left.saturating_sub(len as u64));

@@ -9,6 +9,7 @@ mod copy;
 mod gather;
 mod locate;
 mod ordered;
+mod parallel;
 mod partial;
 mod pool;
 mod read;

@@ -164,3 +164,63 @@ fn the_first_bad_chunk_of_an_array_is_named_whatever_the_threads() {
         }
     }
 }
+
+#[test]
+fn items_are_the_same_for_any_number_of_threads() {
+    let data = Kind::Walk.bytes(4_000_000);
+    let n = |threads| Threads::N(NonZeroUsize::new(threads).unwrap());
+    for cparams in ways() {
+        // Many chunks, some, few, one.
+        for chunksize in [4_000, 300_000, 1_999_996, 4_000_000] {
+            let params = FrameParams::new(cparams.clone()).chunksize(chunksize);
+            let schunk = SChunk::from_cframe(to_cframe(&data, &params).unwrap()).unwrap();
+            for (start, end) in [(0, 1_000_000), (12_345, 987_654), (7, 500_000), (5, 6), (9, 9)] {
+                let expected = &data[start * 4..end * 4];
+                for threads in [1, 2, 3, 8] {
+                    let mut found = vec![0; expected.len()];
+                    schunk.read_par(start as u64..end as u64, &mut found, n(threads)).unwrap();
+                    assert!(found == expected, "{start}..{end}, {threads} threads, {cparams:?}");
+                }
+            }
+            assert!(schunk.read_par(0..1_000_001, &mut vec![0; 4_000_004], n(2)).is_err());
+            assert!(schunk.read_par(0..2, &mut [0; 4], n(2)).is_err());
+        }
+    }
+}
+
+#[test]
+fn chunks_of_any_size_are_read_by_threads() {
+    let data = Kind::Walk.bytes(3_000_000);
+    let params = FrameParams::new(CParams::default().typesize(4));
+    let mut writer = b2frame::SChunkWriter::in_memory(&params).unwrap();
+    writer.make_variable().unwrap();
+    let (mut rest, mut len) = (data.as_slice(), 4);
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at(len.min(rest.len()));
+        writer.append(now).unwrap();
+        (rest, len) = (later, len * 3 % 700_004 / 4 * 4 + 4);
+    }
+    let schunk = writer.finish().unwrap();
+    let mut found = vec![0; data.len()];
+    schunk.read_par(0..750_000, &mut found, Threads::N(NonZeroUsize::new(3).unwrap())).unwrap();
+    assert!(found == data);
+}
+
+#[test]
+fn threads_name_the_first_bad_chunk() {
+    let data = Kind::Walk.bytes(4_000_000);
+    let params = FrameParams::new(CParams::default().typesize(4).codec(CodecId::ZSTD)).chunksize(400_000);
+    let mut frame = to_cframe(&data, &params).unwrap();
+    let schunk = SChunk::from_cframe(frame.clone()).unwrap();
+    for nchunk in [3, 8] {
+        let at = usize::try_from(schunk.chunk_info(nchunk).unwrap().offset.unwrap()).unwrap();
+        let blocks = at + 32..at + 40;
+        frame[blocks].fill(0xFF);
+    }
+    let schunk = SChunk::from_cframe(frame).unwrap();
+    for threads in [1, 2, 4] {
+        let threads = Threads::N(NonZeroUsize::new(threads).unwrap());
+        let error = schunk.read_par(0..1_000_000, &mut vec![0; 4_000_000], threads).unwrap_err();
+        assert!(matches!(error, Error::Chunk { nchunk: 3, .. }), "{error}");
+    }
+}

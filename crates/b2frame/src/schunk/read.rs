@@ -163,6 +163,11 @@ impl SChunk {
     /// # Errors
     /// [`Param::Range`], [`Param::BufferLen`], or what is wrong with the chunks that hold them.
     pub fn read(&self, items: Range<u64>, dest: &mut [u8]) -> Result<()> {
+        self.read_bytes(self.start_of(items, dest)?, dest)
+    }
+
+    /// The first byte of `items`, for which `dest` must have room.
+    pub(super) fn start_of(&self, items: Range<u64>, dest: &[u8]) -> Result<u64> {
         let typesize = NonZeroU64::from(self.header.typesize());
         let (start, end, len) = (items.start, items.end, self.nbytes() / typesize);
         let nitems = end.checked_sub(start).filter(|_| end <= len).ok_or(Param::Range { start, end, len })?;
@@ -170,7 +175,7 @@ impl SChunk {
         if dest.len() as u64 != expected {
             return Err(Param::BufferLen { len: dest.len() as u64, expected }.into());
         }
-        self.read_bytes(start.saturating_mul(typesize.get()), dest)
+        Ok(start.saturating_mul(typesize.get()))
     }
 
     /// The chunk that holds a byte of the data, and which byte of the chunk that is. Of several chunks that begin

@@ -1,19 +1,21 @@
 //! Whole chunks and items of them.
 //!
 //! `chunks`: 4 MiB with automatic blocks, into a buffer that stays in the cache. `array`: the same chunks one after
-//! another into a destination that does not fit in any cache. `small`: chunks of 32 KiB, one after another. `items`: one
-//! item of a chunk, of another block each time and of the same block.
+//! another into a destination that does not fit in any cache. `small`: chunks of 32 KiB, one after another, and super-chunks of
+//! them by two threads. `items`: one item of a chunk, of another block each time and of the same block.
 
 use core::{cell::RefCell, num::NonZeroUsize};
 
+use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, compress_stream};
 use blosc_chunk::{
     CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, ItemReader, Level, Pipeline, Scratch,
     SplitMode, Threads,
 };
+use blosc_io::MemStore;
 
 use super::{Bench, Subject};
 use crate::{
-    c_blosc2::{Context, Params},
+    c_blosc2::{Context, Params, SuperChunk},
     failure::{Result, fail},
     sets::Set,
 };
@@ -153,7 +155,53 @@ pub(crate) fn whole(bench: &mut Bench) -> Result<()> {
 }
 
 pub(crate) fn small(bench: &mut Bench) -> Result<()> {
-    fast_jobs(bench).try_for_each(|job| whole_job(bench, "small", &job, [SMALL, 16 * SMALL]))
+    fast_jobs(bench).try_for_each(|job| whole_job(bench, "small", &job, [SMALL, 16 * SMALL]))?;
+    fast_jobs(bench)
+        .filter(|job| job.setting.ends_with(" shuffle"))
+        .try_for_each(|job| many_small(bench, job))
+}
+
+/// Super-chunks of such chunks in memory, written and read as a whole by two threads.
+fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
+    let params = Params { threads: 2, ..params };
+    let Set { name, bytes, .. } = &bench.sets[set];
+    let plain = bytes.clone();
+    let case = format!("{name}, {} chunks", plain.len() / SMALL);
+    let subject = |what| Subject {
+        group: "small",
+        what,
+        setting: setting.clone(),
+        case: case.clone(),
+        threads: 2,
+        nbytes: plain.len(),
+        size: 0.0,
+    };
+    let frame_params = FrameParams::new(ours(&params)?).chunksize(SMALL);
+    let options = CompressOptions::default().threads(threads(&params));
+    let compress = || -> Result<Vec<u8>> {
+        let mut writer = FrameWriter::new(MemStore::default(), &frame_params)?;
+        compress_stream(&mut plain.as_slice(), &mut writer, &options, |_| {})?;
+        Ok(writer.finish()?.into_bytes())
+    };
+    let c = bench.c.clone();
+    let c_compress = || -> Result<SuperChunk> {
+        let mut schunk = c.create(None, &params)?;
+        plain.chunks_exact(SMALL).try_for_each(|part| schunk.append(part))?;
+        Ok(schunk)
+    };
+    bench.measure(subject("compress"), &mut || compress().map(drop), &mut || c_compress().map(drop))?;
+    let (schunk, mut c_schunk) = (SChunk::from_cframe(compress()?)?, c_compress()?);
+    let (mut dest, mut c_dest) = (vec![0; plain.len()], vec![0; plain.len()]);
+    let nitems = (plain.len() / params.typesize) as u64;
+    bench.measure(
+        subject("decompress"),
+        &mut || Ok(schunk.read_par(0..nitems, &mut dest, threads(&params))?),
+        &mut || {
+            let mut parts = (0..).zip(c_dest.chunks_mut(SMALL));
+            parts.try_for_each(|(nchunk, dest)| c_schunk.decode(nchunk, dest).map(drop))
+        },
+    )?;
+    if dest == plain && c_dest == plain { Ok(()) } else { fail("small: other bytes come back") }
 }
 
 /// The first `total` bytes of a set in chunks of `nbytes`.

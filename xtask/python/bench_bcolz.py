@@ -20,6 +20,10 @@ def opened(root):
     return OPEN[root]
 
 
+def forget(r):
+    OPEN.clear()
+
+
 def version(r):
     return bcolz.__version__
 
@@ -34,6 +38,14 @@ def make_array(r):
         walk = at + steps.cumsum()
         at = walk[-1]
         array.append(walk / 100)
+    array.flush()
+
+
+def make_even_array(r):
+    """Even steps, in chunks of 1 MiB."""
+    array = bcolz.carray(numpy.empty(0), rootdir=r["root"], mode="w", chunklen=1 << 17)
+    for part in numpy.array_split(numpy.linspace(0, 100, r["rows"]), 10):
+        array.append(part)
     array.flush()
 
 

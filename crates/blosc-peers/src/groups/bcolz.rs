@@ -15,20 +15,23 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     let mut python = Python::start(bench, "bench_bcolz.py")?;
     eprintln!("bcolz-zipline {}", python.ask("version", json!({}))?.result);
     let rows = if bench.quick { 1_000_000 } else { 10_000_000 };
-    let (array, table) = (fresh(&bench.folder.join("carray"))?, fresh(&bench.folder.join("ctable"))?);
-    python.ask("make_array", json!({"root": array, "rows": rows * 10}))?;
-    python.ask("make_table", json!({"root": table, "rows": rows}))?;
-    arrays(bench, &mut python, &array, rows * 10)?;
-    tables(bench, &mut python, &table, rows)?;
-    for root in [array, table] {
+    // Even steps are what the goals were set with; prices take a codec longer.
+    for (make, name) in [("make_even_array", "even float64"), ("make_array", "prices")] {
+        let root = fresh(&bench.folder.join("carray"))?;
+        python.ask(make, json!({"root": root, "rows": rows * 10}))?;
+        arrays(bench, &mut python, &root, name, rows * 10)?;
+        python.ask("forget", json!({}))?;
         std::fs::remove_dir_all(root)?;
     }
-    Ok(())
+    let table = fresh(&bench.folder.join("ctable"))?;
+    python.ask("make_table", json!({"root": table, "rows": rows}))?;
+    tables(bench, &mut python, &table, rows)?;
+    Ok(std::fs::remove_dir_all(table)?)
 }
 
-fn arrays(bench: &mut Bench, python: &mut Python, root: &str, rows: u64) -> Result<()> {
+fn arrays(bench: &mut Bench, python: &mut Python, root: &str, name: &str, rows: u64) -> Result<()> {
     let array = CArray::open(root)?;
-    let subject = |what, nbytes: u64| subject(what, format!("{rows} float64"), nbytes);
+    let subject = |what, nbytes: u64| subject(what, format!("{rows} {name}"), nbytes);
     // Given back before the next one is asked for, as Python does it.
     compare(bench, subject("read all", rows * 8), python, ("read_all", json!({"root": root})), &mut || {
         Ok(json!(array.read(0..rows)?.len() / 8))

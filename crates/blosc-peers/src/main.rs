@@ -32,6 +32,7 @@ const GROUPS: &[Group] = &[
     ("array", chunks::array),
     ("small", chunks::small),
     ("items", chunks::items),
+    ("threads", chunks::own_threads),
     ("frames", frames::run),
     ("open", many::open),
     ("save", many::save),

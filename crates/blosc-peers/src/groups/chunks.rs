@@ -2,7 +2,7 @@
 //!
 //! `chunks`: 4 MiB with automatic blocks, into a buffer that stays in the cache. `array`: the same chunks one after
 //! another into a destination that does not fit in any cache. `small`: chunks of 32 KiB, one after another, and super-chunks of
-//! them by two threads. `items`: one item of a chunk, of another block each time and of the same block.
+//! them by two threads. `threads`: two of ours against one. `items`: one item of a chunk, of another block each time and of the same block.
 
 use core::{cell::RefCell, num::NonZeroUsize};
 
@@ -300,6 +300,46 @@ fn large(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
             parts.try_for_each(|(chunk, dest)| c_decoder.decode(chunk, dest).map(drop))
         },
     )
+}
+
+/// Chunks of any size by two threads, as times as fast as by one: both sides are ours.
+pub(crate) fn own_threads(bench: &mut Bench) -> Result<()> {
+    let jobs = fast_jobs(bench).filter(|job| job.setting.ends_with(" shuffle"));
+    for Job { setting, set, params } in jobs {
+        for kib in [16, 64, 256, 512, 1024, 4096] {
+            let Set { name, bytes, .. } = &bench.sets[set];
+            let plain = bytes[..kib << 10].to_vec();
+            let (case, setting) = (format!("{name}, {kib} KiB"), setting.clone());
+            let both = [Params { threads: 2, ..params }, Params { threads: 1, ..params }];
+            own_chunk(bench, Place { group: "threads", setting, case }, &both, &plain)?;
+        }
+    }
+    Ok(())
+}
+
+fn own_chunk(bench: &mut Bench, place: Place, both: &[Params; 2], plain: &[u8]) -> Result<()> {
+    let Place { group, setting, case } = place;
+    let [mut encoder, mut one_encoder] = [Encoder::new(ours(&both[0])?)?, Encoder::new(ours(&both[1])?)?];
+    let [mut decoder, mut one_decoder] =
+        both.each_ref().map(|params| Decoder::new(DParams::default().threads(threads(params))));
+    let subject = |what| Subject {
+        group,
+        what,
+        setting: setting.clone(),
+        case: case.clone(),
+        threads: 2,
+        nbytes: plain.len(),
+        size: 0.0,
+    };
+    let buffer = RefCell::new(vec![0; plain.len() + 64]);
+    let run = |encoder: &mut Encoder| Ok(encoder.encode_into(plain, &mut buffer.borrow_mut()).map(drop)?);
+    bench.measure(subject("compress"), &mut || run(&mut encoder), &mut || run(&mut one_encoder))?;
+    let chunk = encoder.encode(plain)?;
+    let run = |decoder: &mut Decoder| {
+        let dest = &mut buffer.borrow_mut()[..plain.len()];
+        Ok(decoder.decode_into(&chunk, dest).map(drop)?)
+    };
+    bench.measure(subject("decompress"), &mut || run(&mut decoder), &mut || run(&mut one_decoder))
 }
 
 /// One item from the middle of each block in turn.

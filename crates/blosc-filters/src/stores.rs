@@ -32,8 +32,17 @@ impl Stores {
     /// # Panics
     ///
     /// If `src` and `dest` differ in length.
+    #[inline]
     pub fn copy(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
         assert_eq!(src.len(), dest.len(), "copy: lengths of source and destination");
+        if dest.len() > SHORT {
+            self.copy_long(simd, src, dest);
+        } else {
+            copy_short(src, dest);
+        }
+    }
+
+    fn copy_long(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
         if self.pass_by(dest) {
             arch::copy_streaming(simd, src, dest);
         } else if by_registers(simd, src, dest) {
@@ -55,7 +64,16 @@ impl Stores {
     }
 
     /// Writes `byte` all over `dest`.
+    #[inline]
     pub fn fill(self, simd: Simd, byte: u8, dest: &mut [u8]) {
+        if dest.len() > SHORT {
+            self.fill_long(simd, byte, dest);
+        } else {
+            fill_short(byte, dest);
+        }
+    }
+
+    fn fill_long(self, simd: Simd, byte: u8, dest: &mut [u8]) {
         if self.pass_by(dest) {
             arch::fill_streaming(simd, byte, dest);
         } else {
@@ -82,8 +100,67 @@ fn by_registers(simd: Simd, src: &[u8], dest: &[u8]) -> bool {
             || (1..64).contains(&(dest.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096)))
 }
 
+/// Bytes of an item, as a rule: a call of the C library takes longer than to write so few.
+const SHORT: usize = 16;
+
+/// Copies up to 16 bytes, as two pieces that may overlap.
+#[inline]
+fn copy_short(src: &[u8], dest: &mut [u8]) {
+    if !(copy_ends::<8>(src, dest) || copy_ends::<4>(src, dest)) {
+        src.iter().zip(dest).for_each(|(from, to)| *to = *from);
+    }
+}
+
+/// Copies the first and the last `N` bytes, if there are so many.
+#[inline]
+fn copy_ends<const N: usize>(src: &[u8], dest: &mut [u8]) -> bool {
+    let (Some(first), Some(last)) = (src.first_chunk::<N>(), src.last_chunk::<N>()) else { return false };
+    dest.first_chunk_mut().into_iter().for_each(|to| *to = *first);
+    dest.last_chunk_mut().into_iter().for_each(|to| *to = *last);
+    true
+}
+
+/// Writes up to 16 bytes, as two pieces that may overlap.
+#[inline]
+fn fill_short(byte: u8, dest: &mut [u8]) {
+    if !(fill_ends::<8>(byte, dest) || fill_ends::<4>(byte, dest)) {
+        dest.iter_mut().for_each(|to| *to = byte);
+    }
+}
+
+/// Writes the first and the last `N` bytes, if there are so many.
+#[inline]
+fn fill_ends<const N: usize>(byte: u8, dest: &mut [u8]) -> bool {
+    let Some(first) = dest.first_chunk_mut::<N>() else { return false };
+    *first = [byte; N];
+    dest.last_chunk_mut().into_iter().for_each(|to| *to = [byte; N]);
+    true
+}
+
 const ALL: Range<usize> = 2 << 10..1 << 20;
 const NEAREST: usize = 12 << 10;
 
 /// Bytes for which it pays to wait for the end of all stores.
 const LEAST: usize = 8 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_long_ones_are_copied_and_filled() {
+        let src: [u8; 40] = core::array::from_fn(|n| u8::try_from(n + 1).unwrap());
+        let expected = |bytes: &[u8]| {
+            let mut all = [0; 40];
+            all[..bytes.len()].copy_from_slice(bytes);
+            all
+        };
+        for len in 0..src.len() {
+            let mut dest = [0_u8; 40];
+            Stores::Plain.copy(Simd::detect(), &src[..len], &mut dest[..len]);
+            assert_eq!(dest, expected(&src[..len]));
+            Stores::Plain.fill(Simd::detect(), 9, &mut dest[..len]);
+            assert_eq!(dest, expected(&[9; 40][..len]));
+        }
+    }
+}

@@ -36,7 +36,7 @@
 //! | read parts of an array | [`NdArray`] |
 //! | make and change an array | [`NdWriter`] |
 //! | read it like a file, or scattered items | [`SChunk::reader`], [`SChunk::gather`] |
-//! | read all of it, by all processors | [`SChunk::decode_ordered`], [`NdView::for_each_band`] |
+//! | read all of it, by all processors | [`SChunk::read_par`], [`SChunk::decode_ordered`], [`NdView::for_each_band`] |
 //! | look for damage | [`SChunk::verify`] |
 //! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`]; to a pipe [`FrameStream`] |
 //! | change one | [`SChunkWriter`] |

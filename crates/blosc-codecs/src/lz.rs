@@ -46,7 +46,7 @@ fn differing(here: &[u8], there: &[u8], at: usize) -> Option<usize> {
 /// foretold.
 fn common_long(here: &[u8], there: &[u8]) -> usize {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    if let Some(len) = wild::common_avx2(here, there) {
+    if let Some(len) = wild::common_avx512(here, there).or_else(|| wild::common_avx2(here, there)) {
         return len;
     }
     common_steps(here, there, first_difference)
@@ -410,13 +410,14 @@ pub(crate) mod tests {
 
     #[test]
     fn common_len_stops_at_the_end_and_at_a_difference() {
-        let mut src = [7u8; 64];
-        assert_eq!(common_len(&src, 0, 1, 64), 63);
-        assert_eq!(common_len(&src, 0, 1, 1), 0);
-        for at in 1..64 {
-            src[at] = 8;
-            assert_eq!(common_len(&src, 0, 1, 64), at - 1);
-            src[at] = 7;
+        let mut src = [7u8; 400];
+        for end in [1, 9, 64, 137, 138, 265, 300, 400] {
+            assert_eq!(common_len(&src, 0, 1, end), end - 1);
+            for at in 1..end {
+                src[at] = 8;
+                assert_eq!(common_len(&src, 0, 1, end), at - 1);
+                src[at] = 7;
+            }
         }
     }
 }

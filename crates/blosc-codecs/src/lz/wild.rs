@@ -104,6 +104,37 @@ unsafe fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
     unsafe { store(bytes, to, value) };
 }
 
+/// How many bytes agree, by steps of two registers of AVX-512, between which there is no branch; `None` without it.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[inline(always)]
+pub(crate) fn common_avx512(here: &[u8], there: &[u8]) -> Option<usize> {
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2")]
+    fn common(here: &[u8], there: &[u8]) -> usize {
+        super::common_steps(here, there, |x: &[u8; 128], y: &[u8; 128]| {
+            let ([x, x_2], [y, y_2]) = (x.as_chunks().0, y.as_chunks().0) else { return None };
+            let [a, b] = [differences_avx512(x, y), differences_avx512(x_2, y_2)];
+            // Nothing foretells in which half a match ends.
+            let second = u32::from(a != 0).wrapping_sub(1);
+            (a | b != 0).then_some((a.trailing_zeros() + (b.trailing_zeros() & second)) as usize)
+        })
+    }
+    // SAFETY: the machine has what the function is compiled for.
+    (std::is_x86_feature_detected!("avx512bw") && has_avx2()).then(|| unsafe { common(here, there) })
+}
+
+/// A bit for each byte that differs.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn differences_avx512(x: &[u8; 64], y: &[u8; 64]) -> u64 {
+    use core::arch::x86_64::{__m512i, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512};
+    let register = |line: &[u8; 64]| {
+        // SAFETY: 64 bytes are read, at any address.
+        unsafe { _mm512_loadu_si512(line.as_ptr().cast::<__m512i>()) }
+    };
+    _mm512_cmpneq_epi8_mask(register(x), register(y))
+}
+
 /// How many bytes agree, by twice as long steps as without AVX2; `None` without it.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[inline(always)]

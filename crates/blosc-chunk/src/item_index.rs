@@ -169,7 +169,7 @@ impl Stream {
 }
 
 /// A coded stream of no more bytes is kept, which spares reading it for every item,
-const KEPT: usize = 2048;
+const KEPT: usize = 8192;
 /// if it has so many times as many bytes of data: what an index takes is to stay some hundredths of the data.
 const KEPT_RATIO: usize = 16;
 

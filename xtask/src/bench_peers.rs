@@ -2,7 +2,8 @@
 //!
 //! Builds `crates/blosc-peers` optimised and gives it the shared library of the wheel that the oracles use. The
 //! machine should be quiet, but need not be: the two sides take turns, so that ratios hold where times do not. With
-//! `--runs 5`, that many processes measure one after another, and the median of each setting counts.
+//! `--runs 5`, that many processes measure one after another, and the median of each setting counts. With `--control`, the
+//! other side is measured against itself, which shows what of a ratio is the machine's doing.
 
 use std::{path::PathBuf, process::Command};
 
@@ -16,6 +17,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let python = venv::python(args.option("--python")?)?;
     let only: Option<String> = args.option("--only")?;
     let runs: usize = args.option("--runs")?.unwrap_or(1);
+    let is_control = args.flag("--control");
     let is_quick = match args.word().as_deref() {
         None | Some("quick") => true,
         Some("full") => false,
@@ -40,6 +42,9 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     bench.arg("--out").arg(workspace::target().join("bench-peers"));
     bench.arg(if is_quick { "--quick" } else { "--full" });
     bench.arg("--runs").arg(runs.to_string());
+    if is_control {
+        bench.arg("--control");
+    }
     if let Some(only) = only {
         bench.args(["--only", &only]);
     }

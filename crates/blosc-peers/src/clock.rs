@@ -20,6 +20,8 @@ pub(crate) struct Effort {
     pub(crate) least: Duration,
     /// What all rounds may take together, if three of them do not take longer.
     pub(crate) most: Duration,
+    /// Whether the other side is measured against itself: what is not 1 then is the machine's doing.
+    pub(crate) is_control: bool,
 }
 
 impl Effort {
@@ -51,13 +53,12 @@ pub(crate) fn compare(effort: Effort, threads: u16, ours: Work<'_>, theirs: Work
     let rounds = effort.rounds_of(2.0 * once * f64::from(calls));
     let (mut ours_all, mut theirs_all) = (Vec::new(), Vec::new());
     for round in 0..rounds {
-        let mut sides: [(&mut Vec<f64>, Work<'_>); 2] =
-            [(&mut ours_all, &mut *ours), (&mut theirs_all, &mut *theirs)];
+        let mut sides = [(&mut ours_all, !effort.is_control), (&mut theirs_all, false)];
         if round % 2 == 1 {
             sides.reverse();
         }
-        for (all, work) in sides {
-            all.push(seconds(clock, calls, work)?);
+        for (all, is_ours) in sides {
+            all.push(seconds(clock, calls, if is_ours { &mut *ours } else { &mut *theirs })?);
         }
     }
     let average = if threads > 1 { best_quarter } else { median };
@@ -108,7 +109,8 @@ mod tests {
     #[test]
     fn a_side_that_does_twice_as_much_takes_longer() {
         let spin = |n: u64| (0..n).fold(0, |sum, i| core::hint::black_box(sum ^ i));
-        let effort = Effort { rounds: 5, least: Duration::from_millis(5), most: Duration::MAX };
+        let effort =
+            Effort { rounds: 5, least: Duration::from_millis(5), most: Duration::MAX, is_control: false };
         let mut ours = || {
             spin(100_000);
             Ok(())
@@ -119,11 +121,14 @@ mod tests {
         };
         let times = compare(effort, 1, &mut ours, &mut theirs).unwrap();
         assert!(times.theirs > times.ours * 2.0, "{times:?}");
+        let times = compare(Effort { is_control: true, ..effort }, 1, &mut ours, &mut theirs).unwrap();
+        assert!(times.theirs < times.ours * 2.0, "{times:?}");
     }
 
     #[test]
     fn long_rounds_are_fewer() {
-        let effort = Effort { rounds: 9, least: Duration::ZERO, most: Duration::from_secs(4) };
+        let (least, most) = (Duration::ZERO, Duration::from_secs(4));
+        let effort = Effort { rounds: 9, least, most, is_control: false };
         assert_eq!([0.1, 0.5, 0.8, 1.0, 50.0].map(|seconds| effort.rounds_of(seconds)), [9, 7, 5, 3, 3]);
     }
 

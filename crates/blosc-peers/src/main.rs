@@ -59,6 +59,8 @@ struct Options {
     only: Option<String>,
     /// Processes, of which the median counts.
     runs: usize,
+    /// The other side against itself.
+    is_control: bool,
 }
 
 fn main() -> ExitCode {
@@ -80,6 +82,7 @@ fn options() -> Result<Options> {
         quick: false,
         only: None,
         runs: 1,
+        is_control: false,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -91,6 +94,7 @@ fn options() -> Result<Options> {
             "--out" => options.out = value()?.into(),
             "--only" => options.only = Some(value()?),
             "--runs" => options.runs = value()?.parse()?,
+            "--control" => options.is_control = true,
             "--quick" => options.quick = true,
             "--full" => options.quick = false,
             _ => return fail(format!("{word}: no such option")),
@@ -122,7 +126,12 @@ fn measure(options: &Options) -> Result<Vec<table::Row>> {
     let mut bench = Bench {
         c: c_blosc2::CBlosc2::load(&options.library)?,
         sets: sets::all(&options.root, mib << 20)?,
-        effort: Effort { rounds, least: Duration::from_millis(least), most: Duration::from_secs(most) },
+        effort: Effort {
+            rounds,
+            least: Duration::from_millis(least),
+            most: Duration::from_secs(most),
+            is_control: options.is_control,
+        },
         quick: options.quick,
         folder,
         python: options.python.clone(),

@@ -55,21 +55,6 @@ pub(crate) struct Job<J> {
 ///
 /// The first error of `next` or `done` ends it; results not handed on by then are dropped.
 pub(crate) fn in_order<J, R, S, E>(
-    budget: Budget,
-    next: impl FnMut() -> Result<Option<Job<J>>, E>,
-    state: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, J) -> R + Sync,
-    done: impl FnMut(R) -> Result<(), E>,
-) -> Result<(), E>
-where
-    J: Send,
-    R: Send,
-{
-    in_order_with(Caller::Waits, budget, next, state, work, done)
-}
-
-/// The same, with a say in what the caller does.
-pub(crate) fn in_order_with<J, R, S, E>(
     caller: Caller,
     budget: Budget,
     next: impl FnMut() -> Result<Option<Job<J>>, E>,
@@ -313,7 +298,7 @@ mod tests {
                 found.push(result);
                 Ok(())
             };
-            in_order_with(caller, budget, jobs(200, 10), || (), slow_first, done).unwrap();
+            in_order(caller, budget, jobs(200, 10), || (), slow_first, done).unwrap();
             assert_eq!(found, (0..200).map(|n| n * n).collect::<Vec<u64>>());
         }
     }
@@ -337,7 +322,7 @@ mod tests {
             in_work.fetch_sub(10, Ordering::SeqCst);
             Ok(())
         };
-        in_order(budget, next, || (), work, done).unwrap();
+        in_order(Caller::Waits, budget, next, || (), work, done).unwrap();
         assert!(most.into_inner() <= 30);
     }
 
@@ -349,7 +334,7 @@ mod tests {
             found += 1;
             Ok(())
         };
-        in_order(budget, jobs(3, 50), || (), |(), job| job, done).unwrap();
+        in_order(Caller::Waits, budget, jobs(3, 50), || (), |(), job| job, done).unwrap();
         assert_eq!(found, 3);
     }
 
@@ -358,7 +343,7 @@ mod tests {
         for threads in [1, 4] {
             let budget = Budget { threads, bytes: 100 };
             let done = |job: u64| if job == 7 { Err("seven".to_owned()) } else { Ok(()) };
-            let result = in_order(budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
+            let result = in_order(Caller::Waits, budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
             assert_eq!(result, Err("seven".to_owned()));
         }
     }
@@ -383,7 +368,7 @@ mod tests {
         let budget = Budget { threads: 3, bytes: 100 };
         let work = |(): &mut (), job: u64| assert!(job != 5, "five");
         for caller in [Caller::Waits, Caller::Works] {
-            let run = || in_order_with(caller, budget, jobs(100, 1), || (), work, |()| Ok(()));
+            let run = || in_order(caller, budget, jobs(100, 1), || (), work, |()| Ok(()));
             assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
         }
     }

@@ -16,7 +16,7 @@ use super::fetch::{Fetched, fetch};
 use super::geometry::{as_len, ravel, strides};
 use super::rows::{Reach, Rows, read_rows};
 use crate::error::{Limited, Result};
-use crate::ordered::{Budget, Caller, Job, in_any_order, in_order_with};
+use crate::ordered::{Budget, Caller, Job, in_any_order, in_order};
 use crate::params::{ReadOptions, count};
 use crate::schunk::{Buffers, SChunk, Scratch, check_limit, room};
 
@@ -116,7 +116,7 @@ impl BlockReader<'_> {
             }
             return Ok(());
         }
-        in_order_with(
+        in_order(
             Caller::Works,
             budget,
             next,

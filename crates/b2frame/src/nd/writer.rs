@@ -20,7 +20,7 @@ use super::patch::{Buffers, Items, NewChunk, Patch};
 use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
-use crate::ordered::{Budget, Caller, Job, in_order_with};
+use crate::ordered::{Budget, Caller, Job, in_order};
 use crate::params::{EditOptions, ReadOptions, count};
 
 /// Makes and changes an n-dimensional array.
@@ -310,7 +310,7 @@ impl NdWriter {
         let written = writer.replace_chunks(|schunk, done| {
             let patch = Patch { schunk, geometry, cparams, items, in_items, buffers };
             let mut chunks = Product::new(spans).map(|job| Job { job, weight });
-            in_order_with(
+            in_order(
                 Caller::Works,
                 budget,
                 || Ok(chunks.next()),

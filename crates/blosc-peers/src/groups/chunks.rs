@@ -167,15 +167,8 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
     let Set { name, bytes, .. } = &bench.sets[set];
     let plain = bytes.clone();
     let case = format!("{name}, {} chunks", plain.len() / SMALL);
-    let subject = |what| Subject {
-        group: "small",
-        what,
-        setting: setting.clone(),
-        case: case.clone(),
-        threads: 2,
-        nbytes: plain.len(),
-        size: 0.0,
-    };
+    let place = Place { group: "small", setting, case };
+    let subject = |what| place.subject(what, params.threads, plain.len(), 0.0);
     let frame_params = FrameParams::new(ours(&params)?).chunksize(SMALL);
     let options = CompressOptions::default().threads(threads(&params));
     let compress = || -> Result<Vec<u8>> {
@@ -219,13 +212,20 @@ pub(super) struct Place {
     pub(super) case: String,
 }
 
+impl Place {
+    fn subject(&self, what: &'static str, threads: u16, nbytes: usize, size: f64) -> Subject {
+        let Self { group, setting, case } = self;
+        Subject { group, what, setting: setting.clone(), case: case.clone(), threads, nbytes, size }
+    }
+}
+
 /// The parts of `plain`, of `nbytes` each, one after another into a buffer that is used again and again.
 ///
 /// One part alone would be learnt by the branch predictor, and by chance better on one side. Both sides
 /// write to the same buffer, as which sets of the cache a buffer shares with the source is luck as well.
 pub(super) fn hot(
     bench: &mut Bench,
-    Place { group, setting, case }: Place,
+    place: Place,
     params: &Params,
     plain: &[u8],
     nbytes: usize,
@@ -234,15 +234,7 @@ pub(super) fn hot(
     let parts: Vec<&[u8]> = plain.chunks_exact(nbytes).collect();
     let chunks: Vec<_> = parts.iter().map(|part| sides.chunks(part)).collect::<Result<_>>()?;
     let [ours, theirs] = [chunks.iter().map(|c| c.0.len()).sum(), chunks.iter().map(|c| c.1.len()).sum()];
-    let subject = |what| Subject {
-        group,
-        what,
-        setting: setting.clone(),
-        case: case.clone(),
-        threads: params.threads,
-        nbytes: plain.len(),
-        size: ratio(ours, theirs),
-    };
+    let subject = |what| place.subject(what, params.threads, plain.len(), ratio(ours, theirs));
     let dest = RefCell::new(vec![0; nbytes + 64]);
     let Sides { encoder, decoder, c_encoder, c_decoder } = &mut sides;
     bench.measure(
@@ -318,19 +310,10 @@ pub(crate) fn own_threads(bench: &mut Bench) -> Result<()> {
 }
 
 fn own_chunk(bench: &mut Bench, place: Place, both: &[Params; 2], plain: &[u8]) -> Result<()> {
-    let Place { group, setting, case } = place;
     let [mut encoder, mut one_encoder] = [Encoder::new(ours(&both[0])?)?, Encoder::new(ours(&both[1])?)?];
     let [mut decoder, mut one_decoder] =
         both.each_ref().map(|params| Decoder::new(DParams::default().threads(threads(params))));
-    let subject = |what| Subject {
-        group,
-        what,
-        setting: setting.clone(),
-        case: case.clone(),
-        threads: 2,
-        nbytes: plain.len(),
-        size: 0.0,
-    };
+    let subject = |what| place.subject(what, both[0].threads, plain.len(), 0.0);
     let buffer = RefCell::new(vec![0; plain.len() + 64]);
     let run = |encoder: &mut Encoder| Ok(encoder.encode_into(plain, &mut buffer.borrow_mut()).map(drop)?);
     bench.measure(subject("compress"), &mut || run(&mut encoder), &mut || run(&mut one_encoder))?;

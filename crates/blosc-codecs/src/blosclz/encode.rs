@@ -1,6 +1,6 @@
 //! Encoding: a greedy search over one hash table.
 
-use core::{hint::black_box, marker::PhantomData, ops::Range};
+use core::{marker::PhantomData, ops::Range};
 
 use super::{FAR_BASE, MAX_NEAR, MAX_RUN};
 use crate::{
@@ -22,8 +22,12 @@ const FAST_BITS: u32 = 13;
 /// Below, the first of them are enough, which are soon in the nearest cache, and no distance is far.
 const SHORT: usize = 1 << 13;
 const SHORT_BITS: u32 = 12;
-/// Bytes of a large item, or of two smaller ones.
-const ITEM: usize = 8;
+/// Bytes of a small item.
+const ITEM: usize = 4;
+/// All but the first byte of two of them, or of one large item.
+const REST: usize = 2 * ITEM - 1;
+/// So many small items that match nothing are passed over, if as many before them were found.
+const MISSES: usize = 4;
 /// What misses add up to before the step between probes grows by one.
 const PATIENCE: usize = 64;
 
@@ -148,7 +152,17 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
     }
 
     /// Goes on until `limit` at least.
+    ///
+    /// Items have a loop of their own. It is not called from within the other one, whose registers the call would take.
     fn run(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<()> {
+        while self.sequences(limit, stream)? {
+            self.items(limit, stream)?;
+        }
+        Some(())
+    }
+
+    /// Goes on until `limit` at least, or to where items seem to begin; whether they do.
+    fn sequences(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<bool> {
         while self.at < limit {
             let found = if self.at == self.anchor && self.last >= C::CONTEXT {
                 self.find_after_match(limit)
@@ -162,12 +176,17 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
             let m = self.widen(found);
             if C::allows(&m) {
                 stream.sequence(self.anchor, &m, BITS > SHORT_BITS)?;
-                self.take(&m, found.at);
+                let is_item = m.at == found.at && m.at == self.anchor + 1 && m.len == REST;
+                let is_second = is_item && self.last == REST;
+                self.take(&m);
+                if !C::BOTH && is_second {
+                    return Some(true);
+                }
             } else {
                 self.miss(C::GROWTH);
             }
         }
-        Some(())
+        Some(false)
     }
 
     /// The next match of as many bytes as may pay. If there is none up to `limit`, the place is the last one before.
@@ -197,21 +216,54 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         Some(self.measure(at, earlier, differing))
     }
 
-    /// Goes on after a match, which was found at `found` before it was widened.
-    ///
-    /// Where items differ from earlier ones in a byte each, that is one literal and seven more bytes again and again. No
-    /// match starts with the literal; and as it is known by a branch, which is foretold, where the next one starts, the
-    /// search there does not wait until this one is measured. (A sum would wait; the compiler must not see that it is one.)
+    /// Goes on after a match.
     #[inline(always)]
-    fn take(&mut self, m: &Match, found: usize) {
-        let (nliterals, end) = (m.at - self.anchor, m.at + m.len);
-        self.probes = PATIENCE;
-        if !C::BOTH && nliterals == 1 && end - found == ITEM - 1 {
-            self.anchor = black_box(found + ITEM - 1);
-            (self.at, self.last) = (self.anchor + 1, ITEM - 1);
-        } else {
-            (self.anchor, self.at, self.last) = (end, end, m.len);
+    fn take(&mut self, m: &Match) {
+        let end = m.at + m.len;
+        (self.anchor, self.at, self.probes, self.last) = (end, end, PATIENCE, m.len);
+    }
+
+    /// Where items differ from earlier ones in their first byte alone, that is one literal and the rest of two items (or of
+    /// a large one) again and again. Goes on from item to item until several in a row match nothing, or something else
+    /// does. The search has just taken two such matches.
+    ///
+    /// No match starts with the literal; and as it is known by a branch, which is foretold, where the next one starts,
+    /// the search there does not wait until this one is measured.
+    #[inline(never)]
+    fn items(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<()> {
+        let Some(ground) = Ground::new(self.src, limit - 1) else { return Some(()) };
+        let mut credit = 0;
+        self.at += 1;
+        while let Some(here) = ground.place(self.at) {
+            let (at, word) = (here.at(), here.word());
+            let found = self.places.replace(hash(word), at);
+            let found = found.map(|earlier| (earlier, here.word_at(earlier) ^ word));
+            let Some((earlier, differing)) = found.filter(|found| found.1 << C::FREE == 0) else {
+                if credit == 0 {
+                    break;
+                }
+                credit -= 1;
+                self.at += ITEM;
+                continue;
+            };
+            credit = MISSES.min(credit + 1);
+            let is_rest = differing != 0 && differing << 8 == 0 && at == self.anchor + 1;
+            if is_rest && stream.item(self.src, at, earlier) {
+                self.anchor = at + REST;
+            } else {
+                let m = self.widen(self.measure(at, earlier, differing));
+                if !C::allows(&m) {
+                    break;
+                }
+                stream.sequence(self.anchor, &m, BITS > SHORT_BITS)?;
+                self.take(&m);
+                if ![REST, REST + ITEM].contains(&(self.anchor - at)) {
+                    break;
+                }
+            }
+            self.at = self.anchor + 1;
         }
+        Some(())
     }
 
     #[inline(always)]
@@ -426,6 +478,22 @@ impl Stream<'_> {
         }
         self.out.skip(end + 1 + 2 * usize::from(is_far));
         Some(())
+    }
+
+    /// The literal before `at`, then a match of [`REST`] bytes with `earlier`, or of one more if the literal is the same as
+    /// well; in one word. `false` where that does not do.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "each value is below its field's bound")]
+    fn item(&mut self, src: &[u8], at: usize, earlier: usize) -> bool {
+        let distance = at - earlier;
+        let (1.., ..=MAX_NEAR, Some(out)) = (earlier, distance, self.out.next::<4>()) else { return false };
+        let literal = src[at - 1];
+        let more = usize::from(literal == src[earlier - 1]);
+        let control = (REST - 2 + more) << 5 | (distance - 1) >> 8;
+        let sequence = u32::from_le_bytes([0, literal, control as u8, (distance - 1) as u8]);
+        *out = (sequence >> (16 * more)).to_le_bytes();
+        self.out.skip(4 - 2 * more);
+        true
     }
 
     fn literals(&mut self, from: usize, to: usize) -> Option<()> {

@@ -73,6 +73,10 @@ impl BlockDecoder for Decoder {
         decompress(src, dest)
     }
 
+    fn decode_uncached(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        decode::decompress_uncached(src, dest)
+    }
+
     fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
         decompress_prefix(src, dest, wanted)
     }

@@ -89,6 +89,16 @@ pub trait BlockDecoder: Send {
     /// [`Error::Corrupt`] when that is not so, [`Error::Unsupported`] for variants of the format that nobody reads.
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
 
+    /// As [`decode`](Self::decode), for a destination that is hardly in the processor's cache, as it is part of more memory
+    /// than that holds: a decoder may have it fetched before it writes. The bytes are the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    fn decode_uncached(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        self.decode(src, dest)
+    }
+
     /// As [`decode`](Self::decode), for a caller who needs only the first `wanted` bytes of `dest`: the others are
     /// unspecified afterwards, and what is wrong with the stream behind them may go unnoticed.
     ///

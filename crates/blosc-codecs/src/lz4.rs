@@ -124,6 +124,10 @@ impl BlockDecoder for Decoder {
         if self.dict.is_empty() { decompress(src, dest) } else { decompress_with_dict(src, dest, &self.dict) }
     }
 
+    fn decode_uncached(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        if self.dict.is_empty() { decode::decompress_uncached(src, dest) } else { self.decode(src, dest) }
+    }
+
     fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
         decompress_prefix(src, dest, wanted, &self.dict)
     }

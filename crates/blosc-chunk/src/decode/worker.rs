@@ -63,7 +63,7 @@ impl Worker {
         dest: &mut [u8],
     ) -> Result<()> {
         let (bytes, at) = job.blocks.block(nblock)?;
-        let result = self.read_streams(job, bytes, at, filtered, Some(slice));
+        let result = self.read_streams(job, bytes, at, filtered, Some(slice), Stores::Plain);
         result.map_err(|error| error.in_block(nblock, at))?;
         if job.undo.is_nothing() {
             slice.gather(filtered, dest);
@@ -100,19 +100,14 @@ impl Worker {
         dest: &mut [u8],
     ) -> Result<()> {
         if job.undo.is_nothing() {
-            if cx.stores == Stores::Streaming
-                && let Some(plain) = stored(job, bytes, at, dest.len())
-            {
-                cx.stores.copy(cx.simd, plain, dest);
-                return Ok(());
-            }
-            return self.read_streams(job, bytes, at, dest, None);
+            return self.read_streams(job, bytes, at, dest, None, cx.stores);
         }
         job.params.limits.check_nbytes(dest.len())?;
         let mut filtered = core::mem::take(&mut self.filtered);
         let src = room(&mut filtered, dest.len());
-        let result =
-            self.read_streams(job, bytes, at, src, None).and_then(|()| Ok(job.undo.apply(cx, src, dest)?));
+        let result = self
+            .read_streams(job, bytes, at, src, None, Stores::Plain)
+            .and_then(|()| Ok(job.undo.apply(cx, src, dest)?));
         self.filtered = filtered;
         result
     }
@@ -125,19 +120,20 @@ impl Worker {
         at: usize,
         dest: &mut [u8],
         slice: Option<&Slice>,
+        stores: Stores,
     ) -> Result<()> {
         let layout = job.blocks.layout();
         let span = |stream: Range<usize>| slice.map_or(0..stream.len(), |slice| slice.span(&stream));
         if layout.header.is_vl() {
             let span = span(0..dest.len());
-            return self.read_payload(job, vl::payload(bytes, dest.len()), at, dest, span);
+            return self.read_payload(job, vl::payload(bytes, dest.len()), at, dest, span, stores);
         }
         let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
         let nstreams = nstreams(layout, &streams, bytes.len(), dest.len());
         if nstreams == 1 {
             let span = span(0..dest.len());
             let payload = streams.next(dest.len())?;
-            return self.read_payload(job, payload, at, dest, span);
+            return self.read_payload(job, payload, at, dest, span, stores);
         }
         let len = dest.len() / nstreams;
         let (mut rest, mut start) = (dest, 0);
@@ -146,7 +142,7 @@ impl Worker {
             rest = behind;
             let at = streams.at;
             let payload = streams.next(len)?;
-            self.read_payload(job, payload, at, part, span(start..start + len))?;
+            self.read_payload(job, payload, at, part, span(start..start + len), stores)?;
             start += len;
         }
         Ok(())
@@ -160,19 +156,19 @@ impl Worker {
         at: usize,
         dest: &mut [u8],
         span: Range<usize>,
+        stores: Stores,
     ) -> Result<()> {
+        let simd = job.params.registries.simd;
         match payload {
-            Payload::Stored(plain) => {
-                Stores::Plain.copy(job.params.registries.simd, &plain[span.clone()], &mut dest[span]);
-            }
-            Payload::Run(value) => dest[span].fill(value),
+            Payload::Stored(plain) => stores.copy(simd, &plain[span.clone()], &mut dest[span]),
+            Payload::Run(value) => stores.fill(simd, value, &mut dest[span]),
             Payload::Coded(_) if span.is_empty() => {}
             Payload::Coded(coded) => {
                 let decoder = self.decoder(job)?;
-                let result = if span.end == dest.len() {
-                    decoder.decode(coded, dest)
-                } else {
-                    decoder.decode_prefix(coded, dest, span.end)
+                let result = match stores {
+                    _ if span.end < dest.len() => decoder.decode_prefix(coded, dest, span.end),
+                    Stores::Plain => decoder.decode(coded, dest),
+                    Stores::Streaming => decoder.decode_uncached(coded, dest),
                 };
                 result.map_err(|source| Error::Codec { at: at as u64, source })?;
             }
@@ -203,7 +199,7 @@ pub(super) fn read_split_block<B: Blocks>(
     let in_block = |error: Error| error.in_block(0, at);
     let streams = Streams::new(bytes, at, job.blocks.layout().header.version() > 2);
     if job.undo.is_nothing() {
-        return read_streams_apart(job, jobs, workers, streams, dest).map_err(in_block);
+        return read_streams_apart(job, jobs, workers, streams, dest, job.stores()).map_err(in_block);
     }
     job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
     let mut filtered = core::mem::take(&mut jobs::first(workers).filtered);
@@ -212,7 +208,7 @@ pub(super) fn read_split_block<B: Blocks>(
         unshuffle_apart(job, jobs, workers, streams, (src, dest))
     } else {
         let cx = job.filter_cx(Reference::FirstBlock, job.stores());
-        read_streams_apart(job, jobs, workers, streams, src)
+        read_streams_apart(job, jobs, workers, streams, src, Stores::Plain)
             .and_then(|()| Ok(job.undo.apply(&cx, src, dest)?))
     };
     jobs::first(workers).filtered = filtered;
@@ -225,11 +221,12 @@ fn read_streams_apart<B: Blocks>(
     workers: &mut Vec<Worker>,
     mut streams: Streams<'_>,
     dest: &mut [u8],
+    stores: Stores,
 ) -> Result<()> {
     let len = dest.len() / job.blocks.layout().header.typesize();
     let parts = dest.chunks_exact_mut(len).map(|part| (streams.at, streams.next(len), part));
     for_each(jobs, workers, parts, |worker, (at, payload, part)| {
-        worker.read_payload(job, payload?, at, part, 0..len)
+        worker.read_payload(job, payload?, at, part, 0..len, stores)
     })
 }
 
@@ -261,7 +258,7 @@ fn unshuffle_apart<'a, B: Blocks>(
     let unshuffle = unshuffle.map(|(n, items)| Step::Unshuffle { first: n * nitems, items });
     for_each(jobs, workers, decode.chain(unshuffle), |worker, step| match step {
         Step::Decode { at, payload, plane, decoded } => decoded.set(|| {
-            worker.read_payload(job, payload?, at, plane, 0..width)?;
+            worker.read_payload(job, payload?, at, plane, 0..width, Stores::Plain)?;
             Ok(&*plane)
         }),
         Step::Unshuffle { first, items } => {
@@ -350,19 +347,6 @@ impl Cached {
 impl fmt::Debug for Cached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Cached").field(&self.key).finish()
-    }
-}
-
-/// The data of a block that is one stream and stored.
-fn stored<'a, B: Blocks>(job: &Job<'_, B>, bytes: &'a [u8], at: usize, len: usize) -> Option<&'a [u8]> {
-    let layout = job.blocks.layout();
-    let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
-    if layout.header.is_vl() || nstreams(layout, &streams, bytes.len(), len) != 1 {
-        return None;
-    }
-    match streams.next(len) {
-        Ok(Payload::Stored(plain)) => Some(plain),
-        _ => None,
     }
 }
 

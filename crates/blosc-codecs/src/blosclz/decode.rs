@@ -12,7 +12,13 @@ use crate::{
 ///
 /// [`Error::Corrupt`] with the position in `src` where it went wrong.
 pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-    let (at, done) = wild::decode::<BloscLz>(src, dest);
+    let (at, done) = wild::decode::<BloscLz, false>(src, dest);
+    finish(src, at, dest, done, usize::MAX)
+}
+
+/// As [`decompress`], to a destination that is hardly in the cache.
+pub(super) fn decompress_uncached(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    let (at, done) = wild::decode::<BloscLz, true>(src, dest);
     finish(src, at, dest, done, usize::MAX)
 }
 
@@ -24,7 +30,7 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
 /// As [`decompress`].
 pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
     let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
-    let (at, done) = wild::decode::<BloscLz>(src, &mut dest[..near]);
+    let (at, done) = wild::decode::<BloscLz, false>(src, &mut dest[..near]);
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, wanted) }
 }
 
@@ -168,9 +174,14 @@ mod tests {
     }
 
     #[test]
+    fn in_the_cache_or_not_it_is_the_same() {
+        lz::tests::twins(|options| BloscLz.new_encoder(options), decompress_uncached, decompress);
+    }
+
+    #[test]
     fn without_new_instructions_it_is_the_same() {
         let plain = |src: &[u8], dest: &mut [u8]| {
-            let (at, done) = BloscLz::decode_plain(src, dest);
+            let (at, done) = BloscLz::decode_plain::<false>(src, dest);
             finish(src, at, dest, done, usize::MAX)
         };
         lz::tests::twins(|options| BloscLz.new_encoder(options), decompress, plain);

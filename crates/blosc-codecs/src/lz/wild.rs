@@ -39,31 +39,53 @@ fn has_avx2() -> bool {
 /// A codec with a fast half of a decoder.
 pub(crate) trait FastHalf {
     /// Decodes whole instructions from the start of `src` and returns how far it read and wrote: to where the margin
-    /// begins, or to the first instruction that is doubtful.
-    fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize);
+    /// begins, or to the first instruction that is doubtful. With `UNCACHED`, lines of the destination are fetched ahead.
+    fn decode_plain<const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize);
 }
 
 /// [`FastHalf::decode_plain`], compiled for the widest registers that the machine has.
 #[inline]
-pub(crate) fn decode<C: FastHalf>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+pub(crate) fn decode<C: FastHalf, const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if has_avx2() {
         // SAFETY: the machine has what the function is compiled for.
-        return unsafe { decode_avx2::<C>(src, dest) };
+        return unsafe { decode_avx2::<C, UNCACHED>(src, dest) };
     }
-    C::decode_plain(src, dest)
+    C::decode_plain::<UNCACHED>(src, dest)
 }
 
 /// As [`decode`], with registers of a whole step.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[target_feature(enable = "avx2,bmi2")]
-fn decode_avx2<C: FastHalf>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
-    C::decode_plain(src, dest)
+fn decode_avx2<C: FastHalf, const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    C::decode_plain::<UNCACHED>(src, dest)
 }
 
 /// Called on ways that the compiler shall lay aside, so that the usual one runs straight on and keeps the registers.
 #[cold]
 fn aside() {}
+
+/// Has the lines brought to the cache that are `AHEAD` bytes behind a copy of `len` bytes to `to`. A match that reads what
+/// was written just before waits until that is in the cache, and long matches write faster than lines get there.
+#[inline(always)]
+fn fetch(dest: &[u8], to: usize, len: usize) {
+    let mut line = 0;
+    while line < len {
+        let place = dest.as_ptr().wrapping_add(to + AHEAD + line);
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: a hint, which may be of any place, and of which the program sees nothing.
+        unsafe {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(place.cast());
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        let _ = place;
+        line += 64;
+    }
+}
+
+/// How far ahead lines are fetched: what long matches write while one gets there.
+const AHEAD: usize = 4 << 10;
 
 /// The `N` bytes from `at`.
 ///

@@ -15,6 +15,12 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     decompress_with_dict(src, dest, &[])
 }
 
+/// As [`decompress`], to a destination that is hardly in the cache.
+pub(super) fn decompress_uncached(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    let (at, done) = wild::decode::<Lz4, true>(src, dest);
+    finish(src, at, dest, done, &[], usize::MAX)
+}
+
 /// Decompresses an LZ4 block whose offsets may reach into `dict`, the last byte of which stands right before the
 /// output.
 ///
@@ -23,7 +29,7 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
 /// As [`decompress`].
 pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<(), Error> {
     // Nearly all of it, unless distances reach into a dictionary.
-    let (at, done) = if dict.is_empty() { wild::decode::<Lz4>(src, dest) } else { (0, 0) };
+    let (at, done) = if dict.is_empty() { wild::decode::<Lz4, false>(src, dest) } else { (0, 0) };
     finish(src, at, dest, done, dict, usize::MAX)
 }
 
@@ -35,7 +41,8 @@ pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<
 /// As [`decompress`].
 pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize, dict: &[u8]) -> Result<(), Error> {
     let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
-    let (at, done) = if dict.is_empty() { wild::decode::<Lz4>(src, &mut dest[..near]) } else { (0, 0) };
+    let (at, done) =
+        if dict.is_empty() { wild::decode::<Lz4, false>(src, &mut dest[..near]) } else { (0, 0) };
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, dict, wanted) }
 }
 
@@ -183,9 +190,14 @@ mod tests {
     }
 
     #[test]
+    fn in_the_cache_or_not_it_is_the_same() {
+        lz::tests::twins(|options| Lz4.new_encoder(options), decompress_uncached, decompress);
+    }
+
+    #[test]
     fn without_new_instructions_it_is_the_same() {
         let plain = |src: &[u8], dest: &mut [u8]| {
-            let (at, done) = Lz4::decode_plain(src, dest);
+            let (at, done) = Lz4::decode_plain::<false>(src, dest);
             finish(src, at, dest, done, &[], usize::MAX)
         };
         lz::tests::twins(|options| Lz4.new_encoder(options), decompress, plain);

@@ -1,6 +1,6 @@
 //! The inner part of a BloscLZ stream.
 
-use super::{FastHalf, STEP, aside, length, load, long_match, store, tiny_match};
+use super::{FastHalf, STEP, aside, fetch, length, load, long_match, store, tiny_match};
 use crate::blosclz::{BloscLz, FAR_BASE, MAX_RUN};
 
 /// Bytes of a literal run that are copied at once. Few runs are longer, and what is written beyond them is written again.
@@ -15,7 +15,7 @@ const DEST_MARGIN: usize = RUN;
 
 impl FastHalf for BloscLz {
     #[inline(always)]
-    fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    fn decode_plain<const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         let (mut at, mut done) = (0, 0);
         let (Some(src_end), Some(dest_end)) =
             (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(DEST_MARGIN))
@@ -76,6 +76,9 @@ impl FastHalf for BloscLz {
                 if distance > done || done + len + STEP > dest.len() {
                     aside();
                     return stop;
+                }
+                if UNCACHED {
+                    fetch(dest, done, len);
                 }
                 // SAFETY: the match ends a step before the end.
                 unsafe { long_match(dest, done, distance, len) };

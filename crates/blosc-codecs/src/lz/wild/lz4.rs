@@ -1,6 +1,8 @@
 //! The inner part of an LZ4 block.
 
-use super::{FastHalf, STEP, aside, length, literals, load, long_match, short_match, short_period, store};
+use super::{
+    FastHalf, STEP, aside, fetch, length, literals, load, long_match, short_match, short_period, store,
+};
 use crate::lz4::Lz4;
 
 /// Bytes that stay free behind every token in the stream: a token, 14 literals, a distance and a byte of a length, or a
@@ -13,7 +15,7 @@ const _: () = assert!(DEST_MARGIN >= STEP);
 
 impl FastHalf for Lz4 {
     #[inline(always)]
-    fn decode_plain(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    fn decode_plain<const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
         let (mut at, mut done) = (0, 0);
         let (Some(run_end), Some(dest_end)) =
             (src.len().checked_sub(STEP), dest.len().checked_sub(DEST_MARGIN))
@@ -68,6 +70,9 @@ impl FastHalf for Lz4 {
                 (len, at) = unsafe { length(15 + 4, src, at, src_end) };
                 if distance == 0 || done + len > dest_end {
                     return stop;
+                }
+                if UNCACHED {
+                    fetch(dest, done, len);
                 }
                 // SAFETY: the match ends before the margin.
                 unsafe { long_match(dest, done, distance, len) };

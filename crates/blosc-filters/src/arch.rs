@@ -172,12 +172,12 @@ mod tests {
         compare_with(kernel, kernel, 3, size, nbytes);
     }
 
-    /// As [`compare`] for a kernel that shall do what another one does, `start` bytes after a multiple of 32.
+    /// As [`compare`] for a kernel that shall do what another one does, `start` bytes after a multiple of 64.
     fn compare_with(kernel: Kernel, definition: Kernel, start: usize, size: usize, nbytes: usize) {
         let src: Vec<u8> = (0..=nbytes as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
         let run = |kernel: Kernel, simd| {
-            let mut dest = vec![0xEE; nbytes + 96];
-            let start = dest.as_ptr().align_offset(32) + start;
+            let mut dest = vec![0xEE; nbytes + 128];
+            let start = dest.as_ptr().align_offset(64) + start;
             kernel(simd, size, &src[1..], &mut dest[start..start + nbytes]);
             (dest[start..start + nbytes].to_vec(), dest.iter().filter(|&&byte| byte == 0xEE).count())
         };
@@ -249,12 +249,26 @@ mod tests {
         }
     }
 
+    /// Where lines wait in the destination.
+    #[test]
+    fn every_level_shuffles_bits_the_same_on_lines_of_the_cache() {
+        let sizes = [1, 2, 4, 8, 16].into_iter().flat_map(|t| [512, 520, 1024, 2048, 2040].map(|n| (t, n)));
+        for (typesize, nitems) in sizes {
+            for start in [0, 16] {
+                compare_with(bitshuffle, bitshuffle, start, typesize, nitems * typesize);
+                compare_with(bitunshuffle, bitunshuffle, start, typesize, nitems * typesize);
+            }
+        }
+    }
+
     /// Of several strips at a time.
     #[test]
     fn every_level_shuffles_the_bits_of_blocks_whose_rows_share_sets_of_the_cache() {
         for typesize in [2, 3, 4, 7, 8, 16, 24].into_iter().filter(|_| !cfg!(miri)) {
-            compare(bitshuffle, typesize, 32768 * typesize);
-            compare(bitunshuffle, typesize, 32768 * typesize);
+            for start in [0, 3] {
+                compare_with(bitshuffle, bitshuffle, start, typesize, 32768 * typesize);
+                compare_with(bitunshuffle, bitunshuffle, start, typesize, 32768 * typesize);
+            }
         }
     }
 

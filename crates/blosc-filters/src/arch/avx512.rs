@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bits;
+mod bitshuffle;
 mod copy;
 mod shuffle;
 mod transpose;
@@ -15,8 +16,8 @@ use super::avx2;
 
 // Bound by the latency of their steps and not by the width of registers.
 pub(super) use avx2::{running_sum, running_xor};
+pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
 pub(super) use copy::copy;
-pub(super) use shuffle::{bitshuffle, bitunshuffle};
 
 // Items larger than a lane are loaded and stored lane by lane, for which half the width does as well.
 

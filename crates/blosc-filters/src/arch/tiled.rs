@@ -109,20 +109,17 @@ macro_rules! bounded {
     };
 }
 
-/// Defines `shuffle`, `unshuffle`, `unshuffle_apart`, `bitshuffle` and `bitunshuffle` for a set of instructions whose registers have a
+/// Defines `shuffle`, `unshuffle` and `unshuffle_apart` for a set of instructions whose registers have a
 /// given type and number of bytes. In scope must be, for items of `G` bytes and `W` the power of two from `G` up:
 ///
 /// * `load_items::<G, W>(&[u8], gather) -> [register; W]`: as many items as a register has bytes, byte `j` of all in
 ///   register `j`, for `j` below `G`, where `gather` is what `gather::<G, W>()` gives, once for many items; and
 ///   `store_items::<G, W>([register; W], &mut [u8], scatter)`, likewise. Both may touch more bytes than the items have:
 /// * `reach(G, W)`, how many at most from the start of 64 items;
-/// * `load_bits(&[u8], gather) -> [register; 8]`: eight times as many bytes, bit `k` of all in register `k`; and
-///   `store_bits([register; 8], &mut [u8], scatter)`, with the orders for `G` = `W` = 8;
 /// * `load_column(typesize, &[u8], gather) -> [register; 16]`: byte `j` of as many items as a register has bytes in
 ///   register `j`, for `j` below 16; and `store_column([register; 16], typesize, &mut [u8], scatter)`;
 /// * `in_strips(typesize, nitems)`: whether to shuffle by way of a buffer, if there are [`STRIP`] items; and
-/// * `UNSHUFFLE_IN_STRIPS`, whether to undo it in the same way;
-/// * `PLANES`: how many planes of a strip may be in the first-level cache, 16 at least.
+/// * `UNSHUFFLE_IN_STRIPS`, whether to undo it in the same way.
 macro_rules! tiled_kernels {
     ($features:literal, $register:ty, $width:literal) => {
         use zerocopy::transmute;
@@ -130,9 +127,7 @@ macro_rules! tiled_kernels {
         use core::mem;
 
         use super::super::scalar;
-        use super::super::tiled::{
-            STRIP, TILE, columns, for_planes, for_typesize, groups, planes_at_once, strips,
-        };
+        use super::super::tiled::{STRIP, TILE, columns, for_typesize, strips};
         use crate::shuffle::whole_items;
 
         const WIDTH: usize = $width;
@@ -173,105 +168,6 @@ macro_rules! tiled_kernels {
                     for_typesize!(typesize, unshuffle_array(planes, dest));
                 }
                 _ => scalar::unshuffle_apart(planes, dest),
-            }
-        }
-
-        #[target_feature(enable = $features)]
-        pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-            let nitems = src.len() / typesize;
-            if nitems < STRIP {
-                return scalar::bitshuffle(typesize, src, dest);
-            }
-            if typesize == 1 {
-                return strips(nitems, STRIP)
-                    .for_each(|first| bitshuffle_plane(&src[first..], &mut dest[first / 8..], nitems / 8));
-            }
-            for_planes!(planes_at_once(typesize, nitems, PLANES), bitshuffle_strips(typesize, src, dest));
-        }
-
-        /// By way of a buffer for as many planes of strips as [`planes_at_once`] says.
-        #[target_feature(enable = $features)]
-        fn bitshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-            let nitems = src.len() / typesize;
-            let mut buffer = [[0; STRIP]; P];
-            let width = typesize.min(16);
-            for firsts in groups(nitems, P / width) {
-                for column in columns(typesize) {
-                    for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
-                        shuffle_strip(typesize, column, &src[first * typesize..], planes);
-                    }
-                    for j in 0..width {
-                        for (first, planes) in firsts.clone().zip(buffer.chunks_exact(width)) {
-                            let rows = &mut dest[(column + j) * nitems + first / 8..];
-                            bitshuffle_plane(&planes[j], rows, nitems / 8);
-                        }
-                    }
-                }
-            }
-        }
-
-        #[target_feature(enable = $features)]
-        pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-            let nitems = src.len() / typesize;
-            if nitems < STRIP {
-                return scalar::bitunshuffle(typesize, src, dest);
-            }
-            if typesize == 1 {
-                return strips(nitems, STRIP)
-                    .for_each(|first| bitunshuffle_plane(&src[first / 8..], nitems / 8, &mut dest[first..]));
-            }
-            for_planes!(planes_at_once(typesize, nitems, PLANES), bitunshuffle_strips(typesize, src, dest));
-        }
-
-        /// Undoes [`bitshuffle_strips`].
-        #[target_feature(enable = $features)]
-        fn bitunshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-            let nitems = src.len() / typesize;
-            let mut buffer = [[0; STRIP]; P];
-            let width = typesize.min(16);
-            for firsts in groups(nitems, P / width) {
-                for column in columns(typesize) {
-                    for j in 0..width {
-                        for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
-                            let rows = &src[(column + j) * nitems + first / 8..];
-                            bitunshuffle_plane(rows, nitems / 8, &mut planes[j]);
-                        }
-                    }
-                    for (first, planes) in firsts.clone().zip(buffer.chunks_exact(width)) {
-                        unshuffle_strip(typesize, column, planes, &mut dest[first * typesize..]);
-                    }
-                }
-            }
-        }
-
-        /// The first 512 bytes of `plane` to eight rows of 64 bytes, `stride` apart.
-        #[target_feature(enable = $features)]
-        fn bitshuffle_plane(plane: &[u8], rows: &mut [u8], stride: usize) {
-            let gather = gather::<8, 8>();
-            let mut lines = [[[0_u8; WIDTH]; TILE / WIDTH]; 8];
-            for (part, groups) in plane[..STRIP].chunks_exact(8 * WIDTH).enumerate() {
-                let bits = load_bits(groups, gather);
-                for (line, row) in lines.iter_mut().zip(bits) {
-                    line[part] = transmute!(row);
-                }
-            }
-            for (k, line) in lines.iter().enumerate() {
-                rows[k * stride..][..TILE].copy_from_slice(line.as_flattened());
-            }
-        }
-
-        /// Undoes [`bitshuffle_plane`].
-        #[target_feature(enable = $features)]
-        fn bitunshuffle_plane(rows: &[u8], stride: usize, plane: &mut [u8]) {
-            let scatter = scatter::<8, 8>();
-            for (part, groups) in plane[..STRIP].chunks_exact_mut(8 * WIDTH).enumerate() {
-                let mut bits = [ZERO; 8];
-                for (k, row) in bits.iter_mut().enumerate() {
-                    let mut bytes = [0_u8; WIDTH];
-                    bytes.copy_from_slice(&rows[k * stride + part * WIDTH..][..WIDTH]);
-                    *row = transmute!(bytes);
-                }
-                store_bits(bits, groups, scatter);
             }
         }
 
@@ -560,7 +456,118 @@ macro_rules! tiled_kernels {
     };
 }
 
-pub(super) use {bounded, for_planes, for_typesize, tiled_kernels};
+/// Defines `bitshuffle` and `bitunshuffle` beside [`tiled_kernels`], for registers that need another permutation to transpose
+/// bits. In scope must be:
+///
+/// * `load_bits(&[u8], gather) -> [register; 8]`: eight times as many bytes as a register has, bit `k` of all in register `k`; and
+///   `store_bits([register; 8], &mut [u8], scatter)`, with the orders for `G` = `W` = 8;
+/// * `PLANES`: how many planes of a strip may be in the first-level cache, 16 at least.
+macro_rules! tiled_bit_kernels {
+    ($features:literal) => {
+        use super::super::tiled::{for_planes, groups, planes_at_once};
+
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            if nitems < STRIP {
+                return scalar::bitshuffle(typesize, src, dest);
+            }
+            if typesize == 1 {
+                return strips(nitems, STRIP)
+                    .for_each(|first| bitshuffle_plane(&src[first..], &mut dest[first / 8..], nitems / 8));
+            }
+            for_planes!(planes_at_once(typesize, nitems, PLANES), bitshuffle_strips(typesize, src, dest));
+        }
+
+        /// By way of a buffer for as many planes of strips as [`planes_at_once`] says.
+        #[target_feature(enable = $features)]
+        fn bitshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            let mut buffer = [[0; STRIP]; P];
+            let width = typesize.min(16);
+            for firsts in groups(nitems, P / width) {
+                for column in columns(typesize) {
+                    for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
+                        shuffle_strip(typesize, column, &src[first * typesize..], planes);
+                    }
+                    for j in 0..width {
+                        for (first, planes) in firsts.clone().zip(buffer.chunks_exact(width)) {
+                            let rows = &mut dest[(column + j) * nitems + first / 8..];
+                            bitshuffle_plane(&planes[j], rows, nitems / 8);
+                        }
+                    }
+                }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            if nitems < STRIP {
+                return scalar::bitunshuffle(typesize, src, dest);
+            }
+            if typesize == 1 {
+                return strips(nitems, STRIP)
+                    .for_each(|first| bitunshuffle_plane(&src[first / 8..], nitems / 8, &mut dest[first..]));
+            }
+            for_planes!(planes_at_once(typesize, nitems, PLANES), bitunshuffle_strips(typesize, src, dest));
+        }
+
+        /// Undoes [`bitshuffle_strips`].
+        #[target_feature(enable = $features)]
+        fn bitunshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+            let nitems = src.len() / typesize;
+            let mut buffer = [[0; STRIP]; P];
+            let width = typesize.min(16);
+            for firsts in groups(nitems, P / width) {
+                for column in columns(typesize) {
+                    for j in 0..width {
+                        for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
+                            let rows = &src[(column + j) * nitems + first / 8..];
+                            bitunshuffle_plane(rows, nitems / 8, &mut planes[j]);
+                        }
+                    }
+                    for (first, planes) in firsts.clone().zip(buffer.chunks_exact(width)) {
+                        unshuffle_strip(typesize, column, planes, &mut dest[first * typesize..]);
+                    }
+                }
+            }
+        }
+
+        /// The first 512 bytes of `plane` to eight rows of 64 bytes, `stride` apart.
+        #[target_feature(enable = $features)]
+        fn bitshuffle_plane(plane: &[u8], rows: &mut [u8], stride: usize) {
+            let gather = gather::<8, 8>();
+            let mut lines = [[[0_u8; WIDTH]; TILE / WIDTH]; 8];
+            for (part, groups) in plane[..STRIP].chunks_exact(8 * WIDTH).enumerate() {
+                let bits = load_bits(groups, gather);
+                for (line, row) in lines.iter_mut().zip(bits) {
+                    line[part] = transmute!(row);
+                }
+            }
+            for (k, line) in lines.iter().enumerate() {
+                rows[k * stride..][..TILE].copy_from_slice(line.as_flattened());
+            }
+        }
+
+        /// Undoes [`bitshuffle_plane`].
+        #[target_feature(enable = $features)]
+        fn bitunshuffle_plane(rows: &[u8], stride: usize, plane: &mut [u8]) {
+            let scatter = scatter::<8, 8>();
+            for (part, groups) in plane[..STRIP].chunks_exact_mut(8 * WIDTH).enumerate() {
+                let mut bits = [ZERO; 8];
+                for (k, row) in bits.iter_mut().enumerate() {
+                    let mut bytes = [0_u8; WIDTH];
+                    bytes.copy_from_slice(&rows[k * stride + part * WIDTH..][..WIDTH]);
+                    *row = transmute!(bytes);
+                }
+                store_bits(bits, groups, scatter);
+            }
+        }
+    };
+}
+
+pub(super) use {bounded, for_planes, for_typesize, tiled_bit_kernels, tiled_kernels};
 
 #[cfg(test)]
 mod tests {

@@ -10,6 +10,7 @@
 macro_rules! vector16_kernels {
     ($features:literal, $register:ty) => {
         tiled_kernels!($features, $register, 16);
+        tiled_bit_kernels!($features);
 
         use core::array;
 

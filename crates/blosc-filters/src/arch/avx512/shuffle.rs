@@ -1,9 +1,8 @@
-//! Byte and bit shuffle with AVX-512.
+//! Byte shuffle with AVX-512.
 
 use core::arch::x86_64::__m512i;
 
 use super::super::tiled::{in_a_set, tiled_kernels};
-use super::bits::{load_bits, store_bits};
 use super::transpose::{gather, load_column, load_items, reach, scatter, store_column, store_items};
 
 tiled_kernels!("avx512f,avx512bw,avx512vl,avx512vbmi,gfni", __m512i, 64);
@@ -15,4 +14,3 @@ const fn in_strips(typesize: usize, nitems: usize) -> bool {
 }
 
 const UNSHUFFLE_IN_STRIPS: bool = false;
-const PLANES: usize = 128;

@@ -88,6 +88,17 @@ pub(super) fn store_items<const G: usize, const W: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 pub(super) fn load_column(typesize: usize, items: &[u8], gather: __m512i) -> [__m512i; 16] {
+    let mut rows = column(typesize, items);
+    for row in &mut rows {
+        *row = permute(gather, *row);
+    }
+    transpose(rows)
+}
+
+/// Bytes 0..16 of 64 items of `typesize` bytes, four in each register.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+pub(super) fn column(typesize: usize, items: &[u8]) -> [__m512i; 16] {
     let mut rows = [_mm512_setzero_si512(); 16];
     // No closures, which would not be inlined.
     bounded!(64, typesize, items.first_chunk, {
@@ -95,10 +106,10 @@ pub(super) fn load_column(typesize: usize, items: &[u8], gather: __m512i) -> [__
             let [a, b] = [load16(items, 4 * k * typesize), load16(items, (4 * k + 1) * typesize)];
             let [c, d] = [load16(items, (4 * k + 2) * typesize), load16(items, (4 * k + 3) * typesize)];
             let [low, high] = [_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)];
-            *row = permute(gather, _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high));
+            *row = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
         }
     });
-    transpose(rows)
+    rows
 }
 
 /// Undoes [`load_column`].

@@ -2,7 +2,7 @@
 
 use core::arch::aarch64::*;
 
-use super::super::tiled::tiled_kernels;
+use super::super::tiled::{tiled_bit_kernels, tiled_kernels};
 use super::super::vector16::vector16_kernels;
 
 vector16_kernels!("neon", uint8x16_t);

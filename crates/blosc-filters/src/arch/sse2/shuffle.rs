@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::tiled::tiled_kernels;
+use super::super::tiled::{tiled_bit_kernels, tiled_kernels};
 use super::super::vector16::vector16_kernels;
 
 vector16_kernels!("sse2", __m128i);

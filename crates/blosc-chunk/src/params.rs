@@ -265,7 +265,9 @@ pub enum Destination {
     /// A buffer of which each part is used soon after it was written, such as one that is used again and again.
     #[default]
     Cached,
-    /// More memory than a cache holds: it is written past the cache where that is faster.
+    /// More memory than the caches hold that a core has to itself, but not more than all of them.
+    Outer,
+    /// More memory than any cache holds: it is written past the cache where that is faster.
     Large,
 }
 
@@ -273,25 +275,30 @@ impl Destination {
     /// For so many bytes that are written from the first to the last before anyone reads them.
     #[must_use]
     pub fn of(nbytes: usize) -> Self {
-        if nbytes >= LARGE && nbytes >= large(Simd::detect()) { Self::Large } else { Self::Cached }
+        if nbytes < OUTER {
+            return Self::Cached;
+        }
+        // Other processors have no use for the one between.
+        let (large, below) =
+            if Simd::detect().name() == "avx512" { (3 * LARGE, Self::Outer) } else { (LARGE, Self::Cached) };
+        if nbytes >= large { Self::Large } else { below }
     }
 
     pub(crate) const fn stores(self) -> Stores {
         match self {
             Self::Cached => Stores::Plain,
+            Self::Outer => Stores::Outer,
             Self::Large => Stores::Streaming,
         }
     }
 }
 
-/// More than a core has of its caches, as a rule (bytes).
-const LARGE: usize = 8 << 20;
+/// As much as the second-level cache has (bytes).
+const OUTER: usize = 1 << 20;
 
-/// The same of a processor with these instructions. Those with AVX-512 have faster caches before the same memory, and gain
-/// nothing by passing by 16 MiB.
-fn large(simd: Simd) -> usize {
-    if simd.name() == "avx512" { 3 * LARGE } else { LARGE }
-}
+/// More than a core has of its caches, as a rule (bytes). Processors with AVX-512 have faster caches before the same memory, and
+/// gain nothing by passing by 16 MiB.
+const LARGE: usize = 8 << 20;
 
 /// The oldest reader that a chunk is for. Later ones read it too, and C-Blosc2 reads all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

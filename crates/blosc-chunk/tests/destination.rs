@@ -47,12 +47,13 @@ fn the_destination_does_not_change_the_data() {
     for threads in [Threads::One, Threads::Auto] {
         let params = DParams::default().threads(threads);
         let mut cached = Decoder::new(params.clone());
-        let mut large = Decoder::new(params.destination(Destination::Large));
+        let others = [Destination::Outer, Destination::Large];
+        let mut others = others.map(|destination| Decoder::new(params.clone().destination(destination)));
         for (n, chunk) in chunks.iter().enumerate() {
             let expected = cached.decode(chunk).unwrap();
-            for start in [0, 1, 16] {
+            for (start, other) in [0, 1, 16].into_iter().flat_map(|start| [(start, 0), (start, 1)]) {
                 let mut dest = vec![0xEE; NBYTES + 40];
-                large.decode_into(chunk, &mut dest[start..]).unwrap();
+                others[other].decode_into(chunk, &mut dest[start..]).unwrap();
                 assert!(dest[start..start + NBYTES] == expected, "chunk {n}, from {start} on");
                 assert!(dest[start + NBYTES..].iter().all(|&byte| byte == 0xEE));
             }
@@ -77,7 +78,10 @@ fn parts_do_not_depend_on_it_either() {
 
 #[test]
 fn large_depends_on_the_processor() {
-    let large = if blosc_filters::Simd::detect().name() == "avx512" { 24 << 20 } else { 8 << 20 };
-    assert_eq!(Destination::of(large - 1), Destination::Cached);
+    let is_avx512 = blosc_filters::Simd::detect().name() == "avx512";
+    let large = if is_avx512 { 24 << 20 } else { 8 << 20 };
+    let below = if is_avx512 { Destination::Outer } else { Destination::Cached };
+    assert_eq!(Destination::of((1 << 20) - 1), Destination::Cached);
+    assert_eq!([1 << 20, large - 1].map(Destination::of), [below; 2]);
     assert_eq!(Destination::of(large), Destination::Large);
 }

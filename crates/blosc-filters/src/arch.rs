@@ -102,6 +102,8 @@ macro_rules! with_avx {
 with_avx! {
     /// Copies, by registers where the machine has large ones.
     copy(src: &[u8], dest: &mut [u8]): avx2::copy, avx512::copy, dest.copy_from_slice(src);
+    /// Writes a byte again and again, by registers where they are as long as a line.
+    fill(byte: u8, dest: &mut [u8]): avx2::fill, avx512::fill, dest.fill(byte);
     /// Copies, past the cache.
     copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, streaming::copy, dest.copy_from_slice(src);
     /// Writes a byte again and again, past the cache.
@@ -286,8 +288,13 @@ mod tests {
                 for copy in copies {
                     compare_with(copy, by_library, start, typesize, nbytes);
                 }
-                let fill: Kernel = |simd, _, src, dest| fill_streaming(simd, src.len() as u8, dest);
-                compare_with(fill, |_, _, src, dest| dest.fill(src.len() as u8), start, typesize, nbytes);
+                let fills: [Kernel; 2] = [
+                    |simd, _, src, dest| fill(simd, src.len() as u8, dest),
+                    |simd, _, src, dest| fill_streaming(simd, src.len() as u8, dest),
+                ];
+                for fill in fills {
+                    compare_with(fill, |_, _, src, dest| dest.fill(src.len() as u8), start, typesize, nbytes);
+                }
                 compare_with(unshuffle_streaming, unshuffle, start, typesize, nbytes);
                 compare_with(apart_streaming, unshuffle, start, typesize, nbytes);
             }

@@ -167,7 +167,7 @@ impl Worker {
                 let decoder = self.decoder(job)?;
                 let result = match stores {
                     _ if span.end < dest.len() => decoder.decode_prefix(coded, dest, span.end),
-                    Stores::Plain => decoder.decode(coded, dest),
+                    Stores::Plain | Stores::Outer => decoder.decode(coded, dest),
                     Stores::Streaming => decoder.decode_uncached(coded, dest),
                 };
                 result.map_err(|source| Error::Codec { at: at as u64, source })?;

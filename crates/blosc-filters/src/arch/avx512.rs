@@ -17,7 +17,7 @@ use super::avx2;
 // Bound by the latency of their steps and not by the width of registers.
 pub(super) use avx2::{running_sum, running_xor};
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
-pub(super) use copy::copy;
+pub(super) use copy::{copy, fill};
 
 // Items larger than a lane are loaded and stored lane by lane, for which half the width does as well.
 

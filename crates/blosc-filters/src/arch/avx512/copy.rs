@@ -1,4 +1,4 @@
-//! Copies by registers of a whole line.
+//! Copies and runs of a byte by registers of a whole line.
 
 use core::arch::x86_64::*;
 
@@ -32,6 +32,28 @@ fn copy_lines(from: &[u8; LINES], to: &mut [u8; LINES]) {
     // By name, or else the compiler sees that this is a copy, and calls the library's.
     let [a, b, c, d]: [__m512i; 4] = transmute!(*from);
     *to = transmute!([a, b, c, d]);
+}
+
+/// Writes `byte` all over `dest`; its ends go wherever they are, as those of [`copy`]. In the cache that is up to twice as
+/// fast as the processor's instruction, which the C library takes from 2 KiB on.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(in super::super) fn fill(byte: u8, dest: &mut [u8]) {
+    if dest.len() < LINES {
+        return dest.fill(byte);
+    }
+    let line: __m512i = transmute!([byte; LINE]);
+    let head = dest.as_ptr().align_offset(LINE).min(LINE);
+    dest.first_chunk_mut::<LINE>().into_iter().for_each(|to| *to = transmute!(line));
+    for to in dest[head..].as_chunks_mut::<LINES>().0 {
+        fill_lines(line, to);
+    }
+    dest.last_chunk_mut().into_iter().for_each(|to| fill_lines(line, to));
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn fill_lines(line: __m512i, to: &mut [u8; LINES]) {
+    *to = transmute!([line; 4]);
 }
 
 /// A register.

@@ -1,5 +1,7 @@
 //! The inner part of a block of a zlib stream.
 
+use core::hint;
+
 use super::{STEP, load, long_match, short_match, short_period, store};
 use crate::zlib::{
     codes::{
@@ -186,6 +188,8 @@ fn decode_plain(
 #[inline(always)]
 unsafe fn copy(dest: &mut [u8], done: usize, distance: usize, len: usize) {
     if len > 18 {
+        // Whoever knows how long matches can be unrolls the loops over them, which then take longer to start and to end.
+        let len = hint::black_box(len);
         // SAFETY: the caller's promise.
         unsafe { long_match(dest, done, distance, len) };
     } else if distance >= 8 {

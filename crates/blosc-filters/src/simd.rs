@@ -105,6 +105,17 @@ macro_rules! has {
     };
 }
 
+/// Whether the processor's instruction for copies may be slow at some places. AMD's have AVX-VNNI since Zen 5, which knows none.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn may_copy_slowly() -> bool {
+    !has!(is_x86_feature_detected: "avxvnni")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) const fn may_copy_slowly() -> bool {
+    false
+}
+
 #[cfg(target_arch = "x86_64")]
 fn detected(level: Level) -> bool {
     match level {

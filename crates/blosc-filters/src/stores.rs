@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::simd::Level;
+use crate::simd::{Level, may_copy_slowly};
 use crate::{Simd, arch};
 
 /// Whether what is written shall be in the cache afterwards. The bytes are the same.
@@ -104,12 +104,14 @@ impl Stores {
     ///
     /// On Zen 3 (AVX2), the instruction is slower by a tenth in the cache. With AVX-512, registers are faster while all is in the
     /// nearest cache; beyond, the instruction is, since it does not fetch the lines that it is going to write. Where the
-    /// destination starts up to 63 bytes behind the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it.
+    /// destination starts up to 63 bytes behind the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it;
+    /// Zen 5 does not, and registers are slower by half there.
     fn by_registers(self, simd: Simd, src: &[u8], dest: &[u8]) -> bool {
         ALL.contains(&dest.len())
             && (simd.level() != Level::Avx512
                 || (dest.len() < NEAREST && self == Self::Plain)
-                || (1..64).contains(&(dest.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096)))
+                || ((1..64).contains(&(dest.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096))
+                    && may_copy_slowly()))
     }
 }
 

@@ -8,7 +8,7 @@ use blosc_io::{AlignedBytes, WriteAt};
 
 use crate::FrameWriter;
 use crate::error::{Error, Limited, Result};
-use crate::ordered::{Budget, Caller, Job, in_order};
+use crate::ordered::{Budget, Job, in_order};
 use crate::params::{CompressOptions, count};
 use crate::schunk::{check_limit, room};
 
@@ -65,7 +65,6 @@ pub fn compress_stream<S: WriteAt>(
         Input { stream, chunksize: chunksize as u64, left: options.max_nbytes, nbytes: 0, is_end: false };
     let spare = RefCell::new(Vec::<Buffers>::new());
     in_order(
-        Caller::Waits,
         budget,
         || {
             let mut buffers = spare.borrow_mut().pop().unwrap_or_default();

@@ -5,8 +5,9 @@
 //!   caller's thread                                          caller's thread, in the order of the jobs
 //! ```
 //!
-//! Input and output stay on the caller's thread, which therefore needs no locks; the workers only compute. Where input
-//! and output are in memory, the caller is one of the workers.
+//! Input and output stay on the caller's thread, which therefore needs no locks; the workers only compute. The caller is
+//! one of them as long as no result is there: a thread more, which mostly waits, takes longer to wake than its work is
+//! worth.
 //! Every job has a weight in bytes. While the jobs that were begun and not yet handed to `done` weigh as much as
 //! is allowed, no further one is begun, so memory does not depend on how many jobs there are.
 
@@ -20,19 +21,10 @@ use std::thread;
 /// How many workers, and how much may be in work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Workers; with one, all is done on the caller's thread.
+    /// Workers, of which the caller's thread is one; with one, all is done on the caller's thread.
     pub threads: usize,
     /// Weight of the jobs in work (bytes). One job is always begun, whatever it weighs.
     pub bytes: u64,
-}
-
-/// What the caller's thread does while no result is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// It waits: for input and output that may take long.
-    Waits,
-    /// It is one of the workers.
-    Works,
 }
 
 impl Budget {
@@ -55,7 +47,6 @@ pub(crate) struct Job<J> {
 ///
 /// The first error of `next` or `done` ends it; results not handed on by then are dropped.
 pub(crate) fn in_order<J, R, S, E>(
-    caller: Caller,
     budget: Budget,
     next: impl FnMut() -> Result<Option<Job<J>>, E>,
     state: impl Fn() -> S + Sync,
@@ -73,18 +64,18 @@ where
     let (result_sender, results) = channel();
     let jobs = Mutex::new(jobs);
     thread::scope(|scope| {
-        let workers = budget.threads - usize::from(caller == Caller::Works);
-        for _ in 0..workers {
+        for _ in 1..budget.threads {
             let result_sender = result_sender.clone();
             let (jobs, state, work) = (&jobs, &state, &work);
             scope.spawn(move || worker(jobs, &result_sender, state, work));
         }
-        let mut own = (caller == Caller::Works).then(&state);
+        let mut own = None;
         // A worker that waits has the lock: then there are no jobs that wait.
         let take = || jobs.try_lock().ok().and_then(|jobs| jobs.try_recv().ok());
         let help = || {
-            let (state, job) = own.as_mut().and_then(|state| Some((state, take()?)))?;
-            Some(Numbered { number: job.number, weight: job.weight, item: Ok(work(state, job.item)) })
+            let job: Numbered<J> = take()?;
+            let item = Ok(work(own.get_or_insert_with(&state), job.item));
+            Some(Numbered { number: job.number, weight: job.weight, item })
         };
         // The workers have their own; without this one the channel closes when they end.
         drop(result_sender);
@@ -284,8 +275,7 @@ mod tests {
 
     #[test]
     fn results_come_in_order_whatever_the_threads() {
-        let threads = [1, 2, 3, 8].into_iter().flat_map(|n| [(n, Caller::Waits), (n, Caller::Works)]);
-        for (threads, caller) in threads {
+        for threads in [1, 2, 3, 8] {
             let mut found = vec![];
             let budget = Budget { threads, bytes: 1000 };
             let slow_first = |(): &mut (), job: u64| {
@@ -298,7 +288,7 @@ mod tests {
                 found.push(result);
                 Ok(())
             };
-            in_order(caller, budget, jobs(200, 10), || (), slow_first, done).unwrap();
+            in_order(budget, jobs(200, 10), || (), slow_first, done).unwrap();
             assert_eq!(found, (0..200).map(|n| n * n).collect::<Vec<u64>>());
         }
     }
@@ -322,7 +312,7 @@ mod tests {
             in_work.fetch_sub(10, Ordering::SeqCst);
             Ok(())
         };
-        in_order(Caller::Waits, budget, next, || (), work, done).unwrap();
+        in_order(budget, next, || (), work, done).unwrap();
         assert!(most.into_inner() <= 30);
     }
 
@@ -334,7 +324,7 @@ mod tests {
             found += 1;
             Ok(())
         };
-        in_order(Caller::Waits, budget, jobs(3, 50), || (), |(), job| job, done).unwrap();
+        in_order(budget, jobs(3, 50), || (), |(), job| job, done).unwrap();
         assert_eq!(found, 3);
     }
 
@@ -343,7 +333,7 @@ mod tests {
         for threads in [1, 4] {
             let budget = Budget { threads, bytes: 100 };
             let done = |job: u64| if job == 7 { Err("seven".to_owned()) } else { Ok(()) };
-            let result = in_order(Caller::Waits, budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
+            let result = in_order(budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
             assert_eq!(result, Err("seven".to_owned()));
         }
     }
@@ -367,9 +357,7 @@ mod tests {
     fn a_panic_of_a_worker_reaches_the_caller() {
         let budget = Budget { threads: 3, bytes: 100 };
         let work = |(): &mut (), job: u64| assert!(job != 5, "five");
-        for caller in [Caller::Waits, Caller::Works] {
-            let run = || in_order(caller, budget, jobs(100, 1), || (), work, |()| Ok(()));
-            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
-        }
+        let run = || in_order(budget, jobs(100, 1), || (), work, |()| Ok(()));
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 }

@@ -16,7 +16,7 @@ use super::fetch::{Fetched, fetch};
 use super::geometry::{as_len, ravel, strides};
 use super::rows::{Reach, Rows, read_rows};
 use crate::error::{Limited, Result};
-use crate::ordered::{Budget, Caller, Job, in_any_order, in_order};
+use crate::ordered::{Budget, Job, in_any_order, in_order};
 use crate::params::{ReadOptions, count};
 use crate::schunk::{Buffers, SChunk, Scratch, check_limit, room};
 
@@ -117,7 +117,6 @@ impl BlockReader<'_> {
             return Ok(());
         }
         in_order(
-            Caller::Works,
             budget,
             next,
             || self.schunk.pooled(),

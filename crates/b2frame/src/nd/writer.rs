@@ -20,7 +20,7 @@ use super::patch::{Buffers, Items, NewChunk, Patch};
 use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
-use crate::ordered::{Budget, Caller, Job, in_order};
+use crate::ordered::{Budget, Job, in_order};
 use crate::params::{EditOptions, ReadOptions, count};
 
 /// Makes and changes an n-dimensional array.
@@ -311,7 +311,6 @@ impl NdWriter {
             let patch = Patch { schunk, geometry, cparams, items, in_items, buffers };
             let mut chunks = Product::new(spans).map(|job| Job { job, weight });
             in_order(
-                Caller::Works,
                 budget,
                 || Ok(chunks.next()),
                 || patch.bench(),

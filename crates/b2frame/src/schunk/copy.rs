@@ -16,7 +16,7 @@ use crate::edit::SChunkWriter;
 use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
 use crate::nd::{chunk_cparams, item_dtype};
-use crate::ordered::{Budget, Caller, Job, in_order};
+use crate::ordered::{Budget, Job, in_order};
 use crate::params::{CopyOptions, count};
 use crate::writer::{Start, whole_items};
 
@@ -146,7 +146,6 @@ impl<'a> Transcode<'a> {
         let cparams = self.cparams.clone().threads(threads);
         let budget = Budget { threads: if is_single { 1 } else { self.budget.threads }, ..self.budget };
         in_order(
-            Caller::Waits,
             budget,
             || {
                 let Some(piece) = pieces.next() else { return Ok(None) };

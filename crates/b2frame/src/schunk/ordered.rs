@@ -7,7 +7,7 @@ use blosc_chunk::Kind;
 
 use super::{Location, SChunk, Scratch, check_limit};
 use crate::error::{Error, Limited, Param, Result};
-use crate::ordered::{Budget, Caller, Job, in_order};
+use crate::ordered::{Budget, Job, in_order};
 use crate::params::{ReadOptions, count};
 
 /// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them round shows.
@@ -59,7 +59,6 @@ impl SChunk {
         let mut parts = Parts::new(self, nchunks, options);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         in_order(
-            Caller::Waits,
             parts.budget,
             || {
                 let Some(mut job) = parts.next()? else { return Ok(None) };

@@ -8,7 +8,7 @@ use blosc_chunk::{ChunkHeader, Kind};
 use super::ordered::{Part, Parts};
 use super::{Location, SChunk, Scratch};
 use crate::error::{Corrupt, Error, Result};
-use crate::ordered::{Caller, Job, in_order};
+use crate::ordered::{Job, in_order};
 use crate::params::VerifyOptions;
 
 /// What verifying a frame found.
@@ -146,7 +146,6 @@ impl SChunk {
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         let mut done = Done { max: options.max_reported, last_bad: None, report };
         let result = in_order(
-            Caller::Waits,
             parts.budget,
             || Ok::<_, Error>(next(&mut parts, &buffers)),
             || self.pooled(),

@@ -12,6 +12,8 @@ use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Stor
 
 use crate::jobs::{self, for_each};
 use crate::layout::{Grid, Layout, Split};
+use crate::pace::Pace;
+use crate::params::jobs_of_length;
 use crate::source::Blocks;
 use crate::vl::VlSizes;
 use crate::{Blame, ChunkHeader, DParams, Destination, Error, Result, Unsupported};
@@ -39,6 +41,7 @@ pub struct Scratch {
     pub(crate) workers: Vec<Worker>,
     /// The first block of the chunk, if others refer to it.
     pub(crate) reference: Vec<u8>,
+    pace: Pace,
 }
 
 impl Scratch {
@@ -121,14 +124,15 @@ fn read_one_block(
     postfilter: Option<&dyn Postfilter>,
 ) -> Result<()> {
     let map = Map::Grid(blocks.layout().grid);
-    let Scratch { params, workers, .. } = scratch;
+    let Scratch { params, workers, pace, .. } = scratch;
     // Looked at where it is, as it is large.
     let job = Job::new(blocks, &map, params);
     let job = job.as_ref().map_err(Error::clone)?;
-    match params.threads.jobs(job.certain_streams(), dest.len(), job.key.least()) {
-        1 => jobs::first(workers).read_block(job, 0, Reference::FirstBlock, dest, job.stores())?,
-        jobs => worker::read_split_block(job, jobs, workers, dest)?,
-    }
+    let (nbytes, most) = (dest.len(), params.threads.most(job.certain_streams()));
+    pace.run(most, jobs_of_length(most, nbytes, job.key.least()), nbytes, |jobs| match jobs {
+        1 => jobs::first(workers).read_block(job, 0, Reference::FirstBlock, dest, job.stores()),
+        jobs => worker::read_split_block(job, jobs, workers, dest),
+    })?;
     if let Some(postfilter) = postfilter {
         postfilter.apply(0, dest);
     }
@@ -176,7 +180,7 @@ pub(crate) fn read_by(
     dest: &mut [u8],
     scratch: &mut Scratch,
 ) -> Result<()> {
-    let Scratch { params, workers, reference } = scratch;
+    let Scratch { params, workers, reference, pace } = scratch;
     let job = Job::new(blocks, map, params);
     let job = job.as_ref().map_err(Error::clone)?;
     let nblocks = map.covering(&wanted.range);
@@ -184,16 +188,18 @@ pub(crate) fn read_by(
         job.read_reference(workers, reference)?;
     }
     let reference = &*reference;
-    let jobs = params.threads.jobs(nblocks.len(), dest.len(), job.key.least());
+    let (nbytes, most) = (dest.len(), params.threads.most(nblocks.len()));
+    let by_length = jobs_of_length(most, nbytes, job.key.least());
     let pieces = Pieces { map, nblocks, range: wanted.range.clone(), dest };
     let pieces = pieces.filter(|piece| wanted.is_chosen(piece.nblock));
-    for_each(jobs, workers, pieces, |worker, Piece { nblock, part, dest }| {
+    let read = |worker: &mut Worker, Piece { nblock, part, dest }: Piece<'_>| {
         job.read_part(worker, nblock, &part, dest, reference)?;
         if let Some(postfilter) = wanted.postfilter {
             postfilter.apply(map.range(nblock).start + part.start, dest);
         }
         Ok(())
-    })
+    };
+    pace.run(most, by_length, nbytes, |jobs| for_each(jobs, workers, pieces, read))
 }
 
 /// What the blocks of one chunk have in common.

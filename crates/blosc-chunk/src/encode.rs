@@ -10,6 +10,8 @@ mod slots;
 mod special;
 mod worker;
 
+use crate::pace::Pace;
+use crate::params::jobs_of_length;
 use crate::{CParams, ChunkHeader, Error, Result, jobs};
 
 use blocks::Fit;
@@ -94,6 +96,7 @@ impl<F: Fn(usize, &mut [u8]) + Sync> Prefilter for F {
 pub struct Encoder {
     params: CParams,
     workers: Vec<Worker>,
+    pace: Pace,
 }
 
 impl Encoder {
@@ -104,7 +107,7 @@ impl Encoder {
     /// As [`CParams::check`].
     pub fn new(params: CParams) -> Result<Self> {
         params.check()?;
-        Ok(Self { params, workers: Vec::new() })
+        Ok(Self { params, workers: Vec::new(), pace: Pace::default() })
     }
 
     /// The parameters.
@@ -183,11 +186,11 @@ impl Encoder {
     /// one is empty, or they are more than a chunk can hold; otherwise as [`encode`](Self::encode).
     pub fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         let plan = Plan::new_vl(&self.params, blocks)?;
-        let (input, workers) = (Input::Blocks(blocks), &mut self.workers);
+        let (input, workers, pace) = (Input::Blocks(blocks), &mut self.workers, &mut self.pace);
         let dict = dict::choose(&self.params, &plan, input, workers)?;
         let plan = plan.with_dict(dict);
         let mut chunk = vec![0; plan.table_end() + 4 * blocks.len() + input.nbytes()];
-        let header = match blocks::encode(&self.params, &plan, input, workers, &mut chunk)? {
+        let header = match blocks::encode(&self.params, &plan, input, workers, pace, &mut chunk)? {
             Fit::Chunk(header) => header,
             // There is room for blocks that are all stored.
             Fit::Memcpyed(_) => return Err(Error::Dest { needed: chunk.len() + 1, room: chunk.len() }),
@@ -220,7 +223,7 @@ impl Encoder {
         }
         let dict = dict::choose(&self.params, plan, input, &mut self.workers)?;
         let plan = plan.clone().with_dict(dict);
-        blocks::encode(&self.params, &plan, input, &mut self.workers, dest)
+        blocks::encode(&self.params, &plan, input, &mut self.workers, &mut self.pace, dest)
     }
 }
 
@@ -273,7 +276,7 @@ impl<'a> Input<'a> {
     fn read_all(&self, params: &CParams, dest: &mut [u8]) -> Result<()> {
         match self {
             Self::Slice(src) => {
-                let jobs = params.threads.jobs(usize::MAX, src.len(), LEAST_COPIED);
+                let jobs = jobs_of_length(params.threads.most(usize::MAX), src.len(), LEAST_COPIED);
                 jobs::copy(jobs, params.registries.simd, src.chunks(COPIED).zip(dest.chunks_mut(COPIED)))?;
             }
             Self::Made { prefilter, .. } => prefilter.fill(0, dest),
@@ -284,6 +287,6 @@ impl<'a> Input<'a> {
 }
 
 /// Bytes to copy that are worth a thread of their own.
-const LEAST_COPIED: usize = 512 << 10;
+const LEAST_COPIED: usize = 1 << 20;
 /// Bytes that a thread copies at a time.
 const COPIED: usize = 128 << 10;

@@ -71,6 +71,7 @@ mod jobs;
 mod layout;
 mod lazy;
 mod limits;
+mod pace;
 mod params;
 pub mod raw;
 pub mod read;

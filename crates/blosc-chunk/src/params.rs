@@ -381,24 +381,30 @@ pub enum Threads {
 }
 
 impl Threads {
-    /// How many jobs to make for `nblocks` blocks, of which a job shall have at least `least` bytes of the `nbytes`:
-    /// with less, waking a thread takes longer than it helps.
-    pub(crate) fn jobs(self, nblocks: usize, nbytes: usize, least: usize) -> usize {
-        if matches!(self, Self::One) {
-            return 1;
-        }
-        // So that tests get by with little data.
-        let least = if cfg!(debug_assertions) { least / 4 } else { least };
+    /// How many jobs `nblocks` blocks may be at most.
+    pub(crate) fn most(self, nblocks: usize) -> usize {
         let wanted = match self {
             Self::One => 1,
             #[cfg(feature = "rayon")]
             Self::Auto => rayon::current_num_threads(),
-            #[cfg(not(feature = "rayon"))]
-            Self::Auto => 1,
+            #[cfg(feature = "rayon")]
             Self::N(n) => n.get(),
+            #[cfg(not(feature = "rayon"))]
+            Self::Auto | Self::N(_) => 1,
         };
-        if cfg!(feature = "rayon") { wanted.min(nblocks).min(nbytes / least).max(1) } else { 1 }
+        wanted.min(nblocks).max(1)
     }
+}
+
+/// Of up to `most` jobs, as many as have at least `least` bytes each of the `nbytes`: with less, waking a thread takes
+/// longer than it helps.
+pub(crate) fn jobs_of_length(most: usize, nbytes: usize, least: usize) -> usize {
+    if most <= 1 {
+        return 1;
+    }
+    // So that tests get by with little data.
+    let least = if cfg!(debug_assertions) { least / 4 } else { least };
+    most.min(nbytes / least).max(1)
 }
 
 /// The codecs, filters and machine instructions to work with.

@@ -223,7 +223,7 @@ fn coverage(layout: &Layout, blocks: &[BlockReport]) -> Vec<Note> {
 
 /// Decodes the blocks one by one. If the first is damaged and others refer to it, they are as well.
 fn decode(source: &InMemory<'_>, map: &Map, scratch: &mut Scratch, blocks: &mut [BlockReport]) -> Result<()> {
-    let Scratch { params, workers, reference } = scratch;
+    let Scratch { params, workers, reference, .. } = scratch;
     let job = Job::new(source, map, params)?;
     let refers = job.needs_reference(blocks.len() - 1);
     let first = if refers { job.read_reference(workers, reference) } else { Ok(()) };

@@ -8,6 +8,8 @@ use super::worker::Worker;
 use super::{Input, slots, worker};
 use crate::header::field;
 use crate::jobs;
+use crate::pace::Pace;
+use crate::params::jobs_of_length;
 use crate::{CParams, ChunkHeader, Result};
 
 /// How the data ended up.
@@ -61,6 +63,7 @@ pub(super) fn encode(
     plan: &Plan,
     input: Input<'_>,
     workers: &mut Vec<Worker>,
+    pace: &mut Pace,
     dest: &mut [u8],
 ) -> Result<Fit> {
     if plan.table_end() > dest.len() {
@@ -70,12 +73,11 @@ pub(super) fn encode(
     let job = Job::new(params, plan, input, first.as_deref());
     let least = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
     let parts = if plan.grid.nblocks == 1 { plan.all_streams() } else { plan.grid.nblocks };
-    let jobs = params.threads.jobs(parts, plan.header.nbytes(), least);
-    let end = if jobs > 1 {
-        slots::encode(&job, jobs, workers, dest)?
-    } else {
-        encode_serial(&job, workers, dest)?
-    };
+    let (nbytes, most) = (plan.header.nbytes(), params.threads.most(parts));
+    let end = pace.run(most, jobs_of_length(most, nbytes, least), nbytes, |jobs| match jobs {
+        1 => encode_serial(&job, workers, dest),
+        jobs => slots::encode(&job, jobs, workers, dest),
+    })?;
     plan.put_dict(dest);
     let all_zeros = plan.table_end() + 4 * plan.all_streams();
     Ok(match end {

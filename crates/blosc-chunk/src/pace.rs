@@ -37,6 +37,7 @@ const SHORT: usize = 128 << 10;
 
 impl Pace {
     /// Does the work on `nbytes` of data by one of up to `most` jobs at a time; `by_length` jobs as long as nothing is known.
+    #[inline]
     pub(crate) fn run<T>(
         &mut self,
         most: usize,

@@ -1,8 +1,11 @@
 //! Data are the same to whatever destination they are decoded.
 
+use core::num::NonZeroUsize;
+
 use blosc_chunk::{
-    CParams, Chunk, CodecId, DParams, Decoder, Destination, Level, Pipeline, Threads, compress,
+    CParams, Chunk, CodecId, DParams, Decoder, Destination, Level, Pipeline, SplitMode, Threads, compress,
 };
+use blosc_testdata::data::XorShift32;
 
 const NITEMS: u32 = 37_500;
 const NBYTES: usize = 4 * 37_500;
@@ -84,4 +87,41 @@ fn large_depends_on_the_processor() {
     assert_eq!(Destination::of((1 << 20) - 1), Destination::Cached);
     assert_eq!([1 << 20, large - 1].map(Destination::of), [below; 2]);
     assert_eq!(Destination::of(large), Destination::Large);
+}
+
+/// Planes that do not shrink are stored, and a shuffle is undone from where they are: whichever of them, in one block or several,
+/// by one thread or two, in the cache or past it.
+#[test]
+fn stored_planes_stand_beside_others() {
+    let mut rng = XorShift32::new(3);
+    for typesize in [2, 3, 4, 7, 8, 16] {
+        for noisy in 0..1_u32 << typesize.min(4) {
+            // The plane of noise, of a few bits, or of zeros.
+            let mut byte = |n: usize| match noisy >> (n % typesize % 4) & 1 {
+                1 => rng.next_hi().to_le_bytes()[1],
+                _ if n.is_multiple_of(3) => 0,
+                _ => n.to_le_bytes()[1] & 1,
+            };
+            let plain: Vec<u8> = (0..typesize * 40_000).map(&mut byte).collect();
+            for (codec, nbytes) in
+                [(CodecId::LZ4, 0), (CodecId::BLOSCLZ, 0), (CodecId::ZSTD, typesize * 9000)]
+            {
+                let blocksize = (nbytes > 0).then_some(nbytes);
+                let cparams = CParams::default()
+                    .codec(codec)
+                    .typesize(typesize)
+                    .block_size(blocksize)
+                    .split(SplitMode::Always);
+                let chunk = compress(&plain, &cparams).expect("a chunk");
+                for threads in [Threads::One, Threads::N(NonZeroUsize::MIN.saturating_add(1))] {
+                    for destination in [Destination::Cached, Destination::Outer, Destination::Large] {
+                        let dparams = DParams::default().threads(threads).destination(destination);
+                        let mut back = vec![0xA5; plain.len()];
+                        Decoder::new(dparams).decode_into(&chunk, &mut back).expect("the data");
+                        assert!(back == plain, "{typesize} bytes, {codec:?}, planes {noisy:b}");
+                    }
+                }
+            }
+        }
+    }
 }

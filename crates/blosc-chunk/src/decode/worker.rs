@@ -105,11 +105,48 @@ impl Worker {
         job.params.limits.check_nbytes(dest.len())?;
         let mut filtered = core::mem::take(&mut self.filtered);
         let src = room(&mut filtered, dest.len());
-        let result = self
-            .read_streams(job, bytes, at, src, None, Stores::Plain)
-            .and_then(|()| Ok(job.undo.apply(cx, src, dest)?));
+        let result = if is_in_planes(job, bytes, at, dest.len()) {
+            self.unshuffle_planes(job, bytes, at, cx, (src, dest))
+        } else {
+            self.read_streams(job, bytes, at, src, None, Stores::Plain)
+                .and_then(|()| Ok(job.undo.apply(cx, src, dest)?))
+        };
         self.filtered = filtered;
         result
+    }
+
+    /// Undoes a shuffle whose planes are streams: stored ones from where they are, while others are decoded to `filtered`.
+    fn unshuffle_planes<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        bytes: &[u8],
+        at: usize,
+        cx: &FilterCx<'_>,
+        (filtered, dest): (&mut [u8], &mut [u8]),
+    ) -> Result<()> {
+        let header = &job.blocks.layout().header;
+        let mut streams = Streams::new(bytes, at, header.version() > 2);
+        let (typesize, mut is_any_stored) = (header.typesize(), false);
+        let width = dest.len() / typesize;
+        let mut planes: [&[u8]; MOST_PLANES] = [&[]; MOST_PLANES];
+        for (plane, part) in planes.iter_mut().zip(filtered.chunks_exact_mut(width)) {
+            let at = streams.at;
+            *plane = match streams.next(width)? {
+                Payload::Stored(plain) => {
+                    is_any_stored = true;
+                    plain
+                }
+                payload => {
+                    self.read_payload(job, payload, at, part, 0..width, Stores::Plain)?;
+                    part
+                }
+            };
+        }
+        if is_any_stored {
+            unshuffle_planes(cx.simd, cx.stores, &planes[..typesize], dest);
+            return Ok(());
+        }
+        Ok(job.undo.apply(cx, filtered, dest)?)
     }
 
     /// Decodes the streams of a block, or of a slice of it no more than it takes.
@@ -188,6 +225,19 @@ impl Worker {
     }
 }
 
+/// Whether a block of `len` bytes is shuffled and nothing else, and each of its planes is a stream.
+fn is_in_planes<B: Blocks>(job: &Job<'_, B>, bytes: &[u8], at: usize, len: usize) -> bool {
+    let layout = job.blocks.layout();
+    let streams = Streams::new(bytes, at, layout.header.version() > 2);
+    let nplanes = layout.header.typesize();
+    (2..=MOST_PLANES).contains(&nplanes)
+        && len > 0
+        && len.is_multiple_of(nplanes)
+        && !layout.header.is_vl()
+        && nstreams(layout, &streams, bytes.len(), len) == nplanes
+        && job.undo.only() == Some(SHUFFLE)
+}
+
 /// Decodes the block of a chunk that has only one, which is split. The streams are shared among several threads.
 pub(super) fn read_split_block<B: Blocks>(
     job: &Job<'_, B>,
@@ -204,7 +254,7 @@ pub(super) fn read_split_block<B: Blocks>(
     job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
     let mut filtered = core::mem::take(&mut jobs::first(workers).filtered);
     let src = room(&mut filtered, dest.len());
-    let result = if job.undo.only() == Some(FilterSlot { id: FilterId::SHUFFLE, meta: 0 }) {
+    let result = if job.undo.only() == Some(SHUFFLE) {
         unshuffle_apart(job, jobs, workers, streams, (src, dest))
     } else {
         let cx = job.filter_cx(Reference::FirstBlock, job.stores());
@@ -231,9 +281,9 @@ fn read_streams_apart<B: Blocks>(
 }
 
 /// A part of the work on a block that is shuffled.
-enum Step<'a, 's> {
+enum Step<'a> {
     /// To decode a stream.
-    Decode { at: usize, payload: Result<Payload<'s>>, plane: &'a mut [u8], decoded: &'a Later<&'a [u8]> },
+    Decode { at: usize, payload: Result<Payload<'a>>, plane: &'a mut [u8], decoded: &'a Later<&'a [u8]> },
     /// To put items together from the first bytes on of all planes.
     Unshuffle { first: usize, items: &'a mut [u8] },
 }
@@ -243,7 +293,7 @@ fn unshuffle_apart<'a, B: Blocks>(
     job: &Job<'_, B>,
     jobs: usize,
     workers: &mut Vec<Worker>,
-    mut streams: Streams<'_>,
+    mut streams: Streams<'a>,
     (filtered, dest): (&'a mut [u8], &'a mut [u8]),
 ) -> Result<()> {
     let typesize = job.blocks.layout().header.typesize();
@@ -257,9 +307,12 @@ fn unshuffle_apart<'a, B: Blocks>(
     let unshuffle = dest.chunks_mut(nitems * typesize).enumerate();
     let unshuffle = unshuffle.map(|(n, items)| Step::Unshuffle { first: n * nitems, items });
     for_each(jobs, workers, decode.chain(unshuffle), |worker, step| match step {
-        Step::Decode { at, payload, plane, decoded } => decoded.set(|| {
-            worker.read_payload(job, payload?, at, plane, 0..width, Stores::Plain)?;
-            Ok(&*plane)
+        Step::Decode { at, payload, plane, decoded } => decoded.set(|| match payload? {
+            Payload::Stored(plain) => Ok(plain),
+            payload => {
+                worker.read_payload(job, payload, at, plane, 0..width, Stores::Plain)?;
+                Ok(&*plane)
+            }
         }),
         Step::Unshuffle { first, items } => {
             let range = first..first + items.len() / typesize;
@@ -271,6 +324,11 @@ fn unshuffle_apart<'a, B: Blocks>(
         }
     })
 }
+
+/// The filter whose planes are streams.
+const SHUFFLE: FilterSlot = FilterSlot { id: FilterId::SHUFFLE, meta: 0 };
+/// Blocks of longer items are not split.
+const MOST_PLANES: usize = 16;
 
 /// Bytes of data for which a shuffle is undone at a time.
 const LEAST_PART: usize = 64 << 10;

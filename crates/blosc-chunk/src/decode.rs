@@ -149,15 +149,15 @@ fn read_one_block(
 #[inline]
 fn stored<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) -> Option<&'a [u8]> {
     let Layout { header, split, .. } = blocks.layout();
-    let is_plain = *split == Split::No && !header.is_instrumented() && header.pipeline().ids() == [0; 6];
-    if !is_plain || params.limits.check_blocks(1).is_err() {
+    if *split != Split::No {
         return None;
     }
     let (bytes, at) = blocks.block(0).ok()?;
-    match Streams::new(bytes, at, header.version() > 2).next(nbytes) {
-        Ok(Payload::Stored(plain)) => Some(plain),
-        _ => None,
-    }
+    let Ok(Payload::Stored(plain)) = Streams::new(bytes, at, header.version() > 2).next(nbytes) else {
+        return None;
+    };
+    let is_plain = !header.is_instrumented() && header.pipeline().ids() == [0; 6];
+    (is_plain && params.limits.check_blocks(1).is_ok()).then_some(plain)
 }
 
 /// Decodes all data of a chunk that does not say which of two block sizes it has; see `Layout::salvage`. The second

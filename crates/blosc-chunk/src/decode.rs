@@ -13,7 +13,6 @@ use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Stor
 use crate::jobs::{self, for_each};
 use crate::layout::{Grid, Layout, Split};
 use crate::pace::Pace;
-use crate::params::jobs_of_length;
 use crate::source::Blocks;
 use crate::stream::{Payload, Streams};
 use crate::vl::VlSizes;
@@ -133,8 +132,8 @@ fn read_one_block(
     // Looked at where it is, as it is large.
     let job = Job::new(blocks, &map, params);
     let job = job.as_ref().map_err(Error::clone)?;
-    let (nbytes, most) = (dest.len(), params.threads.most(job.certain_streams()));
-    pace.run(most, jobs_of_length(most, nbytes, job.key.least()), nbytes, |jobs| match jobs {
+    let most = params.threads.most(job.certain_streams());
+    pace.run(most, dest.len(), job.key.least(), |jobs| match jobs {
         1 => jobs::first(workers).read_block(job, 0, Reference::FirstBlock, dest, job.stores()),
         jobs => worker::read_split_block(job, jobs, workers, dest),
     })?;
@@ -156,7 +155,7 @@ fn stored<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) -> Optio
     let Ok(Payload::Stored(plain)) = Streams::new(bytes, at, header.version() > 2).next(nbytes) else {
         return None;
     };
-    let is_plain = !header.is_instrumented() && header.pipeline().ids() == [0; 6];
+    let is_plain = !header.is_instrumented() && header.pipeline().ids() == Pipeline::EMPTY.ids();
     (is_plain && params.limits.check_blocks(1).is_ok()).then_some(plain)
 }
 
@@ -210,7 +209,6 @@ pub(crate) fn read_by(
     }
     let reference = &*reference;
     let (nbytes, most) = (dest.len(), params.threads.most(nblocks.len()));
-    let by_length = jobs_of_length(most, nbytes, job.key.least());
     let pieces = Pieces { map, nblocks, range: wanted.range.clone(), dest };
     let pieces = pieces.filter(|piece| wanted.is_chosen(piece.nblock));
     let read = |worker: &mut Worker, Piece { nblock, part, dest }: Piece<'_>| {
@@ -220,7 +218,7 @@ pub(crate) fn read_by(
         }
         Ok(())
     };
-    pace.run(most, by_length, nbytes, |jobs| for_each(jobs, workers, pieces, read))
+    pace.run(most, nbytes, job.key.least(), |jobs| for_each(jobs, workers, pieces, read))
 }
 
 /// What the blocks of one chunk have in common.

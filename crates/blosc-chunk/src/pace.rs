@@ -6,6 +6,8 @@
 
 use std::time::Instant;
 
+use crate::params::jobs_of_length;
+
 /// What is known of one thread and of several.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
@@ -36,15 +38,17 @@ const LASTS: u32 = 100;
 const SHORT: usize = 128 << 10;
 
 impl Pace {
-    /// Does the work on `nbytes` of data by one of up to `most` jobs at a time; `by_length` jobs as long as nothing is known.
+    /// Does the work on `nbytes` of data by one of up to `most` jobs at a time; as long as nothing is known, by as many as have
+    /// `least` bytes each.
     #[inline]
     pub(crate) fn run<T>(
         &mut self,
         most: usize,
-        by_length: usize,
         nbytes: usize,
+        least: usize,
         work: impl FnOnce(usize) -> T,
     ) -> T {
+        let by_length = jobs_of_length(most, nbytes, least);
         // Tests have little data, and shall have threads.
         if most <= 1 || nbytes < SHORT || cfg!(debug_assertions) || !cfg!(feature = "rayon") {
             return work(by_length);

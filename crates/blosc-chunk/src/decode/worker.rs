@@ -131,22 +131,32 @@ impl Worker {
         let mut planes: [&[u8]; MOST_PLANES] = [&[]; MOST_PLANES];
         for (plane, part) in planes.iter_mut().zip(filtered.chunks_exact_mut(width)) {
             let at = streams.at;
-            *plane = match streams.next(width)? {
-                Payload::Stored(plain) => {
-                    is_any_stored = true;
-                    plain
-                }
-                payload => {
-                    self.read_payload(job, payload, at, part, 0..width, Stores::Plain)?;
-                    part
-                }
-            };
+            let payload = streams.next(width)?;
+            is_any_stored |= matches!(payload, Payload::Stored(_));
+            *plane = self.read_plane(job, payload, at, part)?;
         }
         if is_any_stored {
             unshuffle_planes(cx.simd, cx.stores, &planes[..typesize], dest);
             return Ok(());
         }
         Ok(job.undo.apply(cx, filtered, dest)?)
+    }
+
+    /// A plane: where it is if it is stored, or else decoded to `plane`.
+    #[inline]
+    fn read_plane<'p, B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        payload: Payload<'p>,
+        at: usize,
+        plane: &'p mut [u8],
+    ) -> Result<&'p [u8]> {
+        if let Payload::Stored(plain) = payload {
+            return Ok(plain);
+        }
+        let all = 0..plane.len();
+        self.read_payload(job, payload, at, plane, all, Stores::Plain)?;
+        Ok(plane)
     }
 
     /// Decodes the streams of a block, or of a slice of it no more than it takes.
@@ -307,13 +317,9 @@ fn unshuffle_apart<'a, B: Blocks>(
     let unshuffle = dest.chunks_mut(nitems * typesize).enumerate();
     let unshuffle = unshuffle.map(|(n, items)| Step::Unshuffle { first: n * nitems, items });
     for_each(jobs, workers, decode.chain(unshuffle), |worker, step| match step {
-        Step::Decode { at, payload, plane, decoded } => decoded.set(|| match payload? {
-            Payload::Stored(plain) => Ok(plain),
-            payload => {
-                worker.read_payload(job, payload, at, plane, 0..width, Stores::Plain)?;
-                Ok(&*plane)
-            }
-        }),
+        Step::Decode { at, payload, plane, decoded } => {
+            decoded.set(|| worker.read_plane(job, payload?, at, plane))
+        }
         Step::Unshuffle { first, items } => {
             let range = first..first + items.len() / typesize;
             let planes = planes.iter().map(|plane| Some(&plane.wait()?[range.clone()]));

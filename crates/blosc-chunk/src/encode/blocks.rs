@@ -9,7 +9,6 @@ use super::{Input, slots, worker};
 use crate::header::field;
 use crate::jobs;
 use crate::pace::Pace;
-use crate::params::jobs_of_length;
 use crate::{CParams, ChunkHeader, Result};
 
 /// How the data ended up.
@@ -73,8 +72,7 @@ pub(super) fn encode(
     let job = Job::new(params, plan, input, first.as_deref());
     let least = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
     let parts = if plan.grid.nblocks == 1 { plan.all_streams() } else { plan.grid.nblocks };
-    let (nbytes, most) = (plan.header.nbytes(), params.threads.most(parts));
-    let end = pace.run(most, jobs_of_length(most, nbytes, least), nbytes, |jobs| match jobs {
+    let end = pace.run(params.threads.most(parts), plan.header.nbytes(), least, |jobs| match jobs {
         1 => encode_serial(&job, workers, dest),
         jobs => slots::encode(&job, jobs, workers, dest),
     })?;

@@ -107,7 +107,8 @@ fn one_by_one<J, R, S, E>(
     Ok(())
 }
 
-/// Does each of `items`, where the order does not matter. The caller's thread is one of `threads`.
+/// Does each of `items`, where the order does not matter. The caller's thread is one of `threads`, the others are of the
+/// current rayon pool: to wake one takes less than to start one.
 ///
 /// The error is that of the first item that failed, as if there were one thread.
 pub(crate) fn in_any_order<T: Send, E: Send>(
@@ -126,10 +127,8 @@ pub(crate) fn in_any_order<T: Send, E: Send>(
             }
         }
     };
-    thread::scope(|scope| {
-        (1..threads).for_each(|_| {
-            scope.spawn(run);
-        });
+    rayon::in_place_scope(|scope| {
+        (1..threads).for_each(|_| scope.spawn(|_| run()));
         run();
     });
     let failure = lock().failure.take();

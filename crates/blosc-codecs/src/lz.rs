@@ -6,6 +6,7 @@
 pub(crate) mod wild;
 
 use alloc::boxed::Box;
+use core::hint::select_unpredictable;
 
 #[cfg(target_feature = "sse2")]
 use wild::first_difference;
@@ -31,8 +32,14 @@ pub(crate) fn load64(src: &[u8], at: usize) -> u64 {
 pub(crate) fn common_len(src: &[u8], earlier: usize, at: usize, end: usize) -> usize {
     let here = &src[at..end];
     let there = &src[earlier..];
-    let Some(first) = differing(here, there, 0) else { return common_tail(here, there, 0) };
-    if first < 8 { first } else { common_long(here, there) }
+    let (Some(x), Some(y)) = (here.get(..16), there.get(..16)) else { return common_tail(here, there, 0) };
+    let [first, second] = [load64(x, 0) ^ load64(y, 0), load64(x, 8) ^ load64(y, 8)];
+    if first | second == 0 {
+        return common_long(here, there);
+    }
+    // Nothing foretells in which word a match ends.
+    let bytes = |word: u64| word.trailing_zeros() as usize / 8;
+    select_unpredictable(first == 0, 8 + bytes(second), bytes(first))
 }
 
 /// Position of the first difference in the 8 bytes from `at`, or 8; `None` when so many are not there.

@@ -171,26 +171,31 @@ impl<P: Places> Search<'_, P> {
         // There is nothing before the first place.
         let mut at = self.anchor.max(1);
         loop {
-            let Some((found, mut earlier)) = self.next(at, ground, acceleration) else { return Some(()) };
+            let Some((found, earlier)) = self.next(at, ground, acceleration) else { return Some(()) };
             at = found;
-            while at > self.anchor && earlier > 0 && self.window[at - 1] == self.window[earlier - 1] {
-                at -= 1;
-                earlier -= 1;
+            let mut len = MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
+            let (mut start, distance) = (at, at - earlier);
+            while start > self.anchor
+                && start > distance
+                && self.window[start - 1] == self.window[start - 1 - distance]
+            {
+                start -= 1;
             }
+            block.sequence(self.anchor, start, distance, at + len - start)?;
             // Where one match ends, another often starts.
             loop {
-                let len = MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
-                block.sequence(self.anchor, at, at - earlier, len)?;
                 at += len;
                 self.anchor = at;
                 let (Some(before), Some(here)) = (ground.place(at - 2), ground.place(at)) else {
                     return Some(());
                 };
                 self.replace(before);
-                earlier = self.replace(here);
+                let earlier = self.replace(here);
                 if !Self::agrees(earlier, here) {
                     break;
                 }
+                len = MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
+                block.another(at - earlier, len)?;
             }
             at += 1;
         }

@@ -35,6 +35,16 @@ impl<'a> Block<'a> {
         self.rest(len - MIN_MATCH)
     }
 
+    /// A match right after another one.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "distances are below 65536")]
+    pub(super) fn another(&mut self, distance: usize, len: usize) -> Option<()> {
+        let [low, high] = (distance as u16).to_le_bytes();
+        *self.out.next()? = [nibble(len - MIN_MATCH), low, high];
+        self.out.skip(3);
+        self.rest(len - MIN_MATCH)
+    }
+
     /// The last literals; the length of the block.
     pub(super) fn finish(mut self, anchor: usize) -> Option<usize> {
         self.literals(anchor, self.window.len(), 0)?;

@@ -1,7 +1,10 @@
 //! One thread's part: the filters forward, the cut into streams, and the codec.
 
+use core::cmp::Reverse;
 use core::fmt;
+use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use blosc_codecs::{BlockEncoder, EncodeOptions};
 use blosc_filters::{BlockGeometry, FilterCx, FilterId, FilterSlot, Reference, Simd, Stores};
@@ -20,6 +23,8 @@ pub(super) struct Worker {
     buffers: Buffers,
     /// A stream, where the destination has not enough room to try; or some items, shuffled.
     stream: Vec<u8>,
+    /// How long each stream of the last block took whose streams were shared.
+    took: Vec<Duration>,
 }
 
 #[derive(Debug, Default)]
@@ -82,8 +87,14 @@ impl Worker {
         Ok(())
     }
 
-    fn coder<'a>(&'a mut self, job: &Job<'_>) -> Result<Coder<'a>> {
-        Ok(Coder::new(encoder(&mut self.encoder, job)?, job))
+    /// Compresses one stream of a block whose streams are shared.
+    fn encode_stream(&mut self, job: &Job<'_>, plain: &[u8], stream: Shared<'_>) -> Result<()> {
+        let Shared { room, coded, took } = stream;
+        let begin = Instant::now();
+        let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
+        *coded = coder.code_apart(job, plain, room)?;
+        *took = begin.elapsed();
+        Ok(())
     }
 
     /// Whether a block is zeros that need no filter.
@@ -98,7 +109,15 @@ impl Worker {
     }
 }
 
-/// The same as [`Worker::encode_apart`], with the streams in several threads.
+/// Where a stream goes that any thread may compress.
+struct Shared<'a> {
+    room: &'a mut [u8],
+    coded: &'a mut Coded,
+    took: &'a mut Duration,
+}
+
+/// The same as [`Worker::encode_apart`], with the streams in several threads. What took longest in the block before comes
+/// first: often all others together take less than one plane, of bytes between noise and order.
 pub(super) fn encode_streams(
     job: &Job<'_>,
     jobs: usize,
@@ -106,21 +125,28 @@ pub(super) fn encode_streams(
     slot: Slot<'_>,
 ) -> Result<usize> {
     let Slot { nblock, room, streams } = slot;
-    let mut buffers = core::mem::take(&mut jobs::first(workers).buffers);
+    let first = jobs::first(workers);
+    let (mut buffers, mut took) = (core::mem::take(&mut first.buffers), core::mem::take(&mut first.took));
+    took.resize(streams.len(), Duration::ZERO);
+    let mut order: Vec<_> = took.iter().copied().enumerate().collect();
+    order.sort_by_key(|&(_, took)| Reverse(took));
+    let len = room.len() / streams.len();
+    let shared = room.chunks_exact_mut(len).zip(&mut *streams).zip(&mut took);
+    let mut shared: Vec<_> = shared.map(|((room, coded), took)| Some(Shared { room, coded, took })).collect();
+    let in_order = order.iter().filter_map(|&(n, _)| Some((n, shared[n].take()?)));
     if is_shuffle(job) {
         let Buffers { plain, filtered, .. } = &mut buffers;
         let block = job.input.block(job.plan, nblock, plain);
         filtered.resize(block.len(), 0);
-        let rooms = room.chunks_exact_mut(block.len() / streams.len()).zip(&mut *streams);
-        encode_shuffled(job, jobs, workers, (block, filtered), rooms)?;
+        encode_shuffled(job, jobs, workers, (block, filtered), in_order)?;
     } else {
         let block = filtered(&mut buffers, job, nblock)?;
-        for_each(jobs, workers, parts(block, room, &mut *streams), |worker, (plain, room, coded)| {
-            *coded = worker.coder(job)?.code_apart(job, plain, room)?;
-            Ok(())
+        for_each(jobs, workers, in_order, |worker, (n, stream)| {
+            worker.encode_stream(job, &block[n * len..][..len], stream)
         })?;
     }
-    jobs::first(workers).buffers = buffers;
+    let first = jobs::first(workers);
+    (first.buffers, first.took) = (buffers, took);
     Ok(streams.iter().map(|coded| 4 + coded.len).sum())
 }
 
@@ -135,7 +161,7 @@ enum Step<'a> {
     /// To shuffle some items to the same place in all planes.
     Shuffle { items: &'a [u8], first: usize, done: &'a Later<()> },
     /// To encode a plane, when all items are shuffled.
-    Encode { plane: &'a Mutex<&'a mut [u8]>, room: &'a mut [u8], coded: &'a mut Coded },
+    Encode { plane: &'a Mutex<&'a mut [u8]>, stream: Shared<'a> },
 }
 
 /// The filter is shared among the threads as well: each shuffles some items at a time, which fit in the nearest cache.
@@ -144,7 +170,7 @@ fn encode_shuffled<'a>(
     jobs: usize,
     workers: &mut Vec<Worker>,
     (block, filtered): (&[u8], &mut [u8]),
-    rooms: impl Iterator<Item = (&'a mut [u8], &'a mut Coded)> + Send,
+    streams: impl Iterator<Item = (usize, Shared<'a>)> + Send,
 ) -> Result<()> {
     let typesize = job.plan.header.typesize();
     let nitems = (block.len() / jobs / SHARES).clamp(LEAST_PART, MOST_PART) / typesize;
@@ -153,15 +179,12 @@ fn encode_shuffled<'a>(
     let done: Vec<_> = parts.clone().map(|_| Later::default()).collect();
     let shuffle = parts.zip(&done).enumerate();
     let shuffle = shuffle.map(|(n, (items, done))| Step::Shuffle { items, first: n * nitems, done });
-    let encode = planes.iter().zip(rooms).map(|(plane, (room, coded))| Step::Encode { plane, room, coded });
+    let encode = streams.map(|(n, stream)| Step::Encode { plane: &planes[n], stream });
     for_each(jobs, workers, shuffle.chain(encode), |worker, step| match step {
         Step::Shuffle { items, first, done } => done.set(|| worker.shuffle(job, items, first, &planes)),
         // The error of whoever shuffles counts.
         Step::Encode { .. } if done.iter().any(|done| done.wait().is_none()) => Ok(()),
-        Step::Encode { plane, room, coded } => {
-            *coded = worker.coder(job)?.code(&lock(plane), room)?;
-            Ok(())
-        }
+        Step::Encode { plane, stream } => worker.encode_stream(job, &lock(plane), stream),
     })
 }
 

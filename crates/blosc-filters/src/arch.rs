@@ -228,7 +228,7 @@ mod tests {
 
     /// Where some take the kernels of another level.
     #[test]
-    fn every_level_undoes_the_shuffle_of_blocks_beyond_the_nearest_cache() {
+    fn every_level_shuffles_blocks_beyond_the_nearest_cache_and_undoes_it() {
         for typesize in [2, 4, 8].into_iter().filter(|_| !cfg!(miri)) {
             for (start, nbytes) in [(0, 64 << 10), (3, (64 << 10) + 24), (0, 256 << 10)] {
                 compare_with(
@@ -239,6 +239,7 @@ mod tests {
                     nbytes,
                 );
                 compare_with(apart, unshuffle, start, typesize, nbytes);
+                compare_with(shuffle, shuffle, start, typesize, nbytes);
             }
         }
     }

@@ -61,6 +61,23 @@ pub(super) fn columns(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(16).map(move |column| column.min(typesize.saturating_sub(16)))
 }
 
+/// So many tiles of each of `G` planes of `stride` bytes, from item `first` on. (Apart from the kernels, as a closure of
+/// theirs requires what they do, and is not inlined into functions that do not.)
+#[inline]
+pub(super) fn tiles_of_planes<const G: usize>(
+    dest: &mut [u8],
+    stride: usize,
+    first: usize,
+    ntiles: usize,
+) -> [&mut [[u8; TILE]]; G] {
+    let mut rest = dest;
+    core::array::from_fn(|_| {
+        let (plane, others) = core::mem::take(&mut rest).split_at_mut(stride);
+        rest = others;
+        &mut plane[first..].as_chunks_mut().0[..ntiles]
+    })
+}
+
 /// Calls a function generic over the bytes of an item, 16 at most, and the power of two from there up.
 macro_rules! for_typesize {
     ($typesize:expr, $function:ident $([$size:tt])? ($($argument:expr),+)) => {
@@ -124,10 +141,8 @@ macro_rules! tiled_kernels {
     ($features:literal, $register:ty, $width:literal) => {
         use zerocopy::transmute;
 
-        use core::mem;
-
         use super::super::scalar;
-        use super::super::tiled::{STRIP, TILE, columns, for_typesize, strips};
+        use super::super::tiled::{STRIP, TILE, columns, for_typesize, strips, tiles_of_planes};
         use crate::shuffle::whole_items;
 
         const WIDTH: usize = $width;
@@ -401,12 +416,7 @@ macro_rules! tiled_kernels {
             first: usize,
             stride: usize,
         ) {
-            let mut rest = dest;
-            let planes: [&mut [[u8; TILE]]; G] = core::array::from_fn(|_| {
-                let (plane, others) = mem::take(&mut rest).split_at_mut(stride);
-                rest = others;
-                &mut plane[first..].as_chunks_mut().0[..ntiles]
-            });
+            let planes = tiles_of_planes::<G>(dest, stride, first, ntiles);
             // What the compiler then knows is checked no more between the stores, so that they may stand anywhere.
             assert!(planes.iter().all(|plane| plane.len() == ntiles), "shuffle: planes of one length");
             let gather = gather::<G, W>();

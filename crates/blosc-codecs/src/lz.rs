@@ -165,6 +165,14 @@ impl<const SIZE: usize, const BITS: u32, const REACH: u32> Stream<'_, SIZE, BITS
         (distance.wrapping_sub(1) < REACH).then(|| at.wrapping_sub(distance as usize))
     }
 
+    /// As [`replace`](Self::replace), that place even if it is beyond reach; what is not before `at` if there is none.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
+    pub(crate) fn swap(&mut self, hash: u32, at: usize) -> u32 {
+        let slot = &mut self.slots[(hash >> (32 - BITS)) as usize & (SIZE - 1)];
+        core::mem::replace(slot, self.base.wrapping_add(at as u32)).wrapping_sub(self.base)
+    }
+
     /// As [`replace`](Self::replace), the distance to that place, or 0 if it is beyond 65535.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mask, and what it leaves")]

@@ -5,7 +5,10 @@ use core::{marker::PhantomData, ops::Range};
 use super::{FAR_BASE, MAX_NEAR, MAX_RUN};
 use crate::{
     BlockEncoder, Error, Level,
-    lz::{Room, Stream as Places, Table, common_len, load32, wild::Ground},
+    lz::{
+        Room, Stream as Places, Table, common_len, load32,
+        wild::{Ground, Place},
+    },
 };
 
 /// Farthest match that any encoder has written.
@@ -93,7 +96,7 @@ trait Care {
     /// Whether what starts where a match ended is compared with what goes on from its last byte.
     const BOTH: bool;
     /// Of the first eight bytes of a match, bits at the end that may differ.
-    const FREE: u32;
+    const FREE: usize;
 
     fn allows(m: &Match) -> bool {
         m.len >= if m.distance > MAX_NEAR { Self::FAR } else { Self::NEAR }
@@ -109,7 +112,7 @@ impl Care for Fast {
     const FAR: usize = 8;
     const CONTEXT: usize = 9;
     const BOTH: bool = false;
-    const FREE: u32 = 16;
+    const FREE: usize = 16;
 }
 
 struct Thorough;
@@ -120,7 +123,7 @@ impl Care for Thorough {
     const FAR: usize = 7;
     const CONTEXT: usize = 0;
     const BOTH: bool = true;
-    const FREE: u32 = 32;
+    const FREE: usize = 32;
 }
 
 /// A match: where it starts, how far back its bytes are, how many.
@@ -146,6 +149,9 @@ struct Search<'a, C, const BITS: u32> {
 }
 
 impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
+    /// In short streams, nothing is too far away.
+    const REACH: u32 = if BITS > SHORT_BITS { MAX_DISTANCE } else { u32::MAX };
+
     fn new(src: &'a [u8], places: Places<'a, SLOTS, BITS, MAX_DISTANCE>) -> Self {
         // The stream starts with a literal.
         Self { src, places, care: PhantomData, anchor: 0, at: 1, probes: PATIENCE, last: 0 }
@@ -200,11 +206,9 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         let found = loop {
             let at = here.at();
             let next = ground.place(at + probes / PATIENCE);
-            if let Some(earlier) = self.places.replace(hash(here.word()), at) {
-                let differing = here.word_at(earlier) ^ here.word();
-                if differing << C::FREE == 0 {
-                    break Some((earlier, differing));
-                }
+            let found = self.candidate(here, C::FREE);
+            if found.is_some() {
+                break found;
             }
             let Some(next) = next else { break None };
             here = next;
@@ -235,10 +239,8 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         let mut credit = 0;
         self.at += 1;
         while let Some(here) = ground.place(self.at) {
-            let (at, word) = (here.at(), here.word());
-            let found = self.places.replace(hash(word), at);
-            let found = found.map(|earlier| (earlier, here.word_at(earlier) ^ word));
-            let Some((earlier, differing)) = found.filter(|found| found.1 << C::FREE == 0) else {
+            let at = here.at();
+            let Some((earlier, differing)) = self.candidate(here, C::FREE) else {
                 if credit == 0 {
                     break;
                 }
@@ -264,6 +266,20 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
             self.at = self.anchor + 1;
         }
         Some(())
+    }
+
+    /// Where these four bytes were last, or else the start, if it is within reach and of the first eight bytes at most `free`
+    /// bits at the end differ; and in what they do.
+    ///
+    /// Whether the four bytes came before at all is as hard to foretell as whether more agree. So there is one branch for
+    /// both, and where nothing is known the bytes are compared with those at the start.
+    #[inline(always)]
+    fn candidate(&mut self, here: Place<'_>, free: usize) -> Option<(usize, u64)> {
+        let earlier = self.places.swap(hash(here.word()), here.at());
+        let (earlier, word) = here.before(earlier, Self::REACH);
+        let differing = word ^ here.word();
+        let is_near = Self::REACH == u32::MAX || here.at() - earlier <= Self::REACH as usize;
+        (differing << free == 0 && is_near).then_some((earlier, differing))
     }
 
     #[inline(always)]
@@ -297,10 +313,8 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         // A shorter match never counts.
         let free = 64 - 8 * (P::NEAR + less);
         while let Some(here) = ground.place(at) {
-            let found = self.places.replace(hash(here.word()), at).and_then(|earlier| {
-                let differing = here.word_at(earlier) ^ here.word();
-                (differing << free == 0).then(|| self.measure(at, earlier, differing))
-            });
+            let found = self.candidate(here, free);
+            let found = found.map(|(earlier, differing)| self.measure(at, earlier, differing));
             match found.map(|m| Match { len: m.len - less, ..m }).filter(|m| P::allows(m)) {
                 Some(m) => {
                     cost += cost_of_literals(at - anchor) + cost_of_match(&m);
@@ -340,10 +354,9 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
             // Where what comes next goes on, once this comes again.
             self.places.note(hash(load32(self.src, at - 3).into()), at - 3);
             let across = Ground::new(self.src, at - 1)?.place(at - 1)?;
+            // All eight bytes have to agree: a match that ends among them is one more branch.
             let across = self.places.replace(hash(across.word()), at - 1).and_then(|earlier| {
-                let differing = across.word_at(earlier) ^ across.word();
-                // One byte more than the shortest match, as the first is that of the one before.
-                (differing << (56 - 8 * C::NEAR) == 0).then(|| self.measure(at - 1, earlier, differing))
+                (across.word_at(earlier) == across.word()).then(|| self.measure(at - 1, earlier, 0))
             });
             let across = across.map(|m| Match { at, len: m.len - 1, ..m });
             return across.filter(C::allows).or_else(|| self.scan(limit));

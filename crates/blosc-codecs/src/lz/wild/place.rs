@@ -1,6 +1,8 @@
 //! Places of which it is known that eight bytes are there, so that a search tests once how far it may go, and not again
 //! for each word that it compares.
 
+use core::hint::select_unpredictable;
+
 use super::load;
 
 /// Bytes, and the last place in them where a search may stand: eight bytes before their end, at least.
@@ -44,6 +46,19 @@ impl Place<'_> {
         u64::from_le_bytes(unsafe { load(self.bytes, self.at) })
     }
 
+    /// `earlier`, if it is before this place and within `reach` (`u32::MAX`: anywhere), else the start; and the eight bytes
+    /// from there. Nothing foretells which it is, so there is no branch.
+    #[inline(always)]
+    pub(crate) fn before(self, earlier: u32, reach: u32) -> (usize, u64) {
+        let is_before = match reach {
+            u32::MAX => (earlier as usize) < self.at,
+            _ => (self.at as u64).wrapping_sub(1).wrapping_sub(earlier.into()) < reach.into(),
+        };
+        let earlier = select_unpredictable(is_before, earlier as usize, 0);
+        // SAFETY: it has as many bytes as this place, at least.
+        (earlier, u64::from_le_bytes(unsafe { load(self.bytes, earlier) }))
+    }
+
     /// The eight bytes from `earlier`, which must not be later than this place.
     #[inline(always)]
     pub(crate) fn word_at(self, earlier: usize) -> u64 {
@@ -66,6 +81,14 @@ mod tests {
             let place = ground.place(at).unwrap();
             assert_eq!((place.at(), place.word()), (at, word(at)));
             (0..=at).for_each(|earlier| assert_eq!(place.word_at(earlier), word(earlier)));
+            for earlier in (0..20).chain([u32::MAX - 1, u32::MAX]) {
+                for reach in [5, u32::MAX] {
+                    let distance = at.wrapping_sub(earlier as usize);
+                    let is_before = (earlier as usize) < at && distance <= reach as usize;
+                    let expected = if is_before { earlier as usize } else { 0 };
+                    assert_eq!(place.before(earlier, reach), (expected, word(expected)));
+                }
+            }
         }
         assert!(ground.place(13).is_none());
         assert!(Ground::new(&bytes, 5).unwrap().place(6).is_none());

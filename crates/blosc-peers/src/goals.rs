@@ -52,8 +52,21 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
         "\nOf {measured} goals measured, {required} have what is required, {hoped} what is hoped for; {floors} keep \
          their floor. {missing} others were not measured."
     );
+    let sizes = rows.iter().map(|row| &row.subject).filter(|subject| subject.group != "peers");
+    if let Some(largest) = sizes.max_by(|a, b| a.size.total_cmp(&b.size)).filter(|largest| largest.size > 0.0)
+    {
+        let Subject { what, setting, case, size, .. } = largest;
+        let verdict = if *size <= MOST_SIZE { "as allowed" } else { "**too large**" };
+        let _ = writeln!(
+            text,
+            "\nThe largest size is {size:.4} of the other side's ({what} {setting}, {case}): {verdict} ({MOST_SIZE})."
+        );
+    }
     text
 }
+
+/// What compressed data may be of the other side's size at most, in each setting.
+const MOST_SIZE: f64 = 1.005;
 
 /// What the rows say of a goal.
 struct Found {
@@ -324,6 +337,19 @@ mod tests {
         let end = "Of 2 goals measured, 1 have what is required, 0 what is hoped for; 0 keep their floor. ";
         assert!(markdown(&rows(0.25)).contains(end));
         assert!(!markdown(&[]).contains(what));
+    }
+
+    #[test]
+    fn the_largest_size_is_judged() {
+        let mut rows =
+            [row("small", "compress", "blosclz none", "zeros", 1.0), row("peers", "a", "b", "c", 1.0)];
+        assert!(!markdown(&rows).contains("largest"));
+        (rows[0].subject.size, rows[1].subject.size) = (1.005, 2.0);
+        assert!(
+            markdown(&rows).contains("1.0050 of the other side's (compress blosclz none, zeros): as allowed")
+        );
+        rows[0].subject.size = 1.0051;
+        assert!(markdown(&rows).contains("**too large**"));
     }
 
     #[test]

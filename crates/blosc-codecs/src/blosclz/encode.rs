@@ -33,6 +33,8 @@ const REST: usize = 2 * ITEM - 1;
 const MISSES: usize = 4;
 /// What misses add up to before the step between probes grows by one.
 const PATIENCE: usize = 64;
+/// The longest step. Behind noise, what can be compressed again is found before it has ended, as in planes of bits.
+const MOST_STEP: usize = 16;
 
 /// Compresses streams; keeps its table between them.
 pub struct Encoder {
@@ -212,7 +214,7 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
             }
             let Some(next) = next else { break None };
             here = next;
-            probes += C::GROWTH;
+            probes = (probes + C::GROWTH).min(MOST_STEP * PATIENCE);
         };
         let at = here.at();
         (self.at, self.probes) = (at, probes);

@@ -128,20 +128,19 @@ pub(super) fn encode_streams(
     let first = jobs::first(workers);
     let (mut buffers, mut took) = (core::mem::take(&mut first.buffers), core::mem::take(&mut first.took));
     took.resize(streams.len(), Duration::ZERO);
-    let mut order: Vec<_> = took.iter().copied().enumerate().collect();
-    order.sort_by_key(|&(_, took)| Reverse(took));
     let len = room.len() / streams.len();
     let shared = room.chunks_exact_mut(len).zip(&mut *streams).zip(&mut took);
-    let mut shared: Vec<_> = shared.map(|((room, coded), took)| Some(Shared { room, coded, took })).collect();
-    let in_order = order.iter().filter_map(|&(n, _)| Some((n, shared[n].take()?)));
+    let shared = shared.map(|((room, coded), took)| Shared { room, coded, took }).enumerate();
+    let mut shared: Vec<_> = shared.collect();
+    shared.sort_by_key(|(_, stream)| Reverse(*stream.took));
     if is_shuffle(job) {
         let Buffers { plain, filtered, .. } = &mut buffers;
         let block = job.input.block(job.plan, nblock, plain);
         filtered.resize(block.len(), 0);
-        encode_shuffled(job, jobs, workers, (block, filtered), in_order)?;
+        encode_shuffled(job, jobs, workers, (block, filtered), shared.into_iter())?;
     } else {
         let block = filtered(&mut buffers, job, nblock)?;
-        for_each(jobs, workers, in_order, |worker, (n, stream)| {
+        for_each(jobs, workers, shared.into_iter(), |worker, (n, stream)| {
             worker.encode_stream(job, &block[n * len..][..len], stream)
         })?;
     }

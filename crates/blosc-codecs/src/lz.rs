@@ -194,9 +194,7 @@ impl<const SIZE: usize, const BITS: u32, const REACH: u32> Stream<'_, SIZE, BITS
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
     fn exchange(&mut self, hash: u32, at: usize) -> u32 {
-        let now = self.base.wrapping_add(at as u32);
-        let slot = &mut self.slots[(hash >> (32 - BITS)) as usize & (SIZE - 1)];
-        now.wrapping_sub(core::mem::replace(slot, now))
+        (at as u32).wrapping_sub(self.swap(hash, at))
     }
 }
 

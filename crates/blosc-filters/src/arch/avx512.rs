@@ -58,9 +58,11 @@ const FROM_SECOND_LEVEL: Range<usize> = 48 << 10..192 << 10;
 /// just do not fit the nearest one, and where all planes, `stride` bytes each, and the items are on lines that share a set of it.
 fn by_halves(planes: &[&[u8]], stride: usize, dest: &[u8]) -> bool {
     let on_line = |bytes: &[u8]| bytes.as_ptr().addr().is_multiple_of(64);
-    dest.len() >= FROM_SECOND_LEVEL.start
-        && (dest.len() < FROM_SECOND_LEVEL.end
-            || stride.is_multiple_of(4096) && on_line(dest) && planes.iter().all(|plane| on_line(plane)))
+    FROM_SECOND_LEVEL.contains(&dest.len())
+        || dest.len() >= FROM_SECOND_LEVEL.end
+            && stride.is_multiple_of(4096)
+            && on_line(dest)
+            && planes.iter().all(|plane| on_line(plane))
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]

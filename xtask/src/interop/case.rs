@@ -164,6 +164,12 @@ impl Case {
         self.filters.contains(&TRUNC_PREC)
     }
 
+    /// With how many threads the original program reads: one where delta refers to a block that another thread may
+    /// still be at work on, since C-Blosc2 does not always wait for it.
+    pub(super) fn reader_threads(&self) -> usize {
+        if self.filters.contains(&DELTA) { 1 } else { self.threads }
+    }
+
     /// Number of the Blosc 1 filter: 0 none, 1 shuffle, 2 bitshuffle.
     pub(super) fn blosc1_shuffle(&self) -> u8 {
         self.filters[5]

@@ -45,7 +45,7 @@ fn read(bench: &mut Bench, case: &Case, request: Value, reader: &str) -> Result<
     if let Ok(found) = &found {
         check_parts(case, &chunk, found)?;
     }
-    let back = bench.oracle.try_ask(json!({"op": reader, "nthreads": case.threads}), &[&chunk])?;
+    let back = bench.oracle.try_ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
     judge(case, back.map(Reply::into_first).transpose()?, found)
 }
 
@@ -84,7 +84,7 @@ fn write(bench: &mut Bench, case: &Case, reader: &str, params: CParams) -> Resul
     let chunk = encoder.encode(&data)?;
     let serial = Encoder::new(params.threads(Threads::One))?.encode(&data)?;
     compare("one thread and several", &serial, &chunk)?;
-    let reply = bench.oracle.ask(json!({"op": reader, "nthreads": case.threads}), &[&chunk])?;
+    let reply = bench.oracle.ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
     let content = reply.into_first()?;
     if !case.is_lossy() {
         compare("read by the original program", &data, &content)?;

@@ -48,7 +48,7 @@ pub(super) fn frame_of_oracle(bench: &mut Bench, case: &Case) -> Result<Option<V
 
 /// What python-blosc2 reads from its own frame, if it can.
 pub(super) fn content_for_oracle(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result<Option<Vec<u8>>> {
-    let request = json!({"op": "frame_content", "nthreads": case.threads});
+    let request = json!({"op": "frame_content", "nthreads": case.reader_threads()});
     bench.oracle.try_ask(request, &[frame])?.map(Reply::into_first).transpose()
 }
 
@@ -69,13 +69,11 @@ pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
 pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result<()> {
     // C-Blosc2 gives wrong items where it would need the first block or a dictionary for them.
     let asked = if case.filters.contains(&DELTA) || case.dict { &[] } else { case.slices.as_slice() };
-    // And its threads do not always wait for the first block.
-    let nthreads = if case.filters.contains(&DELTA) { 1 } else { case.threads };
     let slices: Vec<[usize; 2]> = asked.iter().map(|items| [items.start, items.end]).collect();
     let request = json!({
         "op": "frame_read",
         "through": through(case),
-        "nthreads": nthreads,
+        "nthreads": case.reader_threads(),
         "slices": slices,
     });
     let reply = bench.oracle.ask(request, &[frame])?;

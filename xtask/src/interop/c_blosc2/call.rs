@@ -77,10 +77,9 @@ impl Call {
         request
     }
 
-    /// What C needs to read: one thread where several would get in each other's way, since delta refers to a block
-    /// that another one may still be at work on.
+    /// What C needs to read.
     pub(super) fn read_json(&self, op: &str) -> Value {
-        let threads = if self.has(DELTA) { 1 } else { self.case.threads };
+        let threads = self.case.reader_threads();
         json!({"op": op, "nthreads": threads, "typesize": self.case.typesize, "shape": self.shape})
     }
 

@@ -33,8 +33,6 @@ const REST: usize = 2 * ITEM - 1;
 const MISSES: usize = 4;
 /// What misses add up to before the step between probes grows by one.
 const PATIENCE: usize = 64;
-/// The longest step. Behind noise, what can be compressed again is found before it has ended, as in planes of bits.
-const MOST_STEP: usize = 16;
 
 /// Compresses streams; keeps its table between them.
 pub struct Encoder {
@@ -91,6 +89,8 @@ impl BlockEncoder for Encoder {
 trait Care {
     /// What a miss adds, of [`PATIENCE`].
     const GROWTH: usize;
+    /// The longest step. Behind noise, what can be compressed again is found before it has ended, as in planes of bits.
+    const MOST_STEP: usize;
     const NEAR: usize;
     const FAR: usize;
     /// A match of this length knows a context in which the next one may begin, such as a run. Shorter ones seldom do.
@@ -110,6 +110,7 @@ struct Fast;
 
 impl Care for Fast {
     const GROWTH: usize = 4;
+    const MOST_STEP: usize = 16;
     const NEAR: usize = 6;
     const FAR: usize = 8;
     const CONTEXT: usize = 9;
@@ -121,6 +122,7 @@ struct Thorough;
 
 impl Care for Thorough {
     const GROWTH: usize = 1;
+    const MOST_STEP: usize = 64;
     const NEAR: usize = 4;
     const FAR: usize = 7;
     const CONTEXT: usize = 0;
@@ -214,7 +216,7 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
             }
             let Some(next) = next else { break None };
             here = next;
-            probes = (probes + C::GROWTH).min(MOST_STEP * PATIENCE);
+            probes = (probes + C::GROWTH).min(C::MOST_STEP * PATIENCE);
         };
         let at = here.at();
         (self.at, self.probes) = (at, probes);

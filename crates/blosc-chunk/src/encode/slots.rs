@@ -60,7 +60,9 @@ fn encode_within(
     }
     let packing = Packing::new(job, &streams, first);
     packing.move_all(dest);
-    packing.copy_stored(job, jobs, &mut dest[..most], first)?;
+    let kept =
+        if job.plan.grid.nblocks == 1 { Some(jobs::first(workers).only_block(job)) } else { job.source() };
+    packing.copy_stored(job, jobs, kept.unwrap_or_default(), &mut dest[..most], first)?;
     Ok(Some(packing.finish(job, dest)))
 }
 
@@ -162,9 +164,15 @@ impl Packing {
         moves.filter(|item| item.to < item.from).for_each(copy);
     }
 
-    /// Copies streams that are the data themselves. `first` is where the slots begin.
-    fn copy_stored(&self, job: &Job<'_>, jobs: usize, dest: &mut [u8], first: usize) -> Result<()> {
-        let Some(source) = job.source() else { return Ok(()) };
+    /// Copies streams that are bytes of `source` as they are, which is as long as all slots. `first` is where those begin.
+    fn copy_stored(
+        &self,
+        job: &Job<'_>,
+        jobs: usize,
+        source: &[u8],
+        dest: &mut [u8],
+        first: usize,
+    ) -> Result<()> {
         let moves = self.moves.iter().filter(|item| item.coded.is_source);
         let nbytes = moves.clone().map(|item| item.coded.len).sum::<usize>();
         let (mut rest, mut at) = (dest, 0);

@@ -59,8 +59,9 @@ impl Worker {
         let mut cbytes = 4 * streams.len();
         let Some(block) = filtered_unless_zeros(&mut self.buffers, job, nblock)? else { return Ok(cbytes) };
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
+        let is_kept = job.source().is_some();
         for (plain, room, coded) in parts(block, room, streams) {
-            *coded = coder.code_apart(job, plain, room)?;
+            *coded = if is_kept { coder.code_apart(plain, room)? } else { coder.code(plain, room)? };
             cbytes += coded.len;
         }
         Ok(cbytes)
@@ -92,7 +93,7 @@ impl Worker {
         let Shared { room, coded, took } = stream;
         let begin = Instant::now();
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
-        *coded = coder.code_apart(job, plain, room)?;
+        *coded = coder.code_apart(plain, room)?;
         *took = begin.elapsed();
         Ok(())
     }
@@ -101,6 +102,15 @@ impl Worker {
     pub(super) fn is_zero(&mut self, job: &Job<'_>, nblock: usize) -> bool {
         let block = job.input.block(job.plan, nblock, &mut self.buffers.plain);
         is_zero(job, nblock, block)
+    }
+
+    /// The only block of a chunk as the codec got it, after [`encode_streams`].
+    pub(super) fn only_block<'b>(&'b self, job: &Job<'b>) -> &'b [u8] {
+        match job.source() {
+            Some(source) => source,
+            None if job.is_filtered => &self.buffers.filtered,
+            None => &self.buffers.plain,
+        }
     }
 
     /// A block as the codec gets it.
@@ -117,7 +127,8 @@ struct Shared<'a> {
 }
 
 /// The same as [`Worker::encode_apart`], with the streams in several threads. What took longest in the block before comes
-/// first: often all others together take less than one plane, of bytes between noise and order.
+/// first: often all others together take less than one plane, of bytes between noise and order. Streams that are stored
+/// stay in the block, which is [`Worker::only_block`] of the first worker.
 pub(super) fn encode_streams(
     job: &Job<'_>,
     jobs: usize,
@@ -301,7 +312,7 @@ fn filter<'b>(
 pub(super) struct Coded {
     pub(super) size: [u8; 4],
     pub(super) len: usize,
-    /// Whether they are the data themselves, and still to be copied.
+    /// Whether they are bytes of the block as they are, and still to be copied.
     pub(super) is_source: bool,
 }
 
@@ -354,11 +365,8 @@ impl<'a> Coder<'a> {
         Ok(Coded::stored(plain))
     }
 
-    /// The same, but that data to be stored as they are stay where they are.
-    fn code_apart(&mut self, job: &Job<'_>, plain: &[u8], room: &mut [u8]) -> Result<Coded> {
-        if job.source().is_none() {
-            return self.code(plain, room);
-        }
+    /// The same, but that a stream to be stored as it is stays where it is.
+    fn code_apart(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Coded> {
         let coded = self.shorten(plain, room)?;
         Ok(coded.unwrap_or_else(|| Coded { is_source: true, ..Coded::stored(plain) }))
     }

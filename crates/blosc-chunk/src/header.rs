@@ -75,10 +75,11 @@ impl ChunkHeader {
     /// Takes the bytes as they are; `None` if they are too few.
     #[inline(always)]
     pub(crate) fn load(bytes: &[u8]) -> Option<Self> {
-        let (raw, rest) = bytes.split_first_chunk::<16>()?;
-        let raw: RawHeader = transmute!(*raw);
-        let is_extended = Flags(raw.flags).is_extended();
-        let extension = if is_extended { transmute!(*rest.first_chunk::<16>()?) } else { RawExtension::NONE };
+        // The flags are not taken from the copy, so that it stays whole.
+        let is_extended = Flags(*bytes.get(2)?).is_extended();
+        let raw: RawHeader = transmute!(*bytes.first_chunk::<16>()?);
+        let extension =
+            if is_extended { transmute!(*bytes.get(16..)?.first_chunk::<16>()?) } else { RawExtension::NONE };
         Some(Self { raw, extension })
     }
 

@@ -27,7 +27,10 @@ const STEP: usize = 32;
 pub(crate) const MARGIN: usize = 2 * STEP;
 
 /// Bytes from which on the library's copies, which find out first what the machine can do, are worth their call.
-const LONG: usize = 128;
+const LONG: usize = 512;
+
+/// The same where steps are taken one by one.
+const LONG_BY_ONE: usize = 128;
 
 /// Whether the loops compiled for AVX2 and BMI2 can run: a step is one register there, not two.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -317,7 +320,7 @@ unsafe fn period(bytes: &[u8], to: usize, distance: usize) -> [u8; 8] {
 ///
 /// # Safety
 ///
-/// `0 < distance <= to` and `to + 16 <= dest.len()`.
+/// `0 < distance <= to` and `to + 8 <= dest.len()`.
 #[inline(always)]
 unsafe fn tiny_match(dest: &mut [u8], to: usize, distance: usize) {
     if distance >= 8 {
@@ -328,8 +331,6 @@ unsafe fn tiny_match(dest: &mut [u8], to: usize, distance: usize) {
         let word = unsafe { period(dest, to, distance) };
         // SAFETY: likewise.
         unsafe { store(dest, to, word) };
-        // SAFETY: a stride of at most 8, and 8 bytes.
-        unsafe { store(dest, to + STRIDES[distance & 7], word) };
     }
 }
 
@@ -366,43 +367,51 @@ unsafe fn short_period(dest: &mut [u8], to: usize, distance: usize) {
     }
 }
 
-/// Repeats `len` bytes from `distance` back.
+/// Repeats `len` bytes from `distance` back, with an exit after so many `STEPS` (1 or 2) where there is room.
 ///
 /// # Safety
 ///
 /// `0 < distance <= to` and `to + len + 32 <= dest.len()`.
 #[inline(always)]
-unsafe fn long_match(dest: &mut [u8], to: usize, distance: usize, len: usize) {
+unsafe fn long_match<const STEPS: usize>(dest: &mut [u8], to: usize, distance: usize, len: usize) {
     let from = to.wrapping_sub(distance);
+    let by_library = len >= if STEPS > 1 { LONG } else { LONG_BY_ONE };
+    let is_roomy = STEPS > 1 && to + len + STEPS * STEP <= dest.len();
     if distance >= 32 {
-        if len >= LONG && distance >= len {
+        if by_library && distance >= len {
             return dest.copy_within(from..from + len, to);
         }
-        // SAFETY: the caller's promise.
-        unsafe { repeat::<32>(dest, from, to, len) };
+        if is_roomy {
+            // SAFETY: all these steps are free behind the match.
+            unsafe { repeat::<32, STEPS>(dest, from, to, len) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { repeat::<32, 1>(dest, from, to, len) };
+        }
     } else if distance.is_power_of_two() {
         // SAFETY: likewise.
         let (low, high) = unsafe { period16(dest, to, distance) };
         let [byte, ..] = low.to_le_bytes();
-        if len >= LONG && low == high && low == u64::from(byte) * (u64::MAX / 255) {
+        if by_library && low == high && low == u64::from(byte) * (u64::MAX / 255) {
             return dest[to..to + len].fill(byte);
         }
-        let mut done = 0;
-        while done < len {
-            for step in [0, 16] {
-                // SAFETY: `done < len`, and 32 bytes more are free.
-                unsafe { store(dest, to + done + step, low.to_le_bytes()) };
-                // SAFETY: likewise.
-                unsafe { store(dest, to + done + step + 8, high.to_le_bytes()) };
-            }
-            done += 32;
+        let mut step = [0; STEP];
+        for (to, half) in step.as_chunks_mut::<8>().0.iter_mut().zip([low, high, low, high]) {
+            *to = half.to_le_bytes();
+        }
+        if is_roomy {
+            // SAFETY: all these steps are free behind the match.
+            unsafe { fill::<STEPS>(dest, to, len, step) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { fill::<1>(dest, to, len, step) };
         }
     } else if distance >= 16 {
         // SAFETY: likewise.
-        unsafe { repeat::<16>(dest, from, to, len) };
+        unsafe { repeat::<16, 1>(dest, from, to, len) };
     } else if distance >= 8 {
         // SAFETY: likewise.
-        unsafe { repeat::<8>(dest, from, to, len) };
+        unsafe { repeat::<8, 1>(dest, from, to, len) };
     } else {
         // SAFETY: the caller's promise.
         let word = unsafe { period(dest, to, distance) };
@@ -415,18 +424,40 @@ unsafe fn long_match(dest: &mut [u8], to: usize, distance: usize, len: usize) {
     }
 }
 
-/// Copies `len` bytes in steps of `N`.
+/// Copies `len` bytes in steps of `N`, with an exit after so many `STEPS`: nothing foretells where a match ends.
 ///
 /// # Safety
 ///
-/// `from < to` and `to + len + N <= dest.len()`.
+/// `from < to` and `to + len + N * STEPS <= dest.len()`.
 #[inline(always)]
-unsafe fn repeat<const N: usize>(dest: &mut [u8], from: usize, to: usize, len: usize) {
+unsafe fn repeat<const N: usize, const STEPS: usize>(dest: &mut [u8], from: usize, to: usize, len: usize) {
     let mut done = 0;
     loop {
-        // SAFETY: `done <= len`, and `N` bytes more are free.
-        unsafe { again::<N>(dest, from + done, to + done) };
-        done += N;
+        for _ in 0..STEPS {
+            // SAFETY: at most `len` bytes are before the first of these steps, and all of them are free.
+            unsafe { again::<N>(dest, from + done, to + done) };
+            done += N;
+        }
+        if done >= len {
+            return;
+        }
+    }
+}
+
+/// Writes a step again and again over `len` bytes, with an exit after so many `STEPS`.
+///
+/// # Safety
+///
+/// `to + len + STEP * STEPS <= dest.len()`.
+#[inline(always)]
+unsafe fn fill<const STEPS: usize>(dest: &mut [u8], to: usize, len: usize, step: [u8; STEP]) {
+    let mut done = 0;
+    loop {
+        for _ in 0..STEPS {
+            // SAFETY: at most `len` bytes are before the first of these steps, and all of them are free.
+            unsafe { store(dest, to + done, step) };
+            done += STEP;
+        }
         if done >= len {
             return;
         }
@@ -438,10 +469,18 @@ unsafe fn repeat<const N: usize>(dest: &mut [u8], from: usize, to: usize, len: u
 ///
 /// # Safety
 ///
-/// `distance <= to` and `to + 8 <= bytes.len()`.
+/// `0 < distance <= to` and `to + 8 <= bytes.len()`.
 #[inline(always)]
 unsafe fn period16(bytes: &[u8], to: usize, distance: usize) -> (u64, u64) {
-    let low = if distance < 8 {
+    let low = if distance <= 2 {
+        // A byte comes from the store that wrote it. A word that two stores wrote, as is usual where a run goes on behind
+        // other matches, waits until both are in the cache.
+        // SAFETY: a place before `to`.
+        let [first] = unsafe { load(bytes, to - distance) };
+        // SAFETY: likewise.
+        let [last] = unsafe { load(bytes, to - 1) };
+        (u64::from(u16::from_le_bytes([first, last])) * (u64::MAX / 0xFFFF)).to_le_bytes()
+    } else if distance < 8 {
         // SAFETY: the caller's promise.
         unsafe { period(bytes, to, distance) }
     } else {
@@ -462,14 +501,21 @@ mod tests {
     fn matches_repeat_byte_by_byte() {
         let start: Vec<u8> = (0..40).collect();
         for distance in 1..=40 {
-            for len in 0..100 {
+            for len in (0..100).chain([127, 128, 511, 512, 700]) {
                 let mut expected = start.clone();
                 (0..len).for_each(|_| expected.push(expected[expected.len() - distance]));
                 let mut dest = start.clone();
                 dest.resize(40 + len + 32, 0xEE);
                 // SAFETY: 32 bytes are free behind the match.
-                unsafe { long_match(&mut dest, 40, distance, len) };
+                unsafe { long_match::<1>(&mut dest, 40, distance, len) };
                 assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");
+                for room in [32, 63, 64] {
+                    let mut dest = start.clone();
+                    dest.resize(40 + len + room, 0xEE);
+                    // SAFETY: as many bytes, or more.
+                    unsafe { long_match::<2>(&mut dest, 40, distance, len) };
+                    assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");
+                }
                 if len <= 18 {
                     let mut dest = start.clone();
                     dest.resize(40 + 32, 0xEE);
@@ -484,7 +530,7 @@ mod tests {
                 }
                 if len <= 8 {
                     let mut dest = start.clone();
-                    dest.resize(40 + 16, 0xEE);
+                    dest.resize(40 + 8, 0xEE);
                     // SAFETY: likewise.
                     unsafe { tiny_match(&mut dest, 40, distance) };
                     assert_eq!(dest[..40 + len], expected, "distance {distance}, length {len}");

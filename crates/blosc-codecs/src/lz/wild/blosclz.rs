@@ -24,7 +24,8 @@ impl FastHalf for BloscLz {
         };
         // The first instruction is a literal run, whatever its upper bits say.
         let mut mask = 31;
-        while at <= src_end && done <= dest_end {
+        // Both margins are there at the start. Each way through an instruction tests them at its end and goes on from there.
+        loop {
             let stop = (at, done);
             // SAFETY: the margin is behind `at`.
             let [control, low, far @ ..] = unsafe { load::<4>(src, at) };
@@ -46,6 +47,9 @@ impl FastHalf for BloscLz {
                 }
                 at += usize::from(control) + 2;
                 done += usize::from(control) + 1;
+                if at > src_end || done > dest_end {
+                    return (at, done);
+                }
             } else if control < LONG_MATCH {
                 let mut distance = distance(control, low);
                 at += 2;
@@ -58,9 +62,12 @@ impl FastHalf for BloscLz {
                     aside();
                     return stop;
                 }
-                // SAFETY: 16 bytes are left.
+                // SAFETY: 16 bytes are left, of which it takes 8.
                 unsafe { tiny_match(dest, done, distance) };
                 done += usize::from(control >> 5) + 2;
+                if at > src_end || done > dest_end {
+                    return (at, done);
+                }
             } else {
                 // SAFETY: the second byte of the margin.
                 let (len, behind) = unsafe { length(9, src, at + 1, src_end) };
@@ -81,11 +88,13 @@ impl FastHalf for BloscLz {
                     fetch(dest, done, len);
                 }
                 // SAFETY: the match ends a step before the end.
-                unsafe { long_match(dest, done, distance, len) };
+                unsafe { long_match::<2>(dest, done, distance, len) };
                 done += len;
+                if at > src_end || done > dest_end {
+                    return (at, done);
+                }
             }
         }
-        (at, done)
     }
 }
 

@@ -191,7 +191,7 @@ unsafe fn copy(dest: &mut [u8], done: usize, distance: usize, len: usize) {
         // Whoever knows how long matches can be unrolls the loops over them, which then take longer to start and to end.
         let len = hint::black_box(len);
         // SAFETY: the caller's promise.
-        unsafe { long_match(dest, done, distance, len) };
+        unsafe { long_match::<1>(dest, done, distance, len) };
     } else if distance >= 8 {
         // SAFETY: likewise.
         unsafe { short_match(dest, done, distance) };

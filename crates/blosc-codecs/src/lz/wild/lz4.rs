@@ -23,13 +23,15 @@ impl FastHalf for Lz4 {
             return (0, 0);
         };
         let src_end = run_end + STEP - SRC_MARGIN;
-        while at <= src_end && done <= dest_end {
+        // Both margins are there at the start. Either way through a sequence tests them at its end and goes on from there:
+        // the usual one jumps once.
+        loop {
             let stop = (at, done);
             // SAFETY: the margin is behind `at`.
             let [token] = unsafe { load(src, at) };
             at += 1;
             let mut nliterals = usize::from(token >> 4);
-            if nliterals < 15 {
+            if token < 15 << 4 {
                 // SAFETY: the margins of both hold 1 + 16 bytes.
                 let run: [u8; 16] = unsafe { load(src, at) };
                 // SAFETY: likewise.
@@ -50,6 +52,7 @@ impl FastHalf for Lz4 {
             let distance = usize::from(u16::from_le_bytes(unsafe { load(src, at) }));
             at += 2;
             if distance > done {
+                aside();
                 return stop;
             }
             let mut len = usize::from(token & 15);
@@ -62,9 +65,13 @@ impl FastHalf for Lz4 {
                     // SAFETY: a step is left.
                     unsafe { short_period(dest, done, distance) };
                 } else {
+                    aside();
                     return stop;
                 }
-                len += 4;
+                done += len + 4;
+                if at > src_end || done > dest_end {
+                    return (at, done);
+                }
             } else {
                 // SAFETY: at most 1 + 14 + 2 bytes of the margin are used, or 2 of a step.
                 (len, at) = unsafe { length(15 + 4, src, at, src_end) };
@@ -75,10 +82,12 @@ impl FastHalf for Lz4 {
                     fetch(dest, done, len);
                 }
                 // SAFETY: the match ends before the margin.
-                unsafe { long_match(dest, done, distance, len) };
+                unsafe { long_match::<2>(dest, done, distance, len) };
+                done += len;
+                if at > src_end {
+                    return (at, done);
+                }
             }
-            done += len;
         }
-        (at, done)
     }
 }

@@ -22,6 +22,8 @@ const SLOTS: usize = 1 << BITS;
 const BITS: u32 = 14;
 /// Up to level 6, half of them, which the nearest cache holds.
 const FAST_BITS: u32 = 13;
+/// Streams of bits have planes of some hundred bytes, where they are no longer: a step as long as in others would miss them.
+const MEDIUM: usize = 1 << 15;
 /// Below, the first of them are enough, which are soon in the nearest cache, and no distance is far.
 const SHORT: usize = 1 << 13;
 const SHORT_BITS: u32 = 12;
@@ -48,11 +50,12 @@ impl Encoder {
 
     /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does not fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
-        match (self.effort > 6, src.len() < SHORT) {
-            (false, false) => self.compress_with::<Fast, FAST_BITS>(src, dest),
-            (false, true) => self.compress_with::<Fast, SHORT_BITS>(src, dest),
-            (true, false) => self.compress_with::<Thorough, BITS>(src, dest),
-            (true, true) => self.compress_with::<Thorough, SHORT_BITS>(src, dest),
+        match (self.effort > 6, src.len()) {
+            (false, ..SHORT) => self.compress_with::<Fast<8>, SHORT_BITS>(src, dest),
+            (false, ..MEDIUM) => self.compress_with::<Fast<8>, FAST_BITS>(src, dest),
+            (false, _) => self.compress_with::<Fast<16>, FAST_BITS>(src, dest),
+            (true, ..SHORT) => self.compress_with::<Thorough, SHORT_BITS>(src, dest),
+            (true, _) => self.compress_with::<Thorough, BITS>(src, dest),
         }
     }
 
@@ -106,11 +109,11 @@ trait Care {
 }
 
 /// Up to level 6.
-struct Fast;
+struct Fast<const MOST_STEP: usize>;
 
-impl Care for Fast {
+impl<const MOST_STEP: usize> Care for Fast<MOST_STEP> {
     const GROWTH: usize = 4;
-    const MOST_STEP: usize = 16;
+    const MOST_STEP: usize = MOST_STEP;
     const NEAR: usize = 6;
     const FAR: usize = 8;
     const CONTEXT: usize = 9;
@@ -296,10 +299,10 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
     fn probe(&mut self, probe: &Probe) -> bool {
         // The original encoder leaves the last byte of each match, takes none below 6, and looks at every place; only
         // where skipping some leaves a doubt is that done here.
-        let (plain, cost) = self.cost::<Fast>(&probe.part, 1, 1);
+        let (plain, cost) = self.cost::<Fast<16>>(&probe.part, 1, 1);
         probe.pays(plain, cost)
             || plain > cost && probe.pays(plain * 10, cost * 9) && {
-                let (plain, cost) = self.cost::<Fast>(&probe.part, 1, 0);
+                let (plain, cost) = self.cost::<Fast<16>>(&probe.part, 1, 0);
                 probe.pays(plain, cost)
             }
             || probe.further.as_ref().is_some_and(|part| {

@@ -234,6 +234,28 @@ impl<'a> Chunk<'a> {
         Ok(nbytes)
     }
 
+    /// Decodes one block but for its shuffle, and shows the planes to `show`, each of which has a byte of every item: for
+    /// those who put items together where they are wanted.
+    ///
+    /// False, and nothing is shown, if the block is not shuffled, or not only, or has items of which some bytes are in no plane
+    /// of theirs, or if several threads shall decode it.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_block`](Self::read_block).
+    pub fn show_planes(
+        &self,
+        nblock: usize,
+        scratch: &mut Scratch,
+        show: impl FnOnce(&[&[u8]]),
+    ) -> Result<bool> {
+        if self.layout.kind != Kind::Regular || Extents::are_needed(&self.layout) {
+            return Ok(false);
+        }
+        self.check_nblock(nblock)?;
+        decode::show_planes(self, nblock, scratch, show)
+    }
+
     /// Decodes the blocks for which `chosen` says so, each to its place in `dest`, which has room for all data. The
     /// places of the others are left alone.
     ///

@@ -16,7 +16,7 @@ use crate::pace::Pace;
 use crate::source::Blocks;
 use crate::stream::{Payload, Streams};
 use crate::vl::VlSizes;
-use crate::{Blame, ChunkHeader, DParams, Destination, Error, Result, Unsupported};
+use crate::{Blame, ChunkHeader, DParams, Destination, Error, Result, Threads, Unsupported};
 
 use worker::DecoderKey;
 pub(crate) use worker::{Worker, nstreams};
@@ -174,6 +174,22 @@ fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) ->
         result => result?,
     }
     Ok(whole)
+}
+
+/// Shows the planes of a block; false if it is not in planes.
+pub(crate) fn show_planes(
+    blocks: &impl Blocks,
+    nblock: usize,
+    scratch: &mut Scratch,
+    show: impl FnOnce(&[&[u8]]),
+) -> Result<bool> {
+    let Scratch { params, workers, .. } = scratch;
+    if blocks.layout().literal().is_some() || params.threads != Threads::One {
+        return Ok(false);
+    }
+    let map = Map::Grid(blocks.layout().grid);
+    let job = Job::new(blocks, &map, params);
+    jobs::first(workers).show_planes(job.as_ref().map_err(Error::clone)?, nblock, show)
 }
 
 /// What shall be decoded.

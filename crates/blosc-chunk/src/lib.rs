@@ -84,7 +84,7 @@ mod vl;
 pub mod write;
 
 pub use blosc_codecs::{CodecId, FormatId, Level};
-pub use blosc_filters::{EvenRows, FilterId, Pipeline, Simd};
+pub use blosc_filters::{EvenRows, FilterId, Pipeline, Simd, Stores};
 pub use chunk::{BlockRef, Chunk, StreamKind, StreamRef};
 pub use decode::{Postfilter, Scratch};
 pub use decoder::{Decoder, decompress, decompress_into};

@@ -70,3 +70,47 @@ fn any_part_of_a_chunk_of_blosc_1_as_well() {
         }
     }
 }
+
+/// Planes of blocks, split or not, with streams that are stored and runs among them.
+#[test]
+fn planes_are_the_bytes_of_items() {
+    for (typesize, split) in
+        [2, 3, 4, 8, 16].into_iter().flat_map(|t| [SplitMode::Always, SplitMode::Never].map(|s| (t, s)))
+    {
+        for kind in Kind::ALL {
+            let nbytes = 40 * 48 * typesize;
+            let data = Recipe { kind, typesize, seed: 5, nbytes }.bytes();
+            let params = CParams::default()
+                .codec(CodecId::LZ4)
+                .typesize(typesize)
+                .block_size(Some(10 * 48 * typesize))
+                .split(split)
+                .filters(Pipeline::SHUFFLE);
+            let bytes = compress(&data, &params).unwrap();
+            let (chunk, mut scratch) = (Chunk::parse(&bytes).unwrap(), Scratch::default());
+            for nblock in 0..chunk.nblocks() {
+                let items = &data[chunk.block_data(nblock).unwrap()];
+                let mut shown = false;
+                let done = chunk.show_planes(nblock, &mut scratch, |planes| {
+                    shown = true;
+                    assert_eq!(planes.len(), typesize);
+                    for (j, plane) in planes.iter().enumerate() {
+                        assert!(items.iter().skip(j).step_by(typesize).eq(*plane), "{params:?}, plane {j}");
+                    }
+                });
+                assert_eq!(
+                    (done.unwrap(), shown),
+                    (shown, chunk.header().kind() == blosc_chunk::Kind::Regular)
+                );
+            }
+        }
+    }
+    let other = compress(
+        &data(Kind::ALL[0], 4),
+        &CParams::default().typesize(4).filters("bitshuffle".parse().unwrap()),
+    );
+    let other = other.unwrap();
+    let shown =
+        Chunk::parse(&other).unwrap().show_planes(0, &mut Scratch::default(), |_| panic!("no planes"));
+    assert!(!shown.unwrap());
+}

@@ -23,9 +23,9 @@ mod streaming;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector16;
 
-use crate::Simd;
 use crate::rows::EvenRows;
 use crate::simd::Level;
+use crate::{Simd, Stores};
 
 /// Defines functions that call the kernel of the same name for the instructions at hand.
 macro_rules! kernels {
@@ -158,6 +158,29 @@ fn try_unshuffle_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) -> boo
         return true;
     }
     false
+}
+
+/// Whether there are kernels of their own for [`put_planes`] of such items.
+pub(crate) fn has_put_planes(simd: Simd, typesize: usize) -> bool {
+    matches!((simd.level(), typesize), (Level::Avx2 | Level::Avx512, 2 | 4 | 8))
+}
+
+/// Puts items together and copies rows of them to an array, from the byte `from` of the block on.
+pub(crate) fn put_planes(
+    simd: Simd,
+    rows: EvenRows,
+    stores: Stores,
+    planes: &[&[u8]],
+    from: usize,
+    array: &mut [u8],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if has_put_planes(simd, planes.len()) && rows.suits_planes(simd, planes.len()) {
+        // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
+        return unsafe { rows::put_planes(rows, stores, planes, from, array) };
+    }
+    let _ = stores;
+    scalar::put_planes(rows, planes, from, array);
 }
 
 #[cfg(test)]

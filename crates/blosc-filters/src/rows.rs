@@ -1,6 +1,7 @@
 //! Rows of bytes between a block, which is in a cache, and an array that is too large for one.
 
-use crate::{Simd, arch};
+use crate::shuffle::whole_items;
+use crate::{Simd, Stores, arch};
 
 /// Rows that lie evenly on two sides: in a block, and in a large array that others use before and after.
 ///
@@ -41,12 +42,57 @@ impl EvenRows {
         arch::take_rows(simd, self, array, block);
     }
 
+    /// Undoes the shuffle of a block and copies rows of its items to the start of `array`, as far as both have them: as
+    /// [`put`](Self::put) of the items from the byte `from` on, which never stand side by side anywhere else. A row, and what
+    /// is from one to the next, are whole items.
+    ///
+    /// ```
+    /// use blosc_filters::{EvenRows, Simd, Stores};
+    ///
+    /// let rows = EvenRows { count: 2, len: 2, in_block: 4, in_array: 3 };
+    /// let mut array = *b".....";
+    /// rows.put_planes(Simd::detect(), Stores::Plain, &[b"aceg", b"bdfh"], 2, &mut array);
+    /// assert_eq!(&array, b"cd.gh");
+    /// ```
+    pub fn put_planes(self, simd: Simd, stores: Stores, planes: &[&[u8]], from: usize, array: &mut [u8]) {
+        arch::put_planes(simd, self, stores, planes, from, array);
+    }
+
+    /// Whether [`put_planes`](Self::put_planes) is faster for items of so many bytes than to undo the shuffle first.
+    #[must_use]
+    pub fn suits_planes(self, simd: Simd, typesize: usize) -> bool {
+        arch::has_put_planes(simd, typesize) && self.len >= LEAST_ITEMS * typesize
+    }
+
+    /// How many rows there are both within `nbytes` of a block, from byte `from` on, and within an array.
+    pub(crate) fn count_within(self, nbytes: usize, from: usize, array: usize) -> usize {
+        let rows = |room: usize, stride: usize| {
+            let more = room.checked_sub(self.len)?.checked_div(stride);
+            Some(more.map_or(usize::MAX, |more| more.saturating_add(1)))
+        };
+        let in_block = nbytes.checked_sub(from).and_then(|room| rows(room, self.in_block));
+        let in_array = rows(array, self.in_array);
+        in_block.zip(in_array).map_or(0, |(a, b)| self.count.min(a).min(b))
+    }
+
+    /// The items of a row of those from byte `from` of the block on, if all planes have them.
+    #[inline]
+    pub(crate) fn items(self, n: usize, from: usize, planes: &[&[u8]]) -> Option<core::ops::Range<usize>> {
+        let row = self.row(n, self.in_block);
+        let [start, end] =
+            [row.start, row.end].map(|byte| whole_items(from.saturating_add(byte), planes.len()));
+        planes.iter().all(|plane| end <= plane.len()).then_some(start..end)
+    }
+
     /// Where a row is, counted from the first, when there are so many bytes from one to the next.
     pub(crate) fn row(self, n: usize, stride: usize) -> core::ops::Range<usize> {
         let start = n.saturating_mul(stride);
         start..start.saturating_add(self.len)
     }
 }
+
+/// Items of a row for which the shuffle is undone at a time.
+const LEAST_ITEMS: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -79,6 +125,38 @@ mod tests {
                     assert_eq!(array, expected);
                     rows.take(simd, &array[start..], &mut back);
                     assert_eq!(back, block);
+                }
+            }
+        }
+    }
+
+    /// Every level against rows of the items themselves, wherever the array starts.
+    #[test]
+    fn rows_of_planes_are_rows_of_their_items() {
+        let all = [2, 4, 8, 3].into_iter().flat_map(|t| [31, 32, 33, 64, 95, 300, 512].map(move |n| (t, n)));
+        for (typesize, nitems) in all.filter(|(_, n)| !cfg!(miri) || *n < 64) {
+            let rows = EvenRows {
+                count: 3,
+                len: nitems * typesize,
+                in_block: (nitems + 5) * typesize,
+                in_array: (nitems + 2) * typesize,
+            };
+            let width = 2 * (nitems + 5) + nitems + 7;
+            let block: Vec<u8> = (0..=250).cycle().take(width * typesize).collect();
+            let mut shuffled = vec![0; block.len()];
+            crate::shuffle(typesize, &block, &mut shuffled);
+            let planes: Vec<&[u8]> = shuffled.chunks_exact(width).collect();
+            let starts = (0..5).map(|item| item * typesize).chain([1, 16]);
+            for (start, from) in starts.flat_map(|start| [(start, 7 * typesize), (start, 9 * typesize)]) {
+                // The last row of the second is not there.
+                let mut expected = vec![7; start + 3 * rows.in_array];
+                rows.put(Simd::none(), &block[from..], &mut expected[start..]);
+                for (simd, stores) in Simd::available()
+                    .flat_map(|simd| [Stores::Plain, Stores::Streaming].map(|stores| (simd, stores)))
+                {
+                    let mut array = vec![7; expected.len()];
+                    rows.put_planes(simd, stores, &planes, from, &mut array[start..]);
+                    assert!(array == expected, "{simd:?}, {stores:?}, {typesize} x {nitems} at {start}");
                 }
             }
         }

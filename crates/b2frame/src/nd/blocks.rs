@@ -70,6 +70,9 @@ impl BlockReader<'_> {
             if let Some((from, to)) = rows.single() {
                 return block.decode(from, dest.get_mut(to).unwrap_or_default(), destination);
             }
+            if block.put_planes(&rows, as_len(typesize), dest, reach)? {
+                return Ok(());
+            }
             let extent = rows.extent();
             let start = extent.start;
             rows.read(block.part(extent)?, start, dest, reach);
@@ -196,6 +199,19 @@ impl Block<'_, '_> {
                 Ok(())
             }
         }
+    }
+
+    /// Decodes it and puts its items of `typesize` bytes together right where rows belong; false if that is not possible, or
+    /// no faster.
+    fn put_planes(&mut self, rows: &Rows, typesize: usize, dest: &mut [u8], reach: Reach) -> Result<bool> {
+        let Self::Stored { fetched, start, len, scratch, .. } = self else { return Ok(false) };
+        let simd = scratch.params().registries.simd;
+        // A small part may be less work than all.
+        if rows.extent().len() <= *len / 4 || !rows.suit_planes(simd, typesize) {
+            return Ok(false);
+        }
+        let show = |planes: &[&[u8]]| rows.read_planes(simd, planes, dest, reach);
+        fetched.show_planes((*start, *len), typesize, scratch, show)
     }
 
     /// All of its data.

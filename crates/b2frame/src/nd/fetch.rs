@@ -86,6 +86,27 @@ impl Fetched<'_> {
         }
     }
 
+    /// Shows the planes of a block of `len` bytes, whose data begin with byte `start`, if it is in planes of items of
+    /// `typesize` bytes, and of a whole chunk that was fetched; false if not.
+    pub(super) fn show_planes(
+        &self,
+        (start, len): (usize, usize),
+        typesize: usize,
+        scratch: &mut blosc_chunk::Scratch,
+        show: impl FnOnce(&[&[u8]]),
+    ) -> Result<bool> {
+        let What::Whole(chunk) = &self.what else { return Ok(false) };
+        let header = chunk.header();
+        // What is wrong with other chunks is left to reading them.
+        let is_whole = header.blocksize() == len && start.saturating_add(len) <= header.nbytes();
+        let Some(nblock) = start.checked_div(len).filter(|_| is_whole && header.typesize() == typesize)
+        else {
+            return Ok(false);
+        };
+        let (nchunk, at) = (self.nchunk, self.at);
+        chunk.show_planes(nblock, scratch, show).map_err(|source| Error::Chunk { nchunk, at, source })
+    }
+
     /// Decodes data that were among those to be fetched; `dest` has as many bytes.
     pub(super) fn decode(
         &self,

@@ -10,7 +10,7 @@
 
 use core::ops::Range;
 
-use blosc_chunk::{EvenRows, Simd};
+use blosc_chunk::{EvenRows, Simd, Stores};
 
 use super::MAX_NDIM;
 use super::axis::{Axis, Span, for_each_row};
@@ -94,6 +94,21 @@ impl Rows {
         });
     }
 
+    /// Whether to copy rows right out of the planes of a shuffled block, with items of so many bytes.
+    pub(super) fn suit_planes(&self, simd: Simd, typesize: usize) -> bool {
+        let inner = self.loops().last().copied().unwrap_or(Loop::ONCE);
+        inner.even(self.row).suits_planes(simd, typesize)
+    }
+
+    /// Copies all rows out of the planes of a block whose shuffle is not undone.
+    pub(super) fn read_planes(&self, simd: Simd, planes: &[&[u8]], wanted: &mut [u8], reach: Reach) {
+        let stores = if matches!(reach, Reach::Far(_)) { Stores::Streaming } else { Stores::Plain };
+        let wanted = wanted.get_mut(self.to..).unwrap_or_default();
+        copy_planes(self.loops(), self.from, wanted, &|inner, from, dest| {
+            inner.even(self.row).put_planes(simd, stores, planes, from, dest);
+        });
+    }
+
     /// Copies all rows into the block.
     pub(super) fn write(&self, block: &mut [u8], items: &[u8], reach: Reach) {
         let mut loops = self.loops;
@@ -138,8 +153,12 @@ impl Loop {
     /// Rows from a block to items far away, if they are not too short to tell anyone about the next.
     fn far(self, row: usize, reach: Reach) -> Option<(EvenRows, Simd)> {
         let Reach::Far(simd) = reach else { return None };
-        let rows = EvenRows { count: self.count, len: row, in_block: self.from, in_array: self.to };
-        (row >= SHORT).then_some((rows, simd))
+        (row >= SHORT).then_some((self.even(row), simd))
+    }
+
+    /// Rows of so many bytes from a block to items.
+    fn even(self, row: usize) -> EvenRows {
+        EvenRows { count: self.count, len: row, in_block: self.from, in_array: self.to }
     }
 }
 
@@ -176,6 +195,18 @@ fn copy(loops: &[Loop], src: &[u8], dest: &mut [u8], copy_rows: &impl Fn(Loop, &
         [outer, rest @ ..] => {
             let sides = src.chunks(outer.from).zip(dest.chunks_mut(outer.to));
             sides.take(outer.count).for_each(|(src, dest)| copy(rest, src, dest, copy_rows));
+        }
+    }
+}
+
+/// As [`copy`], from the byte `from` of a block that is not there as such.
+fn copy_planes(loops: &[Loop], from: usize, dest: &mut [u8], copy_rows: &impl Fn(Loop, usize, &mut [u8])) {
+    match loops {
+        [] => copy_rows(Loop::ONCE, from, dest),
+        [inner] => copy_rows(*inner, from, dest),
+        [outer, rest @ ..] => {
+            let sides = (0..outer.count).zip(dest.chunks_mut(outer.to));
+            sides.for_each(|(n, dest)| copy_planes(rest, from + n * outer.from, dest, copy_rows));
         }
     }
 }
@@ -267,6 +298,15 @@ mod tests {
             for reach in [Reach::Far(Simd::detect()), Reach::Near] {
                 found.fill(0);
                 rows.read(&block[part.clone()], part.start, &mut found, reach);
+                prop_assert_eq!(&found, &expected);
+            }
+            let typesize = as_len(typesize);
+            let planes: Vec<Vec<u8>> =
+                (0..typesize).map(|j| block.iter().skip(j).step_by(typesize).copied().collect()).collect();
+            let planes: Vec<&[u8]> = planes.iter().map(Vec::as_slice).collect();
+            for reach in [Reach::Far(Simd::detect()), Reach::Near] {
+                found.fill(0);
+                rows.read_planes(Simd::detect(), &planes, &mut found, reach);
                 prop_assert_eq!(&found, &expected);
             }
             let mut back = vec![255; block.len()];

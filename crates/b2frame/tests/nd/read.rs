@@ -48,6 +48,22 @@ fn open(model: &Model) -> NdArray {
     NdArray::from_cframe(model.frame(&format!("|V{}", model.typesize))).unwrap()
 }
 
+/// Rows of 32 items and more, which are put together right where they belong.
+#[test]
+fn long_rows_are_those_of_the_model() {
+    for typesize in [2, 3, 4, 8] {
+        let model = Model::counting(vec![3, 9, 150], vec![2, 6, 100], vec![2, 3, 50], typesize);
+        let array = open(&model);
+        for (y, x) in [(0..9, 0..150), (1..8, 5..149), (2..5, 60..92), (0..9, 49..81)] {
+            let positions: Vec<Vec<u64>> = vec![(0..3).collect(), y.clone().collect(), x.clone().collect()];
+            let pick =
+                |range: core::ops::Range<u64>| Pick::from(range.start.cast_signed()..range.end.cast_signed());
+            let picks = vec![Pick::ALL, pick(y), pick(x)];
+            assert_eq!(array.to_bytes(picks).unwrap(), model.take(&positions), "{typesize} bytes");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -124,22 +124,66 @@ impl Worker {
         cx: &FilterCx<'_>,
         (filtered, dest): (&mut [u8], &mut [u8]),
     ) -> Result<()> {
-        let header = &job.blocks.layout().header;
-        let mut streams = Streams::new(bytes, at, header.version() > 2);
-        let (typesize, mut is_any_stored) = (header.typesize(), false);
-        let width = dest.len() / typesize;
         let mut planes: [&[u8]; MOST_PLANES] = [&[]; MOST_PLANES];
+        let typesize = job.blocks.layout().header.typesize();
+        if self.read_planes(job, bytes, at, filtered, &mut planes[..typesize])? {
+            unshuffle_planes(cx.simd, cx.stores, &planes[..typesize], dest);
+            return Ok(());
+        }
+        Ok(job.undo.apply(cx, filtered, dest)?)
+    }
+
+    /// The planes of a shuffle that are streams; returns whether one of them is where it is stored. The others are decoded to
+    /// `filtered`.
+    fn read_planes<'p, B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        bytes: &'p [u8],
+        at: usize,
+        filtered: &'p mut [u8],
+        planes: &mut [&'p [u8]],
+    ) -> Result<bool> {
+        let mut streams = Streams::new(bytes, at, job.blocks.layout().header.version() > 2);
+        let (width, mut is_any_stored) = (filtered.len() / planes.len(), false);
         for (plane, part) in planes.iter_mut().zip(filtered.chunks_exact_mut(width)) {
             let at = streams.at;
             let payload = streams.next(width)?;
             is_any_stored |= matches!(payload, Payload::Stored(_));
             *plane = self.read_plane(job, payload, at, part)?;
         }
-        if is_any_stored {
-            unshuffle_planes(cx.simd, cx.stores, &planes[..typesize], dest);
-            return Ok(());
+        Ok(is_any_stored)
+    }
+
+    /// Decodes a block but for its shuffle, and shows the planes; false if it is not in planes.
+    pub(super) fn show_planes<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        nblock: usize,
+        show: impl FnOnce(&[&[u8]]),
+    ) -> Result<bool> {
+        let (nbytes, typesize) = (job.map.range(nblock).len(), job.blocks.layout().header.typesize());
+        let is_shuffled = job.undo.only() == Some(SHUFFLE) && (2..=MOST_PLANES).contains(&typesize);
+        if !is_shuffled || nbytes == 0 || !nbytes.is_multiple_of(typesize) {
+            return Ok(false);
         }
-        Ok(job.undo.apply(cx, filtered, dest)?)
+        job.params.limits.check_nbytes(nbytes)?;
+        let (bytes, at) = job.blocks.block(nblock)?;
+        let mut filtered = core::mem::take(&mut self.filtered);
+        let src = room(&mut filtered, nbytes);
+        let mut planes: [&[u8]; MOST_PLANES] = [&[]; MOST_PLANES];
+        let planes = &mut planes[..typesize];
+        let result = if is_in_planes(job, bytes, at, nbytes) {
+            self.read_planes(job, bytes, at, src, planes).map(drop)
+        } else {
+            self.read_streams(job, bytes, at, src, None, Stores::Plain).map(|()| {
+                planes.iter_mut().zip(src.chunks_exact(nbytes / typesize)).for_each(|(to, from)| *to = from);
+            })
+        };
+        if result.is_ok() {
+            show(planes);
+        }
+        self.filtered = filtered;
+        result.map(|()| true).map_err(|error| error.in_block(nblock, at))
     }
 
     /// A plane: where it is if it is stored, or else decoded to `plane`.

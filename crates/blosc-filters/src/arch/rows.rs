@@ -5,8 +5,9 @@
 
 use core::arch::x86_64::*;
 
-use super::avx2;
+use super::avx2::{self, streaming as planes};
 use super::streaming::{Streaming, copy_lines, streaming};
+use crate::Stores;
 use crate::rows::EvenRows;
 
 /// From the block to the array.
@@ -49,6 +50,54 @@ pub(super) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
             }
             None => {}
         }
+    }
+}
+
+/// From the planes of a block of items of 2, 4 or 8 bytes to the array, 32 items or more to a row.
+#[target_feature(enable = "avx2")]
+pub(super) fn put_planes(rows: EvenRows, stores: Stores, planes: &[&[u8]], from: usize, array: &mut [u8]) {
+    match planes {
+        [a, b] => put_planes_of(rows, stores, &[*a, *b], from, array),
+        [a, b, c, d] => put_planes_of(rows, stores, &[*a, *b, *c, *d], from, array),
+        _ => {
+            if let Some(planes) = planes.first_chunk::<8>() {
+                put_planes_of(rows, stores, planes, from, array);
+            }
+        }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn put_planes_of<const W: usize>(
+    rows: EvenRows,
+    stores: Stores,
+    planes: &[&[u8]; W],
+    from: usize,
+    array: &mut [u8],
+) {
+    // Cut to one length, of which the compiler knows then.
+    let nitems = planes.iter().map(|plane| plane.len()).min().unwrap_or(0);
+    let mut cut: [&[u8]; W] = [&[]; W];
+    for (cut, plane) in cut.iter_mut().zip(planes) {
+        *cut = &plane[..nitems];
+    }
+    let (first, count) = (from / W, rows.count_within(nitems * W, from, array.len()));
+    let items = |n: usize| first + n * (rows.in_block / W);
+    let is_far = stores == Stores::Streaming;
+    if is_far && rows.len >= LONG {
+        return streaming(|stores| {
+            for n in 0..count {
+                let row = &mut array[n * rows.in_array..][..rows.len];
+                planes::put_row(stores, &cut, items(n), row);
+            }
+        });
+    }
+    let ahead = ahead(rows);
+    for n in 0..count {
+        if is_far {
+            fetch(array.get(rows.row(n + ahead, rows.in_array)));
+        }
+        planes::unshuffle_row(&cut, items(n), &mut array[n * rows.in_array..][..rows.len]);
     }
 }
 

@@ -7,7 +7,7 @@ mod scan;
 mod shuffle;
 
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
-pub(super) use rows::{put_rows, take_rows};
+pub(super) use rows::{put_planes, put_rows, take_rows};
 pub(super) use scan::{running_sum, running_xor};
 #[cfg(target_arch = "x86_64")]
 pub(super) use shuffle::unshuffle_from;

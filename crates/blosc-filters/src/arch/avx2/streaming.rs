@@ -1,12 +1,11 @@
 //! Unshuffle with stores that pass the cache by.
 
 use core::arch::x86_64::*;
-use core::array;
 
 use zerocopy::transmute;
 
-use super::super::streaming::Streaming;
-use super::transpose::{interleave_to_items, scatter};
+use super::super::streaming::{Parts, Streaming};
+use super::transpose::{interleave_to_items, scatter, store_items};
 
 /// Bytes of a tile, if there is one for such items. (Those of 16 bytes take a way by a buffer, which leaves nothing to gain.)
 pub(in super::super) const fn tile(typesize: usize) -> Option<usize> {
@@ -39,12 +38,15 @@ fn unshuffle_tiles<const W: usize>(
     tiles: &mut [__m256i],
 ) {
     let (tiles, _) = tiles.as_chunks_mut::<W>();
-    let planes: [&[[u8; LANES]]; W] = array::from_fn(|j| &planes[j][first..].as_chunks().0[..tiles.len()]);
+    let mut from: [&[[u8; LANES]]; W] = [&[]; W];
+    for (from, plane) in from.iter_mut().zip(planes) {
+        *from = &plane[first..].as_chunks().0[..tiles.len()];
+    }
     let scatter = scatter::<W, W>();
     for (tile, items) in tiles.iter_mut().enumerate() {
         let mut rows = [_mm256_setzero_si256(); W];
         for j in 0..W {
-            rows[j] = transmute!(planes[j][tile]);
+            rows[j] = transmute!(from[j][tile]);
         }
         let rows = interleave_to_items::<W, W>(rows, scatter);
         let (low, high) = items.split_at_mut(W / 2);
@@ -57,5 +59,60 @@ fn unshuffle_tiles<const W: usize>(
     }
 }
 
+/// A row of items from item `first` on, at least as many as a tile has. All planes have them.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(in super::super) fn put_row<const W: usize>(
+    stores: &mut Streaming,
+    planes: &[&[u8]; W],
+    first: usize,
+    row: &mut [u8],
+) {
+    let end = first + row.len() / W;
+    let Some(parts) = Parts::new(row, W, LANES * W) else { return unshuffle_row(planes, first, row) };
+    let [head, tail] = [parts.head.len(), parts.tail.len()];
+    let mut tile = [0; LANES * MOST];
+    if head > 0 {
+        unshuffle_tile(planes, first, &mut tile[..LANES * W]);
+        parts.head.copy_from_slice(&tile[..head]);
+    }
+    unshuffle_tiles::<W>(stores, planes, first + head / W, parts.tiles);
+    if tail > 0 {
+        unshuffle_tile(planes, end - LANES, &mut tile[..LANES * W]);
+        parts.tail.copy_from_slice(&tile[LANES * W - tail..LANES * W]);
+    }
+}
+
+/// The same by way of the cache.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(in super::super) fn unshuffle_row<const W: usize>(planes: &[&[u8]; W], first: usize, row: &mut [u8]) {
+    let end = first + row.len() / W;
+    let mut tiles = row.chunks_exact_mut(LANES * W);
+    for (n, tile) in tiles.by_ref().enumerate() {
+        unshuffle_tile(planes, first + n * LANES, tile);
+    }
+    // Some of these are written once more.
+    if !tiles.into_remainder().is_empty() {
+        let start = row.len() - LANES * W;
+        unshuffle_tile(planes, end - LANES, &mut row[start..]);
+    }
+}
+
+/// A tile of items, of which byte `first` of each plane belongs to the first.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn unshuffle_tile<const W: usize>(planes: &[&[u8]; W], first: usize, tile: &mut [u8]) {
+    let mut rows = [_mm256_setzero_si256(); W];
+    for j in 0..W {
+        let mut bytes = [0; LANES];
+        bytes.copy_from_slice(&planes[j][first..first + LANES]);
+        rows[j] = transmute!(bytes);
+    }
+    store_items::<W, W>(rows, tile, scatter::<W, W>());
+}
+
+/// Bytes of the longest items.
+const MOST: usize = 8;
 /// Bytes of a register, and items of a tile.
 const LANES: usize = 32;

@@ -16,6 +16,16 @@ pub(crate) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
     }
 }
 
+/// From the planes of a block to the array.
+pub(crate) fn put_planes(rows: EvenRows, planes: &[&[u8]], from: usize, array: &mut [u8]) {
+    for n in 0..rows.count {
+        let items = rows.items(n, from, planes);
+        if let Some((items, to)) = items.zip(array.get_mut(rows.row(n, rows.in_array))) {
+            super::shuffle::unshuffle_from(planes, items.start, to);
+        }
+    }
+}
+
 fn copy(from: Option<&[u8]>, to: Option<&mut [u8]>) {
     if let Some((from, to)) = from.zip(to) {
         to.copy_from_slice(from);

@@ -22,11 +22,11 @@ const SLOTS: usize = 1 << BITS;
 const BITS: u32 = 14;
 /// Up to level 6, half of them, which the nearest cache holds.
 const FAST_BITS: u32 = 13;
-/// Streams of bits have planes of some hundred bytes, where they are no longer: a step as long as in others would miss them.
-const MEDIUM: usize = 1 << 15;
 /// Below, the first of them are enough, which are soon in the nearest cache, and no distance is far.
 const SHORT: usize = 1 << 13;
 const SHORT_BITS: u32 = 12;
+/// In streams below this, planes of bits have some hundred bytes: a step as long as in others would miss what they repeat.
+const MEDIUM: usize = 1 << 15;
 /// Bytes of a small item.
 const ITEM: usize = 4;
 /// All but the first byte of two of them, or of one large item.

@@ -175,7 +175,7 @@ pub(crate) fn put_planes(
     array: &mut [u8],
 ) {
     #[cfg(target_arch = "x86_64")]
-    if has_put_planes(simd, planes.len()) && rows.suits_planes(simd, planes.len()) {
+    if rows.suits_planes(simd, planes.len()) {
         // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
         return unsafe { rows::put_planes(rows, stores, planes, from, array) };
     }

@@ -60,9 +60,7 @@ fn encode_within(
     }
     let packing = Packing::new(job, &streams, first);
     packing.move_all(dest);
-    let kept =
-        if job.plan.grid.nblocks == 1 { Some(jobs::first(workers).only_block(job)) } else { job.source() };
-    packing.copy_stored(job, jobs, kept.unwrap_or_default(), &mut dest[..most], first)?;
+    packing.copy_stored(job, jobs, jobs::first(workers).kept(job), &mut dest[..most], first)?;
     Ok(Some(packing.finish(job, dest)))
 }
 

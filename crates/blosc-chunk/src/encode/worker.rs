@@ -104,8 +104,8 @@ impl Worker {
         is_zero(job, nblock, block)
     }
 
-    /// The only block of a chunk as the codec got it, after [`encode_streams`].
-    pub(super) fn only_block<'b>(&'b self, job: &Job<'b>) -> &'b [u8] {
+    /// Where streams that are stored have stayed: the data, or after [`encode_streams`] the only block as the codec got it.
+    pub(super) fn kept<'b>(&'b self, job: &Job<'b>) -> &'b [u8] {
         match job.source() {
             Some(source) => source,
             None if job.is_filtered => &self.buffers.filtered,
@@ -128,7 +128,7 @@ struct Shared<'a> {
 
 /// The same as [`Worker::encode_apart`], with the streams in several threads. What took longest in the block before comes
 /// first: often all others together take less than one plane, of bytes between noise and order. Streams that are stored
-/// stay in the block, which is [`Worker::only_block`] of the first worker.
+/// stay in the block, which is [`Worker::kept`] of the first worker.
 pub(super) fn encode_streams(
     job: &Job<'_>,
     jobs: usize,

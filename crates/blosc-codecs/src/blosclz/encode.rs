@@ -31,6 +31,8 @@ const MEDIUM: usize = 1 << 15;
 const ITEM: usize = 4;
 /// All but the first byte of two of them, or of one large item.
 const REST: usize = 2 * ITEM - 1;
+/// Of the first eight bytes of such a rest, bits at the end that may differ: shorter ones seldom save anything.
+const ITEM_FREE: usize = 16;
 /// So many small items that match nothing are passed over, if as many before them were found.
 const MISSES: usize = 4;
 /// What misses add up to before the step between probes grows by one.
@@ -51,11 +53,11 @@ impl Encoder {
     /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does not fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         match (self.effort > 6, src.len()) {
-            (false, ..SHORT) => self.compress_with::<Fast<8>, SHORT_BITS>(src, dest),
-            (false, ..MEDIUM) => self.compress_with::<Fast<8>, FAST_BITS>(src, dest),
-            (false, _) => self.compress_with::<Fast<16>, FAST_BITS>(src, dest),
-            (true, ..SHORT) => self.compress_with::<Thorough, SHORT_BITS>(src, dest),
-            (true, _) => self.compress_with::<Thorough, BITS>(src, dest),
+            (false, ..SHORT) => self.compress_with::<Fast<2, 8>, SHORT_BITS>(src, dest),
+            (false, ..MEDIUM) => self.compress_with::<Fast<4, 8>, FAST_BITS>(src, dest),
+            (false, _) => self.compress_with::<Usual, FAST_BITS>(src, dest),
+            (true, ..SHORT) => self.compress_with::<Thorough<6>, SHORT_BITS>(src, dest),
+            (true, _) => self.compress_with::<Thorough<0>, BITS>(src, dest),
         }
     }
 
@@ -67,13 +69,14 @@ impl Encoder {
         if let Some(probe) = Probe::new(self.effort, src.len()) {
             search.run(limit.min(probe.enough), &mut stream)?;
             let cost = stream.out.len() + cost_of_literals(search.at - search.anchor);
-            if !probe.pays_clearly(search.at, cost) && !search.probe(&probe) {
-                return None;
+            if !probe.pays_clearly(search.at, cost) && !search.pays(&probe) {
+                match search.pays_further_on(&probe)? {
+                    Effort::Hasty => return search.with_care::<Hasty>().finish(limit, stream),
+                    Effort::AsBefore => {}
+                }
             }
         }
-        search.run(limit, &mut stream)?;
-        stream.literals(search.anchor, src.len())?;
-        stream.finish()
+        search.finish(limit, stream)
     }
 }
 
@@ -108,11 +111,11 @@ trait Care {
     }
 }
 
-/// Up to level 6.
-struct Fast<const MOST_STEP: usize>;
+/// Up to level 6; shorter streams with shorter steps.
+struct Fast<const GROWTH: usize, const MOST_STEP: usize>;
 
-impl<const MOST_STEP: usize> Care for Fast<MOST_STEP> {
-    const GROWTH: usize = 4;
+impl<const GROWTH: usize, const MOST_STEP: usize> Care for Fast<GROWTH, MOST_STEP> {
+    const GROWTH: usize = GROWTH;
     const MOST_STEP: usize = MOST_STEP;
     const NEAR: usize = 6;
     const FAR: usize = 8;
@@ -121,16 +124,40 @@ impl<const MOST_STEP: usize> Care for Fast<MOST_STEP> {
     const FREE: usize = 16;
 }
 
-struct Thorough;
+/// Streams that are not short.
+type Usual = Fast<4, 16>;
 
-impl Care for Thorough {
-    const GROWTH: usize = 1;
+/// From level 7 on.
+struct Thorough<const CONTEXT: usize>;
+
+impl<const CONTEXT: usize> Care for Thorough<CONTEXT> {
+    const GROWTH: usize = 2;
     const MOST_STEP: usize = 64;
     const NEAR: usize = 4;
     const FAR: usize = 7;
-    const CONTEXT: usize = 0;
+    const CONTEXT: usize = CONTEXT;
     const BOTH: bool = true;
     const FREE: usize = 32;
+}
+
+/// How to go on behind a start that does not pay.
+enum Effort {
+    Hasty,
+    AsBefore,
+}
+
+/// Behind a start that does not pay. The original gives up there, so that this has little more time than noise takes: all
+/// eight bytes have to agree, and steps soon get long.
+struct Hasty;
+
+impl Care for Hasty {
+    const GROWTH: usize = 8;
+    const MOST_STEP: usize = 64;
+    const NEAR: usize = 8;
+    const FAR: usize = 8;
+    const CONTEXT: usize = 9;
+    const BOTH: bool = false;
+    const FREE: usize = 0;
 }
 
 /// A match: where it starts, how far back its bytes are, how many.
@@ -164,6 +191,19 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         Self { src, places, care: PhantomData, anchor: 0, at: 1, probes: PATIENCE, last: 0 }
     }
 
+    /// Goes on as carefully as `D`.
+    fn with_care<D: Care>(self) -> Search<'a, D, BITS> {
+        let Self { src, places, anchor, at, probes, last, .. } = self;
+        Search { src, places, care: PhantomData, anchor, at, probes, last }
+    }
+
+    /// The rest of the stream, whose length is returned.
+    fn finish(mut self, limit: usize, mut stream: Stream<'_>) -> Option<usize> {
+        self.run(limit, &mut stream)?;
+        stream.literals(self.anchor, self.src.len())?;
+        stream.finish()
+    }
+
     /// Goes on until `limit` at least.
     ///
     /// Items have a loop of their own. It is not called from within the other one, whose registers the call would take.
@@ -192,7 +232,7 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
                 let is_item = m.at == found.at && m.at == self.anchor + 1 && m.len == REST;
                 let is_second = is_item && self.last == REST;
                 self.take(&m);
-                if !C::BOTH && is_second {
+                if is_second {
                     return Some(true);
                 }
             } else {
@@ -247,7 +287,7 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         self.at += 1;
         while let Some(here) = ground.place(self.at) {
             let at = here.at();
-            let Some((earlier, differing)) = self.candidate(here, C::FREE) else {
+            let Some((earlier, differing)) = self.candidate(here, ITEM_FREE) else {
                 if credit == 0 {
                     break;
                 }
@@ -295,27 +335,42 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         self.probes += growth;
     }
 
-    /// Whether the parts that the probe names would be compressed enough.
-    fn probe(&mut self, probe: &Probe) -> bool {
+    /// Whether the part that the probe names would be compressed enough.
+    fn pays(&mut self, probe: &Probe) -> bool {
         // The original encoder leaves the last byte of each match, takes none below 6, and looks at every place; only
         // where skipping some leaves a doubt is that done here.
-        let (plain, cost) = self.cost::<Fast<16>>(&probe.part, 1, 1);
-        probe.pays(plain, cost)
-            || plain > cost && probe.pays(plain * 10, cost * 9) && {
-                let (plain, cost) = self.cost::<Fast<16>>(&probe.part, 1, 0);
-                probe.pays(plain, cost)
-            }
-            || probe.further.as_ref().is_some_and(|part| {
-                let (plain, cost) = self.cost::<Thorough>(part, 0, 1);
-                Probe::is_worth_the_search(plain, cost)
-            })
+        let enough = probe.part.len() * 100 / probe.percent;
+        let doubtful = enough * 10 / 9;
+        let cost = self.cost::<Usual>(&probe.part, 1, 1, &(enough..doubtful));
+        cost <= enough
+            || cost <= doubtful.min(probe.part.len())
+                && self.cost::<Usual>(&probe.part, 1, 0, &(enough..enough)) <= enough
     }
 
-    /// How many bytes of this part were looked at, and what they would take, if `less` bytes of each match are left and
-    /// the step grows by `growth`.
-    fn cost<P: Care>(&mut self, part: &Range<usize>, less: usize, growth: usize) -> (usize, usize) {
+    /// How hard to search where the start does not pay, if there is a part further on where that is worth its time. It is
+    /// where matches are long, or hardly any (something may still come behind), both of which take little; and where
+    /// shorter ones save enough. It is not where many of them save little.
+    fn pays_further_on(&mut self, probe: &Probe) -> Option<Effort> {
+        let part = probe.further.as_ref()?;
+        let (plain, cost) = (part.len(), self.cost::<Thorough<0>>(part, 0, 1, &(0..usize::MAX)));
+        match plain * 100 / cost.max(1) {
+            ..=98 | 300.. => Some(Effort::Hasty),
+            140.. => Some(Effort::AsBefore),
+            _ => None,
+        }
+    }
+
+    /// How many bytes this part would take, if `less` bytes of each match are left and the step grows by `growth`. No
+    /// further than it takes to know that this is up to the first of `bounds` or above the second.
+    fn cost<P: Care>(
+        &mut self,
+        part: &Range<usize>,
+        less: usize,
+        growth: usize,
+        bounds: &Range<usize>,
+    ) -> usize {
         let start = part.start.max(1);
-        let Some(ground) = Ground::new(self.src, part.end.saturating_sub(1)) else { return (0, 0) };
+        let Some(ground) = Ground::new(self.src, part.end.saturating_sub(1)) else { return 0 };
         let (mut anchor, mut at, mut probes, mut cost) = (start, start + 1, PATIENCE, 0);
         // A shorter match never counts.
         let free = 64 - 8 * (P::NEAR + less);
@@ -327,6 +382,10 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
                     cost += cost_of_literals(at - anchor) + cost_of_match(&m);
                     at += m.len;
                     (anchor, probes) = (at, PATIENCE);
+                    let most = cost + cost_of_literals(part.end.saturating_sub(at));
+                    if most <= bounds.start || cost > bounds.end {
+                        return most;
+                    }
                     // From where what comes next often goes on.
                     if let Some(before) = ground.place(at).and_then(|_| ground.place(at - 2)) {
                         self.places.note(hash(before.word()), at - 2);
@@ -338,7 +397,7 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
                 }
             }
         }
-        (at - start, cost + cost_of_literals(at.max(anchor) - anchor))
+        cost + cost_of_literals(at.max(anchor) - anchor)
     }
 
     /// The match at `at` with `earlier`, of which the first eight bytes differ by so much.
@@ -434,22 +493,12 @@ impl Probe {
         };
         let part = |start: usize, most: usize| start..(start + most).min(len.saturating_sub(TAIL));
         let further = (effort > 6).then(|| part(len / 2, 1 << 11));
-        Some(Self { enough: (len / 16).min(1024), part: part(start, most), further, percent })
+        Some(Self { enough: (len / 64).min(256), part: part(start, most), further, percent })
     }
 
     /// Whether what was seen is so easy to compress that the rest hardly matters.
     fn pays_clearly(&self, plain: usize, cost: usize) -> bool {
-        self.pays(plain, cost * 2)
-    }
-
-    fn pays(&self, plain: usize, cost: usize) -> bool {
-        plain * 100 >= cost * self.percent
-    }
-
-    /// Many matches too short to save much take the most time. Where there are hardly any, the search is fast, and
-    /// something may still come.
-    fn is_worth_the_search(plain: usize, cost: usize) -> bool {
-        plain * 100 >= cost * 140 || plain * 102 <= cost * 100
+        plain * 100 >= cost * 2 * self.percent
     }
 }
 

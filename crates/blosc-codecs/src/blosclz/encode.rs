@@ -611,3 +611,32 @@ impl Stream<'_> {
         Some(self.out.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use blosc_testdata::data::Kind;
+
+    use super::*;
+
+    #[test]
+    fn a_cost_that_is_cut_short_is_on_the_right_side() {
+        let mut cut_short = 0;
+        for kind in Kind::ALL {
+            let src = kind.bytes(20_000);
+            for (part, percent) in [(0..4096, 100), (10_000..18_192, 120), (17_500..19_988, 200)] {
+                let cost = |bounds: &Range<usize>| {
+                    let mut table = Table::new();
+                    let places = table.start(src.len()).unwrap();
+                    Search::<Usual, FAST_BITS>::new(&src, places).cost::<Usual>(&part, 1, 1, bounds)
+                };
+                let enough = part.len() * 100 / percent;
+                let doubtful = enough * 10 / 9;
+                let (all, bounded) = (cost(&(0..usize::MAX)), cost(&(enough..doubtful)));
+                assert_eq!(all <= enough, bounded <= enough, "{kind:?}: {all}, {bounded}");
+                assert_eq!(all <= doubtful, bounded <= doubtful, "{kind:?}: {all}, {bounded}");
+                cut_short += usize::from(all != bounded);
+            }
+        }
+        assert!(cut_short > 0);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{ReadAt, Stamp, Sync, WriteAt};
+use crate::{ReadAt, Stamp, Sync, WriteAt, zeroed};
 
 /// Bytes in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl MemStore {
     /// Makes room for so many bytes in all, and reports a lack of memory instead of aborting.
     fn reserve(&mut self, len: usize) -> io::Result<()> {
         let more = len.saturating_sub(self.bytes.len());
-        Ok(self.bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?)
+        Ok(zeroed::try_reserve(&mut self.bytes, more).map_err(|_| io::ErrorKind::OutOfMemory)?)
     }
 }
 

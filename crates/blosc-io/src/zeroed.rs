@@ -1,6 +1,8 @@
 //! Large memory to read into. What this module cannot do without `unsafe` is one call to the system, which changes
 //! nothing that a program can see.
 
+use std::collections::TryReserveError;
+
 /// `nbytes` zeros, as `vec![0; nbytes]`, for what is read or decoded right afterwards.
 ///
 /// The system hands out fresh memory page by page, when a byte of the page is written for the first time. With pages of
@@ -25,23 +27,34 @@ pub fn zeroed(nbytes: usize) -> Vec<u8> {
     bytes
 }
 
+/// Makes room for `more` bytes behind the others, and asks for huge pages as [`zeroed`] does where there is new memory.
+pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
+    let before = bytes.capacity();
+    bytes.try_reserve(more)?;
+    if bytes.capacity() > before {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        ask_for_huge_pages(bytes);
+    }
+    Ok(())
+}
+
 /// Where NumPy begins as well.
 #[cfg(all(target_os = "linux", not(miri)))]
 const LARGE: usize = 4 << 20;
 
 #[cfg(all(target_os = "linux", not(miri)))]
-fn ask_for_huge_pages(bytes: &mut [u8]) {
+fn ask_for_huge_pages(bytes: &mut Vec<u8>) {
     use rustix::mm::{Advice, madvise};
 
-    if bytes.len() < LARGE {
+    if bytes.capacity() < LARGE {
         return;
     }
     // Advice is for whole pages: the first and the last of them are advised as a whole, whatever else is there.
     let start = bytes.as_mut_ptr();
     let into_page = start.addr() % rustix::param::page_size();
-    let (page, len) = (start.wrapping_sub(into_page), into_page + bytes.len());
+    let (page, len) = (start.wrapping_sub(into_page), into_page + bytes.capacity());
     // SAFETY: this advice changes no contents, only the size of pages that are still to come, so that it may be given
-    // for any memory. All of these pages are there, since each of them has bytes of the slice.
+    // for any memory. All of these pages are there, since each of them has bytes of the allocation.
     let asked = unsafe { madvise(page.cast(), len, Advice::LinuxHugepage) };
     // A system that was built without them refuses: then there are small pages.
     let _ = asked;
@@ -59,6 +72,19 @@ mod tests {
             bytes.fill(7);
             assert!(bytes.iter().all(|byte| *byte == 7));
         }
+    }
+
+    #[test]
+    fn room_for_more_keeps_what_is_there() {
+        let mut bytes = vec![1, 2, 3];
+        for more in [1, 4095, (4 << 20) - 3, 4 << 20, 9 << 20] {
+            try_reserve(&mut bytes, more).unwrap();
+            assert!(bytes.capacity() >= bytes.len() + more);
+            bytes.resize(bytes.len() + more, 7);
+        }
+        assert_eq!(bytes[..3], [1, 2, 3]);
+        assert!(bytes[3..].iter().all(|byte| *byte == 7));
+        assert!(try_reserve(&mut bytes, usize::MAX).is_err());
     }
 
     #[test]

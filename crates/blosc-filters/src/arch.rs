@@ -179,7 +179,7 @@ pub(crate) fn put_planes(
         // SAFETY: a `Simd` of these levels is made only after AVX2 was detected.
         return unsafe { rows::put_planes(rows, stores, planes, from, array) };
     }
-    let _ = stores;
+    let _ = (simd, stores);
     scalar::put_planes(rows, planes, from, array);
 }
 

@@ -65,6 +65,7 @@ impl EvenRows {
     }
 
     /// How many rows there are both within `nbytes` of a block, from byte `from` on, and within an array.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn count_within(self, nbytes: usize, from: usize, array: usize) -> usize {
         let rows = |room: usize, stride: usize| {
             let more = room.checked_sub(self.len)?.checked_div(stride);

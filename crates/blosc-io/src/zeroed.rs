@@ -1,4 +1,4 @@
-//! Large memory to read into. What this module cannot do without `unsafe` is one call to the system, which changes
+//! Large memory to read into, or to grow. What this module cannot do without `unsafe` is one call to the system, which changes
 //! nothing that a program can see.
 
 use std::collections::TryReserveError;

@@ -339,8 +339,7 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
     fn pays(&mut self, probe: &Probe) -> bool {
         // The original encoder leaves the last byte of each match, takes none below 6, and looks at every place; only
         // where skipping some leaves a doubt is that done here.
-        let enough = probe.part.len() * 100 / probe.percent;
-        let doubtful = enough * 10 / 9;
+        let Range { start: enough, end: doubtful } = probe.bounds();
         let cost = self.cost::<Usual>(&probe.part, 1, 1, &(enough..doubtful));
         cost <= enough
             || cost <= doubtful.min(probe.part.len())
@@ -496,6 +495,12 @@ impl Probe {
         Some(Self { enough: (len / 64).min(256), part: part(start, most), further, percent })
     }
 
+    /// What the part may take to pay, and what leaves a doubt.
+    fn bounds(&self) -> Range<usize> {
+        let enough = self.part.len() * 100 / self.percent;
+        enough..enough * 10 / 9
+    }
+
     /// Whether what was seen is so easy to compress that the rest hardly matters.
     fn pays_clearly(&self, plain: usize, cost: usize) -> bool {
         plain * 100 >= cost * 2 * self.percent
@@ -624,13 +629,13 @@ mod tests {
         for kind in Kind::ALL {
             let src = kind.bytes(20_000);
             for (part, percent) in [(0..4096, 100), (10_000..18_192, 120), (17_500..19_988, 200)] {
+                let probe = Probe { enough: 0, part, further: None, percent };
                 let cost = |bounds: &Range<usize>| {
                     let mut table = Table::new();
                     let places = table.start(src.len()).unwrap();
-                    Search::<Usual, FAST_BITS>::new(&src, places).cost::<Usual>(&part, 1, 1, bounds)
+                    Search::<Usual, FAST_BITS>::new(&src, places).cost::<Usual>(&probe.part, 1, 1, bounds)
                 };
-                let enough = part.len() * 100 / percent;
-                let doubtful = enough * 10 / 9;
+                let Range { start: enough, end: doubtful } = probe.bounds();
                 let (all, bounded) = (cost(&(0..usize::MAX)), cost(&(enough..doubtful)));
                 assert_eq!(all <= enough, bounded <= enough, "{kind:?}: {all}, {bounded}");
                 assert_eq!(all <= doubtful, bounded <= doubtful, "{kind:?}: {all}, {bounded}");

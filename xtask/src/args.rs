@@ -4,7 +4,8 @@ use core::str::FromStr;
 
 use crate::failure::{Result, fail};
 
-/// The words after the name of the task. Each option is taken out once; [`Args::finish`] refuses the rest.
+/// The words after the name of the task. Each option is taken out once; [`Args::finish`] refuses
+/// the rest.
 pub(crate) struct Args {
     words: Vec<String>,
 }
@@ -12,7 +13,9 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn new(words: impl Iterator<Item = String>) -> Self {
         let words = words.flat_map(|word| match word.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => vec![name.to_owned(), value.to_owned()],
+            Some((name, value)) if name.starts_with("--") => {
+                vec![name.to_owned(), value.to_owned()]
+            }
             _ => vec![word],
         });
         Self { words: words.collect() }
@@ -74,9 +77,15 @@ mod tests {
 
     #[test]
     fn wrong_options_are_named() {
-        assert_eq!(args("--seed").option::<u64>("--seed").unwrap_err().to_string(), "--seed needs a value");
+        assert_eq!(
+            args("--seed").option::<u64>("--seed").unwrap_err().to_string(),
+            "--seed needs a value"
+        );
         let not_a_number = args("--seed x").option::<u64>("--seed").unwrap_err();
         assert_eq!(not_a_number.to_string(), "--seed x: not a value of this option");
-        assert_eq!(args("--nothing").finish().unwrap_err().to_string(), "--nothing: no such option");
+        assert_eq!(
+            args("--nothing").finish().unwrap_err().to_string(),
+            "--nothing: no such option"
+        );
     }
 }

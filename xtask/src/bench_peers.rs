@@ -1,9 +1,10 @@
 //! `cargo xtask bench-peers`: speed and size against C-Blosc2, side by side in one process.
 //!
-//! Builds `crates/blosc-peers` optimised and gives it the shared library of the wheel that the oracles use. The
-//! machine should be quiet, but need not be: the two sides take turns, so that ratios hold where times do not. With
-//! `--runs 5`, that many processes measure one after another, and the median of each setting counts. With `--control`, the
-//! other side is measured against itself, which shows what of a ratio is the machine's doing.
+//! Builds `crates/blosc-peers` optimised and gives it the shared library of the wheel that the
+//! oracles use. The machine should be quiet, but need not be: the two sides take turns, so that
+//! ratios hold where times do not. With `--runs 5`, that many processes measure one after another,
+//! and the median of each setting counts. With `--control`, the other side is measured against
+//! itself, which shows what of a ratio is the machine's doing.
 
 use std::{path::PathBuf, process::Command};
 
@@ -53,8 +54,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
 
 /// The shared library inside the wheel of python-blosc2.
 fn library(python: &PathBuf) -> Result<PathBuf> {
-    const PRINT: &str =
-        "import blosc2, os; print(os.path.join(os.path.dirname(blosc2.__file__), 'lib', 'libblosc2.so'))";
+    const PRINT: &str = "import blosc2, os; print(os.path.join(os.path.dirname(blosc2.__file__), 'lib', 'libblosc2.so'))";
     let path = workspace::output(Command::new(python).args(["-c", PRINT]))?;
     Ok(PathBuf::from(String::from_utf8_lossy(&path).trim()))
 }

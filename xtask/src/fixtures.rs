@@ -1,7 +1,9 @@
-//! `cargo xtask fixtures`: the files under `testdata/*/generated`, written by the original programs.
+//! `cargo xtask fixtures`: the files under `testdata/*/generated`, written by the original
+//! programs.
 //!
-//! The script `xtask/python/fixtures.py` makes the files and describes each in one line; from these lines come
-//! `testdata/manifest.json` and the table in `testdata/README.md`. A review then shows what changed.
+//! The script `xtask/python/fixtures.py` makes the files and describes each in one line; from these
+//! lines come `testdata/manifest.json` and the table in `testdata/README.md`. A review then shows
+//! what changed.
 
 use std::{fs, process::Stdio};
 
@@ -52,7 +54,8 @@ fn is_generated(file: &str) -> bool {
 /// Removes generated files that the script no longer writes.
 fn remove_unlisted(manifest: &Manifest) -> Result<()> {
     for path in workspace::files(&fixture::root())? {
-        let file = path.strip_prefix(fixture::root()).unwrap_or(&path).to_string_lossy().into_owned();
+        let file =
+            path.strip_prefix(fixture::root()).unwrap_or(&path).to_string_lossy().into_owned();
         if is_generated(&file) && !manifest.fixtures.iter().any(|fixture| fixture.file == file) {
             fs::remove_file(&path).at(path.display())?;
         }
@@ -71,15 +74,22 @@ fn write_manifest(manifest: &Manifest) -> Result<()> {
 fn write_table(manifest: &Manifest) -> Result<()> {
     let path = fixture::path("README.md");
     let text = fs::read_to_string(&path).at(path.display())?;
-    let Some((before, rest)) = text.split_once(BEGIN) else { return fail(format!("README.md: no {BEGIN}")) };
-    let Some((_, after)) = rest.split_once(END) else { return fail(format!("README.md: no {END}")) };
+    let Some((before, rest)) = text.split_once(BEGIN) else {
+        return fail(format!("README.md: no {BEGIN}"));
+    };
+    let Some((_, after)) = rest.split_once(END) else {
+        return fail(format!("README.md: no {END}"));
+    };
     let text = format!("{before}{BEGIN}\n{}{END}{after}", table(manifest));
     fs::write(&path, text).at(path.display())
 }
 
 fn table(manifest: &Manifest) -> String {
     let rows = manifest.fixtures.iter().map(|fixture| {
-        format!("| `{}` | {} {} | {} |\n", fixture.file, fixture.program, fixture.version, fixture.about)
+        format!(
+            "| `{}` | {} {} | {} |\n",
+            fixture.file, fixture.program, fixture.version, fixture.about
+        )
     });
     let head = "| file | program | what it shows |\n|---|---|---|\n".to_owned();
     core::iter::once(head).chain(rows).collect()
@@ -101,9 +111,11 @@ mod tests {
 
     #[test]
     fn generated_entries_are_replaced_and_others_kept() {
-        let old = Manifest { fixtures: vec![entry("a/generated/gone", ""), entry("b/kept", "old")] };
+        let old =
+            Manifest { fixtures: vec![entry("a/generated/gone", ""), entry("b/kept", "old")] };
         let merged = merge(old, vec![entry("c/generated/new", ""), entry("a/generated/new", "")]);
-        let files: Vec<&str> = merged.fixtures.iter().map(|fixture| fixture.file.as_str()).collect();
+        let files: Vec<&str> =
+            merged.fixtures.iter().map(|fixture| fixture.file.as_str()).collect();
         assert_eq!(files, ["a/generated/new", "b/kept", "c/generated/new"]);
     }
 

@@ -1,7 +1,8 @@
 //! `cargo xtask fuzz`: the fuzz targets, started from the fixtures.
 //!
-//! Without a target all of them run, for `--seconds` in all; the build then has been checked too. An input that fails
-//! is kept in `fuzz/artifacts`; once the cause is mended, it moves to the tests of its crate.
+//! Without a target all of them run, for `--seconds` in all; the build then has been checked too.
+//! An input that fails is kept in `fuzz/artifacts`; once the cause is mended, it moves to the tests
+//! of its crate.
 
 use std::{
     fs,
@@ -53,7 +54,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
 /// Runs one built target and reports how much it did.
 fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
     let fuzz = folder();
-    let (corpus, artifacts) = (fuzz.join("corpus").join(target), fuzz.join("artifacts").join(target));
+    let (corpus, artifacts) =
+        (fuzz.join("corpus").join(target), fuzz.join("artifacts").join(target));
     for dir in [&corpus, &artifacts] {
         fs::create_dir_all(dir).at(dir.display())?;
     }
@@ -69,7 +71,8 @@ fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
     let output = program.stdin(Stdio::null()).output().at(workspace::describe(&program))?;
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.success() {
-        let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+        let runs =
+            said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
         println!("{target:<20} {:>10} runs in {seconds} s", runs.unwrap_or("?").trim());
         return Ok(());
     }
@@ -110,12 +113,13 @@ impl Tool {
         Ok(Self { program, has_nightly, host: host.to_owned() })
     }
 
-    /// A command of `cargo fuzz`. Where there is no nightly compiler, the stable one is told to be one.
+    /// A command of `cargo fuzz`. Where there is no nightly compiler, the stable one is told to be
+    /// one.
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(&self.program);
         clean(&mut command).current_dir(workspace::root()).arg(name);
-        // GCC promotes constant local arrays of the Zstandard library to statics and poisons them all the same when
-        // they go out of scope: a false alarm.
+        // GCC promotes constant local arrays of the Zstandard library to statics and poisons them
+        // all the same when they go out of scope: a false alarm.
         command.env("CFLAGS", "-fno-sanitize-address-use-after-scope");
         if self.has_nightly {
             command.env("RUSTUP_TOOLCHAIN", "nightly");
@@ -164,5 +168,9 @@ fn cargo_fuzz() -> Result<PathBuf> {
 
 /// Takes away what the cargo that runs us has set, so that another toolchain can be chosen.
 fn clean(command: &mut Command) -> &mut Command {
-    command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTDOC")
+    command
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("RUSTDOC")
 }

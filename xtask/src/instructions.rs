@@ -1,8 +1,9 @@
 //! `cargo xtask instructions`: how many instructions the hot cases take, against what was noted.
 //!
-//! Time wanders on shared machines, instructions do not: a case that takes more than 3 % more than noted in
-//! `xtask/instructions.txt` fails. They depend on the compiler, so that another version than the noted one is said and
-//! nothing is compared. `update` notes what is counted now. Needs valgrind; without it there is nothing to do.
+//! Time wanders on shared machines, instructions do not: a case that takes more than 3 % more than
+//! noted in `xtask/instructions.txt` fails. They depend on the compiler, so that another version
+//! than the noted one is said and nothing is compared. `update` notes what is counted now. Needs
+//! valgrind; without it there is nothing to do.
 
 use core::fmt::Write as _;
 use std::{
@@ -76,7 +77,8 @@ fn build() -> Result<PathBuf> {
 }
 
 fn compiler() -> Result<String> {
-    let version = workspace::output(Command::new("rustc").arg("--version").current_dir(workspace::root()))?;
+    let version =
+        workspace::output(Command::new("rustc").arg("--version").current_dir(workspace::root()))?;
     Ok(String::from_utf8_lossy(&version).trim().to_owned())
 }
 
@@ -94,7 +96,12 @@ fn counted(program: &Path, case: &str, calls: u32) -> Result<u64> {
     let said = String::from_utf8_lossy(&output.stderr);
     match collected(&said).filter(|_| output.status.success()) {
         Some(count) => Ok(count),
-        None => fail(format!("{}: {}\n{}", workspace::describe(&valgrind), output.status, said.trim_end())),
+        None => fail(format!(
+            "{}: {}\n{}",
+            workspace::describe(&valgrind),
+            output.status,
+            said.trim_end()
+        )),
     }
 }
 
@@ -174,7 +181,10 @@ mod tests {
 
     #[test]
     fn the_number_of_valgrind_is_found() {
-        assert_eq!(collected("==1== Events    : Ir\n==1== Collected : 12345\n==1==\n"), Some(12345));
+        assert_eq!(
+            collected("==1== Events    : Ir\n==1== Collected : 12345\n==1==\n"),
+            Some(12345)
+        );
         assert_eq!(collected("==1== no such thing"), None);
     }
 }

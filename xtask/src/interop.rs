@@ -1,8 +1,9 @@
-//! `cargo xtask interop`: random data, written by the original programs and read by us, and the other way round.
+//! `cargo xtask interop`: random data, written by the original programs and read by us, and the
+//! other way round.
 //!
-//! Every case is drawn from the seed, the kind and its number, so that a difference is reproduced by the one
-//! command that is printed with it. A new original program is an `op` in `xtask/python/oracle.py` and a row in
-//! [`KINDS`].
+//! Every case is drawn from the seed, the kind and its number, so that a difference is reproduced
+//! by the one command that is printed with it. A new original program is an `op` in
+//! `xtask/python/oracle.py` and a row in [`KINDS`].
 
 mod arrays;
 mod bcolz;
@@ -108,8 +109,10 @@ const KINDS: &[Kind] = &[
     Kind { name: "bcolz-query", share: 10, scope: CHUNK, run: bcolz::query },
 ];
 
-/// Only with `--parquet`: building the reader of Parquet takes minutes, and pyarrow is no part of the environment.
-const PARQUET: Kind = Kind { name: "program-parquet", share: 100, scope: CHUNK, run: program::bcolz_parquet };
+/// Only with `--parquet`: building the reader of Parquet takes minutes, and pyarrow is no part of
+/// the environment.
+const PARQUET: Kind =
+    Kind { name: "program-parquet", share: 100, scope: CHUNK, run: program::bcolz_parquet };
 
 /// What a case needs besides its parameters; one for each thread.
 struct Bench {
@@ -207,7 +210,8 @@ fn work(kind: &Kind, plan: &Plan, b2: &Path, job: usize, tally: &Tally) -> Resul
     let mut bench = Bench { oracle: Oracle::start(&plan.python)?, folder, b2: b2.to_path_buf() };
     while let Some(number) = tally.next() {
         let case = Case::draw(&mut Draw::new(plan.seed, kind.name, number), kind.scope);
-        let verdict = (kind.run)(&mut bench, &case).at(Reproduce { kind, plan, number, case: &case })?;
+        let verdict =
+            (kind.run)(&mut bench, &case).at(Reproduce { kind, plan, number, case: &case })?;
         tally.count(verdict, number, case.recipe.nbytes);
     }
     Ok(std::fs::remove_dir_all(&bench.folder)?)
@@ -226,7 +230,10 @@ impl core::fmt::Display for Reproduce<'_> {
         let (kind, seed, number) = (self.kind.name, self.plan.seed, self.number);
         let mut case = self.case.clone();
         // Long, and never the reason.
-        case.metalayers.iter_mut().chain(&mut case.vlmetalayers).for_each(|(_, content)| content.clear());
+        case.metalayers
+            .iter_mut()
+            .chain(&mut case.vlmetalayers)
+            .for_each(|(_, content)| content.clear());
         writeln!(f, "{case:?}")?;
         writeln!(f, "again: cargo xtask interop --seed {seed} --only {kind} --case {number}")?;
         write!(f, "{kind} case {number}")

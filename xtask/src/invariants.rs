@@ -1,8 +1,8 @@
 //! `cargo xtask ci`: the invariants of `docs/architecture.md` that a program can check.
 //!
-//! Each check looks at the manifests or at the sources and returns its findings, one line each; the task fails
-//! when there is any. Sources are looked at after comments and literals were blanked (see [`source`]), and
-//! without their `mod tests`, where the rule is about what users get.
+//! Each check looks at the manifests or at the sources and returns its findings, one line each; the
+//! task fails when there is any. Sources are looked at after comments and literals were blanked
+//! (see [`source`]), and without their `mod tests`, where the rule is about what users get.
 
 mod layers;
 mod rules;
@@ -33,8 +33,14 @@ const CHECKS: &[Check] = &[
     Check { about: "no I/O below b2frame", run: rules::no_io },
     Check { about: "only the program prints", run: rules::no_printing },
     Check { about: "unsafe code only where it is allowed", run: rules::no_unsafe },
-    Check { about: "nothing unfinished, ignored or left from debugging", run: rules::nothing_unfinished },
-    Check { about: "modules are foo.rs + foo/bar.rs, each with a header", run: rules::module_files },
+    Check {
+        about: "nothing unfinished, ignored or left from debugging",
+        run: rules::nothing_unfinished,
+    },
+    Check {
+        about: "modules are foo.rs + foo/bar.rs, each with a header",
+        run: rules::module_files,
+    },
     Check { about: "files have at most 600 lines of code, functions 100", run: rules::sizes },
     Check { about: "testdata is listed and below 3 MB", run: |_| testdata() },
     Check { about: "lock files are up to date", run: |_| lock_files() },
@@ -66,7 +72,9 @@ fn manifests() -> Result<Vec<Finding>> {
             findings.push(format!("{place}: does not take the lints of the workspace"));
         }
         let own = text.lines().enumerate().filter(|(_, line)| line.contains("version = \""));
-        findings.extend(own.map(|(i, line)| format!("{place}:{}: a version of its own: {line}", i + 1)));
+        findings.extend(
+            own.map(|(i, line)| format!("{place}:{}: a version of its own: {line}", i + 1)),
+        );
     }
     Ok(findings)
 }
@@ -91,7 +99,15 @@ fn lock_files() -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
         let mut cargo = workspace::cargo();
-        cargo.args(["metadata", "--locked", "--quiet", "--format-version", "1", "--manifest-path", manifest]);
+        cargo.args([
+            "metadata",
+            "--locked",
+            "--quiet",
+            "--format-version",
+            "1",
+            "--manifest-path",
+            manifest,
+        ]);
         if let Err(failure) = workspace::output(&mut cargo) {
             findings.push(format!("{manifest}: {failure}"));
         }

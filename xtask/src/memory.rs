@@ -1,9 +1,9 @@
 //! `cargo xtask memory`: the program works in bounded memory, whatever the size of its input.
 //!
-//! A file and a pipe of `--mib` MiB go through `b2 compress`, `verify`, `cat` and `decompress` with default settings.
-//! What comes back has to be what went in, and the greatest resident set of each process has to stay below
-//! `--limit` MiB. The program is built for it, as users have it, unless `--program` names one. Needs Linux, which says
-//! how large that was.
+//! A file and a pipe of `--mib` MiB go through `b2 compress`, `verify`, `cat` and `decompress` with
+//! default settings. What comes back has to be what went in, and the greatest resident set of each
+//! process has to stay below `--limit` MiB. The program is built for it, as users have it, unless
+//! `--program` names one. Needs Linux, which says how large that was.
 
 use core::time::Duration;
 use std::{
@@ -40,7 +40,15 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
 /// As users have it: optimised.
 fn build() -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
-    workspace::run(cargo.args(["build", "--quiet", "--release", "--package", "b2-cli", "--bin", "b2"]))?;
+    workspace::run(cargo.args([
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "b2-cli",
+        "--bin",
+        "b2",
+    ]))?;
     Ok(workspace::target().join("release").join("b2"))
 }
 
@@ -67,7 +75,12 @@ impl Bench {
         fs::remove_file(&raw)?;
         self.step("verify it", &["verify", &frame], Input::None, Output::None)?;
         self.step("cat it", &["cat", &frame], Input::None, Output::Data)?;
-        self.step("decompress it", &["decompress", "-f", "-o", &back, &frame], Input::None, Output::None)?;
+        self.step(
+            "decompress it",
+            &["decompress", "-f", "-o", &back, &frame],
+            Input::None,
+            Output::None,
+        )?;
         self.data.compare(&mut File::open(&back)?).at("decompress")?;
         fs::remove_file(&back)?;
         fs::remove_file(&frame)?;
@@ -82,16 +95,23 @@ impl Bench {
     }
 
     /// Runs `b2` to its end, watching its memory.
-    fn step(&self, about: &str, arguments: &[&str], input: Input<'_>, output: Output<'_>) -> Result<()> {
+    fn step(
+        &self,
+        about: &str,
+        arguments: &[&str],
+        input: Input<'_>,
+        output: Output<'_>,
+    ) -> Result<()> {
         let start = Instant::now();
         let mut b2 = Command::new(&self.b2);
         b2.args(arguments).stdin(input.stdio()?).stdout(output.stdio()?);
         let mut child = b2.spawn().at(self.b2.display())?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let peak = thread::scope(|scope| {
-            let writer =
-                scope.spawn(move || stdin.map(|stdin| self.data.write_to(&mut BufWriter::new(stdin))));
-            let reader = scope.spawn(move || stdout.map(|mut stdout| self.data.compare(&mut stdout)));
+            let writer = scope
+                .spawn(move || stdin.map(|stdin| self.data.write_to(&mut BufWriter::new(stdin))));
+            let reader =
+                scope.spawn(move || stdout.map(|mut stdout| self.data.compare(&mut stdout)));
             let peak = watch(&mut child);
             joined(writer).and(joined(reader)).and(peak)
         });
@@ -145,8 +165,8 @@ fn joined(thread: thread::ScopedJoinHandle<'_, Option<Result<()>>>) -> Result<()
     thread.join().ok().flatten().unwrap_or(Ok(()))
 }
 
-/// The greatest resident set of `child` until it ends (MiB). The kernel keeps the maximum; only what is new in the
-/// last two milliseconds is missed.
+/// The greatest resident set of `child` until it ends (MiB). The kernel keeps the maximum; only
+/// what is new in the last two milliseconds is missed.
 fn watch(child: &mut Child) -> Result<u64> {
     let status = Path::new("/proc").join(child.id().to_string()).join("status");
     let mut peak = 0;
@@ -163,8 +183,8 @@ fn high_water(status: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// Data of any length: one piece over and over, each time with another mark in it, so that nothing can be left out
-/// or come twice unnoticed.
+/// Data of any length: one piece over and over, each time with another mark in it, so that nothing
+/// can be left out or come twice unnoticed.
 struct Stream {
     piece: Vec<u8>,
     nbytes: u64,
@@ -233,7 +253,10 @@ mod tests {
         assert!(stream.compare(&mut &bytes[1..]).is_err());
         assert!(stream.compare(&mut &bytes[..10]).is_err());
         bytes.push(0);
-        assert_eq!(stream.compare(&mut bytes.as_slice()).unwrap_err().to_string(), "1 bytes too many");
+        assert_eq!(
+            stream.compare(&mut bytes.as_slice()).unwrap_err().to_string(),
+            "1 bytes too many"
+        );
     }
 
     #[test]

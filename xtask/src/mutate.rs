@@ -1,8 +1,9 @@
 //! `cargo xtask mutate`: sound chunks, damaged, and everything done to them that a reader can do.
 //!
-//! Whatever the bytes are, a reader gives data or an error: it does not panic, and it needs no more memory than its
-//! limits, the bytes and the data account for. A chunk that decodes also decodes in every other way, to the same data.
-//! Every case is drawn from the seed and its number, so a failure is shown again by the command that is printed with it.
+//! Whatever the bytes are, a reader gives data or an error: it does not panic, and it needs no more
+//! memory than its limits, the bytes and the data account for. A chunk that decodes also decodes in
+//! every other way, to the same data. Every case is drawn from the seed and its number, so a
+//! failure is shown again by the command that is printed with it.
 
 mod check;
 mod damage;
@@ -55,7 +56,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
 
 /// Equal arguments give equal numbers.
 fn draw(seed: u64, number: u64) -> XorShift32 {
-    let mixed = (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed =
+        (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let [.., a, b, c, d] = (mixed ^ (mixed >> 29)).to_le_bytes();
     let mut draw = XorShift32::new(u32::from_le_bytes([a, b, c, d]));
     draw.next_u32();
@@ -174,14 +176,19 @@ mod tests {
         let pool = Pool::load().unwrap();
         let headers: Vec<ChunkHeader> =
             (0..pool.len()).filter_map(|index| ChunkHeader::parse(pool.get(index)).ok()).collect();
-        let count = |is: fn(&ChunkHeader) -> bool| headers.iter().filter(|header| is(header)).count();
+        let count =
+            |is: fn(&ChunkHeader) -> bool| headers.iter().filter(|header| is(header)).count();
         assert!(count(|header| header.kind() == Kind::Vl) > 5);
         assert!(count(|header| header.kind() == Kind::Memcpyed) > 5);
         assert!(count(ChunkHeader::has_dict) > 5);
         assert!(count(|header| header.special().is_some()) > 5);
         let codecs: BTreeSet<u8> = headers.iter().map(|header| header.codec_id().0).collect();
-        assert!([0, 1, 2, 3, 4, 5, 32, 33, 34, 35].iter().all(|id| codecs.contains(id)), "{codecs:?}");
-        let filters: BTreeSet<u8> = headers.iter().flat_map(|header| header.pipeline().ids()).collect();
+        assert!(
+            [0, 1, 2, 3, 4, 5, 32, 33, 34, 35].iter().all(|id| codecs.contains(id)),
+            "{codecs:?}"
+        );
+        let filters: BTreeSet<u8> =
+            headers.iter().flat_map(|header| header.pipeline().ids()).collect();
         assert!([1, 2, 3, 4, 32, 33, 35].iter().all(|id| filters.contains(id)), "{filters:?}");
     }
 

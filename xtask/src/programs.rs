@@ -1,10 +1,12 @@
 //! `cargo xtask bench-programs`: whole programs side by side, from the shell's point of view.
 //!
-//! Each compresses one file and decompresses it again, in turns, `--rounds` times. The best time of each counts, with
-//! the processor time (user and system, all threads) of that run. What comes back is compared with what went in.
-//! Programs that are not installed are left out. Files are in `--folder`: a RAM disk keeps the disk out of it.
+//! Each compresses one file and decompresses it again, in turns, `--rounds` times. The best time of
+//! each counts, with the processor time (user and system, all threads) of that run. What comes back
+//! is compared with what went in. Programs that are not installed are left out. Files are in
+//! `--folder`: a RAM disk keeps the disk out of it.
 //!
-//! - `bloscpack`: the benchmark of Bloscpack's README, `numpy.linspace(0, 100, 200_000_000)` as raw float64.
+//! - `bloscpack`: the benchmark of Bloscpack's README, `numpy.linspace(0, 100, 200_000_000)` as raw
+//!   float64.
 //! - `frames`: a random walk of int32, as sensors deliver it.
 //!
 //! Needs Linux, which says how much time children took.
@@ -29,7 +31,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let python = venv::python(args.option("--python")?)?;
     let mib: Option<u64> = args.option("--mib")?;
     let rounds: usize = args.option("--rounds")?.unwrap_or(3);
-    let folder: PathBuf = args.option("--folder")?.unwrap_or_else(|| workspace::target().join("programs"));
+    let folder: PathBuf =
+        args.option("--folder")?.unwrap_or_else(|| workspace::target().join("programs"));
     let subject = match args.word().as_deref() {
         None | Some("bloscpack") => BLOSCPACK,
         Some("frames") => FRAMES,
@@ -83,9 +86,24 @@ const BLOSCPACK: Subject = Subject {
     write: linspace,
     programs: &[
         slow(program("gzip", "gzip", "gzip -c data > packed", "gzip -dc packed > back")),
-        program("zstd -1 -T0", "zstd", "zstd -qf -1 -T0 data -o packed", "zstd -dqf packed -o back"),
-        program("zstd -3 -T0", "zstd", "zstd -qf -3 -T0 data -o packed", "zstd -dqf packed -o back"),
-        program("blpk 0.16.0", "python", "$py blpk -f c data packed", "$py blpk -f d -e packed back"),
+        program(
+            "zstd -1 -T0",
+            "zstd",
+            "zstd -qf -1 -T0 data -o packed",
+            "zstd -dqf packed -o back",
+        ),
+        program(
+            "zstd -3 -T0",
+            "zstd",
+            "zstd -qf -3 -T0 data -o packed",
+            "zstd -dqf packed -o back",
+        ),
+        program(
+            "blpk 0.16.0",
+            "python",
+            "$py blpk -f c data packed",
+            "$py blpk -f d -e packed back",
+        ),
         program(
             "blpk 0.16.0, -c zstd -l 3",
             "python",
@@ -105,7 +123,12 @@ const BLOSCPACK: Subject = Subject {
             "b2 c -qft8 --no-sync --format blp -o packed data",
             "b2 d -qf --no-sync -o back packed",
         ),
-        program("**b2** c", "sh", "b2 c -qft8 --no-sync -o packed data", "b2 d -qf --no-sync -o back packed"),
+        program(
+            "**b2** c",
+            "sh",
+            "b2 c -qft8 --no-sync -o packed data",
+            "b2 d -qf --no-sync -o back packed",
+        ),
     ],
 };
 
@@ -113,8 +136,18 @@ const FRAMES: Subject = Subject {
     nbytes: 2_000_000_000,
     write: walk,
     programs: &[
-        program("zstd -1 -T0", "zstd", "zstd -qf -1 -T0 data -o packed", "zstd -dqf packed -o back"),
-        program("zstd -3 -T0", "zstd", "zstd -qf -3 -T0 data -o packed", "zstd -dqf packed -o back"),
+        program(
+            "zstd -1 -T0",
+            "zstd",
+            "zstd -qf -1 -T0 data -o packed",
+            "zstd -dqf packed -o back",
+        ),
+        program(
+            "zstd -3 -T0",
+            "zstd",
+            "zstd -qf -3 -T0 data -o packed",
+            "zstd -dqf packed -o back",
+        ),
         program("lz4", "lz4", "lz4 -qf data packed", "lz4 -dqf packed back"),
         program("pigz", "pigz", "pigz -c data > packed", "pigz -dc packed > back"),
         program(
@@ -147,7 +180,12 @@ const FRAMES: Subject = Subject {
             "$py blosc2-compress data packed zstd 5 4",
             "$py blosc2-decompress packed back",
         ),
-        program("**b2**", "sh", "b2 c -qft4 --no-sync -o packed data", "b2 d -qf --no-sync -o back packed"),
+        program(
+            "**b2**",
+            "sh",
+            "b2 c -qft4 --no-sync -o packed data",
+            "b2 d -qf --no-sync -o back packed",
+        ),
     ],
 };
 
@@ -248,8 +286,11 @@ impl Bench {
         let ours = workspace::target().join("release");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(core::iter::once(ours).chain(std::env::split_paths(&path)));
-        let python =
-            format!("{} -B {}", self.python.display(), venv::scripts().join("programs.py").display());
+        let python = format!(
+            "{} -B {}",
+            self.python.display(),
+            venv::scripts().join("programs.py").display()
+        );
         let mut shell = Command::new("sh");
         shell.args(["-c", line]).current_dir(&self.folder).env("py", python);
         if let Ok(path) = path {
@@ -366,6 +407,9 @@ mod tests {
         }
         let mut ends = vec![];
         linspace(&mut ends, 80).unwrap();
-        assert_eq!((&ends[..8], &ends[72..]), (&0_f64.to_le_bytes()[..], &100_f64.to_le_bytes()[..]));
+        assert_eq!(
+            (&ends[..8], &ends[72..]),
+            (&0_f64.to_le_bytes()[..], &100_f64.to_le_bytes()[..])
+        );
     }
 }

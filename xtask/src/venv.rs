@@ -11,8 +11,9 @@ use crate::{
     workspace,
 };
 
-/// The interpreter that has the original programs: `chosen` where given, else the one of our own environment,
-/// which is made on first use and again whenever `xtask/python/requirements.txt` changes.
+/// The interpreter that has the original programs: `chosen` where given, else the one of our own
+/// environment, which is made on first use and again whenever `xtask/python/requirements.txt`
+/// changes.
 pub(crate) fn python(chosen: Option<PathBuf>) -> Result<PathBuf> {
     if let Some(python) = chosen {
         return Ok(python);

@@ -1,7 +1,8 @@
 //! The command line: what can be said, and what it means.
 //!
-//! [`parse`] turns `argv` into a [`Cli`]. clap knows commands and their options; [`manners`] comes before it and makes
-//! one form of the three that users write: `b2 compress FILE`, `b2 -z FILE`, `b2 FILE`.
+//! [`parse`] turns `argv` into a [`Cli`]. clap knows commands and their options; [`manners`] comes
+//! before it and makes one form of the three that users write: `b2 compress FILE`, `b2 -z FILE`,
+//! `b2 FILE`.
 
 pub(crate) mod append;
 pub(crate) mod compress;
@@ -26,8 +27,9 @@ pub(crate) use self::{
 
 /// Compress, inspect, verify and restore files of the Blosc family.
 ///
-/// Reads and writes Blosc2 frames and arrays (.b2frame, .b2nd), Bloscpack files (.blp), arrays and tables of bcolz, and
-/// bare chunks of Blosc 1 and Blosc2. Formats are told by content, never by name; inputs are kept; no FILE or `-` means standard input and output.
+/// Reads and writes Blosc2 frames and arrays (.b2frame, .b2nd), Bloscpack files (.blp), arrays and
+/// tables of bcolz, and bare chunks of Blosc 1 and Blosc2. Formats are told by content, never by
+/// name; inputs are kept; no FILE or `-` means standard input and output.
 #[derive(Debug, Parser)]
 #[command(
     name = "b2",
@@ -104,10 +106,12 @@ pub(crate) enum Command {
 pub(crate) struct DecompressArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
-    /// Form of the output: raw is the bytes of the items, arrays in C order [default: by the output's name, see --help]
+    /// Form of the output: raw is the bytes of the items, arrays in C order [default: by the
+    /// output's name, see --help]
     ///
-    /// Without --format, an array becomes a .npy file when the output is called .npy, which is the name that
-    /// x.npy.b2nd, x.b2nd and x.npy.blp get; everything else, and what goes to standard output, is raw.
+    /// Without --format, an array becomes a .npy file when the output is called .npy, which is the
+    /// name that x.npy.b2nd, x.b2nd and x.npy.blp get; everything else, and what goes to
+    /// standard output, is raw.
     #[arg(long, value_name = "FMT", help_heading = "Output")]
     pub(crate) format: Option<RestoredFormat>,
     #[command(flatten)]
@@ -188,7 +192,12 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) columns: Vec<String>,
     /// Only rows of a table for which this is true: price > 10 and volume < 4
-    #[arg(long = "where", value_name = "EXPR", allow_hyphen_values = true, help_heading = "Selection")]
+    #[arg(
+        long = "where",
+        value_name = "EXPR",
+        allow_hyphen_values = true,
+        help_heading = "Selection"
+    )]
     pub(crate) filter: Option<String>,
     /// Type of the items, as NumPy writes it, where the file does not say or is wrong
     #[arg(long, value_name = "TYPE", value_parser = compress::parse_dtype, help_heading = "Output")]
@@ -241,7 +250,13 @@ pub(crate) struct RescueArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
     /// The new file or directory
-    #[arg(short, long, value_name = "PATH", required_unless_present = "output_dir", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        value_name = "PATH",
+        required_unless_present = "output_dir",
+        help_heading = "Output"
+    )]
     pub(crate) output: Option<std::path::PathBuf>,
     /// Write all outputs into DIR
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
@@ -274,7 +289,8 @@ impl RescueArgs {
 pub(crate) struct DumpArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
-    /// Show the header, of a Bloscpack file with the metadata; without any of these options, everything is shown
+    /// Show the header, of a Bloscpack file with the metadata; without any of these options,
+    /// everything is shown
     #[arg(long, help_heading = "Selection")]
     pub(crate) header: bool,
     /// Show the chunks, with their headers, block starts and streams, and their digests
@@ -352,10 +368,13 @@ pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
     let all = ["decompress", "cat", "show", "info", "list", "verify", "rescue", "dump"]
         .iter()
-        .fold(Cli::command(), |all, name| all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0'))));
+        .fold(Cli::command(), |all, name| {
+            all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0')))
+        });
     // Raw data has no frames to choose from.
     let files = "Files to compress; none or `-` is standard input";
-    let outputs = "Files to convert; without -o, -c and --output-dir the last of several is the output";
+    let outputs =
+        "Files to convert; without -o, -c and --output-dir the last of several is the output";
     all.mut_subcommand("compress", |c| c.mut_arg("files", |a| a.help(files)))
         .mut_subcommand("convert", |c| c.mut_arg("files", |a| a.help(outputs)))
 }

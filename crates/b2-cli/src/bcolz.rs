@@ -1,8 +1,9 @@
 //! Data sets of bcolz: arrays and tables, each in a directory of its own.
 //!
-//! Both are rows. The content of an array are its items in C order, that of a table its rows with the items of all
-//! columns side by side, which is what NumPy calls a structured array. Python objects are no bytes of anything, so that
-//! arrays of them have values to be shown, and no content.
+//! Both are rows. The content of an array are its items in C order, that of a table its rows with
+//! the items of all columns side by side, which is what NumPy calls a structured array. Python
+//! objects are no bytes of anything, so that arrays of them have values to be shown, and no
+//! content.
 
 pub(crate) mod attrs;
 
@@ -113,7 +114,8 @@ impl Bcolz {
     /// When NumPy cannot describe the items.
     pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
         let dtype = self.dtype()?;
-        NpyHeader::encode(&dtype, &self.shape()).ok_or_else(|| Error::NoDescr { dtype: dtype.to_string() })
+        NpyHeader::encode(&dtype, &self.shape())
+            .ok_or_else(|| Error::NoDescr { dtype: dtype.to_string() })
     }
 
     /// The attributes.
@@ -168,7 +170,9 @@ impl Bcolz {
         match &self.set {
             DataSet::CArray(array) => Ok(array.nbytes()),
             // Columns may go on behind the end of the table.
-            DataSet::CTable(table) => Ok(table.len().saturating_mul(table.dtype()?.itemsize() as u64)),
+            DataSet::CTable(table) => {
+                Ok(table.len().saturating_mul(table.dtype()?.itemsize() as u64))
+            }
         }
     }
 
@@ -179,7 +183,9 @@ impl Bcolz {
     /// When one chunk does not fit into the memory.
     pub(crate) fn tuned(&self, options: &ReadOptions) -> Result<DataSet> {
         let limit = options.max_memory;
-        let chunk = |array: &CArray| array.chunklen().min(array.len()).saturating_mul(array.rowsize() as u64);
+        let chunk = |array: &CArray| {
+            array.chunklen().min(array.len()).saturating_mul(array.rowsize() as u64)
+        };
         if let Some(needed) = self.arrays().map(chunk).max().filter(|needed| *needed > limit) {
             return Err(Error::MaxMemory { needed, limit });
         }
@@ -213,8 +219,9 @@ impl Bcolz {
         let rows = range.start / rowsize..range.end.div_ceil(rowsize);
         let mut at = rows.start * rowsize;
         let mut cut = |bytes: &[u8]| {
-            let place =
-                |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
+            let place = |end: u64| {
+                usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len())
+            };
             let piece = &bytes[place(range.start)..place(range.end)];
             at += bytes.len() as u64;
             sink(piece)
@@ -226,8 +233,9 @@ impl Bcolz {
             }
             DataSet::CTable(table) => {
                 let step = (PIECE / rowsize).max(1);
-                starts(rows.clone(), step)
-                    .try_for_each(|start| cut(&table.read_records(start..rows.end.min(start + step))?))
+                starts(rows.clone(), step).try_for_each(|start| {
+                    cut(&table.read_records(start..rows.end.min(start + step))?)
+                })
             }
         }
     }
@@ -244,7 +252,11 @@ pub(crate) fn is_data_set(path: &Path) -> bool {
 
 /// What is odd, and where.
 pub(crate) fn note(note: &Note) -> String {
-    if note.path.is_empty() { note.fault.to_string() } else { format!("{}: {}", note.path, note.fault) }
+    if note.path.is_empty() {
+        note.fault.to_string()
+    } else {
+        format!("{}: {}", note.path, note.fault)
+    }
 }
 
 /// Every `step`-th number of a range.
@@ -258,7 +270,8 @@ fn open(root: &Path, options: &OpenOptions) -> Result<DataSet> {
     Ok(bcolz_store::open_in(Arc::new(DirStore::new(root)), "", &options)?)
 }
 
-/// Bytes of all files below a directory; links are not followed, and what cannot be seen does not count.
+/// Bytes of all files below a directory; links are not followed, and what cannot be seen does not
+/// count.
 pub(crate) fn stored(root: &Path) -> u64 {
     let mut waiting = vec![root.to_owned()];
     let mut sum: u64 = 0;

@@ -14,7 +14,8 @@ use crate::{
     npy::NpyHeader,
 };
 
-/// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all threads.
+/// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
+/// threads.
 const SMALL: u64 = 4 << 20;
 
 /// What the metadata say of an array.
@@ -63,7 +64,8 @@ impl Blp {
         self.nbytes
     }
 
-    /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or there is none.
+    /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or
+    /// there is none.
     ///
     /// # Errors
     ///
@@ -92,8 +94,13 @@ impl Blp {
 
     /// Bytes of an item, as the header or else the first chunk says.
     pub(crate) fn typesize(&self) -> u64 {
-        let of_chunk = || self.file.packed_chunk(0).map_or(1, |chunk| chunk.header().typesize() as u64);
-        self.file.header().typesize().filter(|typesize| *typesize > 0).map_or_else(of_chunk, u64::from)
+        let of_chunk =
+            || self.file.packed_chunk(0).map_or(1, |chunk| chunk.header().typesize() as u64);
+        self.file
+            .header()
+            .typesize()
+            .filter(|typesize| *typesize > 0)
+            .map_or_else(of_chunk, u64::from)
     }
 
     /// The options of the file, with these threads and this memory.
@@ -123,7 +130,8 @@ impl Blp {
 
     /// Is there anything in the metadata but what a `.npy` file tells as well?
     pub(crate) fn has_more_than_npy(&self) -> bool {
-        let object = self.file.metadata().map(|metadata| metadata.json().and_then(Value::as_object));
+        let object =
+            self.file.metadata().map(|metadata| metadata.json().and_then(Value::as_object));
         object.is_some_and(|object| {
             object.is_none_or(|object| object.keys().any(|key| !ARRAY_KEYS.contains(&key.as_str())))
         })
@@ -182,8 +190,9 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     let last = chunk_of(file, range.end - 1)?;
     let mut at = file.chunk_range(first)?.start;
     file.decode_ordered_with(first..last + 1, options, |_, bytes| {
-        let inside =
-            |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
+        let inside = |end: u64| {
+            usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len())
+        };
         let piece = inside(range.start)..inside(range.end);
         at += bytes.len() as u64;
         sink(&bytes[piece])
@@ -215,14 +224,17 @@ mod tests {
         let data: Vec<u8> = (0..1_500_000_u32).flat_map(u32::to_le_bytes).collect();
         let blp = pack(&data, WriteOptions::default().chunk_size(1_000_000)).unwrap();
         let file = BlpFile::new(MemStore::new(blp)).unwrap();
-        for range in [0..6_000_000, 0..1, 17..5_000_017, 999_999..1_000_001, 1_999_999..5_999_999, 5..5] {
+        for range in
+            [0..6_000_000, 0..1, 17..5_000_017, 999_999..1_000_001, 1_999_999..5_999_999, 5..5]
+        {
             let mut found = vec![];
             let mut sink = |bytes: &[u8]| {
                 found.extend_from_slice(bytes);
                 Ok::<(), bloscpack::Error>(())
             };
             part(&file, range.clone(), file.options(), &mut sink).unwrap();
-            let expected = &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
+            let expected =
+                &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
             assert!(found == expected, "{range:?}");
         }
     }

@@ -6,8 +6,8 @@
 //!                         log      lines `blpk: ...`, with sizes and values as Python prints them
 //! ```
 //!
-//! Verbs, options, defaults, messages and exit codes are those of the original, so that scripts go on working. What
-//! differs on purpose is listed in `docs/blpk.md`.
+//! Verbs, options, defaults, messages and exit codes are those of the original, so that scripts go
+//! on working. What differs on purpose is listed in `docs/blpk.md`.
 
 mod append;
 mod args;
@@ -25,7 +25,8 @@ use core::num::NonZeroUsize;
 use std::{ffi::OsString, io, path::Path};
 
 use crate::{
-    args::GeneralArgs, console::Console, error::Doing, exit::Code, interrupt::Unfinished, progress::Progress,
+    args::GeneralArgs, console::Console, error::Doing, exit::Code, interrupt::Unfinished,
+    progress::Progress,
 };
 use args::{Blpk, Verb};
 use clap::CommandFactory;
@@ -45,7 +46,8 @@ pub fn run_blpk(argv: impl IntoIterator<Item = OsString>) -> Code {
     let (log, done) = match args::parse(&argv) {
         Ok(blpk) => {
             let log = Log::new(level(&blpk));
-            let done = Session::new(&blpk, &argv, &log).and_then(|session| session.run(&blpk, &argv));
+            let done =
+                Session::new(&blpk, &argv, &log).and_then(|session| session.run(&blpk, &argv));
             (log, done)
         }
         Err(failure) => (Log::new(Level::Normal), Err(failure)),
@@ -57,7 +59,8 @@ pub fn run_blpk(argv: impl IntoIterator<Item = OsString>) -> Code {
     failure.code()
 }
 
-/// The command line of `blpk` in that of the program, which may be called `blpk`, or have it as a command.
+/// The command line of `blpk` in that of the program, which may be called `blpk`, or have it as a
+/// command.
 pub(crate) fn argv(argv: &[OsString]) -> Option<&[OsString]> {
     let is_blpk = |name: &OsString| Path::new(name).file_stem().is_some_and(|stem| stem == "blpk");
     if argv.first().is_some_and(is_blpk) {
@@ -102,9 +105,10 @@ impl<'a> Session<'a> {
     fn run(&self, blpk: &Blpk, argv: &[OsString]) -> Result<()> {
         if blpk.general.version {
             let version = env!("CARGO_PKG_VERSION");
-            return self
-                .log
-                .print(&format!("bloscpack: '{version}' (blpk of b2, like Bloscpack 0.16.0)\n"), "");
+            return self.log.print(
+                &format!("bloscpack: '{version}' (blpk of b2, like Bloscpack 0.16.0)\n"),
+                "",
+            );
         }
         self.log.debug(&format!("command line arguments are:\n{blpk:#?}"))?;
         match &blpk.verb {
@@ -115,7 +119,8 @@ impl<'a> Session<'a> {
             Some(Verb::Verify(args)) => look::verify(self, &args.file)?,
             Some(Verb::Estimate(args)) => look::estimate(self, &args.file)?,
             None => {
-                self.log.print(&format!("{}\nblpk: error: too few arguments\n", args::usage("")), "")?;
+                self.log
+                    .print(&format!("{}\nblpk: error: too few arguments\n", args::usage("")), "")?;
                 return Err(Failure::silent_usage());
             }
         }

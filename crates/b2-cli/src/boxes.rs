@@ -1,4 +1,5 @@
-//! Arrays in files, taken in boxes: parts that fit the memory and are whole chunks of the array to write.
+//! Arrays in files, taken in boxes: parts that fit the memory and are whole chunks of the array to
+//! write.
 //!
 //! The file has the items in C or Fortran order; a box is handed out in C order.
 
@@ -49,7 +50,8 @@ impl Boxes {
     /// Do the boxes follow each other in C order, so that a stream can fill them?
     pub(crate) fn are_bands(&self) -> bool {
         // Dimensions before the first that is cut are taken one by one.
-        let cut = (0..self.shape.len()).rfind(|dim| self.lens[*dim] < self.shape[*dim]).unwrap_or(0);
+        let cut =
+            (0..self.shape.len()).rfind(|dim| self.lens[*dim] < self.shape[*dim]).unwrap_or(0);
         self.lens[..cut].iter().all(|len| *len == 1)
     }
 
@@ -108,7 +110,8 @@ pub(crate) struct Stored {
 }
 
 impl Source {
-    /// Fills `dest` with the items of a box in C order. A stream has to be asked for boxes in order.
+    /// Fills `dest` with the items of a box in C order. A stream has to be asked for boxes in
+    /// order.
     ///
     /// # Errors
     ///
@@ -145,8 +148,10 @@ impl Stored {
         let strides: Vec<u64> = strides.into_iter().rev().collect();
         let is_full = |dim: &usize| count(&bounds[*dim..=*dim]) == self.shape[*dim];
         let cut = (0..bounds.len()).rfind(|dim| !is_full(dim)).unwrap_or(0);
-        let run =
-            bounds[cut.min(bounds.len())..].iter().map(|range| range.end - range.start).product::<u64>();
+        let run = bounds[cut.min(bounds.len())..]
+            .iter()
+            .map(|range| range.end - range.start)
+            .product::<u64>();
         let run = usize::try_from(run.saturating_mul(self.itemsize)).unwrap_or(usize::MAX);
         let first = bounds.get(cut).map_or(0, |range| range.start * strides[cut]);
         for at in Positions::new(&bounds[..cut.min(bounds.len())], &strides) {
@@ -157,13 +162,15 @@ impl Stored {
         Ok(())
     }
 
-    /// Fortran order: runs of the first dimension lie together in the file, and far apart in the box.
+    /// Fortran order: runs of the first dimension lie together in the file, and far apart in the
+    /// box.
     fn fill_transposed(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         let Some((first, others)) = bounds.split_first() else { return self.read(0, dest) };
         let strides = strides(self.shape.iter(), self.itemsize);
         let itemsize = usize::try_from(self.itemsize).unwrap_or(usize::MAX);
         let row = usize::try_from(count(others)).unwrap_or(usize::MAX).saturating_mul(itemsize);
-        let mut run = vec![0; usize::try_from((first.end - first.start) * self.itemsize).unwrap_or_default()];
+        let mut run =
+            vec![0; usize::try_from((first.end - first.start) * self.itemsize).unwrap_or_default()];
         for (column, at) in Positions::new(others, &strides[1..]).enumerate() {
             self.read(at + first.start * self.itemsize, &mut run)?;
             for (item, row) in run.chunks_exact(itemsize).zip(dest.chunks_exact_mut(row)) {
@@ -263,7 +270,9 @@ mod tests {
 
     #[test]
     fn bands_follow_each_other() {
-        let bands = |shape: &[u64], chunks: &[u32], budget| Boxes::new(shape, chunks, 1, budget).are_bands();
+        let bands = |shape: &[u64], chunks: &[u32], budget| {
+            Boxes::new(shape, chunks, 1, budget).are_bands()
+        };
         assert!(bands(&[10, 20], &[2, 20], 40));
         assert!(bands(&[10, 20], &[2, 5], 40));
         assert!(!bands(&[10, 20], &[2, 5], 10));

@@ -1,13 +1,15 @@
 //! A bare chunk: a file that is one chunk and nothing else, as Zarr stores them.
 //!
-//! Content is read in steps of whole blocks, so that a chunk of any size passes through bounded memory; whoever wants
-//! to look inside gets all of its bytes, if they fit.
+//! Content is read in steps of whole blocks, so that a chunk of any size passes through bounded
+//! memory; whoever wants to look inside gets all of its bytes, if they fit.
 
 use core::{num::NonZeroUsize, ops::Range};
 use std::sync::Arc;
 
 use b2frame::{Kind, ReadOptions, probe};
-use blosc_chunk::{BlockReport, ChunkHeader, ChunkIndex, Corrupt, DParams, IndexStep, Scratch, Threads};
+use blosc_chunk::{
+    BlockReport, ChunkHeader, ChunkIndex, Corrupt, DParams, IndexStep, Scratch, Threads,
+};
 use blosc_io::ReadAt;
 
 use crate::{
@@ -23,8 +25,9 @@ pub(crate) struct BareChunk {
     dparams: DParams,
 }
 
-/// The header at the start of `head`, if that can be one of a chunk of `len` bytes. Chunks have no magic: what tells
-/// them from other files is that the length in the header is exactly the length of the file.
+/// The header at the start of `head`, if that can be one of a chunk of `len` bytes. Chunks have no
+/// magic: what tells them from other files is that the length in the header is exactly the length
+/// of the file.
 pub(crate) fn recognise(head: &[u8], len: u64) -> Option<ChunkHeader> {
     header_of(head).filter(|header| stored_len(header) == len)
 }
@@ -56,7 +59,8 @@ impl BareChunk {
         let there = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(offset);
         let mut head = vec![0; usize::try_from(there).map_or(ChunkHeader::MAX_LEN, min_header)];
         store.read_exact_at(offset, &mut head).map_err(Error::io(Doing::Read))?;
-        let header = ChunkHeader::parse(&head).map_err(|source| Error::Chunk { at: offset, source })?;
+        let header =
+            ChunkHeader::parse(&head).map_err(|source| Error::Chunk { at: offset, source })?;
         if there < stored_len(&header) {
             let (cbytes, len) = (header.cbytes(), usize::try_from(there).unwrap_or(usize::MAX));
             let what = Corrupt::Truncated { cbytes, len };
@@ -90,7 +94,8 @@ impl BareChunk {
     ///
     /// # Errors
     ///
-    /// When they, and what there is to say about the blocks, are more than `memory`, or cannot be read.
+    /// When they, and what there is to say about the blocks, are more than `memory`, or cannot be
+    /// read.
     pub(crate) fn bytes(&self, memory: u64) -> Result<Vec<u8>> {
         // A block takes four bytes at least.
         let nblocks = (self.header.nblocks() as u64).min(self.stored() / 4);
@@ -108,7 +113,12 @@ impl BareChunk {
     /// # Errors
     ///
     /// What is wrong with the blocks, after everything before them; or what `sink` says.
-    pub(crate) fn part(&self, range: Range<u64>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+    pub(crate) fn part(
+        &self,
+        range: Range<u64>,
+        options: &ReadOptions,
+        sink: Sink<'_>,
+    ) -> Result<()> {
         let place = |end: u64| usize::try_from(end).unwrap_or(usize::MAX).min(self.header.nbytes());
         let (mut at, end) = (place(range.start), place(range.end));
         if at >= end {
@@ -139,8 +149,10 @@ impl BareChunk {
     ) -> Result<()> {
         let plan = index.plan(range, MERGE_GAP).map_err(self.wrong())?;
         let at = |end: usize| self.offset.saturating_add(end as u64);
-        let ranges: Vec<_> = plan.ranges().iter().map(|range| at(range.start)..at(range.end)).collect();
-        let needed = ranges.iter().map(|range| range.end - range.start).sum::<u64>() + dest.len() as u64;
+        let ranges: Vec<_> =
+            plan.ranges().iter().map(|range| at(range.start)..at(range.end)).collect();
+        let needed =
+            ranges.iter().map(|range| range.end - range.start).sum::<u64>() + dest.len() as u64;
         if needed > memory {
             return Err(Error::MaxMemory { needed, limit: memory });
         }
@@ -170,8 +182,10 @@ impl BareChunk {
     fn steps(&self, options: &ReadOptions) -> Result<(usize, Threads)> {
         // The blocks of a VL-block chunk are found by going over all of them.
         let header = &self.header;
-        let block = if header.is_vl() { header.nbytes() } else { header.blocksize().min(header.nbytes()) };
-        let block = if header.is_memcpyed() || header.special().is_some() { 1 } else { block.max(1) };
+        let block =
+            if header.is_vl() { header.nbytes() } else { header.blocksize().min(header.nbytes()) };
+        let block =
+            if header.is_memcpyed() || header.special().is_some() { 1 } else { block.max(1) };
         // A piece and its compressed form, and what one thread works with: two blocks and a stream.
         let needed = 5 * block as u64;
         if needed > options.max_memory {
@@ -237,7 +251,8 @@ mod tests {
         let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
         for memory in [40_000, 200_000, 128 << 20] {
             let options = ReadOptions::default().threads(Threads::One).max_memory(memory);
-            for range in [0..1_200_000, 0..1, 7999..8001, 5..1_199_999, 1_199_999..1_200_000, 9..9] {
+            for range in [0..1_200_000, 0..1, 7999..8001, 5..1_199_999, 1_199_999..1_200_000, 9..9]
+            {
                 let mut found = Vec::new();
                 let mut sink = |bytes: &[u8]| {
                     found.extend_from_slice(bytes);
@@ -245,7 +260,10 @@ mod tests {
                 };
                 bare.part(range.clone(), &options, &mut sink).unwrap();
                 let place = |end| usize::try_from(end).unwrap();
-                assert!(found == data()[place(range.start)..place(range.end)], "{range:?} in {memory}");
+                assert!(
+                    found == data()[place(range.start)..place(range.end)],
+                    "{range:?} in {memory}"
+                );
             }
         }
     }

@@ -1,5 +1,5 @@
-//! One module per command. Each takes its options and a [`Context`](crate::context::Context), asks the libraries, and
-//! prints through the console.
+//! One module per command. Each takes its options and a [`Context`](crate::context::Context), asks
+//! the libraries, and prints through the console.
 
 pub(crate) mod append;
 pub(crate) mod cat;

@@ -1,7 +1,7 @@
 //! Reading back: does what was written give what was read?
 //!
-//! Files are compared byte by byte. What came through a pipe cannot be read twice: there a [`Digest`] of it is taken
-//! on the way.
+//! Files are compared byte by byte. What came through a pipe cannot be read twice: there a
+//! [`Digest`] of it is taken on the way.
 
 use core::hash::Hasher;
 use std::{
@@ -23,7 +23,11 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::ReadBack`] with the first byte that differs, or what could not be read.
-pub(crate) fn equal(objects: &mut Objects, raw: &mut dyn Read, options: &ReadOptions) -> Result<()> {
+pub(crate) fn equal(
+    objects: &mut Objects,
+    raw: &mut dyn Read,
+    options: &ReadOptions,
+) -> Result<()> {
     let mut comparison = Comparison { raw, at: 0, buffer: Vec::new() };
     while let Some(object) = objects.next()? {
         content::all(&object, options, &mut |bytes| comparison.next(bytes))?;
@@ -60,7 +64,11 @@ impl Comparison<'_> {
     fn difference(&self, decoded: &[u8]) -> Error {
         let same = self.buffer.iter().zip(decoded).take_while(|(a, b)| a == b).count();
         let byte = |bytes: &[u8]| ByteOrEnd(bytes.get(same).copied());
-        Error::ReadBack { at: self.at + same as u64, expected: byte(&self.buffer), found: byte(decoded) }
+        Error::ReadBack {
+            at: self.at + same as u64,
+            expected: byte(&self.buffer),
+            found: byte(decoded),
+        }
     }
 }
 
@@ -139,7 +147,8 @@ mod tests {
 
     fn compared(frames: &[&[u8]], raw: &[u8]) -> Result<()> {
         let params = FrameParams::default().chunksize(8);
-        let stored: Vec<u8> = frames.iter().flat_map(|data| to_cframe(data, &params).unwrap()).collect();
+        let stored: Vec<u8> =
+            frames.iter().flat_map(|data| to_cframe(data, &params).unwrap()).collect();
         equal(
             &mut Objects::of(Arc::new(MemStore::new(stored)), DParams::default()),
             &mut &*raw,

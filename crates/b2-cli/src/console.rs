@@ -1,7 +1,8 @@
-//! The only place that prints for people: messages on standard error, and the way to standard output.
+//! The only place that prints for people: messages on standard error, and the way to standard
+//! output.
 //!
-//! A failure is `b2: FILE: what is wrong`, and `hint: what to do` on a line of its own; with `--json` it is an object.
-//! `-q` takes away everything but errors, `-qq` those too.
+//! A failure is `b2: FILE: what is wrong`, and `hint: what to do` on a line of its own; with
+//! `--json` it is an object. `-q` takes away everything but errors, `-qq` those too.
 
 use std::io::{self, IsTerminal, Write};
 

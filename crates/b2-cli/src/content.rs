@@ -1,5 +1,6 @@
-//! The content of a frame or a chunk: the bytes that were compressed, or of an array its items in C order without
-//! padding. That of a table of bcolz are its rows, as NumPy's structured arrays have them.
+//! The content of a frame or a chunk: the bytes that were compressed, or of an array its items in C
+//! order without padding. That of a table of bcolz are its rows, as NumPy's structured arrays have
+//! them.
 
 use core::ops::Range;
 
@@ -12,7 +13,8 @@ use crate::{
     size::ByteSize,
 };
 
-/// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all threads.
+/// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
+/// threads.
 const SMALL: u64 = 4 << 20;
 
 /// Where pieces of content go.
@@ -50,7 +52,12 @@ pub(crate) fn all(object: &Object, options: &ReadOptions, sink: Sink<'_>) -> Res
 /// # Errors
 ///
 /// As [`all`]; a range beyond the end is the caller's fault.
-pub(crate) fn part(object: &Object, range: Range<u64>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+pub(crate) fn part(
+    object: &Object,
+    range: Range<u64>,
+    options: &ReadOptions,
+    sink: Sink<'_>,
+) -> Result<()> {
     match object {
         Object::Frame(schunk) => frame_part(schunk, range, options, sink),
         Object::Chunk(chunk) => chunk.part(range, options, sink),
@@ -70,7 +77,12 @@ fn frame_all(schunk: &SChunk, options: &ReadOptions, sink: Sink<'_>) -> Result<(
     }
 }
 
-fn frame_part(schunk: &SChunk, range: Range<u64>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+fn frame_part(
+    schunk: &SChunk,
+    range: Range<u64>,
+    options: &ReadOptions,
+    sink: Sink<'_>,
+) -> Result<()> {
     if range.is_empty() {
         return Ok(());
     }
@@ -83,7 +95,8 @@ fn frame_part(schunk: &SChunk, range: Range<u64>, options: &ReadOptions, sink: S
         return sink(&bytes);
     }
     // Arrays are cut after they were put in order: their chunks know nothing of C order.
-    let (nchunks, mut at) = if schunk.nd_view()?.is_some() { (0..0, 0) } else { chunks_of(schunk, &range)? };
+    let (nchunks, mut at) =
+        if schunk.nd_view()?.is_some() { (0..0, 0) } else { chunks_of(schunk, &range)? };
     let mut cut = |bytes: &[u8]| {
         let piece = intersection(bytes, at, &range);
         at += bytes.len() as u64;
@@ -117,7 +130,8 @@ fn chunks_of(schunk: &SChunk, range: &Range<u64>) -> Result<(Range<u64>, u64)> {
 
 /// The part of `bytes`, which start at `at`, that lies in `range`.
 fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
-    let place = |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
+    let place =
+        |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
     &bytes[place(range.start)..place(range.end).max(place(range.start))]
 }
 
@@ -177,16 +191,23 @@ mod tests {
         let data: Vec<u8> = (0..1_500_000u32).flat_map(u32::to_le_bytes).collect();
         let frame = to_cframe(&data, &FrameParams::default().chunksize(1_000_000)).unwrap();
         let object = Object::Frame(Arc::new(SChunk::from_cframe(frame).unwrap()));
-        for range in
-            [0..6_000_000, 0..1, 17..999_999, 999_999..1_000_001, 3..5_999_999, 5_999_999..6_000_000, 5..5]
-        {
+        for range in [
+            0..6_000_000,
+            0..1,
+            17..999_999,
+            999_999..1_000_001,
+            3..5_999_999,
+            5_999_999..6_000_000,
+            5..5,
+        ] {
             let mut found = Vec::new();
             let mut sink = |bytes: &[u8]| {
                 found.extend_from_slice(bytes);
                 Ok(())
             };
             part(&object, range.clone(), &ReadOptions::default(), &mut sink).unwrap();
-            let expected = &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
+            let expected =
+                &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
             assert!(found == expected, "{range:?}");
         }
     }

@@ -53,9 +53,13 @@ impl Context {
         error.code()
     }
 
-    /// Does `work` for each input, says what went wrong, and goes on; the first failure gives the code. When nobody
-    /// reads our output any more, the rest is not worth doing.
-    pub(crate) fn each(&self, inputs: Vec<Found>, mut work: impl FnMut(&Origin) -> Result<()>) -> Code {
+    /// Does `work` for each input, says what went wrong, and goes on; the first failure gives the
+    /// code. When nobody reads our output any more, the rest is not worth doing.
+    pub(crate) fn each(
+        &self,
+        inputs: Vec<Found>,
+        mut work: impl FnMut(&Origin) -> Result<()>,
+    ) -> Code {
         let mut code = Code::Success;
         for input in inputs {
             let (name, done) = match input {
@@ -81,12 +85,14 @@ impl Context {
         Registries { simd: self.simd, ..Registries::default() }
     }
 
-    /// How chunks are decoded. Their size is no reason to refuse them: large ones are decoded in parts.
+    /// How chunks are decoded. Their size is no reason to refuse them: large ones are decoded in
+    /// parts.
     pub(crate) fn dparams(&self) -> DParams {
         DParams::default().limits(Limits::none()).registries(self.registries())
     }
 
-    /// How the frame at `path` is changed: under its lock, if there is one or the environment wants it.
+    /// How the frame at `path` is changed: under its lock, if there is one or the environment wants
+    /// it.
     pub(crate) fn edit_options(&self, path: &Path, offset: u64) -> EditOptions {
         let beside = if path.is_dir() {
             path.join(LOCK)
@@ -100,7 +106,8 @@ impl Context {
         EditOptions::default().open(open)
     }
 
-    /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too little for them.
+    /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too
+    /// little for them.
     pub(crate) fn read_options(&self) -> ReadOptions {
         let threads = self.threads_within(self.memory / 2, DECODER);
         ReadOptions::default().threads(Threads::N(threads)).max_memory(self.memory / 2)
@@ -111,7 +118,8 @@ impl Context {
         self.memory / 2
     }
 
-    /// How to compress chunks of `chunksize` bytes like this, when `reserved` bytes are needed for something else.
+    /// How to compress chunks of `chunksize` bytes like this, when `reserved` bytes are needed for
+    /// something else.
     ///
     /// # Errors
     ///
@@ -123,7 +131,8 @@ impl Context {
         reserved: u64,
     ) -> Result<CompressOptions> {
         // The data and the room for it compressed.
-        let chunk = (blosc_chunk::max_compressed_len(chunksize) as u64).saturating_add(chunksize as u64);
+        let chunk =
+            (blosc_chunk::max_compressed_len(chunksize) as u64).saturating_add(chunksize as u64);
         let encoder = memory::encoder(cparams);
         let needed = chunk.saturating_add(encoder).saturating_add(reserved);
         if needed > self.memory {
@@ -185,7 +194,8 @@ mod tests {
     fn a_chunk_that_does_not_fit_is_a_limit() {
         let refused = context(1, 10 << 20).compress_options(&CParams::default(), 8 << 20, 0);
         assert!(matches!(refused, Err(Error::MaxMemory { limit: 10_485_760, .. })));
-        let reserved = context(1, 100 << 20).compress_options(&CParams::default(), 1 << 20, 99 << 20);
+        let reserved =
+            context(1, 100 << 20).compress_options(&CParams::default(), 1 << 20, 99 << 20);
         assert!(matches!(reserved, Err(Error::MaxMemory { .. })));
     }
 

@@ -1,4 +1,5 @@
-//! Raw data to compress: a file or standard input, with its first bytes looked at before they are used.
+//! Raw data to compress: a file or standard input, with its first bytes looked at before they are
+//! used.
 
 use std::{
     fs::{File, Metadata},

@@ -1,8 +1,8 @@
-//! NumPy's dates and time spans, a number of units, and how ISO 8601 writes them: `2020-02-29`, `2020-02-29T12:30`,
-//! `2020-02-29 12:30:15.5`.
+//! NumPy's dates and time spans, a number of units, and how ISO 8601 writes them: `2020-02-29`,
+//! `2020-02-29T12:30`, `2020-02-29 12:30:15.5`.
 //!
-//! A unit is a letter or two with a number before it, if it is not one of them: `D`, `25s`. A text that says `Z`, or how
-//! far it is from Greenwich, is no date: NumPy keeps neither.
+//! A unit is a letter or two with a number before it, if it is not one of them: `D`, `25s`. A text
+//! that says `Z`, or how far it is from Greenwich, is no date: NumPy keeps neither.
 
 /// The number that means that there is no date.
 const NOT_A_TIME: i64 = i64::MIN;
@@ -116,13 +116,16 @@ fn moment(nanos: i128, precision: Precision) -> String {
         Precision::Hour => format!("{day}T{hour:02}"),
         Precision::Minute => format!("{day}T{hour:02}:{minute:02}"),
         Precision::Second => format!("{day}T{hour:02}:{minute:02}:{second:02}"),
-        Precision::Milli => format!("{day}T{hour:02}:{minute:02}:{second:02}.{:03}", rest / 1_000_000),
+        Precision::Milli => {
+            format!("{day}T{hour:02}:{minute:02}:{second:02}.{:03}", rest / 1_000_000)
+        }
         Precision::Micro => format!("{day}T{hour:02}:{minute:02}:{second:02}.{:06}", rest / 1000),
         Precision::Nano => format!("{day}T{hour:02}:{minute:02}:{second:02}.{rest:09}"),
     }
 }
 
-/// Day number `days` since 1970-01-01. Years are counted from March, so that the leap day is the last of one.
+/// Day number `days` since 1970-01-01. Years are counted from March, so that the leap day is the
+/// last of one.
 fn day(days: i128) -> String {
     let days = days + i128::from(DAYS_TO_1970);
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -166,13 +169,16 @@ impl Moment {
     pub(crate) fn count(&self, unit: &str) -> Option<i64> {
         let (step, precision) = parse_unit(unit)?;
         let (total, per_unit) = match (precision, self.nanos) {
-            (Precision::Year, 0) if (self.month, self.day) == (1, 1) => (i128::from(self.year - 1970), 1),
+            (Precision::Year, 0) if (self.month, self.day) == (1, 1) => {
+                (i128::from(self.year - 1970), 1)
+            }
             (Precision::Month, 0) if self.day == 1 => {
                 (i128::from((self.year - 1970) * 12 + self.month - 1), 1)
             }
             _ => (self.nanos_since_1970(), precision.nanos()?),
         };
-        let per_unit = per_unit.checked_mul(step).filter(|nanos| *nanos > 0 && total % nanos == 0)?;
+        let per_unit =
+            per_unit.checked_mul(step).filter(|nanos| *nanos > 0 && total % nanos == 0)?;
         i64::try_from(total / per_unit).ok().filter(|count| *count != NOT_A_TIME)
     }
 
@@ -192,8 +198,11 @@ impl Moment {
 
     /// Days since 1970-01-01, by years from March as above.
     fn days(&self) -> i64 {
-        let (year, month) =
-            if self.month < 3 { (self.year - 1, self.month + 9) } else { (self.year, self.month - 3) };
+        let (year, month) = if self.month < 3 {
+            (self.year - 1, self.month + 9)
+        } else {
+            (self.year, self.month - 3)
+        };
         let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
         year * 365 + leaps + (month * 153 + 2) / 5 + self.day - 1 - DAYS_TO_1970
     }

@@ -1,7 +1,8 @@
 //! What can stop an input, and whose fault it is.
 //!
-//! [`Error`] says what is wrong, in words that follow `b2: FILE:`; its causes come from the libraries and are printed
-//! behind it, never repeated in it. [`Error::code`] gives the exit code, [`Error::hint`] what to do.
+//! [`Error`] says what is wrong, in words that follow `b2: FILE:`; its causes come from the
+//! libraries and are printed behind it, never repeated in it. [`Error::code`] gives the exit code,
+//! [`Error::hint`] what to do.
 
 use core::{error::Error as StdError, fmt};
 use std::{
@@ -89,7 +90,9 @@ pub(crate) enum Error {
     #[error("is the input itself")]
     Same { path: PathBuf },
     /// A type that items cannot have.
-    #[error("an item of the type {dtype} has {given} bytes, the items of the array have {typesize}")]
+    #[error(
+        "an item of the type {dtype} has {given} bytes, the items of the array have {typesize}"
+    )]
     ItemSize { dtype: String, given: u64, typesize: u64 },
     /// What has no shape has one dimension.
     #[error("this is no array: --slice can be one index, or one range without a step")]
@@ -239,13 +242,17 @@ pub(crate) enum Error {
     #[error("a bare chunk, to which nothing can be appended")]
     NoAppend,
     /// An item would be cut.
-    #[error("{file} has {found} bytes, which is no multiple of {of}: an item or a row would be cut")]
+    #[error(
+        "{file} has {found} bytes, which is no multiple of {of}: an item or a row would be cut"
+    )]
     PartItem { file: String, found: u64, of: u64 },
     /// The items are not those of the array.
     #[error("{file} has items of the type {found}, the array has {expected}")]
     OtherType { file: String, found: String, expected: String },
     /// The dimensions are not those of the array.
-    #[error("{file} has the shape {found:?}, which does not go behind {array:?} along dimension {axis}")]
+    #[error(
+        "{file} has the shape {found:?}, which does not go behind {array:?} along dimension {axis}"
+    )]
     OtherShape { file: String, found: Vec<u64>, array: Vec<u64>, axis: usize },
     /// There is no such dimension.
     #[error("no dimension {axis}, there are {ndim}")]
@@ -278,7 +285,9 @@ pub(crate) enum Error {
     #[error("--chunks and --blocks are for arrays")]
     ShapesForArrays,
     /// Items of different sizes follow each other.
-    #[error("items of {first} and of {other} bytes follow each other, so that items cannot be counted")]
+    #[error(
+        "items of {first} and of {other} bytes follow each other, so that items cannot be counted"
+    )]
     MixedTypesize { first: u64, other: u64 },
 }
 
@@ -389,8 +398,11 @@ impl Error {
     pub(crate) fn code(&self) -> Code {
         match self {
             Self::Io { .. } | Self::Exists { .. } => Code::System,
-            // What the options ask for cannot be done: a codec or filter says so when it meets the first chunk.
-            Self::Frame(error @ b2frame::Error::Compress { .. }) if error.blame() == Blame::Data => {
+            // What the options ask for cannot be done: a codec or filter says so when it meets the
+            // first chunk.
+            Self::Frame(error @ b2frame::Error::Compress { .. })
+                if error.blame() == Blame::Data =>
+            {
                 Code::Usage
             }
             Self::Frame(error) => blame_code(error.blame()),
@@ -461,7 +473,9 @@ impl Error {
             Self::Same { .. } => "use -o to choose another name",
             Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
             Self::NotAnArray | Self::SecondArray | Self::NoDescr { .. } => "use --format raw",
-            Self::NoArray | Self::Npy(_) => "use --format b2frame to compress the bytes as they are",
+            Self::NoArray | Self::Npy(_) => {
+                "use --format b2frame to compress the bytes as they are"
+            }
             Self::FortranPipe => "name the file",
             Self::ArrayPipe => "name the file, use -M to allow more, or choose other --chunks",
             Self::ArrayOptions => "use --chunks and --blocks, or --format b2frame",
@@ -488,7 +502,9 @@ impl Error {
             Self::ShapesForArrays => "use -z and --block-size",
             Self::Lossy { .. } => "use --lossy if this is meant",
             Self::LossyVerify => "leave out --verify and --rm",
-            Self::Frame(b2frame::Error::Sparse) => "this is the index of a sparse frame: name its directory",
+            Self::Frame(b2frame::Error::Sparse) => {
+                "this is the index of a sparse frame: name its directory"
+            }
             Self::Frame(b2frame::Error::Param(b2frame::Param::OlderLayout { .. })) => {
                 "`b2 convert` makes a frame of today of it"
             }
@@ -520,7 +536,8 @@ fn blame_code(blame: Blame) -> Code {
     }
 }
 
-/// `error` and its causes, as one line: `chunk 7 at byte 1000: at byte 44: bstart 3 points to 9999`.
+/// `error` and its causes, as one line: `chunk 7 at byte 1000: at byte 44: bstart 3 points to
+/// 9999`.
 pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
     let mut line = one_link(error);
     let mut cause = error.source();
@@ -543,7 +560,8 @@ fn one_link(error: &(dyn StdError + 'static)) -> String {
     }
 }
 
-/// The system's words without the number, and without the capital that would look odd in the middle of a line.
+/// The system's words without the number, and without the capital that would look odd in the middle
+/// of a line.
 fn io_text(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error ").next().unwrap_or_default();

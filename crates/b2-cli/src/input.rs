@@ -78,19 +78,23 @@ fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
         return None;
     }
     let text = word.to_str()?;
-    if let Some((store, member)) = text.split_once("::/").filter(|(store, _)| Path::new(store).is_dir()) {
+    if let Some((store, member)) =
+        text.split_once("::/").filter(|(store, _)| Path::new(store).is_dir())
+    {
         return Some((Path::new(store).join(member.trim_start_matches('/')), Part::Whole));
     }
     let (path, number) = text.rsplit_once(['@', '#'])?;
     let number = number.parse().ok()?;
-    let part = if text[path.len()..].starts_with('@') { Part::Offset(number) } else { Part::Nth(number) };
+    let part =
+        if text[path.len()..].starts_with('@') { Part::Offset(number) } else { Part::Nth(number) };
     (!path.is_empty()).then(|| (path.into(), part))
 }
 
 /// An input, or what is wrong with the name.
 pub(crate) type Found = Result<Origin, (String, Error)>;
 
-/// Is this called like a frame or a chunk, or is it the directory of a data set of bcolz, which have all kinds of names?
+/// Is this called like a frame or a chunk, or is it the directory of a data set of bcolz, which
+/// have all kinds of names?
 pub(crate) fn has_suffix(path: &Path) -> bool {
     if bcolz::is_data_set(path) {
         return true;
@@ -99,8 +103,8 @@ pub(crate) fn has_suffix(path: &Path) -> bool {
     SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a directory happens to
-/// have.
+/// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a
+/// directory happens to have.
 pub(crate) fn is_ours(path: &Path) -> bool {
     if is_object(path) {
         return true;
@@ -182,7 +186,8 @@ fn path_of(name: &[u8]) -> Result<PathBuf> {
 
 #[cfg(not(unix))]
 fn path_of(name: &[u8]) -> Result<PathBuf> {
-    let text = core::str::from_utf8(name).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+    let text = core::str::from_utf8(name)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
     text.map(PathBuf::from).map_err(Error::io(Doing::Read))
 }
 
@@ -198,12 +203,18 @@ fn walk(directory: &Path, wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<Found>
             }
             Ok(None) if wanted(&path) => found.push(Ok(Origin::File { path, part: Part::Whole })),
             // The first one was named by the user, so a link there is meant.
-            Ok(Some(kind)) if kind == FileKind::Directory || path == directory => match children(&path) {
-                Ok(names) => waiting.extend(names),
-                Err(error) => found.push(Err((path.display().to_string(), Error::io(Doing::Open)(error)))),
-            },
+            Ok(Some(kind)) if kind == FileKind::Directory || path == directory => {
+                match children(&path) {
+                    Ok(names) => waiting.extend(names),
+                    Err(error) => {
+                        found.push(Err((path.display().to_string(), Error::io(Doing::Open)(error))))
+                    }
+                }
+            }
             Ok(_) => {}
-            Err(error) => found.push(Err((path.display().to_string(), Error::io(Doing::Open)(error)))),
+            Err(error) => {
+                found.push(Err((path.display().to_string(), Error::io(Doing::Open)(error))))
+            }
         }
     }
 }
@@ -259,12 +270,16 @@ mod tests {
         for name in ["c", "a", "b/x", "b/skipped"] {
             fs::write(root.join(name), b"").unwrap();
         }
-        let mut args = InputArgs { files: vec![root.clone()], recursive: true, ..InputArgs::default() };
+        let mut args =
+            InputArgs { files: vec![root.clone()], recursive: true, ..InputArgs::default() };
         let wanted = |path: &Path| !path.ends_with("skipped");
         assert_eq!(paths(find(&args, &wanted)), ["a", "b/x", "c"].map(|name| root.join(name)));
         args.recursive = false;
         let found = find(&args, &wanted);
-        assert!(matches!(&found[..], [Err((_, Error::NotRegular { kind: FileKind::Directory, .. }))]));
+        assert!(matches!(
+            &found[..],
+            [Err((_, Error::NotRegular { kind: FileKind::Directory, .. }))]
+        ));
     }
 
     #[test]

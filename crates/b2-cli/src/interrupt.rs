@@ -1,9 +1,10 @@
 //! What to clean up when the program is told to stop.
 //!
-//! Output grows in temporary files. Their paths are kept in [`Unfinished`] from before they exist until they have been
-//! renamed or removed. SIGINT and SIGTERM end up in a thread that removes what is listed and leaves with 128 + signal,
-//! the code that shells expect. The list is locked while a file is created or renamed, so that no moment is left in
-//! which a file exists and is not listed, or is listed under a name that it no longer has.
+//! Output grows in temporary files. Their paths are kept in [`Unfinished`] from before they exist
+//! until they have been renamed or removed. SIGINT and SIGTERM end up in a thread that removes what
+//! is listed and leaves with 128 + signal, the code that shells expect. The list is locked while a
+//! file is created or renamed, so that no moment is left in which a file exists and is not listed,
+//! or is listed under a name that it no longer has.
 
 use std::{
     collections::BTreeSet,
@@ -105,8 +106,8 @@ mod tests {
     #[test]
     fn what_could_not_be_created_is_not_listed() {
         let unfinished = Unfinished::default();
-        let refused =
-            unfinished.create(|| Err::<PathBuf, _>(io::ErrorKind::PermissionDenied.into()), PathBuf::as_path);
+        let refused = unfinished
+            .create(|| Err::<PathBuf, _>(io::ErrorKind::PermissionDenied.into()), PathBuf::as_path);
         assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         assert!(unfinished.lock().is_empty());
     }

@@ -8,13 +8,14 @@
 //!                console <----------------+            the only place that prints
 //! ```
 //!
-//! The program is a thin layer over [`b2frame`]: it names files, bounds memory, keeps output safe and talks to people.
-//! [`run`] is the whole of it, for other front ends; the binary only hands over its arguments. What the commands mean
-//! is told in `docs/cli.md`. It decodes nothing; only `dump` knows more of a format than its name.
+//! The program is a thin layer over [`b2frame`]: it names files, bounds memory, keeps output safe
+//! and talks to people. [`run`] is the whole of it, for other front ends; the binary only hands
+//! over its arguments. What the commands mean is told in `docs/cli.md`. It decodes nothing; only
+//! `dump` knows more of a format than its name.
 //!
-//! Output files are written beside their target and renamed (`stage`), removed on failure and on SIGINT or SIGTERM
-//! (`interrupt`). Input from pipes is kept in bounded memory (`objects`). Errors carry whose fault they are, which
-//! decides the [exit code](Code).
+//! Output files are written beside their target and renamed (`stage`), removed on failure and on
+//! SIGINT or SIGTERM (`interrupt`). Input from pipes is kept in bounded memory (`objects`). Errors
+//! carry whose fault they are, which decides the [exit code](Code).
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -67,7 +68,8 @@ pub use exit::Code;
 
 /// Runs the program with `argv`, the name of the program included, on the standard streams.
 ///
-/// SIGINT and SIGTERM are caught for the rest of the process: they remove partial output and exit with 130 and 143.
+/// SIGINT and SIGTERM are caught for the rest of the process: they remove partial output and exit
+/// with 130 and 143.
 ///
 /// ```
 /// let code = b2_cli::run(["b2", "info", "no-such-file"].map(Into::into));
@@ -99,22 +101,34 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         return top(program, cli.version, cli.verbose);
     };
     match command {
-        Command::Compress(args) => with(program, &args.general, |cx| commands::compress::run(&args, cx)),
-        Command::Decompress(args) => with(program, &args.general, |cx| commands::decompress::run(&args, cx)),
+        Command::Compress(args) => {
+            with(program, &args.general, |cx| commands::compress::run(&args, cx))
+        }
+        Command::Decompress(args) => {
+            with(program, &args.general, |cx| commands::decompress::run(&args, cx))
+        }
         Command::Cat(args) => with(program, &args.general, |cx| commands::cat::run(&args, cx)),
         Command::Info(args) => with(program, &args.general, |cx| commands::info::run(&args, cx)),
         Command::List(args) => with(program, &args.general, |cx| commands::list::run(&args, cx)),
-        Command::Verify(args) => with(program, &args.general, |cx| commands::verify::run(&args, cx)),
-        Command::Rescue(args) => with(program, &args.general, |cx| commands::rescue::run(&args, cx)),
+        Command::Verify(args) => {
+            with(program, &args.general, |cx| commands::verify::run(&args, cx))
+        }
+        Command::Rescue(args) => {
+            with(program, &args.general, |cx| commands::rescue::run(&args, cx))
+        }
         Command::Show(args) => with(program, &args.general, |cx| commands::show::run(&args, cx)),
-        Command::Convert(args) => with(program, &args.general, |cx| commands::convert::run(&args, cx)),
-        Command::Append(args) => with(program, &args.general, |cx| commands::append::run(&args, cx)),
+        Command::Convert(args) => {
+            with(program, &args.general, |cx| commands::convert::run(&args, cx))
+        }
+        Command::Append(args) => {
+            with(program, &args.general, |cx| commands::append::run(&args, cx))
+        }
         Command::Meta(args) => with(program, &args.general, |cx| commands::meta::run(&args, cx)),
         Command::Dump(args) => with(program, &args.general, |cx| commands::dump::run(&args, cx)),
         Command::Formats(args) => simple(program, &args.general, commands::formats::run),
-        Command::Completions(args) => {
-            simple(program, &GeneralArgs::default(), |console| commands::completions::run(&args, console))
-        }
+        Command::Completions(args) => simple(program, &GeneralArgs::default(), |console| {
+            commands::completions::run(&args, console)
+        }),
         Command::Man(args) => {
             simple(program, &GeneralArgs::default(), |console| commands::man::run(&args, console))
         }
@@ -151,7 +165,11 @@ fn with(program: &str, general: &GeneralArgs, command: impl FnOnce(&Context) -> 
 }
 
 /// Runs a command that only prints.
-fn simple(program: &str, general: &GeneralArgs, command: impl FnOnce(&Console) -> Result<()>) -> Code {
+fn simple(
+    program: &str,
+    general: &GeneralArgs,
+    command: impl FnOnce(&Console) -> Result<()>,
+) -> Code {
     let console = Console::new(program, general);
     let done = if general.version { print_version(&console) } else { command(&console) };
     match done {

@@ -1,7 +1,8 @@
 //! How much working memory a run may use.
 //!
-//! The default must be the same kind of promise on every machine: 192 MiB, or half of what is free when that is less.
-//! It bounds the buffers of chunks under way and the states of codecs, and with them the number of threads.
+//! The default must be the same kind of promise on every machine: 192 MiB, or half of what is free
+//! when that is less. It bounds the buffers of chunks under way and the states of codecs, and with
+//! them the number of threads.
 
 use std::fs;
 
@@ -15,10 +16,11 @@ pub(crate) fn budget(asked: Option<u64>) -> u64 {
     asked.unwrap_or_else(|| available().map_or(DEFAULT, |free| DEFAULT.min(free / 2)))
 }
 
-/// What a thread needs to compress blocks, besides the chunks under way (bytes): codec state and filter buffers.
+/// What a thread needs to compress blocks, besides the chunks under way (bytes): codec state and
+/// filter buffers.
 ///
-/// Measured, as growth of the peak per thread, and rounded up: with Zstd 6 times the block up to level 5 and 20 times
-/// above (its search tables), with the other codecs less than 3 times.
+/// Measured, as growth of the peak per thread, and rounded up: with Zstd 6 times the block up to
+/// level 5 and 20 times above (its search tables), with the other codecs less than 3 times.
 pub(crate) fn encoder(cparams: &CParams) -> u64 {
     let level = cparams.level.get();
     let (factor, automatic) = match (cparams.codec, level) {
@@ -55,8 +57,9 @@ mod tests {
 
     #[test]
     fn strong_compression_needs_more() {
-        let of =
-            |level: u8| encoder(&CParams::default().codec(CodecId::ZSTD).level(level.try_into().unwrap()));
+        let of = |level: u8| {
+            encoder(&CParams::default().codec(CodecId::ZSTD).level(level.try_into().unwrap()))
+        };
         assert!(of(5) < of(7) && of(7) < of(9));
         let large = CParams::default().block_size(Some(8 << 20));
         assert_eq!(encoder(&large), 24 << 20);

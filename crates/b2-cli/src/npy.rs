@@ -50,20 +50,26 @@ impl NpyHeader {
         let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::NotNpy)?;
         let [version, _, rest @ ..] = rest else { return Err(NpyError::Truncated) };
         let (len, rest) = match version {
-            1 => rest.split_first_chunk().map(|(len, rest)| (u32::from(u16::from_le_bytes(*len)), rest)),
+            1 => rest
+                .split_first_chunk()
+                .map(|(len, rest)| (u32::from(u16::from_le_bytes(*len)), rest)),
             2 | 3 => rest.split_first_chunk().map(|(len, rest)| (u32::from_le_bytes(*len), rest)),
             version => return Err(NpyError::Version { version: *version }),
         }
         .ok_or(NpyError::Truncated)?;
-        let text = usize::try_from(len).ok().and_then(|len| rest.get(..len)).ok_or(NpyError::Truncated)?;
+        let text =
+            usize::try_from(len).ok().and_then(|len| rest.get(..len)).ok_or(NpyError::Truncated)?;
         let before = bytes.len() - rest.len();
-        let text = if *version == 3 { String::from_utf8_lossy(text).into_owned() } else { latin1(text) };
+        let text =
+            if *version == 3 { String::from_utf8_lossy(text).into_owned() } else { latin1(text) };
         Self::of_dictionary(&text, before + usize::try_from(len).unwrap_or_default())
     }
 
-    /// The header that `numpy.save` would write for items in C order; `None` for items that it cannot describe.
+    /// The header that `numpy.save` would write for items in C order; `None` for items that it
+    /// cannot describe.
     pub(crate) fn encode(dtype: &Dtype, shape: &[u64]) -> Option<Vec<u8>> {
-        Self { dtype: dtype.clone(), fortran_order: false, shape: shape.to_vec(), len: 0 }.to_bytes()
+        Self { dtype: dtype.clone(), fortran_order: false, shape: shape.to_vec(), len: 0 }
+            .to_bytes()
     }
 
     /// The header that `numpy.save` would write; `None` for items that it cannot describe.
@@ -109,7 +115,8 @@ impl NpyHeader {
     fn of_dictionary(text: &str, len: usize) -> Result<Self, NpyError> {
         let descr = value(text, "descr").ok_or(NpyError::Key { key: "descr" })?;
         // A plain type is kept without quotes, as arrays describe it.
-        let descr = descr.strip_prefix('\'').and_then(|descr| descr.strip_suffix('\'')).unwrap_or(descr);
+        let descr =
+            descr.strip_prefix('\'').and_then(|descr| descr.strip_suffix('\'')).unwrap_or(descr);
         let dtype = without_padding(Dtype::parse(descr)?)?;
         if dtype.has_objects() {
             return Err(NpyError::Objects);
@@ -119,12 +126,14 @@ impl NpyHeader {
             Some("False") => false,
             _ => return Err(NpyError::Key { key: "fortran_order" }),
         };
-        let shape = value(text, "shape").and_then(shape_of).ok_or(NpyError::Key { key: "shape" })?;
+        let shape =
+            value(text, "shape").and_then(shape_of).ok_or(NpyError::Key { key: "shape" })?;
         Ok(Self { dtype, fortran_order, shape, len })
     }
 }
 
-/// `descr` writes padding as fields without a name; arrays describe such items by the offsets of the others.
+/// `descr` writes padding as fields without a name; arrays describe such items by the offsets of
+/// the others.
 fn without_padding(dtype: Dtype) -> Result<Dtype, blosc_dtype::Error> {
     if dtype.fields().iter().all(|field| !field.name().is_empty()) {
         return Ok(dtype);
@@ -197,25 +206,28 @@ mod tests {
 
     #[test]
     fn what_numpy_writes_is_read() {
-        let header = dictionary("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }   \n").unwrap();
+        let header =
+            dictionary("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }   \n").unwrap();
         assert_eq!((header.dtype.to_string().as_str(), &header.shape[..]), ("<f8", &[3, 4][..]));
         assert_eq!((header.fortran_order, header.len, header.nbytes()), (false, 73, Some(96)));
-        let header = dictionary("{'descr': '|S3', 'fortran_order': True, 'shape': (5L,), }").unwrap();
+        let header =
+            dictionary("{'descr': '|S3', 'fortran_order': True, 'shape': (5L,), }").unwrap();
         assert_eq!((header.fortran_order, &header.shape[..]), (true, &[5][..]));
         let header = dictionary("{'descr': '<i2', 'fortran_order': False, 'shape': (), }").unwrap();
         assert_eq!((&header.shape[..], header.nbytes()), (&[][..], Some(2)));
         let fields = "[('a, }', '<i4'), ('b', '<f8', (2, 3))]";
         let header =
-            dictionary(&format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (7,)}}")).unwrap();
+            dictionary(&format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (7,)}}"))
+                .unwrap();
         assert_eq!((header.dtype.itemsize(), header.dtype.to_string().as_str()), (52, fields));
     }
 
     #[test]
     fn padding_is_told_by_offsets() {
-        let text =
-            "{'descr': [('a', '|i1'), ('', '|V7'), ('b', '<f8')], 'fortran_order': False, 'shape': (5,), }";
+        let text = "{'descr': [('a', '|i1'), ('', '|V7'), ('b', '<f8')], 'fortran_order': False, 'shape': (5,), }";
         let dtype = dictionary(text).unwrap().dtype;
-        let expected = "{'names': ['a', 'b'], 'formats': ['|i1', '<f8'], 'offsets': [0, 8], 'itemsize': 16}";
+        let expected =
+            "{'names': ['a', 'b'], 'formats': ['|i1', '<f8'], 'offsets': [0, 8], 'itemsize': 16}";
         assert_eq!(dtype.to_string(), expected);
         assert_eq!(dtype.descr().unwrap(), "[('a', '|i1'), ('', '|V7'), ('b', '<f8')]");
     }
@@ -239,14 +251,16 @@ mod tests {
 
     #[test]
     fn headers_are_those_of_numpy() {
-        let of = |dtype: &str, shape: &[u64]| NpyHeader::encode(&dtype.parse().unwrap(), shape).unwrap();
+        let of =
+            |dtype: &str, shape: &[u64]| NpyHeader::encode(&dtype.parse().unwrap(), shape).unwrap();
         let bytes = of("<f8", &[3, 4]);
         assert_eq!(bytes.len(), 128);
         assert!(bytes.starts_with(
             b"\x93NUMPY\x01\0v\0{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }     "
         ));
         assert!(bytes.ends_with(b"  \n"));
-        for (dtype, shape) in [("|u1", &[][..]), ("<M8[ns]", &[5]), ("[('a', '<i4'), ('b', '|S3')]", &[2, 0])]
+        for (dtype, shape) in
+            [("|u1", &[][..]), ("<M8[ns]", &[5]), ("[('a', '<i4'), ('b', '|S3')]", &[2, 0])]
         {
             let header = NpyHeader::parse(&of(dtype, shape)).unwrap();
             assert_eq!((header.dtype, &header.shape[..]), (dtype.parse().unwrap(), shape));

@@ -1,4 +1,5 @@
-//! What an input holds: a frame, or a bare chunk. Both are data of a known length, of which parts can be read.
+//! What an input holds: a frame, or a bare chunk. Both are data of a known length, of which parts
+//! can be read.
 
 use std::sync::Arc;
 
@@ -60,7 +61,8 @@ pub(crate) fn is_sparse(schunk: &SChunk) -> bool {
     schunk.header().frame_type() == FrameType::Sparse
 }
 
-/// The type of the items of an array. What the array says counts only if it fits their size; else they are bytes.
+/// The type of the items of an array. What the array says counts only if it fits their size; else
+/// they are bytes.
 ///
 /// # Errors
 ///

@@ -1,14 +1,15 @@
 //! What an input holds: one bare chunk, or frames, one after the other.
 //!
-//! A file may hold several frames in a row, which is what `b2 compress` writes to a pipe. In a file each is opened
-//! where it lies. From a pipe each is read to its end first, since its index stands behind its data: into memory, or
-//! into a temporary file without a name when it is larger than [`IN_MEMORY`]. So frames of any number and size pass
-//! through bounded memory.
+//! A file may hold several frames in a row, which is what `b2 compress` writes to a pipe. In a file
+//! each is opened where it lies. From a pipe each is read to its end first, since its index stands
+//! behind its data: into memory, or into a temporary file without a name when it is larger than
+//! [`IN_MEMORY`]. So frames of any number and size pass through bounded memory.
 //!
 //! A data set of bcolz is a directory, and the only object of its input.
 //!
-//! A chunk has no magic. An input is taken for one when its first bytes can be the header of a chunk that is exactly
-//! as long as the input; at a place that was named, `FILE@N`, the header is enough.
+//! A chunk has no magic. An input is taken for one when its first bytes can be the header of a
+//! chunk that is exactly as long as the input; at a place that was named, `FILE@N`, the header is
+//! enough.
 
 use std::{
     fs::File,
@@ -40,7 +41,8 @@ const HEADER: usize = 87;
 /// The objects of one input.
 pub(crate) struct Objects {
     source: Source,
-    /// The directory of a sparse frame, of which the source is the index file, or of a data set of bcolz.
+    /// The directory of a sparse frame, of which the source is the index file, or of a data set of
+    /// bcolz.
     folder: Option<PathBuf>,
     dparams: DParams,
     /// Whether the checksums of Bloscpack files are looked at.
@@ -134,7 +136,9 @@ impl Objects {
     /// Standard input; a file in its place is read as a file.
     fn stdin(dparams: DParams) -> Self {
         match stdin_file() {
-            Some((file, at)) => Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at, dparams),
+            Some((file, at)) => {
+                Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at, dparams)
+            }
             None => Self::new(Source::Piped(io::stdin()), 0, dparams),
         }
     }
@@ -161,7 +165,8 @@ impl Objects {
         }
     }
 
-    /// Bytes behind the last frame that are no frame; known once [`next`](Self::next) has found the end.
+    /// Bytes behind the last frame that are no frame; known once [`next`](Self::next) has found the
+    /// end.
     pub(crate) fn trailing(&self) -> u64 {
         self.trailing
     }
@@ -170,8 +175,8 @@ impl Objects {
     ///
     /// # Errors
     ///
-    /// When what follows cannot be read or starts like a frame and is none, and when the first bytes of the input
-    /// are something else altogether.
+    /// When what follows cannot be read or starts like a frame and is none, and when the first
+    /// bytes of the input are something else altogether.
     pub(crate) fn next(&mut self) -> Result<Option<Object>> {
         let Some(found) = self.find()? else { return Ok(None) };
         self.open_found(&found).map(Some)
@@ -192,9 +197,11 @@ impl Objects {
         let head = self.head()?;
         match probe(&head) {
             Kind::Frame | Kind::OlderFrame => self.frame(head).map(Some),
-            Kind::Bloscpack if self.first || self.named => {
-                Ok(Some(Found { store: self.store(head, u64::MAX)?, at: self.at, kind: FoundKind::Blp }))
-            }
+            Kind::Bloscpack if self.first || self.named => Ok(Some(Found {
+                store: self.store(head, u64::MAX)?,
+                at: self.at,
+                kind: FoundKind::Blp,
+            })),
             _ if self.first || self.named => self.chunk(head).map(Some),
             _ => self.no_frame(&head),
         }
@@ -216,7 +223,9 @@ impl Objects {
                 }))
             }
             FoundKind::Chunk => Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?)),
-            FoundKind::Blp => Object::Blp(Box::new(Blp::open(store, found.at, dparams, self.digests)?)),
+            FoundKind::Blp => {
+                Object::Blp(Box::new(Blp::open(store, found.at, dparams, self.digests)?))
+            }
             FoundKind::Bcolz => {
                 let root = self.folder.as_deref().unwrap_or(Path::new("."));
                 Object::Bcolz(Box::new(Bcolz::open(root, dparams)?))
@@ -241,7 +250,11 @@ impl Objects {
             }
             Source::Folder => {}
             Source::Piped(stdin) => {
-                stdin.lock().take(HEADER as u64).read_to_end(&mut head).map_err(Error::io(Doing::Read))?;
+                stdin
+                    .lock()
+                    .take(HEADER as u64)
+                    .read_to_end(&mut head)
+                    .map_err(Error::io(Doing::Read))?;
             }
         }
         Ok(head)
@@ -256,7 +269,8 @@ impl Objects {
 
     /// The chunk that begins with `head`, and is all there is.
     fn chunk(&self, head: Vec<u8>) -> Result<Found> {
-        let header = chunk::header_of(&head).ok_or_else(|| Error::NotBlosc { start: head.clone() })?;
+        let header =
+            chunk::header_of(&head).ok_or_else(|| Error::NotBlosc { start: head.clone() })?;
         // One byte more tells whether there are others.
         let store = self.store(head.clone(), chunk::stored_len(&header).saturating_add(1))?;
         let left = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at);
@@ -281,10 +295,13 @@ impl Objects {
     /// What is not a frame is passed over behind a frame, as all readers do.
     fn no_frame(&mut self, head: &[u8]) -> Result<Option<Found>> {
         self.trailing = match &self.source {
-            Source::Stored(store) => store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at),
+            Source::Stored(store) => {
+                store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at)
+            }
             Source::Folder => 0,
             Source::Piped(stdin) => {
-                let rest = io::copy(&mut stdin.lock(), &mut io::sink()).map_err(Error::io(Doing::Read))?;
+                let rest =
+                    io::copy(&mut stdin.lock(), &mut io::sink()).map_err(Error::io(Doing::Read))?;
                 rest.saturating_add(head.len() as u64)
             }
         };
@@ -323,7 +340,8 @@ fn spool(mut reader: impl Read) -> Result<Box<dyn ReadAt>> {
     Ok(Box::new(FileStore::from_file(file)))
 }
 
-/// A store whose first byte stands at position `by`, so that errors name positions of the whole input.
+/// A store whose first byte stands at position `by`, so that errors name positions of the whole
+/// input.
 struct Shifted {
     inner: Box<dyn ReadAt>,
     by: u64,
@@ -354,8 +372,11 @@ fn stdin_file() -> Option<(File, u64)> {
     use std::{io::Seek, os::fd::AsFd};
     let handle = io::stdin().as_fd().try_clone_to_owned().ok()?;
     let mut file = File::from(handle);
-    let at =
-        file.metadata().ok().filter(std::fs::Metadata::is_file).and_then(|_| file.stream_position().ok())?;
+    let at = file
+        .metadata()
+        .ok()
+        .filter(std::fs::Metadata::is_file)
+        .and_then(|_| file.stream_position().ok())?;
     Some((file, at))
 }
 

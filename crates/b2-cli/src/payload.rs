@@ -1,8 +1,9 @@
 //! The content of metalayers, shown as JSON.
 //!
-//! By custom a metalayer holds one MessagePack value. What decodes as such, to the last byte, is shown as the JSON
-//! value that it stands for; everything else, and binary strings within, as `{"base64": "..."}`. The way back gives
-//! the same bytes for everything that was written in the shortest form.
+//! By custom a metalayer holds one MessagePack value. What decodes as such, to the last byte, is
+//! shown as the JSON value that it stands for; everything else, and binary strings within, as
+//! `{"base64": "..."}`. The way back gives the same bytes for everything that was written in the
+//! shortest form.
 
 use serde_json::{Map, Number, Value, json};
 
@@ -18,8 +19,8 @@ pub(crate) fn to_json(bytes: &[u8]) -> Value {
     }
 }
 
-/// `value` as MessagePack: what [`to_json`] shows as `value`. The whole may be `{"base64": "..."}` for bytes that are
-/// no MessagePack.
+/// `value` as MessagePack: what [`to_json`] shows as `value`. The whole may be `{"base64": "..."}`
+/// for bytes that are no MessagePack.
 pub(crate) fn from_json(value: &Value) -> Vec<u8> {
     if let Some(bytes) = binary(value) {
         return bytes;
@@ -82,13 +83,22 @@ fn encode_number(number: &Number, out: &mut Vec<u8>) {
 }
 
 /// A length: within the marker if it is at most `short.1`, else behind the marker that suffices.
-fn encode_len(len: usize, short: Option<(u8, u8)>, [byte, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
+fn encode_len(
+    len: usize,
+    short: Option<(u8, u8)>,
+    [byte, two, four]: [Option<u8>; 3],
+    out: &mut Vec<u8>,
+) {
     match (u8::try_from(len), u16::try_from(len), short) {
         (Ok(len), _, Some((marker, most))) if len <= most => out.push(marker | len),
         (Ok(len), ..) if byte.is_some() => marked(byte.unwrap_or_default(), &[len], out),
         (_, Ok(len), _) => marked(two.unwrap_or_default(), &len.to_be_bytes(), out),
         // Nobody gives four gigabytes on a command line.
-        _ => marked(four.unwrap_or_default(), &u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes(), out),
+        _ => marked(
+            four.unwrap_or_default(),
+            &u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes(),
+            out,
+        ),
     }
 }
 
@@ -137,13 +147,16 @@ impl<'a> Reader<'a> {
             0xc0 => Value::Null,
             0xc2 => false.into(),
             0xc3 => true.into(),
-            0xc4..=0xc6 => self.len(marker - 0xc4).and_then(|len| self.slice(len)).map(base64_object)?,
+            0xc4..=0xc6 => {
+                self.len(marker - 0xc4).and_then(|len| self.slice(len)).map(base64_object)?
+            }
             0xca | 0xcb => self.float(marker)?,
             0xcc..=0xd3 => self.integer(marker)?,
             0xd9..=0xdb => self.len(marker - 0xd9).and_then(|len| self.text(len))?,
             0xdc | 0xdd => self.len(marker - 0xdc + 1).and_then(|len| self.array(len, depth))?,
             0xde | 0xdf => self.len(marker - 0xde + 1).and_then(|len| self.map(len, depth))?,
-            // Extensions mean what their program says, 0xc1 means nothing, negative small integers are last.
+            // Extensions mean what their program says, 0xc1 means nothing, negative small integers
+            // are last.
             0xc1 | 0xc7..=0xc9 | 0xd4..=0xd8 => return None,
             0xe0..=0xff => i8::from_be_bytes([marker]).into(),
         })
@@ -168,7 +181,9 @@ impl<'a> Reader<'a> {
             0xca => f32::from_be_bytes(self.take()?).into(),
             _ => f64::from_be_bytes(self.take()?),
         };
-        Some(Number::from_f64(float).map_or_else(|| Value::String(float.to_string()), Value::Number))
+        Some(
+            Number::from_f64(float).map_or_else(|| Value::String(float.to_string()), Value::Number),
+        )
     }
 
     fn text(&mut self, len: usize) -> Option<Value> {
@@ -176,10 +191,12 @@ impl<'a> Reader<'a> {
         Some(core::str::from_utf8(bytes).map_or_else(|_| base64_object(bytes), Value::from))
     }
 
-    /// Each element takes a byte at least, so that a length that lies ends soon and reserves nothing.
+    /// Each element takes a byte at least, so that a length that lies ends soon and reserves
+    /// nothing.
     fn array(&mut self, len: usize, depth: usize) -> Option<Value> {
-        (len <= self.bytes.len())
-            .then(|| (0..len).map(|_| self.value(depth)).collect::<Option<Vec<_>>>().map(Value::Array))?
+        (len <= self.bytes.len()).then(|| {
+            (0..len).map(|_| self.value(depth)).collect::<Option<Vec<_>>>().map(Value::Array)
+        })?
     }
 
     fn map(&mut self, len: usize, depth: usize) -> Option<Value> {
@@ -223,8 +240,8 @@ pub(crate) fn base64_object(bytes: &[u8]) -> Value {
 fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
-        let word =
-            group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte))
+            << (8 * (3 - group.len()));
         for i in 0..4 {
             let digit = usize::try_from(word >> (18 - 6 * i) & 63).unwrap_or_default();
             text.push(if i <= group.len() { char::from(DIGITS[digit]) } else { '=' });
@@ -264,9 +281,15 @@ mod tests {
     #[test]
     fn what_does_not_decode_stays_bytes() {
         let nested = [0x91u8; 100];
-        for bytes in
-            [&b""[..], b"\xc1", b"\x01\x02", b"\xa4de", b"\xdd\xff\xff\xff\xff", b"\xd4\x00\x00", &nested]
-        {
+        for bytes in [
+            &b""[..],
+            b"\xc1",
+            b"\x01\x02",
+            b"\xa4de",
+            b"\xdd\xff\xff\xff\xff",
+            b"\xd4\x00\x00",
+            &nested,
+        ] {
             assert_eq!(to_json(bytes), base64_object(bytes), "{bytes:02x?}");
         }
     }

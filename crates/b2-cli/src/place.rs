@@ -1,4 +1,5 @@
-//! Where in a file an error is, and which numbers clash: what each layer put on it, collected for programs.
+//! Where in a file an error is, and which numbers clash: what each layer put on it, collected for
+//! programs.
 
 use core::error::Error as StdError;
 
@@ -103,9 +104,8 @@ fn clash(what: &Corrupt) -> Option<(u64, u64)> {
         Corrupt::Marker { found, expected, .. } => (expected.into(), found.into()),
         Corrupt::FrameTruncated { frame_len, available } => (frame_len, available),
         Corrupt::SectionEnd { end, expected } => (expected, end),
-        Corrupt::IndexNbytes { nbytes, expected } | Corrupt::ChunkNbytes { nbytes, expected, .. } => {
-            (expected, nbytes)
-        }
+        Corrupt::IndexNbytes { nbytes, expected }
+        | Corrupt::ChunkNbytes { nbytes, expected, .. } => (expected, nbytes),
         Corrupt::SumOfChunks { found, expected } => (expected, found),
         _ => return None,
     })
@@ -119,8 +119,10 @@ mod tests {
     fn each_layer_adds_its_coordinate() {
         let cause = blosc_chunk::Error::Limit { nbytes: 2, limit: 1 };
         let source = blosc_chunk::Error::Block { nblock: 3, at: 44, source: Box::new(cause) };
-        let error = crate::error::Error::Frame(b2frame::Error::Chunk { nchunk: 7, at: 1000, source });
-        let place = Place { offset: Some(1000), chunk: Some(7), block: Some(3), ..Place::default() };
+        let error =
+            crate::error::Error::Frame(b2frame::Error::Chunk { nchunk: 7, at: 1000, source });
+        let place =
+            Place { offset: Some(1000), chunk: Some(7), block: Some(3), ..Place::default() };
         assert_eq!(place_of(&error), place);
     }
 

@@ -1,7 +1,8 @@
 //! The progress bar: bytes done of bytes there are, on standard error, gone when the work is.
 //!
-//! Nothing is drawn in the first moments, so that quick jobs do not flicker; nothing is drawn at all unless standard
-//! error is a terminal or `--progress always` was said. `--progress json` writes lines that programs read instead.
+//! Nothing is drawn in the first moments, so that quick jobs do not flicker; nothing is drawn at
+//! all unless standard error is a terminal or `--progress always` was said. `--progress json`
+//! writes lines that programs read instead.
 
 use core::{fmt, time::Duration};
 use std::{
@@ -64,7 +65,9 @@ impl Progress {
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
         };
         bar.set_message(name.to_owned());
-        if let Ok(style) = ProgressStyle::with_template(if total.is_some() { KNOWN } else { UNKNOWN }) {
+        if let Ok(style) =
+            ProgressStyle::with_template(if total.is_some() { KNOWN } else { UNKNOWN })
+        {
             bar.set_style(style);
         }
         let since = Instant::now();
@@ -133,7 +136,8 @@ impl Drop for Progress {
     }
 }
 
-const KNOWN: &str = "{msg} {wide_bar} {percent:>3}% {binary_bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}";
+const KNOWN: &str =
+    "{msg} {wide_bar} {percent:>3}% {binary_bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}";
 const UNKNOWN: &str = "{msg} {spinner} {binary_bytes:>10} {binary_bytes_per_sec:>12}";
 
 /// Standard error taken for a terminal of 80 columns, whatever it is.

@@ -1,4 +1,5 @@
-//! What was found in a file, as data: the documents of `--json`, and what the text of `info` and `list` is made from.
+//! What was found in a file, as data: the documents of `--json`, and what the text of `info` and
+//! `list` is made from.
 
 mod bcolz;
 mod blp;

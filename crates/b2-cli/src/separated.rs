@@ -1,9 +1,9 @@
 //! Comma-separated values as items with fields: one field per column, one item per line.
 //!
-//! The first line has the names. What the columns are is found out by reading all of them once: integers of 64 bits,
-//! floats, truth values, dates or times as precise as the longest value, and else text as long as that. Nothing is lost on
-//! the way: `007` stays text, and so do integers that would be rounded. A second reading makes the items, in a temporary
-//! file.
+//! The first line has the names. What the columns are is found out by reading all of them once:
+//! integers of 64 bits, floats, truth values, dates or times as precise as the longest value, and
+//! else text as long as that. Nothing is lost on the way: `007` stays text, and so do integers that
+//! would be rounded. A second reading makes the items, in a temporary file.
 
 mod guess;
 mod value;
@@ -57,7 +57,8 @@ pub(crate) fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
-/// Reads the values in a file; as items of the `given` type, whose fields are found by name, or as what they look like.
+/// Reads the values in a file; as items of the `given` type, whose fields are found by name, or as
+/// what they look like.
 ///
 /// # Errors
 ///
@@ -172,8 +173,9 @@ impl Read for Bounded {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let len = self.file.read(buf)?;
         let left = self.left.get().checked_sub(len);
-        self.left
-            .set(left.ok_or_else(|| io::Error::other(format!("a line has more than {MAX_LINE} bytes")))?);
+        self.left.set(
+            left.ok_or_else(|| io::Error::other(format!("a line has more than {MAX_LINE} bytes")))?,
+        );
         Ok(len)
     }
 }
@@ -212,7 +214,10 @@ mod tests {
 
     #[test]
     fn integers_are_not_rounded() {
-        assert_eq!(values("a,b\n9007199254740993,1\n,2\n", None).unwrap().0, "[('a', '<U16'), ('b', '<i8')]");
+        assert_eq!(
+            values("a,b\n9007199254740993,1\n,2\n", None).unwrap().0,
+            "[('a', '<U16'), ('b', '<i8')]"
+        );
         assert_eq!(
             values("a,b\n-1,1\n18446744073709551615,2\n", None).unwrap().0,
             "[('a', '<U20'), ('b', '<i8')]"
@@ -251,6 +256,9 @@ mod tests {
         assert_eq!(said(""), "there is no first line with the names of the columns");
         assert_eq!(said("a,a\n"), "two columns have the name \"a\"");
         assert!(said("a,b\n1\n").contains("found record with 1 fields"), "{}", said("a,b\n1\n"));
-        assert!(said(&format!("a\n\"{}", "x".repeat(MAX_LINE + 10_000))).contains("a line has more than"));
+        assert!(
+            said(&format!("a\n\"{}", "x".repeat(MAX_LINE + 10_000)))
+                .contains("a line has more than")
+        );
     }
 }

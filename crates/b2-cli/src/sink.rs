@@ -31,8 +31,8 @@ impl Sink {
         if sink.text_only { Err(Error::Terminal) } else { Ok(sink) }
     }
 
-    /// Standard output for content that may be text, which a terminal can show. Whether it is text is seen when it
-    /// comes: [`write`](Self::write) refuses the rest.
+    /// Standard output for content that may be text, which a terminal can show. Whether it is text
+    /// is seen when it comes: [`write`](Self::write) refuses the rest.
     pub(crate) fn stdout_for_text(force: bool) -> Self {
         let stdout = io::stdout();
         let text_only = stdout.is_terminal() && !force;
@@ -45,7 +45,8 @@ impl Sink {
     ///
     /// When it cannot be opened.
     pub(crate) fn device(path: &Path) -> Result<Self> {
-        let file = OpenOptions::new().write(true).open(path).map_err(Error::io_at(Doing::Open, path))?;
+        let file =
+            OpenOptions::new().write(true).open(path).map_err(Error::io_at(Doing::Open, path))?;
         Ok(Self::file(file, path))
     }
 
@@ -92,7 +93,8 @@ impl Sink {
     }
 }
 
-/// Would a terminal show this? The first bytes decide: no control characters but those of layout, and UTF-8.
+/// Would a terminal show this? The first bytes decide: no control characters but those of layout,
+/// and UTF-8.
 fn is_text(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(1024)];
     let text = match core::str::from_utf8(head) {

@@ -1,8 +1,9 @@
 //! Sizes in bytes, as people write and read them.
 //!
-//! Read: plain bytes, or a number with a unit, `64K`, `1.5M`, `2GiB`; a bare letter and the `iB` forms count in powers
-//! of 1024, the `B` forms (`64KB`) in powers of 1000. Written: always with the unit, whole bytes below the first unit,
-//! one decimal for the next two, two from giga on. Ratios keep three digits, counts group theirs by three.
+//! Read: plain bytes, or a number with a unit, `64K`, `1.5M`, `2GiB`; a bare letter and the `iB`
+//! forms count in powers of 1024, the `B` forms (`64KB`) in powers of 1000. Written: always with
+//! the unit, whole bytes below the first unit, one decimal for the next two, two from giga on.
+//! Ratios keep three digits, counts group theirs by three.
 
 use core::{fmt, str::FromStr, time::Duration};
 
@@ -36,7 +37,9 @@ impl FromStr for ByteSize {
         if whole.is_empty() || fraction.contains('.') {
             return Err(SizeError::NoNumber { text: text.to_owned() });
         }
-        scaled(whole, fraction, unit).map(Self).ok_or_else(|| SizeError::TooLarge { text: text.to_owned() })
+        scaled(whole, fraction, unit)
+            .map(Self)
+            .ok_or_else(|| SizeError::TooLarge { text: text.to_owned() })
     }
 }
 
@@ -128,7 +131,8 @@ fn printed(bytes: u64, units: Units) -> String {
     }
     let mut power = 0;
     value /= base;
-    // 1023.96 KiB would be shown as 1024.0 KiB: the next unit takes over as soon as rounding reaches it.
+    // 1023.96 KiB would be shown as 1024.0 KiB: the next unit takes over as soon as rounding
+    // reaches it.
     while value + 0.05 >= base && power < 5 {
         value /= base;
         power += 1;
@@ -137,7 +141,8 @@ fn printed(bytes: u64, units: Units) -> String {
     format!("{value:.decimals$} {}", units.names()[power])
 }
 
-/// `nbytes / cbytes` with three digits: `5.71`, `38.8`, `1024`; `-` when there is nothing to divide by.
+/// `nbytes / cbytes` with three digits: `5.71`, `38.8`, `1024`; `-` when there is nothing to divide
+/// by.
 pub(crate) fn ratio(nbytes: u64, cbytes: u64) -> String {
     let Some(value) = cratio(nbytes, cbytes) else { return "-".to_owned() };
     let decimals = match value {
@@ -218,7 +223,10 @@ mod tests {
         assert_eq!(parse("12 iB"), Err(SizeError::NoUnit { unit: "iB".into() }));
         assert_eq!(parse("-3K"), Err(SizeError::NoUnit { unit: "-3K".into() }));
         assert_eq!(parse("16384P"), Err(SizeError::TooLarge { text: "16384P".into() }));
-        assert_eq!(parse("99999999999999999999999"), Err(SizeError::TooLarge { text: "9".repeat(23) }));
+        assert_eq!(
+            parse("99999999999999999999999"),
+            Err(SizeError::TooLarge { text: "9".repeat(23) })
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Files that appear whole or not at all.
 //!
-//! Output grows in `.NAME.b2tmp-XXXX` beside its target, is synced, gets mode and times of the input, and is renamed.
-//! A [`Staged`] file that is dropped before [`Staged::commit`], by an error or by a panic, is removed; a signal finds
-//! it in the list of [`Unfinished`] files.
+//! Output grows in `.NAME.b2tmp-XXXX` beside its target, is synced, gets mode and times of the
+//! input, and is renamed. A [`Staged`] file that is dropped before [`Staged::commit`], by an error
+//! or by a panic, is removed; a signal finds it in the list of [`Unfinished`] files.
 
 mod nest;
 
@@ -46,12 +46,17 @@ impl Staged {
     /// # Errors
     ///
     /// When something is at `target` that must not be replaced, or no file can be made beside it.
-    pub(crate) fn create(target: &Path, options: StageOptions, unfinished: &Unfinished) -> Result<Self> {
+    pub(crate) fn create(
+        target: &Path,
+        options: StageOptions,
+        unfinished: &Unfinished,
+    ) -> Result<Self> {
         let target = check_target(target, options)?;
         let prefix = prefix(&target)?;
         let create = || builder(&prefix).tempfile_in(directory_of(&target));
-        let temporary =
-            unfinished.create(create, NamedTempFile::path).map_err(Error::io_at(Doing::Create, &target))?;
+        let temporary = unfinished
+            .create(create, NamedTempFile::path)
+            .map_err(Error::io_at(Doing::Create, &target))?;
         Ok(Self { temporary: Some(temporary), target, options, unfinished: unfinished.clone() })
     }
 
@@ -85,7 +90,8 @@ impl Staged {
     ///
     /// # Errors
     ///
-    /// When the system refuses, or another file has come to `target` meanwhile; the file is removed then.
+    /// When the system refuses, or another file has come to `target` meanwhile; the file is removed
+    /// then.
     pub(crate) fn commit(mut self, source: Option<&Metadata>) -> Result<PathBuf> {
         if let (Some(source), Some(file)) = (source, &self.temporary) {
             carry_over(source, file.as_file()).map_err(Error::io_at(Doing::Write, &self.target))?;
@@ -137,7 +143,10 @@ fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf> {
 
 fn prefix(target: &Path) -> Result<OsString> {
     let Some(name) = target.file_name() else {
-        return Err(Error::NotRegular { path: target.to_owned(), kind: crate::error::FileKind::Directory });
+        return Err(Error::NotRegular {
+            path: target.to_owned(),
+            kind: crate::error::FileKind::Directory,
+        });
     };
     let mut prefix = OsString::from(".");
     // A name that leaves no room for more is shown by its beginning.
@@ -155,7 +164,8 @@ const MAX_NAME: usize = 220;
 fn builder(prefix: &OsString) -> Builder<'_, 'static> {
     let mut builder = Builder::new();
     builder.prefix(prefix).rand_bytes(6);
-    // Otherwise the mode of a temporary file, 0600, would stay: files made from a pipe follow the umask.
+    // Otherwise the mode of a temporary file, 0600, would stay: files made from a pipe follow the
+    // umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder
@@ -211,8 +221,10 @@ mod tests {
     const CAREFUL: StageOptions = StageOptions { force: false, sync: true };
 
     fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(dir)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -234,7 +246,8 @@ mod tests {
     fn long_names_have_room() {
         let dir = tempfile::tempdir().unwrap();
         let name = "\u{e4}".repeat(127);
-        let staged = Staged::create(&dir.path().join(&name), CAREFUL, &Unfinished::default()).unwrap();
+        let staged =
+            Staged::create(&dir.path().join(&name), CAREFUL, &Unfinished::default()).unwrap();
         staged.commit(None).unwrap();
         assert_eq!(names(dir.path()), [name]);
     }

@@ -28,7 +28,12 @@ impl Table {
     }
 
     fn width(&self, column: usize) -> usize {
-        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        self.rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -59,6 +64,9 @@ mod tests {
         table.row(["Name", "Size", "Note"]);
         table.row(["a", "10", ""]);
         table.row(["long name", "7", "x"]);
-        assert_eq!(table.to_string(), "Name       Size  Note\na            10\nlong name     7  x\n");
+        assert_eq!(
+            table.to_string(),
+            "Name       Size  Note\na            10\nlong name     7  x\n"
+        );
     }
 }

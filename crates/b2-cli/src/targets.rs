@@ -1,8 +1,9 @@
 //! Where the output of each input goes, and under which name.
 //!
-//! One rule for compress and decompress: `-c` and `-o -` mean standard output, `-o FILE` a file, `-o DIR` and
-//! `--output-dir DIR` a file in that directory, nothing at all a file beside the input. The name is the input's with
-//! the suffix put on or taken off. Standard input without a word about output goes to standard output.
+//! One rule for compress and decompress: `-c` and `-o -` mean standard output, `-o FILE` a file,
+//! `-o DIR` and `--output-dir DIR` a file in that directory, nothing at all a file beside the
+//! input. The name is the input's with the suffix put on or taken off. Standard input without a
+//! word about output goes to standard output.
 
 use std::{
     collections::BTreeSet,
@@ -30,7 +31,8 @@ pub(crate) const BLP_SUFFIX: &str = ".blp";
 /// The suffix of directories of bcolz, which need none.
 pub(crate) const BCOLZ_SUFFIX: &str = ".bcolz";
 /// Every suffix that is taken off.
-pub(crate) const SUFFIXES: [&str; 5] = [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX, BLP_SUFFIX, BCOLZ_SUFFIX];
+pub(crate) const SUFFIXES: [&str; 5] =
+    [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX, BLP_SUFFIX, BCOLZ_SUFFIX];
 
 /// Where one output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +72,10 @@ impl<'a> Targets<'a> {
     ///
     /// When they are many, and there is one file for them.
     pub(crate) fn new(args: &'a OutputArgs, ninputs: usize) -> Result<Self> {
-        let one =
-            args.output.as_deref().is_some_and(|output| output != Path::new("-") && !is_directory(output));
+        let one = args
+            .output
+            .as_deref()
+            .is_some_and(|output| output != Path::new("-") && !is_directory(output));
         if one && ninputs > 1 {
             return Err(Error::OneForMany { inputs: ninputs });
         }
@@ -82,7 +86,8 @@ impl<'a> Targets<'a> {
     ///
     /// # Errors
     ///
-    /// When no name can be made, or when it belongs to the input, to another input, or to something that needs `-f`.
+    /// When no name can be made, or when it belongs to the input, to another input, or to something
+    /// that needs `-f`.
     pub(crate) fn next(&mut self, origin: &Origin, naming: Naming) -> Result<Target> {
         let Some(path) = self.path(origin, naming)? else { return Ok(Target::Stdout) };
         if origin.path().is_some_and(|input| same_file(input, &path)) {
@@ -105,10 +110,14 @@ impl<'a> Targets<'a> {
             return Ok(Some(directory.join(self.name(origin, naming)?)));
         }
         match (&self.args.output, origin) {
-            (Some(output), _) if is_directory(output) => Ok(Some(output.join(self.name(origin, naming)?))),
+            (Some(output), _) if is_directory(output) => {
+                Ok(Some(output.join(self.name(origin, naming)?)))
+            }
             (Some(output), _) => Ok(Some(output.clone())),
             (None, Origin::Stdin) => Ok(None),
-            (None, Origin::File { path, .. }) => Ok(Some(path.with_file_name(self.name(origin, naming)?))),
+            (None, Origin::File { path, .. }) => {
+                Ok(Some(path.with_file_name(self.name(origin, naming)?)))
+            }
         }
     }
 
@@ -156,7 +165,8 @@ fn strip(name: &OsStr, suffix: Option<&str>) -> Result<OsString> {
         .filter(|stem| !stem.is_empty());
     let lost = || Error::NoSuffix { suffix: either(&suffixes) };
     // The suffix is text, and so the cut is at a border of characters wherever the name is text.
-    let stem = stem.and_then(|stem| name.to_str().map(|text| &text[..stem.len()])).map(OsString::from);
+    let stem =
+        stem.and_then(|stem| name.to_str().map(|text| &text[..stem.len()])).map(OsString::from);
     stem.or_else(|| stem_of_bytes(name, &suffixes)).ok_or_else(lost)
 }
 
@@ -172,7 +182,8 @@ fn either(suffixes: &[&str]) -> String {
 #[cfg(unix)]
 fn stem_of_bytes(name: &OsStr, suffixes: &[&str]) -> Option<OsString> {
     use std::os::unix::ffi::OsStrExt;
-    let stem = suffixes.iter().find_map(|suffix| name.as_bytes().strip_suffix(suffix.as_bytes()))?;
+    let stem =
+        suffixes.iter().find_map(|suffix| name.as_bytes().strip_suffix(suffix.as_bytes()))?;
     (!stem.is_empty()).then(|| OsStr::from_bytes(stem).to_owned())
 }
 
@@ -187,7 +198,8 @@ fn is_directory(path: &Path) -> bool {
     looks_like_one && !input::is_object(path)
 }
 
-/// Devices and pipes are written in place; everything else is a file for [`Staged`](crate::stage::Staged) to judge.
+/// Devices and pipes are written in place; everything else is a file for
+/// [`Staged`](crate::stage::Staged) to judge.
 fn classify(path: PathBuf, force: bool) -> Result<Target> {
     match irregular(&path) {
         Ok(Some(kind @ (FileKind::Device | FileKind::Pipe))) if !force => {
@@ -226,13 +238,31 @@ mod tests {
             target(&args, Naming::Strip, &file("d/x.f32.b2frame")).unwrap(),
             Target::File("d/x.f32".into())
         );
-        assert_eq!(target(&args, Naming::Npy, &file("x.npy.b2nd")).unwrap(), Target::File("x.npy".into()));
-        assert_eq!(target(&args, Naming::Npy, &file("x.b2nd")).unwrap(), Target::File("x.npy".into()));
+        assert_eq!(
+            target(&args, Naming::Npy, &file("x.npy.b2nd")).unwrap(),
+            Target::File("x.npy".into())
+        );
+        assert_eq!(
+            target(&args, Naming::Npy, &file("x.b2nd")).unwrap(),
+            Target::File("x.npy".into())
+        );
         let replace = Naming::Replace(".blp");
-        assert_eq!(target(&args, replace, &file("x.f32.b2frame")).unwrap(), Target::File("x.f32.blp".into()));
-        assert_eq!(target(&args, replace, &file("x.old")).unwrap(), Target::File("x.old.blp".into()));
-        assert_eq!(target(&args, Naming::Strip, &file("x.chunk")).unwrap(), Target::File("x".into()));
-        assert_eq!(target(&args, Naming::Strip, &file("x.b2nd")).unwrap(), Target::File("x".into()));
+        assert_eq!(
+            target(&args, replace, &file("x.f32.b2frame")).unwrap(),
+            Target::File("x.f32.blp".into())
+        );
+        assert_eq!(
+            target(&args, replace, &file("x.old")).unwrap(),
+            Target::File("x.old.blp".into())
+        );
+        assert_eq!(
+            target(&args, Naming::Strip, &file("x.chunk")).unwrap(),
+            Target::File("x".into())
+        );
+        assert_eq!(
+            target(&args, Naming::Strip, &file("x.b2nd")).unwrap(),
+            Target::File("x".into())
+        );
         assert_eq!(target(&args, Naming::Add(SUFFIX), &Origin::Stdin).unwrap(), Target::Stdout);
     }
 
@@ -244,12 +274,16 @@ mod tests {
         }
         let args = OutputArgs { suffix: Some(".b2".into()), ..OutputArgs::default() };
         assert_eq!(target(&args, Naming::Strip, &file("x.b2")).unwrap(), Target::File("x".into()));
-        assert!(matches!(target(&args, Naming::Strip, &file("x.b2frame")), Err(Error::NoSuffix { .. })));
+        assert!(matches!(
+            target(&args, Naming::Strip, &file("x.b2frame")),
+            Err(Error::NoSuffix { .. })
+        ));
     }
 
     #[test]
     fn one_file_does_not_take_many_inputs() {
-        let args = OutputArgs { output: Some("no-such-directory/out".into()), ..OutputArgs::default() };
+        let args =
+            OutputArgs { output: Some("no-such-directory/out".into()), ..OutputArgs::default() };
         let refused = Targets::new(&args, 2);
         assert!(matches!(refused, Err(Error::OneForMany { inputs: 2 })));
     }
@@ -263,7 +297,10 @@ mod tests {
             targets.next(&file("a/x"), Naming::Add(SUFFIX)).unwrap(),
             Target::File(dir.path().join("new/x.b2frame"))
         );
-        assert!(matches!(targets.next(&file("b/x"), Naming::Add(SUFFIX)), Err(Error::Twice { .. })));
+        assert!(matches!(
+            targets.next(&file("b/x"), Naming::Add(SUFFIX)),
+            Err(Error::Twice { .. })
+        ));
     }
 
     #[test]
@@ -280,7 +317,10 @@ mod tests {
     #[test]
     fn devices_need_force() {
         let mut args = OutputArgs { output: Some("/dev/null".into()), ..OutputArgs::default() };
-        assert!(matches!(target(&args, Naming::Add(SUFFIX), &file("x")), Err(Error::NotRegular { .. })));
+        assert!(matches!(
+            target(&args, Naming::Add(SUFFIX), &file("x")),
+            Err(Error::NotRegular { .. })
+        ));
         args.force = true;
         assert_eq!(
             target(&args, Naming::Add(SUFFIX), &file("x")).unwrap(),

@@ -1,9 +1,10 @@
 //! How many bytes an item has, when nobody says.
 //!
-//! In this order: the header of a `.npy` file, an extension that names a type (`.f32`, `.i16`, ...), the data itself.
-//! The guess from data tries what matters: a sample is compressed once for every candidate with shuffle and LZ4, and
-//! the smallest result wins. A larger item size must be better than a smaller one by more than 2 %, since it costs
-//! time and since noise would decide otherwise; text and other bytes without structure come out as 1.
+//! In this order: the header of a `.npy` file, an extension that names a type (`.f32`, `.i16`,
+//! ...), the data itself. The guess from data tries what matters: a sample is compressed once for
+//! every candidate with shuffle and LZ4, and the smallest result wins. A larger item size must be
+//! better than a smaller one by more than 2 %, since it costs time and since noise would decide
+//! otherwise; text and other bytes without structure come out as 1.
 
 use std::path::Path;
 
@@ -50,13 +51,14 @@ fn of_extension(name: &Path) -> Option<u8> {
     EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, typesize)| *typesize)
 }
 
-/// The item size that the header of a `.npy` file names: `{'descr': '<f8', ...}`. Structured types are left to the
-/// guess, and so is everything that does not look like a header.
+/// The item size that the header of a `.npy` file names: `{'descr': '<f8', ...}`. Structured types
+/// are left to the guess, and so is everything that does not look like a header.
 fn of_npy(sample: &[u8]) -> Option<u8> {
     let header = sample.strip_prefix(b"\x93NUMPY")?;
     let header = header.get(..header.len().min(512))?;
     let start = position(header, b"'descr': '")?;
-    let descr: Vec<u8> = header.get(start..)?.iter().copied().take_while(|byte| *byte != b'\'').collect();
+    let descr: Vec<u8> =
+        header.get(start..)?.iter().copied().take_while(|byte| *byte != b'\'').collect();
     let descr = core::str::from_utf8(&descr).ok()?.trim_start_matches(['<', '>', '|', '=']);
     let (kind, width) = descr.split_at_checked(1)?;
     let width = width.split('[').next()?;
@@ -136,8 +138,9 @@ mod tests {
 
     #[test]
     fn npy_headers_name_types() {
-        let npy =
-            |descr: &str| format!("\u{93}NUMPY\u{1}\0v\0{{'descr': {descr}, 'fortran_order': False, }}");
+        let npy = |descr: &str| {
+            format!("\u{93}NUMPY\u{1}\0v\0{{'descr': {descr}, 'fortran_order': False, }}")
+        };
         let bytes = |descr: &str| {
             npy(descr).chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>()
         };
@@ -167,7 +170,10 @@ mod tests {
         assert_eq!(of_data(&walk(30_000, |v| u64::from(v).to_le_bytes().to_vec())), 8);
         assert_eq!(of_data(&walk(30_000, |v| f64::from(v).sqrt().to_le_bytes().to_vec())), 8);
         assert_eq!(
-            of_data(&walk(30_000, |v| u16::try_from(v >> 8 & 0xffff).unwrap().to_le_bytes().to_vec())),
+            of_data(&walk(30_000, |v| u16::try_from(v >> 8 & 0xffff)
+                .unwrap()
+                .to_le_bytes()
+                .to_vec())),
             2
         );
     }

@@ -1,4 +1,5 @@
-//! `#[derive(Element)]`: a struct whose values are items of a structured array. Part of `b2frame`, feature `derive`.
+//! `#[derive(Element)]`: a struct whose values are items of a structured array. Part of `b2frame`,
+//! feature `derive`.
 //!
 //! ```text
 //! struct Station { id: u32, temperature: f64 }       NumPy: [('id', '<u4'), ('temperature', '<f8')]
@@ -7,8 +8,9 @@
 //!   encode    each field behind the one before, little-endian
 //! ```
 //!
-//! It writes what `b2frame::element!` writes, for a struct that is there already. Nothing about the layout of the struct
-//! in memory is assumed, so `#[repr(C)]` is as good as none and nothing is unsafe. The struct must be `Copy`.
+//! It writes what `b2frame::element!` writes, for a struct that is there already. Nothing about the
+//! layout of the struct in memory is assumed, so `#[repr(C)]` is as good as none and nothing is
+//! unsafe. The struct must be `Copy`.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -58,7 +60,8 @@ impl<'a> Column<'a> {
             return Err(Error::new_spanned(field, "a field without a name"));
         };
         let mut name = ident.to_string();
-        for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("element")) {
+        for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("element"))
+        {
             attribute.parse_nested_meta(|meta| {
                 if !meta.path.is_ident("rename") {
                     return Err(meta.error("known is `rename`"));

@@ -4,7 +4,8 @@ use core::hint::black_box;
 use std::sync::Arc;
 
 use b2frame::{
-    CompressOptions, Error, FrameParams, FrameWriter, NdMeta, ReadOptions, SChunk, compress_stream, to_cframe,
+    CompressOptions, Error, FrameParams, FrameWriter, NdMeta, ReadOptions, SChunk, compress_stream,
+    to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Level, Threads};
 use blosc_io::MemStore;
@@ -28,7 +29,8 @@ fn open(c: &mut Criterion) {
     for nchunks in [1, 1000, 100_000] {
         let level = Level::try_from(0).unwrap();
         let params = FrameParams::new(CParams::default().level(level).typesize(4)).chunksize(4);
-        let store = Arc::new(MemStore::new(to_cframe(&Kind::Noise.bytes(4 * nchunks), &params).unwrap()));
+        let store =
+            Arc::new(MemStore::new(to_cframe(&Kind::Noise.bytes(4 * nchunks), &params).unwrap()));
         group.throughput(Throughput::Elements(nchunks as u64));
         group.bench_function(BenchmarkId::from_parameter(nchunks), |b| {
             b.iter(|| SChunk::from_store(store.clone()).unwrap().nchunks());

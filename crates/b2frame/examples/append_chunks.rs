@@ -1,5 +1,6 @@
 //! Appends what comes on standard input to a frame, line by line, and commits now and then:
-//! `tail -f LOG | cargo run --example append_chunks -- FRAME`. Readers follow with `SChunk::refresh`.
+//! `tail -f LOG | cargo run --example append_chunks -- FRAME`. Readers follow with
+//! `SChunk::refresh`.
 
 use core::error::Error;
 use std::io::BufRead;

@@ -1,4 +1,5 @@
-//! Makes an array, lets it grow and reads it back: `cargo run --example ndarray_roundtrip -- NEW.b2nd`.
+//! Makes an array, lets it grow and reads it back: `cargo run --example ndarray_roundtrip --
+//! NEW.b2nd`.
 //!
 //! python-blosc2 opens the file with `blosc2.open("NEW.b2nd")[...]`.
 
@@ -31,7 +32,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     writer.commit()?;
 
     let array = NdArray::open(&path)?;
-    println!("{} of shape {:?} in {} bytes", array.dtype(), array.shape(), array.schunk().frame_len());
+    println!(
+        "{} of shape {:?} in {} bytes",
+        array.dtype(),
+        array.shape(),
+        array.schunk().frame_len()
+    );
     let last: Vec<Reading> = array.read_slice((-1, 2..))?;
     println!("last day: {last:?}");
     assert_eq!(last[1].celsius, -1.0);

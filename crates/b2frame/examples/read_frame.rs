@@ -1,4 +1,5 @@
-//! Says what is in a Blosc2 frame and writes its data: `cargo run --example read_frame -- FRAME [FILE]`.
+//! Says what is in a Blosc2 frame and writes its data: `cargo run --example read_frame -- FRAME
+//! [FILE]`.
 
 use core::error::Error;
 use std::fs::File;
@@ -21,7 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for info in schunk.chunk_infos().take(3) {
         let info = info?;
-        println!("chunk {} at {:?}: {} bytes as {}", info.nchunk, info.offset, info.nbytes, info.cbytes);
+        println!(
+            "chunk {} at {:?}: {} bytes as {}",
+            info.nchunk, info.offset, info.nbytes, info.cbytes
+        );
     }
 
     let Some(output) = args.next() else { return Ok(()) };
@@ -29,7 +33,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = ReadOptions::default();
     match schunk.nd_view()? {
         Some(array) => array.for_each_band(&options, |bytes| write(&mut file, bytes)),
-        None => schunk.decode_ordered(0..schunk.nchunks(), &options, |_, bytes| write(&mut file, bytes)),
+        None => {
+            schunk.decode_ordered(0..schunk.nchunks(), &options, |_, bytes| write(&mut file, bytes))
+        }
     }
 }
 

@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// NumPy's `3` or `start:stop:step`.
 fn pick(text: &str) -> Result<Pick, Box<dyn Error>> {
-    let number = |part: &str| if part.is_empty() { Ok(None) } else { part.parse::<i64>().map(Some) };
+    let number =
+        |part: &str| if part.is_empty() { Ok(None) } else { part.parse::<i64>().map(Some) };
     let parts: Vec<Option<i64>> = text.split(':').map(number).collect::<Result<_, _>>()?;
     match parts[..] {
         [Some(index)] => Ok(Pick::Index(index)),

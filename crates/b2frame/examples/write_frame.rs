@@ -20,6 +20,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let totals = compress_stream(&mut stream, &mut writer, &CompressOptions::default(), |_| {})?;
     writer.finish()?;
 
-    println!("{input}: {} bytes in {} chunks to {} bytes", totals.nbytes, totals.nchunks, totals.cbytes);
+    println!(
+        "{input}: {} bytes in {} chunks to {} bytes",
+        totals.nbytes, totals.nchunks, totals.cbytes
+    );
     Ok(())
 }

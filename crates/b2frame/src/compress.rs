@@ -1,4 +1,5 @@
-//! From a stream to a frame: chunks compressed by several threads, written in order, in bounded memory.
+//! From a stream to a frame: chunks compressed by several threads, written in order, in bounded
+//! memory.
 
 use core::cell::RefCell;
 use std::io::{self, Read};
@@ -22,14 +23,15 @@ pub struct Totals {
     pub nbytes: u64,
     /// Bytes of all chunks, compressed.
     pub cbytes: u64,
-    /// Whether the stream ended. If not, [`CompressOptions::max_nbytes`] did, and there may be more data.
+    /// Whether the stream ended. If not, [`CompressOptions::max_nbytes`] did, and there may be
+    /// more data.
     pub is_end: bool,
 }
 
 /// Reads `stream` to its end, compresses it in chunks and appends them to `writer`.
 ///
-/// `progress` is called after each chunk. The bytes written depend on the data and on the writer's parameters, not
-/// on the number of threads.
+/// `progress` is called after each chunk. The bytes written depend on the data and on the writer's
+/// parameters, not on the number of threads.
 ///
 /// ```
 /// use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, compress_stream};
@@ -45,8 +47,8 @@ pub struct Totals {
 /// ```
 ///
 /// # Errors
-/// [`Error::Input`], [`Error::Compress`], [`Error::Write`], [`Error::Limit`] if one chunk needs more memory than
-/// allowed, or [`Error::Param`] if the writer has a short chunk already.
+/// [`Error::Input`], [`Error::Compress`], [`Error::Write`], [`Error::Limit`] if one chunk needs
+/// more memory than allowed, or [`Error::Param`] if the writer has a short chunk already.
 pub fn compress_stream<S: WriteAt>(
     stream: &mut dyn Read,
     writer: &mut FrameWriter<S>,
@@ -61,8 +63,13 @@ pub fn compress_stream<S: WriteAt>(
     let at_a_time = at_a_time(chunksize, budget.share(2).checked_div(weight).unwrap_or(1));
     let weight = weight.saturating_mul(at_a_time as u64);
     let nbytes = chunksize.saturating_mul(at_a_time);
-    let mut input =
-        Input { stream, chunksize: chunksize as u64, left: options.max_nbytes, nbytes: 0, is_end: false };
+    let mut input = Input {
+        stream,
+        chunksize: chunksize as u64,
+        left: options.max_nbytes,
+        nbytes: 0,
+        is_end: false,
+    };
     let spare = RefCell::new(Vec::<Buffers>::new());
     in_order(
         budget,
@@ -89,7 +96,8 @@ pub fn compress_stream<S: WriteAt>(
     Ok(totals(writer, input.is_end))
 }
 
-/// Data of several chunks are a job for a thread if these are short: to hand on a job and its result takes some microseconds.
+/// Data of several chunks are a job for a thread if these are short: to hand on a job and its
+/// result takes some microseconds.
 const JOB: usize = 512 << 10;
 
 /// Chunks of a job, of which `most` fit the memory.
@@ -109,8 +117,8 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// Compresses the data in chunks of so many bytes, as far as that succeeds. An encoder that could not be made is tried
-    /// again, to say why.
+    /// Compresses the data in chunks of so many bytes, as far as that succeeds. An encoder that
+    /// could not be made is tried again, to say why.
     fn encode(
         &mut self,
         encoder: &mut blosc_chunk::Result<Encoder>,
@@ -158,7 +166,8 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Reads the data of chunks, at most so many bytes, fewer at the end of the stream. False if there were none.
+    /// Reads the data of chunks, at most so many bytes, fewer at the end of the stream. False if
+    /// there were none.
     fn fill(&mut self, data: &mut AlignedBytes, nbytes: usize) -> Result<bool> {
         if self.is_end || self.left == Some(0) {
             return Ok(false);

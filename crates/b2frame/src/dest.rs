@@ -1,4 +1,5 @@
-//! Where a new frame goes: to memory, a file, or a directory; and files that appear only when they are complete.
+//! Where a new frame goes: to memory, a file, or a directory; and files that appear only when they
+//! are complete.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::fs;
@@ -13,8 +14,8 @@ use crate::schunk::SChunk;
 pub enum Dest {
     /// To a contiguous frame in memory.
     Memory,
-    /// To a contiguous frame in a file of this name. An existing file is replaced as soon as the copy is complete; it
-    /// may be the one that is copied.
+    /// To a contiguous frame in a file of this name. An existing file is replaced as soon as the
+    /// copy is complete; it may be the one that is copied.
     Contiguous(PathBuf),
     /// To a sparse frame in a directory of this name, which must not be there yet.
     Sparse(PathBuf),
@@ -26,8 +27,9 @@ impl Dest {
         match self {
             Self::Memory => make(self),
             Self::Contiguous(path) => {
-                let mut schunk =
-                    replace_file(path, |temporary| make(&Self::Contiguous(temporary.to_path_buf())))?;
+                let mut schunk = replace_file(path, |temporary| {
+                    make(&Self::Contiguous(temporary.to_path_buf()))
+                })?;
                 schunk.path = std::path::absolute(path).ok();
                 Ok(schunk)
             }
@@ -44,8 +46,8 @@ impl Dest {
     }
 }
 
-/// Lets `make` write a file, synced, which takes the place of the one at `path`, if there is one. Links are resolved,
-/// so that the file is replaced and not the link.
+/// Lets `make` write a file, synced, which takes the place of the one at `path`, if there is one.
+/// Links are resolved, so that the file is replaced and not the link.
 pub(crate) fn replace_file<T>(path: &Path, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let temporary = temporary_name(&path);

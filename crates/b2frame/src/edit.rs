@@ -11,8 +11,8 @@
 //!     edit/disk.rs     whose folder is changed by nobody else
 //! ```
 //!
-//! The writer holds a super-chunk for reading whose index is the changed one, so that reading sees all changes, and
-//! everything that finds and decodes chunks is there once.
+//! The writer holds a super-chunk for reading whose index is the changed one, so that reading sees
+//! all changes, and everything that finds and decodes chunks is there once.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod chunks;
@@ -48,12 +48,13 @@ use shared::Shared;
 
 /// Changes a super-chunk.
 ///
-/// Changes are collected: chunks are written behind the frame, some at a time, and nobody sees them before
-/// [`commit`](Self::commit). A commit is all or nothing, also if the machine stops in the middle of it. A writer that
-/// is dropped without one leaves the frame as it was. While a writer is at work, there must be no other one; readers
-/// do no harm and take none.
+/// Changes are collected: chunks are written behind the frame, some at a time, and nobody sees them
+/// before [`commit`](Self::commit). A commit is all or nothing, also if the machine stops in the
+/// middle of it. A writer that is dropped without one leaves the frame as it was. While a writer is
+/// at work, there must be no other one; readers do no harm and take none.
 ///
-/// Chunks that were replaced or removed stay as unused bytes of the file until [`compact`](Self::compact).
+/// Chunks that were replaced or removed stay as unused bytes of the file until
+/// [`compact`](Self::compact).
 ///
 /// ```
 /// use b2frame::{FrameParams, SChunkWriter};
@@ -82,8 +83,8 @@ pub struct SChunkWriter {
     options: EditOptions,
     /// The generation of the lock when the frame was last looked at.
     generation: u64,
-    /// Held from the first change to the commit, where there is locking. The last field: what was not committed is
-    /// removed before the lock is.
+    /// Held from the first change to the commit, where there is locking. The last field: what was
+    /// not committed is removed before the lock is.
     lock: Option<FrameLock>,
 }
 
@@ -104,10 +105,12 @@ impl SChunkWriter {
         Self::in_file(path.as_ref(), Start::new(params)?, params.cparams.clone())
     }
 
-    /// Creates a sparse frame: a directory with one file for every chunk. It holds a frame after the first commit.
+    /// Creates a sparse frame: a directory with one file for every chunk. It holds a frame after
+    /// the first commit.
     ///
     /// # Errors
-    /// [`Error::Open`], also if there is something of this name; or as [`create_in`](Self::create_in).
+    /// [`Error::Open`], also if there is something of this name; or as
+    /// [`create_in`](Self::create_in).
     pub fn create_sparse(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
         let start = Start::new(params)?;
         Self::sparse(path.as_ref(), start, params.cparams.clone(), EditOptions::default())
@@ -138,13 +141,22 @@ impl SChunkWriter {
         Self::over(schunk, file, cparams, options)
     }
 
-    fn sparse(path: &Path, mut start: Start, cparams: CParams, options: EditOptions) -> Result<Self> {
+    fn sparse(
+        path: &Path,
+        mut start: Start,
+        cparams: CParams,
+        options: EditOptions,
+    ) -> Result<Self> {
         start.header.frame_type = FrameType::Sparse;
         std::fs::create_dir(path).map_err(|source| Error::Open { source })?;
         let (folder, durability) = (Folder::new(path), options.durability);
         let files = ChunkFiles::new(folder.clone(), core::iter::empty(), durability)?;
         // The store is a file once there is one.
-        let file = FrameFile::new(Box::new(MemStore::default()), start.header.header_len.into(), durability);
+        let file = FrameFile::new(
+            Box::new(MemStore::default()),
+            start.header.header_len.into(),
+            durability,
+        );
         let mut schunk = SChunk::start(file.source(), start, options.open.clone());
         schunk.index.set_section(Section::Files);
         schunk.folder = Some(folder);
@@ -168,8 +180,9 @@ impl SChunkWriter {
         Ok(Self::in_store(store, Start::new(params)?, params.cparams.clone()))
     }
 
-    /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What follows the frame in a
-    /// file is what an interrupted writer left, and is overwritten; another frame is not.
+    /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What
+    /// follows the frame in a file is what an interrupted writer left, and is overwritten;
+    /// another frame is not.
     ///
     /// # Errors
     /// [`Error::Open`], why the frame cannot be read, or [`Param::NotLast`](crate::Param::NotLast).
@@ -216,8 +229,8 @@ impl SChunkWriter {
 
     /// Opens a sparse frame.
     fn in_folder(folder: Folder, options: &EditOptions) -> Result<Self> {
-        let store =
-            FileStore::open(folder.path().join(INDEX_FILE)).map_err(|source| Error::Open { source })?;
+        let store = FileStore::open(folder.path().join(INDEX_FILE))
+            .map_err(|source| Error::Open { source })?;
         let store = Shared::new(Box::new(store));
         let source = Source::new(Arc::new(store.clone()), 0);
         let mut schunk = SChunk::in_folder(source, folder.clone(), options.open.clone())?;
@@ -225,7 +238,8 @@ impl SChunkWriter {
         schunk.index.set_section(Section::Files);
         let cparams = new_cparams(&schunk, options);
         let file = FrameFile::of(store, 0, schunk.frame_len(), options.durability);
-        let numbers = schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
+        let numbers =
+            schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
         let ids = numbers.into_iter().filter_map(|number| u32::try_from(number).ok());
         let files = Some(ChunkFiles::new(folder, ids, options.durability)?);
         Ok(Self { files, ..Self::over(schunk, file, cparams, options.clone()) })
@@ -258,14 +272,15 @@ impl SChunkWriter {
         }
     }
 
-    /// To be called before every change: takes the lock, and data that was held back get their chunk.
+    /// To be called before every change: takes the lock, and data that was held back get their
+    /// chunk.
     fn begin(&mut self) -> Result<()> {
         self.take_lock()?;
         self.settle()
     }
 
-    /// Takes the exclusive lock, if there is locking and it is not held. What others have changed meanwhile is taken
-    /// over.
+    /// Takes the exclusive lock, if there is locking and it is not held. What others have changed
+    /// meanwhile is taken over.
     fn take_lock(&mut self) -> Result<()> {
         let Some(path) = self.schunk.path.clone() else { return Ok(()) };
         if self.options.open.locking == Locking::Off || self.lock.is_some() {
@@ -357,7 +372,8 @@ fn new_cparams(schunk: &SChunk, options: &EditOptions) -> CParams {
     }
 }
 
-/// The name of a file that is a frame as a whole. Links are resolved, so that the file is replaced and not the link.
+/// The name of a file that is a frame as a whole. Links are resolved, so that the file is replaced
+/// and not the link.
 fn whole_path(path: &Path, offset: u64) -> Result<Option<PathBuf>> {
     if offset > 0 {
         return Ok(None);
@@ -375,7 +391,20 @@ impl SChunk {
         let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
         let (starts, pool, folder, path) = (OnceLock::new(), Pool::default(), None, None);
         let layout = FrameLayout::Current;
-        Self { source, folder, layout, header, trailer_len, meta, vlmeta, index, options, starts, pool, path }
+        Self {
+            source,
+            folder,
+            layout,
+            header,
+            trailer_len,
+            meta,
+            vlmeta,
+            index,
+            options,
+            starts,
+            pool,
+            path,
+        }
     }
 
     /// The same, in a store of its own.

@@ -1,7 +1,7 @@
 //! Errors: outside, who has to act; inside [`Corrupt`] and [`Param`], what exactly is wrong.
 //!
-//! Positions are bytes from the start of the file, or of the buffer when only a part is parsed. A chunk's own
-//! error is kept as `source`, with positions inside of that chunk.
+//! Positions are bytes from the start of the file, or of the buffer when only a part is parsed. A
+//! chunk's own error is kept as `source`, with positions inside of that chunk.
 
 use std::io;
 use std::path::PathBuf;
@@ -80,7 +80,9 @@ pub enum Error {
         first_byte: u8,
     },
     /// A frame that development sources wrote between two releases.
-    #[error("a frame layout that was never in a release (first byte {first_byte:#04x}, flags {flags:#04x})")]
+    #[error(
+        "a frame layout that was never in a release (first byte {first_byte:#04x}, flags {flags:#04x})"
+    )]
     UnreleasedLayout {
         /// Byte 0.
         first_byte: u8,
@@ -105,7 +107,8 @@ pub enum Error {
         /// The version.
         version: u8,
     },
-    /// The index of a sparse frame without its directory of chunk files, which is what has to be opened.
+    /// The index of a sparse frame without its directory of chunk files, which is what has to be
+    /// opened.
     #[error("a sparse frame, one file for every chunk")]
     Sparse,
     /// The file of a chunk of a sparse frame could not be opened.
@@ -320,13 +323,15 @@ pub enum Corrupt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Limited {
-    /// Header or trailer with their metalayers: [`OpenOptions::max_metadata`](crate::OpenOptions::max_metadata).
+    /// Header or trailer with their metalayers:
+    /// [`OpenOptions::max_metadata`](crate::OpenOptions::max_metadata).
     #[error("header or trailer")]
     Metadata,
     /// The index: [`OpenOptions::max_index`](crate::OpenOptions::max_index).
     #[error("index of the chunks")]
     Index,
-    /// The content of a vlmetalayer: [`OpenOptions::max_metadata`](crate::OpenOptions::max_metadata).
+    /// The content of a vlmetalayer:
+    /// [`OpenOptions::max_metadata`](crate::OpenOptions::max_metadata).
     #[error("vlmetalayer")]
     VlMeta,
     /// Chunks or parts of them in work: `max_memory` of the options.
@@ -479,13 +484,17 @@ impl Error {
         self
     }
 
-    /// A file that ends while it is read was cut off by someone else: the data's fault, not the system's.
+    /// A file that ends while it is read was cut off by someone else: the data's fault, not the
+    /// system's.
     fn blame_io(&self) -> Blame {
         match self {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => Blame::Data,
             // The frame says that there is such a file.
             Self::ChunkFile { source, .. }
-                if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) =>
+                if matches!(
+                    source.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::InvalidInput
+                ) =>
             {
                 Blame::Data
             }

@@ -1,7 +1,7 @@
 //! Several frames one after the other, in a file or in a stream.
 //!
-//! Nothing records such a sequence: a frame ends after `frame_len` bytes, and if another header follows there,
-//! another frame begins.
+//! Nothing records such a sequence: a frame ends after `frame_len` bytes, and if another header
+//! follows there, another frame begins.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::io::{ErrorKind, Read};
@@ -29,9 +29,9 @@ impl SChunk {
 
 /// Iterates over frames that follow each other.
 ///
-/// It ends after the last frame, or the first that cannot be opened. Bytes after the last frame that begin no
-/// other are not an error, as they are none behind a single frame; [`position`](Self::position) tells where they
-/// are. The first frame must be one.
+/// It ends after the last frame, or the first that cannot be opened. Bytes after the last frame
+/// that begin no other are not an error, as they are none behind a single frame;
+/// [`position`](Self::position) tells where they are. The first frame must be one.
 pub struct Frames {
     store: Arc<dyn ReadAt>,
     options: OpenOptions,
@@ -44,7 +44,13 @@ impl Frames {
     /// The frames from [`OpenOptions::offset`] of a store on.
     #[must_use]
     pub fn new(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Self {
-        Self { store, options: options.clone(), first: options.offset, at: options.offset, is_done: false }
+        Self {
+            store,
+            options: options.clone(),
+            first: options.offset,
+            at: options.offset,
+            is_done: false,
+        }
     }
 
     /// Where the next frame would begin (bytes).
@@ -93,9 +99,11 @@ impl core::fmt::Debug for Frames {
     }
 }
 
-/// Reads one frame from a stream that cannot be asked for positions, such as a pipe; `None` at its end.
+/// Reads one frame from a stream that cannot be asked for positions, such as a pipe; `None` at its
+/// end.
 ///
-/// The frame is put into memory as a whole, as much as `max` bytes of it. Give it to [`SChunk::from_cframe`].
+/// The frame is put into memory as a whole, as much as `max` bytes of it. Give it to
+/// [`SChunk::from_cframe`].
 ///
 /// ```
 /// use b2frame::{FrameParams, SChunk, read_frame, to_cframe};
@@ -113,7 +121,8 @@ impl core::fmt::Debug for Frames {
 /// ```
 ///
 /// # Errors
-/// [`Error::Input`], [`Error::Limit`], what is wrong with the header, or [`Corrupt::FrameTruncated`].
+/// [`Error::Input`], [`Error::Limit`], what is wrong with the header, or
+/// [`Corrupt::FrameTruncated`].
 pub fn read_frame(stream: &mut dyn Read, max: u64) -> Result<Option<Vec<u8>>> {
     let mut frame = vec![];
     read_up_to(stream, FIXED_LEN as u64, &mut frame)?;
@@ -132,7 +141,10 @@ pub fn read_frame(stream: &mut dyn Read, max: u64) -> Result<Option<Vec<u8>>> {
     read_up_to(stream, frame_len.saturating_sub(FIXED_LEN as u64), &mut frame)?;
     let available = frame.len() as u64;
     if available < frame_len {
-        return Err(Error::Corrupt { at: 0x10, what: Corrupt::FrameTruncated { frame_len, available } });
+        return Err(Error::Corrupt {
+            at: 0x10,
+            what: Corrupt::FrameTruncated { frame_len, available },
+        });
     }
     Ok(Some(frame))
 }

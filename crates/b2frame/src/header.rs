@@ -1,7 +1,8 @@
 //! The header of a frame: checked, with ordinary integers ("Header" in `docs/formats/cframe.md`).
 //!
-//! Only a few fields are needed to read a frame. The others are defaults for writing more chunks into it; they
-//! are kept as they are, so that a header that was parsed and encoded again has the same bytes.
+//! Only a few fields are needed to read a frame. The others are defaults for writing more chunks
+//! into it; they are kept as they are, so that a header that was parsed and encoded again has the
+//! same bytes.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::num::NonZeroU32;
@@ -27,8 +28,9 @@ const SLOTS: u8 = 6;
 
 /// The header of a frame of format version 2 or 3.
 ///
-/// Invariants: `97 <= header_len <= frame_len - 35`; `typesize >= 1`; a frame with data (`nbytes > 0`) has a
-/// chunk size that is fixed or variable, and a data section that fits between header and trailer.
+/// Invariants: `97 <= header_len <= frame_len - 35`; `typesize >= 1`; a frame with data (`nbytes >
+/// 0`) has a chunk size that is fixed or variable, and a data section that fits between header and
+/// trailer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
     pub(crate) header_len: u32,
@@ -131,11 +133,12 @@ impl ChunkSize {
 impl FrameHeader {
     /// Parses the first bytes of a frame, of which the first 87 are looked at.
     ///
-    /// The header is checked in itself only; what the file must have is checked when a frame is opened.
+    /// The header is checked in itself only; what the file must have is checked when a frame is
+    /// opened.
     ///
     /// # Errors
-    /// [`Error::NotAFrame`], [`Error::OlderLayout`], [`Error::UnknownVersion`], or [`Error::Corrupt`] with a
-    /// position in `bytes`.
+    /// [`Error::NotAFrame`], [`Error::OlderLayout`], [`Error::UnknownVersion`], or
+    /// [`Error::Corrupt`] with a position in `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         check_magic(bytes)?;
         let (raw, _) = RawHeader::ref_from_prefix(bytes)
@@ -280,7 +283,8 @@ impl FrameHeader {
         in_use(self.filters_meta, self.nfilters)
     }
 
-    /// Whether the header says that there are vlmetalayers. Old files are wrong about it; ask the trailer.
+    /// Whether the header says that there are vlmetalayers. Old files are wrong about it; ask the
+    /// trailer.
     #[must_use]
     pub fn has_vlmeta(&self) -> bool {
         self.has_vlmeta
@@ -384,7 +388,9 @@ fn check_magic(bytes: &[u8]) -> Result<()> {
         [first, 0xa8, ref rest @ ..] if rest.starts_with(&MAGIC) => match first {
             ARRAY => Ok(()),
             0x9b..=0x9d => Err(Error::OlderLayout { first_byte: first }),
-            found => Err(Error::corrupt(0, Corrupt::Marker { field: "header", found, expected: ARRAY })),
+            found => {
+                Err(Error::corrupt(0, Corrupt::Marker { field: "header", found, expected: ARRAY }))
+            }
         },
         _ => Err(Error::NotAFrame { found: Kind::of(bytes) }),
     }
@@ -404,7 +410,12 @@ fn check_markers(raw: &RawHeader) -> Result<()> {
         (0x39, "chunk_size", raw.chunksize_marker, INT32),
         (0x3e, "compression threads", raw.cthreads_marker, INT16),
         (0x41, "decompression threads", raw.dthreads_marker, INT16),
-        (0x44, "has_vlmetalayers", if raw.has_vlmeta == FALSE { TRUE } else { raw.has_vlmeta }, TRUE),
+        (
+            0x44,
+            "has_vlmetalayers",
+            if raw.has_vlmeta == FALSE { TRUE } else { raw.has_vlmeta },
+            TRUE,
+        ),
         (0x45, "filter pipeline", raw.pipeline_marker, FIXEXT16),
     ])?;
     let width = GeneralFlags(raw.general_flags).offset_width();
@@ -414,7 +425,8 @@ fn check_markers(raw: &RawHeader) -> Result<()> {
     Ok(())
 }
 
-/// Checks markers of MessagePack: where each stands, the field behind it, what was found and what must be there.
+/// Checks markers of MessagePack: where each stands, the field behind it, what was found and what
+/// must be there.
 pub(crate) fn expect_markers(markers: &[(usize, &'static str, u8, u8)]) -> Result<()> {
     match markers.iter().find(|(.., found, expected)| found != expected) {
         Some(&(at, field, found, expected)) => {
@@ -466,7 +478,11 @@ fn parse_chunksize(raw: &RawHeader) -> Result<ChunkSize> {
 }
 
 fn parse_nfilters(nfilters: u8) -> Result<u8> {
-    if nfilters <= SLOTS { Ok(nfilters) } else { Err(Error::corrupt(0x46, Corrupt::Nfilters { nfilters })) }
+    if nfilters <= SLOTS {
+        Ok(nfilters)
+    } else {
+        Err(Error::corrupt(0x46, Corrupt::Nfilters { nfilters }))
+    }
 }
 
 /// The slots that are in use, the others empty.

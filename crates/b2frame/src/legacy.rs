@@ -6,8 +6,9 @@
 //! beta.2   header | metalayers | data section | index | unused | trailer      one nameless usermeta
 //! ```
 //!
-//! Each layout is read into the header, metalayers and vlmetalayers of today; nothing above knows of them. The
-//! usermeta becomes a vlmetalayer of that name. Chunks describe themselves as they do today.
+//! Each layout is read into the header, metalayers and vlmetalayers of today; nothing above knows
+//! of them. The usermeta becomes a vlmetalayer of that name. Chunks describe themselves as they do
+//! today.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 pub(crate) mod convert;
@@ -69,7 +70,8 @@ pub(crate) struct Parts {
 }
 
 impl FrameLayout {
-    /// The layout of the frame that begins with `head`. What is no frame counts as current: that will find out.
+    /// The layout of the frame that begins with `head`. What is no frame counts as current: that
+    /// will find out.
     ///
     /// `available` is the length of the file from here on (bytes).
     pub(crate) fn of(head: &[u8], available: u64) -> Result<Self> {
@@ -105,7 +107,8 @@ impl fmt::Display for FrameLayout {
     }
 }
 
-/// The length of a frame of an older layout, from the first bytes of a stream; `None` if it is of today's.
+/// The length of a frame of an older layout, from the first bytes of a stream; `None` if it is of
+/// today's.
 pub(crate) fn frame_len(head: &[u8]) -> Result<Option<u64>> {
     // How long the stream is, nobody knows.
     match FrameLayout::of(head, u64::MAX)? {

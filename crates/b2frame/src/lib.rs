@@ -10,9 +10,10 @@
 //!      '-- nbytes, cbytes: where the index is; typesize, chunk_size, defaults for new chunks
 //! ```
 //!
-//! The layout is described byte by byte in `docs/formats/cframe.md`, arrays in `b2nd.md`, the frames of the betas in
-//! `legacy-frame.md`. What a chunk holds is the business of
-//! `blosc-chunk`; where the bytes are, that of `blosc-io`; this crate knows of files only that they have positions.
+//! The layout is described byte by byte in `docs/formats/cframe.md`, arrays in `b2nd.md`, the
+//! frames of the betas in `legacy-frame.md`. What a chunk holds is the business of
+//! `blosc-chunk`; where the bytes are, that of `blosc-io`; this crate knows of files only that they
+//! have positions.
 //!
 //! ```
 //! use b2frame::{FrameParams, SChunk, to_cframe};
@@ -46,14 +47,15 @@
 //!
 //! # Limits
 //!
-//! Read are contiguous and sparse frames of format versions 2 and 3, so those of every C-Blosc2 from 2.0.0-rc.1 on,
-//! contiguous ones at any position of a file, and those of the 2.0.0 betas ([`FrameLayout`]). Written frames with a
-//! fixed chunk size are read by every C-Blosc2 from 2.0.3 on; those with variable chunk sizes or VL-blocks by 3.0 and
-//! later.
+//! Read are contiguous and sparse frames of format versions 2 and 3, so those of every C-Blosc2
+//! from 2.0.0-rc.1 on, contiguous ones at any position of a file, and those of the 2.0.0 betas
+//! ([`FrameLayout`]). Written frames with a fixed chunk size are read by every C-Blosc2 from 2.0.3
+//! on; those with variable chunk sizes or VL-blocks by 3.0 and later.
 //!
-//! Nothing is allocated on the word of a file: lengths are compared with the bytes that are there and with
-//! [`OpenOptions`]; reading and compressing keep to the `max_memory` of their options. Memory beside that is 8 bytes
-//! for a chunk. There are no threads but those that a call starts and ends.
+//! Nothing is allocated on the word of a file: lengths are compared with the bytes that are there
+//! and with [`OpenOptions`]; reading and compressing keep to the `max_memory` of their options.
+//! Memory beside that is 8 bytes for a chunk. There are no threads but those that a call starts and
+//! ends.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -82,7 +84,8 @@ mod trailer;
 mod values;
 mod writer;
 
-/// Derives [`Element`](trait@Element) for a struct with named fields; see the crate `b2frame-derive`.
+/// Derives [`Element`](trait@Element) for a struct with named fields; see the crate
+/// `b2frame-derive`.
 ///
 /// ```
 /// use b2frame::Element;
@@ -110,8 +113,8 @@ pub use legacy::{FrameLayout, OlderCorrupt};
 pub use lock::{FrameLock, Locking};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
 pub use nd::{
-    ChunkPlan, Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdView, NdWriter,
-    Pick, Selection,
+    ChunkPlan, Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdView,
+    NdWriter, Pick, Selection,
 };
 pub use params::{
     CompressOptions, CopyOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions,
@@ -119,8 +122,8 @@ pub use params::{
 };
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{
-    BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Progress, Reader, SChunk, Scratch, StoredInfo, Usage,
-    VerifyReport, VlMeta,
+    BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Progress, Reader, SChunk, Scratch, StoredInfo,
+    Usage, VerifyReport, VlMeta,
 };
 pub use stream::FrameStream;
 pub use writer::{FrameWriter, to_cframe};

@@ -8,8 +8,9 @@
 //!  | never used  | generation, u64 LE      |    goes up by one with every exclusive lock
 //! ```
 //!
-//! It is C-Blosc2's protocol (3.2 and later), so that its processes and ours can share frames. The lock is advisory:
-//! whoever does not ask for it is not held back. It does not work on network file systems.
+//! It is C-Blosc2's protocol (3.2 and later), so that its processes and ours can share frames. The
+//! lock is advisory: whoever does not ask for it is not held back. It does not work on network file
+//! systems.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::ffi::OsString;
@@ -71,7 +72,8 @@ impl FrameLock {
         Self::locked(path.as_ref(), File::lock_shared, |_, generation| Ok(generation))
     }
 
-    /// Waits until nobody else uses the frame at `path`, and keeps others from doing so. The generation goes up by one.
+    /// Waits until nobody else uses the frame at `path`, and keeps others from doing so. The
+    /// generation goes up by one.
     ///
     /// # Errors
     /// As [`shared`](Self::shared), and if the file cannot be written.

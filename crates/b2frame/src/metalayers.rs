@@ -1,8 +1,9 @@
 //! Metalayers: named byte strings, in the header (fixed size) and in the trailer (variable size).
 //!
-//! Both places use one encoding: a map from names to positions, then the values. They differ in three facts,
-//! gathered in [`Section`]: where the section begins, what the positions count from, and what `idx_size` spans.
-//! Values are kept as ranges of the bytes that were read, so a file cannot make us hold more than it has.
+//! Both places use one encoding: a map from names to positions, then the values. They differ in
+//! three facts, gathered in [`Section`]: where the section begins, what the positions count from,
+//! and what `idx_size` spans. Values are kept as ranges of the bytes that were read, so a file
+//! cannot make us hold more than it has.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::ops::Range;
@@ -21,7 +22,8 @@ pub const MAX_VLMETALAYERS: usize = 8192;
 /// Most vlmetalayers that C-Blosc2 can write to a frame; the writer here keeps to it.
 const MAX_VLMETALAYERS_WRITTEN: usize = 16;
 
-/// The metalayers of a frame: the bytes they were read from, and where in them names and values are.
+/// The metalayers of a frame: the bytes they were read from, and where in them names and values
+/// are.
 ///
 /// Invariants: every range lies inside `bytes`; names have 1..=31 bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,13 +93,15 @@ impl Metalayers {
         Self { bytes, entries }
     }
 
-    /// Parses the section of a header or trailer. `bytes` is the whole header, or the trailer up to its last 23
-    /// bytes; errors give positions in them.
+    /// Parses the section of a header or trailer. `bytes` is the whole header, or the trailer up to
+    /// its last 23 bytes; errors give positions in them.
     pub(crate) fn parse(bytes: Vec<u8>, section: Section) -> Result<Self> {
         let mut reader = Reader::new(&bytes, section.start);
         let count = parse_counts(&mut reader, section)?;
-        let entries = (0..count).map(|_| parse_entry(&bytes, &mut reader)).collect::<Result<Vec<_>>>()?;
-        // A second count precedes the values. Readers in C do not look at it, so only its marker is checked.
+        let entries =
+            (0..count).map(|_| parse_entry(&bytes, &mut reader)).collect::<Result<Vec<_>>>()?;
+        // A second count precedes the values. Readers in C do not look at it, so only its marker is
+        // checked.
         reader.u16("metalayer values", ARRAY16)?;
         if section.ends_exactly {
             let end = entries.iter().map(|e| e.content.end).max().unwrap_or(reader.position());
@@ -119,7 +123,8 @@ impl Metalayers {
         Self::parse(bytes, section)
     }
 
-    /// The bytes that hold them: a header with anything in its fixed part, or a trailer without its end.
+    /// The bytes that hold them: a header with anything in its fixed part, or a trailer without its
+    /// end.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -133,7 +138,10 @@ impl Metalayers {
     pub(crate) fn overwrite(&mut self, name: &[u8], content: &[u8]) -> bool {
         let is_it = |entry: &&Entry| self.bytes.get(entry.name.clone()) == Some(name);
         let place = self.entries.iter().find(is_it).map(|entry| entry.content.clone());
-        match place.and_then(|place| self.bytes.get_mut(place)).filter(|old| old.len() == content.len()) {
+        match place
+            .and_then(|place| self.bytes.get_mut(place))
+            .filter(|old| old.len() == content.len())
+        {
             Some(old) => old.copy_from_slice(content),
             None => return false,
         }
@@ -148,7 +156,8 @@ impl Metalayers {
         let names: usize = layers.clone().into_iter().map(|(name, _)| name.len()).sum();
         let count = layers.clone().into_iter().count();
         check_layers(layers.clone(), section)?;
-        // 7 bytes up to the map's count, per entry a marker and a position, then the count of the values.
+        // 7 bytes up to the map's count, per entry a marker and a position, then the count of the
+        // values.
         let map_end = count.saturating_mul(6).saturating_add(names).saturating_add(7);
         let mut position = map_end.saturating_add(section.start).saturating_add(3);
         let idx_size = map_end.saturating_sub(section.not_counted());
@@ -184,7 +193,8 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// Metalayers: right after the 87 fixed bytes of the header; positions count from the frame's first byte.
+    /// Metalayers: right after the 87 fixed bytes of the header; positions count from the frame's
+    /// first byte.
     pub(crate) const HEADER: Self = Self {
         start: 87,
         lead: &[0; 87],
@@ -206,7 +216,8 @@ impl Section {
     }
 }
 
-/// Everything before the first name; gives the number of entries. `idx_size` is redundant and not looked at.
+/// Everything before the first name; gives the number of entries. `idx_size` is redundant and not
+/// looked at.
 fn parse_counts(reader: &mut Reader<'_>, section: Section) -> Result<u16> {
     reader.marker("metalayer section", FIXARRAY | 3)?;
     reader.u16("idx_size", UINT16)?;
@@ -230,7 +241,8 @@ fn parse_entry(bytes: &[u8], reader: &mut Reader<'_>) -> Result<Entry> {
     let name = start..reader.position();
     let at = reader.position();
     let position = reader.i32("metalayer position")?;
-    let outside = || Error::corrupt(at, Corrupt::MetaPosition { position, end: bytes.len() as u64 });
+    let outside =
+        || Error::corrupt(at, Corrupt::MetaPosition { position, end: bytes.len() as u64 });
     let mut value = Reader::new(bytes, usize::try_from(position).map_err(|_| outside())?);
     let len = value.u32("metalayer value", BIN32)?;
     let start = value.position();
@@ -254,7 +266,9 @@ where
             return Err(Param::MetaName { len: name.len() }.into());
         }
         if layers.clone().into_iter().take(n).any(|(earlier, _)| earlier == name) {
-            return Err(Param::MetaTwice { name: String::from_utf8_lossy(name).into_owned() }.into());
+            return Err(
+                Param::MetaTwice { name: String::from_utf8_lossy(name).into_owned() }.into()
+            );
         }
     }
     Ok(())
@@ -290,7 +304,8 @@ mod tests {
 
     #[test]
     fn what_is_encoded_is_parsed() {
-        let layers: [(&[u8], &[u8]); 3] = [(b"kind", b"\xa4demo"), (b"\xff", b""), (b"n", &[7; 300])];
+        let layers: [(&[u8], &[u8]); 3] =
+            [(b"kind", b"\xa4demo"), (b"\xff", b""), (b"n", &[7; 300])];
         for section in [Section::HEADER, Section::TRAILER] {
             let parsed = Metalayers::parse(placed(&layers, section), section).unwrap();
             let found: Vec<_> = parsed.iter().map(|l| (l.name, l.content)).collect();

@@ -1,7 +1,8 @@
 //! MessagePack with fixed widths: what headers, trailers and the `b2nd` metalayer are made of.
 //!
-//! C readers take every field at a fixed position, so an integer must keep its width whatever its value. A
-//! general serialiser would shorten it; hence these few lines. Reading checks every marker and never allocates.
+//! C readers take every field at a fixed position, so an integer must keep its width whatever its
+//! value. A general serialiser would shorten it; hence these few lines. Reading checks every marker
+//! and never allocates.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use crate::error::{Corrupt, Error, Result};
@@ -77,10 +78,13 @@ impl<'a> Reader<'a> {
 
     /// The next `len` bytes.
     pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let taken = self.at.checked_add(len).and_then(|end| Some((end, self.bytes.get(self.at..end)?)));
+        let taken =
+            self.at.checked_add(len).and_then(|end| Some((end, self.bytes.get(self.at..end)?)));
         let Some((end, taken)) = taken else {
-            let what =
-                Corrupt::Truncated { len: len as u64, left: self.bytes.len().saturating_sub(self.at) as u64 };
+            let what = Corrupt::Truncated {
+                len: len as u64,
+                left: self.bytes.len().saturating_sub(self.at) as u64,
+            };
             return Err(Error::corrupt(self.at, what));
         };
         self.at = end;
@@ -141,7 +145,9 @@ mod tests {
     #[test]
     fn reading_past_the_end_says_where() {
         let mut reader = Reader::new(&[0xd2, 0, 0], 0);
-        let Err(Error::Corrupt { at: 1, what }) = reader.i32("number") else { panic!("read past the end") };
+        let Err(Error::Corrupt { at: 1, what }) = reader.i32("number") else {
+            panic!("read past the end")
+        };
         assert_eq!(what, Corrupt::Truncated { len: 4, left: 2 });
         assert!(Reader::new(&[], usize::MAX).u8().is_err());
     }

@@ -6,9 +6,10 @@
 //!   81 00 .. 00   zeros      82 00 .. 00   NaN      84 00 .. 00   uninitialised
 //! ```
 //!
-//! A file of 172 bytes can describe 2^28 chunks with one repeated offset, so that case stays one number. Other
-//! indexes are decoded page by page when an offset is asked for, and kept. Small ones are decoded and checked
-//! when the frame is opened, which finds a damaged file early and costs next to nothing.
+//! A file of 172 bytes can describe 2^28 chunks with one repeated offset, so that case stays one
+//! number. Other indexes are decoded page by page when an offset is asked for, and kept. Small ones
+//! are decoded and checked when the frame is opened, which finds a damaged file early and costs
+//! next to nothing.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::num::NonZeroUsize;
@@ -45,8 +46,8 @@ pub(crate) enum Offset {
 impl Offset {
     /// What the number in the index stands for.
     pub(crate) fn parse(nchunk: u64, offset: u64) -> Result<Self, Corrupt> {
-        // The kind is in the lower half of the top byte. C-Blosc2 tests its bits one by one and lets some
-        // nonsense pass; nobody writes it.
+        // The kind is in the lower half of the top byte. C-Blosc2 tests its bits one by one and
+        // lets some nonsense pass; nobody writes it.
         match (offset >> 56) as u8 {
             0x81 => Ok(Self::Special(SpecialKind::Zeros)),
             0x82 => Ok(Self::Special(SpecialKind::Nans)),
@@ -88,13 +89,16 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    /// A stored chunk must have its header inside of the data section, or a number that can be a file's.
+    /// A stored chunk must have its header inside of the data section, or a number that can be a
+    /// file's.
     fn check(self, nchunk: u64, offset: u64) -> Result<(), Corrupt> {
         match self {
             Self::Bytes(cbytes) if offset.saturating_add(MIN_CHUNK) > cbytes => {
                 Err(Corrupt::Offset { nchunk, offset, cbytes })
             }
-            Self::Files if u32::try_from(offset).is_err() => Err(Corrupt::ChunkId { nchunk, id: offset }),
+            Self::Files if u32::try_from(offset).is_err() => {
+                Err(Corrupt::ChunkId { nchunk, id: offset })
+            }
             _ => Ok(()),
         }
     }
@@ -119,10 +123,17 @@ struct Pages {
 impl Index {
     /// The index of a frame without chunks.
     pub(crate) fn empty() -> Self {
-        Self { nchunks: 0, cbytes: 0, at: 0, section: Section::Bytes(0), offsets: Offsets::Repeated(0) }
+        Self {
+            nchunks: 0,
+            cbytes: 0,
+            at: 0,
+            section: Section::Bytes(0),
+            offsets: Offsets::Repeated(0),
+        }
     }
 
-    /// Reads the header of the index chunk of a frame that has chunks, and more of it if it is small.
+    /// Reads the header of the index chunk of a frame that has chunks, and more of it if it is
+    /// small.
     ///
     /// `end` is where the trailer begins.
     pub(crate) fn open(
@@ -176,11 +187,12 @@ impl Index {
             Offsets::Repeated(offset) => *offset,
             Offsets::Paged(pages) => pages.get(source, self.at, nchunk, d)?,
         };
-        self.check(nchunk, offset).map_err(|what| Error::Corrupt { at: source.position(self.at), what })
+        self.check(nchunk, offset)
+            .map_err(|what| Error::Corrupt { at: source.position(self.at), what })
     }
 
-    /// Bytes from a stored chunk to the one that the index has next, or to the end, as far as the index is in memory:
-    /// what the chunk takes, unless chunks were moved.
+    /// Bytes from a stored chunk to the one that the index has next, or to the end, as far as the
+    /// index is in memory: what the chunk takes, unless chunks were moved.
     pub(crate) fn gap(&self, nchunk: u64, offset: u64) -> Option<u64> {
         let next = nchunk.saturating_add(1);
         if let (Section::Bytes(end), true) = (self.section, next == self.nchunks) {
@@ -219,7 +231,9 @@ impl Index {
         match &self.offsets {
             Offsets::Table(table) => Ok(table.clone()),
             Offsets::Repeated(offset) => (0..self.nchunks).map(|_| Ok(*offset)).collect(),
-            Offsets::Paged(pages) => (0..self.nchunks).map(|n| pages.get(source, self.at, n, d)).collect(),
+            Offsets::Paged(pages) => {
+                (0..self.nchunks).map(|n| pages.get(source, self.at, n, d)).collect()
+            }
         }
     }
 
@@ -256,8 +270,8 @@ impl Index {
         }
     }
 
-    /// Looks at all offsets where they are few or one. Unknown special values are left to whoever reads such a
-    /// chunk: the others can still be read.
+    /// Looks at all offsets where they are few or one. Unknown special values are left to whoever
+    /// reads such a chunk: the others can still be read.
     fn check_small(&self, source: &Source, d: &DParams) -> Result<()> {
         let looked_at = match &self.offsets {
             Offsets::Repeated(_) => self.nchunks.min(1),
@@ -283,7 +297,13 @@ impl Pages {
         let page_bytes = page_bytes(chunk);
         let npages = chunk.nbytes().div_ceil(page_bytes.get());
         let pages = core::iter::repeat_with(OnceLock::new).take(npages).collect();
-        Ok(Self { nbytes: chunk.nbytes(), cbytes: chunk.cbytes(), page_bytes, chunk: OnceLock::new(), pages })
+        Ok(Self {
+            nbytes: chunk.nbytes(),
+            cbytes: chunk.cbytes(),
+            page_bytes,
+            chunk: OnceLock::new(),
+            pages,
+        })
     }
 
     /// The number in the index for chunk `nchunk`.
@@ -391,9 +411,11 @@ fn read_repeated(source: &Source, at: u64, chunk: &ChunkHeader) -> Result<Option
     let bytes = source.read_vec(at, chunk.cbytes())?;
     let index_error = |error| Error::Index { at: source.position(at), source: error };
     match Chunk::parse(&bytes).map_err(index_error)?.special() {
-        Some(Special::Value(value)) => {
-            Ok(value.first_chunk().filter(|v| v.len() == value.len()).copied().map(u64::from_le_bytes))
-        }
+        Some(Special::Value(value)) => Ok(value
+            .first_chunk()
+            .filter(|v| v.len() == value.len())
+            .copied()
+            .map(u64::from_le_bytes)),
         Some(Special::Zeros | Special::Uninit) => Ok(Some(0)),
         _ => Ok(None),
     }

@@ -5,11 +5,12 @@
 //!   caller's thread                                          caller's thread, in the order of the jobs
 //! ```
 //!
-//! Input and output stay on the caller's thread, which therefore needs no locks; the workers only compute. The caller is
-//! one of them as long as no result is there: a thread more, which mostly waits, takes longer to wake than its work is
-//! worth.
-//! Every job has a weight in bytes. While the jobs that were begun and not yet handed to `done` weigh as much as
-//! is allowed, no further one is begun, so memory does not depend on how many jobs there are.
+//! Input and output stay on the caller's thread, which therefore needs no locks; the workers only
+//! compute. The caller is one of them as long as no result is there: a thread more, which mostly
+//! waits, takes longer to wake than its work is worth.
+//! Every job has a weight in bytes. While the jobs that were begun and not yet handed to `done`
+//! weigh as much as is allowed, no further one is begun, so memory does not depend on how many jobs
+//! there are.
 
 use core::panic::AssertUnwindSafe;
 use std::collections::BTreeMap;
@@ -42,8 +43,8 @@ pub(crate) struct Job<J> {
     pub weight: u64,
 }
 
-/// Takes jobs from `next` until there are no more, does each with a worker's `state`, and hands the results to
-/// `done` in the order of the jobs.
+/// Takes jobs from `next` until there are no more, does each with a worker's `state`, and hands the
+/// results to `done` in the order of the jobs.
 ///
 /// The first error of `next` or `done` ends it; results not handed on by then are dropped.
 pub(crate) fn in_order<J, R, S, E>(
@@ -107,8 +108,8 @@ fn one_by_one<J, R, S, E>(
     Ok(())
 }
 
-/// Does each of `items`, where the order does not matter. The caller's thread is one of `threads`, the others are of the
-/// current rayon pool: to wake one takes less than to start one.
+/// Does each of `items`, where the order does not matter. The caller's thread is one of `threads`,
+/// the others are of the current rayon pool: to wake one takes less than to start one.
 ///
 /// The error is that of the first item that failed, as if there were one thread.
 pub(crate) fn in_any_order<T: Send, E: Send>(
@@ -222,7 +223,8 @@ impl<J, R> Pipeline<J, R> {
         in_work > 0 && (many || self.weight.saturating_add(weight) > self.budget.bytes)
     }
 
-    /// False when all workers are gone, which only a panic can cause: its result is about to be seen.
+    /// False when all workers are gone, which only a panic can cause: its result is about to be
+    /// seen.
     fn begin(&mut self, item: J, weight: u64) -> bool {
         let number = self.begun;
         let sent = self.jobs.send(Numbered { number, weight, item }).is_ok();

@@ -11,9 +11,11 @@ use crate::lock::Locking;
 pub struct OpenOptions {
     /// Position of the frame's first byte in the file. Default: 0.
     pub offset: u64,
-    /// Most bytes of a header or trailer with its metalayers, and of a vlmetalayer. Default: 64 MiB.
+    /// Most bytes of a header or trailer with its metalayers, and of a vlmetalayer. Default: 64
+    /// MiB.
     pub max_metadata: u64,
-    /// Most bytes of an index, 8 for a chunk. An index that is one repeated value counts as nothing. Default: 64 MiB.
+    /// Most bytes of an index, 8 for a chunk. An index that is one repeated value counts as
+    /// nothing. Default: 64 MiB.
     pub max_index: u64,
     /// How chunks are decoded: limits, codecs and filters.
     pub dparams: DParams,
@@ -83,8 +85,8 @@ pub struct EditOptions {
     pub open: OpenOptions,
     /// What commits are to survive. Default: a crash of the machine.
     pub durability: Durability,
-    /// How new chunks are compressed; `None` (the default) for the parameters in the header. The typesize is that of
-    /// the frame.
+    /// How new chunks are compressed; `None` (the default) for the parameters in the header. The
+    /// typesize is that of the frame.
     pub cparams: Option<CParams>,
 }
 
@@ -180,12 +182,14 @@ impl VerifyOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompressOptions {
-    /// Threads that compress. [`Threads::Auto`] (the default) is one for each processor. The bytes written do not
-    /// depend on it.
+    /// Threads that compress. [`Threads::Auto`] (the default) is one for each processor. The bytes
+    /// written do not depend on it.
     pub threads: Threads,
-    /// Bytes of chunks, compressed and not, that are in work at a time. Default: 128 MiB. One chunk must fit.
+    /// Bytes of chunks, compressed and not, that are in work at a time. Default: 128 MiB. One
+    /// chunk must fit.
     pub max_memory: u64,
-    /// Stop after so many bytes of data (rounded up to whole chunks); `None` (the default) for all there are.
+    /// Stop after so many bytes of data (rounded up to whole chunks); `None` (the default) for all
+    /// there are.
     pub max_nbytes: Option<u64>,
 }
 
@@ -219,11 +223,12 @@ impl CompressOptions {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CopyOptions {
-    /// How chunks of the copy are compressed; `None` (the default) for what the header says, and as they are if
-    /// their size stays. The typesize is that of the super-chunk, the block shape that of an array.
+    /// How chunks of the copy are compressed; `None` (the default) for what the header says, and
+    /// as they are if their size stays. The typesize is that of the super-chunk, the block
+    /// shape that of an array.
     pub cparams: Option<CParams>,
-    /// Data of a chunk of the copy (bytes), rounded down to whole items; `None` (the default) for the sizes that
-    /// chunks have.
+    /// Data of a chunk of the copy (bytes), rounded down to whole items; `None` (the default) for
+    /// the sizes that chunks have.
     pub chunksize: Option<usize>,
     /// Threads that decode and compress, and their working memory.
     pub read: ReadOptions,

@@ -82,13 +82,18 @@ fn unnamed(prefix: &[u8]) -> Kind {
     if looks_like_chunk(prefix) { Kind::Chunk } else { Kind::Unknown }
 }
 
-/// Whether the first 16 bytes could be a chunk header: a known version, and sizes that agree with each other.
+/// Whether the first 16 bytes could be a chunk header: a known version, and sizes that agree with
+/// each other.
 fn looks_like_chunk(prefix: &[u8]) -> bool {
     let Some(&[version, _, flags, typesize, ref sizes @ ..]) = prefix.first_chunk::<16>() else {
         return false;
     };
-    let size = |n: usize| sizes.get(4 * n..).and_then(|b| b.first_chunk().copied()).map(i32::from_le_bytes);
-    let (Some(nbytes), Some(blocksize), Some(cbytes)) = (size(0), size(1), size(2)) else { return false };
+    let size = |n: usize| {
+        sizes.get(4 * n..).and_then(|b| b.first_chunk().copied()).map(i32::from_le_bytes)
+    };
+    let (Some(nbytes), Some(blocksize), Some(cbytes)) = (size(0), size(1), size(2)) else {
+        return false;
+    };
     let header_len = if flags & 5 == 5 { 32 } else { 16 };
     matches!(version, 2..=6)
         && typesize > 0

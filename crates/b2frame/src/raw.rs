@@ -1,13 +1,17 @@
-//! The fixed parts of a frame as structs, byte by byte ("Header" and "Trailer" in `docs/formats/cframe.md`).
+//! The fixed parts of a frame as structs, byte by byte ("Header" and "Trailer" in
+//! `docs/formats/cframe.md`).
 //!
-//! MessagePack marker bytes are fields like any other, since writers always use the same marker for a field.
-//! All integers are big-endian here. No logic: the checks are in `header.rs` and `trailer.rs`.
+//! MessagePack marker bytes are fields like any other, since writers always use the same marker for
+//! a field. All integers are big-endian here. No logic: the checks are in `header.rs` and
+//! `trailer.rs`.
 
 use zerocopy::big_endian::{I16, I32, I64, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// Bytes 0..87 of every frame of format version 2 and 3.
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq,
+)]
 #[repr(C)]
 pub(crate) struct RawHeader {
     /// 0x00  Array of 14 elements; older layouts have fewer.
@@ -85,7 +89,9 @@ pub(crate) struct RawHeader {
 const _: () = assert!(size_of::<RawHeader>() == 87);
 
 /// The last 23 bytes of a frame, from where the trailer is found.
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq,
+)]
 #[repr(C)]
 pub(crate) struct RawTrailerEnd {
     /// end - 23

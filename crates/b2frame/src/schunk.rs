@@ -1,8 +1,9 @@
 //! A super-chunk that lies in a frame, for reading.
 //!
-//! Opening reads header, trailer and index, never a chunk ("Reader algorithm" in `docs/formats/cframe.md`). What
-//! is read later is checked then: `schunk/locate.rs` finds a chunk, `schunk/read.rs` decodes parts of the data,
-//! `schunk/ordered.rs` all of it in order, `schunk/verify.rs` looks for damage.
+//! Opening reads header, trailer and index, never a chunk ("Reader algorithm" in
+//! `docs/formats/cframe.md`). What is read later is checked then: `schunk/locate.rs` finds a chunk,
+//! `schunk/read.rs` decodes parts of the data, `schunk/ordered.rs` all of it in order,
+//! `schunk/verify.rs` looks for damage.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod copy;
@@ -24,7 +25,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, Registries, SplitMode, Target,
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, Registries, SplitMode,
+    Target,
 };
 use blosc_io::{FileStore, MemStore, ReadAt};
 
@@ -54,8 +56,8 @@ pub(crate) use read::{Buffers, fill, room};
 
 /// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.
 ///
-/// It can be shared between threads; all reading takes `&self`. It is a snapshot: what happens to the file after
-/// opening is not seen.
+/// It can be shared between threads; all reading takes `&self`. It is a snapshot: what happens to
+/// the file after opening is not seen.
 ///
 /// ```
 /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -89,8 +91,8 @@ pub struct SChunk {
 }
 
 impl SChunk {
-    /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What follows the frame in
-    /// the file is ignored.
+    /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What
+    /// follows the frame in the file is ignored.
     ///
     /// # Errors
     /// [`Error::Open`], or why the frame cannot be read.
@@ -151,7 +153,10 @@ impl SChunk {
         let schunk = Self::from_store(Arc::new(MemStore::new(frame)))?;
         let frame_len = schunk.header.frame_len();
         if frame_len != available {
-            return Err(Error::Corrupt { at: 0x10, what: Corrupt::BytesAfterFrame { frame_len, available } });
+            return Err(Error::Corrupt {
+                at: 0x10,
+                what: Corrupt::BytesAfterFrame { frame_len, available },
+            });
         }
         Ok(schunk)
     }
@@ -180,8 +185,8 @@ impl SChunk {
         self.header.nbytes()
     }
 
-    /// Length of the data section (bytes): all chunks, and what they left behind when they were replaced. See
-    /// [`usage`](Self::usage) for the chunks alone.
+    /// Length of the data section (bytes): all chunks, and what they left behind when they were
+    /// replaced. See [`usage`](Self::usage) for the chunks alone.
     #[must_use]
     pub fn cbytes(&self) -> u64 {
         self.header.cbytes()
@@ -257,7 +262,8 @@ impl SChunk {
             .dict(dict)
     }
 
-    /// The same for new chunks: with the codecs and filters there are, and for readers that know what the frame has.
+    /// The same for new chunks: with the codecs and filters there are, and for readers that know
+    /// what the frame has.
     pub(crate) fn own_cparams(&self) -> CParams {
         for_its_readers(self.cparams().registries(self.registries().clone()))
     }
@@ -373,7 +379,8 @@ impl<'a> VlMeta<'a> {
     }
 }
 
-/// Parameters of a frame that is there. If they ask for what only newer readers know, those read its other chunks, too.
+/// Parameters of a frame that is there. If they ask for what only newer readers know, those read
+/// its other chunks, too.
 pub(crate) fn for_its_readers(cparams: CParams) -> CParams {
     let newer = cparams.clone().target(Target::Blosc3_0);
     if cparams.check().is_err() && newer.check().is_ok() { newer } else { cparams }
@@ -448,8 +455,8 @@ fn read_parts(
 }
 
 impl OpenOptions {
-    /// With what some codecs and filters must know of a frame to decode its chunks: the shape of blocks, and how wide
-    /// items really are. What the caller chose is left.
+    /// With what some codecs and filters must know of a frame to decode its chunks: the shape of
+    /// blocks, and how wide items really are. What the caller chose is left.
     pub(crate) fn for_items_of(mut self, header: &FrameHeader, meta: &Metalayers) -> Self {
         let layer = meta.get(NdMeta::NAME).or_else(|| meta.get(NdMeta::OLD_NAME));
         // What is wrong with the description matters to those who want an array.
@@ -491,13 +498,18 @@ fn parse_header(source: &Source, head: &[u8], available: u64) -> Result<FrameHea
 fn read_meta(source: &Source, header: &FrameHeader) -> Result<Metalayers> {
     let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
     let mut bytes = vec![0; len];
-    // The fixed part was read already; zeros stand in for it, since positions count from the frame's start.
+    // The fixed part was read already; zeros stand in for it, since positions count from the
+    // frame's start.
     source.read_into(FIXED_LEN as u64, bytes.get_mut(FIXED_LEN..).unwrap_or_default())?;
     Metalayers::parse(bytes, Section::HEADER).map_err(|error| error.moved(source.base()))
 }
 
 /// The length of the trailer and what is in it.
-pub(crate) fn read_trailer(source: &Source, header: &FrameHeader, max: u64) -> Result<(u32, Metalayers)> {
+pub(crate) fn read_trailer(
+    source: &Source,
+    header: &FrameHeader,
+    max: u64,
+) -> Result<(u32, Metalayers)> {
     let frame_len = header.frame_len();
     let end_at = frame_len.saturating_sub(trailer::END_LEN as u64);
     let room = frame_len.saturating_sub(header.header_len().into());

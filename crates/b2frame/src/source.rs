@@ -49,7 +49,11 @@ impl Source {
     /// Fills `buf` from position `at` of the frame.
     pub(crate) fn read_into(&self, at: u64, buf: &mut [u8]) -> Result<()> {
         let at = self.position(at);
-        self.store.read_exact_at(at, buf).map_err(|source| Error::Io { at, len: buf.len() as u64, source })
+        self.store.read_exact_at(at, buf).map_err(|source| Error::Io {
+            at,
+            len: buf.len() as u64,
+            source,
+        })
     }
 
     /// The first bytes from position `at` of the frame, up to `N` of them and at most `room`.
@@ -60,18 +64,21 @@ impl Source {
         Ok((head, len))
     }
 
-    /// `len` bytes from position `at` of the frame. The caller has compared `len` with what is there.
+    /// `len` bytes from position `at` of the frame. The caller has compared `len` with what is
+    /// there.
     pub(crate) fn read_vec(&self, at: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; len];
         self.read_into(at, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Several ranges of the frame at once; stores may fetch them together. The caller has compared them with what
-    /// is there.
+    /// Several ranges of the frame at once; stores may fetch them together. The caller has compared
+    /// them with what is there.
     pub(crate) fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
-        let ranges: Vec<_> =
-            ranges.iter().map(|range| self.position(range.start)..self.position(range.end)).collect();
+        let ranges: Vec<_> = ranges
+            .iter()
+            .map(|range| self.position(range.start)..self.position(range.end))
+            .collect();
         let (at, len) = (
             ranges.first().map_or(0, |r| r.start),
             ranges.iter().map(|r| r.end.saturating_sub(r.start)).sum(),
@@ -79,9 +86,14 @@ impl Source {
         self.store.read_ranges(&ranges).map_err(|source| Error::Io { at, len, source })
     }
 
-    /// `len` bytes from position `at` of the frame, where they lie in memory or else in a buffer that is used again and
-    /// again. The caller has compared `len` with what is there.
-    pub(crate) fn view<'a>(&'a self, at: u64, len: usize, bytes: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    /// `len` bytes from position `at` of the frame, where they lie in memory or else in a buffer
+    /// that is used again and again. The caller has compared `len` with what is there.
+    pub(crate) fn view<'a>(
+        &'a self,
+        at: u64,
+        len: usize,
+        bytes: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
         match self.in_memory(at, len) {
             Some(there) => Ok(there),
             None => {

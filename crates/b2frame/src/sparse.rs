@@ -8,8 +8,8 @@
 //!   .b2lock           only with locking
 //! ```
 //!
-//! Names are made from numbers only, and what a name stands for must be a file of its own: a directory from a
-//! stranger cannot make us read elsewhere.
+//! Names are made from numbers only, and what a name stands for must be a file of its own: a
+//! directory from a stranger cannot make us read elsewhere.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::io;
@@ -53,7 +53,8 @@ impl Folder {
 
     /// Opens the file of header, index and trailer.
     pub(crate) fn open_index(&self) -> Result<Source> {
-        let file = open_file(&self.path.join(INDEX_FILE)).map_err(|source| Error::Open { source })?;
+        let file =
+            open_file(&self.path.join(INDEX_FILE)).map_err(|source| Error::Open { source })?;
         Ok(Source::new(Arc::new(file), 0))
     }
 
@@ -118,8 +119,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("secret"), b"secret").unwrap();
         std::fs::write(dir.path().join(INDEX_FILE), b"").unwrap();
-        std::os::unix::fs::symlink(dir.path().join("secret"), dir.path().join(file_name(0))).unwrap();
-        let Err(Error::ChunkFile { source, .. }) = Folder::at(dir.path()).unwrap().open_chunk(0, 0) else {
+        std::os::unix::fs::symlink(dir.path().join("secret"), dir.path().join(file_name(0)))
+            .unwrap();
+        let Err(Error::ChunkFile { source, .. }) = Folder::at(dir.path()).unwrap().open_chunk(0, 0)
+        else {
             panic!("a link was followed")
         };
         assert_eq!(source.kind(), io::ErrorKind::InvalidInput);

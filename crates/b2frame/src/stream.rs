@@ -1,8 +1,8 @@
 //! Writing to where one cannot go back, such as a pipe: frames one after the other.
 //!
-//! A frame begins with its length, so it has to be complete before its first byte can be written. Each is put together
-//! in memory and sent on when it is large enough; [`Frames`](crate::Frames) and [`read_frame`](crate::read_frame) read
-//! the sequence.
+//! A frame begins with its length, so it has to be complete before its first byte can be written.
+//! Each is put together in memory and sent on when it is large enough; [`Frames`](crate::Frames)
+//! and [`read_frame`](crate::read_frame) read the sequence.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,8 @@ use crate::writer::FrameWriter;
 
 /// Compresses what is written to it, and sends frames on.
 ///
-/// All frames have the same parameters, metalayers included. Only [`finish`](Self::finish) sends the last one.
+/// All frames have the same parameters, metalayers included. Only [`finish`](Self::finish) sends
+/// the last one.
 ///
 /// ```
 /// use std::io::Write;

@@ -32,8 +32,8 @@ pub(crate) struct TrailerEnd {
 }
 
 impl TrailerEnd {
-    /// Parses the last 23 bytes of a frame; `room` is what may be trailer at most (bytes). Errors give positions
-    /// in `bytes`.
+    /// Parses the last 23 bytes of a frame; `room` is what may be trailer at most (bytes). Errors
+    /// give positions in `bytes`.
     pub(crate) fn parse(bytes: [u8; END_LEN], room: u64) -> Result<Self> {
         let raw = RawTrailerEnd::read_from_bytes(&bytes)
             .map_err(|_| Error::corrupt(0, Corrupt::Truncated { len: END_LEN as u64, left: 0 }))?;
@@ -58,12 +58,17 @@ impl TrailerEnd {
 pub(crate) fn parse(mut bytes: Vec<u8>) -> Result<Metalayers> {
     let found = bytes.first().copied().unwrap_or_default();
     if found != FIXARRAY | 4 {
-        return Err(Error::corrupt(0, Corrupt::Marker { field: "trailer", found, expected: FIXARRAY | 4 }));
+        return Err(Error::corrupt(
+            0,
+            Corrupt::Marker { field: "trailer", found, expected: FIXARRAY | 4 },
+        ));
     }
     match bytes.get(1) {
         Some(&VERSION) => {}
         version => {
-            return Err(Error::UnknownTrailerVersion { version: version.copied().unwrap_or_default() });
+            return Err(Error::UnknownTrailerVersion {
+                version: version.copied().unwrap_or_default(),
+            });
         }
     }
     bytes.truncate(bytes.len().saturating_sub(END_LEN));
@@ -124,7 +129,9 @@ mod tests {
     #[test]
     fn a_trailer_longer_than_its_room_is_corrupt() {
         let bytes = encode([]).unwrap();
-        let Err(Error::Corrupt { at: 1, what }) = TrailerEnd::parse(end_of(&bytes), 34) else { panic!() };
+        let Err(Error::Corrupt { at: 1, what }) = TrailerEnd::parse(end_of(&bytes), 34) else {
+            panic!()
+        };
         assert_eq!(what, Corrupt::TrailerLen { trailer_len: 35, max: 34 });
     }
 

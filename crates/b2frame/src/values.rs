@@ -1,8 +1,8 @@
 //! Metalayers and vlmetalayers as values: MessagePack, which is what python-blosc2 has in them.
 //!
-//! Structs are maps with their field names as keys, as Python's dictionaries are. What is not asked for as a value, or
-//! is none, stays the bytes that it was. (Metalayers that C-Blosc2 reads itself, as `b2nd`, are no business of this
-//! module: there integers have fixed widths.)
+//! Structs are maps with their field names as keys, as Python's dictionaries are. What is not asked
+//! for as a value, or is none, stays the bytes that it was. (Metalayers that C-Blosc2 reads itself,
+//! as `b2nd`, are no business of this module: there integers have fixed widths.)
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::io::Cursor;
@@ -61,7 +61,11 @@ impl SChunkWriter {
     ///
     /// # Errors
     /// As [`set_meta`](Self::set_meta); [`Error::NoValue`] for what MessagePack cannot hold.
-    pub fn set_meta_value<T: Serialize + ?Sized>(&mut self, name: impl AsRef<[u8]>, value: &T) -> Result<()> {
+    pub fn set_meta_value<T: Serialize + ?Sized>(
+        &mut self,
+        name: impl AsRef<[u8]>,
+        value: &T,
+    ) -> Result<()> {
         let content = to_bytes(name.as_ref(), value)?;
         self.set_meta(name, &content)
     }
@@ -85,7 +89,11 @@ impl FrameParams {
     ///
     /// # Errors
     /// [`Error::NoValue`] for what MessagePack cannot hold.
-    pub fn metalayer_value<T: Serialize + ?Sized>(self, name: impl Into<String>, value: &T) -> Result<Self> {
+    pub fn metalayer_value<T: Serialize + ?Sized>(
+        self,
+        name: impl Into<String>,
+        value: &T,
+    ) -> Result<Self> {
         let name = name.into();
         let content = to_bytes(name.as_bytes(), value)?;
         Ok(self.metalayer(name, content))

@@ -7,14 +7,15 @@
 //!      finish()
 //! ```
 //!
-//! The header comes last: as long as it is missing the file is no frame, so nobody takes half of one for a whole.
+//! The header comes last: as long as it is missing the file is no frame, so nobody takes half of
+//! one for a whole.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::path::Path;
 
 use blosc_chunk::{
-    CParams, ChunkHeader, CodecId, Dict, Encoder, Level, Pipeline, Registries, Special, SpecialKind,
-    SplitMode,
+    CParams, ChunkHeader, CodecId, Dict, Encoder, Level, Pipeline, Registries, Special,
+    SpecialKind, SplitMode,
 };
 use blosc_io::{FileStore, MemStore, WriteAt};
 
@@ -33,7 +34,8 @@ const INDEX_BLOCK: usize = 16 << 10;
 
 /// Writes a contiguous frame to a store, which should be empty.
 ///
-/// All chunks but the last have one size. Nothing is a frame before [`finish`](Self::finish) was called.
+/// All chunks but the last have one size. Nothing is a frame before [`finish`](Self::finish) was
+/// called.
 ///
 /// ```
 /// use b2frame::{FrameParams, FrameWriter, SChunk};
@@ -81,10 +83,20 @@ impl<S: WriteAt> FrameWriter<S> {
         let Start { header, meta, vlmeta } = Start::new(params)?;
         let cparams = params.cparams.clone();
         let chunksize = whole_items(params.chunksize, cparams.typesize)?;
-        let encoder =
-            Encoder::new(cparams.clone()).map_err(|source| Error::Compress { nchunk: 0, source })?;
+        let encoder = Encoder::new(cparams.clone())
+            .map_err(|source| Error::Compress { nchunk: 0, source })?;
         let (offsets, trailer) = (vec![], trailer::around(&vlmeta)?);
-        Ok(Self { store, header, meta, trailer, offsets, cparams, chunksize, encoder, is_short: false })
+        Ok(Self {
+            store,
+            header,
+            meta,
+            trailer,
+            offsets,
+            cparams,
+            chunksize,
+            encoder,
+            is_short: false,
+        })
     }
 
     /// Uncompressed bytes of a chunk: those asked for, in whole items.
@@ -117,19 +129,21 @@ impl<S: WriteAt> FrameWriter<S> {
         self.header.cbytes.unsigned_abs()
     }
 
-    /// Compresses `data` and appends it as a chunk. It has [`chunksize`](Self::chunksize) bytes; the last chunk may
-    /// have fewer.
+    /// Compresses `data` and appends it as a chunk. It has [`chunksize`](Self::chunksize) bytes;
+    /// the last chunk may have fewer.
     ///
     /// # Errors
     /// [`Error::Param`] for a wrong number of bytes, [`Error::Compress`], or [`Error::Write`].
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.check_place(data.len())?;
         let nchunk = self.nchunks();
-        let chunk = self.encoder.encode(data).map_err(|source| Error::Compress { nchunk, source })?;
+        let chunk =
+            self.encoder.encode(data).map_err(|source| Error::Compress { nchunk, source })?;
         self.append_chunk(&chunk)
     }
 
-    /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in the index.
+    /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in
+    /// the index.
     ///
     /// # Errors
     /// As [`append`](Self::append); [`Error::Chunk`] if `chunk` is none; [`Param::Blosc1Chunk`].
@@ -165,7 +179,8 @@ impl<S: WriteAt> FrameWriter<S> {
             self.note(offset, nbytes);
             return Ok(());
         }
-        // C-Blosc2 before 3.1.5 refuses runs that end within an item, so this one is stored as data.
+        // C-Blosc2 before 3.1.5 refuses runs that end within an item, so this one is stored as
+        // data.
         let nchunk = self.nchunks();
         let wrong = |source| Error::Compress { nchunk, source };
         let mut data = vec![0; nbytes];
@@ -177,7 +192,8 @@ impl<S: WriteAt> FrameWriter<S> {
         self.store(&chunk, nbytes)
     }
 
-    /// Writes index, trailer and header, and gives the store back. To be sure of the frame, sync the store.
+    /// Writes index, trailer and header, and gives the store back. To be sure of the frame, sync
+    /// the store.
     ///
     /// # Errors
     /// [`Error::Write`]; [`Error::Compress`] for the index.
@@ -269,7 +285,8 @@ pub(crate) struct Start {
 impl Start {
     pub(crate) fn new(params: &FrameParams) -> Result<Self> {
         let chunksize = whole_items(params.chunksize, params.cparams.typesize)?;
-        let layers = params.metalayers.iter().map(|(name, content)| (name.as_bytes(), content.as_slice()));
+        let layers =
+            params.metalayers.iter().map(|(name, content)| (name.as_bytes(), content.as_slice()));
         let meta = Metalayers::build(layers, Section::HEADER)?;
         let vlmeta = encode_vlmeta(&params.vlmetalayers, &params.cparams)?;
         let too_long = |_| Param::MetaTooLong { nbytes: meta.bytes().len() as u64 };
@@ -286,7 +303,11 @@ impl Start {
     }
 
     /// A frame with the metadata of this one, and chunks of its kind, compressed like this.
-    pub(crate) fn recompressed(schunk: &SChunk, cparams: &CParams, chunksize: ChunkSize) -> Result<Self> {
+    pub(crate) fn recompressed(
+        schunk: &SChunk,
+        cparams: &CParams,
+        chunksize: ChunkSize,
+    ) -> Result<Self> {
         let Self { header: old, meta, vlmeta } = Self::like(schunk);
         let typesize = cparams.typesize;
         let mut header = new_header(old.header_len, typesize, !vlmeta.is_empty(), cparams)?;
@@ -313,14 +334,21 @@ pub(crate) fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
 }
 
 /// The header of a frame without chunks.
-fn new_header(header_len: u32, chunksize: usize, has_vlmeta: bool, cparams: &CParams) -> Result<FrameHeader> {
+fn new_header(
+    header_len: u32,
+    chunksize: usize,
+    has_vlmeta: bool,
+    cparams: &CParams,
+) -> Result<FrameHeader> {
     let CodecId(codec) = cparams.codec;
     // Ids from 6 on do not fit the low half of the byte; 6 refers to `udcodec`.
     let (low, level) = (codec.min(6), cparams.level.get());
     let typesize = u32::try_from(cparams.typesize).ok().and_then(core::num::NonZeroU32::new);
     let chunksize = u32::try_from(chunksize).ok().and_then(core::num::NonZeroU32::new);
     let (Some(typesize), Some(chunksize)) = (typesize, chunksize) else {
-        return Err(Param::Typesize { typesize: cparams.typesize as u64, max: MAX_CHUNK as u64 }.into());
+        return Err(
+            Param::Typesize { typesize: cparams.typesize as u64, max: MAX_CHUNK as u64 }.into()
+        );
     };
     let blocksize = cparams.block_size.unwrap_or(0).min(MAX_CHUNK);
     Ok(FrameHeader {
@@ -357,14 +385,16 @@ fn new_header(header_len: u32, chunksize: usize, has_vlmeta: bool, cparams: &CPa
 fn encode_vlmeta(vlmeta: &[(String, Vec<u8>)], cparams: &CParams) -> Result<Metalayers> {
     let chunks = vlmeta.iter().map(|(_, content)| compress_vlmeta(content, cparams));
     let chunks: Vec<Vec<u8>> = chunks.collect::<Result<_, _>>()?;
-    let layers = vlmeta.iter().zip(&chunks).map(|((name, _), chunk)| (name.as_bytes(), chunk.as_slice()));
+    let layers =
+        vlmeta.iter().zip(&chunks).map(|((name, _), chunk)| (name.as_bytes(), chunk.as_slice()));
     Metalayers::build(layers, Section::TRAILER)
 }
 
-/// The content of a vlmetalayer, compressed: as C-Blosc2's Python binding does, but with a codec that every build
-/// has.
+/// The content of a vlmetalayer, compressed: as C-Blosc2's Python binding does, but with a codec
+/// that every build has.
 pub(crate) fn compress_vlmeta(content: &[u8], cparams: &CParams) -> Result<Vec<u8>> {
-    let plain = CParams::default().typesize(1).special_values(false).registries(cparams.registries.clone());
+    let plain =
+        CParams::default().typesize(1).special_values(false).registries(cparams.registries.clone());
     blosc_chunk::compress(content, &plain).map_err(|source| Error::Compress { nchunk: 0, source })
 }
 

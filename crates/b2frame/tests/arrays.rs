@@ -1,4 +1,5 @@
-//! Arrays in C order, against a model that places one item at a time by the formulas of the format document.
+//! Arrays in C order, against a model that places one item at a time by the formulas of the format
+//! document.
 
 use b2frame::{Error, FrameParams, FrameWriter, NdMeta, ReadOptions, SChunk};
 use blosc_chunk::{CParams, CodecId, Threads};
@@ -17,7 +18,8 @@ struct Shapes {
 }
 
 fn shapes() -> impl Strategy<Value = Shapes> {
-    let dim = (1..12_u64, 1..8_u32).prop_flat_map(|(len, chunk)| (Just(len), Just(chunk), 1..=chunk));
+    let dim =
+        (1..12_u64, 1..8_u32).prop_flat_map(|(len, chunk)| (Just(len), Just(chunk), 1..=chunk));
     proptest::collection::vec(dim, 0..=4).prop_map(|dims| Shapes {
         shape: dims.iter().map(|dim| dim.0).collect(),
         chunks: dims.iter().map(|dim| dim.1).collect(),
@@ -34,11 +36,13 @@ fn item(number: u64) -> [u8; TYPESIZE] {
 /// An array of the items 1, 2, 3, .. in C order; padding is all ones.
 fn frame(shapes: &Shapes, meta: &NdMeta) -> Vec<u8> {
     let chunk_items = usize::try_from(meta.chunk_items()).unwrap();
-    let mut chunks = vec![vec![0xff; chunk_items * TYPESIZE]; usize::try_from(meta.nchunks()).unwrap()];
+    let mut chunks =
+        vec![vec![0xff; chunk_items * TYPESIZE]; usize::try_from(meta.nchunks()).unwrap()];
     let (grid, in_chunk) = (meta.grid(), meta.blocks_in_chunk());
     for number in 0..meta.nitems() {
         let (mut left, mut chunk, mut byte) = (number, 0, 0);
-        let mut index: Vec<u64> = shapes.shape.iter().rev().map(|len| (left % len, left /= len).0).collect();
+        let mut index: Vec<u64> =
+            shapes.shape.iter().rev().map(|len| (left % len, left /= len).0).collect();
         index.reverse();
         let (mut block, mut in_block) = (0, 0);
         for (dim, x) in index.into_iter().enumerate() {
@@ -48,11 +52,15 @@ fn frame(shapes: &Shapes, meta: &NdMeta) -> Vec<u8> {
             in_block = in_block * b + x % c % b;
         }
         byte += usize::try_from(block * meta.block_items() + in_block).unwrap() * TYPESIZE;
-        chunks[usize::try_from(chunk).unwrap()][byte..byte + TYPESIZE].copy_from_slice(&item(number));
+        chunks[usize::try_from(chunk).unwrap()][byte..byte + TYPESIZE]
+            .copy_from_slice(&item(number));
     }
     let block_nbytes = usize::try_from(meta.block_items()).unwrap() * TYPESIZE;
-    let cparams = CParams::default().codec(CodecId::LZ4).typesize(TYPESIZE).block_size(Some(block_nbytes));
-    let params = FrameParams::new(cparams).chunksize(chunk_items * TYPESIZE).metalayer("b2nd", meta.encode());
+    let cparams =
+        CParams::default().codec(CodecId::LZ4).typesize(TYPESIZE).block_size(Some(block_nbytes));
+    let params = FrameParams::new(cparams)
+        .chunksize(chunk_items * TYPESIZE)
+        .metalayer("b2nd", meta.encode());
     let mut writer = FrameWriter::new(MemStore::default(), &params).unwrap();
     chunks.iter().for_each(|chunk| writer.append(chunk).unwrap());
     writer.finish().unwrap().into_bytes()

@@ -1,10 +1,11 @@
-//! The list of checks for frames from strangers, entry by entry. What is wrong is told by name and position in
-//! `errors.rs`; here stands that no entry was forgotten.
+//! The list of checks for frames from strangers, entry by entry. What is wrong is told by name and
+//! position in `errors.rs`; here stands that no entry was forgotten.
 
 use std::sync::Arc;
 
 use b2frame::{
-    Blame, Error, FrameParams, OpenOptions, ReadOptions, SChunk, SChunkWriter, VerifyOptions, to_cframe,
+    Blame, Error, FrameParams, OpenOptions, ReadOptions, SChunk, SChunkWriter, VerifyOptions,
+    to_cframe,
 };
 use blosc_chunk::CParams;
 use blosc_io::MemStore;
@@ -25,7 +26,11 @@ fn tiny(edits: &[(usize, &[u8])]) -> Vec<u8> {
 /// Opens and reads everything.
 fn read(frame: Vec<u8>) -> Result<(), Error> {
     let schunk = SChunk::from_store(Arc::new(MemStore::new(frame)))?;
-    schunk.vlmeta().stored().iter().try_for_each(|layer| schunk.vlmeta().decode(layer).map(drop))?;
+    schunk
+        .vlmeta()
+        .stored()
+        .iter()
+        .try_for_each(|layer| schunk.vlmeta().decode(layer).map(drop))?;
     schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), |_, _| Ok(()))
 }
 
@@ -63,7 +68,10 @@ fn entry_3_markers() {
 
 #[test]
 fn entry_4_header_len() {
-    refused_at(0x0b, &[&[0, 0, 0, 96], &[0, 0, 0, 0], &[0xff; 4], &[0x80, 0, 0, 0], &[0, 0, 1, 0x50]]);
+    refused_at(
+        0x0b,
+        &[&[0, 0, 0, 96], &[0, 0, 0, 0], &[0xff; 4], &[0x80, 0, 0, 0], &[0, 0, 1, 0x50]],
+    );
 }
 
 #[test]
@@ -163,8 +171,11 @@ fn entry_18_content_of_vlmetalayers() {
     refused_at(0x137 + 12, &[&[36, 0, 0, 0], &[34, 0, 0, 0]]);
     refused_at(0x137 + 4, &[&[0xff, 0xff, 0xff, 0x7f], &[4, 0, 0, 0]]);
     // A run has as many bytes as it says, so only a limit helps.
-    let run =
-        blosc_chunk::special_chunk(blosc_chunk::Special::Zeros, 1 << 30, &CParams::default().typesize(1));
+    let run = blosc_chunk::special_chunk(
+        blosc_chunk::Special::Zeros,
+        1 << 30,
+        &CParams::default().typesize(1),
+    );
     let frame = with_vlmeta_chunk(&run.unwrap());
     let error = read(frame).unwrap_err();
     assert_eq!(error.blame(), Blame::Limit, "{error}");

@@ -1,5 +1,5 @@
-//! The list of checks for frames from strangers, entry by entry, for the layouts of the 2.0.0 betas. `legacy.rs` has
-//! their errors by name; here stands that no entry was forgotten.
+//! The list of checks for frames from strangers, entry by entry, for the layouts of the 2.0.0
+//! betas. `legacy.rs` has their errors by name; here stands that no entry was forgotten.
 
 use b2frame::{Blame, Corrupt, EditOptions, Error, FrameLayout, ReadOptions, SChunk, SChunkWriter};
 use blosc_io::MemStore;
@@ -26,15 +26,24 @@ fn edited(name: &str, at: usize, new: &[u8]) -> Vec<u8> {
 /// Opens and reads everything.
 fn read(frame: Vec<u8>) -> Result<(), Error> {
     let schunk = SChunk::from_cframe(frame)?;
-    schunk.vlmeta().stored().iter().try_for_each(|layer| schunk.vlmeta().decode(layer).map(drop))?;
+    schunk
+        .vlmeta()
+        .stored()
+        .iter()
+        .try_for_each(|layer| schunk.vlmeta().decode(layer).map(drop))?;
     schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), |_, _| Ok(()))
 }
 
-/// Every one of these changes is refused, and it is the data's fault or that they are of another kind.
+/// Every one of these changes is refused, and it is the data's fault or that they are of another
+/// kind.
 fn refused(name: &str, at: usize, values: &[&[u8]]) {
     for (n, value) in values.iter().enumerate() {
-        let error = read(edited(name, at, value)).expect_err(&format!("{name} at {at}: {n} was read"));
-        assert!(matches!(error.blame(), Blame::Data | Blame::NotOurs), "{name} at {at}: {n}: {error:?}");
+        let error =
+            read(edited(name, at, value)).expect_err(&format!("{name} at {at}: {n} was read"));
+        assert!(
+            matches!(error.blame(), Blame::Data | Blame::NotOurs),
+            "{name} at {at}: {n}: {error:?}"
+        );
     }
 }
 
@@ -55,7 +64,8 @@ fn samples_are_read() {
 #[test]
 fn entry_1_length_and_magic() {
     for name in [FULL, BETA1] {
-        (0..87).for_each(|len| assert!(read(sample(name)[..len].to_vec()).is_err(), "{name}: {len}"));
+        (0..87)
+            .for_each(|len| assert!(read(sample(name)[..len].to_vec()).is_err(), "{name}: {len}"));
         (0..10).for_each(|at| refused(name, at, &[&[0xee]]));
     }
 }
@@ -85,7 +95,11 @@ fn entry_4_header_len() {
 #[test]
 fn entry_5_frame_len() {
     for name in [FULL, BETA1] {
-        refused(name, 0x10, &[&[0; 8], &[0xff; 8], &[0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]]);
+        refused(
+            name,
+            0x10,
+            &[&[0; 8], &[0xff; 8], &[0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
+        );
         let len = sample(name).len() as u64 + 1;
         refused(name, 0x10, &[&len.to_be_bytes()]);
     }
@@ -202,7 +216,8 @@ fn entry_18_content_of_vlmetalayers() {
 
 #[test]
 fn entry_19_end_of_the_usermeta() {
-    let len = sample(FULL)[trailer() + 3..trailer() + 7].try_into().map(u32::from_be_bytes).unwrap();
+    let len =
+        sample(FULL)[trailer() + 3..trailer() + 7].try_into().map(u32::from_be_bytes).unwrap();
     refused(FULL, trailer() + 3, &[&(len - 1).to_be_bytes(), &(len + 1).to_be_bytes()]);
 }
 
@@ -215,7 +230,11 @@ fn entry_20_index() {
 
 #[test]
 fn entry_21_number_of_chunks() {
-    refused(FULL, 0x1e, &[&[0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], &[0, 0, 0, 0, 0x40, 0, 0, 0]]);
+    refused(
+        FULL,
+        0x1e,
+        &[&[0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], &[0, 0, 0, 0, 0x40, 0, 0, 0]],
+    );
 }
 
 #[test]
@@ -253,7 +272,11 @@ fn entry_25_special_values() {
 #[test]
 fn entry_26_sum_of_the_chunks() {
     // All sizes are fixed: a sum that is wrong is a size that is.
-    refused(FULL, 0x1e, &[&16_001_u64.to_be_bytes(), &15_999_u64.to_be_bytes(), &8000_u64.to_be_bytes()]);
+    refused(
+        FULL,
+        0x1e,
+        &[&16_001_u64.to_be_bytes(), &15_999_u64.to_be_bytes(), &8000_u64.to_be_bytes()],
+    );
 }
 
 #[test]
@@ -263,7 +286,8 @@ fn entry_27_what_is_inside_of_chunks() {
 
 #[test]
 fn entry_28_kinds_of_chunks_do_not_mix() {
-    // None had blocks of individual sizes: a chunk that says so, by its version and the second flags, is refused.
+    // None had blocks of individual sizes: a chunk that says so, by its version and the second
+    // flags, is refused.
     let mut frame = edited(FULL, CHUNK, &[6]);
     frame[CHUNK + 0x1e] |= 1;
     let error = read(frame).unwrap_err();

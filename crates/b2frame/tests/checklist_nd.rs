@@ -1,6 +1,6 @@
-//! The list of checks for arrays from strangers, entry by entry: edits of the metalayer of `tiny-nd.b2nd`, an array of
-//! shape (5, 3) in chunks of (4, 2) and blocks of (2, 2). Shapes that only contradict themselves are in
-//! `src/nd/meta.rs`, older layouts of frames in `legacy.rs`.
+//! The list of checks for arrays from strangers, entry by entry: edits of the metalayer of
+//! `tiny-nd.b2nd`, an array of shape (5, 3) in chunks of (4, 2) and blocks of (2, 2). Shapes that
+//! only contradict themselves are in `src/nd/meta.rs`, older layouts of frames in `legacy.rs`.
 
 use b2frame::{
     Blame, Error, FrameParams, NdArray, NdCorrupt, NdMeta, NdParam, Param, Pick, SChunk, to_cframe,
@@ -88,7 +88,12 @@ fn entry_4_exact_length() {
 
 #[test]
 fn entry_5_shape() {
-    refused([(SHAPE, &be(-1)[..]), (SHAPE, &be(i64::MIN)), (SHAPE, &be(i64::MAX)), (SHAPE, &be(1 << 62))]);
+    refused([
+        (SHAPE, &be(-1)[..]),
+        (SHAPE, &be(i64::MIN)),
+        (SHAPE, &be(i64::MAX)),
+        (SHAPE, &be(1 << 62)),
+    ]);
     // Each fits, but not their product.
     assert!(open(edited(&[(SHAPE, &be(1 << 32)), (SHAPE + 9, &be(1 << 32))])).is_err());
 }
@@ -113,7 +118,9 @@ fn entry_7_products_of_a_chunk() {
 fn entry_8_bytes_of_a_chunk() {
     let error = open(edited(&[(BLOCKS, b"\0\0\0\x03")])).unwrap_err();
     let what = NdCorrupt::ChunkBytes { nbytes: 24, chunksize: 16 };
-    assert!(matches!(error, Error::Corrupt { what: b2frame::Corrupt::Nd(found), .. } if found == what));
+    assert!(
+        matches!(error, Error::Corrupt { what: b2frame::Corrupt::Nd(found), .. } if found == what)
+    );
 }
 
 #[test]
@@ -122,10 +129,13 @@ fn entry_9_number_of_chunks() {
     // One item less changes no count: that is another array, and none of it is read from elsewhere.
     assert_eq!(open(edited(&[(SHAPE + 9, &be(4))])).unwrap().shape(), [5, 4]);
     // Chunks of arrays are padded, also the last.
-    let params = FrameParams::new(CParams::default().typesize(2)).chunksize(16).metalayer("b2nd", meta());
+    let params =
+        FrameParams::new(CParams::default().typesize(2)).chunksize(16).metalayer("b2nd", meta());
     let error = open(to_cframe(&[7; 60], &params).unwrap()).unwrap_err();
     let what = NdCorrupt::Nbytes { expected: 64, found: 60 };
-    assert!(matches!(error, Error::Corrupt { what: b2frame::Corrupt::Nd(found), .. } if found == what));
+    assert!(
+        matches!(error, Error::Corrupt { what: b2frame::Corrupt::Nd(found), .. } if found == what)
+    );
 }
 
 #[test]
@@ -173,8 +183,9 @@ fn entry_12_parts() {
 fn entry_13_bytes_of_a_decoded_chunk() {
     let params = FrameParams::new(CParams::default().typesize(2)).chunksize(16);
     let frame = to_cframe(&[7; 64], &params.metalayer("b2nd", meta())).unwrap();
-    let at =
-        usize::try_from(SChunk::from_cframe(frame.clone()).unwrap().chunk_info(2).unwrap().offset.unwrap());
+    let at = usize::try_from(
+        SChunk::from_cframe(frame.clone()).unwrap().chunk_info(2).unwrap().offset.unwrap(),
+    );
     let mut short = frame.clone();
     // The chunk says that it has one item less.
     short[at.unwrap() + 4] = 14;

@@ -1,17 +1,23 @@
-//! Copies of super-chunks and arrays: to every kind of frame, with other parameters, with all that belongs to them.
+//! Copies of super-chunks and arrays: to every kind of frame, with other parameters, with all that
+//! belongs to them.
 
 use core::num::NonZeroUsize;
 use std::path::Path;
 
 use b2frame::{
-    ChunkBytes, ChunkSize, CopyOptions, Dest, Error, Fill, FrameParams, FrameType, Limited, NdArray, NdParam,
-    NdParams, NdWriter, Param, Pick, ReadOptions, SChunk, SChunkWriter, VerifyOptions,
+    ChunkBytes, ChunkSize, CopyOptions, Dest, Error, Fill, FrameParams, FrameType, Limited,
+    NdArray, NdParam, NdParams, NdWriter, Param, Pick, ReadOptions, SChunk, SChunkWriter,
+    VerifyOptions,
 };
 use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Threads};
 
 /// The three kinds of places, below a folder.
 fn dests(folder: &Path) -> [Dest; 3] {
-    [Dest::Memory, Dest::Contiguous(folder.join("c.b2frame")), Dest::Sparse(folder.join("s.b2frame"))]
+    [
+        Dest::Memory,
+        Dest::Contiguous(folder.join("c.b2frame")),
+        Dest::Sparse(folder.join("s.b2frame")),
+    ]
 }
 
 fn data(schunk: &SChunk) -> Vec<u8> {
@@ -94,7 +100,10 @@ fn other_parameters_and_sizes_give_the_same_data() {
             let copy = sample.copy(&dest, &options).unwrap();
             check(&copy, &sample);
             assert_eq!(copy.typesize(), 4);
-            assert_eq!((copy.cparams().codec, copy.cparams().filters), (CodecId::ZSTD, zstd().filters));
+            assert_eq!(
+                (copy.cparams().codec, copy.cparams().filters),
+                (CodecId::ZSTD, zstd().filters)
+            );
             let expected = chunksize.map_or(4000, |size| u32::try_from(size / 4 * 4).unwrap());
             assert_eq!(copy.chunksize().fixed(), Some(expected));
             if let Dest::Contiguous(path) | Dest::Sparse(path) = &dest {
@@ -109,7 +118,8 @@ fn other_parameters_and_sizes_give_the_same_data() {
 fn runs_stay_runs_while_their_size_does() {
     let copy = sample().copy(&Dest::Memory, &CopyOptions::default().cparams(zstd())).unwrap();
     let kinds: Vec<_> = copy.chunk_infos().map(|info| info.unwrap().special).collect();
-    let expected = [SpecialKind::Zeros, SpecialKind::Nans, SpecialKind::Value, SpecialKind::Uninit].map(Some);
+    let expected =
+        [SpecialKind::Zeros, SpecialKind::Nans, SpecialKind::Value, SpecialKind::Uninit].map(Some);
     assert_eq!(kinds[1..5], expected);
     assert_eq!(copy.chunk_info(0).unwrap().stored.unwrap().codec, CodecId::ZSTD);
     assert!(matches!(copy.chunk(2).unwrap(), ChunkBytes::Special { .. }));
@@ -173,12 +183,16 @@ fn sizes_and_blocks_of_their_own_stay() {
 #[test]
 fn frames_without_data_and_older_ones_can_be_copied() {
     let dir = tempfile::tempdir().unwrap();
-    let empty = SChunkWriter::in_memory(&FrameParams::default().metalayer("kind", *b"demo")).unwrap();
+    let empty =
+        SChunkWriter::in_memory(&FrameParams::default().metalayer("kind", *b"demo")).unwrap();
     let empty = empty.finish().unwrap();
-    let older = blosc_testdata::fixture::path("frames/legacy/beta2-lz4-shuffle-i8-meta-usermeta.b2frame");
+    let older =
+        blosc_testdata::fixture::path("frames/legacy/beta2-lz4-shuffle-i8-meta-usermeta.b2frame");
     let older = SChunk::open(older).unwrap();
     for (n, schunk) in [&empty, &older].into_iter().enumerate() {
-        for options in [CopyOptions::default(), CopyOptions::default().cparams(zstd()).chunksize(800)] {
+        for options in
+            [CopyOptions::default(), CopyOptions::default().cparams(zstd()).chunksize(800)]
+        {
             let folder = dir.path().join(format!("{n} {}", options.chunksize.is_some()));
             std::fs::create_dir(&folder).unwrap();
             for dest in dests(&folder) {
@@ -200,7 +214,8 @@ fn a_file_can_be_replaced_by_its_own_copy_but_not_by_half_of_one() {
     let path = dir.path().join("data.b2frame");
     sample().save(&path).unwrap();
     let dest = Dest::Contiguous(path.clone());
-    let copy = SChunk::open(&path).unwrap().copy(&dest, &CopyOptions::default().cparams(zstd())).unwrap();
+    let copy =
+        SChunk::open(&path).unwrap().copy(&dest, &CopyOptions::default().cparams(zstd())).unwrap();
     check(&copy, &sample());
 
     let before = std::fs::read(&path).unwrap();
@@ -211,7 +226,8 @@ fn a_file_can_be_replaced_by_its_own_copy_but_not_by_half_of_one() {
     let damaged = SChunk::from_cframe(damaged).unwrap();
     let sparse = dir.path().join("sparse");
     for dest in [dest, Dest::Sparse(sparse.clone())] {
-        let error = damaged.copy(&dest, &CopyOptions::default().cparams(zstd().level(9.try_into().unwrap())));
+        let error = damaged
+            .copy(&dest, &CopyOptions::default().cparams(zstd().level(9.try_into().unwrap())));
         assert!(matches!(error.unwrap_err(), Error::Chunk { nchunk: 5, .. }));
     }
     assert_eq!(std::fs::read(&path).unwrap(), before);
@@ -227,7 +243,8 @@ fn a_file_can_be_replaced_by_its_own_copy_but_not_by_half_of_one() {
 
 #[test]
 fn a_chunk_that_does_not_fit_the_memory_is_a_limit() {
-    let options = CopyOptions::default().cparams(zstd()).read(ReadOptions::default().max_memory(4000));
+    let options =
+        CopyOptions::default().cparams(zstd()).read(ReadOptions::default().max_memory(4000));
     let error = sample().copy(&Dest::Memory, &options).unwrap_err();
     assert!(matches!(error, Error::Limit { what: Limited::Memory, limit: 4000, .. }));
 }
@@ -247,7 +264,9 @@ fn array() -> NdArray {
 fn arrays_get_other_shapes_in_all_kinds_of_frames() {
     let array = array();
     for (n, (chunks, blocks)) in
-        [([5, 1, 8], [2, 1, 8]), ([17, 1, 12], [4, 1, 5]), ([3, 2, 7], [3, 1, 2])].iter().enumerate()
+        [([5, 1, 8], [2, 1, 8]), ([17, 1, 12], [4, 1, 5]), ([3, 2, 7], [3, 1, 2])]
+            .iter()
+            .enumerate()
     {
         let dir = tempfile::tempdir().unwrap();
         for dest in dests(dir.path()) {
@@ -258,7 +277,10 @@ fn arrays_get_other_shapes_in_all_kinds_of_frames() {
                 let params = array.params().unwrap().chunkshape(chunks).blockshape(blocks);
                 let copy = array.copy(&dest, &params.cparams(cparams.clone())).unwrap();
                 assert_eq!((copy.shape(), copy.dtype()), (array.shape(), array.dtype()));
-                assert_eq!((copy.chunkshape(), copy.blockshape()), (chunks.to_vec(), blocks.to_vec()));
+                assert_eq!(
+                    (copy.chunkshape(), copy.blockshape()),
+                    (chunks.to_vec(), blocks.to_vec())
+                );
                 assert_eq!(copy.read::<i32>().unwrap(), array.read::<i32>().unwrap());
                 assert_eq!(copy.schunk().cparams().codec, cparams.codec);
                 check_metadata(copy.schunk());
@@ -293,7 +315,10 @@ fn the_super_chunk_of_an_array_is_compressed_anew_block_by_block() {
     let schunk = array.schunk().copy(&Dest::Memory, &options).unwrap();
     assert_eq!(schunk.chunk_info(0).unwrap().stored.unwrap().blocksize, 64);
     check_metadata(&schunk);
-    assert_eq!(NdArray::from_schunk(schunk).unwrap().read::<i32>().unwrap(), array.read::<i32>().unwrap());
+    assert_eq!(
+        NdArray::from_schunk(schunk).unwrap().read::<i32>().unwrap(),
+        array.read::<i32>().unwrap()
+    );
     let options = CopyOptions::default().chunksize(400);
     let error = array.schunk().copy(&Dest::Memory, &options).unwrap_err();
     assert!(matches!(error, Error::Param(Param::ArrayChunks)));

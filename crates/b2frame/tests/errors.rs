@@ -1,11 +1,13 @@
-//! One test for each error: a valid frame with a few bytes changed, the exact variant, the exact position.
+//! One test for each error: a valid frame with a few bytes changed, the exact variant, the exact
+//! position.
 
 use std::io;
 use std::sync::Arc;
 
 use b2frame::{
-    Blame, CompressOptions, Corrupt, Error, FrameHeader, FrameParams, FrameWriter, Kind, Limited, NdCorrupt,
-    NdMeta, OpenOptions, Param, ReadOptions, SChunk, VerifyOptions, compress_stream, read_frame, to_cframe,
+    Blame, CompressOptions, Corrupt, Error, FrameHeader, FrameParams, FrameWriter, Kind, Limited,
+    NdCorrupt, NdMeta, OpenOptions, Param, ReadOptions, SChunk, VerifyOptions, compress_stream,
+    read_frame, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Special, SpecialKind, Target, Threads, special_chunk};
 use blosc_io::{MemStore, ReadAt, Sync, WriteAt};
@@ -79,7 +81,12 @@ fn other_cases() -> Vec<(usize, Vec<u8>, u64, Corrupt)> {
         (0x64, vec![0xff; 4], 0x63, Corrupt::MetaPosition { position: -1, end: 117 }),
         (0x15e, vec![34], 0x15b, Corrupt::TrailerLen { trailer_len: 34, max: 252 }),
         (0x136, vec![0x22], 0x11e, Corrupt::SectionEnd { end: 61, expected: 62 }),
-        (0x10c, vec![80, 0, 0, 0, 0, 0, 0, 0], 0xe4, Corrupt::Offset { nchunk: 1, offset: 80, cbytes: 111 }),
+        (
+            0x10c,
+            vec![80, 0, 0, 0, 0, 0, 0, 0],
+            0xe4,
+            Corrupt::Offset { nchunk: 1, offset: 80, cbytes: 111 },
+        ),
         (0x113, vec![0x87], 0xe4, Corrupt::SpecialOffset { nchunk: 1, offset: special }),
         (0x81, vec![112], 0x75, Corrupt::ChunkCbytes { nchunk: 0, cbytes: 112, room: 111 }),
         (0x79, vec![60], 0x75, Corrupt::ChunkNbytes { nchunk: 0, nbytes: 60, expected: 64 }),
@@ -121,7 +128,10 @@ fn an_index_for_another_number_of_chunks() {
     let frame = edited("tiny.b2frame", 0x1e, &200_u64.to_be_bytes());
     assert_eq!(corrupt(frame), (0xe4, Corrupt::IndexNbytes { nbytes: 24, expected: 32 }));
     let frame = edited("tiny.b2frame", 0x1e, &(1_u64 << 40).to_be_bytes());
-    assert_eq!(corrupt(frame), (0xe4, Corrupt::TooManyChunks { nchunks: 1 << 34, max: (1 << 28) - 1 }));
+    assert_eq!(
+        corrupt(frame),
+        (0xe4, Corrupt::TooManyChunks { nchunks: 1 << 34, max: (1 << 28) - 1 })
+    );
 }
 
 #[test]
@@ -164,8 +174,12 @@ fn a_buffer_that_is_more_than_a_frame() {
 
 #[test]
 fn a_header_that_is_cut_off() {
-    assert_eq!(corrupt(sample("tiny.b2frame")[..86].to_vec()), (0, Corrupt::HeaderTruncated { len: 86 }));
-    let Err(Error::Corrupt { what, .. }) = read_frame(&mut &sample("tiny.b2frame")[..300], 1000) else {
+    assert_eq!(
+        corrupt(sample("tiny.b2frame")[..86].to_vec()),
+        (0, Corrupt::HeaderTruncated { len: 86 })
+    );
+    let Err(Error::Corrupt { what, .. }) = read_frame(&mut &sample("tiny.b2frame")[..300], 1000)
+    else {
         panic!()
     };
     assert_eq!(what, Corrupt::FrameTruncated { frame_len: 369, available: 300 });
@@ -173,15 +187,21 @@ fn a_header_that_is_cut_off() {
 
 #[test]
 fn a_vlmetalayer_that_is_no_chunk_or_of_another_size() {
-    let mut frame = to_cframe(b"", &FrameParams::default().vlmetalayer("text", b"so ".repeat(99))).unwrap();
+    let mut frame =
+        to_cframe(b"", &FrameParams::default().vlmetalayer("text", b"so ".repeat(99))).unwrap();
     let schunk = open(frame.clone()).unwrap();
     let layer = schunk.vlmeta().stored().get("text").unwrap();
-    let (at, len) = (schunk.frame_len() - schunk.trailer_len() + layer.position, layer.content.len() as u64);
+    let (at, len) =
+        (schunk.frame_len() - schunk.trailer_len() + layer.position, layer.content.len() as u64);
     frame[usize::try_from(at).unwrap() + 12] += 1;
-    let Err(Error::Corrupt { at: found, what }) = open(frame).unwrap().vlmeta().get("text") else { panic!() };
+    let Err(Error::Corrupt { at: found, what }) = open(frame).unwrap().vlmeta().get("text") else {
+        panic!()
+    };
     assert_eq!((found, what), (at, Corrupt::VlMetaCbytes { cbytes: len + 1, len }));
     let schunk = open(edited("tiny.b2frame", 0x137, &[99])).unwrap();
-    let Err(error @ Error::VlMeta { at: 0x137, .. }) = schunk.vlmeta().get("note") else { panic!() };
+    let Err(error @ Error::VlMeta { at: 0x137, .. }) = schunk.vlmeta().get("note") else {
+        panic!()
+    };
     assert_eq!(error.to_string(), "vlmetalayer \"note\" at byte 311");
     assert_eq!(schunk.vlmeta().get("absent").unwrap(), None);
 }
@@ -216,7 +236,10 @@ fn what_is_not_ours() {
     }
     let unreleased = not_ours(edited("tiny.b2frame", 0, &[0x9b]));
     assert!(matches!(unreleased, Error::UnreleasedLayout { first_byte: 0x9b, flags: 0x12 }));
-    assert!(matches!(not_ours(edited("tiny.b2frame", 0x19, &[0x14])), Error::UnknownVersion { version: 4 }));
+    assert!(matches!(
+        not_ours(edited("tiny.b2frame", 0x19, &[0x14])),
+        Error::UnknownVersion { version: 4 }
+    ));
     let trailer = not_ours(edited("tiny.b2frame", 0x11d, &[2]));
     assert!(matches!(trailer, Error::UnknownTrailerVersion { version: 2 }));
     assert!(matches!(not_ours(edited("tiny.b2frame", 0x1a, &[1])), Error::Sparse));
@@ -243,8 +266,9 @@ fn limits() {
         }
         other => panic!("{other:?}"),
     };
-    let with =
-        |options: &OpenOptions, frame| SChunk::from_store_with(Arc::new(MemStore::new(frame)), options);
+    let with = |options: &OpenOptions, frame| {
+        SChunk::from_store_with(Arc::new(MemStore::new(frame)), options)
+    };
     let options = OpenOptions::default();
     let found = limit(with(&options.clone().max_metadata(100), sample("tiny.b2frame")));
     assert_eq!(found, (Limited::Metadata, 117, 100));
@@ -256,22 +280,31 @@ fn limits() {
     assert!(with(&options.max_index(0), sample("special-zero.b2frame")).is_ok());
 
     let params = FrameParams::default().vlmetalayer("zeros", vec![0; 5000]);
-    let schunk = with(&OpenOptions::default().max_metadata(4999), to_cframe(b"", &params).unwrap()).unwrap();
+    let schunk =
+        with(&OpenOptions::default().max_metadata(4999), to_cframe(b"", &params).unwrap()).unwrap();
     let error = schunk.vlmeta().get("zeros").unwrap_err();
     assert!(matches!(error, Error::Limit { what: Limited::VlMeta, nbytes: 5000, limit: 4999 }));
 
     let error = read_frame(&mut sample("tiny.b2frame").as_slice(), 368).unwrap_err();
     assert!(matches!(error, Error::Limit { what: Limited::Frame, nbytes: 369, limit: 368 }));
 
-    let mut writer = FrameWriter::new(MemStore::default(), &FrameParams::default().chunksize(1000)).unwrap();
-    let error =
-        compress_stream(&mut &[0; 9][..], &mut writer, &CompressOptions::default().max_memory(1999), |_| {});
+    let mut writer =
+        FrameWriter::new(MemStore::default(), &FrameParams::default().chunksize(1000)).unwrap();
+    let error = compress_stream(
+        &mut &[0; 9][..],
+        &mut writer,
+        &CompressOptions::default().max_memory(1999),
+        |_| {},
+    );
     assert!(matches!(error, Err(Error::Limit { what: Limited::Memory, limit: 1999, .. })));
 
     let array = open(sample("tiny-nd.b2nd")).unwrap();
     let array = array.nd_view().unwrap().unwrap();
     let error = array.for_each_band(&ReadOptions::default().max_memory(2), |_| Ok::<(), Error>(()));
-    assert!(matches!(error, Err(Error::Limit { what: Limited::Memory, limit: 1, .. })), "{error:?}");
+    assert!(
+        matches!(error, Err(Error::Limit { what: Limited::Memory, limit: 1, .. })),
+        "{error:?}"
+    );
     assert!(matches!(array.to_vec(29), Err(Error::Limit { nbytes: 30, limit: 29, .. })));
 }
 
@@ -284,8 +317,14 @@ fn wrong_numbers_when_reading() {
     assert_eq!(param(schunk.chunk_nbytes(3)), none);
     let after = schunk.decode_ordered(2..4, &ReadOptions::default(), |_, _| Ok::<(), Error>(()));
     assert_eq!(param(after), Param::ChunkNumber { nchunk: 4, nchunks: 3 });
-    assert_eq!(param(schunk.read_bytes(147, &mut [0; 2])), Param::Range { start: 147, end: 149, len: 148 });
-    assert_eq!(param(schunk.read(36..38, &mut [0; 8])), Param::Range { start: 36, end: 38, len: 37 });
+    assert_eq!(
+        param(schunk.read_bytes(147, &mut [0; 2])),
+        Param::Range { start: 147, end: 149, len: 148 }
+    );
+    assert_eq!(
+        param(schunk.read(36..38, &mut [0; 8])),
+        Param::Range { start: 36, end: 38, len: 37 }
+    );
     assert_eq!(param(schunk.read(36..37, &mut [0; 5])), Param::BufferLen { len: 5, expected: 4 });
     let short = schunk.decode_chunk_into(0, &mut [0; 63], &mut schunk.scratch());
     assert_eq!(param(short), Param::BufferLen { len: 63, expected: 64 });
@@ -309,16 +348,21 @@ fn chunks_of_blosc1_are_not_written() {
 fn wrong_parameters_when_writing() {
     let max = 0x7fff_ffff - 32;
     assert_eq!(param(writer(4, 0)), Param::ChunkSize { chunksize: 0, typesize: 4, max });
-    assert_eq!(param(writer(4, 1 << 31)), Param::ChunkSize { chunksize: 1 << 31, typesize: 4, max });
+    assert_eq!(
+        param(writer(4, 1 << 31)),
+        Param::ChunkSize { chunksize: 1 << 31, typesize: 4, max }
+    );
     assert_eq!(param(writer(0, 8)), Param::Typesize { typesize: 0, max });
     assert_eq!(writer(6, 20).unwrap().chunksize(), 18);
     assert_eq!(writer(6, 5).unwrap().chunksize(), 6);
-    let named =
-        |name: &str| FrameWriter::new(MemStore::default(), &FrameParams::default().metalayer(name, *b"x"));
+    let named = |name: &str| {
+        FrameWriter::new(MemStore::default(), &FrameParams::default().metalayer(name, *b"x"))
+    };
     assert_eq!(param(named("")), Param::MetaName { len: 0 });
     let twice = FrameParams::default().vlmetalayer("a", *b"").vlmetalayer("a", *b"");
     assert_eq!(param(to_cframe(b"", &twice)), Param::MetaTwice { name: "a".to_owned() });
-    let many = (0..17).fold(FrameParams::default(), |params, n| params.metalayer(format!("m{n}"), *b""));
+    let many =
+        (0..17).fold(FrameParams::default(), |params, n| params.metalayer(format!("m{n}"), *b""));
     assert_eq!(param(to_cframe(b"", &many)), Param::MetaCount { count: 17, max: 16 });
     let long = FrameParams::default().metalayer("m", vec![0; 10]);
     assert!(to_cframe(b"", &long).is_ok());
@@ -339,7 +383,10 @@ fn chunks_that_have_no_place() {
     assert_eq!(param(frame.append(&[1; 3])), Param::AfterLastChunk);
 
     let mut frame = writer(2, 8).unwrap();
-    assert_eq!(param(frame.append_special(SpecialKind::Nans, 8)), Param::NanTypesize { typesize: 2 });
+    assert_eq!(
+        param(frame.append_special(SpecialKind::Nans, 8)),
+        Param::NanTypesize { typesize: 2 }
+    );
     let nans = special_chunk(Special::Nans, 8, &CParams::default().typesize(4)).unwrap();
     assert_eq!(param(frame.append_chunk(&nans)), Param::NanTypesize { typesize: 2 });
 }
@@ -353,13 +400,21 @@ impl ReadAt for Failing {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        if at >= self.1 { Err(io::ErrorKind::PermissionDenied.into()) } else { self.0.read_at(at, buf) }
+        if at >= self.1 {
+            Err(io::ErrorKind::PermissionDenied.into())
+        } else {
+            self.0.read_at(at, buf)
+        }
     }
 }
 
 impl WriteAt for Failing {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        if at >= self.1 { Err(io::ErrorKind::StorageFull.into()) } else { self.0.write_at(at, bytes) }
+        if at >= self.1 {
+            Err(io::ErrorKind::StorageFull.into())
+        } else {
+            self.0.write_at(at, bytes)
+        }
     }
 
     fn set_len(&mut self, len: u64) -> io::Result<()> {
@@ -373,12 +428,14 @@ impl WriteAt for Failing {
 
 #[test]
 fn what_the_system_says() {
-    let error = SChunk::from_store(Arc::new(Failing(MemStore::new(sample("tiny.b2frame")), 87))).unwrap_err();
+    let error = SChunk::from_store(Arc::new(Failing(MemStore::new(sample("tiny.b2frame")), 87)))
+        .unwrap_err();
     assert!(matches!(error, Error::Io { at: 87, len: 30, .. }), "{error:?}");
     assert_eq!(error.blame(), Blame::Io);
 
     let mut writer =
-        FrameWriter::new(Failing(MemStore::default(), 105), &FrameParams::default().chunksize(8)).unwrap();
+        FrameWriter::new(Failing(MemStore::default(), 105), &FrameParams::default().chunksize(8))
+            .unwrap();
     writer.append(b"12345678").unwrap();
     let error = writer.append(b"12345678").unwrap_err();
     assert!(matches!(error, Error::Write { at: 137, len: 40, .. }), "{error:?}");
@@ -399,11 +456,11 @@ fn a_stream_that_breaks() {
         }
     }
     let mut frame = writer(1, 100).unwrap();
-    let error =
-        compress_stream(&mut Broken(250), &mut frame, &CompressOptions::default(), |_| {}).unwrap_err();
+    let error = compress_stream(&mut Broken(250), &mut frame, &CompressOptions::default(), |_| {})
+        .unwrap_err();
     assert!(matches!(error, Error::Input { nbytes: 250, .. }), "{error:?}");
     let options = CompressOptions::default().threads(Threads::One);
-    let error =
-        compress_stream(&mut Broken(250), &mut writer(1, 100).unwrap(), &options, |_| {}).unwrap_err();
+    let error = compress_stream(&mut Broken(250), &mut writer(1, 100).unwrap(), &options, |_| {})
+        .unwrap_err();
     assert!(matches!(error, Error::Input { nbytes: 250, .. }), "{error:?}");
 }

@@ -1,4 +1,5 @@
-//! Every frame of the manifest, written by python-blosc2: from a file and from memory, whole and in parts.
+//! Every frame of the manifest, written by python-blosc2: from a file and from memory, whole and in
+//! parts.
 
 use b2frame::{Error, ReadOptions, SChunk, VerifyOptions};
 use blosc_testdata::fixture::{Format, Manifest};
@@ -11,7 +12,11 @@ fn every_frame_of_the_manifest_decodes_to_what_its_writer_reads() {
         let schunk = SChunk::open(fixture.path()).unwrap_or_else(|error| panic!("{file}: {error}"));
         let content = decode(&schunk);
         assert!(fixture.holds(&content), "{file}");
-        assert_eq!(decode(&SChunk::from_cframe(fixture.read().unwrap()).unwrap()), content, "{file}");
+        assert_eq!(
+            decode(&SChunk::from_cframe(fixture.read().unwrap()).unwrap()),
+            content,
+            "{file}"
+        );
         let part = content.len() / 3..content.len() / 2;
         let mut dest = vec![0; part.len()];
         schunk.read_bytes(part.start as u64, &mut dest).unwrap();

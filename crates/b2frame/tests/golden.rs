@@ -1,7 +1,7 @@
 //! Every sample frame, against what its sidecar says of it.
 //!
-//! The samples are of C-Blosc2 3.3.5, or were made by hand and checked to be read by it; `testdata/frames/README.md`
-//! says what each shows.
+//! The samples are of C-Blosc2 3.3.5, or were made by hand and checked to be read by it;
+//! `testdata/frames/README.md` says what each shows.
 
 use b2frame::{ChunkBytes, Corrupt, Error, FrameType, Note, ReadOptions, SChunk, VerifyOptions};
 use blosc_chunk::{SpecialKind, Threads};
@@ -78,8 +78,9 @@ fn headers_are_what_the_sidecars_say() {
     for name in SAMPLES {
         let (schunk, sidecar) = open(name);
         let (header, expected) = (schunk.header(), &sidecar["header"]);
-        let filters =
-            |key| numbers(&expected[key]).iter().map(|n| u8::try_from(*n).unwrap()).collect::<Vec<_>>();
+        let filters = |key| {
+            numbers(&expected[key]).iter().map(|n| u8::try_from(*n).unwrap()).collect::<Vec<_>>()
+        };
         assert_eq!(u64::from(header.flags().0), number(&expected["general_flags"]), "{name}");
         assert_eq!(header.frame_type(), FrameType::Contiguous, "{name}");
         assert_eq!(u64::from(header.header_len()), number(&expected["header_len"]), "{name}");
@@ -142,7 +143,11 @@ fn metalayers_are_what_the_sidecars_say() {
         let expected = sidecar["metalayers"].as_object().unwrap();
         assert_eq!(schunk.meta().len(), expected.len(), "{name}");
         for (layer, value) in expected {
-            assert_eq!(hex(schunk.meta().get(layer).unwrap().content), value["hex"], "{name}, {layer}");
+            assert_eq!(
+                hex(schunk.meta().get(layer).unwrap().content),
+                value["hex"],
+                "{name}, {layer}"
+            );
         }
         let expected = sidecar["vlmetalayers"].as_object().unwrap();
         assert_eq!(schunk.vlmeta().len(), expected.len(), "{name}");
@@ -158,9 +163,11 @@ fn data_are_what_the_sidecars_say() {
     let options = ReadOptions::default();
     for name in SAMPLES.iter().filter(|name| !name.contains("two-specials")) {
         let (schunk, sidecar) = open(name);
-        for options in
-            [options.threads(Threads::One), options.threads(Threads::Auto), options.max_memory(1600)]
-        {
+        for options in [
+            options.threads(Threads::One),
+            options.threads(Threads::Auto),
+            options.max_memory(1600),
+        ] {
             let data = data(&schunk, &options).unwrap_or_else(|error| panic!("{name}: {error:?}"));
             assert_eq!(data.len() as u64, number(&sidecar["raw_nbytes"]), "{name}");
             assert_eq!(blosc_testdata::sha256_hex(&data), sidecar["raw_sha256"], "{name}");
@@ -179,7 +186,11 @@ fn arrays_are_what_the_sidecars_say() {
         assert_eq!(wide(array.meta().chunkshape()), numbers(&expected["chunkshape"]), "{name}");
         assert_eq!(wide(array.meta().blockshape()), numbers(&expected["blockshape"]), "{name}");
         assert_eq!(array.meta().dtype_text(1), expected["dtype"].as_str().unwrap(), "{name}");
-        assert_eq!(u64::from(array.meta().dtype_format()), number(&expected["dtype_format"]), "{name}");
+        assert_eq!(
+            u64::from(array.meta().dtype_format()),
+            number(&expected["dtype_format"]),
+            "{name}"
+        );
         assert_eq!(array.nbytes(), number(&expected["c_order_nbytes"]), "{name}");
         let items = array.to_vec(1 << 20).unwrap();
         assert_eq!(blosc_testdata::sha256_hex(&items), expected["c_order_sha256"], "{name}");
@@ -227,7 +238,9 @@ fn blocks_of_another_size_than_stored_are_read_and_noted() {
 #[test]
 fn a_special_chunk_is_given_as_what_it_is() {
     let (schunk, _) = open("special-nan.b2frame");
-    let ChunkBytes::Special { kind, nbytes, .. } = schunk.chunk(0).unwrap() else { panic!("not special") };
+    let ChunkBytes::Special { kind, nbytes, .. } = schunk.chunk(0).unwrap() else {
+        panic!("not special")
+    };
     assert_eq!((kind, nbytes), (SpecialKind::Nans, schunk.chunk_nbytes(0).unwrap()));
     let (schunk, _) = open("special-value.b2frame");
     let ChunkBytes::Stored(bytes) = schunk.chunk(0).unwrap() else { panic!("not stored") };

@@ -56,11 +56,15 @@ fn samples() -> Vec<Vec<u8>> {
         "nd-struct.b2nd",
         "vl-blocks.b2frame",
     ];
-    let mut samples: Vec<_> =
-        names.iter().map(|name| blosc_testdata::fixture::read(format!("frames/{name}")).unwrap()).collect();
+    let mut samples: Vec<_> = names
+        .iter()
+        .map(|name| blosc_testdata::fixture::read(format!("frames/{name}")).unwrap())
+        .collect();
     let cparams = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(400));
-    let params =
-        FrameParams::new(cparams).chunksize(2000).metalayer("m", *b"x").vlmetalayer("v", vec![5; 100]);
+    let params = FrameParams::new(cparams)
+        .chunksize(2000)
+        .metalayer("m", *b"x")
+        .vlmetalayer("v", vec![5; 100]);
     samples.push(to_cframe(&Kind::Mixed.bytes(9001), &params).unwrap());
     samples
 }
@@ -159,7 +163,8 @@ fn a_chunk_that_stands_for_millions_is_looked_at_once() {
     let end = usize::try_from(97 + schunk.cbytes()).unwrap();
     let cparams = CParams::default().typesize(8);
     let index =
-        special_chunk(Special::Value(&[0; 8]), usize::try_from(nchunks * 8).unwrap(), &cparams).unwrap();
+        special_chunk(Special::Value(&[0; 8]), usize::try_from(nchunks * 8).unwrap(), &cparams)
+            .unwrap();
     let mut frame = [&one[..end], &index, &one[one.len() - 35..]].concat();
     let frame_len = frame.len() as u64;
     frame[0x10..0x18].copy_from_slice(&frame_len.to_be_bytes());
@@ -180,8 +185,8 @@ fn a_chunk_that_stands_for_millions_is_looked_at_once() {
 #[test]
 fn metalayers_that_share_their_bytes_are_not_copied() {
     // Sixteen names that all point to one value of a megabyte.
-    let mut params =
-        (0..16).fold(FrameParams::default(), |params, n| params.metalayer(format!("m{n:02}"), *b""));
+    let mut params = (0..16)
+        .fold(FrameParams::default(), |params, n| params.metalayer(format!("m{n:02}"), *b""));
     params.metalayers[15].1 = vec![7; 1 << 20];
     let mut frame = to_cframe(b"data", &params).unwrap();
     let value = 87 + 7 + 16 * 9 + 3 + 15 * 5_u32;
@@ -189,7 +194,8 @@ fn metalayers_that_share_their_bytes_are_not_copied() {
         let at = 87 + 7 + n * 9 + 5;
         frame[at..at + 4].copy_from_slice(&value.to_be_bytes());
     }
-    let schunk = SChunk::from_store_with(Arc::new(MemStore::new(frame)), &OpenOptions::default()).unwrap();
+    let schunk =
+        SChunk::from_store_with(Arc::new(MemStore::new(frame)), &OpenOptions::default()).unwrap();
     assert!(schunk.meta().iter().all(|layer| layer.content.len() == 1 << 20));
     let first = schunk.meta().get("m00").unwrap().content.as_ptr();
     assert!(schunk.meta().iter().all(|layer| layer.content.as_ptr() == first));

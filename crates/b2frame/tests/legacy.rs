@@ -1,8 +1,9 @@
-//! Frames of the 2.0.0 betas: every sample against its sidecar, every check of the format document, conversion.
+//! Frames of the 2.0.0 betas: every sample against its sidecar, every check of the format document,
+//! conversion.
 
 use b2frame::{
-    Blame, ChunkSize, Corrupt, EditOptions, Error, FrameLayout, OlderCorrupt, Param, ReadOptions, SChunk,
-    SChunkWriter, VerifyOptions, read_frame,
+    Blame, ChunkSize, Corrupt, EditOptions, Error, FrameLayout, OlderCorrupt, Param, ReadOptions,
+    SChunk, SChunkWriter, VerifyOptions, read_frame,
 };
 use blosc_chunk::Threads;
 use blosc_io::MemStore;
@@ -109,7 +110,11 @@ fn chunks_and_metadata_are_what_the_sidecars_say() {
     for (name, _) in SAMPLES {
         let (schunk, sidecar) = open(name);
         assert_eq!(schunk.nchunks(), sidecar["nchunks"], "{name}");
-        assert_eq!(schunk.index_len(), sidecar["index_chunk_cbytes"].as_u64().unwrap_or(0), "{name}");
+        assert_eq!(
+            schunk.index_len(),
+            sidecar["index_chunk_cbytes"].as_u64().unwrap_or(0),
+            "{name}"
+        );
         // Of many, the first and the last are given.
         let offsets = sidecar["offsets"].as_array().unwrap();
         let gap = offsets.iter().position(|offset| offset == "...").unwrap_or(offsets.len());
@@ -169,7 +174,11 @@ fn converted_frames_have_the_same_content() {
         assert_eq!((new.nchunks(), new.typesize()), (old.nchunks(), old.typesize()), "{name}");
         assert_eq!(new.cparams().filters, old.cparams().filters, "{name}");
         let layers = |schunk: &SChunk| -> Vec<_> {
-            schunk.meta().iter().map(|layer| (layer.name.to_vec(), layer.content.to_vec())).collect()
+            schunk
+                .meta()
+                .iter()
+                .map(|layer| (layer.name.to_vec(), layer.content.to_vec()))
+                .collect()
         };
         assert_eq!(layers(&new), layers(&old), "{name}");
         let vlmeta = |schunk: &SChunk| -> Vec<_> {
@@ -258,7 +267,10 @@ fn markers_and_numbers_of_the_header_are_checked() {
     assert_eq!(text(WITH_DATA, 48, &[0; 4]), "at byte 48: typesize is 0, at least 1");
     assert_eq!(text(WITH_DATA, 53, &[0; 4]), "at byte 53: chunk_size is 0");
     assert_eq!(text(WITH_DATA, 53, &[0xff; 4]), "at byte 53: chunk_size is -1");
-    assert_eq!(text(WITH_DATA, 16, &[1]), "at byte 16: frame_len is 72057594037929279, the file has 1343");
+    assert_eq!(
+        text(WITH_DATA, 16, &[1]),
+        "at byte 16: frame_len is 72057594037929279, the file has 1343"
+    );
     assert_eq!(
         text(WITH_DATA, 39, &[0xff]),
         "at byte 39: cbytes is -72057594037926801, the frame has room for 1189"
@@ -271,7 +283,8 @@ fn index_and_offsets_must_fit() {
     let (schunk, sidecar) = open(WITH_DATA);
     let cbytes = schunk.cbytes();
     // The index begins where the data end: a data section that is longer leaves no room for it.
-    let room = schunk.frame_len() - u64::from(schunk.header().header_len()) - schunk.trailer_len() - 32;
+    let room =
+        schunk.frame_len() - u64::from(schunk.header().header_len()) - schunk.trailer_len() - 32;
     let at_limit = patched(WITH_DATA, 39, &room.to_be_bytes());
     assert!(!matches!(at_limit, Error::Corrupt { what: Corrupt::Cbytes { .. }, .. }), "{at_limit}");
     let over = patched(WITH_DATA, 39, &(room + 1).to_be_bytes());
@@ -280,7 +293,10 @@ fn index_and_offsets_must_fit() {
     let nbytes = sidecar["nbytes"].as_u64().unwrap() + 1;
     let error = patched(WITH_DATA, 30, &nbytes.to_be_bytes());
     assert!(
-        matches!(error, Error::Corrupt { what: Corrupt::IndexNbytes { nbytes: 24, expected: 32 }, .. }),
+        matches!(
+            error,
+            Error::Corrupt { what: Corrupt::IndexNbytes { nbytes: 24, expected: 32 }, .. }
+        ),
         "{error}"
     );
     // The offsets are a copy in the index chunk: behind 32 bytes of header.
@@ -299,10 +315,17 @@ fn trailers_are_checked() {
     let trailer = usize::try_from(schunk.frame_len() - schunk.trailer_len()).unwrap();
     assert_eq!(bytes(beta2)[trailer..trailer + 2], [0x0d, 0x00]);
     assert!(patched(beta2, trailer, &[0x93]).to_string().contains("trailer has the marker 0x93"));
-    assert!(matches!(patched(beta2, trailer + 1, &[2]), Error::UnknownTrailerVersion { version: 2 }));
-    assert!(patched(beta2, trailer + 2, &[0xc5]).to_string().contains("usermeta has the marker 0xc5"));
+    assert!(matches!(
+        patched(beta2, trailer + 1, &[2]),
+        Error::UnknownTrailerVersion { version: 2 }
+    ));
+    assert!(
+        patched(beta2, trailer + 2, &[0xc5]).to_string().contains("usermeta has the marker 0xc5")
+    );
     let fingerprint = usize::try_from(schunk.frame_len()).unwrap() - 18;
-    assert!(patched(beta2, fingerprint, &[0xd7]).to_string().contains("fingerprint has the marker"));
+    assert!(
+        patched(beta2, fingerprint, &[0xd7]).to_string().contains("fingerprint has the marker")
+    );
 }
 
 #[test]
@@ -316,7 +339,8 @@ fn the_usermeta_is_checked_when_it_is_read() {
     assert!(matches!(&error, Error::Corrupt { at: 154, what: found } if *found == what), "{error}");
     // And how much it holds: nbytes at 4 is limited before anything is allocated.
     let mut frame = bytes(ANNOTATED);
-    frame[154 + 4..154 + 8].copy_from_slice(&(100 << 20_u32).min(i32::MAX.unsigned_abs()).to_le_bytes());
+    frame[154 + 4..154 + 8]
+        .copy_from_slice(&(100 << 20_u32).min(i32::MAX.unsigned_abs()).to_le_bytes());
     let schunk = SChunk::from_cframe(frame).unwrap();
     assert!(schunk.vlmeta().get("usermeta").is_err());
 }
@@ -353,7 +377,8 @@ fn layouts_that_were_never_written_are_named() {
     // Neither order of bytes makes sense of header_len and frame_len.
     let error = patched("untagged-2021-01-le", 11, &[1; 4]);
     assert!(matches!(error, Error::UnreleasedLayout { first_byte: 0x9d, flags: 0x12 }), "{error}");
-    // Byte 26 became the frame type; no program that could write sparse frames so was ever released.
+    // Byte 26 became the frame type; no program that could write sparse frames so was ever
+    // released.
     let error = patched("untagged-2021-02-vlmeta", 26, &[1]);
     assert!(matches!(error, Error::UnreleasedLayout { .. }), "{error}");
 }
@@ -377,7 +402,8 @@ fn changed_bytes_never_panic() {
             let mut frame = frame.clone();
             frame[at] ^= 0x81;
             let Ok(schunk) = SChunk::from_cframe(frame) else { continue };
-            let _ = schunk.decode_ordered(0..schunk.nchunks(), &options, |_, _| Ok::<(), Error>(()));
+            let _ =
+                schunk.decode_ordered(0..schunk.nchunks(), &options, |_, _| Ok::<(), Error>(()));
             let _ = schunk.vlmeta().get("usermeta");
         }
     }

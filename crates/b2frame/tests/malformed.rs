@@ -1,10 +1,11 @@
-//! Frames with one thing wrong each: `testdata/frames/malformed.json` says what is done to which sample and what a
-//! reader must do, the table here says what ours does.
+//! Frames with one thing wrong each: `testdata/frames/malformed.json` says what is done to which
+//! sample and what a reader must do, the table here says what ours does.
 
 use b2frame::{Error, SChunk};
 use serde_json::Value;
 
-/// What reading one of these frames comes to: id of the case, and what is wrong, or "reads" with what was read.
+/// What reading one of these frames comes to: id of the case, and what is wrong, or "reads" with
+/// what was read.
 const CASES: &[(&str, &str)] = &[
     ("H01", "open: not a Blosc2 frame: the file starts like nothing known"),
     ("H02", "open: not a Blosc2 frame: the file starts like nothing known"),
@@ -70,8 +71,14 @@ const CASES: &[(&str, &str)] = &[
     ("I08", "reads 64 64 20"),
     ("I09", "reads 64 64 20"),
     ("I10", "at byte 228: chunk 1 has offset 0x8800000000000000, no known special value"),
-    ("I11", "open: index chunk at byte 228: at byte 12: memcpyed with cbytes 56, header and data have 48"),
-    ("I12", "open: index chunk at byte 228: at byte 12: memcpyed with cbytes 1000, header and data have 56"),
+    (
+        "I11",
+        "open: index chunk at byte 228: at byte 12: memcpyed with cbytes 56, header and data have 48",
+    ),
+    (
+        "I12",
+        "open: index chunk at byte 228: at byte 12: memcpyed with cbytes 1000, header and data have 56",
+    ),
     ("I13", "open: index chunk at byte 228: chunk format version 99, known are 2 to 6"),
     ("I14", "open: index chunk at byte 228: at byte 12: cbytes 31, the header alone has 32"),
     ("C01", "at byte 117: chunk 0 has 5000 bytes, outside 16..=111"),
@@ -158,7 +165,8 @@ fn number(value: &Value) -> usize {
 /// The frame of a case.
 fn frame(case: &Value) -> Vec<u8> {
     let mut bytes =
-        blosc_testdata::fixture::read(format!("frames/{}", case["base"].as_str().unwrap())).unwrap();
+        blosc_testdata::fixture::read(format!("frames/{}", case["base"].as_str().unwrap()))
+            .unwrap();
     for edit in case["edits"].as_array().unwrap() {
         let (at, new) = (number(&edit["at"]), unhex(edit["hex"].as_str().unwrap()));
         bytes[at..at + new.len()].copy_from_slice(&new);
@@ -212,7 +220,8 @@ fn every_case_does_what_the_table_says() {
         .iter()
         .map(|case| (id(case).to_owned(), read(frame(case)).unwrap_or_else(|error| error)))
         .collect();
-    let expected: Vec<_> = CASES.iter().map(|(id, text)| (id.to_string(), text.to_string())).collect();
+    let expected: Vec<_> =
+        CASES.iter().map(|(id, text)| (id.to_string(), text.to_string())).collect();
     assert_eq!(found, expected);
 }
 
@@ -224,7 +233,10 @@ fn every_case_does_what_the_list_demands() {
         match required {
             // The description of an array is looked at when the array is asked for, not the frame.
             "reject" if is_array => assert!(result.is_err(), "{case}: {result:?}"),
-            "reject" => assert!(result.clone().is_err_and(|e| e.starts_with("open: ")), "{case}: {result:?}"),
+            "reject" => assert!(
+                result.clone().is_err_and(|e| e.starts_with("open: ")),
+                "{case}: {result:?}"
+            ),
             "reject-on-read" => assert!(result.is_err(), "{case}: {result:?}"),
             "accept" => assert!(result.is_ok(), "{case}: {result:?}"),
             other => assert_eq!(other, "either", "{case}"),

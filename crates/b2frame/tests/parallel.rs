@@ -1,10 +1,11 @@
-//! Few large chunks: their blocks are spread over threads, and what comes is the same for any number of them.
+//! Few large chunks: their blocks are spread over threads, and what comes is the same for any
+//! number of them.
 
 use core::num::NonZeroUsize;
 
 use b2frame::{
-    Error, FrameParams, NdArray, NdParams, NdWriter, Pick, ReadOptions, SChunk, Selection, VerifyOptions,
-    to_cframe,
+    Error, FrameParams, NdArray, NdParams, NdWriter, Pick, ReadOptions, SChunk, Selection,
+    VerifyOptions, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Dict, Pipeline, Threads};
 use blosc_testdata::data::Kind;
@@ -90,7 +91,8 @@ fn an_array_of_one_chunk_is_read_by_all_threads() {
     let mut writer = NdWriter::in_memory(&params).unwrap();
     writer.write_slice(.., &items).unwrap();
     let array = writer.finish().unwrap();
-    let part: Vec<i32> = (17..983).flat_map(|row| items[row * 700 + 5..row * 700 + 650].to_vec()).collect();
+    let part: Vec<i32> =
+        (17..983).flat_map(|row| items[row * 700 + 5..row * 700 + 650].to_vec()).collect();
     let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
     for threads in [1, 2, 3, 8] {
         let array: NdArray = array.clone().read_options(options(threads));
@@ -133,7 +135,8 @@ fn slices_of_arrays_are_the_same_for_any_number_of_threads() {
     for block in [16, 110] {
         let array = array(block);
         for selection in &selections {
-            let read = |threads| array.clone().read_options(options(threads)).to_bytes(selection.clone());
+            let read =
+                |threads| array.clone().read_options(options(threads)).to_bytes(selection.clone());
             let alone = read(1).unwrap();
             assert!((2..5).all(|threads| read(threads).unwrap() == alone), "{selection:?}");
         }
@@ -146,21 +149,28 @@ fn slices_of_arrays_are_the_same_for_any_number_of_threads() {
 fn the_first_bad_chunk_of_an_array_is_named_whatever_the_threads() {
     let frame = array(16).schunk().to_cframe().unwrap();
     let array = NdArray::from_cframe(frame.clone()).unwrap();
-    // The number of a block in each of these chunks, which will start outside of its chunk. In the last case, the bad
-    // block of the earlier chunk is further down than that of the later one.
+    // The number of a block in each of these chunks, which will start outside of its chunk. In the
+    // last case, the bad block of the earlier chunk is further down than that of the later one.
     for (first, blocks) in [(3, vec![(3, 0), (5, 0), (8, 0)]), (2, vec![(2, 34), (3, 0)])] {
         let mut damaged = frame.clone();
         for (nchunk, nblock) in blocks {
-            let at = usize::try_from(array.schunk().chunk_info(nchunk).unwrap().offset.unwrap()).unwrap();
+            let at = usize::try_from(array.schunk().chunk_info(nchunk).unwrap().offset.unwrap())
+                .unwrap();
             damaged[at + 32 + 4 * nblock..][..4].fill(0x7f);
         }
         let array = NdArray::from_cframe(damaged).unwrap();
         let view = array.schunk().nd_view().unwrap().unwrap();
         for threads in [1, 2, 3, 4, 8] {
             let error = array.clone().read_options(options(threads)).to_bytes(..).unwrap_err();
-            assert!(matches!(error, Error::Chunk { nchunk, .. } if nchunk == first), "{threads}: {error:?}");
+            assert!(
+                matches!(error, Error::Chunk { nchunk, .. } if nchunk == first),
+                "{threads}: {error:?}"
+            );
             let error = view.for_each_band(&options(threads), |_| Ok::<(), Error>(())).unwrap_err();
-            assert!(matches!(error, Error::Chunk { nchunk, .. } if nchunk == first), "{threads}: {error:?}");
+            assert!(
+                matches!(error, Error::Chunk { nchunk, .. } if nchunk == first),
+                "{threads}: {error:?}"
+            );
         }
     }
 }
@@ -209,7 +219,8 @@ fn chunks_of_any_size_are_read_by_threads() {
 #[test]
 fn threads_name_the_first_bad_chunk() {
     let data = Kind::Walk.bytes(4_000_000);
-    let params = FrameParams::new(CParams::default().typesize(4).codec(CodecId::ZSTD)).chunksize(400_000);
+    let params =
+        FrameParams::new(CParams::default().typesize(4).codec(CodecId::ZSTD)).chunksize(400_000);
     let mut frame = to_cframe(&data, &params).unwrap();
     let schunk = SChunk::from_cframe(frame.clone()).unwrap();
     for nchunk in [3, 8] {

@@ -23,11 +23,19 @@ fn opening_reads_header_trailer_and_index_only() {
     let data = Kind::Walk.bytes(3_000_000);
     let (store, schunk) = counted(to_cframe(&data, &params().chunksize(10_000)).unwrap());
     assert_eq!(schunk.nchunks(), 300);
-    let (start, end) = (u64::from(schunk.header().header_len()), schunk.frame_len() - schunk.trailer_len());
+    let (start, end) =
+        (u64::from(schunk.header().header_len()), schunk.frame_len() - schunk.trailer_len());
     let index = end - schunk.index_len();
-    assert!(store.bytes() < 200 + schunk.index_len() + schunk.trailer_len() + 100, "{}", store.bytes());
+    assert!(
+        store.bytes() < 200 + schunk.index_len() + schunk.trailer_len() + 100,
+        "{}",
+        store.bytes()
+    );
     for read in store.reads() {
-        assert!(read.end <= start || read.start >= index, "{read:?} is in the data section {start}..{index}");
+        assert!(
+            read.end <= start || read.start >= index,
+            "{read:?} is in the data section {start}..{index}"
+        );
     }
 }
 
@@ -38,7 +46,8 @@ fn opening_costs_the_same_with_a_million_chunks() {
     let (store, schunk) = counted(to_cframe(&data, &params().chunksize(4)).unwrap());
     assert_eq!(schunk.nchunks(), 2000);
     let small = store.bytes();
-    let (store, schunk) = counted(to_cframe(&Kind::Noise.bytes(80_000), &params().chunksize(4)).unwrap());
+    let (store, schunk) =
+        counted(to_cframe(&Kind::Noise.bytes(80_000), &params().chunksize(4)).unwrap());
     assert_eq!(schunk.nchunks(), 20_000);
     assert!(store.bytes() < small, "a large index is read when it is needed");
     let before = store.requests();
@@ -71,7 +80,11 @@ fn a_range_reads_the_chunks_and_blocks_that_hold_it() {
         assert_eq!(dest, data[1_500_000..1_502_000]);
         let info = schunk.chunk_info(1).unwrap();
         let block = info.cbytes / 63;
-        assert!(store.bytes() < 400 + 4 * block, "{} bytes for a block of about {block}", store.bytes());
+        assert!(
+            store.bytes() < 400 + 4 * block,
+            "{} bytes for a block of about {block}",
+            store.bytes()
+        );
         let offset = info.offset.unwrap();
         for read in store.reads() {
             assert!(offset <= read.start && read.end <= offset + info.cbytes, "{read:?}");
@@ -137,14 +150,17 @@ fn large_chunks_come_in_parts_that_fit_into_memory() {
         let verify = b2frame::VerifyOptions::default().read(options);
         assert!(schunk.verify(&verify, |_| {}).is_ok());
     }
-    let tiny = schunk.decode_ordered(0..5, &ReadOptions::default().max_memory(20_000), |_, _| Ok(()));
+    let tiny =
+        schunk.decode_ordered(0..5, &ReadOptions::default().max_memory(20_000), |_, _| Ok(()));
     assert!(matches!(tiny, Err(Error::Limit { limit: 20_000, .. })), "{tiny:?}");
 }
 
 #[test]
 fn frames_follow_each_other_in_a_file() {
-    let frames: Vec<_> =
-        [&b"one"[..], b"", b"three"].iter().map(|data| to_cframe(data, &params()).unwrap()).collect();
+    let frames: Vec<_> = [&b"one"[..], b"", b"three"]
+        .iter()
+        .map(|data| to_cframe(data, &params()).unwrap())
+        .collect();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("frames");
     std::fs::write(&path, [frames.concat(), b"and more".to_vec()].concat()).unwrap();

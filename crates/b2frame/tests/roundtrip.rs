@@ -1,11 +1,12 @@
 //! What is written is read, whatever the parameters, and however many threads there are.
 
 use b2frame::{
-    CompressOptions, Error, FrameParams, FrameWriter, ReadOptions, SChunk, VerifyOptions, compress_stream,
-    to_cframe,
+    CompressOptions, Error, FrameParams, FrameWriter, ReadOptions, SChunk, VerifyOptions,
+    compress_stream, to_cframe,
 };
 use blosc_chunk::{
-    CParams, CodecId, Dict, Level, Pipeline, Special, SpecialKind, SplitMode, Threads, special_chunk,
+    CParams, CodecId, Dict, Level, Pipeline, Special, SpecialKind, SplitMode, Threads,
+    special_chunk,
 };
 use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
@@ -46,7 +47,10 @@ fn check(data: &[u8], params: &FrameParams) {
     assert!(decoded(&schunk, &options.threads(Threads::One)) == data);
     assert!(decoded(&schunk, &options.threads(threads(3))) == data);
     let report = schunk.verify(&VerifyOptions::default(), |_| {});
-    assert!(report.is_ok() && report.notes.is_empty() && report.nbytes == data.len() as u64, "{report:?}");
+    assert!(
+        report.is_ok() && report.notes.is_empty() && report.nbytes == data.len() as u64,
+        "{report:?}"
+    );
     assert_eq!(schunk.usage().unwrap().dead_bytes, 0);
 }
 
@@ -148,7 +152,8 @@ fn a_run_that_ends_within_an_item_is_stored() {
 fn ready_chunks_and_runs_can_be_appended() {
     let cparams = CParams::default().typesize(8);
     let mut writer =
-        FrameWriter::new(MemStore::default(), &FrameParams::new(cparams.clone()).chunksize(80)).unwrap();
+        FrameWriter::new(MemStore::default(), &FrameParams::new(cparams.clone()).chunksize(80))
+            .unwrap();
     writer.append_chunk(&blosc_chunk::compress(&[7; 80], &cparams).unwrap()).unwrap();
     for special in [Special::Zeros, Special::Nans, Special::Uninit, Special::Value(b"12345678")] {
         writer.append_chunk(&special_chunk(special, 80, &cparams).unwrap()).unwrap();
@@ -157,7 +162,8 @@ fn ready_chunks_and_runs_can_be_appended() {
     let schunk = SChunk::from_cframe(writer.finish().unwrap().into_bytes()).unwrap();
     let nan = f64::NAN.to_le_bytes();
     let expected =
-        [&[7; 80], &[0; 80], &*nan.repeat(10), &[0; 80], &*b"12345678".repeat(10), &nan, &nan[..5]].concat();
+        [&[7; 80], &[0; 80], &*nan.repeat(10), &[0; 80], &*b"12345678".repeat(10), &nan, &nan[..5]]
+            .concat();
     assert_eq!(decoded(&schunk, &ReadOptions::default()), expected);
     let offsets: Vec<_> = schunk.chunk_infos().map(|info| info.unwrap().offset.is_some()).collect();
     assert_eq!(offsets, [true, false, false, false, true, true]);
@@ -188,9 +194,12 @@ fn a_stream_may_be_cut_into_frames() {
 #[test]
 fn progress_counts_up_to_the_end() {
     let mut seen = vec![];
-    let mut writer = FrameWriter::new(MemStore::default(), &FrameParams::default().chunksize(80)).unwrap();
-    compress_stream(&mut &[5; 200][..], &mut writer, &CompressOptions::default(), |p| seen.push(p.nbytes))
-        .unwrap();
+    let mut writer =
+        FrameWriter::new(MemStore::default(), &FrameParams::default().chunksize(80)).unwrap();
+    compress_stream(&mut &[5; 200][..], &mut writer, &CompressOptions::default(), |p| {
+        seen.push(p.nbytes)
+    })
+    .unwrap();
     assert_eq!(seen, [80, 160, 200]);
     let schunk = SChunk::from_cframe(writer.finish().unwrap().into_bytes()).unwrap();
     let mut seen = vec![];
@@ -203,7 +212,10 @@ fn an_empty_frame_has_its_trailer_behind_its_header() {
     let frame = to_cframe(b"", &FrameParams::default()).unwrap();
     assert_eq!(frame.len(), 97 + 35);
     let schunk = SChunk::from_cframe(frame).unwrap();
-    assert_eq!((schunk.nchunks(), schunk.nbytes(), schunk.cbytes(), schunk.index_len()), (0, 0, 0, 0));
+    assert_eq!(
+        (schunk.nchunks(), schunk.nbytes(), schunk.cbytes(), schunk.index_len()),
+        (0, 0, 0, 0)
+    );
     schunk.read_bytes(0, &mut []).unwrap();
     assert!(schunk.verify(&VerifyOptions::default(), |_| {}).is_ok());
 }

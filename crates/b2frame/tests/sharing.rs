@@ -35,7 +35,10 @@ fn a_snapshot_stays_while_the_frame_grows() {
         assert_eq!(reader.decode_chunk(0).unwrap(), [n - 1; 64]);
         assert!(reader.refresh().unwrap() && !reader.refresh().unwrap());
         assert_eq!(reader.decode_chunk(0).unwrap(), [n; 64]);
-        assert_eq!((reader.nchunks(), reader.vlmeta().get("n").unwrap()), (u64::from(n) + 1, Some(vec![n])));
+        assert_eq!(
+            (reader.nchunks(), reader.vlmeta().get("n").unwrap()),
+            (u64::from(n) + 1, Some(vec![n]))
+        );
     }
     writer.compact().unwrap();
     assert_eq!(reader.decode_chunk(0).unwrap(), [19; 64]);
@@ -62,7 +65,8 @@ fn metadata_of_the_same_size_is_noticed() {
 fn directories_are_followed_too() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
-    let mut writer = SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(64)).unwrap();
+    let mut writer =
+        SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(64)).unwrap();
     writer.append(&[1; 64]).unwrap();
     writer.commit().unwrap();
     let mut reader = SChunk::open_with(&path, &locking()).unwrap();
@@ -77,7 +81,12 @@ fn directories_are_followed_too() {
 fn writers_take_turns() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
-    drop(SChunkWriter::create(&path, &FrameParams::default().chunksize(64)).unwrap().finish().unwrap());
+    drop(
+        SChunkWriter::create(&path, &FrameParams::default().chunksize(64))
+            .unwrap()
+            .finish()
+            .unwrap(),
+    );
     let write = |thread: u8| {
         let mut writer = SChunkWriter::open_with(&path, &editing()).unwrap();
         for n in 0..20 {
@@ -107,7 +116,12 @@ fn writers_take_turns() {
 fn a_reader_that_locks_keeps_writers_out() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
-    drop(SChunkWriter::create(&path, &FrameParams::default().chunksize(64)).unwrap().finish().unwrap());
+    drop(
+        SChunkWriter::create(&path, &FrameParams::default().chunksize(64))
+            .unwrap()
+            .finish()
+            .unwrap(),
+    );
     let mut writer = SChunkWriter::open_with(&path, &editing()).unwrap();
     writer.append(&[1; 64]).unwrap();
     writer.commit().unwrap();
@@ -132,7 +146,12 @@ fn a_reader_that_locks_keeps_writers_out() {
 fn changes_that_were_given_up_release_the_lock() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
-    drop(SChunkWriter::create(&path, &FrameParams::default().chunksize(64)).unwrap().finish().unwrap());
+    drop(
+        SChunkWriter::create(&path, &FrameParams::default().chunksize(64))
+            .unwrap()
+            .finish()
+            .unwrap(),
+    );
     let mut first = SChunkWriter::open_with(&path, &editing()).unwrap();
     let mut second = SChunkWriter::open_with(&path, &editing()).unwrap();
     first.append(&[1; 64]).unwrap();

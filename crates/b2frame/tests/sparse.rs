@@ -1,4 +1,5 @@
-//! Sparse frames: the sample, what is wrong with damaged ones, and that both kinds of frames hold the same.
+//! Sparse frames: the sample, what is wrong with damaged ones, and that both kinds of frames hold
+//! the same.
 
 use std::fs;
 use std::path::Path;
@@ -132,8 +133,11 @@ fn the_index_file_alone_is_no_frame() {
     let index = sample().join("chunks.b2frame");
     assert!(matches!(SChunk::open(&index), Err(Error::Sparse)));
     let dir = tempfile::tempdir().unwrap();
-    fs::copy(blosc_testdata::fixture::path("frames/tiny.b2frame"), dir.path().join("chunks.b2frame"))
-        .unwrap();
+    fs::copy(
+        blosc_testdata::fixture::path("frames/tiny.b2frame"),
+        dir.path().join("chunks.b2frame"),
+    )
+    .unwrap();
     let Err(Error::Corrupt { at: 26, what }) = SChunk::open(dir.path()) else { panic!("opened") };
     assert_eq!(what, Corrupt::NotSparse);
 }

@@ -4,7 +4,8 @@ use std::io::{BufRead as _, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 
 use b2frame::{
-    Error, FrameParams, FrameStream, Frames, OpenOptions, Param, SChunk, SChunkWriter, read_frame, to_cframe,
+    Error, FrameParams, FrameStream, Frames, OpenOptions, Param, SChunk, SChunkWriter, read_frame,
+    to_cframe,
 };
 use blosc_chunk::CParams;
 use blosc_io::{CountingStore, MemStore};
@@ -40,7 +41,8 @@ fn variable(data: &[u8], typesize: usize) -> SChunk {
 #[test]
 fn a_reader_reads_what_a_file_would() {
     let data = noise(3_000_000, 1);
-    for schunk in [schunk(&data, 4, 1 << 20), schunk(&data, 4, 100_000), schunk(&data, 1, 1 << 22)] {
+    for schunk in [schunk(&data, 4, 1 << 20), schunk(&data, 4, 100_000), schunk(&data, 1, 1 << 22)]
+    {
         let mut file = std::io::Cursor::new(&data);
         let mut reader = schunk.reader();
         let mut rng = XorShift32::new(2);
@@ -97,7 +99,10 @@ fn gathered_items_are_those_of_the_data() {
                     let at = usize::try_from(*n).unwrap() * typesize;
                     data[at..at + typesize].to_vec()
                 };
-                assert!(found == items.iter().flat_map(item).collect::<Vec<_>>(), "{typesize} {count}");
+                assert!(
+                    found == items.iter().flat_map(item).collect::<Vec<_>>(),
+                    "{typesize} {count}"
+                );
             }
         }
     }
@@ -106,8 +111,8 @@ fn gathered_items_are_those_of_the_data() {
 #[test]
 fn gathering_little_reads_little() {
     let data = noise(4 << 20, 5);
-    let params =
-        FrameParams::new(CParams::default().typesize(4).block_size(Some(16 << 10))).chunksize(1 << 20);
+    let params = FrameParams::new(CParams::default().typesize(4).block_size(Some(16 << 10)))
+        .chunksize(1 << 20);
     let frame = to_cframe(&data, &params).unwrap();
     let len = frame.len() as u64;
     let store = Arc::new(CountingStore::new(MemStore::new(frame)));
@@ -127,7 +132,10 @@ fn items_that_are_not_there_are_not_gathered() {
         Err(Error::Param(param)) => param,
         other => panic!("{other:?}"),
     };
-    assert_eq!(param(schunk.gather(&[12], &mut [0; 8])), Param::Range { start: 12, end: 13, len: 12 });
+    assert_eq!(
+        param(schunk.gather(&[12], &mut [0; 8])),
+        Param::Range { start: 12, end: 13, len: 12 }
+    );
     assert_eq!(
         param(schunk.gather(&[u64::MAX], &mut [0; 8])),
         Param::Range { start: u64::MAX, end: u64::MAX, len: 12 }

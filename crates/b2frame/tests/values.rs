@@ -24,7 +24,9 @@ mod as_bytes {
         serializer.serialize_bytes(bytes)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
         struct Visitor;
         impl serde::de::Visitor<'_> for Visitor {
             type Value = Vec<u8>;
@@ -53,8 +55,8 @@ fn description() -> Description {
     }
 }
 
-/// What python-blosc2 4.14.1 writes for `{"unit": "K", "scale": 0.5, "count": 300, "offset": -3, "tags": ["a", "b"],
-/// "raw": b"\x00\xff", "none": None}`, as a metalayer and as a vlmetalayer.
+/// What python-blosc2 4.14.1 writes for `{"unit": "K", "scale": 0.5, "count": 300, "offset": -3,
+/// "tags": ["a", "b"], "raw": b"\x00\xff", "none": None}`, as a metalayer and as a vlmetalayer.
 const OF_PYTHON: &[u8] =
     b"\x87\xa4unit\xa1K\xa5scale\xcb\x3f\xe0\0\0\0\0\0\0\xa5count\xcd\x01\x2c\xa6offset\xfd\
     \xa4tags\x92\xa1a\xa1b\xa3raw\xc4\x02\0\xff\xa4none\xc0";
@@ -84,7 +86,8 @@ fn frames_of_python_give_values() {
 
 #[test]
 fn what_was_not_set_keeps_its_bytes() {
-    let params = FrameParams::default().metalayer("odd", *b"\xc1?").vlmetalayer("odd", *b"\xc7no value");
+    let params =
+        FrameParams::default().metalayer("odd", *b"\xc1?").vlmetalayer("odd", *b"\xc7no value");
     let mut writer = SChunkWriter::in_memory(&params).unwrap();
     writer.append(b"data").unwrap();
     writer.set_meta_value("m", &[1, 2, 3]).unwrap();

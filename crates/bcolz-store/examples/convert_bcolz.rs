@@ -1,4 +1,5 @@
-//! Writes a carray, or each column of a ctable, as a `.npy` file: `cargo run --example convert_bcolz -- ROOTDIR TO`.
+//! Writes a carray, or each column of a ctable, as a `.npy` file: `cargo run --example
+//! convert_bcolz -- ROOTDIR TO`.
 
 use core::error::Error;
 use std::fs::{self, File};
@@ -30,7 +31,8 @@ fn write_npy(array: &CArray, len: u64, path: &Path) -> Result<(), Box<dyn Error>
     let descr = array.dtype().descr().ok_or("NumPy has no description of this dtype")?;
     let inner: String = array.shape().iter().skip(1).map(|length| format!(" {length},")).collect();
     let mut header =
-        format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({len},{inner}), }}").into_bytes();
+        format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({len},{inner}), }}")
+            .into_bytes();
     // Rows begin at a multiple of 64 bytes.
     header.resize((header.len() + 11).next_multiple_of(64) - 11, b' ');
     header.push(b'\n');

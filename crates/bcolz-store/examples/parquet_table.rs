@@ -14,7 +14,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let rows = if std::path::Path::new(&from).is_dir() {
         let table = CTable::open(&from)?;
-        parquet::write(table.scan().record_batches()?, File::create(&to)?, &WriteOptions::default())?
+        parquet::write(
+            table.scan().record_batches()?,
+            File::create(&to)?,
+            &WriteOptions::default(),
+        )?
     } else {
         parquet::read(&File::open(&from)?, &to, &|_, options| options)?
     };

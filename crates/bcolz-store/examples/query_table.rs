@@ -16,6 +16,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{:?}", batch?.rows);
     }
     let found = query.aggregate(column)?;
-    println!("{} rows, mean {:?}, from {:?} to {:?}", found.count, found.mean(), found.min, found.max);
+    println!(
+        "{} rows, mean {:?}, from {:?} to {:?}",
+        found.count,
+        found.mean(),
+        found.min,
+        found.max
+    );
     Ok(())
 }

@@ -11,8 +11,9 @@
 //! | raw bytes, complex numbers, records, floats of 16 bytes | binary of fixed size |
 //! | rows with a shape | lists of fixed size, nested |
 //!
-//! The metadata of each field keep the dtype, so that the way back leads to the same column; columns that come from
-//! elsewhere get the dtype of the table above. Attributes are metadata of schema and fields.
+//! The metadata of each field keep the dtype, so that the way back leads to the same column;
+//! columns that come from elsewhere get the dtype of the table above. Attributes are metadata of
+//! schema and fields.
 
 mod batches;
 mod export;
@@ -24,8 +25,10 @@ mod types;
 pub use batches::RecordBatches;
 pub use import::Columns;
 
-/// The metadata of a field or schema with this key hold the dtype of the column, as NumPy writes it.
+/// The metadata of a field or schema with this key hold the dtype of the column, as NumPy writes
+/// it.
 pub const DTYPE_KEY: &str = "numpy.dtype";
 
-/// The metadata of a field or schema with this key hold the attributes of the column or table, as JSON.
+/// The metadata of a field or schema with this key hold the attributes of the column or table, as
+/// JSON.
 pub const ATTRS_KEY: &str = "bcolz.attrs";

@@ -45,7 +45,11 @@ mod tests {
     fn months_begin_on_the_days_that_they_began_on() {
         for months in (-30_000..30_000).chain([i128::from(i32::MIN), i128::from(i32::MAX)]) {
             let days = day_of_month(months);
-            assert_eq!((month_of_day(days), month_of_day(days + 1)), (Some(months), None), "{months}");
+            assert_eq!(
+                (month_of_day(days), month_of_day(days + 1)),
+                (Some(months), None),
+                "{months}"
+            );
         }
     }
 }

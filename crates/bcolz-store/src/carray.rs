@@ -36,7 +36,8 @@ use crate::{CParams, OpenOptions, fill};
 
 /// An array that can be read; see the [crate] for an example.
 ///
-/// It reads only its metadata when it is opened, and keeps their state: what another program appends later is not seen.
+/// It reads only its metadata when it is opened, and keeps their state: what another program
+/// appends later is not seen.
 #[derive(Clone, Debug)]
 pub struct CArray {
     pub(crate) store: Arc<dyn Store>,
@@ -59,7 +60,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Corrupt`](crate::Error::Corrupt) and [`Dtype`](crate::Error::Dtype) for what is missing or wrong in its metadata, `Io`.
+    /// [`Corrupt`](crate::Error::Corrupt) and [`Dtype`](crate::Error::Dtype) for what is missing or
+    /// wrong in its metadata, `Io`.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
         Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
     }
@@ -77,7 +79,11 @@ impl CArray {
     }
 
     /// The same for what is known not to be a table.
-    pub(crate) fn open_column(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
+    pub(crate) fn open_column(
+        store: Arc<dyn Store>,
+        path: &str,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let sizes_path = meta::sizes_path(path);
         let sizes = Sizes::parse(&meta::read_object(&*store, &sizes_path)?, &sizes_path)?;
         let storage_path = meta::storage_path(path);
@@ -85,7 +91,8 @@ impl CArray {
         let (storage, mut faults) = Storage::parse(&storage, &storage_path)?;
         let layout = Layout::new(&sizes, &storage, path)?;
         let nbytes = layout.nbytes_of(layout.len());
-        if let Some(stored) = sizes.nbytes.filter(|stored| !layout.is_object && *stored != i128::from(nbytes))
+        if let Some(stored) =
+            sizes.nbytes.filter(|stored| !layout.is_object && *stored != i128::from(nbytes))
         {
             faults.push(Fault::Nbytes { stored, expected: nbytes });
         }
@@ -157,7 +164,8 @@ impl CArray {
         self.layout.nbytes_of(self.len())
     }
 
-    /// What the writer took for the compressed size. It counts a chunk that is not there, and may be negative.
+    /// What the writer took for the compressed size. It counts a chunk that is not there, and may
+    /// be negative.
     #[must_use]
     pub const fn stored_cbytes(&self) -> Option<i128> {
         self.sizes.cbytes

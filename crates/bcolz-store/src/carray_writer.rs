@@ -1,8 +1,9 @@
 //! Making arrays and changing them.
 //!
-//! The order of writing keeps what is on disk readable at any moment, for us and for bcolz. Growing: chunks first, then
-//! `meta/sizes`; until then the rows behind the old length are not seen. Shrinking: `meta/sizes` first, then chunks; until
-//! then the partial chunk is longer than it need be, which readers allow. Each file is replaced as a whole.
+//! The order of writing keeps what is on disk readable at any moment, for us and for bcolz.
+//! Growing: chunks first, then `meta/sizes`; until then the rows behind the old length are not
+//! seen. Shrinking: `meta/sizes` first, then chunks; until then the partial chunk is longer than it
+//! need be, which readers allow. Each file is replaced as a whole.
 
 mod append;
 mod change;
@@ -21,8 +22,9 @@ use crate::store::{DirStore, Store, join};
 
 /// An array that is being written.
 ///
-/// Rows of the partial chunk are kept in memory until [`flush`](Self::flush); a writer that is dropped loses what was
-/// not flushed. There is no lock: two writers of one array destroy each other's work.
+/// Rows of the partial chunk are kept in memory until [`flush`](Self::flush); a writer that is
+/// dropped loses what was not flushed. There is no lock: two writers of one array destroy each
+/// other's work.
 ///
 /// ```
 /// use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
@@ -245,7 +247,11 @@ impl CArrayWriter {
     /// What `meta/sizes` should say.
     fn sizes(&self) -> Sizes {
         let nbytes = self.layout.nbytes_of(self.len());
-        Sizes { shape: self.layout.shape.clone(), nbytes: Some(nbytes.into()), cbytes: Some(self.cbytes) }
+        Sizes {
+            shape: self.layout.shape.clone(),
+            nbytes: Some(nbytes.into()),
+            cbytes: Some(self.cbytes),
+        }
     }
 
     fn write_sizes(&mut self) -> Result<()> {

@@ -14,7 +14,8 @@ const START: usize = 2048;
 /// What every chunk file begins with: magic, version 1, three zeros, one chunk.
 pub(crate) const PREAMBLE: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
 
-/// An opened chunk file whose headers agree with each other, with the length of the file and with the array.
+/// An opened chunk file whose headers agree with each other, with the length of the file and with
+/// the array.
 pub(crate) struct ChunkFile {
     pub(crate) header: ChunkHeader,
     file: Box<dyn ReadAt>,
@@ -75,7 +76,8 @@ impl ChunkFile {
         self.file.read_exact_at(at, dest).map_err(|source| Error::io(&self.path, source))
     }
 
-    /// Where the blocks of the chunk lie; none if only the whole chunk tells, or tells what is wrong with it.
+    /// Where the blocks of the chunk lie; none if only the whole chunk tells, or tells what is
+    /// wrong with it.
     pub(crate) fn index(&self) -> Result<Option<ChunkIndex>> {
         let mut head = self.start.clone();
         loop {
@@ -120,7 +122,8 @@ pub(crate) fn open(store: &dyn Store, path: &str) -> Result<Box<dyn ReadAt>> {
     store.open(path).map_err(|error| store::of_open(path, error))
 }
 
-/// The first bytes of a buffer that only grows: they are overwritten, so that zeros would be for nothing.
+/// The first bytes of a buffer that only grows: they are overwritten, so that zeros would be for
+/// nothing.
 pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
         buffer.resize(len, 0);
@@ -145,11 +148,15 @@ fn parse_header(bytes: &[u8], len: u64, expected: Expected, path: &str) -> Resul
     if let [version @ 3..=6, ..] = *bytes {
         return Err(Error::corrupt(path, Corrupt::ChunkVersion { version }));
     }
-    let header = ChunkHeader::parse(bytes).map_err(|source| impossible(bytes, expected, path, source))?;
+    let header =
+        ChunkHeader::parse(bytes).map_err(|source| impossible(bytes, expected, path, source))?;
     let end = PREAMBLE.len() as u64 + header.cbytes() as u64;
     if len != end {
-        let what =
-            if len < end { Corrupt::Truncated { len, needed: end } } else { Corrupt::Trailing { len, end } };
+        let what = if len < end {
+            Corrupt::Truncated { len, needed: end }
+        } else {
+            Corrupt::Trailing { len, end }
+        };
         return Err(Error::corrupt(path, what));
     }
     let nbytes = header.nbytes() as u64;
@@ -162,7 +169,8 @@ fn parse_header(bytes: &[u8], len: u64, expected: Expected, path: &str) -> Resul
     Ok(header)
 }
 
-/// What to say of a header that no chunk can have: a size that is wrong here as well is the plainer message.
+/// What to say of a header that no chunk can have: a size that is wrong here as well is the plainer
+/// message.
 fn impossible(bytes: &[u8], expected: Expected, path: &str, source: blosc_chunk::Error) -> Error {
     if let [_, _, _, _, a, b, c, d, ..] = *bytes
         && let Some(what) = expected.size_fault(u32::from_le_bytes([a, b, c, d]).into())

@@ -7,8 +7,8 @@ pub(crate) fn default(expectedlen: u64, rowsize: u64) -> u64 {
     (size / rowsize.max(1)).max(1)
 }
 
-/// Below these expected sizes (bytes), these sizes of a chunk (bytes): the outcome of a formula with logarithms and
-/// truncation, which takes two decades for one.
+/// Below these expected sizes (bytes), these sizes of a chunk (bytes): the outcome of a formula
+/// with logarithms and truncation, which takes two decades for one.
 const STEPS: [(u64, u64); 8] = [
     (105, 16 << 10),
     (1_049, 32 << 10),

@@ -54,7 +54,8 @@ impl CreateOptions {
         }
     }
 
-    /// What makes an array like another: type, rows, chunk length, compression, fill value and attributes.
+    /// What makes an array like another: type, rows, chunk length, compression, fill value and
+    /// attributes.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -146,7 +147,8 @@ impl CreateOptions {
             return Err(Param::Option { option: "clevel", value, min: 0, max: 9 }.into());
         }
         Quantize::new(self.cparams.quantize, &self.dtype)?;
-        let inner = self.row_shape.iter().fold(self.dtype.itemsize() as u64, |a, b| a.saturating_mul(*b));
+        let inner =
+            self.row_shape.iter().fold(self.dtype.itemsize() as u64, |a, b| a.saturating_mul(*b));
         let rowsize = option("size of a row", inner, 1, MAX_CHUNK_BYTES)?;
         let expectedlen = self.expectedlen.unwrap_or(0);
         let chunklen = self.chunklen.unwrap_or_else(|| chunklen::default(expectedlen, rowsize));
@@ -165,7 +167,8 @@ impl CreateOptions {
         let layout = Layout::new(&sizes, &storage, path)?;
         fill::row(&layout, storage.dflt.as_ref(), &meta::storage_path(path))?;
         // What we write, we read.
-        let (read, _) = Storage::parse(&meta::parse_object(path, storage.to_text().as_bytes())?, path)?;
+        let (read, _) =
+            Storage::parse(&meta::parse_object(path, storage.to_text().as_bytes())?, path)?;
         debug_assert_eq!(read.chunklen, storage.chunklen);
         Ok((sizes, storage, layout))
     }

@@ -1,4 +1,5 @@
-//! A table: columns in directories of their own, side by side, listed in `__rootdirs__` ("ctables").
+//! A table: columns in directories of their own, side by side, listed in `__rootdirs__`
+//! ("ctables").
 
 mod records;
 
@@ -43,7 +44,8 @@ impl CTable {
     ///
     /// # Errors
     ///
-    /// `Corrupt` and `Dtype` for what is missing or wrong in the metadata of the table or of any column, `Io`.
+    /// `Corrupt` and `Dtype` for what is missing or wrong in the metadata of the table or of any
+    /// column, `Io`.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
         Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
     }
@@ -137,7 +139,9 @@ impl CTable {
     /// [`Param::NoColumn`].
     pub fn column(&self, name: &str) -> Result<&CArray> {
         let found = self.columns.iter().find(|column| column.name == name);
-        found.map(|column| &column.array).ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
+        found
+            .map(|column| &column.array)
+            .ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
     }
 
     /// The type of a row: one field for each column, a sub-array where its rows have a shape.
@@ -183,7 +187,8 @@ impl CTable {
         for column in &self.columns {
             report.absorb(column.array.verify()?);
         }
-        let entries = self.store.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
+        let entries =
+            self.store.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         for entry in entries.into_iter().filter(|entry| entry.is_dir) {
             let is_listed = self.names().any(|name| name == entry.name);
             let sizes = meta::sizes_path(&join(&self.path, &entry.name));
@@ -235,7 +240,9 @@ pub(crate) fn parse_names(json: &crate::Json, path: &str) -> Result<Vec<String>>
     let names = need(json, path, "names")?;
     let list = names.as_array().ok_or_else(|| wrong_type(path, "names", "a list", names))?;
     let name = |name: &crate::Json| {
-        name.as_str().map(str::to_owned).ok_or_else(|| wrong_type(path, "names", "a list of strings", name))
+        name.as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| wrong_type(path, "names", "a list of strings", name))
     };
     list.iter().map(name).collect()
 }

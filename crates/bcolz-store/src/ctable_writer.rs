@@ -1,7 +1,7 @@
 //! Making tables and changing them.
 //!
-//! A table has no length of its own: after a crash it ends with its shortest column. So all columns grow by their chunks
-//! first and by their lengths then, and they shrink one after the other.
+//! A table has no length of its own: after a crash it ends with its shortest column. So all columns
+//! grow by their chunks first and by their lengths then, and they shrink one after the other.
 
 mod columns;
 
@@ -52,16 +52,26 @@ impl CTableWriter {
     /// [`Param`] where names or options cannot be, [`Param::Exists`], `Io`.
     pub fn create(rootdir: impl AsRef<Path>, columns: &[(&str, CreateOptions)]) -> Result<Self> {
         let durability = columns.first().map(|(_, options)| options.durability).unwrap_or_default();
-        Self::create_in(Arc::new(DirStore::new(rootdir.as_ref()).durability(durability)), "", columns)
+        Self::create_in(
+            Arc::new(DirStore::new(rootdir.as_ref()).durability(durability)),
+            "",
+            columns,
+        )
     }
 
-    /// Makes a new, empty table at `path` of a store, whose parent is there. Until all columns are there, it is none.
+    /// Makes a new, empty table at `path` of a store, whose parent is there. Until all columns are
+    /// there, it is none.
     ///
     /// # Errors
     ///
     /// As [`create`](Self::create).
-    pub fn create_in(store: Arc<dyn Store>, path: &str, columns: &[(&str, CreateOptions)]) -> Result<Self> {
-        let mut writer = Self { store, path: path.to_owned(), columns: Vec::new(), attrs: Attrs::default() };
+    pub fn create_in(
+        store: Arc<dyn Store>,
+        path: &str,
+        columns: &[(&str, CreateOptions)],
+    ) -> Result<Self> {
+        let mut writer =
+            Self { store, path: path.to_owned(), columns: Vec::new(), attrs: Attrs::default() };
         for (i, (name, options)) in columns.iter().enumerate() {
             check_name(name)?;
             if columns.iter().take(i).any(|(earlier, _)| earlier == name) {
@@ -160,7 +170,8 @@ impl CTableWriter {
         self.columns.iter_mut().zip(columns).try_for_each(|((_, column), data)| column.append(data))
     }
 
-    /// Appends rows given as records: items of the columns side by side, as [`CTable::read_records`] gives them.
+    /// Appends rows given as records: items of the columns side by side, as
+    /// [`CTable::read_records`] gives them.
     ///
     /// # Errors
     ///
@@ -169,7 +180,9 @@ impl CTableWriter {
         let sizes: Vec<usize> = self.columns.iter().map(|(_, column)| column.rowsize()).collect();
         let rowsize: usize = sizes.iter().sum();
         if rowsize == 0 || !records.len().is_multiple_of(rowsize) {
-            return Err(Param::Ragged { nbytes: records.len() as u64, rowsize: rowsize as u64 }.into());
+            return Err(
+                Param::Ragged { nbytes: records.len() as u64, rowsize: rowsize as u64 }.into()
+            );
         }
         let mut columns: Vec<Vec<u8>> = vec![Vec::new(); sizes.len()];
         for mut record in records.chunks_exact(rowsize) {
@@ -209,7 +222,8 @@ impl CTableWriter {
         self.columns.iter_mut().try_for_each(|(_, column)| column.trim(len - left))
     }
 
-    /// Makes the table longer or shorter, on disk at once; new rows have the fill values of their columns.
+    /// Makes the table longer or shorter, on disk at once; new rows have the fill values of their
+    /// columns.
     ///
     /// # Errors
     ///
@@ -274,8 +288,10 @@ impl CTableWriter {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
-        let written =
-            self.store.write(path, text.as_bytes()).and_then(|()| self.store.sync(&[path.to_owned()]));
+        let written = self
+            .store
+            .write(path, text.as_bytes())
+            .and_then(|()| self.store.sync(&[path.to_owned()]));
         written.map_err(|source| Error::io(path, source))
     }
 }
@@ -287,5 +303,6 @@ pub(crate) fn names_text<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn check_name(name: &str) -> Result<()> {
-    names::fault(name).map_or(Ok(()), |fault| Err(Param::ColumnName { name: name.to_owned(), fault }.into()))
+    names::fault(name)
+        .map_or(Ok(()), |fault| Err(Param::ColumnName { name: name.to_owned(), fault }.into()))
 }

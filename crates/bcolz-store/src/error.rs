@@ -1,7 +1,7 @@
 //! What can go wrong: sorted by who has to act, then by what is wrong.
 //!
-//! A data set is many files; errors name theirs by its path below the root (`price/meta/sizes`), so that a caller adds
-//! the root and has what the user knows.
+//! A data set is many files; errors name theirs by its path below the root (`price/meta/sizes`), so
+//! that a caller adds the root and has what the user knows.
 
 mod corrupt;
 mod param;

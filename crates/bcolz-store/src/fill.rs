@@ -6,7 +6,8 @@ use crate::error::{Corrupt, Error, Result};
 use crate::json::Json;
 use crate::layout::Layout;
 
-/// One row of fill values. Releases before 1.1.0 wrote a list with the shape of a row, later ones a single value.
+/// One row of fill values. Releases before 1.1.0 wrote a list with the shape of a row, later ones a
+/// single value.
 pub(crate) fn row(layout: &Layout, dflt: Option<&Json>, path: &str) -> Result<Vec<u8>> {
     let itemsize = layout.dtype.itemsize();
     let count = layout.rowsize / itemsize.max(1);
@@ -15,7 +16,8 @@ pub(crate) fn row(layout: &Layout, dflt: Option<&Json>, path: &str) -> Result<Ve
         return Ok(item.repeat(count));
     }
     let mut bytes = Vec::new();
-    let is_whole = flatten(&layout.dtype, dflt, &mut bytes).is_some() && bytes.len() == layout.rowsize;
+    let is_whole =
+        flatten(&layout.dtype, dflt, &mut bytes).is_some() && bytes.len() == layout.rowsize;
     if is_whole {
         return Ok(bytes);
     }
@@ -57,7 +59,9 @@ fn item(dtype: &Dtype, json: &Json) -> Option<Vec<u8>> {
         let count = dtype.itemsize() / base.itemsize().max(1);
         return item(base, json).map(|item| item.repeat(count)).or_else(|| {
             let mut bytes = Vec::new();
-            flatten(base, json, &mut bytes).filter(|()| bytes.len() == dtype.itemsize()).map(|()| bytes)
+            flatten(base, json, &mut bytes)
+                .filter(|()| bytes.len() == dtype.itemsize())
+                .map(|()| bytes)
         });
     }
     let values = json.as_array().filter(|values| values.len() == dtype.fields().len())?;
@@ -73,7 +77,9 @@ fn scalar_item(scalar: &Scalar, json: &Json) -> Option<Vec<u8>> {
     let itemsize = scalar.itemsize();
     let mut bytes = match scalar.kind() {
         Kind::Bool => vec![u8::from(truth(json)?)],
-        Kind::Int | Kind::DateTime | Kind::TimeDelta => integer(json, -(1 << (8 * itemsize - 1)), itemsize)?,
+        Kind::Int | Kind::DateTime | Kind::TimeDelta => {
+            integer(json, -(1 << (8 * itemsize - 1)), itemsize)?
+        }
         Kind::Uint => integer(json, 0, itemsize)?,
         Kind::Float => float(json.as_f64()?, itemsize)?,
         Kind::Complex => [float(json.as_f64()?, itemsize / 2)?, vec![0; itemsize / 2]].concat(),
@@ -116,7 +122,10 @@ fn whole(value: f64) -> Option<i128> {
     (value.fract() == 0.0 && value.abs() < 1e30).then_some(value as i128)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding to the type of the items is what is wanted")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounding to the type of the items is what is wanted"
+)]
 fn float(value: f64, itemsize: usize) -> Option<Vec<u8>> {
     match itemsize {
         2 => Some(half::f16::from_f64(value).to_le_bytes().to_vec()),
@@ -182,9 +191,17 @@ mod tests {
 
     #[test]
     fn the_zero_of_a_type_is_a_value_of_it() {
-        for dtype in
-            ["<i4", "<f8", "|b1", "|S3", "<U3", "|V2", "<M8[s]", "<c16", "[('a', '<i2'), ('b', '<U1', (2,))]"]
-        {
+        for dtype in [
+            "<i4",
+            "<f8",
+            "|b1",
+            "|S3",
+            "<U3",
+            "|V2",
+            "<M8[s]",
+            "<c16",
+            "[('a', '<i2'), ('b', '<U1', (2,))]",
+        ] {
             let dtype = Dtype::parse(dtype).unwrap();
             assert_eq!(item(&dtype, &zero(&dtype)), Some(vec![0; dtype.itemsize()]));
         }

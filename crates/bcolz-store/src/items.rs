@@ -40,13 +40,21 @@ mod tests {
     fn strings_end_where_only_zeros_follow() {
         assert_eq!(trimmed(b"a\0b\0\0"), b"a\0b");
         assert_eq!(trimmed(b"\0"), b"");
-        for item in
-            [&b"\0\0\0\0"[..], b"a\0\0\0", b"\0\x80\0\0", b"abcd", b"a\0b\0\0\0\0\0", b"\0\0\0\0\0\0\0\x01"]
-        {
+        for item in [
+            &b"\0\0\0\0"[..],
+            b"a\0\0\0",
+            b"\0\x80\0\0",
+            b"abcd",
+            b"a\0b\0\0\0\0\0",
+            b"\0\0\0\0\0\0\0\x01",
+        ] {
             let len = item.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
             assert_eq!(trimmed(item), &item[..len]);
         }
-        assert_eq!(text(b"\0\0\0a\0\0\0\0\0\x01\xf6\0\0\x11\0\0\0\0\0\0", true), "a\0\u{1f600}\u{fffd}");
+        assert_eq!(
+            text(b"\0\0\0a\0\0\0\0\0\x01\xf6\0\0\x11\0\0\0\0\0\0", true),
+            "a\0\u{1f600}\u{fffd}"
+        );
         assert_eq!(text(b"\xe9\0\0\0", false), "é");
     }
 }

@@ -1,7 +1,7 @@
 //! JSON as Python's `json` module writes and reads it, with `NaN`, `Infinity` and `-Infinity`.
 //!
-//! The metadata of bcolz hold these three tokens as fill values, and files that are compared byte by byte need Python's
-//! very spelling; both are more than a reader of strict JSON offers.
+//! The metadata of bcolz hold these three tokens as fill values, and files that are compared byte
+//! by byte need Python's very spelling; both are more than a reader of strict JSON offers.
 
 mod parse;
 mod print;

@@ -1,4 +1,5 @@
-//! Where rows lie: chunks of `chunklen` rows, cut along the first dimension, the last one shorter ("Shapes and chunks").
+//! Where rows lie: chunks of `chunklen` rows, cut along the first dimension, the last one shorter
+//! ("Shapes and chunks").
 
 use blosc_dtype::{Dtype, Kind};
 
@@ -6,8 +7,8 @@ use crate::error::{Corrupt, Error, Field, Result};
 use crate::meta::{self, Sizes, Storage};
 use crate::store::join;
 
-/// The geometry of an array. All products of its numbers fit: a row has 1 to 2^31 - 1 bytes, a chunk at most
-/// [`MAX_CHUNK_BYTES`], the array less than 2^63.
+/// The geometry of an array. All products of its numbers fit: a row has 1 to 2^31 - 1 bytes, a
+/// chunk at most [`MAX_CHUNK_BYTES`], the array less than 2^63.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub(crate) dtype: Dtype,
@@ -32,8 +33,8 @@ impl Layout {
         }
         let sizes_path = meta::sizes_path(path);
         let inner = shape.iter().skip(1);
-        let rowsize =
-            inner.fold(dtype.itemsize() as i128, |size, length| size.saturating_mul((*length).into()));
+        let rowsize = inner
+            .fold(dtype.itemsize() as i128, |size, length| size.saturating_mul((*length).into()));
         let rowsize = meta::in_range(&sizes_path, Field::RowSize, rowsize, 1, i32::MAX.into())?;
         let len = shape.first().copied().unwrap_or(0);
         let nbytes = i128::from(len) * i128::from(rowsize);
@@ -79,8 +80,8 @@ impl Layout {
         self.len().saturating_sub(nchunk.saturating_mul(self.chunklen)).min(self.chunklen)
     }
 
-    /// Fewest and most bytes of data that a chunk may have. A partial one can be longer than it needs to be, after an
-    /// append that was not completed.
+    /// Fewest and most bytes of data that a chunk may have. A partial one can be longer than it
+    /// needs to be, after an append that was not completed.
     pub(crate) fn allowed_nbytes(&self, nchunk: u64) -> (u64, u64) {
         (self.nbytes_of(self.rows_in(nchunk)), self.chunk_nbytes())
     }

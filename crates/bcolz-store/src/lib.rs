@@ -1,7 +1,7 @@
 //! Read, write, query and repair the arrays and tables of bcolz.
 //!
-//! bcolz keeps an array (*carray*) in a directory with one file for each chunk, and a table (*ctable*) in a directory with
-//! one array for each column:
+//! bcolz keeps an array (*carray*) in a directory with one file for each chunk, and a table
+//! (*ctable*) in a directory with one array for each column:
 //!
 //! ```text
 //! array/                         table/
@@ -12,8 +12,8 @@
 //!     data/__1.blp     chunk 1
 //! ```
 //!
-//! This crate implements `docs/formats/bcolz.md`: whatever carray 0.5 to bcolz 1.2.1 and the fork bcolz-zipline wrote is
-//! read, and what is written here, they read.
+//! This crate implements `docs/formats/bcolz.md`: whatever carray 0.5 to bcolz 1.2.1 and the fork
+//! bcolz-zipline wrote is read, and what is written here, they read.
 //!
 //! | to | use |
 //! |---|---|
@@ -50,8 +50,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Directories of strangers: every number is compared with what is there before anything is allocated, names of columns
-//! and links never lead out of the directory, and Python objects are read by [`pickle`], which runs nothing.
+//! Directories of strangers: every number is compared with what is there before anything is
+//! allocated, names of columns and links never lead out of the directory, and Python objects are
+//! read by [`pickle`], which runs nothing.
 //!
 //! What it does not do: chunks are the business of `blosc-chunk`, dtypes that of `blosc-dtype`.
 #![forbid(unsafe_code)]

@@ -1,4 +1,5 @@
-//! The metadata of a carray: `meta/sizes`, `meta/storage` and `__attrs__`, checked once and for all.
+//! The metadata of a carray: `meta/sizes`, `meta/storage` and `__attrs__`, checked once and for
+//! all.
 
 mod attrs;
 mod dtype;
@@ -28,7 +29,8 @@ pub(crate) fn parse_object(path: &str, bytes: &[u8]) -> Result<Json> {
 
 /// Reads a metadata file that has to be there.
 pub(crate) fn read_object(store: &dyn Store, path: &str) -> Result<Json> {
-    let bytes = read_metadata(store, path)?.ok_or_else(|| Error::corrupt(path, Corrupt::Missing))?;
+    let bytes =
+        read_metadata(store, path)?.ok_or_else(|| Error::corrupt(path, Corrupt::Missing))?;
     parse_object(path, &bytes)
 }
 
@@ -37,7 +39,12 @@ pub(crate) fn need<'a>(json: &'a Json, path: &str, key: &'static str) -> Result<
     json.get(key).ok_or_else(|| Error::corrupt(path, Corrupt::Key { key }))
 }
 
-pub(crate) fn wrong_type(path: &str, key: &'static str, expected: &'static str, found: &Json) -> Error {
+pub(crate) fn wrong_type(
+    path: &str,
+    key: &'static str,
+    expected: &'static str,
+    found: &Json,
+) -> Error {
     Error::corrupt(path, Corrupt::Type { key, expected, found: found.type_name() })
 }
 

@@ -81,7 +81,9 @@ impl fmt::Display for Fault {
         match self {
             Self::AttrsMissing => f.write_str("no __attrs__; bcolz does not open this"),
             Self::AttrsEmpty => f.write_str("__attrs__ is empty; bcolz does not open this"),
-            Self::Nbytes { stored, expected } => write!(f, "nbytes {stored}, the data have {expected}"),
+            Self::Nbytes { stored, expected } => {
+                write!(f, "nbytes {stored}, the data have {expected}")
+            }
             Self::CParams { key } => {
                 write!(f, "{key:?} is missing or unknown; the default is used for writing")
             }
@@ -89,8 +91,12 @@ impl fmt::Display for Fault {
             Self::Typesize { nchunk, found, expected } => {
                 write!(f, "chunk {nchunk} has typesize {found}, bcolz takes {expected}")
             }
-            Self::StaleChunks { count: 1 } => f.write_str("1 chunk file does not belong to the data"),
-            Self::StaleChunks { count } => write!(f, "{count} chunk files do not belong to the data"),
+            Self::StaleChunks { count: 1 } => {
+                f.write_str("1 chunk file does not belong to the data")
+            }
+            Self::StaleChunks { count } => {
+                write!(f, "{count} chunk files do not belong to the data")
+            }
             Self::ColumnLengths { min, max } => {
                 write!(f, "columns of {min} to {max} rows; {min} are complete")
             }

@@ -80,7 +80,8 @@ pub struct Found {
     pub is_table: bool,
 }
 
-/// All arrays and tables below a directory, in the order of their paths; columns of a table belong to it.
+/// All arrays and tables below a directory, in the order of their paths; columns of a table belong
+/// to it.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;

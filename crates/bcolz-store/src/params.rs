@@ -8,14 +8,16 @@ use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, Threads};
 pub struct OpenOptions {
     /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
     pub dparams: DParams,
-    /// How many chunks are decoded at once where several are asked for. Default: as many as there are processors.
+    /// How many chunks are decoded at once where several are asked for. Default: as many as there
+    /// are processors.
     pub threads: Threads,
     /// Bytes of data to decode ahead at once. Default: 64 MiB.
     pub max_memory: u64,
-    /// Bytes of decoded blocks that each array keeps, for rows that are read one by one. Default: 4 MiB. A file that was
-    /// changed is read again.
+    /// Bytes of decoded blocks that each array keeps, for rows that are read one by one. Default:
+    /// 4 MiB. A file that was changed is read again.
     pub cache: u64,
-    /// The most bytes that one call may return in a buffer of ours. Default: any; it grows only as chunks are found.
+    /// The most bytes that one call may return in a buffer of ours. Default: any; it grows only as
+    /// chunks are found.
     pub max_nbytes: u64,
     /// What to do with a table whose columns cannot all be used.
     pub broken_columns: BrokenColumns,
@@ -83,7 +85,8 @@ pub enum BrokenColumns {
     Skip,
 }
 
-/// How an array is compressed. The default is that of bcolz since 1.1.0: LZ4 at level 5 with shuffle.
+/// How an array is compressed. The default is that of bcolz since 1.1.0: LZ4 at level 5 with
+/// shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CParams {
@@ -201,7 +204,10 @@ impl Cname {
     }
 
     fn codec(self) -> CodecId {
-        CNAMES.iter().find(|(cname, ..)| *cname == self).map_or(CodecId::LZ4, |(_, _, codec)| *codec)
+        CNAMES
+            .iter()
+            .find(|(cname, ..)| *cname == self)
+            .map_or(CodecId::LZ4, |(_, _, codec)| *codec)
     }
 }
 

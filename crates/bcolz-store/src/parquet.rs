@@ -1,8 +1,9 @@
 //! Tables as files of Parquet, and files of Parquet as tables (feature `parquet`).
 //!
-//! Both go through the record batches of [`arrow`](crate::arrow), whose types they share. A file is written in groups of
-//! rows, and read in batches; memory holds one of them. The file keeps the schema of Arrow with its metadata, so that dtypes
-//! and attributes come back; programs that do not know bcolz see plain columns.
+//! Both go through the record batches of [`arrow`](crate::arrow), whose types they share. A file is
+//! written in groups of rows, and read in batches; memory holds one of them. The file keeps the
+//! schema of Arrow with its metadata, so that dtypes and attributes come back; programs that do not
+//! know bcolz see plain columns.
 //!
 //! ```
 //! use bcolz_store::parquet::{self, WriteOptions};
@@ -82,8 +83,13 @@ impl WriteOptions {
 /// # Errors
 ///
 /// What can be wrong with the batches; [`Error::Parquet`] where they cannot be written.
-pub fn write(batches: RecordBatches<'_>, to: impl Write + Send, options: &WriteOptions) -> Result<u64> {
-    let compression = if options.is_compressed { Compression::SNAPPY } else { Compression::UNCOMPRESSED };
+pub fn write(
+    batches: RecordBatches<'_>,
+    to: impl Write + Send,
+    options: &WriteOptions,
+) -> Result<u64> {
+    let compression =
+        if options.is_compressed { Compression::SNAPPY } else { Compression::UNCOMPRESSED };
     let properties = WriterProperties::builder()
         .set_compression(compression)
         .set_max_row_group_row_count(Some(options.group_rows.max(1)))
@@ -102,13 +108,13 @@ pub fn write(batches: RecordBatches<'_>, to: impl Write + Send, options: &WriteO
 
 /// Makes a table in `rootdir`, where nothing is yet, of a file; how many rows there were.
 ///
-/// `tune` gets the name of each column and what it is made with, and may change everything but type and shape of the items.
-/// Strings without a known length are read twice, first for the longest.
+/// `tune` gets the name of each column and what it is made with, and may change everything but type
+/// and shape of the items. Strings without a known length are read twice, first for the longest.
 ///
 /// # Errors
 ///
-/// [`Error::Parquet`] where the file is none; columns without counterpart, values that are missing; what can go wrong with
-/// making a table.
+/// [`Error::Parquet`] where the file is none; columns without counterpart, values that are missing;
+/// what can go wrong with making a table.
 pub fn read(
     from: &File,
     rootdir: impl AsRef<Path>,
@@ -162,7 +168,8 @@ fn append(writer: &mut CTableWriter, batches: ParquetRecordBatchReader) -> Resul
 
 /// The file, from its start, to be read in batches.
 fn open(from: &File) -> Result<ParquetRecordBatchReaderBuilder<File>> {
-    let file = from.try_clone().map_err(|error| Error::Parquet(ParquetError::External(error.into())))?;
+    let file =
+        from.try_clone().map_err(|error| Error::Parquet(ParquetError::External(error.into())))?;
     Ok(ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH))
 }
 

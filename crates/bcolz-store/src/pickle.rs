@@ -1,9 +1,10 @@
 //! Pickles of plain data, read without running anything.
 //!
-//! A pickle is a program for a stack machine, and Python's reader calls whatever function it names. This one knows the
-//! opcodes that build plain values - protocols 0 to 5 - and a closed list of names that NumPy's scalars are made with;
-//! everything else is an error that names the opcode and where it stands. Values are shared, never copied, so that a
-//! short program cannot make a large one out of them.
+//! A pickle is a program for a stack machine, and Python's reader calls whatever function it names.
+//! This one knows the opcodes that build plain values - protocols 0 to 5 - and a closed list of
+//! names that NumPy's scalars are made with; everything else is an error that names the opcode and
+//! where it stands. Values are shared, never copied, so that a short program cannot make a large
+//! one out of them.
 
 mod machine;
 mod numpy;
@@ -146,7 +147,10 @@ mod tests {
             (b"Vab\\u00e9\n.", text("abé")),
             (b"\x80\x02X\x02\0\0\0\xc3\xa9q\x00.", text("é")),
             (b"\x80\x02U\x01\xe9.", Object::Bytes([0xe9][..].into())),
-            (b"\x80\x02]q\x00(K\x01J\xff\xff\xff\xffM\x00\x01e.", Object::List(ints(&[1, -1, 256]))),
+            (
+                b"\x80\x02]q\x00(K\x01J\xff\xff\xff\xffM\x00\x01e.",
+                Object::List(ints(&[1, -1, 256])),
+            ),
             (b"\x80\x02\x8a\x09\0\0\0\0\0\0\0\0\x01.", Object::Int(1 << 64)),
             (b"\x80\x03C\x02ab.", Object::Bytes(b"ab"[..].into())),
             (b"\x80\x04\x95\x07\0\0\0\0\0\0\0\x8c\x03abc\x94.", text("abc")),
@@ -175,7 +179,10 @@ mod tests {
     fn nothing_is_ever_called() {
         for (pickle, text) in [
             (&b"cposix\nsystem\n."[..], "\"posix.system\" at byte 0 is not plain data"),
-            (b"\x80\x04\x8c\x08builtins\x8c\x04eval\x93.", "\"builtins.eval\" at byte 18 is not plain data"),
+            (
+                b"\x80\x04\x8c\x08builtins\x8c\x04eval\x93.",
+                "\"builtins.eval\" at byte 18 is not plain data",
+            ),
             (b"\x80\x02K\x01)R.", "opcode 0x52 at byte 5: not a known function"),
             (b"(iposix\nsystem\n.", "opcode 0x69 at byte 1 builds no plain data"),
             (b"\x80\x02\x82\x01.", "opcode 0x82 at byte 2 builds no plain data"),

@@ -1,4 +1,5 @@
-//! The lossy filter of bcolz: floats rounded to so many significant digits that they compress better.
+//! The lossy filter of bcolz: floats rounded to so many significant digits that they compress
+//! better.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
@@ -19,8 +20,11 @@ impl Quantize {
         if digits == 0 {
             return Ok(None);
         }
-        let scalar = dtype.scalar().filter(|scalar| scalar.kind() == Kind::Float && scalar.itemsize() <= 8);
-        let Some(scalar) = scalar else { return Err(Param::Quantize { dtype: dtype.to_string() }.into()) };
+        let scalar =
+            dtype.scalar().filter(|scalar| scalar.kind() == Kind::Float && scalar.itemsize() <= 8);
+        let Some(scalar) = scalar else {
+            return Err(Param::Quantize { dtype: dtype.to_string() }.into());
+        };
         // Powers of ten are irrational powers of two: no rounding can go wrong.
         let bits = (f64::from(digits) * core::f64::consts::LOG2_10).ceil();
         #[expect(clippy::cast_possible_truncation, reason = "at most 848")]
@@ -76,7 +80,8 @@ mod tests {
     #[test]
     fn bits_are_those_of_the_format_document() {
         let dtype = Dtype::parse("<f8").unwrap();
-        let bits: Vec<i32> = (1..=8).map(|d| Quantize::new(d, &dtype).unwrap().unwrap().bits).collect();
+        let bits: Vec<i32> =
+            (1..=8).map(|d| Quantize::new(d, &dtype).unwrap().unwrap().bits).collect();
         assert_eq!(bits, [4, 7, 10, 14, 17, 20, 24, 27]);
         assert!(Quantize::new(0, &dtype).unwrap().is_none());
         assert!(Quantize::new(1, &Dtype::parse("<i4").unwrap()).is_err());

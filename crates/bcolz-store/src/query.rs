@@ -1,7 +1,8 @@
 //! Rows of a table that meet a condition, and what they come to.
 //!
-//! A table is gone through in blocks of rows, several at once. Of each block, the columns of the condition are read first;
-//! the others only if a row meets it. Which rows are a block depends on the table alone, and so does what sums come to.
+//! A table is gone through in blocks of rows, several at once. Of each block, the columns of the
+//! condition are read first; the others only if a row meets it. Which rows are a block depends on
+//! the table alone, and so does what sums come to.
 
 mod aggregate;
 mod batches;
@@ -72,9 +73,18 @@ impl CTable {
     /// A query that gives all rows and columns, to be narrowed down.
     #[must_use]
     pub fn scan(&self) -> Scan<'_> {
-        let wanted =
-            (0..self.columns.len()).filter(|place| !self.columns[*place].array.is_object()).collect();
-        Scan { table: self, rows: 0..self.len(), wanted, filter: None, skip: 0, limit: u64::MAX, batch: 0 }
+        let wanted = (0..self.columns.len())
+            .filter(|place| !self.columns[*place].array.is_object())
+            .collect();
+        Scan {
+            table: self,
+            rows: 0..self.len(),
+            wanted,
+            filter: None,
+            skip: 0,
+            limit: u64::MAX,
+            batch: 0,
+        }
     }
 }
 
@@ -99,12 +109,14 @@ impl<'a> Scan<'a> {
         Ok(self)
     }
 
-    /// Gives only rows for which an expression is true: columns, constants, `+ - * / // % ** << >>`, comparisons, `& | ^ ~`
-    /// (they bind more tightly than comparisons), `and`, `or`, `not`, and functions of numexpr: `where`, `abs`, `sign`, `sqrt`,
-    /// `exp`, `expm1`, `log`, `log10`, `log1p`, `log2`, `sin`, `cos`, `tan` and their relatives (`arc`, `h`), `arctan2`,
-    /// `hypot`, `ceil`, `floor`, `round`, `trunc`, `fmod`, `maximum`, `minimum`, `copysign`, `nextafter`, `signbit`, `isnan`,
-    /// `isinf`, `isfinite`, `contains`. Integers have 64 bits. Columns of dates are compared with texts such as
-    /// `'2012-01-31'` or `'2012-01-31T23:59:59'`, and are integers otherwise.
+    /// Gives only rows for which an expression is true: columns, constants, `+ - * / // % ** <<
+    /// >>`, comparisons, `& | ^ ~` (they bind more tightly than comparisons), `and`, `or`,
+    /// `not`, and functions of numexpr: `where`, `abs`, `sign`, `sqrt`, `exp`, `expm1`, `log`,
+    /// `log10`, `log1p`, `log2`, `sin`, `cos`, `tan` and their relatives (`arc`, `h`), `arctan2`,
+    /// `hypot`, `ceil`, `floor`, `round`, `trunc`, `fmod`, `maximum`, `minimum`, `copysign`,
+    /// `nextafter`, `signbit`, `isnan`, `isinf`, `isfinite`, `contains`. Integers have 64 bits.
+    /// Columns of dates are compared with texts such as `'2012-01-31'` or
+    /// `'2012-01-31T23:59:59'`, and are integers otherwise.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Putting in order what a crash left behind, without losing a row that can be read ("Crashes and half-written data").
+//! Putting in order what a crash left behind, without losing a row that can be read ("Crashes and
+//! half-written data").
 
 use core::fmt;
 use std::path::Path;
@@ -55,7 +56,8 @@ pub enum Repair {
         /// Its new name.
         to: String,
     },
-    /// Attributes that made no sense were given up, by [`rescue_in`](crate::rescue_in) only, as all that follow.
+    /// Attributes that made no sense were given up, by [`rescue_in`](crate::rescue_in) only, as all
+    /// that follow.
     AttrsLost,
     /// The list of columns made no sense; the directories there are were taken for columns.
     Names {
@@ -87,15 +89,18 @@ impl Repair {
     pub const fn is_loss(&self) -> bool {
         matches!(
             self,
-            Self::AttrsLost | Self::ColumnDropped { .. } | Self::Filled { .. } | Self::Trimmed { .. }
+            Self::AttrsLost
+                | Self::ColumnDropped { .. }
+                | Self::Filled { .. }
+                | Self::Trimmed { .. }
         )
     }
 }
 
 /// Repairs the array or table in a directory; what is in order is not touched.
 ///
-/// Columns that are longer than the shortest one are trimmed: their last rows have no counterpart in the others. Whoever
-/// wants to keep them reads the columns one by one before.
+/// Columns that are longer than the shortest one are trimmed: their last rows have no counterpart
+/// in the others. Whoever wants to keep them reads the columns one by one before.
 ///
 /// # Errors
 ///
@@ -143,16 +148,22 @@ impl Mender {
         let mut lengths = Vec::new();
         for name in &names {
             if let Some(fault) = crate::names::fault(name) {
-                return Err(Error::corrupt(names_path, Corrupt::ColumnName { name: name.clone(), fault }));
+                return Err(Error::corrupt(
+                    names_path,
+                    Corrupt::ColumnName { name: name.clone(), fault },
+                ));
             }
             let path = join(path, name);
             self.array(&path)?;
-            lengths.push(CArray::open_column(self.store.clone(), &path, &OpenOptions::default())?.len());
+            lengths.push(
+                CArray::open_column(self.store.clone(), &path, &OpenOptions::default())?.len(),
+            );
         }
         let to = lengths.iter().copied().min().unwrap_or(0);
         for (name, from) in names.iter().zip(lengths).filter(|(_, from)| *from > to) {
             let path = join(path, name);
-            CArrayWriter::open_in(self.store.clone(), &path, &OpenOptions::default())?.trim(from - to)?;
+            CArrayWriter::open_in(self.store.clone(), &path, &OpenOptions::default())?
+                .trim(from - to)?;
             self.did(&path, Repair::Trimmed { from, to });
         }
         self.attrs(path)
@@ -164,7 +175,8 @@ impl Mender {
             self.remove_pending(&join(path, inner))?;
         }
         let storage_path = meta::storage_path(path);
-        let (storage, _) = Storage::parse(&meta::read_object(&*self.store, &storage_path)?, &storage_path)?;
+        let (storage, _) =
+            Storage::parse(&meta::read_object(&*self.store, &storage_path)?, &storage_path)?;
         let sizes_path = meta::sizes_path(path);
         let sizes = match meta::read_object(&*self.store, &sizes_path) {
             Ok(json) => Sizes::parse(&json, &sizes_path)?,
@@ -199,17 +211,23 @@ impl Mender {
         let json = meta::parse_object(&pending, &bytes)?;
         let name = |key| {
             let name = need(&json, &pending, key)?;
-            name.as_str().map(str::to_owned).ok_or_else(|| meta::wrong_type(&pending, key, "a string", name))
+            name.as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| meta::wrong_type(&pending, key, "a string", name))
         };
         let (from, to) = (name("from")?, name("to")?);
         let has = |name: &str| {
             let is_name = crate::names::fault(name).is_none();
-            Ok::<_, Error>(is_name && store::has_file(&*self.store, &meta::storage_path(&join(path, name)))?)
+            Ok::<_, Error>(
+                is_name && store::has_file(&*self.store, &meta::storage_path(&join(path, name)))?,
+            )
         };
         if has(&to)? && !has(&from)? {
             let names_path = names_path(path);
-            let names = ctable::parse_names(&meta::read_object(&*self.store, &names_path)?, &names_path)?;
-            let names = names.iter().map(|name| if *name == from { to.as_str() } else { name.as_str() });
+            let names =
+                ctable::parse_names(&meta::read_object(&*self.store, &names_path)?, &names_path)?;
+            let names =
+                names.iter().map(|name| if *name == from { to.as_str() } else { name.as_str() });
             self.write(&names_path, &names_text(names))?;
             self.did(path, Repair::Renamed { to });
         } else {
@@ -225,7 +243,9 @@ impl Mender {
             Err(error) if store::is_missing(&error) => return Ok(()),
             Err(source) => return Err(Error::io(path, source)),
         };
-        for name in entries.into_iter().map(|entry| entry.name).filter(|name| name.ends_with(PENDING)) {
+        for name in
+            entries.into_iter().map(|entry| entry.name).filter(|name| name.ends_with(PENDING))
+        {
             self.remove(&join(path, &name))?;
             self.did(path, Repair::Removed { name });
         }
@@ -262,11 +282,14 @@ impl Mender {
         Ok(Sizes { nbytes: Some(nbytes.into()), cbytes: Some(nbytes.into()), ..sizes })
     }
 
-    /// Takes back a length that a trim of bcolz, interrupted, left too large: the last chunk there is holds fewer rows.
+    /// Takes back a length that a trim of bcolz, interrupted, left too large: the last chunk there
+    /// is holds fewer rows.
     fn shorten(&mut self, path: &str, mut sizes: Sizes, storage: &Storage) -> Result<()> {
         let layout = Layout::new(&sizes, storage, path)?;
         let from = layout.len();
-        let Some(last) = layout.nchunks().checked_sub(1).filter(|_| !layout.is_object) else { return Ok(()) };
+        let Some(last) = layout.nchunks().checked_sub(1).filter(|_| !layout.is_object) else {
+            return Ok(());
+        };
         let holds = |nbytes: u64, nchunk: u64| nbytes >= layout.allowed_nbytes(nchunk).0;
         if self.chunk_nbytes(path, &layout, last)?.is_some_and(|nbytes| holds(nbytes, last)) {
             return Ok(());
@@ -308,8 +331,10 @@ impl Mender {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
-        let written =
-            self.store.write(path, text.as_bytes()).and_then(|()| self.store.sync(&[path.to_owned()]));
+        let written = self
+            .store
+            .write(path, text.as_bytes())
+            .and_then(|()| self.store.sync(&[path.to_owned()]));
         written.map_err(|source| Error::io(path, source))
     }
 
@@ -332,7 +357,9 @@ impl fmt::Display for Action {
             Repair::Trimmed { from, to } => write!(f, "{path}: trimmed from {from} to {to} rows"),
             Repair::Renamed { to } => write!(f, "{path}: completed the renaming of {to:?}"),
             Repair::AttrsLost => write!(f, "{path}: gave up attributes that make no sense"),
-            Repair::Names { count } => write!(f, "{path}: found {count} columns by their directories"),
+            Repair::Names { count } => {
+                write!(f, "{path}: found {count} columns by their directories")
+            }
             Repair::ColumnDropped { name } => write!(f, "{path}: gave up column {name:?}"),
             Repair::Filled { nchunk, rows } => {
                 write!(f, "{path}: filled chunk {nchunk}, {rows} rows, with the fill value")

@@ -1,7 +1,8 @@
-//! Making the most of damage: what cannot be read is left out or filled, so that the rest can ("Crashes and half-written
-//! data").
+//! Making the most of damage: what cannot be read is left out or filled, so that the rest can
+//! ("Crashes and half-written data").
 //!
-//! Unlike [`repair`](crate::repair()), which loses nothing that can be read, this gives up on parts: it is meant for a copy.
+//! Unlike [`repair`](crate::repair()), which loses nothing that can be read, this gives up on
+//! parts: it is meant for a copy.
 
 use std::sync::Arc;
 
@@ -16,13 +17,14 @@ use crate::params::OpenOptions;
 use crate::repair::{Action, Repair, repair_in};
 use crate::store::{self, Store, is_missing, join};
 
-/// Puts the array or table at `path` of a store into a state in which all of it can be read, and says what had to go:
-/// attributes and lengths that make no sense, columns of which nothing can be read, chunks that do not decode, in whose
-/// place the fill value comes, or `None` among objects.
+/// Puts the array or table at `path` of a store into a state in which all of it can be read, and
+/// says what had to go: attributes and lengths that make no sense, columns of which nothing can be
+/// read, chunks that do not decode, in whose place the fill value comes, or `None` among objects.
 ///
 /// # Errors
 ///
-/// `Corrupt` where nothing can be saved, `Limit` for chunks that are larger than `options` allow, `Io`.
+/// `Corrupt` where nothing can be saved, `Limit` for chunks that are larger than `options` allow,
+/// `Io`.
 pub fn rescue_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Vec<Action>> {
     let is_table = ctable::is_table(&*store, path)?;
     let mut rescuer = Rescuer { store, options: options.clone(), actions: Vec::new() };
@@ -61,7 +63,8 @@ impl Rescuer {
         Ok(())
     }
 
-    /// The names of the columns; where the list is damaged, those of the directories that can be one.
+    /// The names of the columns; where the list is damaged, those of the directories that can be
+    /// one.
     fn names(&mut self, path: &str) -> Result<Vec<String>> {
         let names_path = ctable::names_path(path);
         let names = meta::read_object(&*self.store, &names_path)
@@ -75,7 +78,9 @@ impl Rescuer {
         }
         let mut names = Vec::new();
         for entry in self.store.list(path).map_err(|source| Error::io(path, source))? {
-            if entry.is_dir && store::has_file(&*self.store, &meta::storage_path(&join(path, &entry.name)))? {
+            if entry.is_dir
+                && store::has_file(&*self.store, &meta::storage_path(&join(path, &entry.name)))?
+            {
                 names.push(entry.name);
             }
         }
@@ -153,7 +158,8 @@ impl Rescuer {
 
     fn encode(&self, array: &CArray, nchunk: u64, data: &[u8]) -> Result<Vec<u8>> {
         let params = array.cparams().to_chunk(meta::typesize(array.dtype()));
-        let wrong = |source| Error::Chunk { path: chunk_path(array.path(), nchunk), nchunk, source };
+        let wrong =
+            |source| Error::Chunk { path: chunk_path(array.path(), nchunk), nchunk, source };
         Ok([&PREAMBLE[..], &blosc_chunk::compress(data, &params).map_err(wrong)?].concat())
     }
 

@@ -13,17 +13,18 @@ pub use memory::MemoryStore;
 
 use crate::error::{Corrupt, Error, Result};
 
-/// A tree of files. Paths are below its root, with `/` between names; the root itself is the empty path.
+/// A tree of files. Paths are below its root, with `/` between names; the root itself is the empty
+/// path.
 ///
-/// Readers need [`open`](Self::open) and [`list`](Self::list) only. Each of the other methods changes the tree at once:
-/// whoever looks sees it as it was before or as it is afterwards.
+/// Readers need [`open`](Self::open) and [`list`](Self::list) only. Each of the other methods
+/// changes the tree at once: whoever looks sees it as it was before or as it is afterwards.
 pub trait Store: Debug + Send + Sync {
     /// An ordinary file, to be read.
     ///
     /// # Errors
     ///
-    /// `NotFound` where there is none; `InvalidInput` where there is something else, such as a device or a link that
-    /// leads out of the root.
+    /// `NotFound` where there is none; `InvalidInput` where there is something else, such as a
+    /// device or a link that leads out of the root.
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>>;
 
     /// Bytes of a file that [`open`](Self::open) opens.

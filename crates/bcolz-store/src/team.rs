@@ -1,4 +1,5 @@
-//! Several chunks at once: each worker has scratch memory of its own, and nothing is shared but the reader.
+//! Several chunks at once: each worker has scratch memory of its own, and nothing is shared but the
+//! reader.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -49,7 +50,11 @@ impl<W> Pool<W> {
 
 impl<W> Pooled<'_, W> {
     /// Works with it; `make` makes it if none waited.
-    pub(crate) fn with<T>(&mut self, make: impl FnOnce() -> W, work: impl FnOnce(&mut W) -> T) -> T {
+    pub(crate) fn with<T>(
+        &mut self,
+        make: impl FnOnce() -> W,
+        work: impl FnOnce(&mut W) -> T,
+    ) -> T {
         work(self.worker.get_or_insert_with(make))
     }
 }
@@ -77,7 +82,8 @@ pub(crate) fn workers(threads: Threads) -> usize {
     }
 }
 
-/// Does `work` on every item, with a worker of `make` for each thread; whoever is done takes the next item.
+/// Does `work` on every item, with a worker of `make` for each thread; whoever is done takes the
+/// next item.
 pub(crate) fn each<T: Send, W>(
     threads: Threads,
     items: &mut [T],

@@ -5,20 +5,23 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int32Type, TimestampSecondType};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date64Array, Float32Array, Int32Array, LargeStringArray,
-    RecordBatch, StringArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date64Array, Float32Array, Int32Array,
+    LargeStringArray, RecordBatch, StringArray,
 };
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use bcolz_store::arrow::{Columns, DTYPE_KEY};
 use bcolz_store::store::{MemoryStore, Store};
-use bcolz_store::{CArray, CTable, CTableWriter, CreateOptions, Dtype, Error, OpenOptions, Param, Result};
+use bcolz_store::{
+    CArray, CTable, CTableWriter, CreateOptions, Dtype, Error, OpenOptions, Param, Result,
+};
 
 const ROWS: usize = 1000;
 
 /// Dtypes, items of a row in each further dimension, and what they are in Arrow.
 fn types() -> Vec<(&'static str, Vec<u64>, DataType)> {
     let timestamp = |unit| DataType::Timestamp(unit, None);
-    let list = |item, len| DataType::FixedSizeList(Arc::new(Field::new_list_field(item, false)), len);
+    let list =
+        |item, len| DataType::FixedSizeList(Arc::new(Field::new_list_field(item, false)), len);
     vec![
         ("bool", vec![], DataType::Boolean),
         ("int8", vec![], DataType::Int8),
@@ -71,14 +74,17 @@ fn items(dtype: &Dtype, count: usize) -> Vec<u8> {
             let value = if item % 50 == 7 { i64::MIN } else { item as i64 * 5 - 900 };
             value.to_le_bytes().to_vec()
         } else if is_text {
-            (0..dtype.itemsize() / 4).flat_map(|at| [0x41 + low(item % 26), low(at), 0, 0]).collect()
+            (0..dtype.itemsize() / 4)
+                .flat_map(|at| [0x41 + low(item % 26), low(at), 0, 0])
+                .collect()
         } else {
             (0..dtype.itemsize())
                 .map(|at| if at == 0 { low(item % 2) } else { low(item * 7 + at) | 1 })
                 .collect()
         };
         if is_big {
-            one.chunks_exact_mut(if is_text { 4 } else { dtype.itemsize() }).for_each(<[u8]>::reverse);
+            one.chunks_exact_mut(if is_text { 4 } else { dtype.itemsize() })
+                .for_each(<[u8]>::reverse);
         }
         bytes.extend(one);
     }
@@ -146,7 +152,10 @@ fn every_type_comes_back() -> Result<()> {
         // Dates can be missing, in lists too.
         let found = field.data_type();
         assert_eq!(found, &expected, "{dtype}");
-        assert_eq!(Dtype::parse(&field.metadata()[DTYPE_KEY]).unwrap(), Dtype::parse(dtype).unwrap());
+        assert_eq!(
+            Dtype::parse(&field.metadata()[DTYPE_KEY]).unwrap(),
+            Dtype::parse(dtype).unwrap()
+        );
     }
     let batches = batches.collect::<Result<Vec<_>>>()?;
     let again = made_of(&batches)?;
@@ -165,21 +174,42 @@ fn every_type_comes_back() -> Result<()> {
 fn values_are_those_of_the_items() -> Result<()> {
     let store = Arc::new(MemoryStore::new());
     let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
-    let columns =
-        [("i", new(">i4")), ("t", new("<U4")), ("s", new("|S2")), ("y", new("M8[Y]")), ("h", new("M8[h]"))];
+    let columns = [
+        ("i", new(">i4")),
+        ("t", new("<U4")),
+        ("s", new("|S2")),
+        ("y", new("M8[Y]")),
+        ("h", new("M8[h]")),
+    ];
     let mut writer = CTableWriter::create_in(store.clone(), "", &columns)?;
-    let text: Vec<u8> = ['é', 'x', '\0', '\0'].iter().flat_map(|c| u32::from(*c).to_le_bytes()).collect();
-    writer.append(&[&7_i32.to_be_bytes(), &text, b"a\0", &42_i64.to_le_bytes(), &2_i64.to_le_bytes()])?;
+    let text: Vec<u8> =
+        ['é', 'x', '\0', '\0'].iter().flat_map(|c| u32::from(*c).to_le_bytes()).collect();
+    writer.append(&[
+        &7_i32.to_be_bytes(),
+        &text,
+        b"a\0",
+        &42_i64.to_le_bytes(),
+        &2_i64.to_le_bytes(),
+    ])?;
     let nat = i64::MIN.to_le_bytes();
     writer.append(&[&(-1_i32).to_be_bytes(), &[0; 16], b"\0\0", &nat, &nat])?;
     writer.finish()?;
     let table = CTable::open_in(store, "", &OpenOptions::default())?;
     let batch = table.scan().record_batches()?.next().unwrap()?;
     assert_eq!(batch.column(0).as_primitive::<Int32Type>().values(), &[7, -1]);
-    assert_eq!(batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("éx"), Some("")]);
-    assert_eq!(batch.column(2).as_binary::<i32>().iter().collect::<Vec<_>>(), [Some(&b"a"[..]), Some(b"")]);
+    assert_eq!(
+        batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some("éx"), Some("")]
+    );
+    assert_eq!(
+        batch.column(2).as_binary::<i32>().iter().collect::<Vec<_>>(),
+        [Some(&b"a"[..]), Some(b"")]
+    );
     // 2012 began 15340 days after 1970.
-    assert_eq!(batch.column(3).as_primitive::<Date32Type>().iter().collect::<Vec<_>>(), [Some(15_340), None]);
+    assert_eq!(
+        batch.column(3).as_primitive::<Date32Type>().iter().collect::<Vec<_>>(),
+        [Some(15_340), None]
+    );
     assert_eq!(
         batch.column(4).as_primitive::<TimestampSecondType>().iter().collect::<Vec<_>>(),
         [Some(7200), None]
@@ -195,8 +225,12 @@ fn queries_narrow_batches_down() -> Result<()> {
         scan()?.batch(99).record_batches()?.map(|batch| batch.unwrap().num_rows()).collect();
     assert_eq!(sizes, [99, 99, 99, 99, 99, 5]);
     let schema = scan()?.record_batches()?.schema();
-    assert_eq!(schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), ["c3", "c0"]);
-    let rows: usize = scan()?.columns(&[])?.record_batches()?.map(|batch| batch.unwrap().num_rows()).sum();
+    assert_eq!(
+        schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(),
+        ["c3", "c0"]
+    );
+    let rows: usize =
+        scan()?.columns(&[])?.record_batches()?.map(|batch| batch.unwrap().num_rows()).sum();
     assert_eq!(rows, 500);
     Ok(())
 }
@@ -219,7 +253,8 @@ fn batches_from_elsewhere_get_the_dtypes_of_numpy() -> Result<()> {
             ("f", Arc::new(Float32Array::from(vec![-0.0]))),
         ]),
     ])?;
-    let dtypes: Vec<String> = table.columns().iter().map(|column| column.array.dtype().to_string()).collect();
+    let dtypes: Vec<String> =
+        table.columns().iter().map(|column| column.array.dtype().to_string()).collect();
     assert_eq!(dtypes, ["<U4", "<U3", "|S2", "<M8[ms]", "float32"]);
     assert_eq!(table.column("d")?.read_as::<i64>(0..3)?, [5, i64::MIN, -1]);
     let floats = table.column("f")?.read_as::<f32>(0..3)?;
@@ -263,11 +298,13 @@ fn appended_batches_have_the_columns_of_the_table() -> Result<()> {
         (Arc::new(Int32Array::from(vec![1])), Arc::new(BooleanArray::from(vec![true])));
     let store = Arc::new(MemoryStore::new());
     let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
-    let mut writer = CTableWriter::create_in(store.clone(), "", &[("a", new("int32")), ("b", new("bool"))])?;
+    let mut writer =
+        CTableWriter::create_in(store.clone(), "", &[("a", new("int32")), ("b", new("bool"))])?;
     // In any order.
     writer.append_batch(&batch(vec![("b", b.clone()), ("a", a.clone())]))?;
     assert_eq!(writer.len(), 1);
-    let refused = |batch: &RecordBatch, writer: &mut CTableWriter| match writer.append_batch(batch) {
+    let refused = |batch: &RecordBatch, writer: &mut CTableWriter| match writer.append_batch(batch)
+    {
         Err(Error::Param(param)) => param,
         other => panic!("{other:?}"),
     };
@@ -285,7 +322,8 @@ fn appended_batches_have_the_columns_of_the_table() -> Result<()> {
 fn dates_beyond_those_of_arrow_are_refused() -> Result<()> {
     let store = Arc::new(MemoryStore::new());
     let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
-    let mut writer = CTableWriter::create_in(store.clone(), "", &[("d", new("M8[D]")), ("h", new("M8[h]"))])?;
+    let mut writer =
+        CTableWriter::create_in(store.clone(), "", &[("d", new("M8[D]")), ("h", new("M8[h]"))])?;
     writer.append(&[&[3; 8], &[0; 8]])?;
     writer.append(&[&[0; 8], &i64::MAX.to_le_bytes()])?;
     writer.finish()?;
@@ -293,7 +331,9 @@ fn dates_beyond_those_of_arrow_are_refused() -> Result<()> {
     for (column, row) in [("d", 0), ("h", 1)] {
         let mut batches = table.scan().columns(&[column])?.record_batches()?;
         match batches.next() {
-            Some(Err(Error::Param(Param::Value { row: found, .. }))) => assert_eq!(found, row, "{column}"),
+            Some(Err(Error::Param(Param::Value { row: found, .. }))) => {
+                assert_eq!(found, row, "{column}")
+            }
             other => panic!("{other:?}"),
         }
         assert!(batches.next().is_none());
@@ -304,7 +344,8 @@ fn dates_beyond_those_of_arrow_are_refused() -> Result<()> {
 #[test]
 fn uniform_objects_are_a_column() -> Result<()> {
     let chunk = |pickle: &[u8]| {
-        let cparams = blosc_chunk::CParams::default().target(blosc_chunk::Target::Blosc1_14).typesize(1);
+        let cparams =
+            blosc_chunk::CParams::default().target(blosc_chunk::Target::Blosc1_14).typesize(1);
         let chunk = blosc_chunk::compress(pickle, &cparams).unwrap();
         [b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0", &chunk[..]].concat()
     };
@@ -326,7 +367,10 @@ fn uniform_objects_are_a_column() -> Result<()> {
         let data_type = batches.schema().field(0).data_type().clone();
         let batches = batches.collect::<Result<Vec<_>>>()?;
         assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), pickles.len());
-        Ok::<_, Error>((data_type, batches.iter().map(|batch| batch.column(0).null_count()).sum::<usize>()))
+        Ok::<_, Error>((
+            data_type,
+            batches.iter().map(|batch| batch.column(0).null_count()).sum::<usize>(),
+        ))
     };
     assert_eq!(types(&[b"Va\n.", b"N.", b"V\n."])?, (DataType::Utf8, 1));
     assert_eq!(types(&[b"\x80\x03C\x01a."])?, (DataType::Binary, 0));

@@ -22,17 +22,20 @@ fn a_copy_has_the_attributes_of_table_and_columns() {
     attrs.set("unit", "K");
     let column = |dtype| CreateOptions::new(Dtype::parse(dtype).unwrap()).attrs(attrs.clone());
     let (warm, name) = (column("int16").dflt(Some(Json::Int(-1))).chunklen(Some(3)), column("|S2"));
-    let mut writer = CTableWriter::create_in(from.clone(), "", &[("warm", warm), ("name", name)]).unwrap();
+    let mut writer =
+        CTableWriter::create_in(from.clone(), "", &[("warm", warm), ("name", name)]).unwrap();
     writer.set_attr("title", "weather").unwrap();
     writer.append(&[&[1, 0, 2, 0], b"abcd"]).unwrap();
     writer.finish().unwrap();
     let from = CTable::open_in(from, "", &OpenOptions::default()).unwrap();
 
     let like = |column: &bcolz_store::Column| CreateOptions::like(&column.array).unwrap();
-    let columns: Vec<_> = from.columns().iter().map(|column| (column.name.as_str(), like(column))).collect();
+    let columns: Vec<_> =
+        from.columns().iter().map(|column| (column.name.as_str(), like(column))).collect();
     let mut writer = CTableWriter::create_in(to.clone(), "", &columns).unwrap();
     writer.replace_attrs(from.attrs().unwrap()).unwrap();
-    let data: Vec<Vec<u8>> = from.columns().iter().map(|column| column.array.read(0..2).unwrap()).collect();
+    let data: Vec<Vec<u8>> =
+        from.columns().iter().map(|column| column.array.read(0..2).unwrap()).collect();
     writer.append(&data.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
     writer.finish().unwrap();
 
@@ -40,21 +43,34 @@ fn a_copy_has_the_attributes_of_table_and_columns() {
     assert_eq!(copy.attrs().unwrap().get("title"), Some(&Json::from("weather")));
     for (copy, from) in copy.columns().iter().zip(from.columns()) {
         assert_eq!(copy.array.attrs().unwrap(), attrs, "{}", copy.name);
-        assert_eq!((copy.array.dflt(), copy.array.cparams()), (from.array.dflt(), from.array.cparams()));
-        assert_eq!((copy.array.chunklen(), copy.array.shape()), (from.array.chunklen(), from.array.shape()));
+        assert_eq!(
+            (copy.array.dflt(), copy.array.cparams()),
+            (from.array.dflt(), from.array.cparams())
+        );
+        assert_eq!(
+            (copy.array.chunklen(), copy.array.shape()),
+            (from.array.chunklen(), from.array.shape())
+        );
     }
 }
 
 #[test]
 fn rows_one_by_one_are_those_of_all_rows() {
-    for name in ["ca_large", "ca_S300", "ca_2d", "ca_codec_blosclz_shuffle2", "ca_clevel0", "v121_f8_typical"]
-    {
+    for name in [
+        "ca_large",
+        "ca_S300",
+        "ca_2d",
+        "ca_codec_blosclz_shuffle2",
+        "ca_clevel0",
+        "v121_f8_typical",
+    ] {
         for cache in [0, 1000, 4 << 20] {
             let store = Arc::new(DirStore::new(fixture::path("bcolz").join(name)));
             let array = CArray::open_in(store, "", &OpenOptions::default().cache(cache)).unwrap();
             let all = array.read(0..array.len()).unwrap();
             let rows: Vec<u64> = (0..300).map(|n| n * n * 7919 % array.len()).collect();
-            let found: Vec<u8> = rows.iter().flat_map(|row| array.read(*row..row + 1).unwrap()).collect();
+            let found: Vec<u8> =
+                rows.iter().flat_map(|row| array.read(*row..row + 1).unwrap()).collect();
             let size = array.rowsize();
             let row = |row: &u64| &all[usize::try_from(*row).unwrap() * size..][..size];
             assert_eq!(found, rows.iter().flat_map(row).copied().collect::<Vec<u8>>(), "{name}");

@@ -34,7 +34,11 @@ fn arrays() -> Vec<(String, Value, CArray)> {
             DataSet::CTable(table) => {
                 for column in table.columns() {
                     let expected = set["columns"][&column.name].clone();
-                    arrays.push((format!("{}/{}", name(&set), column.name), expected, column.array.clone()));
+                    arrays.push((
+                        format!("{}/{}", name(&set), column.name),
+                        expected,
+                        column.array.clone(),
+                    ));
                 }
             }
         }
@@ -72,9 +76,17 @@ fn metadata_are_as_expected() {
         let shape: Vec<Value> = array.shape().iter().map(|length| (*length).into()).collect();
         assert_eq!(expected["shape"], Value::from(shape), "{name}");
         assert_eq!(expected["chunklen"], array.chunklen(), "{name}");
-        assert_eq!(expected["dtype"].as_str().unwrap().parse().ok(), Some(array.dtype().clone()), "{name}");
+        assert_eq!(
+            expected["dtype"].as_str().unwrap().parse().ok(),
+            Some(array.dtype().clone()),
+            "{name}"
+        );
         assert_eq!(expected["expectedlen"].as_i64().map(i128::from), array.expectedlen(), "{name}");
-        assert_eq!(expected["sizes_cbytes"].as_i64().map(i128::from), array.stored_cbytes(), "{name}");
+        assert_eq!(
+            expected["sizes_cbytes"].as_i64().map(i128::from),
+            array.stored_cbytes(),
+            "{name}"
+        );
         assert_eq!(expected["sizes_nbytes"], array.nbytes(), "{name}");
         check_json(&expected["dflt"], array.dflt().unwrap());
         check_cparams(&expected["cparams"], &array);
@@ -103,7 +115,10 @@ fn check_cparams(expected: &Value, array: &CArray) {
     let cparams = array.cparams();
     assert_eq!(expected["clevel"], cparams.clevel);
     let shuffle = &expected["shuffle"];
-    assert_eq!(shuffle.as_u64().unwrap_or(u64::from(shuffle == true)), u64::from(cparams.shuffle.number()));
+    assert_eq!(
+        shuffle.as_u64().unwrap_or(u64::from(shuffle == true)),
+        u64::from(cparams.shuffle.number())
+    );
     assert_eq!(expected["cname"].as_str().unwrap_or("blosclz"), cparams.cname.name());
     assert_eq!(expected["quantize"].as_u64().unwrap_or(0), u64::from(cparams.quantize));
 }
@@ -115,9 +130,15 @@ fn tables_are_as_expected() {
         let names: Vec<Value> = table.names().map(Value::from).collect();
         assert_eq!(set["names"], Value::from(names), "{}", name(set));
         assert_eq!(set["nrows"], table.len(), "{}", name(set));
-        let lengths: Vec<Value> = table.columns().iter().map(|column| column.array.len().into()).collect();
+        let lengths: Vec<Value> =
+            table.columns().iter().map(|column| column.array.len().into()).collect();
         assert_eq!(set["column_lengths"], Value::from(lengths), "{}", name(set));
-        assert_eq!(set["attrs"].as_object().unwrap().len(), table.attrs().unwrap().len(), "{}", name(set));
+        assert_eq!(
+            set["attrs"].as_object().unwrap().len(),
+            table.attrs().unwrap().len(),
+            "{}",
+            name(set)
+        );
     }
 }
 
@@ -141,7 +162,8 @@ fn every_part_is_that_of_the_whole() {
         let part: Vec<Vec<u8>> = array.blocks(3).skip(2).limit(8).collect::<Result<_>>().unwrap();
         assert_eq!(part.concat(), whole[at(len.min(2))..at(len.min(10))], "{name}");
         let rows: Vec<u64> = (0..len).rev().step_by(3).chain((0..len).step_by(5)).collect();
-        let picked: Vec<u8> = rows.iter().flat_map(|row| &whole[at(*row)..at(row + 1)]).copied().collect();
+        let picked: Vec<u8> =
+            rows.iter().flat_map(|row| &whole[at(*row)..at(row + 1)]).copied().collect();
         assert_eq!(array.read_rows(&rows).unwrap(), picked, "{name}");
     }
 }
@@ -168,7 +190,8 @@ fn a_tree_in_memory_reads_as_one_on_disk() {
     let memory = MemoryStore::new();
     let disk = DirStore::new(fixture::path("bcolz/ct_basic"));
     tree::copy(&disk, &memory, "");
-    let DataSet::CTable(table) = open_in(Arc::new(memory), "", &OpenOptions::default()).unwrap() else {
+    let DataSet::CTable(table) = open_in(Arc::new(memory), "", &OpenOptions::default()).unwrap()
+    else {
         unreachable!("a table")
     };
     let expected = CTable::open(fixture::path("bcolz/ct_basic")).unwrap();
@@ -198,7 +221,10 @@ fn oddities_are_noted() {
         DataSet::CTable(table) => table.notes().map(ToString::to_string).collect(),
     };
     assert_eq!(notes("synth_ca_no_attrs"), [".: no __attrs__; bcolz does not open this"]);
-    assert_eq!(notes("synth_ca_attrs_zero_bytes"), [".: __attrs__ is empty; bcolz does not open this"]);
+    assert_eq!(
+        notes("synth_ca_attrs_zero_bytes"),
+        [".: __attrs__ is empty; bcolz does not open this"]
+    );
     assert_eq!(notes("ct_torn_append"), [".: columns of 50 to 53 rows; 50 are complete"]);
     assert!(notes("synth_ca_old_storage").is_empty());
     assert!(notes("ct_basic").is_empty());
@@ -213,8 +239,12 @@ fn objects_are_as_expected() {
             assert_eq!(pickle["nbytes"], bytes.len(), "{name}");
             assert_eq!(pickle["sha256"], sha256_hex(&bytes), "{name}");
         }
-        let values: Vec<Value> = array.objects().unwrap().map(|object| plain(&object.unwrap())).collect();
-        assert!(expected["values"].is_null() || expected["values"] == Value::from(values), "{name}");
+        let values: Vec<Value> =
+            array.objects().unwrap().map(|object| plain(&object.unwrap())).collect();
+        assert!(
+            expected["values"].is_null() || expected["values"] == Value::from(values),
+            "{name}"
+        );
         assert!(array.read(0..1).is_err(), "{name}");
         found += 1;
     }
@@ -231,8 +261,9 @@ fn plain(object: &bcolz_store::pickle::Object) -> Value {
         Object::Str(text) => (**text).into(),
         Object::List(items) | Object::Tuple(items) => items.iter().map(plain).collect(),
         Object::Dict(entries) => {
-            let entry =
-                |(key, value): &(Object, Object)| (plain(key).as_str().unwrap().to_owned(), plain(value));
+            let entry = |(key, value): &(Object, Object)| {
+                (plain(key).as_str().unwrap().to_owned(), plain(value))
+            };
             Value::Object(entries.iter().map(entry).collect())
         }
         other => unreachable!("{other:?}"),
@@ -262,10 +293,12 @@ fn values_have_the_type_of_the_items() {
     let array = CArray::open(fixture::path("bcolz/ca_be_i4")).unwrap();
     let values: Vec<i32> = array.read_as(0..3).unwrap();
     let raw = array.read(0..3).unwrap();
-    let expected: Vec<i32> = raw.chunks(4).map(|item| i32::from_be_bytes(item.try_into().unwrap())).collect();
+    let expected: Vec<i32> =
+        raw.chunks(4).map(|item| i32::from_be_bytes(item.try_into().unwrap())).collect();
     assert_eq!(values, expected);
     let error = array.read_as::<f32>(0..3).unwrap_err();
     assert_eq!(error.to_string(), "items of type >i4 asked for as f32");
-    let flags: Vec<bool> = CArray::open(fixture::path("bcolz/ca_bool")).unwrap().read_as(0..100).unwrap();
+    let flags: Vec<bool> =
+        CArray::open(fixture::path("bcolz/ca_bool")).unwrap().read_as(0..100).unwrap();
     assert!(flags.contains(&true) && flags.contains(&false));
 }

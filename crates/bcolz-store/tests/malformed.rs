@@ -1,4 +1,5 @@
-//! Data sets that must be refused, each for the right reason; and one case for each check of the format document.
+//! Data sets that must be refused, each for the right reason; and one case for each check of the
+//! format document.
 
 #[path = "support/tree.rs"]
 mod tree;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 
 use bcolz_store::store::{DirStore, Entry, MemoryStore, Store};
 use bcolz_store::{
-    Blame, BrokenColumns, CArray, CArrayWriter, CTable, Corrupt, CreateOptions, DataSet, Dtype, Error,
-    OpenOptions, Result, open, open_in,
+    Blame, BrokenColumns, CArray, CArrayWriter, CTable, Corrupt, CreateOptions, DataSet, Dtype,
+    Error, OpenOptions, Result, open, open_in,
 };
 use blosc_io::ReadAt;
 use blosc_testdata::fixture;
@@ -21,7 +22,9 @@ use serde_json::Value;
 fn cases() -> BTreeMap<String, String> {
     let list: Value =
         serde_json::from_slice(&fixture::read("bcolz/malformed/expected.json").unwrap()).unwrap();
-    let case = |(name, case): (&String, &Value)| (name.clone(), case["error"].as_str().unwrap().to_owned());
+    let case = |(name, case): (&String, &Value)| {
+        (name.clone(), case["error"].as_str().unwrap().to_owned())
+    };
     list["cases"].as_object().unwrap().iter().map(case).collect()
 }
 
@@ -78,7 +81,9 @@ fn every_malformed_data_set_is_refused_for_the_right_reason() {
 #[test]
 fn reading_finds_what_verifying_finds() {
     for (name, expected) in cases() {
-        let Ok(DataSet::CArray(array)) = open(fixture::path("bcolz/malformed").join(&name)) else { continue };
+        let Ok(DataSet::CArray(array)) = open(fixture::path("bcolz/malformed").join(&name)) else {
+            continue;
+        };
         match array.read(0..array.len()) {
             Ok(_) => assert_eq!(expected, "attrs", "{name}"),
             Err(error) => assert_eq!(class(&error), expected, "{name}: {error}"),
@@ -89,7 +94,8 @@ fn reading_finds_what_verifying_finds() {
 /// An array of 25 items of type int32 in chunks of 10.
 fn array() -> MemoryStore {
     let store = Arc::new(MemoryStore::new());
-    let options = CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(10)).expectedlen(Some(25));
+    let options =
+        CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(10)).expectedlen(Some(25));
     let mut writer = CArrayWriter::create_in(store.clone(), "", &options).unwrap();
     writer.append(&(0..25_i32).flat_map(i32::to_le_bytes).collect::<Vec<u8>>()).unwrap();
     writer.finish().unwrap();
@@ -110,7 +116,8 @@ fn refused(path: &str, change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) -> Strin
         Some(changed) => store.write(path, &changed).unwrap(),
         None => store.remove(path).unwrap(),
     }
-    let error = open_in(Arc::new(store), "", &OpenOptions::default()).and_then(first_of).unwrap_err();
+    let error =
+        open_in(Arc::new(store), "", &OpenOptions::default()).and_then(first_of).unwrap_err();
     let cause = core::error::Error::source(&error).map(|cause| format!(": {cause}"));
     format!("{error}{}", cause.unwrap_or_default())
 }
@@ -141,7 +148,10 @@ fn check_1_metadata_files_are_short_json_objects() {
         refused_text("meta/storage", &long),
         "meta/storage: 16777217 bytes of metadata, the limit is 16777216"
     );
-    assert_eq!(refused("meta/sizes", |_| Some(vec![0xff])), "meta/sizes: no JSON at byte 0: expected UTF-8");
+    assert_eq!(
+        refused("meta/sizes", |_| Some(vec![0xff])),
+        "meta/sizes: no JSON at byte 0: expected UTF-8"
+    );
     assert_eq!(refused("meta/sizes", |_| None), "meta/sizes: is missing");
 }
 
@@ -171,7 +181,11 @@ fn checks_2_to_4_keys_types_and_ranges() {
         ("meta/sizes", r#"{"shape": [2.0]}"#, "\"shape\" is a float, not a list of integers"),
         ("meta/sizes", r#"{"shape": []}"#, "number of dimensions 0 is outside 1..=64"),
         ("meta/sizes", r#"{"shape": [-3]}"#, "length -3 is outside 0..=9223372036854775807"),
-        ("meta/sizes", r#"{"shape": [25, 0]}"#, "length of a dimension 0 is outside 1..=9223372036854775807"),
+        (
+            "meta/sizes",
+            r#"{"shape": [25, 0]}"#,
+            "length of a dimension 0 is outside 1..=9223372036854775807",
+        ),
         (
             "meta/sizes",
             r#"{"shape": [25, 1099511627776]}"#,
@@ -190,8 +204,16 @@ fn checks_2_to_4_keys_types_and_ranges() {
             r#"{"dtype": "int32", "chunklen": 10.5}"#,
             "\"chunklen\" is a float, not an integer",
         ),
-        ("meta/storage", r#"{"dtype": "int32", "chunklen": 0}"#, "chunklen 0 is outside 1..=2147483631"),
-        ("meta/storage", r#"{"dtype": "int32", "chunklen": -1}"#, "chunklen -1 is outside 1..=2147483631"),
+        (
+            "meta/storage",
+            r#"{"dtype": "int32", "chunklen": 0}"#,
+            "chunklen 0 is outside 1..=2147483631",
+        ),
+        (
+            "meta/storage",
+            r#"{"dtype": "int32", "chunklen": -1}"#,
+            "chunklen -1 is outside 1..=2147483631",
+        ),
         (
             "meta/storage",
             r#"{"dtype": "int32", "chunklen": 4611686018427387904}"#,
@@ -229,7 +251,8 @@ fn checks_5_and_6_dtypes() {
             "dtype of the array: dtype text of 1048589 bytes, the limit is 1048576",
         ),
     ] {
-        let refused = refused_text("meta/storage", &format!(r#"{{"dtype": "{dtype}", "chunklen": 10}}"#));
+        let refused =
+            refused_text("meta/storage", &format!(r#"{{"dtype": "{dtype}", "chunklen": 10}}"#));
         assert_eq!(refused, format!("meta/storage: {expected}"));
     }
     // An ordinary array that somebody has declared to hold objects: opened, and nothing is run.
@@ -282,7 +305,10 @@ fn checks_10_and_11_columns() {
         (r#"["a", "a"]"#, "column \"a\" stands twice"),
         (r#"["__attrs__"]"#, "column \"__attrs__\" is a file of the table itself"),
     ] {
-        assert_eq!(open(names, &strict).unwrap_err().to_string(), format!("__rootdirs__: {expected}"));
+        assert_eq!(
+            open(names, &strict).unwrap_err().to_string(),
+            format!("__rootdirs__: {expected}")
+        );
     }
     assert_eq!(open(r#"["a", "c"]"#, &strict).unwrap_err().to_string(), "c/meta/sizes: is missing");
     let lenient = OpenOptions::default().broken_columns(BrokenColumns::Skip);
@@ -302,13 +328,19 @@ fn checks_10_and_11_columns() {
 fn checks_12_and_13_chunk_files() {
     let path = "data/__1.blp";
     assert_eq!(refused(path, |_| None), "data/__1.blp: is missing");
-    assert_eq!(refused(path, |bytes| Some(bytes[..31].into())), "data/__1.blp: 31 bytes long, 32 are needed");
+    assert_eq!(
+        refused(path, |bytes| Some(bytes[..31].into())),
+        "data/__1.blp: 31 bytes long, 32 are needed"
+    );
     assert_eq!(refused_byte(0, b'B'), "data/__1.blp: begins with \"Blpk\", not \"blpk\"");
     assert_eq!(refused_byte(4, 2), "data/__1.blp: Bloscpack version 2, not 1");
     assert_eq!(refused_byte(6, 1), "data/__1.blp: reserved bytes [00, 01, 00] are not zero");
     assert_eq!(refused_byte(8, 2), "data/__1.blp: 2 chunks in a file, not 1");
     assert_eq!(refused_byte(16, 5), "data/__1.blp: chunk of version 5, not of Blosc 1");
-    assert_eq!(refused(path, |bytes| Some(bytes[..40].into())), "data/__1.blp: 40 bytes long, 72 are needed");
+    assert_eq!(
+        refused(path, |bytes| Some(bytes[..40].into())),
+        "data/__1.blp: 40 bytes long, 72 are needed"
+    );
     assert_eq!(
         refused(path, |bytes| Some([&bytes[..], b"x"].concat())),
         "data/__1.blp: 73 bytes long, the chunk ends at 72"
@@ -320,7 +352,11 @@ fn checks_12_and_13_chunk_files() {
 
 #[test]
 fn check_12_chunks_shorter_than_their_header() {
-    assert!(refused_byte(28, 15).starts_with("data/__1.blp: chunk 1: "), "{}", refused_byte(28, 15));
+    assert!(
+        refused_byte(28, 15).starts_with("data/__1.blp: chunk 1: "),
+        "{}",
+        refused_byte(28, 15)
+    );
     let size = refused_byte(31, 0xff);
     assert!(size.starts_with("data/__1.blp: chunk 1: "), "{size}");
 }
@@ -328,7 +364,11 @@ fn check_12_chunks_shorter_than_their_header() {
 #[test]
 fn check_14_what_the_decoder_refuses() {
     // Flags that no chunk has: a codec that does not exist.
-    assert!(refused_byte(18, 0xe1).starts_with("data/__1.blp: chunk 1: "), "{}", refused_byte(18, 0xe1));
+    assert!(
+        refused_byte(18, 0xe1).starts_with("data/__1.blp: chunk 1: "),
+        "{}",
+        refused_byte(18, 0xe1)
+    );
 }
 
 #[test]

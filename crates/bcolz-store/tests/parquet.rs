@@ -5,7 +5,9 @@ use std::path::Path;
 
 use bcolz_store::parquet::{self, WriteOptions};
 use bcolz_store::store::Durability;
-use bcolz_store::{Blame, CParams, CTable, CTableWriter, Cname, CreateOptions, Dtype, Error, Result};
+use bcolz_store::{
+    Blame, CParams, CTable, CTableWriter, Cname, CreateOptions, Dtype, Error, Result,
+};
 
 /// Nobody pulls the plug here.
 const FAST: Durability = Durability::ProcessDeath;
@@ -14,8 +16,9 @@ const ROWS: i64 = 10_000;
 
 /// A table with numbers, text, dates and rows with a shape.
 fn make(root: &Path) -> Result<CTable> {
-    let new =
-        |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(1111)).durability(FAST);
+    let new = |dtype: &str| {
+        CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(1111)).durability(FAST)
+    };
     let columns = [
         ("i", new(">i4")),
         ("f", new("float64")),
@@ -55,7 +58,10 @@ fn make(root: &Path) -> Result<CTable> {
 fn assert_same(before: &CTable, after: &CTable) -> Result<()> {
     assert_eq!(before.len(), after.len());
     for (a, b) in before.columns().iter().zip(after.columns()) {
-        assert_eq!((&a.name, a.array.dtype(), a.array.shape()), (&b.name, b.array.dtype(), b.array.shape()));
+        assert_eq!(
+            (&a.name, a.array.dtype(), a.array.shape()),
+            (&b.name, b.array.dtype(), b.array.shape())
+        );
         assert!(a.array.read(0..a.array.len())? == b.array.read(0..b.array.len())?, "{}", a.name);
     }
     assert_eq!(before.attrs()?, after.attrs()?);
@@ -119,8 +125,11 @@ fn files_of_pyarrow_are_read() -> Result<()> {
         300
     );
     let table = CTable::open(&root)?;
-    let dtypes: Vec<String> =
-        table.columns().iter().map(|column| format!("{} {}", column.name, column.array.dtype())).collect();
+    let dtypes: Vec<String> = table
+        .columns()
+        .iter()
+        .map(|column| format!("{} {}", column.name, column.array.dtype()))
+        .collect();
     assert_eq!(
         dtypes.join(", "),
         "i8 int8, u16 uint16, i64 int64, f32 float32, f64 float64, bool bool, text <U5, bytes |S3, fixed |V3, \
@@ -128,13 +137,20 @@ fn files_of_pyarrow_are_read() -> Result<()> {
     );
     let column = |name: &str| table.column(name).unwrap();
     let numbers = || (0..300_i32).map(i64::from);
-    assert!(column("i64").read_as::<i64>(0..300)?.into_iter().eq(numbers().map(|n| n * 10_i64.pow(15))));
+    assert!(
+        column("i64").read_as::<i64>(0..300)?.into_iter().eq(numbers().map(|n| n * 10_i64.pow(15)))
+    );
     for name in ["ms", "utc", "span"] {
         assert!(column(name).read_as::<i64>(0..300)?.into_iter().eq(numbers()), "{name}");
     }
     let dates = numbers().map(|n| if n % 9 == 0 { i64::MIN } else { n });
     assert!(column("date").read_as::<i64>(0..300)?.into_iter().eq(dates));
-    assert!(column("f32").read_as::<f32>(0..300)?.into_iter().eq((0..300_u16).map(|n| f32::from(n) / 4.0)));
+    assert!(
+        column("f32")
+            .read_as::<f32>(0..300)?
+            .into_iter()
+            .eq((0..300_u16).map(|n| f32::from(n) / 4.0))
+    );
     for (n, value) in column("f64").read_as::<f64>(0..300)?.into_iter().enumerate() {
         assert!(if n % 7 == 0 { value.is_nan() } else { value == n as f64 / 8.0 }, "{n}");
     }
@@ -155,7 +171,8 @@ fn what_is_no_file_of_parquet_is_refused() {
     let path = dir.path().join("no.parquet");
     std::fs::write(&path, b"PAR1 and nothing behind PAR1").unwrap();
     let error =
-        parquet::read(&File::open(&path).unwrap(), dir.path().join("t"), &|_, options| options).unwrap_err();
+        parquet::read(&File::open(&path).unwrap(), dir.path().join("t"), &|_, options| options)
+            .unwrap_err();
     assert!(matches!(error, Error::Parquet(_)));
     assert_eq!(error.blame(), Blame::Data);
     assert!(!dir.path().join("t").exists());

@@ -25,8 +25,10 @@ fn s(row: u64) -> u8 {
 
 fn table(threads: Threads) -> CTable {
     let store = Arc::new(MemoryStore::new());
-    let options = |dtype: &str, len| CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(len));
-    let columns = [("a", options("int32", 3000)), ("x", options(">f8", 7001)), ("s", options("|S2", 20_000))];
+    let options =
+        |dtype: &str, len| CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(len));
+    let columns =
+        [("a", options("int32", 3000)), ("x", options(">f8", 7001)), ("s", options("|S2", 20_000))];
     let mut writer = CTableWriter::create_in(store.clone(), "", &columns).unwrap();
     let a: Vec<u8> = (0..LEN).flat_map(|row| a(row).to_le_bytes()).collect();
     let x: Vec<u8> = (0..LEN).flat_map(|row| x(row).to_be_bytes()).collect();
@@ -65,9 +67,15 @@ fn rows_are_those_of_a_loop() -> Result<()> {
         let table = table(threads);
         let filter = |text: &str| Ok::<_, bcolz_store::Error>(rows(table.scan().filter(text)?));
         assert_eq!(filter("a > 100")?, where_(|row| a(row) > 100));
-        assert_eq!(filter("(a == 493) & (x > 5000)")?, where_(|row| a(row) == 493 && x(row) > 5000.0));
+        assert_eq!(
+            filter("(a == 493) & (x > 5000)")?,
+            where_(|row| a(row) == 493 && x(row) > 5000.0)
+        );
         assert_eq!(filter("s == 'c'")?, where_(|row| s(row) == b'c'));
-        assert_eq!(filter("a % 7 == 3 or x < 2")?, where_(|row| a(row).rem_euclid(7) == 3 || x(row) < 2.0));
+        assert_eq!(
+            filter("a % 7 == 3 or x < 2")?,
+            where_(|row| a(row).rem_euclid(7) == 3 || x(row) < 2.0)
+        );
         assert_eq!(filter("x == 12499.75")?, [LEN - 1]);
         assert!(filter("a > 1000")?.is_empty());
         assert_eq!(filter("True")?.len() as u64, LEN);
@@ -85,7 +93,8 @@ fn columns_skip_limit_and_batches_narrow_it_down() -> Result<()> {
         let expected: Vec<u64> = all.iter().skip(skip).take(limit).copied().collect();
         assert_eq!(found, expected, "{skip} {limit}");
     }
-    let sizes: Vec<usize> = scan()?.batch(999).limit(2500).batches().map(|b| b.unwrap().rows.len()).collect();
+    let sizes: Vec<usize> =
+        scan()?.batch(999).limit(2500).batches().map(|b| b.unwrap().rows.len()).collect();
     assert_eq!(sizes, [999, 999, 502]);
     let batch = scan()?.columns(&["s", "a"])?.batches().next().unwrap()?;
     let names: Vec<&str> = batch.columns.iter().map(|column| column.name.as_str()).collect();
@@ -105,7 +114,10 @@ fn sums_are_those_of_a_loop_whatever_the_threads() -> Result<()> {
         let found = scan.aggregate("a * 2")?;
         assert_eq!(found.count, matching.len() as u64);
         assert_eq!(scan.count()?, found.count);
-        assert_eq!(found.sum, Number::Int(matching.iter().map(|row| i128::from(2 * a(*row))).sum()));
+        assert_eq!(
+            found.sum,
+            Number::Int(matching.iter().map(|row| i128::from(2 * a(*row))).sum())
+        );
         assert_eq!((found.min, found.max), (Some(Number::Int(-1000)), Some(Number::Int(998))));
         let found = table.scan().aggregate("x")?;
         assert_eq!(found.mean(), Some((x(LEN - 1)) / 2.0));
@@ -114,7 +126,10 @@ fn sums_are_those_of_a_loop_whatever_the_threads() -> Result<()> {
         let none = table.scan().filter("a > 1000")?.aggregate("x")?;
         assert_eq!((none.count, none.min, none.mean()), (0, None, None));
         assert_eq!(table.scan().count()?, LEN);
-        assert_eq!(table.scan().aggregate("a > 0")?.sum, Number::Int(where_(|row| a(row) > 0).len() as i128));
+        assert_eq!(
+            table.scan().aggregate("a > 0")?.sum,
+            Number::Int(where_(|row| a(row) > 0).len() as i128)
+        );
     }
     assert_eq!(floats[0], floats[1]);
     Ok(())
@@ -195,7 +210,10 @@ fn dates_are_compared_with_texts() -> Result<()> {
         refused("day > 'yesterday'"),
         "at byte 4: \"yesterday\" is no date such as 2012-01-31 or 2012-01-31T23:59:59.5"
     );
-    assert_eq!(refused("day > time"), "at byte 4: <M8[D] and >M8[s] are not counted in the same unit");
+    assert_eq!(
+        refused("day > time"),
+        "at byte 4: <M8[D] and >M8[s] are not counted in the same unit"
+    );
     Ok(())
 }
 
@@ -233,6 +251,13 @@ fn only_what_is_needed_is_read() {
         bcolz_store::store::Store::remove(&*store, &format!("b/data/__{nchunk}.blp")).unwrap();
     }
     let table = CTable::open_in(store, "", &OpenOptions::default()).unwrap();
-    let batch = table.scan().filter("(a > 50000) & (a < 50003)").unwrap().batches().next().unwrap().unwrap();
+    let batch = table
+        .scan()
+        .filter("(a > 50000) & (a < 50003)")
+        .unwrap()
+        .batches()
+        .next()
+        .unwrap()
+        .unwrap();
     assert_eq!(batch.rows, [50_001, 50_002]);
 }

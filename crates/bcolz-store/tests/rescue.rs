@@ -1,4 +1,5 @@
-//! What can be saved of damaged data sets: everything can be read afterwards, and what is gone is told.
+//! What can be saved of damaged data sets: everything can be read afterwards, and what is gone is
+//! told.
 
 #[path = "support/tree.rs"]
 mod tree;
@@ -14,7 +15,9 @@ use blosc_testdata::fixture;
 
 fn rescued(store: &Arc<MemoryStore>) -> Vec<Action> {
     let found = rescue_in(store.clone(), "", &OpenOptions::default()).unwrap();
-    assert!(open_in(store.clone(), "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound());
+    assert!(
+        open_in(store.clone(), "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound()
+    );
     assert_eq!(rescue_in(store.clone(), "", &OpenOptions::default()).unwrap(), []);
     found
 }
@@ -26,7 +29,8 @@ fn texts(actions: &[Action]) -> Vec<String> {
 fn array(len: u8) -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
     let dflt = bcolz_store::Json::Int(-1);
-    let options = CreateOptions::new(Dtype::parse("int8").unwrap()).chunklen(Some(10)).dflt(Some(dflt));
+    let options =
+        CreateOptions::new(Dtype::parse("int8").unwrap()).chunklen(Some(10)).dflt(Some(dflt));
     let mut writer = CArrayWriter::create_in(store.clone(), "a", &options).unwrap();
     writer.append(&(0..len).collect::<Vec<_>>()).unwrap();
     writer.finish().unwrap();
@@ -47,7 +51,10 @@ fn chunks_that_do_not_decode_get_the_fill_value() {
         store.write(&format!("a/data/__{wrong}.blp"), b"nonsense").unwrap();
         let found = rescue_in(store.clone(), "a", &OpenOptions::default()).unwrap();
         let rows_in = if wrong == 2 { 5 } else { 10 };
-        assert_eq!(texts(&found), [format!("a: filled chunk {wrong}, {rows_in} rows, with the fill value")]);
+        assert_eq!(
+            texts(&found),
+            [format!("a: filled chunk {wrong}, {rows_in} rows, with the fill value")]
+        );
         assert!(found[0].what.is_loss());
         let rows = rows(&store);
         assert_eq!(rows.len(), 25);
@@ -59,9 +66,12 @@ fn chunks_that_do_not_decode_get_the_fill_value() {
 
 #[test]
 fn a_length_that_makes_no_sense_is_counted_again() {
-    for sizes in
-        ["", "{}", "{\"shape\": [-3]}", "{\"shape\": [9223372036854775807, 9], \"nbytes\": 0, \"cbytes\": 0}"]
-    {
+    for sizes in [
+        "",
+        "{}",
+        "{\"shape\": [-3]}",
+        "{\"shape\": [9223372036854775807, 9], \"nbytes\": 0, \"cbytes\": 0}",
+    ] {
         let store = array(25);
         store.write("a/meta/sizes", sizes.as_bytes()).unwrap();
         let found = rescue_in(store.clone(), "a", &OpenOptions::default()).unwrap();
@@ -73,7 +83,9 @@ fn a_length_that_makes_no_sense_is_counted_again() {
 #[test]
 fn a_length_without_chunks_is_not_filled_forever() {
     let store = array(25);
-    store.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}").unwrap();
+    store
+        .write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
+        .unwrap();
     store.write("a/data/__3.blp", b"").unwrap();
     assert!(rescue_in(store, "a", &OpenOptions::default()).is_err());
 }
@@ -110,8 +122,9 @@ fn columns_that_are_lost_leave_the_others() {
 #[test]
 fn every_malformed_sample_becomes_readable_or_is_refused() {
     let mut saved = 0;
-    for entry in
-        std::fs::read_dir(fixture::path("bcolz/malformed")).unwrap().map(|entry| entry.unwrap().path())
+    for entry in std::fs::read_dir(fixture::path("bcolz/malformed"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
     {
         if !entry.is_dir() {
             continue;
@@ -123,7 +136,8 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
             Ok(set) => {
                 let sound = set.verify().unwrap().is_sound();
                 assert_eq!(found.is_ok(), sound, "{entry:?} {found:?}");
-                saved += u32::from(sound && !matches!(&set, DataSet::CArray(array) if array.is_empty()));
+                saved +=
+                    u32::from(sound && !matches!(&set, DataSet::CArray(array) if array.is_empty()));
             }
             Err(_) => assert!(found.is_err(), "{entry:?} {found:?}"),
         }

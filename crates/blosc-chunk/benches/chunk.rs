@@ -1,4 +1,5 @@
-//! Whole chunks and parts of them: 4 MiB of each kind of data, one thread. `memcpy` is the yardstick.
+//! Whole chunks and parts of them: 4 MiB of each kind of data, one thread. `memcpy` is the
+//! yardstick.
 
 use core::hint::black_box;
 
@@ -24,7 +25,9 @@ fn cases() -> impl Iterator<Item = (String, CParams)> {
         (CodecId::ZSTD, 1, "shuffle"),
     ]
     .into_iter()
-    .map(move |(codec, level, filters)| (format!("{codec}-{level}-{filters}"), with(codec, level, filters)))
+    .map(move |(codec, level, filters)| {
+        (format!("{codec}-{level}-{filters}"), with(codec, level, filters))
+    })
 }
 
 fn whole_chunks(c: &mut Criterion) {
@@ -36,8 +39,9 @@ fn whole_chunks(c: &mut Criterion) {
         for (name, params) in cases() {
             let mut encoder = Encoder::new(params).unwrap();
             let id = BenchmarkId::new(name, format!("{}/4M", kind.name()));
-            group
-                .bench_function(id, |b| b.iter(|| encoder.encode_into(black_box(&data), &mut dest).unwrap()));
+            group.bench_function(id, |b| {
+                b.iter(|| encoder.encode_into(black_box(&data), &mut dest).unwrap())
+            });
         }
         group.finish();
         let mut group = c.benchmark_group("chunk/decompress");
@@ -51,7 +55,10 @@ fn whole_chunks(c: &mut Criterion) {
             let id = BenchmarkId::new(name, format!("{}/4M", kind.name()));
             group.bench_function(id, |b| {
                 b.iter(|| {
-                    Chunk::parse(black_box(&bytes)).unwrap().decode_into(&mut dest, &mut scratch).unwrap()
+                    Chunk::parse(black_box(&bytes))
+                        .unwrap()
+                        .decode_into(&mut dest, &mut scratch)
+                        .unwrap()
                 });
             });
         }
@@ -69,7 +76,10 @@ fn parts(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new(name, "walk/100-items"), |b| {
             b.iter(|| {
                 at = (at + 77_777) % (NBYTES / 4 - 100);
-                Chunk::parse(&bytes).unwrap().read_items(at..at + 100, &mut dest, &mut scratch).unwrap();
+                Chunk::parse(&bytes)
+                    .unwrap()
+                    .read_items(at..at + 100, &mut dest, &mut scratch)
+                    .unwrap();
             });
         });
     }
@@ -81,7 +91,9 @@ fn specials(c: &mut Criterion) {
     let mut encoder = Encoder::new(CParams::default().codec(CodecId::LZ4)).unwrap();
     let mut group = c.benchmark_group("chunk/zeros");
     group.throughput(Throughput::Bytes(NBYTES as u64)).sample_size(20);
-    group.bench_function("compress/4M", |b| b.iter(|| encoder.encode_into(&zeros, &mut dest).unwrap()));
+    group.bench_function("compress/4M", |b| {
+        b.iter(|| encoder.encode_into(&zeros, &mut dest).unwrap())
+    });
     let bytes = encoder.encode(&zeros).unwrap();
     let mut scratch = Scratch::default();
     group.bench_function("decompress/4M", |b| {

@@ -1,8 +1,9 @@
-//! Block sizes and splits as the original writers choose them ("Split decision" and "Automatic block size" in the
-//! format document).
+//! Block sizes and splits as the original writers choose them ("Split decision" and "Automatic
+//! block size" in the format document).
 //!
-//! The choice affects only how well and how fast a chunk compresses; a reader takes both from the header. It is
-//! the same on every machine: what the heuristics of C call cache sizes are constants.
+//! The choice affects only how well and how fast a chunk compresses; a reader takes both from the
+//! header. It is the same on every machine: what the heuristics of C call cache sizes are
+//! constants.
 
 use blosc_codecs::CodecId;
 use blosc_filters::FilterId;
@@ -12,10 +13,15 @@ use crate::{CParams, SplitMode, Target};
 
 /// Block size (bytes) for a chunk of `nbytes`, as stored in its header.
 pub(crate) fn blocksize(params: &CParams, nbytes: usize) -> usize {
-    if params.target.is_blosc1() { blocksize_1(params, nbytes) } else { blocksize_2(params, nbytes) }
+    if params.target.is_blosc1() {
+        blocksize_1(params, nbytes)
+    } else {
+        blocksize_2(params, nbytes)
+    }
 }
 
-/// Whether full blocks of `blocksize` bytes are split. Blocks that are not whole items cannot be, whatever the mode.
+/// Whether full blocks of `blocksize` bytes are split. Blocks that are not whole items cannot be,
+/// whatever the mode.
 pub(crate) fn is_split(params: &CParams, blocksize: usize) -> bool {
     let typesize = usize::from(params.stored_typesize());
     if !blocksize.is_multiple_of(typesize) {
@@ -27,8 +33,8 @@ pub(crate) fn is_split(params: &CParams, blocksize: usize) -> bool {
     }
 }
 
-/// C-Blosc2 tests the split with the whole data for a block, and counts in items of the caller's size, even where the
-/// header cannot hold it.
+/// C-Blosc2 tests the split with the whole data for a block, and counts in items of the caller's
+/// size, even where the header cannot hold it.
 fn blocksize_2(params: &CParams, nbytes: usize) -> usize {
     let typesize = params.typesize;
     if nbytes < typesize {
@@ -45,7 +51,8 @@ fn blocksize_2(params: &CParams, nbytes: usize) -> usize {
     whole_items(wanted.min(nbytes), typesize)
 }
 
-/// C-Blosc works with the typesize of the header, and enlarges split blocks even if the caller chose the size.
+/// C-Blosc works with the typesize of the header, and enlarges split blocks even if the caller
+/// chose the size.
 fn blocksize_1(params: &CParams, nbytes: usize) -> usize {
     let typesize = usize::from(params.stored_typesize());
     if nbytes < typesize {
@@ -99,7 +106,8 @@ pub(crate) fn splits_in_blosc1(typesize: usize, blocksize: usize) -> bool {
     typesize <= MAX_STREAMS && blocksize / typesize >= MIN_BUFFER_1
 }
 
-/// Blocks for codecs that run on whole blocks (bytes). The slower the codec and the higher the level, the larger.
+/// Blocks for codecs that run on whole blocks (bytes). The slower the codec and the higher the
+/// level, the larger.
 fn base(params: &CParams) -> usize {
     let shift = [0, 1, 2, 3, 4, 4, 5, 5, 5, 5][usize::from(params.level.get())];
     match params.codec {
@@ -128,7 +136,8 @@ const K: usize = 1024;
 const M: usize = 1024 * K;
 /// Typesizes up to here are split.
 const MAX_STREAMS: usize = 16;
-/// Shortest stream (bytes) that Blosc 1 splits a block into; also the shortest data that it compresses.
+/// Shortest stream (bytes) that Blosc 1 splits a block into; also the shortest data that it
+/// compresses.
 pub(crate) const MIN_BUFFER_1: usize = 128;
 /// The same for Blosc2.
 pub(crate) const MIN_BUFFER_2: usize = 32;
@@ -190,7 +199,9 @@ mod tests {
         let mut count = 0;
         for row in rows().iter().filter(|row| row[0] != "A.4") {
             let level = row[2].parse().unwrap();
-            for (codec, typesize) in row[1].split(',').flat_map(|c| row[3].split(',').map(move |t| (c, t))) {
+            for (codec, typesize) in
+                row[1].split(',').flat_map(|c| row[3].split(',').map(move |t| (c, t)))
+            {
                 let params = params(&row[0], codec, level, typesize.parse().unwrap());
                 for (nbytes, expected) in SIZES.iter().zip(&row[4..]) {
                     assert_eq!(blocksize(&params, *nbytes), bytes(expected), "{row:?} {nbytes}");
@@ -205,11 +216,16 @@ mod tests {
     fn odd_typesizes_are_met() {
         let mut count = 0;
         for row in rows().iter().filter(|row| row[0] == "A.4") {
-            let columns =
-                ["A.1", "A.3"].into_iter().flat_map(|s| ["blosclz", "lz4hc", "zstd"].map(|c| (s, c)));
+            let columns = ["A.1", "A.3"]
+                .into_iter()
+                .flat_map(|s| ["blosclz", "lz4hc", "zstd"].map(|c| (s, c)));
             for ((section, codec), expected) in columns.zip(&row[3..]) {
                 let params = params(section, codec, 5, bytes(&row[2]));
-                assert_eq!(blocksize(&params, bytes(&row[1])), bytes(expected), "{row:?} {section} {codec}");
+                assert_eq!(
+                    blocksize(&params, bytes(&row[1])),
+                    bytes(expected),
+                    "{row:?} {section} {codec}"
+                );
                 count += 1;
             }
         }
@@ -229,7 +245,10 @@ mod tests {
         let params = params("A.1", "lz4", 5, 3).block_size(Some(64));
         assert_eq!(blocksize(&params, 1000), 63);
         assert_eq!(blocksize(&params.clone().block_size(Some(1000)), 64), 63);
-        assert_eq!(blocksize(&params.target(Target::Blosc1_14).block_size(Some(4096)), M), 64 * K - 1);
+        assert_eq!(
+            blocksize(&params.target(Target::Blosc1_14).block_size(Some(4096)), M),
+            64 * K - 1
+        );
     }
 
     #[test]

@@ -41,13 +41,13 @@ pub struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// Takes the chunk at the start of `bytes`. What follows it is ignored.
     ///
-    /// The cost does not depend on the size of the data: block starts and streams are checked when they are used,
-    /// or by [`validate`](Self::validate).
+    /// The cost does not depend on the size of the data: block starts and streams are checked when
+    /// they are used, or by [`validate`](Self::validate).
     ///
     /// # Errors
     ///
-    /// As [`ChunkHeader::parse`], and [`Error::Corrupt`] if the chunk is not all there, lazy, or its block starts or
-    /// dictionary do not fit.
+    /// As [`ChunkHeader::parse`], and [`Error::Corrupt`] if the chunk is not all there, lazy, or
+    /// its block starts or dictionary do not fit.
     #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let kind = ChunkHeader::check(bytes)?;
@@ -62,8 +62,8 @@ impl<'a> Chunk<'a> {
 
     #[inline(never)]
     fn parse_body(bytes: &'a [u8], header: ChunkHeader, kind: Kind) -> Result<Self> {
-        // Whatever is large is made once and checked where it is: to move what was just written takes longer than most
-        // of the checks.
+        // Whatever is large is made once and checked where it is: to move what was just written
+        // takes longer than most of the checks.
         let mut parsed = Ok(Self { bytes, layout: Layout::without_blocks(header, kind) });
         if let Ok(chunk) = &mut parsed
             && let Err(error) = chunk.check_body()
@@ -112,10 +112,11 @@ impl<'a> Chunk<'a> {
         self.layout.grid.nblocks
     }
 
-    /// Bytes of data in a block, but for the last one, which may have less. `None` if the chunk has no blocks, or
-    /// blocks of individual sizes.
+    /// Bytes of data in a block, but for the last one, which may have less. `None` if the chunk has
+    /// no blocks, or blocks of individual sizes.
     ///
-    /// This is the size in the header except in some chunks of C-Blosc2 3.x, which stored another one than they used.
+    /// This is the size in the header except in some chunks of C-Blosc2 3.x, which stored another
+    /// one than they used.
     #[must_use]
     pub fn blocksize(&self) -> Option<usize> {
         (self.layout.kind == Kind::Regular).then_some(self.layout.grid.blocksize)
@@ -131,13 +132,14 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if there is no such block, [`Error::Corrupt`] if it does not start inside the chunk.
+    /// [`Error::Range`] if there is no such block, [`Error::Corrupt`] if it does not start inside
+    /// the chunk.
     pub fn block(&self, nblock: usize) -> Result<BlockRef> {
         BlockRef::find(self, nblock)
     }
 
-    /// All blocks and their streams in order, not decoded: what [`block`](Self::block) gives, without going over the
-    /// block starts each time.
+    /// All blocks and their streams in order, not decoded: what [`block`](Self::block) gives,
+    /// without going over the block starts each time.
     ///
     /// ```
     /// use blosc_chunk::{CParams, Chunk, compress};
@@ -162,8 +164,8 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if the chunk is of another kind, [`Error::Corrupt`] if the sizes of the blocks make no
-    /// sense.
+    /// [`Error::Unsupported`] if the chunk is of another kind, [`Error::Corrupt`] if the sizes of
+    /// the blocks make no sense.
     pub fn as_vl(&self) -> Result<VlChunk<'a>> {
         match self.layout.kind {
             Kind::Vl => VlChunk::new(InMemory::new(*self)?),
@@ -183,26 +185,38 @@ impl<'a> Chunk<'a> {
         Ok(nbytes)
     }
 
-    /// Decodes the items `items` to the start of `dest`. An item has [`typesize`](ChunkHeader::typesize) bytes; if
-    /// the last item of the data is cut, it is only within reach of [`read_bytes`](Self::read_bytes).
+    /// Decodes the items `items` to the start of `dest`. An item has
+    /// [`typesize`](ChunkHeader::typesize) bytes; if the last item of the data is cut, it is
+    /// only within reach of [`read_bytes`](Self::read_bytes).
     ///
     /// # Errors
     ///
     /// As [`read_bytes`](Self::read_bytes).
-    pub fn read_items(&self, items: Range<usize>, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    pub fn read_items(
+        &self,
+        items: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let bytes = self.items(items)?;
         self.read_bytes(bytes, dest, scratch)
     }
 
-    /// Decodes the bytes `range` of the data to the start of `dest`. Only the blocks that hold them are touched, of a
-    /// block often only what comes before them, and the first block if there is a delta filter. Damage elsewhere goes
-    /// unnoticed.
+    /// Decodes the bytes `range` of the data to the start of `dest`. Only the blocks that hold them
+    /// are touched, of a block often only what comes before them, and the first block if there
+    /// is a delta filter. Damage elsewhere goes unnoticed.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] or [`Error::Dest`] if the range or `dest` does not fit, [`Error::Limit`] if a block is larger
-    /// than the limit, and otherwise whatever is wrong with the blocks; `dest` then holds anything.
-    pub fn read_bytes(&self, range: Range<usize>, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    /// [`Error::Range`] or [`Error::Dest`] if the range or `dest` does not fit, [`Error::Limit`] if
+    /// a block is larger than the limit, and otherwise whatever is wrong with the blocks;
+    /// `dest` then holds anything.
+    pub fn read_bytes(
+        &self,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         self.read(range, dest, scratch, None)
     }
 
@@ -225,20 +239,25 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if the chunk has no blocks, [`Error::Range`] if it has no such block, and otherwise as
-    /// [`read_bytes`](Self::read_bytes).
-    pub fn read_block(&self, nblock: usize, dest: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+    /// [`Error::Unsupported`] if the chunk has no blocks, [`Error::Range`] if it has no such block,
+    /// and otherwise as [`read_bytes`](Self::read_bytes).
+    pub fn read_block(
+        &self,
+        nblock: usize,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<usize> {
         let data = self.block_data(nblock)?;
         let nbytes = data.len();
         self.read_bytes(data, dest, scratch)?;
         Ok(nbytes)
     }
 
-    /// Decodes one block but for its shuffle, and shows the planes to `show`, each of which has a byte of every item: for
-    /// those who put items together where they are wanted.
+    /// Decodes one block but for its shuffle, and shows the planes to `show`, each of which has a
+    /// byte of every item: for those who put items together where they are wanted.
     ///
-    /// False, and nothing is shown, if the block is not shuffled, or not only, or has items of which some bytes are in no plane
-    /// of theirs, or if several threads shall decode it.
+    /// False, and nothing is shown, if the block is not shuffled, or not only, or has items of
+    /// which some bytes are in no plane of theirs, or if several threads shall decode it.
     ///
     /// # Errors
     ///
@@ -256,8 +275,8 @@ impl<'a> Chunk<'a> {
         decode::show_planes(self, nblock, scratch, show)
     }
 
-    /// Decodes the blocks for which `chosen` says so, each to its place in `dest`, which has room for all data. The
-    /// places of the others are left alone.
+    /// Decodes the blocks for which `chosen` says so, each to its place in `dest`, which has room
+    /// for all data. The places of the others are left alone.
     ///
     /// # Errors
     ///
@@ -282,8 +301,8 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if the chunk has no blocks, [`Error::Range`] if it has no such block, and
-    /// [`Error::Corrupt`] if the sizes of VL-blocks make no sense.
+    /// [`Error::Unsupported`] if the chunk has no blocks, [`Error::Range`] if it has no such block,
+    /// and [`Error::Corrupt`] if the sizes of VL-blocks make no sense.
     pub fn block_data(&self, nblock: usize) -> Result<Range<usize>> {
         self.check_nblock(nblock)?;
         match self.layout.kind {

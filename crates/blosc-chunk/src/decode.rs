@@ -1,7 +1,8 @@
 //! From the stored bytes of blocks to data ("Reader algorithm" in the format document).
 //!
-//! [`read`] decodes a range of a chunk's data and touches only the blocks that it needs; decoding all of it is the
-//! same with the full range. Blocks are independent, but for delta, which refers to the first block of the chunk.
+//! [`read`] decodes a range of a chunk's data and touches only the blocks that it needs; decoding
+//! all of it is the same with the full range. Blocks are independent, but for delta, which refers
+//! to the first block of the chunk.
 
 mod slice;
 mod worker;
@@ -21,7 +22,8 @@ use crate::{Blame, ChunkHeader, DParams, Destination, Error, Result, Threads, Un
 use worker::DecoderKey;
 pub(crate) use worker::{Worker, nstreams};
 
-/// Buffers and decoders that are kept from chunk to chunk, and the parameters that they are made for.
+/// Buffers and decoders that are kept from chunk to chunk, and the parameters that they are made
+/// for.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Chunk, Scratch, compress};
@@ -76,7 +78,8 @@ impl Scratch {
 /// # Ok::<(), blosc_chunk::Error>(())
 /// ```
 pub trait Postfilter: Sync {
-    /// Changes the bytes from `at` on of the chunk's data, which are any part of it. Other parts have their own turn.
+    /// Changes the bytes from `at` on of the chunk's data, which are any part of it. Other parts
+    /// have their own turn.
     fn apply(&self, at: usize, data: &mut [u8]);
 }
 
@@ -115,8 +118,8 @@ fn is_one_block(layout: &Layout, range: &Range<usize>) -> bool {
     nblocks == 1 && *range == (0..nbytes) && !layout.header.is_vl()
 }
 
-/// What [`read_by`] would do for such a chunk. Small chunks are many, and cutting up what is one piece takes as long
-/// as copying it.
+/// What [`read_by`] would do for such a chunk. Small chunks are many, and cutting up what is one
+/// piece takes as long as copying it.
 fn read_one_block(
     blocks: &impl Blocks,
     dest: &mut [u8],
@@ -143,8 +146,9 @@ fn read_one_block(
     Ok(())
 }
 
-/// The data of a chunk's only block, if there they are as they were: then the rest of the preparations would take a tenth of
-/// the time of copying 32 KiB. `None` as well for whatever is wrong, of which the usual way tells.
+/// The data of a chunk's only block, if there they are as they were: then the rest of the
+/// preparations would take a tenth of the time of copying 32 KiB. `None` as well for whatever is
+/// wrong, of which the usual way tells.
 #[inline]
 fn stored<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) -> Option<&'a [u8]> {
     let Layout { header, split, .. } = blocks.layout();
@@ -152,15 +156,17 @@ fn stored<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) -> Optio
         return None;
     }
     let (bytes, at) = blocks.block(0).ok()?;
-    let Ok(Payload::Stored(plain)) = Streams::new(bytes, at, header.version() > 2).next(nbytes) else {
+    let Ok(Payload::Stored(plain)) = Streams::new(bytes, at, header.version() > 2).next(nbytes)
+    else {
         return None;
     };
     let is_plain = !header.is_instrumented() && header.pipeline().ids() == Pipeline::EMPTY.ids();
     (is_plain && params.limits.check_blocks(1).is_ok()).then_some(plain)
 }
 
-/// Decodes all data of a chunk that does not say which of two block sizes it has; see `Layout::salvage`. The second
-/// one gets its turn when the first makes no sense. A part alone could make sense with both.
+/// Decodes all data of a chunk that does not say which of two block sizes it has; see
+/// `Layout::salvage`. The second one gets its turn when the first makes no sense. A part alone
+/// could make sense with both.
 fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) -> Result<Vec<u8>> {
     let nbytes = blocks.layout().header.nbytes();
     scratch.params.limits.check_nbytes(nbytes)?;
@@ -169,7 +175,8 @@ fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) ->
     let first = read_by(blocks, &Map::Grid(blocks.layout().grid), &wanted, &mut whole, scratch);
     match first {
         Err(error) if error.blame() == Blame::Data => {
-            read_by(blocks, &Map::Grid(literal), &wanted, &mut whole, scratch).map_err(|_| error)?;
+            read_by(blocks, &Map::Grid(literal), &wanted, &mut whole, scratch)
+                .map_err(|_| error)?;
         }
         result => result?,
     }
@@ -279,7 +286,11 @@ impl<'a, B: Blocks> Job<'a, B> {
     }
 
     /// Decodes the first block.
-    pub(crate) fn read_reference(&self, workers: &mut Vec<Worker>, reference: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn read_reference(
+        &self,
+        workers: &mut Vec<Worker>,
+        reference: &mut Vec<u8>,
+    ) -> Result<()> {
         let nbytes = self.map.range(0).len();
         self.params.limits.check_nbytes(nbytes)?;
         reference.clear();
@@ -289,7 +300,8 @@ impl<'a, B: Blocks> Job<'a, B> {
         })
     }
 
-    /// Decodes a part of a block, counted from the block's start. `first` is the first block if this one needs it.
+    /// Decodes a part of a block, counted from the block's start. `first` is the first block if
+    /// this one needs it.
     pub(crate) fn read_part(
         &self,
         worker: &mut Worker,
@@ -310,7 +322,8 @@ impl<'a, B: Blocks> Job<'a, B> {
 
     #[inline]
     fn filter_cx<'b>(&'b self, reference: Reference<'b>, stores: Stores) -> FilterCx<'b> {
-        let cx = filter_cx(&self.blocks.layout().header, self.params, self.geometry.as_ref(), reference);
+        let cx =
+            filter_cx(&self.blocks.layout().header, self.params, self.geometry.as_ref(), reference);
         FilterCx { stores, ..cx }
     }
 }
@@ -343,7 +356,11 @@ pub(crate) enum Map {
 impl Map {
     pub(crate) fn new(blocks: &impl Blocks) -> Result<Self> {
         let layout = blocks.layout();
-        if layout.header.is_vl() { VlSizes::read(blocks).map(Self::Vl) } else { Ok(Self::Grid(layout.grid)) }
+        if layout.header.is_vl() {
+            VlSizes::read(blocks).map(Self::Vl)
+        } else {
+            Ok(Self::Grid(layout.grid))
+        }
     }
 
     pub(crate) fn range(&self, nblock: usize) -> Range<usize> {

@@ -11,7 +11,8 @@ pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
     Decoder::default().decode(chunk)
 }
 
-/// Decodes a chunk with default parameters to the start of `dest` and returns how many bytes of data it has.
+/// Decodes a chunk with default parameters to the start of `dest` and returns how many bytes of
+/// data it has.
 ///
 /// # Errors
 ///
@@ -54,8 +55,8 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) if they are more than the limits allow, and otherwise as
-    /// [`Chunk::parse`] and [`Chunk::decode_into`].
+    /// [`Error::Limit`](crate::Error::Limit) if they are more than the limits allow, and otherwise
+    /// as [`Chunk::parse`] and [`Chunk::decode_into`].
     pub fn decode(&mut self, chunk: &[u8]) -> Result<Vec<u8>> {
         let chunk = Chunk::parse(chunk)?;
         self.params().limits.check(chunk.header())?;

@@ -1,7 +1,8 @@
 //! From data to a chunk ("Compressing a chunk" in the format document).
 //!
-//! The bytes depend on the data and the parameters only: every stream is compressed as if there were room for all of
-//! it, blocks are stored in order, and whether the chunk fits is decided by the sum.
+//! The bytes depend on the data and the parameters only: every stream is compressed as if there
+//! were room for all of it, blocks are stored in order, and whether the chunk fits is decided by
+//! the sum.
 
 mod blocks;
 mod dict;
@@ -56,7 +57,8 @@ pub const fn max_compressed_len(len: usize) -> usize {
 
 /// Makes the data of a chunk while it is compressed, block by block.
 ///
-/// Blocks are asked for in any order, by several threads, and some more than once; a block must be the same each time.
+/// Blocks are asked for in any order, by several threads, and some more than once; a block must be
+/// the same each time.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Encoder, decompress};
@@ -120,8 +122,8 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] if the data are more than a chunk can hold, [`Error::Codec`] and [`Error::Filter`] if a codec
-    /// or filter does not work with its parameters or the data.
+    /// [`Error::Param`] if the data are more than a chunk can hold, [`Error::Codec`] and
+    /// [`Error::Filter`] if a codec or filter does not work with its parameters or the data.
     pub fn encode(&mut self, src: &[u8]) -> Result<Vec<u8>> {
         let mut chunk = vec![0; max_compressed_len(src.len())];
         let cbytes = self.encode_into(src, &mut chunk)?;
@@ -130,13 +132,13 @@ impl Encoder {
         Ok(chunk)
     }
 
-    /// Compresses data to a chunk at the start of `dest` and returns its size (bytes). [`max_compressed_len`] bytes
-    /// are always enough, and more than that are never used.
+    /// Compresses data to a chunk at the start of `dest` and returns its size (bytes).
+    /// [`max_compressed_len`] bytes are always enough, and more than that are never used.
     ///
     /// # Errors
     ///
-    /// [`Error::Dest`] if the chunk does not fit, and otherwise as [`encode`](Self::encode); `dest` then holds
-    /// anything.
+    /// [`Error::Dest`] if the chunk does not fit, and otherwise as [`encode`](Self::encode); `dest`
+    /// then holds anything.
     pub fn encode_into(&mut self, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         self.encode_input(Input::Slice(src), dest)
     }
@@ -154,7 +156,8 @@ impl Encoder {
         Ok(chunk)
     }
 
-    /// The same to a chunk at the start of `dest`; returns its size (bytes), as [`encode_into`](Self::encode_into) does.
+    /// The same to a chunk at the start of `dest`; returns its size (bytes), as
+    /// [`encode_into`](Self::encode_into) does.
     ///
     /// # Errors
     ///
@@ -168,7 +171,8 @@ impl Encoder {
         self.encode_input(Input::Made { nbytes, prefilter }, dest)
     }
 
-    /// Compresses blocks of individual sizes to a VL-block chunk. Each of them can be read alone, and stays a unit.
+    /// Compresses blocks of individual sizes to a VL-block chunk. Each of them can be read alone,
+    /// and stays a unit.
     ///
     /// ```
     /// use blosc_chunk::{CParams, Chunk, Encoder, Scratch, Target};
@@ -182,8 +186,9 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] if the target is not [`Target::Blosc3_0`](crate::Target::Blosc3_0), if there are no blocks,
-    /// one is empty, or they are more than a chunk can hold; otherwise as [`encode`](Self::encode).
+    /// [`Error::Param`] if the target is not [`Target::Blosc3_0`](crate::Target::Blosc3_0), if
+    /// there are no blocks, one is empty, or they are more than a chunk can hold; otherwise as
+    /// [`encode`](Self::encode).
     pub fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         let plan = Plan::new_vl(&self.params, blocks)?;
         let (input, workers, pace) = (Input::Blocks(blocks), &mut self.workers, &mut self.pace);
@@ -193,7 +198,9 @@ impl Encoder {
         let header = match blocks::encode(&self.params, &plan, input, workers, pace, &mut chunk)? {
             Fit::Chunk(header) => header,
             // There is room for blocks that are all stored.
-            Fit::Memcpyed(_) => return Err(Error::Dest { needed: chunk.len() + 1, room: chunk.len() }),
+            Fit::Memcpyed(_) => {
+                return Err(Error::Dest { needed: chunk.len() + 1, room: chunk.len() });
+            }
         };
         chunk.truncate(header.cbytes());
         chunk[..ChunkHeader::MAX_LEN].copy_from_slice(&header.to_bytes());
@@ -207,8 +214,9 @@ impl Encoder {
         let room = dest.len();
         let dest = if room < max { dest } else { &mut dest[..max] };
         let (Fit::Chunk(header) | Fit::Memcpyed(header)) = self.encode_body(&plan, input, dest)?;
-        let (head, body) =
-            dest.split_at_mut_checked(header.header_len()).ok_or(Error::Dest { needed: max, room })?;
+        let (head, body) = dest
+            .split_at_mut_checked(header.header_len())
+            .ok_or(Error::Dest { needed: max, room })?;
         if header.is_memcpyed() {
             let data = body.get_mut(..input.nbytes()).ok_or(Error::Dest { needed: max, room })?;
             input.read_all(&self.params, data)?;
@@ -277,7 +285,11 @@ impl<'a> Input<'a> {
         match self {
             Self::Slice(src) => {
                 let jobs = jobs_of_length(params.threads.most(usize::MAX), src.len(), LEAST_COPIED);
-                jobs::copy(jobs, params.registries.simd, src.chunks(COPIED).zip(dest.chunks_mut(COPIED)))?;
+                jobs::copy(
+                    jobs,
+                    params.registries.simd,
+                    src.chunks(COPIED).zip(dest.chunks_mut(COPIED)),
+                )?;
             }
             Self::Made { prefilter, .. } => prefilter.fill(0, dest),
             Self::Blocks(_) => {}

@@ -127,9 +127,9 @@ impl Error {
             Self::Block { source, .. } => source.blame(),
             Self::Codec { source, .. } => blame_codec(source),
             Self::Filter { source } => blame_filter(*source),
-            Self::UnknownVersion { .. } | Self::UnknownCodec { .. } | Self::UnknownFilter { .. } => {
-                Blame::NotOurs
-            }
+            Self::UnknownVersion { .. }
+            | Self::UnknownCodec { .. }
+            | Self::UnknownFilter { .. } => Blame::NotOurs,
             Self::Unsupported(Unsupported::Instrumented) => Blame::NotOurs,
             Self::Unsupported(_) => Blame::Usage,
             Self::Limit { .. } => Blame::Limit,
@@ -146,7 +146,9 @@ impl Error {
     pub(crate) fn in_block(self, nblock: usize, at: usize) -> Self {
         match self {
             Self::Block { .. } | Self::Limit { .. } | Self::Dest { .. } | Self::Param(_) => self,
-            source => Self::Block { nblock: nblock as u64, at: at as u64, source: Box::new(source) },
+            source => {
+                Self::Block { nblock: nblock as u64, at: at as u64, source: Box::new(source) }
+            }
         }
     }
 }
@@ -403,7 +405,8 @@ pub enum Corrupt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// The content is statistics about a compression; ask for it with [`DParams::instrumented`](crate::DParams).
+    /// The content is statistics about a compression; ask for it with
+    /// [`DParams::instrumented`](crate::DParams).
     #[error("an instrumented chunk: its content is statistics, not data")]
     Instrumented,
     /// The chunk has no blocks: it is memcpyed, special or empty.
@@ -459,7 +462,8 @@ pub enum Param {
         /// The target.
         target: crate::Target,
     },
-    /// A filter, or a combination of filters, that the target's header cannot hold or its readers lack.
+    /// A filter, or a combination of filters, that the target's header cannot hold or its readers
+    /// lack.
     #[error("{target} chunks cannot have the filters {filters}")]
     FiltersForTarget {
         /// The pipeline, as text.
@@ -483,7 +487,8 @@ pub enum Param {
         /// The greatest allowed.
         max: usize,
     },
-    /// A special value that does not fill the data: its width must be the typesize, and divide `nbytes`.
+    /// A special value that does not fill the data: its width must be the typesize, and divide
+    /// `nbytes`.
     #[error("a value of {width} bytes, typesize {typesize}, does not fill {nbytes} bytes")]
     SpecialValue {
         /// Bytes of the value.

@@ -1,4 +1,5 @@
-//! The checked chunk header, made from 16 or 32 bytes, short and extended alike ("Header" in the format document).
+//! The checked chunk header, made from 16 or 32 bytes, short and extended alike ("Header" in the
+//! format document).
 
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 
@@ -14,11 +15,14 @@ use crate::{Blosc2Flags, Blosc2Flags2, Corrupt, Error, Flags, Result, SpecialKin
 ///
 /// Whoever holds one knows that
 /// * the version is 2 to 6, and a version-2 header is a short one without Blosc2 flags;
-/// * `typesize` is 1..=255, `nbytes` not negative, `blocksize` at least 1, `cbytes` at least the header's length;
+/// * `typesize` is 1..=255, `nbytes` not negative, `blocksize` at least 1, `cbytes` at least the
+///   header's length;
 /// * at most one of memcpyed, special and VL-block is set;
-/// * a memcpyed chunk is exactly as long as header and data, and a special one has a width that fits its data.
+/// * a memcpyed chunk is exactly as long as header and data, and a special one has a width that
+///   fits its data.
 ///
-/// What it does not know is whether the body is there, and what is in it; see [`Chunk`](crate::Chunk).
+/// What it does not know is whether the body is there, and what is in it; see
+/// [`Chunk`](crate::Chunk).
 ///
 /// ```
 /// use blosc_chunk::{ChunkHeader, CParams, Kind, compress};
@@ -30,8 +34,8 @@ use crate::{Blosc2Flags, Blosc2Flags2, Corrupt, Error, Flags, Result, SpecialKin
 /// # Ok::<(), blosc_chunk::Error>(())
 /// ```
 ///
-/// The fields stay together as they are stored, since a copy of them as a whole does not wait for any that was just
-/// written alone.
+/// The fields stay together as they are stored, since a copy of them as a whole does not wait for
+/// any that was just written alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(8))]
 pub struct ChunkHeader {
@@ -62,11 +66,13 @@ impl ChunkHeader {
     /// Bytes of the shortest header.
     pub const MIN_LEN: usize = 16;
 
-    /// Reads the header at the start of `bytes`, of which no more than [`MAX_LEN`](Self::MAX_LEN) are looked at.
+    /// Reads the header at the start of `bytes`, of which no more than [`MAX_LEN`](Self::MAX_LEN)
+    /// are looked at.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants above.
+    /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants
+    /// above.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         Self::check(bytes)?;
         Self::load(bytes).ok_or_else(|| too_short(bytes))
@@ -78,19 +84,24 @@ impl ChunkHeader {
         // The flags are not taken from the copy, so that it stays whole.
         let is_extended = Flags(*bytes.get(2)?).is_extended();
         let raw: RawHeader = transmute!(*bytes.first_chunk::<16>()?);
-        let extension =
-            if is_extended { transmute!(*bytes.get(16..)?.first_chunk::<16>()?) } else { RawExtension::NONE };
+        let extension = if is_extended {
+            transmute!(*bytes.get(16..)?.first_chunk::<16>()?)
+        } else {
+            RawExtension::NONE
+        };
         Some(Self { raw, extension })
     }
 
-    /// Checks the header at the start of `bytes`, and tells its [`kind`](Self::kind), which is known by then.
+    /// Checks the header at the start of `bytes`, and tells its [`kind`](Self::kind), which is
+    /// known by then.
     ///
     /// # Errors
     ///
     /// As [`parse`](Self::parse).
     #[inline]
     pub(crate) fn check(bytes: &[u8]) -> Result<Kind> {
-        // To have all errors at hand takes as long as the checks: they are made when there is something to say.
+        // To have all errors at hand takes as long as the checks: they are made when there is
+        // something to say.
         match Self::run_checks(bytes) {
             Ok(kind) => Ok(kind),
             Err(_) => Self::run_checks_again(bytes),
@@ -111,7 +122,8 @@ impl ChunkHeader {
         Self::run_checks(bytes)
     }
 
-    /// A header from fields that are those of the format: what the invariants above say is for the caller to know.
+    /// A header from fields that are those of the format: what the invariants above say is for the
+    /// caller to know.
     pub(crate) const fn new(raw: RawHeader, extension: RawExtension) -> Self {
         Self { raw, extension }
     }
@@ -206,10 +218,15 @@ impl ChunkHeader {
     /// The format of the streams.
     #[must_use]
     pub fn format(&self) -> FormatId {
-        if self.is_mislabelled() { CodecId(self.extension.udcodec).format() } else { self.flags().format() }
+        if self.is_mislabelled() {
+            CodecId(self.extension.udcodec).format()
+        } else {
+            self.flags().format()
+        }
     }
 
-    /// The codec that wrote the streams, as far as the header tells: a short one does not tell LZ4 from LZ4HC.
+    /// The codec that wrote the streams, as far as the header tells: a short one does not tell LZ4
+    /// from LZ4HC.
     #[must_use]
     pub fn codec_id(&self) -> CodecId {
         let (stored, format) = (CodecId(self.extension.udcodec), self.format());
@@ -253,8 +270,8 @@ impl ChunkHeader {
         self.blosc2_flags2().has(Blosc2Flags2::VL)
     }
 
-    /// Whether the flags say that blocks are split into streams. Version 2 has further conditions, and leftover
-    /// blocks are never split.
+    /// Whether the flags say that blocks are split into streams. Version 2 has further conditions,
+    /// and leftover blocks are never split.
     #[must_use]
     pub const fn is_split(&self) -> bool {
         !self.flags().has(Flags::UNSPLIT)
@@ -263,7 +280,8 @@ impl ChunkHeader {
     /// Whether a dictionary follows the block starts.
     #[must_use]
     pub fn has_dict(&self) -> bool {
-        self.blosc2_flags().has(Blosc2Flags::DICT) && matches!(self.kind(), Kind::Regular | Kind::Vl)
+        self.blosc2_flags().has(Blosc2Flags::DICT)
+            && matches!(self.kind(), Kind::Regular | Kind::Vl)
     }
 
     /// Whether the chunk is an in-memory stand-in without data.
@@ -336,9 +354,10 @@ impl ChunkHeader {
         &self.extension
     }
 
-    /// Whether the flags are those of a copy, and the rest is none. C-Blosc2 to 3.3.5 sets them for data that are too few
-    /// to be worth it, but compresses them all the same if a dictionary was asked for; always split, as the flags say.
-    /// Where the sizes happen to be those of a copy, nothing tells.
+    /// Whether the flags are those of a copy, and the rest is none. C-Blosc2 to 3.3.5 sets them for
+    /// data that are too few to be worth it, but compresses them all the same if a dictionary
+    /// was asked for; always split, as the flags say. Where the sizes happen to be those of a
+    /// copy, nothing tells.
     pub(crate) fn is_mislabelled(&self) -> bool {
         let up_front = self.flags().0 == Flags::EXTENDED | Flags::MEMCPYED;
         up_front && self.version() > 3 && self.is_small() && self.may_have_dict() && !self.is_copy()
@@ -370,7 +389,8 @@ impl ChunkHeader {
     fn short_pipeline(&self) -> Pipeline {
         let id = |bit, id: FilterId| if self.flags().has(bit) { id.0 } else { 0 };
         let delta = id(Flags::DELTA, FilterId::DELTA);
-        let last = id(Flags::SHUFFLE, FilterId::SHUFFLE) | id(Flags::BITSHUFFLE, FilterId::BITSHUFFLE);
+        let last =
+            id(Flags::SHUFFLE, FilterId::SHUFFLE) | id(Flags::BITSHUFFLE, FilterId::BITSHUFFLE);
         Pipeline::from_slots([0, 0, 0, 0, delta, last], [0; 6])
     }
 
@@ -381,7 +401,8 @@ impl ChunkHeader {
             return Err(Error::corrupt(0x1f, Corrupt::SpecialKind { code }));
         }
         let kind = self.kind();
-        // C-Blosc2 turns empty data into a memcpyed chunk, and with a dictionary into one of zeros as well.
+        // C-Blosc2 turns empty data into a memcpyed chunk, and with a dictionary into one of zeros
+        // as well.
         let has_two = match kind {
             Kind::Special(_) => self.is_memcpyed() || self.is_vl(),
             Kind::Memcpyed => self.is_vl(),
@@ -427,7 +448,8 @@ impl ChunkHeader {
         }
     }
 
-    /// Refuses what C-Blosc refuses, but for a block size that is really used: C-Blosc2 writes such chunks.
+    /// Refuses what C-Blosc refuses, but for a block size that is really used: C-Blosc2 writes such
+    /// chunks.
     fn check_blocksize(&self) -> Result<()> {
         let max = if self.version() == 2 { MAX_BLOCKSIZE_1 } else { MAX_BLOCKSIZE_2 };
         let used = !self.is_vl() && self.blocksize() <= self.nbytes();

@@ -1,5 +1,5 @@
-//! Reading a chunk that is somewhere else, without doing the I/O . C-Blosc2 has lazy chunks for it, see
-//! [`LazyChunk`](crate::LazyChunk).
+//! Reading a chunk that is somewhere else, without doing the I/O . C-Blosc2 has lazy chunks for it,
+//! see [`LazyChunk`](crate::LazyChunk).
 //!
 //! ```text
 //!   first bytes --> ChunkIndex::parse --+--> Needs(n): fetch more and try again
@@ -16,7 +16,9 @@ use crate::decode;
 use crate::layout::{Layout, head_len};
 use crate::source::{Blocks, Extents};
 use crate::special::fill_special_from;
-use crate::{ChunkHeader, Corrupt, DParams, Error, Kind, Registries, Result, Scratch, Special, SpecialKind};
+use crate::{
+    ChunkHeader, Corrupt, DParams, Error, Kind, Registries, Result, Scratch, Special, SpecialKind,
+};
 
 /// Everything of a chunk but its blocks: enough to tell which bytes of it hold which data.
 ///
@@ -68,7 +70,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The bytes to fetch, counted from the start of the chunk: ascending, apart from each other, perhaps none.
+    /// The bytes to fetch, counted from the start of the chunk: ascending, apart from each other,
+    /// perhaps none.
     #[must_use]
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.fetch
@@ -82,12 +85,14 @@ impl Plan {
 }
 
 impl ChunkIndex {
-    /// Makes an index from the first bytes of a chunk. 32 bytes, or the whole chunk if it is shorter, are a good start;
-    /// whoever fetches some kilobytes at once mostly needs no second step.
+    /// Makes an index from the first bytes of a chunk. 32 bytes, or the whole chunk if it is
+    /// shorter, are a good start; whoever fetches some kilobytes at once mostly needs no second
+    /// step.
     ///
     /// # Errors
     ///
-    /// As [`Chunk::parse`](crate::Chunk::parse), and [`Error::Corrupt`] if a block starts outside the chunk.
+    /// As [`Chunk::parse`](crate::Chunk::parse), and [`Error::Corrupt`] if a block starts outside
+    /// the chunk.
     pub fn parse(head: &[u8]) -> Result<IndexStep> {
         if head.len() < ChunkHeader::MIN_LEN {
             return Ok(IndexStep::Needs(ChunkHeader::MIN_LEN));
@@ -127,9 +132,11 @@ impl ChunkIndex {
         self.extents.range(nblock)
     }
 
-    /// What to fetch for a range of the data (bytes). Ranges with at most `merge_gap` bytes between them are made one.
+    /// What to fetch for a range of the data (bytes). Ranges with at most `merge_gap` bytes between
+    /// them are made one.
     ///
-    /// The sizes of VL-blocks are stored with the blocks, so all blocks of such a chunk are fetched.
+    /// The sizes of VL-blocks are stored with the blocks, so all blocks of such a chunk are
+    /// fetched.
     ///
     /// # Errors
     ///
@@ -151,11 +158,13 @@ impl ChunkIndex {
         Ok(Plan { range, fetch })
     }
 
-    /// Decodes the data of a plan to the start of `dest`. `parts` are the bytes of [`Plan::ranges`], in their order.
+    /// Decodes the data of a plan to the start of `dest`. `parts` are the bytes of
+    /// [`Plan::ranges`], in their order.
     ///
     /// # Errors
     ///
-    /// As [`Chunk::read_bytes`](crate::Chunk::read_bytes). [`Error::Range`] also if a part is missing or has another length than planned.
+    /// As [`Chunk::read_bytes`](crate::Chunk::read_bytes). [`Error::Range`] also if a part is
+    /// missing or has another length than planned.
     pub fn decode<P: AsRef<[u8]> + Sync>(
         &self,
         plan: &Plan,
@@ -195,12 +204,15 @@ impl ChunkIndex {
         match kind {
             SpecialKind::Zeros => Special::Zeros,
             SpecialKind::Nans => Special::Nans,
-            SpecialKind::Value => Special::Value(self.head.get(ChunkHeader::MAX_LEN..).unwrap_or_default()),
+            SpecialKind::Value => {
+                Special::Value(self.head.get(ChunkHeader::MAX_LEN..).unwrap_or_default())
+            }
             SpecialKind::Uninit => Special::Uninit,
         }
     }
 
-    /// The extents of the blocks that hold these data, and of the first block if others refer to it.
+    /// The extents of the blocks that hold these data, and of the first block if others refer to
+    /// it.
     fn merged(&self, range: &Range<usize>, merge_gap: usize) -> Vec<Range<usize>> {
         let covering = self.layout.grid.covering(range);
         // If the block size is in doubt, only the whole chunk tells.

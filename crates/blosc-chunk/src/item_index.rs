@@ -1,5 +1,5 @@
-//! Single items of a chunk, without decoding what is before them: for chunks that are asked for one item again and again,
-//! and are too many to be kept decoded.
+//! Single items of a chunk, without decoding what is before them: for chunks that are asked for one
+//! item again and again, and are too many to be kept decoded.
 
 use core::ops::Range;
 
@@ -7,10 +7,11 @@ use blosc_codecs::lz4::Marks;
 
 use crate::{BlockRef, Chunk, FilterId, FormatId, Kind, StreamKind};
 
-/// Where the bytes of each item are: some hundredths of the data in size, while its chunk can be anywhere.
+/// Where the bytes of each item are: some hundredths of the data in size, while its chunk can be
+/// anywhere.
 ///
-/// There is one for regular chunks of LZ4 or LZ4HC, shuffled or without filter. It is made by following all streams once,
-/// which takes about as long as decoding them.
+/// There is one for regular chunks of LZ4 or LZ4HC, shuffled or without filter. It is made by
+/// following all streams once, which takes about as long as decoding them.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Chunk, CodecId, ItemIndex, compress};
@@ -61,23 +62,27 @@ enum Bytes {
 }
 
 impl ItemIndex {
-    /// Follows all streams of a chunk. `None` if it is of another kind, or something is wrong with it, which decoding it
-    /// tells.
+    /// Follows all streams of a chunk. `None` if it is of another kind, or something is wrong with
+    /// it, which decoding it tells.
     #[must_use]
     pub fn new(chunk: &Chunk<'_>) -> Option<Self> {
         let header = chunk.header();
-        let is_plain =
-            header.kind() == Kind::Regular && header.format() == FormatId::LZ4 && !header.has_dict();
+        let is_plain = header.kind() == Kind::Regular
+            && header.format() == FormatId::LZ4
+            && !header.has_dict();
         let pipeline = header.pipeline();
         let mut filters = pipeline.active();
         let shuffled = match (filters.next(), filters.next()) {
             (None, _) => 1,
-            (Some(slot), None) if slot.id == FilterId::SHUFFLE && slot.meta == 0 => header.typesize(),
+            (Some(slot), None) if slot.id == FilterId::SHUFFLE && slot.meta == 0 => {
+                header.typesize()
+            }
             _ => return None,
         };
         let blocksize = chunk.blocksize().filter(|_| is_plain)?;
-        let block =
-            |block: BlockRef| block.streams().iter().map(|stream| Stream::new(chunk, stream)).collect();
+        let block = |block: BlockRef| {
+            block.streams().iter().map(|stream| Stream::new(chunk, stream)).collect()
+        };
         let blocks = chunk.blocks().ok()?.map(|found| block(found.ok()?)).collect::<Option<_>>()?;
         Some(Self { nbytes: header.nbytes(), blocksize, shuffled: shuffled.max(1), blocks })
     }
@@ -95,13 +100,19 @@ impl ItemIndex {
         self.blocks.iter().flatten().map(of_stream).fold(size_of::<Self>(), usize::saturating_add)
     }
 
-    /// Reads some bytes of the data, one by one. `read` reads bytes of the chunk, which is what it was. False if the way to
-    /// one of them is too long, or there are not so many: then the chunk has to be decoded.
+    /// Reads some bytes of the data, one by one. `read` reads bytes of the chunk, which is what it
+    /// was. False if the way to one of them is too long, or there are not so many: then the
+    /// chunk has to be decoded.
     ///
     /// # Errors
     ///
     /// Those of `read`.
-    pub fn read<E>(&self, bytes: Range<usize>, dest: &mut [u8], read: ReadChunk<'_, E>) -> Result<bool, E> {
+    pub fn read<E>(
+        &self,
+        bytes: Range<usize>,
+        dest: &mut [u8],
+        read: ReadChunk<'_, E>,
+    ) -> Result<bool, E> {
         if bytes.len() != dest.len() {
             return Ok(false);
         }
@@ -124,7 +135,9 @@ impl ItemIndex {
                 read(start.saturating_add(at), &mut byte)?;
                 Ok(Some(byte[0]))
             }
-            Bytes::Coded(marks) => marks.byte(at, &mut |at, dest| read(start.saturating_add(at), dest)),
+            Bytes::Coded(marks) => {
+                marks.byte(at, &mut |at, dest| read(start.saturating_add(at), dest))
+            }
             Bytes::Kept(marks, coded) => marks.byte(at, &mut |at, dest| {
                 // Nothing but these is asked for.
                 if let Some(bytes) = coded.get(at..at.saturating_add(dest.len())) {
@@ -143,7 +156,8 @@ impl ItemIndex {
         if at >= nbytes {
             return None;
         }
-        // First all first bytes of the items, then all second ones; what is no whole item comes last, as it is.
+        // First all first bytes of the items, then all second ones; what is no whole item comes
+        // last, as it is.
         let nitems = nbytes / self.shuffled;
         let (nitem, nth) = (at / self.shuffled, at % self.shuffled);
         let at = if nitem < nitems { nth * nitems + nitem } else { at };
@@ -170,7 +184,8 @@ impl Stream {
 
 /// A coded stream of no more bytes is kept, which spares reading it for every item,
 const KEPT: usize = 8192;
-/// if it has so many times as many bytes of data: what an index takes is to stay some hundredths of the data.
+/// if it has so many times as many bytes of data: what an index takes is to stay some hundredths of
+/// the data.
 const KEPT_RATIO: usize = 16;
 
 #[cfg(test)]
@@ -211,12 +226,16 @@ mod tests {
     #[test]
     fn items_are_those_of_the_data() {
         for codec in [CodecId::LZ4, CodecId::LZ4HC] {
-            for (filters, typesize) in [("shuffle", 8), ("shuffle", 1), ("shuffle", 7), ("none", 8)] {
+            for (filters, typesize) in [("shuffle", 8), ("shuffle", 1), ("shuffle", 7), ("none", 8)]
+            {
                 for target in [Target::Blosc1_14, Target::Blosc2_0] {
                     for split in [SplitMode::ForwardCompat, SplitMode::Never] {
                         let pipeline = Pipeline::parse(filters).unwrap();
-                        let params =
-                            CParams::default().codec(codec).filters(pipeline).target(target).split(split);
+                        let params = CParams::default()
+                            .codec(codec)
+                            .filters(pipeline)
+                            .target(target)
+                            .split(split);
                         for block_size in [Some(4096), None] {
                             check(&params.clone().typesize(typesize).block_size(block_size));
                         }
@@ -245,7 +264,9 @@ mod tests {
             let mut changed = bytes.clone();
             changed[at] ^= 0xff;
             // Whatever becomes of it, it ends.
-            if let Some(index) = Chunk::parse(&changed).ok().and_then(|chunk| ItemIndex::new(&chunk)) {
+            if let Some(index) =
+                Chunk::parse(&changed).ok().and_then(|chunk| ItemIndex::new(&chunk))
+            {
                 let read = &mut |at: usize, dest: &mut [u8]| {
                     dest.copy_from_slice(changed.get(at..at + dest.len()).ok_or(())?);
                     Ok::<_, ()>(())

@@ -4,7 +4,8 @@ use core::ops::Range;
 
 use crate::{Chunk, Result, Scratch};
 
-/// Reads parts of one chunk and keeps the block that it decoded last, so that the next part of it is a copy.
+/// Reads parts of one chunk and keeps the block that it decoded last, so that the next part of it
+/// is a copy.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Chunk, ItemReader, Scratch, compress};
@@ -79,7 +80,8 @@ impl<'a> ItemReader<'a> {
 
     /// Decodes the block that has all of `range`, if there is one and it has more than that.
     fn keep(&mut self, range: &Range<usize>) -> Result<bool> {
-        let Some(blocksize) = self.chunk.blocksize().filter(|_| range.start < self.chunk.header().nbytes())
+        let Some(blocksize) =
+            self.chunk.blocksize().filter(|_| range.start < self.chunk.header().nbytes())
         else {
             return Ok(false);
         };
@@ -103,7 +105,8 @@ mod tests {
     use crate::{CParams, Error, Pipeline, compress};
 
     fn chunk_of(data: &[u8]) -> Vec<u8> {
-        let params = CParams::default().typesize(4).block_size(Some(4096)).filters(Pipeline::SHUFFLE);
+        let params =
+            CParams::default().typesize(4).block_size(Some(4096)).filters(Pipeline::SHUFFLE);
         compress(data, &params).unwrap()
     }
 
@@ -126,7 +129,8 @@ mod tests {
     #[test]
     fn runs_and_copies_have_no_blocks_to_keep() {
         for data in [vec![0; 20_000], (0..20_000u32).map(|i| (i % 251 * i % 241) as u8).collect()] {
-            let chunk = compress(&data, &CParams::default().typesize(1).level(crate::Level::NONE)).unwrap();
+            let chunk =
+                compress(&data, &CParams::default().typesize(1).level(crate::Level::NONE)).unwrap();
             let mut reader = ItemReader::new(Chunk::parse(&chunk).unwrap(), Scratch::default());
             let mut dest = [1; 10];
             reader.read_bytes(500..510, &mut dest).unwrap();
@@ -143,7 +147,10 @@ mod tests {
             assert_eq!(outside, Err(Error::Range { start: 5000, end: 5001, len: 5000 }));
             let outside = reader.read_bytes(20_000..20_001, &mut [0; 4]);
             assert_eq!(outside, Err(Error::Range { start: 20_000, end: 20_001, len: 20_000 }));
-            assert_eq!(reader.read_items(3..5, &mut [0; 4]), Err(Error::Dest { needed: 8, room: 4 }));
+            assert_eq!(
+                reader.read_items(3..5, &mut [0; 4]),
+                Err(Error::Dest { needed: 8, room: 4 })
+            );
             assert_eq!(reader.read_items(3..4, &mut [0; 4]), Ok(()));
         }
     }

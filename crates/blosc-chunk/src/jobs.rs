@@ -6,8 +6,8 @@ use blosc_filters::{Simd, Stores};
 
 use crate::Result;
 
-/// Calls `f` for each item, with one worker per job. Items are taken in order; if some fail, the error is that of the
-/// first of them, as if there were one job.
+/// Calls `f` for each item, with one worker per job. Items are taken in order; if some fail, the
+/// error is that of the first of them, as if there were one job.
 #[inline]
 pub(crate) fn for_each<W: Default + Send, T: Send>(
     jobs: usize,
@@ -87,7 +87,8 @@ mod parallel {
 
     use crate::{Error, Result};
 
-    /// The items that are left, and the first failure. All items before a failed one have been taken by someone.
+    /// The items that are left, and the first failure. All items before a failed one have been
+    /// taken by someone.
     struct Queue<I> {
         items: I,
         taken: usize,

@@ -16,7 +16,8 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// A block size beyond the data is cut to them: C-Blosc2 3.x reads it so. `blocksize` is at least 1.
+    /// A block size beyond the data is cut to them: C-Blosc2 3.x reads it so. `blocksize` is at
+    /// least 1.
     pub(crate) fn new(nbytes: usize, blocksize: usize) -> Self {
         if (1..=blocksize).contains(&nbytes) {
             return Self { nbytes, blocksize: nbytes, nblocks: 1 };
@@ -40,8 +41,8 @@ impl Grid {
     }
 }
 
-/// What a reader must know to find and decode the blocks of a regular or VL-block chunk. For other kinds there
-/// are no blocks.
+/// What a reader must know to find and decode the blocks of a regular or VL-block chunk. For other
+/// kinds there are no blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) header: ChunkHeader,
@@ -64,8 +65,9 @@ pub(crate) enum Split {
     No,
     /// `typesize` streams.
     Yes,
-    /// One stream if its size fills the extent of the block, `typesize` streams otherwise: Blosc 1 chunks that bend
-    /// the rule, from before it had a flag or from C-Blosc 1.14 and later in mode ALWAYS.
+    /// One stream if its size fills the extent of the block, `typesize` streams otherwise: Blosc 1
+    /// chunks that bend the rule, from before it had a flag or from C-Blosc 1.14 and later in
+    /// mode ALWAYS.
     ByExtent,
 }
 
@@ -85,7 +87,8 @@ impl Layout {
         Self { header, kind, grid, split: Split::No, dict: None, data_start, is_ambiguous: false }
     }
 
-    /// The grid to try if reading makes no sense with this one; see [`salvage`](Self::salvage). The block starts are the same.
+    /// The grid to try if reading makes no sense with this one; see [`salvage`](Self::salvage). The
+    /// block starts are the same.
     pub(crate) fn literal(&self) -> Option<Grid> {
         self.is_ambiguous.then(|| header_grid(&self.header))
     }
@@ -157,18 +160,21 @@ impl Layout {
         Ok(())
     }
 
-    /// C-Blosc2 3.0 to 3.3.5 store the block size that the user gave, but cut the data by that size rounded down to
-    /// whole items, which is `grid`. If the block starts are where the rounded size puts them, that is what happened. The
-    /// literal size remains possible if nothing tells the two apart.
+    /// C-Blosc2 3.0 to 3.3.5 store the block size that the user gave, but cut the data by that size
+    /// rounded down to whole items, which is `grid`. If the block starts are where the rounded
+    /// size puts them, that is what happened. The literal size remains possible if nothing
+    /// tells the two apart.
     #[cold]
     fn salvage(&self, grid: Grid, head: &[u8]) -> Option<Self> {
         let mut layout = *self;
         layout.set_grid(grid, head).ok()?;
         let header_len = self.header.header_len();
-        let starts = (0..grid.nblocks)
-            .filter_map(|nblock| read_i32(head, header_len.saturating_add(nblock.saturating_mul(4))));
+        let starts = (0..grid.nblocks).filter_map(|nblock| {
+            read_i32(head, header_len.saturating_add(nblock.saturating_mul(4)))
+        });
         let first = usize::try_from(starts.min()?).ok()?;
-        layout.is_ambiguous = layout.split == Split::No && header_grid(&self.header).nblocks == grid.nblocks;
+        layout.is_ambiguous =
+            layout.split == Split::No && header_grid(&self.header).nblocks == grid.nblocks;
         (first == layout.data_start).then_some(layout)
     }
 
@@ -194,8 +200,8 @@ pub(crate) fn read_i32(bytes: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_le_bytes(*field))
 }
 
-/// How many bytes from the start of a chunk are needed to find its blocks, as far as `head`, which holds the header,
-/// tells already. Not more than the chunk has.
+/// How many bytes from the start of a chunk are needed to find its blocks, as far as `head`, which
+/// holds the header, tells already. Not more than the chunk has.
 pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
     let table_of = |nblocks: usize| nblocks.saturating_mul(4).saturating_add(header.header_len());
     // Of two block sizes that are possible, the smaller one, unless the chunk is too short for it.
@@ -215,7 +221,11 @@ pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
         None => 0,
     };
     // If the block starts alone are longer than the chunk, there is no point in fetching it.
-    if table > header.cbytes() { header.header_len() } else { end.saturating_add(dict).min(header.cbytes()) }
+    if table > header.cbytes() {
+        header.header_len()
+    } else {
+        end.saturating_add(dict).min(header.cbytes())
+    }
 }
 
 fn header_grid(header: &ChunkHeader) -> Grid {
@@ -226,8 +236,8 @@ fn vl_grid(header: &ChunkHeader) -> Grid {
     Grid { nbytes: header.nbytes(), blocksize: header.nbytes(), nblocks: header.blocksize() }
 }
 
-/// The grid of the block size rounded down to whole items, or, of data shorter than an item, to 1, where that makes a
-/// difference.
+/// The grid of the block size rounded down to whole items, or, of data shorter than an item, to 1,
+/// where that makes a difference.
 fn rounded(header: &ChunkHeader) -> Option<Grid> {
     let literal = header_grid(header);
     let blocksize = if literal.nbytes < header.typesize() {

@@ -9,8 +9,9 @@ const PLACE: usize = 4 + 8;
 
 /// A chunk that C-Blosc2 left where it is: what `blosc2_schunk_get_lazychunk` gives.
 ///
-/// It has the header and the block starts, but no data. Programs that get one from C-Blosc2 find here what to read:
-/// the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted from [`offset`](Self::offset) in the frame.
+/// It has the header and the block starts, but no data. Programs that get one from C-Blosc2 find
+/// here what to read: the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted from
+/// [`offset`](Self::offset) in the frame.
 #[derive(Clone, Debug)]
 pub struct LazyChunk {
     index: ChunkIndex,
@@ -23,9 +24,9 @@ impl LazyChunk {
     ///
     /// # Errors
     ///
-    /// As [`ChunkIndex::parse`]; [`Error::Corrupt`] with [`Corrupt::LazyTrailer`] if what follows the block starts is
-    /// not what it must be, or if the chunk is not lazy. A chunk with a dictionary, which the stand-in lacks, is read
-    /// by [`ChunkIndex`] from where it is.
+    /// As [`ChunkIndex::parse`]; [`Error::Corrupt`] with [`Corrupt::LazyTrailer`] if what follows
+    /// the block starts is not what it must be, or if the chunk is not lazy. A chunk with a
+    /// dictionary, which the stand-in lacks, is read by [`ChunkIndex`] from where it is.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let header = ChunkHeader::parse(bytes)?;
         let starts = header.nblocks().saturating_mul(4);
@@ -38,7 +39,8 @@ impl LazyChunk {
             return Err(damaged(bytes.len()));
         }
         let stored = header.kind() != Kind::Memcpyed;
-        let index = ChunkIndex::new(header, &bytes[..if stored { trailer } else { header.header_len() }])?;
+        let index =
+            ChunkIndex::new(header, &bytes[..if stored { trailer } else { header.header_len() }])?;
         let nchunk = number::<4>(bytes, trailer).map(i32::from_le_bytes);
         let offset = number::<8>(bytes, trailer + 4).map(i64::from_le_bytes);
         let nchunk = nchunk.and_then(|n| u32::try_from(n).ok()).ok_or(damaged(trailer))?;
@@ -82,7 +84,8 @@ mod tests {
     use super::*;
     use crate::{CParams, Chunk, IndexStep, Scratch, compress};
 
-    /// From C-Blosc2 3.3.5: 8000 and 6000 bytes of `<i4`, blocks of 2048, the second chunk of a frame.
+    /// From C-Blosc2 3.3.5: 8000 and 6000 bytes of `<i4`, blocks of 2048, the second chunk of a
+    /// frame.
     const REGULAR: &[u8] =
         b"\x05\x01\x25\x04\x40\x1f\0\0\0\x08\0\0\xd2\x04\0\0\x01\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\x08\
         \x30\0\0\0\xa7\x03\0\0\x5b\x01\0\0\x86\x02\0\0\x01\0\0\0\x61\0\0\0\0\0\0\0\
@@ -134,7 +137,10 @@ mod tests {
     #[test]
     fn every_byte_of_the_trailer_is_checked() {
         let refused = |bytes: &[u8], at: usize| {
-            assert_eq!(LazyChunk::parse(bytes).unwrap_err(), Error::corrupt(at, Corrupt::LazyTrailer));
+            assert_eq!(
+                LazyChunk::parse(bytes).unwrap_err(),
+                Error::corrupt(at, Corrupt::LazyTrailer)
+            );
         };
         for (chunk, trailer) in [(REGULAR, 48), (MEMCPYED, 44)] {
             for len in 32..chunk.len() {

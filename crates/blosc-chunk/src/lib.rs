@@ -1,5 +1,5 @@
-//! Chunks of Blosc 1 and Blosc2: one buffer, compressed, as C-Blosc writes it and Zarr, Bloscpack, bcolz and Blosc2
-//! frames store it.
+//! Chunks of Blosc 1 and Blosc2: one buffer, compressed, as C-Blosc writes it and Zarr, Bloscpack,
+//! bcolz and Blosc2 frames store it.
 //!
 //! ```text
 //!  chunk   | header | block starts | dictionary? | block 2 | block 0 | block 1 |     blocks in any order
@@ -9,9 +9,9 @@
 //!                                  codec, then filters backward, give the block's data
 //! ```
 //!
-//! It implements `docs/formats/chunk.md`: every chunk that C-Blosc 1.0 to 1.21 and C-Blosc2 2.0 to 3.3 write is read,
-//! and what is written here, they read. Codecs are in `blosc-codecs`, filters in `blosc-filters`; many chunks in a
-//! file are the matter of `b2frame`. Nothing here opens files.
+//! It implements `docs/formats/chunk.md`: every chunk that C-Blosc 1.0 to 1.21 and C-Blosc2 2.0 to
+//! 3.3 write is read, and what is written here, they read. Codecs are in `blosc-codecs`, filters in
+//! `blosc-filters`; many chunks in a file are the matter of `b2frame`. Nothing here opens files.
 //!
 //! ```
 //! use blosc_chunk::{CParams, Chunk, CodecId, Scratch, compress, decompress};
@@ -44,13 +44,15 @@
 //!
 //! # Limits
 //!
-//! A chunk has less than 2 GiB of data. Bytes from strangers are safe to decode: sizes are compared with what is there
-//! before they are used, and [`Limits`] bound what a small chunk may grow to, 1 GiB unless set otherwise. The bytes of a
-//! chunk depend on data and parameters, not on threads, buffers or the machine.
+//! A chunk has less than 2 GiB of data. Bytes from strangers are safe to decode: sizes are compared
+//! with what is there before they are used, and [`Limits`] bound what a small chunk may grow to, 1
+//! GiB unless set otherwise. The bytes of a chunk depend on data and parameters, not on threads,
+//! buffers or the machine.
 //!
 //! # Features
 //!
-//! `zlib`, `zstd` and `snappy` bring the codecs of these names, `rayon` threads inside a chunk; all are on by default.
+//! `zlib`, `zstd` and `snappy` bring the codecs of these names, `rayon` threads inside a chunk; all
+//! are on by default.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -19,7 +19,8 @@ use crate::{ChunkHeader, Error, Result};
 pub struct Limits {
     /// Bytes of data in one chunk, and so of any buffer that is allocated for it. Default: 1 GiB.
     pub max_nbytes: u64,
-    /// Data per compressed byte; `None` (the default) for any, since a chunk of zeros is honest at any ratio.
+    /// Data per compressed byte; `None` (the default) for any, since a chunk of zeros is honest at
+    /// any ratio.
     pub max_ratio: Option<u64>,
     /// Blocks in one chunk; `None` (the default) for as many as the chunk has bytes for.
     pub max_blocks: Option<u64>,

@@ -1,8 +1,8 @@
 //! How many threads work on a chunk, by how long the last ones took.
 //!
-//! To wake a thread takes some 10 us, as long as LZ4 takes for 100 KiB of one kind of data and for 3 KiB of another. So what
-//! decodes or compresses one chunk after another measures with one thread and with several, and goes on with what is
-//! faster.
+//! To wake a thread takes some 10 us, as long as LZ4 takes for 100 KiB of one kind of data and for
+//! 3 KiB of another. So what decodes or compresses one chunk after another measures with one thread
+//! and with several, and goes on with what is faster.
 
 use std::time::Instant;
 
@@ -29,8 +29,8 @@ struct Known {
 const WORTH: f64 = 30e-6;
 /// If several threads take longer, one alone is not tried: it would hardly be faster (seconds).
 const TRIAL: f64 = 400e-6;
-/// Chunks of which the fastest counts at first: for the first one, threads must be woken and caches filled, for those behind
-/// it they are awake and full.
+/// Chunks of which the fastest counts at first: for the first one, threads must be woken and caches
+/// filled, for those behind it they are awake and full.
 const TRIES: u32 = 4;
 /// After so many chunks the slower of both is tried again, as data change.
 const LASTS: u32 = 100;
@@ -38,8 +38,8 @@ const LASTS: u32 = 100;
 const SHORT: usize = 128 << 10;
 
 impl Pace {
-    /// Does the work on `nbytes` of data by one of up to `most` jobs at a time; as long as nothing is known, by as many as have
-    /// `least` bytes each.
+    /// Does the work on `nbytes` of data by one of up to `most` jobs at a time; as long as nothing
+    /// is known, by as many as have `least` bytes each.
     #[inline]
     pub(crate) fn run<T>(
         &mut self,
@@ -69,14 +69,21 @@ impl Pace {
             (None, Some(_)) => by_length.max(2),
             (Some(_), Some(_)) if in_trial(self.one) => 1,
             (Some(one), Some(several)) if several >= one && !in_trial(self.several) => 1,
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to `most`")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "cut to `most`"
+            )]
             (Some(one), _) => ((seconds(one) / WORTH).round() as usize).clamp(1, most),
         }
     }
 
     fn learn(&mut self, jobs: usize, nbytes: usize, seconds: f64) {
-        let (used, other) =
-            if jobs == 1 { (&mut self.one, &mut self.several) } else { (&mut self.several, &mut self.one) };
+        let (used, other) = if jobs == 1 {
+            (&mut self.one, &mut self.several)
+        } else {
+            (&mut self.several, &mut self.one)
+        };
         used.learn(seconds / nbytes as f64);
         self.age += 1;
         if self.age >= LASTS {

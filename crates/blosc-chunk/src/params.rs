@@ -11,8 +11,8 @@ use blosc_filters::{Pipeline, Simd, Stores};
 
 use crate::{Limits, Result};
 
-/// How to compress. The default is that of C-Blosc2: BloscLZ at level 5, items of 8 bytes, shuffle, automatic block
-/// size; the chunks are readable by every C-Blosc2 from 2.0.3 on.
+/// How to compress. The default is that of C-Blosc2: BloscLZ at level 5, items of 8 bytes, shuffle,
+/// automatic block size; the chunks are readable by every C-Blosc2 from 2.0.3 on.
 ///
 /// ```
 /// use blosc_chunk::{CParams, CodecId, Pipeline};
@@ -34,7 +34,8 @@ pub struct CParams {
     pub typesize: usize,
     /// The filters before the codec.
     pub filters: Pipeline,
-    /// Bytes of a block, rounded down to whole items; `None` for the automatic choice of the original libraries.
+    /// Bytes of a block, rounded down to whole items; `None` for the automatic choice of the
+    /// original libraries.
     pub block_size: Option<usize>,
     /// Whether blocks are split into streams.
     pub split: SplitMode,
@@ -166,8 +167,8 @@ impl CParams {
     /// # Errors
     ///
     /// [`Error::Param`](crate::Error::Param) for what contradicts itself or the target,
-    /// [`Error::UnknownCodec`](crate::Error::UnknownCodec) and [`Error::UnknownFilter`](crate::Error::UnknownFilter)
-    /// for what the registries lack.
+    /// [`Error::UnknownCodec`](crate::Error::UnknownCodec) and
+    /// [`Error::UnknownFilter`](crate::Error::UnknownFilter) for what the registries lack.
     pub fn check(&self) -> Result<()> {
         check::check(self)
     }
@@ -190,9 +191,11 @@ pub struct DParams {
     pub registries: Registries,
     /// Items per dimension of a block, slowest first, for codecs and filters that work on arrays.
     pub blockshape: Option<Arc<[u32]>>,
-    /// Bytes of an item for filters that want the super-chunk's typesize; `None` for that of the chunk.
+    /// Bytes of an item for filters that want the super-chunk's typesize; `None` for that of the
+    /// chunk.
     pub schunk_typesize: Option<usize>,
-    /// Whether instrumented chunks are read. What comes out is statistics, 16 bytes for each stream.
+    /// Whether instrumented chunks are read. What comes out is statistics, 16 bytes for each
+    /// stream.
     pub instrumented: bool,
     /// What the data are decoded to.
     pub destination: Destination,
@@ -243,10 +246,11 @@ impl DParams {
     }
 }
 
-/// Whether data are likely to be in the processor's cache when someone uses them. They are the same either way.
+/// Whether data are likely to be in the processor's cache when someone uses them. They are the same
+/// either way.
 ///
-/// Only the caller can know: what counts is not the size of a chunk but all memory that is written before the first
-/// of it is read again.
+/// Only the caller can know: what counts is not the size of a chunk but all memory that is written
+/// before the first of it is read again.
 ///
 /// ```
 /// use blosc_chunk::{CParams, DParams, Decoder, Destination, compress};
@@ -262,7 +266,8 @@ impl DParams {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Destination {
-    /// A buffer of which each part is used soon after it was written, such as one that is used again and again.
+    /// A buffer of which each part is used soon after it was written, such as one that is used
+    /// again and again.
     #[default]
     Cached,
     /// More memory than the caches hold that a core has to itself, but not more than all of them.
@@ -279,8 +284,11 @@ impl Destination {
             return Self::Cached;
         }
         // Other processors have no use for the one between.
-        let (large, below) =
-            if Simd::detect().name() == "avx512" { (3 * LARGE, Self::Outer) } else { (LARGE, Self::Cached) };
+        let (large, below) = if Simd::detect().name() == "avx512" {
+            (3 * LARGE, Self::Outer)
+        } else {
+            (LARGE, Self::Cached)
+        };
         if nbytes >= large { Self::Large } else { below }
     }
 
@@ -296,8 +304,8 @@ impl Destination {
 /// As much as the second-level cache has (bytes).
 const OUTER: usize = 1 << 20;
 
-/// More than a core has of its caches, as a rule (bytes). Processors with AVX-512 have faster caches before the same memory, and
-/// gain nothing by passing by 16 MiB.
+/// More than a core has of its caches, as a rule (bytes). Processors with AVX-512 have faster
+/// caches before the same memory, and gain nothing by passing by 16 MiB.
 const LARGE: usize = 8 << 20;
 
 /// The oldest reader that a chunk is for. Later ones read it too, and C-Blosc2 reads all of them.
@@ -310,8 +318,8 @@ pub enum Target {
     Blosc1_11,
     /// C-Blosc 1.14: the same chunks, split as that release does.
     Blosc1_14,
-    /// C-Blosc2 2.0.3: 32-byte headers, runs, any filters. Filters and plugins that came later need a reader that has
-    /// them, whatever the target.
+    /// C-Blosc2 2.0.3: 32-byte headers, runs, any filters. Filters and plugins that came later need
+    /// a reader that has them, whatever the target.
     #[default]
     Blosc2_0,
     /// C-Blosc2 3.0: also VL-blocks, LZ4 dictionaries and shuffle with a width of its own.
@@ -396,8 +404,8 @@ impl Threads {
     }
 }
 
-/// Of up to `most` jobs, as many as have at least `least` bytes each of the `nbytes`: with less, waking a thread takes
-/// longer than it helps.
+/// Of up to `most` jobs, as many as have at least `least` bytes each of the `nbytes`: with less,
+/// waking a thread takes longer than it helps.
 pub(crate) fn jobs_of_length(most: usize, nbytes: usize, least: usize) -> usize {
     if most <= 1 {
         return 1;

@@ -1,13 +1,16 @@
-//! The chunk header as it lies in memory ("Header" in the format document): definitions only, no logic.
+//! The chunk header as it lies in memory ("Header" in the format document): definitions only, no
+//! logic.
 //!
-//! Every chunk begins with a [`RawHeader`]. If bits 0 and 2 of its `flags` are both set, a [`RawExtension`]
-//! follows. All integers are little-endian and signed, as the format says.
+//! Every chunk begins with a [`RawHeader`]. If bits 0 and 2 of its `flags` are both set, a
+//! [`RawExtension`] follows. All integers are little-endian and signed, as the format says.
 
 use zerocopy::little_endian::I32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// Bytes 0..16 of every chunk.
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq,
+)]
 #[repr(C)]
 pub struct RawHeader {
     /// 0x00  Version of the chunk format.
@@ -28,7 +31,9 @@ pub struct RawHeader {
 const _: () = assert!(size_of::<RawHeader>() == 16);
 
 /// Bytes 16..32 of a chunk with an extended header.
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq,
+)]
 #[repr(C)]
 pub struct RawExtension {
     /// 0x10  Filter ids, one byte for each slot; 0 is an empty slot.

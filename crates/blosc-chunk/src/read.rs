@@ -1,7 +1,8 @@
 //! Adaptors that read: from a reader of chunks a reader of data, and the other way round.
 //!
-//! A stream is a plain sequence of chunks, one after another. It has no header of its own and no end mark: a stream
-//! that is cut between two chunks looks whole. For files, a frame (`b2frame`) is the better container.
+//! A stream is a plain sequence of chunks, one after another. It has no header of its own and no
+//! end mark: a stream that is cut between two chunks looks whole. For files, a frame (`b2frame`) is
+//! the better container.
 
 use core::fmt;
 use std::io::{self, BufRead, Read};
@@ -52,7 +53,8 @@ impl<R: Read> ChunkDecoder<R> {
         Ok(true)
     }
 
-    /// Has the chunk at hand up to `len` bytes, and returns how many are there: `len`, or 0 at the end of the stream.
+    /// Has the chunk at hand up to `len` bytes, and returns how many are there: `len`, or 0 at the
+    /// end of the stream.
     fn fetch(&mut self, len: usize) -> io::Result<usize> {
         let missing = len.saturating_sub(self.chunk.len());
         // The buffer grows with what arrives, not with what a header announces.
@@ -110,7 +112,9 @@ impl<R: Read> Read for ChunkDecoder<R> {
 
 impl<R> fmt::Debug for ChunkDecoder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChunkDecoder").field("buffered", &(self.data.len() - self.at)).finish_non_exhaustive()
+        f.debug_struct("ChunkDecoder")
+            .field("buffered", &(self.data.len() - self.at))
+            .finish_non_exhaustive()
     }
 }
 
@@ -140,7 +144,8 @@ impl<R: Read> ChunkEncoder<R> {
     ///
     /// # Errors
     ///
-    /// As [`Encoder::new`], and [`Error::Param`](crate::Error::Param) if a chunk cannot have this size.
+    /// As [`Encoder::new`], and [`Error::Param`](crate::Error::Param) if a chunk cannot have this
+    /// size.
     pub fn new(inner: R, params: CParams, chunksize: usize) -> Result<Self> {
         write::check_chunksize(&params, chunksize)?;
         let encoder = Encoder::new(params)?;

@@ -13,8 +13,9 @@ pub(crate) trait Blocks: Sync {
     /// The chunk's dictionary.
     fn dict(&self) -> Option<&[u8]>;
 
-    /// The bytes of a block, from the size of its first stream on, and where they begin in the chunk. They may
-    /// reach beyond the block unless something depends on the extent: see [`Extents::are_needed`].
+    /// The bytes of a block, from the size of its first stream on, and where they begin in the
+    /// chunk. They may reach beyond the block unless something depends on the extent: see
+    /// [`Extents::are_needed`].
     fn block(&self, nblock: usize) -> Result<(&[u8], usize)>;
 }
 
@@ -49,7 +50,8 @@ impl<'a> InMemory<'a> {
     pub(crate) fn new(chunk: Chunk<'a>) -> Result<Self> {
         let layout = chunk.layout();
         let start = |nblock| layout.block_start(chunk.bytes(), nblock);
-        let extents = Extents::are_needed(layout).then(|| Extents::new(layout, start)).transpose()?;
+        let extents =
+            Extents::are_needed(layout).then(|| Extents::new(layout, start)).transpose()?;
         Ok(Self { chunk, extents })
     }
 }
@@ -71,7 +73,8 @@ impl Blocks for InMemory<'_> {
     }
 }
 
-/// From where to where each block reaches: its start, and the next larger start or the end of the chunk.
+/// From where to where each block reaches: its start, and the next larger start or the end of the
+/// chunk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extents(Vec<Range<u32>>);
 
@@ -91,7 +94,8 @@ impl Extents {
         }
         let mut sorted = starts.clone();
         sorted.sort_unstable();
-        let next = |start| sorted.get(sorted.partition_point(|&s| s <= start)).copied().unwrap_or(end);
+        let next =
+            |start| sorted.get(sorted.partition_point(|&s| s <= start)).copied().unwrap_or(end);
         Ok(Self(starts.iter().map(|&start| start..next(start)).collect()))
     }
 
@@ -101,8 +105,8 @@ impl Extents {
     }
 }
 
-/// The payload of a VL-block has no size of its own, so the order of the blocks matters, and each needs a size and
-/// at least one byte.
+/// The payload of a VL-block has no size of its own, so the order of the blocks matters, and each
+/// needs a size and at least one byte.
 fn check_order(layout: &Layout, starts: &[u32], end: u32) -> Result<()> {
     let ends = starts.iter().skip(1).chain([&end]);
     for (nblock, (&start, &end)) in starts.iter().zip(ends).enumerate() {

@@ -1,4 +1,5 @@
-//! Chunks that are a run ("Special chunks" in the format document): zeros, NaN, one value, or anything.
+//! Chunks that are a run ("Special chunks" in the format document): zeros, NaN, one value, or
+//! anything.
 
 use blosc_filters::{Simd, Stores};
 

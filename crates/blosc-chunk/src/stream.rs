@@ -49,9 +49,9 @@ impl<'a> Streams<'a> {
             self.advance(4);
             return Ok(Payload::Run(0));
         }
-        let payload = self
-            .payload(len)
-            .ok_or_else(|| self.error(Corrupt::StreamSize { csize, left: left.saturating_sub(4) }))?;
+        let payload = self.payload(len).ok_or_else(|| {
+            self.error(Corrupt::StreamSize { csize, left: left.saturating_sub(4) })
+        })?;
         self.advance(len.saturating_add(4));
         Ok(if len == nbytes { Payload::Stored(payload) } else { Payload::Coded(payload) })
     }

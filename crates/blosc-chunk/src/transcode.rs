@@ -1,7 +1,8 @@
 //! Another header for the same streams ("Header" in the format document, both forms of it).
 //!
-//! Blosc 1 and Blosc2 differ in the header and in a few rules of the body. A chunk that keeps to the rules of both needs
-//! only the header of the other one, and block starts that are moved by its length.
+//! Blosc 1 and Blosc2 differ in the header and in a few rules of the body. A chunk that keeps to
+//! the rules of both needs only the header of the other one, and block starts that are moved by its
+//! length.
 
 use blosc_filters::FilterId;
 
@@ -13,11 +14,12 @@ use crate::{
     StreamKind, Target,
 };
 
-/// Rewrites the header of a chunk for other readers. Nothing is decoded, and the streams stay as they are.
+/// Rewrites the header of a chunk for other readers. Nothing is decoded, and the streams stay as
+/// they are.
 ///
-/// From Blosc 1 to Blosc2 nearly every chunk will do. The other way round a chunk must not have what Blosc 1 does not know:
-/// runs, dictionaries, several filters, another rule for splitting. Whoever gets an [`Error::Param`] has to decode the chunk
-/// and compress it again.
+/// From Blosc 1 to Blosc2 nearly every chunk will do. The other way round a chunk must not have
+/// what Blosc 1 does not know: runs, dictionaries, several filters, another rule for splitting.
+/// Whoever gets an [`Error::Param`] has to decode the chunk and compress it again.
 ///
 /// ```
 /// use blosc_chunk::{CParams, ChunkHeader, Target, compress, decompress, transcode_header};
@@ -50,7 +52,8 @@ pub fn transcode_header(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
 /// The header of data that are kept as they are; nobody looks at the codec and the filters.
 fn stored(chunk: &Chunk<'_>, target: Target) -> ChunkHeader {
     let header = chunk.header();
-    let flags = if target.is_blosc1() { Flags::MEMCPYED } else { Flags::EXTENDED | Flags::MEMCPYED };
+    let flags =
+        if target.is_blosc1() { Flags::MEMCPYED } else { Flags::EXTENDED | Flags::MEMCPYED };
     let blocksize = header.blocksize().min(header.nbytes());
     plain(header, target).with_flags(Flags(flags)).with_blocksize(blocksize)
 }
@@ -61,7 +64,9 @@ fn special(chunk: &Chunk<'_>, kind: SpecialKind, target: Target) -> Result<Chunk
     let is_old = target < Target::Blosc3_0;
     match kind {
         _ if target.is_blosc1() => refuse("special chunks"),
-        SpecialKind::Value if is_old && header.value_len() > 255 => refuse("values wider than 255 bytes"),
+        SpecialKind::Value if is_old && header.value_len() > 255 => {
+            refuse("values wider than 255 bytes")
+        }
         SpecialKind::Zeros if is_old && !header.nbytes().is_multiple_of(header.typesize()) => {
             refuse("zeros that are no whole items")
         }
@@ -120,8 +125,9 @@ fn check_params(chunk: &Chunk<'_>, target: Target) -> Result<()> {
     params.typesize(header.typesize()).filters(header.pipeline()).dict(dict).target(target).check()
 }
 
-/// Whether the bit-shuffled blocks are the same by the rules of the chunk and of the target. Blosc 1 shuffles a block whose
-/// items are a multiple of 8, or nothing of it; and old readers then lose a cut item.
+/// Whether the bit-shuffled blocks are the same by the rules of the chunk and of the target. Blosc
+/// 1 shuffles a block whose items are a multiple of 8, or nothing of it; and old readers then lose
+/// a cut item.
 fn bitshuffles_alike(chunk: &Chunk<'_>, target: Target) -> bool {
     let (header, grid) = (chunk.header(), &chunk.layout().grid);
     if !header.pipeline().contains(FilterId::BITSHUFFLE) {
@@ -131,7 +137,8 @@ fn bitshuffles_alike(chunk: &Chunk<'_>, target: Target) -> bool {
     [0, grid.nblocks.saturating_sub(1)].into_iter().all(|nblock| {
         let len = grid.range(nblock).len();
         let nitems = len / typesize;
-        let alike = nitems.is_multiple_of(8) || nitems < 8 || (header.version() == 2) == target.is_blosc1();
+        let alike =
+            nitems.is_multiple_of(8) || nitems < 8 || (header.version() == 2) == target.is_blosc1();
         let loses = target.is_blosc1() && nitems.is_multiple_of(8) && !len.is_multiple_of(typesize);
         alike && !loses
     })
@@ -149,7 +156,10 @@ fn is_split(chunk: &Chunk<'_>, target: Target) -> Result<bool> {
         let is_block_split = block.streams().len() > 1;
         let is_leftover = chunk.layout().is_leftover(block.data().len());
         if !is_leftover && *split.get_or_insert(is_block_split) != is_block_split {
-            return Err(Error::Param(Param::ForTarget { what: "some blocks split and others not", target }));
+            return Err(Error::Param(Param::ForTarget {
+                what: "some blocks split and others not",
+                target,
+            }));
         }
     }
     Ok(split.unwrap_or(false))
@@ -185,7 +195,8 @@ fn plain(header: &ChunkHeader, target: Target) -> ChunkHeader {
 
 /// The header, the block starts moved by what it got longer or shorter, and everything else.
 fn assemble(chunk: &Chunk<'_>, header: ChunkHeader) -> Result<Vec<u8>> {
-    let (old_len, new_len, max) = (chunk.header().header_len(), header.header_len(), i32::MAX as usize);
+    let (old_len, new_len, max) =
+        (chunk.header().header_len(), header.header_len(), i32::MAX as usize);
     let end = if header.nbytes() == 0 { old_len } else { chunk.header().cbytes() };
     let cbytes = end - old_len + new_len;
     if cbytes.max(header.nbytes() + new_len) > max {
@@ -196,6 +207,8 @@ fn assemble(chunk: &Chunk<'_>, header: ChunkHeader) -> Result<Vec<u8>> {
         let start = chunk.layout().block_start(chunk.bytes(), nblock)?;
         bytes.extend_from_slice(&field(start - old_len + new_len).to_le_bytes());
     }
-    bytes.extend_from_slice(chunk.bytes().get(old_len + 4 * chunk.nblocks()..end).unwrap_or_default());
+    bytes.extend_from_slice(
+        chunk.bytes().get(old_len + 4 * chunk.nblocks()..end).unwrap_or_default(),
+    );
     Ok(bytes)
 }

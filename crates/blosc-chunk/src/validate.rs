@@ -5,7 +5,9 @@ use core::ops::Range;
 use crate::decode::{Job, Map};
 use crate::layout::Layout;
 use crate::source::{Blocks, InMemory};
-use crate::{BlockRef, Blosc2Flags, Chunk, Error, Kind, Result, Scratch, SpecialKind, StreamKind, jobs};
+use crate::{
+    BlockRef, Blosc2Flags, Chunk, Error, Kind, Result, Scratch, SpecialKind, StreamKind, jobs,
+};
 
 /// How deep to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,7 +81,8 @@ pub enum Note {
     },
     /// A memcpyed chunk claims a dictionary; C-Blosc2 often cannot read it back.
     DictOfCopy,
-    /// The flags are those of a copy, but the data are compressed; C-Blosc2 cannot read the chunk back.
+    /// The flags are those of a copy, but the data are compressed; C-Blosc2 cannot read the chunk
+    /// back.
     Mislabelled,
     /// Bytes of the chunk that no block uses.
     Gaps {
@@ -118,15 +121,18 @@ impl Chunk<'_> {
         let report = self.validate_by(None, depth, scratch);
         // Nothing but decoding tells which of two block sizes such a chunk has.
         match self.layout().literal() {
-            Some(grid) if !report.is_ok() => Some(self.validate_by(Some(Map::Grid(grid)), depth, scratch))
-                .filter(Report::is_ok)
-                .unwrap_or(report),
+            Some(grid) if !report.is_ok() => {
+                Some(self.validate_by(Some(Map::Grid(grid)), depth, scratch))
+                    .filter(Report::is_ok)
+                    .unwrap_or(report)
+            }
             _ => report,
         }
     }
 
     fn validate_by(&self, map: Option<Map>, depth: Depth, scratch: &mut Scratch) -> Report {
-        let mut report = Report { blocks: Vec::new(), error: None, notes: notes(self, map.is_some()) };
+        let mut report =
+            Report { blocks: Vec::new(), error: None, notes: notes(self, map.is_some()) };
         if depth > Depth::Header && self.nblocks() > 0 {
             report.error = self.validate_blocks(map, depth, scratch, &mut report).err();
         }
@@ -142,7 +148,8 @@ impl Chunk<'_> {
     ) -> Result<()> {
         let source = InMemory::new(*self)?;
         let map = map.map_or_else(|| Map::new(&source), Ok)?;
-        report.blocks = (0..self.nblocks()).map(|nblock| structure(&source, &map, nblock)).collect();
+        report.blocks =
+            (0..self.nblocks()).map(|nblock| structure(&source, &map, nblock)).collect();
         report.notes.extend(coverage(self.layout(), &report.blocks));
         if depth == Depth::Decode {
             decode(&source, &map, scratch, &mut report.blocks)?;
@@ -222,7 +229,12 @@ fn coverage(layout: &Layout, blocks: &[BlockReport]) -> Vec<Note> {
 }
 
 /// Decodes the blocks one by one. If the first is damaged and others refer to it, they are as well.
-fn decode(source: &InMemory<'_>, map: &Map, scratch: &mut Scratch, blocks: &mut [BlockReport]) -> Result<()> {
+fn decode(
+    source: &InMemory<'_>,
+    map: &Map,
+    scratch: &mut Scratch,
+    blocks: &mut [BlockReport],
+) -> Result<()> {
     let Scratch { params, workers, reference, .. } = scratch;
     let job = Job::new(source, map, params)?;
     let refers = job.needs_reference(blocks.len() - 1);

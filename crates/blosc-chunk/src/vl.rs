@@ -1,7 +1,8 @@
 //! Blocks of individual sizes ("VL-block chunk" in the format document).
 //!
-//! A VL-block stores the size of its data; the size of its payload follows from where the next block starts. There
-//! are no runs and no splits, and every block stands alone: delta refers to the block itself.
+//! A VL-block stores the size of its data; the size of its payload follows from where the next
+//! block starts. There are no runs and no splits, and every block stands alone: delta refers to the
+//! block itself.
 
 use core::ops::Range;
 
@@ -42,8 +43,8 @@ impl<'a> VlChunk<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if there is no such block, [`Error::Limit`] if it is larger than the limit, and otherwise
-    /// whatever is wrong with it.
+    /// [`Error::Range`] if there is no such block, [`Error::Limit`] if it is larger than the limit,
+    /// and otherwise whatever is wrong with it.
     pub fn read(&self, nblock: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
         if nblock >= self.nblocks() {
             return Err(Error::Range { start: nblock, end: nblock + 1, len: self.nblocks() });
@@ -103,7 +104,8 @@ impl VlSizes {
 /// The size of a block's data, which no more than `left` bytes of the chunk's data are left for.
 pub(crate) fn block_nbytes(bytes: &[u8], at: usize, left: u32) -> Result<u32> {
     let field = read_i32(bytes, 0);
-    let nbytes = field.ok_or_else(|| Error::corrupt(at, Corrupt::StreamHeader { left: bytes.len() }))?;
+    let nbytes =
+        field.ok_or_else(|| Error::corrupt(at, Corrupt::StreamHeader { left: bytes.len() }))?;
     let size = u32::try_from(nbytes).ok().filter(|size| (1..=left).contains(size));
     size.ok_or_else(|| Error::corrupt(at, Corrupt::VlSize { nbytes, left: left as usize }))
 }

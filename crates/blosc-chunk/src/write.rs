@@ -1,14 +1,17 @@
-//! Adaptors that write: data to a writer that shall get chunks, and the other way round. See [`crate::read`] for what
-//! such a stream is.
+//! Adaptors that write: data to a writer that shall get chunks, and the other way round. See
+//! [`crate::read`] for what such a stream is.
 
 use core::fmt;
 use std::io::{self, Write};
 
-use crate::{CParams, ChunkHeader, DParams, Decoder, Encoder, Error, Param, Result, max_compressed_len};
+use crate::{
+    CParams, ChunkHeader, DParams, Decoder, Encoder, Error, Param, Result, max_compressed_len,
+};
 
 /// Writes data as chunks.
 ///
-/// The last chunk is written by [`finish`](Self::finish); an encoder that is dropped without it loses data.
+/// The last chunk is written by [`finish`](Self::finish); an encoder that is dropped without it
+/// loses data.
 ///
 /// ```
 /// use std::io::Write;
@@ -29,21 +32,29 @@ pub struct ChunkEncoder<W> {
 }
 
 impl<W: Write> ChunkEncoder<W> {
-    /// An encoder that gives chunks of `chunksize` bytes of data to `inner`; the last one may have less.
+    /// An encoder that gives chunks of `chunksize` bytes of data to `inner`; the last one may have
+    /// less.
     ///
     /// # Errors
     ///
     /// As [`Encoder::new`], and [`Error::Param`] if a chunk cannot have this size.
     pub fn new(inner: W, params: CParams, chunksize: usize) -> Result<Self> {
         check_chunksize(&params, chunksize)?;
-        Ok(Self { inner, encoder: Encoder::new(params)?, chunksize, data: Vec::new(), chunk: Vec::new() })
+        Ok(Self {
+            inner,
+            encoder: Encoder::new(params)?,
+            chunksize,
+            data: Vec::new(),
+            chunk: Vec::new(),
+        })
     }
 
     /// Writes what is left as a last chunk and gives the writer back.
     ///
     /// # Errors
     ///
-    /// What the writer says, or the encoder. The data are lost then; [`try_finish`](Self::try_finish) keeps them.
+    /// What the writer says, or the encoder. The data are lost then;
+    /// [`try_finish`](Self::try_finish) keeps them.
     pub fn finish(mut self) -> io::Result<W> {
         self.try_finish()?;
         Ok(self.inner)
@@ -93,7 +104,8 @@ impl<W: Write> Write for ChunkEncoder<W> {
         Ok(nbytes)
     }
 
-    /// Flushes the writer. Data of a chunk that is not full stay here: a shorter chunk is only for the end.
+    /// Flushes the writer. Data of a chunk that is not full stay here: a shorter chunk is only for
+    /// the end.
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
     }
@@ -206,7 +218,8 @@ impl<W> fmt::Debug for ChunkDecoder<W> {
 
 /// Whether chunks can hold so much data.
 pub(crate) fn check_chunksize(params: &CParams, chunksize: usize) -> Result<()> {
-    let header_len = if params.target.is_blosc1() { ChunkHeader::MIN_LEN } else { ChunkHeader::MAX_LEN };
+    let header_len =
+        if params.target.is_blosc1() { ChunkHeader::MIN_LEN } else { ChunkHeader::MAX_LEN };
     let max = i32::MAX as usize - header_len;
     if (1..=max).contains(&chunksize) {
         return Ok(());

@@ -1,12 +1,13 @@
-//! One test for each entry of the checklist in the format document ("What a reader checks"), with the bytes that break
-//! it. The numbers in the names are those of the list.
+//! One test for each entry of the checklist in the format document ("What a reader checks"), with
+//! the bytes that break it. The numbers in the names are those of the list.
 
 // Sizes of a few bytes.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use blosc_chunk::{
-    Blame, Blosc2Flags, CParams, Chunk, ChunkHeader, ChunkIndex, CodecId, Corrupt, DParams, Decoder, Depth,
-    Error, FormatId, IndexStep, Limits, Note, Scratch, Unsupported, compress, decompress,
+    Blame, Blosc2Flags, CParams, Chunk, ChunkHeader, ChunkIndex, CodecId, Corrupt, DParams,
+    Decoder, Depth, Error, FormatId, IndexStep, Limits, Note, Scratch, Unsupported, compress,
+    decompress,
 };
 
 /// "abcdefgh" in two stored blocks of four bytes: LZ4, typesize 1, extended header.
@@ -62,8 +63,14 @@ fn special(kind: u8, typesize: u8, nbytes: i32, body: &[u8]) -> Vec<u8> {
 fn vl(nbytes: i32, starts: [i32; 2], sizes: [i32; 2]) -> Vec<u8> {
     let mut chunk = patch(&E, 0, [6]);
     chunk[0x1e] = 1;
-    let fields =
-        [(4, nbytes), (8, 2), (0x20, starts[0]), (0x24, starts[1]), (0x28, sizes[0]), (0x30, sizes[1])];
+    let fields = [
+        (4, nbytes),
+        (8, 2),
+        (0x20, starts[0]),
+        (0x24, starts[1]),
+        (0x28, sizes[0]),
+        (0x30, sizes[1]),
+    ];
     fields.into_iter().fold(chunk, |chunk, (at, value)| patch_i32(&chunk, at, value))
 }
 
@@ -113,7 +120,10 @@ fn check_03_cbytes_is_between_header_and_buffer() {
     for value in [0x1f, 0, -1, i32::MIN] {
         assert_eq!(cbytes(value), corrupt(0xc, Corrupt::Cbytes { cbytes: value, header_len: 32 }));
     }
-    assert_eq!(error(&patch_i32(&E1, 0xc, 15)), corrupt(0xc, Corrupt::Cbytes { cbytes: 15, header_len: 16 }));
+    assert_eq!(
+        error(&patch_i32(&E1, 0xc, 15)),
+        corrupt(0xc, Corrupt::Cbytes { cbytes: 15, header_len: 16 })
+    );
 }
 
 #[test]
@@ -129,7 +139,8 @@ fn check_05_nbytes_is_not_negative_and_within_the_limit() {
     assert_eq!(error(&patch_i32(&E, 4, -1)), corrupt(4, Corrupt::Nbytes { nbytes: -1 }));
     let mut decoder = Decoder::new(DParams::default().limits(Limits::none().max_nbytes(7)));
     assert_eq!(decoder.decode(&E), Err(Error::Limit { nbytes: 8, limit: 7 }));
-    let huge = Decoder::new(DParams::default().limits(Limits::none())).decode(&patch_i32(&E, 4, i32::MAX));
+    let huge =
+        Decoder::new(DParams::default().limits(Limits::none())).decode(&patch_i32(&E, 4, i32::MAX));
     assert!(matches!(huge, Err(Error::Corrupt { what: Corrupt::BlockStarts { .. }, .. })));
 }
 
@@ -173,9 +184,15 @@ fn check_09_memcpyed_chunks_are_exactly_as_long_as_their_data() {
         assert_eq!(error(&chunk), corrupt(0xc, what));
     }
     let both = patch(&vl(8, [0x28, 0x30], [4, 4]), 2, [0x37]);
-    assert_eq!(error(&both), corrupt(2, Corrupt::Kinds { flags: 0x37, flags2: 1, blosc2_flags: 0 }));
+    assert_eq!(
+        error(&both),
+        corrupt(2, Corrupt::Kinds { flags: 0x37, flags2: 1, blosc2_flags: 0 })
+    );
     let both = patch(&special(1, 1, 8, b""), 2, [0x37]);
-    assert_eq!(error(&both), corrupt(2, Corrupt::Kinds { flags: 0x37, flags2: 0, blosc2_flags: 0x10 }));
+    assert_eq!(
+        error(&both),
+        corrupt(2, Corrupt::Kinds { flags: 0x37, flags2: 0, blosc2_flags: 0x10 })
+    );
 }
 
 #[test]
@@ -313,7 +330,10 @@ fn check_20_special_chunks_have_a_kind_and_whole_values() {
     // What C-Blosc2 writes for no items, and refuses itself.
     assert_eq!(decompress(&special(3, 4, 0, b"abcd")).unwrap(), b"");
     let both = patch(&special(1, 1, 8, b""), 0x1e, [1]);
-    assert_eq!(error(&both), corrupt(2, Corrupt::Kinds { flags: 0x35, flags2: 1, blosc2_flags: 0x10 }));
+    assert_eq!(
+        error(&both),
+        corrupt(2, Corrupt::Kinds { flags: 0x35, flags2: 1, blosc2_flags: 0x10 })
+    );
 }
 
 #[test]
@@ -322,7 +342,10 @@ fn check_21_vl_blocks_are_in_order_and_add_up() {
     assert_eq!(error(&vl(8, [0x30, 0x28], [4, 4])), corrupt(0x20, span(0, 0x30, 0x28)));
     assert_eq!(error(&vl(8, [0x28, 0x2c], [4, 4])), corrupt(0x20, span(0, 0x28, 0x2c)));
     assert_eq!(error(&vl(8, [0x28, 0x34], [4, 4])), corrupt(0x24, span(1, 0x34, 0x38)));
-    assert_eq!(error(&vl(9, [0x28, 0x30], [4, 4])), corrupt(4, Corrupt::VlSum { sum: 8, nbytes: 9 }));
+    assert_eq!(
+        error(&vl(9, [0x28, 0x30], [4, 4])),
+        corrupt(4, Corrupt::VlSum { sum: 8, nbytes: 9 })
+    );
     let size = |nbytes, left| Corrupt::VlSize { nbytes, left };
     assert_eq!(error(&vl(7, [0x28, 0x30], [4, 4])), corrupt(0x30, size(4, 3)));
     assert_eq!(error(&vl(8, [0x28, 0x30], [-4, 12])), corrupt(0x28, size(-4, 8)));
@@ -334,7 +357,10 @@ fn check_21_vl_blocks_are_in_order_and_add_up() {
 #[test]
 fn check_22_dictionaries_fit() {
     for dsize in [0, -5, 32769] {
-        assert_eq!(error(&with_dict(dsize)), corrupt(0x28, Corrupt::DictSize { dsize, max: 32768 }));
+        assert_eq!(
+            error(&with_dict(dsize)),
+            corrupt(0x28, Corrupt::DictSize { dsize, max: 32768 })
+        );
     }
     let what = Corrupt::DictRoom { end: 0x2c + 1000, cbytes: 0x40 };
     assert_eq!(error(&with_dict(1000)), corrupt(0x28, what));
@@ -365,7 +391,8 @@ fn check_24_large_outputs_need_permission_and_are_filled_at_once() {
     chunk.read_bytes(0x7fff_ff00..0x7fff_ff10, &mut part, &mut Scratch::default()).unwrap();
     assert_eq!(part, [0; 16]);
     // A million blocks of one byte that are not really there.
-    let copy = compress(&[5; 1 << 20], &CParams::default().level(blosc_chunk::Level::NONE)).unwrap();
+    let copy =
+        compress(&[5; 1 << 20], &CParams::default().level(blosc_chunk::Level::NONE)).unwrap();
     assert_eq!(decompress(&patch_i32(&copy, 8, 1)).unwrap(), [5; 1 << 20]);
     let by_ratio = DParams::default().limits(Limits::none().max_ratio(Some(1000)));
     let error = Decoder::new(by_ratio).decode(&special(1, 1, 1 << 20, b""));
@@ -376,7 +403,8 @@ fn check_24_large_outputs_need_permission_and_are_filled_at_once() {
     let data: Vec<u8> = (0..40_000u32).flat_map(u32::to_le_bytes).collect();
     let chunk = compress(&data, &CParams::default().typesize(4)).unwrap();
     let mut scratch = Scratch::new(&DParams::default().limits(Limits::none().max_nbytes(1000)));
-    let error = Chunk::parse(&chunk).unwrap().read_items(0..1, &mut [0; 4], &mut scratch).unwrap_err();
+    let error =
+        Chunk::parse(&chunk).unwrap().read_items(0..1, &mut [0; 4], &mut scratch).unwrap_err();
     assert_eq!(error.blame(), Blame::Limit);
 }
 
@@ -431,8 +459,9 @@ fn check_29_statistics_and_unset_data_are_not_passed_off_as_data() {
     let filtered = patch(&patch(&statistics, 0x15, [3]), 3, [4]);
     let mut decoder = Decoder::new(DParams::default().instrumented(true));
     assert_eq!(decoder.decode(&filtered).unwrap(), b"abcdefgh");
-    let notes =
-        |chunk: &[u8]| Chunk::parse(chunk).unwrap().validate(Depth::Header, &mut Scratch::default()).notes;
+    let notes = |chunk: &[u8]| {
+        Chunk::parse(chunk).unwrap().validate(Depth::Header, &mut Scratch::default()).notes
+    };
     assert_eq!(notes(&statistics), [Note::Instrumented]);
     assert_eq!(notes(&special(4, 1, 8, b"")), [Note::Uninit]);
 }

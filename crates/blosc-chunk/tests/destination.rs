@@ -3,7 +3,8 @@
 use core::num::NonZeroUsize;
 
 use blosc_chunk::{
-    CParams, Chunk, CodecId, DParams, Decoder, Destination, Level, Pipeline, SplitMode, Threads, compress,
+    CParams, Chunk, CodecId, DParams, Decoder, Destination, Level, Pipeline, SplitMode, Threads,
+    compress,
 };
 use blosc_testdata::data::XorShift32;
 
@@ -51,10 +52,12 @@ fn the_destination_does_not_change_the_data() {
         let params = DParams::default().threads(threads);
         let mut cached = Decoder::new(params.clone());
         let others = [Destination::Outer, Destination::Large];
-        let mut others = others.map(|destination| Decoder::new(params.clone().destination(destination)));
+        let mut others =
+            others.map(|destination| Decoder::new(params.clone().destination(destination)));
         for (n, chunk) in chunks.iter().enumerate() {
             let expected = cached.decode(chunk).unwrap();
-            for (start, other) in [0, 1, 16].into_iter().flat_map(|start| [(start, 0), (start, 1)]) {
+            for (start, other) in [0, 1, 16].into_iter().flat_map(|start| [(start, 0), (start, 1)])
+            {
                 let mut dest = vec![0xEE; NBYTES + 40];
                 others[other].decode_into(chunk, &mut dest[start..]).unwrap();
                 assert!(dest[start..start + NBYTES] == expected, "chunk {n}, from {start} on");
@@ -89,8 +92,8 @@ fn large_depends_on_the_processor() {
     assert_eq!(Destination::of(large), Destination::Large);
 }
 
-/// Planes that do not shrink are stored, and a shuffle is undone from where they are: whichever of them, in one block or several,
-/// by one thread or two, in the cache or past it.
+/// Planes that do not shrink are stored, and a shuffle is undone from where they are: whichever of
+/// them, in one block or several, by one thread or two, in the cache or past it.
 #[test]
 fn stored_planes_stand_beside_others() {
     let mut rng = XorShift32::new(3);
@@ -114,7 +117,8 @@ fn stored_planes_stand_beside_others() {
                     .split(SplitMode::Always);
                 let chunk = compress(&plain, &cparams).expect("a chunk");
                 for threads in [Threads::One, Threads::N(NonZeroUsize::MIN.saturating_add(1))] {
-                    for destination in [Destination::Cached, Destination::Outer, Destination::Large] {
+                    for destination in [Destination::Cached, Destination::Outer, Destination::Large]
+                    {
                         let dparams = DParams::default().threads(threads).destination(destination);
                         let mut back = vec![0xA5; plain.len()];
                         Decoder::new(dparams).decode_into(&chunk, &mut back).expect("the data");

@@ -1,12 +1,15 @@
-//! Every length from 0 to 300 with every small typesize, filter and codec: round trip, and a part of the result.
+//! Every length from 0 to 300 with every small typesize, filter and codec: round trip, and a part
+//! of the result.
 //!
-//! Nothing is sampled: 301 lengths x 20 typesizes x 11 pipelines for each codec of Blosc2, and x 3 for each of Blosc 1.
-//! Level, split and block size move along, so that each of them meets every other parameter.
+//! Nothing is sampled: 301 lengths x 20 typesizes x 11 pipelines for each codec of Blosc2, and x 3
+//! for each of Blosc 1. Level, split and block size move along, so that each of them meets every
+//! other parameter.
 
 use blosc_chunk::{CParams, Chunk, CodecId, Encoder, Level, Pipeline, Scratch, SplitMode, Target};
 use blosc_testdata::data::Kind as Data;
 
-const TYPESIZES: [usize; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 255];
+const TYPESIZES: [usize; 20] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 255];
 const PIPELINES: [&str; 11] = [
     "none",
     "shuffle",
@@ -48,7 +51,8 @@ fn check(params: &CParams, pipelines: &[&str], splits: &[SplitMode]) {
     }
     let kinds = [Data::Ramp, Data::Walk, Data::Text, Data::Noise, Data::Sparse];
     let data = kinds.map(|kind| kind.bytes(300));
-    let cases = TYPESIZES.iter().flat_map(|&typesize| pipelines.iter().map(move |spec| (typesize, spec)));
+    let cases =
+        TYPESIZES.iter().flat_map(|&typesize| pipelines.iter().map(move |spec| (typesize, spec)));
     for (ncase, (typesize, spec)) in cases.enumerate() {
         let params = params
             .clone()
@@ -66,7 +70,11 @@ fn blosc2(codec: CodecId) {
 }
 
 fn blosc1(codec: CodecId) {
-    check(&CParams::default().codec(codec).target(Target::Blosc1_14), &PIPELINES[..3], &SPLITS[..1]);
+    check(
+        &CParams::default().codec(codec).target(Target::Blosc1_14),
+        &PIPELINES[..3],
+        &SPLITS[..1],
+    );
 }
 
 #[test]
@@ -96,9 +104,14 @@ fn blosc2_with_zstd() {
 
 #[test]
 fn blosc1_with_every_codec() {
-    for codec in
-        [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC, CodecId::SNAPPY, CodecId::ZLIB, CodecId::ZSTD]
-    {
+    for codec in [
+        CodecId::BLOSCLZ,
+        CodecId::LZ4,
+        CodecId::LZ4HC,
+        CodecId::SNAPPY,
+        CodecId::ZLIB,
+        CodecId::ZSTD,
+    ] {
         blosc1(codec);
     }
 }

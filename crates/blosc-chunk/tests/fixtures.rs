@@ -10,12 +10,14 @@ fn every_chunk_of_the_manifest_decodes_to_what_its_writer_reads() {
     let manifest = Manifest::load().unwrap();
     let chunks = manifest.of(Format::Blosc1Chunk).chain(manifest.of(Format::Blosc2Chunk));
     let mut serial = Decoder::new(DParams::default());
-    let mut parallel = Decoder::new(DParams::default().threads(Threads::N(NonZeroUsize::new(3).unwrap())));
+    let mut parallel =
+        Decoder::new(DParams::default().threads(Threads::N(NonZeroUsize::new(3).unwrap())));
     let mut scratch = Scratch::new(&DParams::default());
     let mut count = 0;
     for fixture in chunks {
         let bytes = fixture.read().unwrap();
-        let content = serial.decode(&bytes).unwrap_or_else(|error| panic!("{}: {error}", fixture.file));
+        let content =
+            serial.decode(&bytes).unwrap_or_else(|error| panic!("{}: {error}", fixture.file));
         assert!(fixture.holds(&content), "{}", fixture.file);
         assert_eq!(parallel.decode(&bytes).as_ref(), Ok(&content), "{}", fixture.file);
         let part = content.len() / 3..content.len() / 2;

@@ -1,12 +1,12 @@
-//! Prefilters and postfilters: data made and changed on the way, for every kind of chunk, in parts, in any number of
-//! threads.
+//! Prefilters and postfilters: data made and changed on the way, for every kind of chunk, in parts,
+//! in any number of threads.
 
 use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use blosc_chunk::{
-    CParams, Chunk, CodecId, DParams, Dict, Encoder, Kind, Level, Pipeline, Scratch, Special, Target,
-    Threads, compress, decompress, max_compressed_len, special_chunk,
+    CParams, Chunk, CodecId, DParams, Dict, Encoder, Kind, Level, Pipeline, Scratch, Special,
+    Target, Threads, compress, decompress, max_compressed_len, special_chunk,
 };
 
 const THREE: Threads = Threads::N(NonZeroUsize::new(3).unwrap());
@@ -30,7 +30,11 @@ fn a_prefilter_gives_the_chunk_that_its_data_give() {
     let cases = [
         params.clone(),
         params.clone().filters(Pipeline::parse("delta,shuffle").unwrap()),
-        params.clone().codec(CodecId::LZ4HC).dict(Dict::Train { max: 1000 }).target(Target::Blosc3_0),
+        params
+            .clone()
+            .codec(CodecId::LZ4HC)
+            .dict(Dict::Train { max: 1000 })
+            .target(Target::Blosc3_0),
         params.clone().level(Level::NONE),
         params.target(Target::Blosc1_14),
     ];
@@ -39,7 +43,11 @@ fn a_prefilter_gives_the_chunk_that_its_data_give() {
             let plain = compress(&data(nbytes), &params).unwrap();
             for threads in [Threads::One, THREE] {
                 let mut encoder = Encoder::new(params.clone().threads(threads)).unwrap();
-                assert_eq!(encoder.encode_with(nbytes, &made).unwrap(), plain, "{params:?} {nbytes}");
+                assert_eq!(
+                    encoder.encode_with(nbytes, &made).unwrap(),
+                    plain,
+                    "{params:?} {nbytes}"
+                );
             }
         }
     }

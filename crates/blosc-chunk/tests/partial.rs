@@ -7,8 +7,8 @@ use core::ops::Range;
 use core::slice;
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkIndex, CodecId, Dict, Encoder, Error, IndexStep, Pipeline, Scratch, Special, Target,
-    compress, special_chunk,
+    CParams, Chunk, ChunkIndex, CodecId, Dict, Encoder, Error, IndexStep, Pipeline, Scratch,
+    Special, Target, compress, special_chunk,
 };
 use blosc_testdata::data::Kind as Data;
 use proptest::prelude::*;
@@ -79,15 +79,21 @@ fn every_kind_of_chunk_is_read_in_parts_from_anywhere() {
 
 #[test]
 fn historical_chunks_are_read_from_anywhere() {
-    let accepted =
-        lines("chunks/cases.txt").into_iter().filter(|line| line.split(' ').nth(1) == Some("accept"));
+    let accepted = lines("chunks/cases.txt")
+        .into_iter()
+        .filter(|line| line.split(' ').nth(1) == Some("accept"));
     let mut count = 0;
     for line in accepted {
         let fields: Vec<&str> = line.split(' ').collect();
         let (chunk, data) = (hex(fields[2]), hex(fields.get(3).unwrap_or(&"")));
         for start in 0..data.len().min(40) {
             let range = start..data.len() - (data.len() - start) / 3;
-            assert_eq!(read_lazily(&chunk, range.clone(), 0).as_deref(), Ok(&data[range]), "{}", fields[0]);
+            assert_eq!(
+                read_lazily(&chunk, range.clone(), 0).as_deref(),
+                Ok(&data[range]),
+                "{}",
+                fields[0]
+            );
         }
         count += 1;
     }
@@ -120,8 +126,14 @@ fn parts_that_do_not_fit_the_plan_are_refused() {
     let plan = index.plan(0..10, 0).unwrap();
     let (mut dest, mut scratch) = ([0; 10], Scratch::default());
     let none: [&[u8]; 0] = [];
-    assert!(matches!(index.decode(&plan, &none, &mut dest, &mut scratch), Err(Error::Range { .. })));
-    assert!(matches!(index.decode(&plan, &[b"abc"], &mut dest, &mut scratch), Err(Error::Range { .. })));
+    assert!(matches!(
+        index.decode(&plan, &none, &mut dest, &mut scratch),
+        Err(Error::Range { .. })
+    ));
+    assert!(matches!(
+        index.decode(&plan, &[b"abc"], &mut dest, &mut scratch),
+        Err(Error::Range { .. })
+    ));
     let parts = [&bytes[plan.ranges()[0].clone()]];
     assert_eq!(
         index.decode(&plan, &parts, &mut dest[..9], &mut scratch),
@@ -183,7 +195,9 @@ fn a_damaged_block_does_not_harm_the_others() {
         let result = chunk.read_block(nblock, &mut part, &mut scratch);
         match result {
             Ok(nbytes) => assert_eq!(part[..nbytes], data[chunk.block_data(nblock).unwrap()]),
-            Err(Error::Block { nblock: 3, at, .. }) => assert_eq!((nblock, at), (3, block.offset() as u64)),
+            Err(Error::Block { nblock: 3, at, .. }) => {
+                assert_eq!((nblock, at), (3, block.offset() as u64))
+            }
             Err(other) => panic!("{other}"),
         }
     }

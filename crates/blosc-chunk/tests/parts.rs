@@ -34,7 +34,8 @@ fn check(params: &CParams, data: &[u8], rng: &mut XorShift32) {
 #[test]
 fn any_part_is_that_of_the_data() {
     let mut rng = XorShift32::default();
-    let pipelines = ["none", "shuffle", "bitshuffle", "delta, shuffle", "shuffle:3", "trunc:20, bitshuffle"];
+    let pipelines =
+        ["none", "shuffle", "bitshuffle", "delta, shuffle", "shuffle:3", "trunc:20, bitshuffle"];
     for typesize in [1, 2, 3, 4, 8, 16, 17] {
         for (spec, kind) in pipelines.iter().zip(Kind::ALL.into_iter().cycle().skip(typesize)) {
             if spec.contains("trunc") && !matches!(typesize, 4 | 8) {
@@ -44,10 +45,13 @@ fn any_part_is_that_of_the_data() {
             for codec in [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::ZSTD] {
                 for split in [SplitMode::Always, SplitMode::Never] {
                     for block_size in [None, Some(17 * 40), Some(3003)] {
-                        let params =
-                            CParams::default().target(Target::Blosc3_0).codec(codec).typesize(typesize);
+                        let params = CParams::default()
+                            .target(Target::Blosc3_0)
+                            .codec(codec)
+                            .typesize(typesize);
                         let params = params.split(split);
-                        let params = params.filters(Pipeline::parse(spec).unwrap()).block_size(block_size);
+                        let params =
+                            params.filters(Pipeline::parse(spec).unwrap()).block_size(block_size);
                         check(&params, &data, &mut rng);
                     }
                 }
@@ -62,8 +66,10 @@ fn any_part_of_a_chunk_of_blosc_1_as_well() {
     for typesize in [1, 3, 4, 8] {
         for spec in ["none", "shuffle", "bitshuffle"] {
             for block_size in [None, Some(1000), Some(4096)] {
-                let params =
-                    CParams::default().target(Target::Blosc1_14).codec(CodecId::LZ4).typesize(typesize);
+                let params = CParams::default()
+                    .target(Target::Blosc1_14)
+                    .codec(CodecId::LZ4)
+                    .typesize(typesize);
                 let params = params.filters(Pipeline::parse(spec).unwrap()).block_size(block_size);
                 check(&params, &data(Kind::Walk, typesize), &mut rng);
             }
@@ -74,8 +80,9 @@ fn any_part_of_a_chunk_of_blosc_1_as_well() {
 /// Planes of blocks, split or not, with streams that are stored and runs among them.
 #[test]
 fn planes_are_the_bytes_of_items() {
-    for (typesize, split) in
-        [2, 3, 4, 8, 16].into_iter().flat_map(|t| [SplitMode::Always, SplitMode::Never].map(|s| (t, s)))
+    for (typesize, split) in [2, 3, 4, 8, 16]
+        .into_iter()
+        .flat_map(|t| [SplitMode::Always, SplitMode::Never].map(|s| (t, s)))
     {
         for kind in Kind::ALL {
             let nbytes = 40 * 48 * typesize;
@@ -95,7 +102,10 @@ fn planes_are_the_bytes_of_items() {
                     shown = true;
                     assert_eq!(planes.len(), typesize);
                     for (j, plane) in planes.iter().enumerate() {
-                        assert!(items.iter().skip(j).step_by(typesize).eq(*plane), "{params:?}, plane {j}");
+                        assert!(
+                            items.iter().skip(j).step_by(typesize).eq(*plane),
+                            "{params:?}, plane {j}"
+                        );
                     }
                 });
                 assert_eq!(
@@ -110,7 +120,8 @@ fn planes_are_the_bytes_of_items() {
         &CParams::default().typesize(4).filters("bitshuffle".parse().unwrap()),
     );
     let other = other.unwrap();
-    let shown =
-        Chunk::parse(&other).unwrap().show_planes(0, &mut Scratch::default(), |_| panic!("no planes"));
+    let shown = Chunk::parse(&other)
+        .unwrap()
+        .show_planes(0, &mut Scratch::default(), |_| panic!("no planes"));
     assert!(!shown.unwrap());
 }

@@ -1,20 +1,23 @@
 //! What holds for any data and any parameters.
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, DParams, Decoder, Encoder, Level, Limits, Pipeline, Registries,
-    Scratch, Simd, SplitMode, Target, Threads, compress, decompress, max_compressed_len,
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Decoder, Encoder, Level, Limits, Pipeline,
+    Registries, Scratch, Simd, SplitMode, Target, Threads, compress, decompress,
+    max_compressed_len,
 };
 use blosc_testdata::data::{Kind, Recipe};
 use proptest::prelude::*;
 
-const CODECS: [CodecId; 5] = [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC, CodecId::ZLIB, CodecId::ZSTD];
+const CODECS: [CodecId; 5] =
+    [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC, CodecId::ZLIB, CodecId::ZSTD];
 const FILTERS: [&str; 6] =
     ["none", "shuffle", "bitshuffle", "delta", "delta,shuffle", "delta,bitshuffle,shuffle"];
 const SPLITS: [SplitMode; 4] =
     [SplitMode::Always, SplitMode::Never, SplitMode::Auto, SplitMode::ForwardCompat];
 
 fn blosc2_params() -> impl Strategy<Value = CParams> {
-    let typesize = prop_oneof![4 => 1usize..20, 1 => prop::sample::select(vec![31, 32, 255, 256, 300])];
+    let typesize =
+        prop_oneof![4 => 1usize..20, 1 => prop::sample::select(vec![31, 32, 255, 256, 300])];
     let block_size = prop_oneof![Just(None), (1usize..5000).prop_map(Some)];
     (0..5usize, 0..6usize, 0..4usize, 0..=9u8, typesize, block_size).prop_map(
         |(codec, filters, split, level, typesize, block_size)| {
@@ -44,9 +47,11 @@ fn params() -> impl Strategy<Value = CParams> {
 
 fn data() -> impl Strategy<Value = Vec<u8>> {
     let nbytes = prop_oneof![0usize..300, 0usize..20_000];
-    (0..Kind::ALL.len(), 1usize..20, any::<u32>(), nbytes).prop_map(|(kind, typesize, seed, nbytes)| {
-        Recipe { kind: Kind::ALL[kind], typesize, seed, nbytes }.bytes()
-    })
+    (0..Kind::ALL.len(), 1usize..20, any::<u32>(), nbytes).prop_map(
+        |(kind, typesize, seed, nbytes)| {
+            Recipe { kind: Kind::ALL[kind], typesize, seed, nbytes }.bytes()
+        },
+    )
 }
 
 proptest! {

@@ -5,7 +5,8 @@
 
 use blosc_chunk::{Chunk, ChunkIndex, Depth, IndexStep, Note, Scratch, decompress};
 
-/// C-Blosc2 3.3.5 marks empty data, compressed with a dictionary, as memcpyed and as a chunk of zeros.
+/// C-Blosc2 3.3.5 marks empty data, compressed with a dictionary, as memcpyed and as a chunk of
+/// zeros.
 #[test]
 fn empty_chunk_with_two_kinds_is_empty() {
     let mut chunk = [0; 32];
@@ -14,8 +15,9 @@ fn empty_chunk_with_two_kinds_is_empty() {
     assert_eq!(decompress(&chunk), Ok(vec![]));
 }
 
-/// Six bytes in two unsplit blocks, typesize 3, a block size of 5 in the header: the first block stored, the second
-/// a run of sevens. Nothing but the first block tells whether it is of five bytes or, rounded, of three.
+/// Six bytes in two unsplit blocks, typesize 3, a block size of 5 in the header: the first block
+/// stored, the second a run of sevens. Nothing but the first block tells whether it is of five
+/// bytes or, rounded, of three.
 fn with_doubtful_blocksize(first: &[u8]) -> Vec<u8> {
     let mut chunk =
         b"\x05\x01\x35\x03\x06\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0".to_vec();
@@ -48,17 +50,21 @@ fn parts_of_a_chunk_with_a_doubtful_block_size_agree_with_the_whole() {
 #[test]
 fn compressed_data_with_the_flags_of_a_copy_are_read() {
     let head = |typesize, nbytes, cbytes, codec| {
-        let mut head = [5, 1, 7, typesize, nbytes, 0, 0, 0, nbytes, 0, 0, 0, cbytes, 0, 0, 0].to_vec();
+        let mut head =
+            [5, 1, 7, typesize, nbytes, 0, 0, 0, nbytes, 0, 0, 0, cbytes, 0, 0, 0].to_vec();
         head.extend([0, 0, 0, 0, 0, 1, codec, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         head
     };
-    let runs =
-        [head(4, 28, 54, 1), b"\x24\0\0\0\xff\xff\xff\xff\x01\xfe\xff\xff\xff\x01\0\0\0\0\0\0\0\0".to_vec()];
+    let runs = [
+        head(4, 28, 54, 1),
+        b"\x24\0\0\0\xff\xff\xff\xff\x01\xfe\xff\xff\xff\x01\0\0\0\0\0\0\0\0".to_vec(),
+    ];
     let coded = [head(1, 31, 54, 2), b"\x24\0\0\0\x0e\0\0\0\x4fabcd\x04\0\x03\x50cdxyz".to_vec()];
     let mut zeros = head(4, 28, 32, 5);
     zeros[31] = 0x10;
     let text = b"abcdabcdabcdabcdabcdabcdabcdxyz".to_vec();
-    let cases = [(runs.concat(), b"\x01\x02\0\0".repeat(7)), (coded.concat(), text), (zeros, vec![0; 28])];
+    let cases =
+        [(runs.concat(), b"\x01\x02\0\0".repeat(7)), (coded.concat(), text), (zeros, vec![0; 28])];
     for (bytes, data) in cases {
         assert_eq!(decompress(&bytes).unwrap(), data);
         let chunk = Chunk::parse(&bytes).unwrap();
@@ -69,11 +75,13 @@ fn compressed_data_with_the_flags_of_a_copy_are_read() {
     }
 }
 
-/// C-Blosc2 3.3.5 cuts data that are shorter than an item into blocks of one byte, and stores the block size of the caller.
+/// C-Blosc2 3.3.5 cuts data that are shorter than an item into blocks of one byte, and stores the
+/// block size of the caller.
 #[test]
 fn data_shorter_than_an_item_have_blocks_of_one_byte() {
     let mut chunk =
-        b"\x05\x01\x35\x08\x03\0\0\0\x03\0\0\0\x3b\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0".to_vec();
+        b"\x05\x01\x35\x08\x03\0\0\0\x03\0\0\0\x3b\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0"
+            .to_vec();
     for nblock in 0..3_u32 {
         chunk.extend_from_slice(&(44 + 5 * nblock).to_le_bytes());
     }
@@ -82,11 +90,14 @@ fn data_shorter_than_an_item_have_blocks_of_one_byte() {
     assert_eq!(Chunk::parse(&chunk).unwrap().blocksize(), Some(1));
 }
 
-/// Two blocks of four bytes, although an item has more than both: there is no room for the starts of blocks of one byte.
+/// Two blocks of four bytes, although an item has more than both: there is no room for the starts
+/// of blocks of one byte.
 #[test]
 fn an_index_needs_no_more_than_the_chunk_has() {
     let chunk = b"\x05\x01\x35\x7f\x08\0\0\0\x04\0\0\0\x38\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\
                   \x28\0\0\0\x30\0\0\0\x04\0\0\0abcd\x04\0\0\0efgh";
     assert_eq!(decompress(chunk).unwrap(), b"abcdefgh");
-    assert!(matches!(ChunkIndex::parse(&chunk[..40]), Ok(IndexStep::Ready(index)) if index.nblocks() == 2));
+    assert!(
+        matches!(ChunkIndex::parse(&chunk[..40]), Ok(IndexStep::Ready(index)) if index.nblocks() == 2)
+    );
 }

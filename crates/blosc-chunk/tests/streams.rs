@@ -23,7 +23,10 @@ fn params() -> CParams {
 fn all_four_adaptors_agree() {
     let data = Data::Mixed.bytes(100_003);
     let mut pulled = Vec::new();
-    read::ChunkEncoder::new(Trickle(&data), params(), 30_000).unwrap().read_to_end(&mut pulled).unwrap();
+    read::ChunkEncoder::new(Trickle(&data), params(), 30_000)
+        .unwrap()
+        .read_to_end(&mut pulled)
+        .unwrap();
     let mut encoder = write::ChunkEncoder::new(Vec::new(), params(), 30_000).unwrap();
     data.chunks(999).for_each(|part| encoder.write_all(part).unwrap());
     let pushed = encoder.finish().unwrap();

@@ -1,17 +1,19 @@
-//! Blocks that are compressed at once stand where they would if they had been compressed one by one.
+//! Blocks that are compressed at once stand where they would if they had been compressed one by
+//! one.
 
 use core::num::NonZeroUsize;
 
 use blosc_chunk::{
-    CParams, CodecId, DParams, Decoder, Destination, Dict, Encoder, Error, Pipeline, SplitMode, Target,
-    Threads, max_compressed_len,
+    CParams, CodecId, DParams, Decoder, Destination, Dict, Encoder, Error, Pipeline, SplitMode,
+    Target, Threads, max_compressed_len,
 };
 use blosc_testdata::data::Kind;
 
 const BLOCK: usize = 16 << 10;
 const TWO: Threads = Threads::N(NonZeroUsize::new(2).unwrap());
 
-/// Blocks of noise (`n`), which grow by the sizes of their streams, of text (`t`) and of zeros (`z`).
+/// Blocks of noise (`n`), which grow by the sizes of their streams, of text (`t`) and of zeros
+/// (`z`).
 fn data(blocks: &str) -> Vec<u8> {
     let noise = Kind::Noise.bytes(BLOCK);
     let text = Kind::Walk.bytes(BLOCK);
@@ -24,12 +26,19 @@ fn data(blocks: &str) -> Vec<u8> {
 }
 
 /// Noise first moves all streams up, over each other; noise last moves them down.
-const ORDERS: [&str; 6] =
-    ["nnnnnnttztttn", "ttttttnnnnnnz", "ntntntntntntnt", "nnnnnnnnnnnnnt", "zzzzzzzzzn", "nnnnnnnnnz"];
+const ORDERS: [&str; 6] = [
+    "nnnnnnttztttn",
+    "ttttttnnnnnnz",
+    "ntntntntntntnt",
+    "nnnnnnnnnnnnnt",
+    "zzzzzzzzzn",
+    "nnnnnnnnnz",
+];
 
 fn all_params() -> Vec<CParams> {
     let lz4 = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(BLOCK));
-    let shuffled = lz4.clone().filters(Pipeline::parse("shuffle").unwrap()).split(SplitMode::Always);
+    let shuffled =
+        lz4.clone().filters(Pipeline::parse("shuffle").unwrap()).split(SplitMode::Always);
     vec![
         lz4.clone().filters(Pipeline::EMPTY),
         shuffled.clone(),
@@ -47,7 +56,8 @@ fn streams_move_up_and_down() {
             let mut data = data(order);
             data.extend_from_slice(&Kind::Walk.bytes(BLOCK / 3));
             let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
-            let parallel = Encoder::new(params.clone().threads(TWO)).unwrap().encode(&data).unwrap();
+            let parallel =
+                Encoder::new(params.clone().threads(TWO)).unwrap().encode(&data).unwrap();
             assert!(serial == parallel, "{order} {params:?}");
             assert!(serial.len() < max_compressed_len(data.len()), "{order} is stored");
         }
@@ -81,13 +91,20 @@ fn chunks_of_one_block_come_out_the_same() {
 fn a_block_is_filtered_in_parts_of_any_number_of_items() {
     for (typesize, nitems) in [(2, 150_001), (3, 110_003), (7, 50_021), (8, 40_961), (16, 20_479)] {
         let data = Kind::Walk.bytes(typesize * nitems);
-        let params = CParams::default().codec(CodecId::LZ4).typesize(typesize).block_size(Some(data.len()));
+        let params =
+            CParams::default().codec(CodecId::LZ4).typesize(typesize).block_size(Some(data.len()));
         let params = params.filters(Pipeline::SHUFFLE).split(SplitMode::Always);
         let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
-        assert!(Encoder::new(params.threads(TWO)).unwrap().encode(&data).unwrap() == serial, "{typesize}");
+        assert!(
+            Encoder::new(params.threads(TWO)).unwrap().encode(&data).unwrap() == serial,
+            "{typesize}"
+        );
         for destination in [Destination::Cached, Destination::Large] {
             let params = DParams::default().threads(TWO).destination(destination);
-            assert!(Decoder::new(params).decode(&serial).unwrap() == data, "{typesize} {destination:?}");
+            assert!(
+                Decoder::new(params).decode(&serial).unwrap() == data,
+                "{typesize} {destination:?}"
+            );
         }
     }
 }

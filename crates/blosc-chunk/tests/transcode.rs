@@ -4,8 +4,8 @@
 mod text;
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, Kind, Param, Pipeline, Special, SplitMode,
-    Target, compress, decompress, special_chunk, transcode_header,
+    CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, Kind, Param, Pipeline, Special,
+    SplitMode, Target, compress, decompress, special_chunk, transcode_header,
 };
 use blosc_testdata::data::Kind as Data;
 use blosc_testdata::fixture::{Format, Manifest};
@@ -32,7 +32,9 @@ fn chunks_of_blosc1_get_there_and_back() {
     let data = Data::Mixed.bytes(70_000);
     for target in BLOSC1 {
         for codec in [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC, CodecId::ZLIB] {
-            for (filters, typesize) in [("none", 1), ("shuffle", 1), ("shuffle", 4), ("shuffle", 20)] {
+            for (filters, typesize) in
+                [("none", 1), ("shuffle", 1), ("shuffle", 4), ("shuffle", 20)]
+            {
                 let params = CParams::default().codec(codec).typesize(typesize).target(target);
                 let params = params.filters(Pipeline::parse(filters).unwrap());
                 for len in [0, 5, 200, 70_000] {
@@ -60,7 +62,11 @@ fn every_fixture_keeps_its_data_or_is_refused() {
         for target in [Target::Blosc1_3, Target::Blosc1_14, Target::Blosc2_0, Target::Blosc3_0] {
             match transcode_header(&bytes, target) {
                 Ok(chunk) => {
-                    assert!(fixture.holds(&decompress(&chunk).unwrap()), "{} {target}", fixture.file);
+                    assert!(
+                        fixture.holds(&decompress(&chunk).unwrap()),
+                        "{} {target}",
+                        fixture.file
+                    );
                     assert_eq!(Chunk::parse(&chunk).unwrap().header().cbytes(), chunk.len());
                     done += 1;
                 }
@@ -83,15 +89,22 @@ fn what_blosc1_does_not_know_is_refused() {
     assert_eq!(what(&runs, Target::Blosc1_14), "runs");
     let unsplit = chunk(blocks.clone(), &text[..8000]);
     assert_eq!(what(&unsplit, Target::Blosc1_3), "this split");
-    assert_eq!(decompress(&transcode_header(&unsplit, Target::Blosc1_11).unwrap()).unwrap(), text[..8000]);
-    let narrow = params.clone().block_size(Some(256)).filters(Pipeline::SHUFFLE).split(SplitMode::Always);
+    assert_eq!(
+        decompress(&transcode_header(&unsplit, Target::Blosc1_11).unwrap()).unwrap(),
+        text[..8000]
+    );
+    let narrow =
+        params.clone().block_size(Some(256)).filters(Pipeline::SHUFFLE).split(SplitMode::Always);
     let steps: Vec<u8> = (0..2048u32).flat_map(|i| (i / 16 * 0x0101_0101).to_le_bytes()).collect();
     assert_eq!(what(&chunk(narrow, &steps), Target::Blosc1_14), "this split");
     let bitshuffle = blocks.clone().filters(Pipeline::parse("bitshuffle").unwrap());
     let ramp: Vec<u8> = (0..2010u32).flat_map(u32::to_le_bytes).collect();
     assert!(what(&chunk(bitshuffle, &ramp), Target::Blosc1_14).contains("bitshuffle"));
     let delta = blocks.filters(Pipeline::parse("delta,shuffle").unwrap());
-    assert!(matches!(refused(&chunk(delta, &ramp), Target::Blosc1_14), Param::FiltersForTarget { .. }));
+    assert!(matches!(
+        refused(&chunk(delta, &ramp), Target::Blosc1_14),
+        Param::FiltersForTarget { .. }
+    ));
     let zstd = CParams::default().codec(CodecId::ZSTD).typesize(1);
     assert!(matches!(refused(&chunk(zstd, &text), Target::Blosc1_3), Param::CodecForTarget { .. }));
     let zeros = special_chunk(Special::Zeros, 400, &params).unwrap();
@@ -109,7 +122,8 @@ fn what_an_older_blosc2_does_not_know_is_refused() {
     assert!(Chunk::parse(&dict).unwrap().dict().is_some());
     assert_eq!(what(&dict, Target::Blosc2_0), "dictionaries for LZ4");
     assert_eq!(transcode_header(&dict, Target::Blosc3_0).unwrap(), dict);
-    let wide = special_chunk(Special::Value(&[7; 300]), 3000, &params.clone().typesize(300)).unwrap();
+    let wide =
+        special_chunk(Special::Value(&[7; 300]), 3000, &params.clone().typesize(300)).unwrap();
     assert_eq!(what(&wide, Target::Blosc2_0), "values wider than 255 bytes");
     let width = compress(&text, &params.filters(Pipeline::parse("shuffle:2").unwrap())).unwrap();
     assert!(matches!(refused(&width, Target::Blosc2_0), Param::FiltersForTarget { .. }));
@@ -118,14 +132,17 @@ fn what_an_older_blosc2_does_not_know_is_refused() {
 #[test]
 fn peculiar_chunks_come_out_ordinary() {
     // C-Blosc 1.10 without the split flag: one stream, although bit 4 is clear.
-    let line = text::lines("chunks/cases.txt").into_iter().find(|line| line.starts_with("L02-")).unwrap();
+    let line =
+        text::lines("chunks/cases.txt").into_iter().find(|line| line.starts_with("L02-")).unwrap();
     let fields: Vec<&str> = line.split(' ').collect();
     let (old, data) = (text::hex(fields[2]), text::hex(fields[3]));
     let new = transcode_header(&old, Target::Blosc2_0).unwrap();
     assert!(!ChunkHeader::parse(&new).unwrap().is_split());
     assert_eq!(decompress(&new).unwrap(), data);
-    // Compressed data with the flags of a copy, as C-Blosc2 writes them with a dictionary, and cannot read.
-    let marked = b"\x05\x01\x07\x04\x1c\0\0\0\x1c\0\0\0\x36\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\0\0\0\0\
+    // Compressed data with the flags of a copy, as C-Blosc2 writes them with a dictionary, and
+    // cannot read.
+    let marked =
+        b"\x05\x01\x07\x04\x1c\0\0\0\x1c\0\0\0\x36\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\0\0\0\0\
                    \x24\0\0\0\xff\xff\xff\xff\x01\xfe\xff\xff\xff\x01\0\0\0\0\0\0\0\0";
     let mended = transcode_header(marked, Target::Blosc2_0).unwrap();
     assert_eq!(Chunk::parse(&mended).unwrap().header().flags().0, 0x25);

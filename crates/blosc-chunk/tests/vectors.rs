@@ -3,7 +3,9 @@
 #[path = "support/text.rs"]
 mod text;
 
-use blosc_chunk::{Blame, Chunk, ChunkHeader, DParams, Decoder, Limits, Registries, Scratch, decompress};
+use blosc_chunk::{
+    Blame, Chunk, ChunkHeader, DParams, Decoder, Limits, Registries, Scratch, decompress,
+};
 
 use text::{hex, lines};
 
@@ -13,7 +15,8 @@ fn hand_made_and_historical_chunks_are_accepted_or_refused_as_documented() {
     for line in lines("chunks/cases.txt") {
         let fields: Vec<&str> = line.split(' ').collect();
         let (name, outcome, chunk) = (fields[0], fields[1], hex(fields[2]));
-        let result = Decoder::new(DParams::default().limits(Limits::none().max_nbytes(4096))).decode(&chunk);
+        let result =
+            Decoder::new(DParams::default().limits(Limits::none().max_nbytes(4096))).decode(&chunk);
         match outcome {
             "accept" => assert_eq!(result, Ok(hex(fields.get(3).unwrap_or(&""))), "{name}"),
             "corrupt" => assert_eq!(result.unwrap_err().blame(), Blame::Data, "{name}"),

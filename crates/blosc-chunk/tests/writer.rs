@@ -1,9 +1,9 @@
 //! What the encoder writes, down to the bits that C libraries look at.
 
 use blosc_chunk::{
-    Blosc2Flags, CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, FilterId, Flags, Kind, Level,
-    Param, Pipeline, Scratch, Special, SpecialKind, SplitMode, StreamKind, Target, compress, decompress,
-    special_chunk,
+    Blosc2Flags, CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, FilterId, Flags, Kind,
+    Level, Param, Pipeline, Scratch, Special, SpecialKind, SplitMode, StreamKind, Target, compress,
+    decompress, special_chunk,
 };
 use blosc_testdata::data::Kind as Data;
 
@@ -29,7 +29,10 @@ fn short_or_uncompressed_data_get_the_flags_of_c() {
     let empty = compress(&[], &lz4).unwrap();
     assert_eq!((header(&empty).flags().0, header(&empty).blocksize(), empty.len()), (0x07, 1, 32));
     let empty = compress(&[], &lz4.target(Target::Blosc1_14)).unwrap();
-    assert_eq!((header(&empty).is_memcpyed(), header(&empty).blocksize(), empty.len()), (true, 1, 16));
+    assert_eq!(
+        (header(&empty).is_memcpyed(), header(&empty).blocksize(), empty.len()),
+        (true, 1, 16)
+    );
 }
 
 #[test]
@@ -66,7 +69,10 @@ fn equal_bytes_are_runs() {
     let bytes = compress(&data, &params).unwrap();
     let block = Chunk::parse(&bytes).unwrap().block(0).unwrap();
     let kinds: Vec<StreamKind> = block.streams().iter().map(|stream| stream.kind).collect();
-    assert_eq!(kinds, [StreamKind::Stored, StreamKind::Run(0), StreamKind::Run(0), StreamKind::Run(0x20)]);
+    assert_eq!(
+        kinds,
+        [StreamKind::Stored, StreamKind::Run(0), StreamKind::Run(0), StreamKind::Run(0x20)]
+    );
     assert_eq!((block.offset(), block.cbytes()), (36, bytes.len() - 36));
 }
 
@@ -74,7 +80,8 @@ fn equal_bytes_are_runs() {
 fn specials_made_without_data() {
     let params = CParams::default().typesize(4);
     let zeros = special_chunk(Special::Zeros, 4000, &params).unwrap();
-    let expected = b"\x05\x01\x05\x04\xa0\x0f\0\0\xa0\x0f\0\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10";
+    let expected =
+        b"\x05\x01\x05\x04\xa0\x0f\0\0\xa0\x0f\0\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10";
     assert_eq!(zeros, expected);
     let nans = special_chunk(Special::Nans, 80, &CParams::default().typesize(8)).unwrap();
     assert_eq!((header(&nans).special(), nans.len()), (Some(SpecialKind::Nans), 32));
@@ -93,7 +100,8 @@ fn specials_made_without_data() {
     let value = special_chunk(Special::Value(&wide), 3000, &params).unwrap();
     assert_eq!((value.len(), decompress(&value).unwrap()), (332, vec![7; 3000]));
     assert!(special_chunk(Special::Value(&wide), 3000, &params.target(Target::Blosc2_0)).is_err());
-    let cut = special_chunk(Special::Value(b"abcd"), 10, &CParams::default().typesize(4)).unwrap_err();
+    let cut =
+        special_chunk(Special::Value(b"abcd"), 10, &CParams::default().typesize(4)).unwrap_err();
     assert_eq!(cut, Error::Param(Param::SpecialValue { width: 4, typesize: 4, nbytes: 10 }));
 }
 
@@ -109,7 +117,9 @@ fn items_wider_than_a_byte_can_tell_are_stored_as_bytes() {
 fn a_lossy_filter_before_delta_gives_the_truncated_data_in_every_block() {
     let data: Vec<u8> = (0..4000u32).flat_map(|i| (1.0 + i as f32 * 1e-4).to_le_bytes()).collect();
     let params = CParams::default().typesize(4).block_size(Some(1024)).target(Target::Blosc3_0);
-    let chunk = compress(&data, &params.filters(Pipeline::parse("trunc:12,delta,shuffle").unwrap())).unwrap();
+    let chunk =
+        compress(&data, &params.filters(Pipeline::parse("trunc:12,delta,shuffle").unwrap()))
+            .unwrap();
     let expected: Vec<u8> = data
         .chunks_exact(4)
         .flat_map(|item| {
@@ -128,7 +138,8 @@ fn blosc1_chunks_split_by_the_rule_of_their_readers() {
         (Target::Blosc1_14, CodecId::LZ4HC, true),
         (Target::Blosc1_14, CodecId::ZSTD, false),
     ] {
-        let chunk = compress(&data, &CParams::default().target(target).codec(codec).typesize(4)).unwrap();
+        let chunk =
+            compress(&data, &CParams::default().target(target).codec(codec).typesize(4)).unwrap();
         assert_eq!(header(&chunk).is_split(), split, "{target} {codec}");
         assert_eq!((header(&chunk).version(), header(&chunk).header_len()), (2, 16));
         assert_eq!(decompress(&chunk).unwrap(), data);
@@ -156,7 +167,10 @@ fn vl_blocks_are_units_and_delta_stays_inside_them() {
         let mut encoder = Encoder::new(params.filters(Pipeline::parse(filters).unwrap())).unwrap();
         let bytes = encoder.encode_vl(&[&a, &b, &c]).unwrap();
         let chunk = Chunk::parse(&bytes).unwrap();
-        assert_eq!((chunk.header().version(), chunk.header().kind(), chunk.nblocks()), (6, Kind::Vl, 3));
+        assert_eq!(
+            (chunk.header().version(), chunk.header().kind(), chunk.nblocks()),
+            (6, Kind::Vl, 3)
+        );
         let blocks = chunk.as_vl().unwrap();
         let mut scratch = Scratch::default();
         for (nblock, block) in [&a, &b, &c].into_iter().enumerate() {
@@ -181,13 +195,19 @@ fn vl_blocks_are_checked() {
 fn dictionaries_are_trained_stored_and_used() {
     let data = Data::Text.bytes(300_000);
     for codec in [CodecId::LZ4, CodecId::LZ4HC, CodecId::ZSTD] {
-        let params =
-            CParams::default().codec(codec).typesize(1).block_size(Some(2048)).target(Target::Blosc3_0);
+        let params = CParams::default()
+            .codec(codec)
+            .typesize(1)
+            .block_size(Some(2048))
+            .target(Target::Blosc3_0);
         let without = compress(&data, &params).unwrap();
         let params = params.dict(Dict::Train { max: 8192 });
         let bytes = compress(&data, &params).unwrap();
         let chunk = Chunk::parse(&bytes).unwrap();
-        assert!(chunk.header().has_dict() && chunk.dict().is_some_and(|dict| dict.len() >= 256), "{codec}");
+        assert!(
+            chunk.header().has_dict() && chunk.dict().is_some_and(|dict| dict.len() >= 256),
+            "{codec}"
+        );
         assert!(bytes.len() < without.len(), "{codec}: {} {}", bytes.len(), without.len());
         assert_eq!(decompress(&bytes).unwrap(), data, "{codec}");
         let mut part = [0; 100];
@@ -201,15 +221,17 @@ fn dictionaries_are_trained_stored_and_used() {
 
 #[test]
 fn dictionaries_are_left_out_where_they_make_no_sense() {
-    let params = CParams::default().codec(CodecId::ZSTD).typesize(1).dict(Dict::Train { max: 4096 });
+    let params =
+        CParams::default().codec(CodecId::ZSTD).typesize(1).dict(Dict::Train { max: 4096 });
     let few = compress(&Data::Text.bytes(5000), &params).unwrap();
     assert!(!header(&few).blosc2_flags().has(Blosc2Flags::DICT));
     let noise = compress(&Data::Noise.bytes(100_000), &params).unwrap();
     assert!(header(&noise).is_memcpyed() && !header(&noise).blosc2_flags().has(Blosc2Flags::DICT));
     let zeros = compress(&vec![0; 100_000], &params).unwrap();
     assert_eq!((zeros.len(), header(&zeros).blosc2_flags().0), (32, 0x10));
-    let vl =
-        Encoder::new(params.target(Target::Blosc3_0)).unwrap().encode_vl(&[&Data::Text.bytes(9000)[..]; 9]);
+    let vl = Encoder::new(params.target(Target::Blosc3_0))
+        .unwrap()
+        .encode_vl(&[&Data::Text.bytes(9000)[..]; 9]);
     assert!(header(&vl.unwrap()).has_dict());
 }
 
@@ -217,7 +239,10 @@ fn dictionaries_are_left_out_where_they_make_no_sense() {
 fn the_delta_bit_is_a_copy_of_the_slots() {
     let params = CParams::default().filters(Pipeline::parse("delta,shuffle").unwrap()).typesize(4);
     let chunk = compress(&items(1000), &params).unwrap();
-    assert!(header(&chunk).flags().has(Flags::DELTA) && header(&chunk).pipeline().contains(FilterId::DELTA));
+    assert!(
+        header(&chunk).flags().has(Flags::DELTA)
+            && header(&chunk).pipeline().contains(FilterId::DELTA)
+    );
 }
 
 #[test]
@@ -248,18 +273,36 @@ fn what_a_target_cannot_read_is_refused() {
     ] {
         assert!(matches!(refused(params), Param::FiltersForTarget { .. }));
     }
-    assert!(matches!(refused(blosc1(Target::Blosc1_3).codec(CodecId::ZSTD)), Param::CodecForTarget { .. }));
-    assert!(matches!(refused(CParams::default().codec(CodecId::SNAPPY)), Param::CodecForTarget { .. }));
-    assert!(matches!(refused(blosc1(Target::Blosc1_14).split(SplitMode::Always)), Param::ForTarget { .. }));
-    assert!(matches!(refused(blosc1(Target::Blosc1_3).split(SplitMode::Never)), Param::ForTarget { .. }));
+    assert!(matches!(
+        refused(blosc1(Target::Blosc1_3).codec(CodecId::ZSTD)),
+        Param::CodecForTarget { .. }
+    ));
+    assert!(matches!(
+        refused(CParams::default().codec(CodecId::SNAPPY)),
+        Param::CodecForTarget { .. }
+    ));
+    assert!(matches!(
+        refused(blosc1(Target::Blosc1_14).split(SplitMode::Always)),
+        Param::ForTarget { .. }
+    ));
+    assert!(matches!(
+        refused(blosc1(Target::Blosc1_3).split(SplitMode::Never)),
+        Param::ForTarget { .. }
+    ));
     let dict = |codec| CParams::default().codec(codec).dict(Dict::Train { max: 1000 });
     assert!(matches!(refused(dict(CodecId::LZ4)), Param::ForTarget { .. }));
     assert!(matches!(refused(dict(CodecId::BLOSCLZ)), Param::DictSize { max: 0, .. }));
-    assert!(matches!(refused(dict(CodecId::ZSTD).target(Target::Blosc1_11)), Param::ForTarget { .. }));
+    assert!(matches!(
+        refused(dict(CodecId::ZSTD).target(Target::Blosc1_11)),
+        Param::ForTarget { .. }
+    ));
     assert_eq!(refused(filters("shuffle,delta")), Param::DeltaNotFirst);
     assert_eq!(refused(filters("delta,delta")), Param::TwoDeltas);
     assert!(matches!(refused(CParams::default().typesize(0)), Param::Typesize { .. }));
     assert!(matches!(refused(CParams::default().block_size(Some(0))), Param::Blocksize { .. }));
-    assert!(matches!(CParams::default().codec(CodecId(200)).check(), Err(Error::UnknownCodec { .. })));
+    assert!(matches!(
+        CParams::default().codec(CodecId(200)).check(),
+        Err(Error::UnknownCodec { .. })
+    ));
     assert!(matches!(filters("200").check(), Err(Error::UnknownFilter { id: FilterId(200) })));
 }

@@ -8,8 +8,9 @@
 //! stream        literal run, then anything, then a literal run; no end mark and no length inside
 //! ```
 //!
-//! The first control byte carries a mark in its upper bits, which a decoder masks off. `decode` is the format's
-//! definition in code; `encode` is our own search, which writes no format that any release could not read.
+//! The first control byte carries a mark in its upper bits, which a decoder masks off. `decode` is
+//! the format's definition in code; `encode` is our own search, which writes no format that any
+//! release could not read.
 
 mod decode;
 mod encode;

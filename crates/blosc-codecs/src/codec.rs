@@ -1,4 +1,5 @@
-//! The contract between a chunk and a codec: one stream in, one stream out, nothing remembered in between.
+//! The contract between a chunk and a codec: one stream in, one stream out, nothing remembered in
+//! between.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -27,7 +28,8 @@ pub trait Codec: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] when the options do not suit the codec, [`Error::Unsupported`] when it cannot encode.
+    /// [`Error::Param`] when the options do not suit the codec, [`Error::Unsupported`] when it
+    /// cannot encode.
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error>;
 
     /// A decoder for these options, to be kept and used again.
@@ -42,7 +44,8 @@ pub trait Codec: Send + Sync {
         false
     }
 
-    /// A dictionary of at most `max` bytes made from `samples`, or `None` when none is worth having.
+    /// A dictionary of at most `max` bytes made from `samples`, or `None` when none is worth
+    /// having.
     ///
     /// # Errors
     ///
@@ -58,19 +61,21 @@ pub trait Codec: Send + Sync {
     }
 }
 
-/// Compresses streams with fixed options. Streams are independent: what is kept between them is memory, not state.
+/// Compresses streams with fixed options. Streams are independent: what is kept between them is
+/// memory, not state.
 pub trait BlockEncoder: Send {
-    /// Compresses `src` to the start of `dest` and returns the length of the stream (bytes), or `None` when it does
-    /// not fit. `dest` is exactly the room there is; give it less than `src.len()` bytes, since a stream as long as
-    /// the plain bytes is of no use to a chunk. After `None`, the content of `dest` is unspecified.
+    /// Compresses `src` to the start of `dest` and returns the length of the stream (bytes), or
+    /// `None` when it does not fit. `dest` is exactly the room there is; give it less than
+    /// `src.len()` bytes, since a stream as long as the plain bytes is of no use to a chunk.
+    /// After `None`, the content of `dest` is unspecified.
     ///
     /// # Errors
     ///
     /// [`Error::Param`] when `src` does not suit the options, such as a shape.
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error>;
 
-    /// Whether the bytes of a stream depend on the room that there is for it. If not, the stream is the same wherever
-    /// it fits, so that it can be written straight into any room.
+    /// Whether the bytes of a stream depend on the room that there is for it. If not, the stream is
+    /// the same wherever it fits, so that it can be written straight into any room.
     fn depends_on_room(&self) -> bool {
         true
     }
@@ -78,19 +83,22 @@ pub trait BlockEncoder: Send {
 
 /// Decompresses streams with fixed options.
 ///
-/// Streams of one block may be decoded by several threads of rayon's pool, some of which wait for others: an
-/// implementation may have threads of its own, but must not wait for tasks of that pool.
+/// Streams of one block may be decoded by several threads of rayon's pool, some of which wait for
+/// others: an implementation may have threads of its own, but must not wait for tasks of that pool.
 pub trait BlockDecoder: Send {
-    /// Decompresses the stream `src`. Succeeds only if all of `src` makes sense and exactly `dest.len()` bytes come
-    /// out. After an error, the content of `dest` is unspecified (but was written by nobody else).
+    /// Decompresses the stream `src`. Succeeds only if all of `src` makes sense and exactly
+    /// `dest.len()` bytes come out. After an error, the content of `dest` is unspecified (but
+    /// was written by nobody else).
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] when that is not so, [`Error::Unsupported`] for variants of the format that nobody reads.
+    /// [`Error::Corrupt`] when that is not so, [`Error::Unsupported`] for variants of the format
+    /// that nobody reads.
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
 
-    /// As [`decode`](Self::decode), for a destination that is hardly in the processor's cache, as it is part of more memory
-    /// than that holds: a decoder may have it fetched before it writes. The bytes are the same.
+    /// As [`decode`](Self::decode), for a destination that is hardly in the processor's cache, as
+    /// it is part of more memory than that holds: a decoder may have it fetched before it
+    /// writes. The bytes are the same.
     ///
     /// # Errors
     ///
@@ -99,8 +107,9 @@ pub trait BlockDecoder: Send {
         self.decode(src, dest)
     }
 
-    /// As [`decode`](Self::decode), for a caller who needs only the first `wanted` bytes of `dest`: the others are
-    /// unspecified afterwards, and what is wrong with the stream behind them may go unnoticed.
+    /// As [`decode`](Self::decode), for a caller who needs only the first `wanted` bytes of `dest`:
+    /// the others are unspecified afterwards, and what is wrong with the stream behind them may
+    /// go unnoticed.
     ///
     /// # Errors
     ///
@@ -111,7 +120,8 @@ pub trait BlockDecoder: Send {
     }
 }
 
-/// What an encoder is told. All are plain facts about the block; most codecs look only at the level.
+/// What an encoder is told. All are plain facts about the block; most codecs look only at the
+/// level.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeOptions<'a> {
     /// How hard to try; 0 counts as 1.
@@ -130,7 +140,14 @@ pub struct EncodeOptions<'a> {
 
 impl Default for EncodeOptions<'_> {
     fn default() -> Self {
-        Self { level: Level::DEFAULT, meta: 0, typesize: 1, split: false, dict: None, blockshape: None }
+        Self {
+            level: Level::DEFAULT,
+            meta: 0,
+            typesize: 1,
+            split: false,
+            dict: None,
+            blockshape: None,
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Dictionaries ("Dictionaries" in the codec document): text that every stream of a chunk may refer to.
+//! Dictionaries ("Dictionaries" in the codec document): text that every stream of a chunk may refer
+//! to.
 
 use alloc::vec::Vec;
 
@@ -13,7 +14,8 @@ pub(crate) fn raw_content(samples: &[&[u8]], max: usize) -> Option<Vec<u8>> {
     }
     let mut dict = Vec::with_capacity(max.min(total));
     for (i, sample) in samples.iter().enumerate() {
-        // What is left is shared among the samples that are left, so short samples leave more to the others.
+        // What is left is shared among the samples that are left, so short samples leave more to
+        // the others.
         let share = (max - dict.len()) / (samples.len() - i);
         dict.extend_from_slice(&sample[..share.min(sample.len())]);
     }

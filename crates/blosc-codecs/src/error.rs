@@ -4,8 +4,8 @@ use crate::{CodecId, FormatId};
 
 /// Why a stream was not decoded, or why a codec cannot work.
 ///
-/// That a stream does not fit the room is no error: [`BlockEncoder::encode`](crate::BlockEncoder::encode) returns
-/// `None` then.
+/// That a stream does not fit the room is no error:
+/// [`BlockEncoder::encode`](crate::BlockEncoder::encode) returns `None` then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,7 +14,8 @@ pub enum Error {
     Corrupt {
         /// The codec whose decoder refused.
         codec: CodecId,
-        /// Where in the stream (bytes from its start) the decoder stood; 0 where a library does not tell.
+        /// Where in the stream (bytes from its start) the decoder stood; 0 where a library does
+        /// not tell.
         at: usize,
         /// What is wrong there.
         what: Corrupt,
@@ -41,8 +42,8 @@ pub enum Error {
         /// What would have to be there to decode it.
         needs: &'static str,
     },
-    /// The options do not suit the codec. When a decoder is made, they come from a chunk header, and then it is the
-    /// chunk that is wrong.
+    /// The options do not suit the codec. When a decoder is made, they come from a chunk header,
+    /// and then it is the chunk that is wrong.
     #[error("{codec}: {what}")]
     Param {
         /// The codec that was asked.

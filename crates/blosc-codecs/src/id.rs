@@ -1,15 +1,16 @@
 //! The numbers by which a chunk names its codec ("Ids, names, versions" in the codec document).
 //!
-//! Three numberings exist, and mixing them up is the commonest mistake: the *codec* (LZ4HC is 2), the *format* of its
-//! streams (LZ4HC writes format 1, as LZ4 does; it stands in three bits of the chunk flags), and for plugins the
-//! registered id, which is a codec id of 32 or more under format 6.
+//! Three numberings exist, and mixing them up is the commonest mistake: the *codec* (LZ4HC is 2),
+//! the *format* of its streams (LZ4HC writes format 1, as LZ4 does; it stands in three bits of the
+//! chunk flags), and for plugins the registered id, which is a codec id of 32 or more under format
+//! 6.
 
 use core::fmt;
 
 use crate::Error;
 
-/// A codec: one way to *make* streams. Ids below 32 are Blosc's own, 32 to 159 are registered plugins, the rest is
-/// for users.
+/// A codec: one way to *make* streams. Ids below 32 are Blosc's own, 32 to 159 are registered
+/// plugins, the rest is for users.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct CodecId(pub u8);
@@ -88,7 +89,8 @@ impl fmt::Display for CodecId {
     }
 }
 
-/// The format of a stream, as it stands in bits 5 to 7 of the chunk flags. This is what a decoder is chosen by.
+/// The format of a stream, as it stands in bits 5 to 7 of the chunk flags. This is what a decoder
+/// is chosen by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct FormatId(pub u8);
@@ -116,7 +118,8 @@ impl fmt::Display for FormatId {
     }
 }
 
-/// How hard to try, 0 to 9. Level 0 means "do not compress" and is the chunk's matter: an encoder takes it for 1.
+/// How hard to try, 0 to 9. Level 0 means "do not compress" and is the chunk's matter: an encoder
+/// takes it for 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct Level(u8);

@@ -1,7 +1,8 @@
 //! The codecs of the Blosc family: each turns one *stream* of bytes into fewer bytes, and back.
 //!
-//! A codec sits at the end of the way from data to chunk. The filter pipeline turns a block into one that is easier to
-//! compress; the block is cut into one or more streams; a codec sees one stream at a time and knows nothing else.
+//! A codec sits at the end of the way from data to chunk. The filter pipeline turns a block into
+//! one that is easier to compress; the block is cut into one or more streams; a codec sees one
+//! stream at a time and knows nothing else.
 //!
 //! ```text
 //! chunk   header | block starts | block | block | ...             blosc-chunk
@@ -18,9 +19,10 @@
 //!
 //! The format document is `docs/formats/codecs.md`.
 //!
-//! Nothing in a payload says how long the plain bytes are: the caller knows, and a decoder succeeds only if exactly so
-//! many come out. Decoders are made for strangers' data: damage is an [`Error`] that says where and what, never a
-//! panic, and what a decoder allocates depends on nothing that it read.
+//! Nothing in a payload says how long the plain bytes are: the caller knows, and a decoder succeeds
+//! only if exactly so many come out. Decoders are made for strangers' data: damage is an [`Error`]
+//! that says where and what, never a panic, and what a decoder allocates depends on nothing that it
+//! read.
 //!
 //! # Example
 //!
@@ -44,25 +46,27 @@
 //! # Ok::<(), blosc_codecs::Error>(())
 //! ```
 //!
-//! Encoders and decoders keep their tables and library contexts; make one per thread and use it again. Where only one
-//! format is wanted, its module has plain functions, such as [`blosclz::decompress`] and [`lz4::decompress`].
+//! Encoders and decoders keep their tables and library contexts; make one per thread and use it
+//! again. Where only one format is wanted, its module has plain functions, such as
+//! [`blosclz::decompress`] and [`lz4::decompress`].
 //!
 //! # What is not here
 //!
-//! Stored streams, runs of one byte and the size field are the chunk's (`blosc-chunk`); filters are `blosc-filters`.
-//! Lizard, JPEG 2000 (`grok`, `j2k`), HTJ2K (`openhtj2k`, `htj2k`), OpenZL and Zstandard frames from before 1.0 are
-//! known by name only: [`Registry::require`] says what they need. They can be added with [`Registry::register`].
+//! Stored streams, runs of one byte and the size field are the chunk's (`blosc-chunk`); filters are
+//! `blosc-filters`. Lizard, JPEG 2000 (`grok`, `j2k`), HTJ2K (`openhtj2k`, `htj2k`), OpenZL and
+//! Zstandard frames from before 1.0 are known by name only: [`Registry::require`] says what they
+//! need. They can be added with [`Registry::register`].
 //!
 //! # Limits
 //!
-//! A stream holds less than 2 GiB (LZ4, NDLZ) or 4 GiB (BloscLZ, Snappy) of plain bytes; a chunk holds less than 2 GiB
-//! in any case.
+//! A stream holds less than 2 GiB (LZ4, NDLZ) or 4 GiB (BloscLZ, Snappy) of plain bytes; a chunk
+//! holds less than 2 GiB in any case.
 //!
 //! # Features
 //!
-//! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without one, asking for its codec
-//! gives [`Error::Unsupported`], which names the feature. `std` (default, and part of `zlib`) looks at run time for
-//! instructions that make decoders faster.
+//! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without one, asking
+//! for its codec gives [`Error::Unsupported`], which names the feature. `std` (default, and part of
+//! `zlib`) looks at run time for instructions that make decoders faster.
 #![no_std]
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

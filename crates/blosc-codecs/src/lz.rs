@@ -1,6 +1,8 @@
-//! What the LZ77 codecs share: loading, comparing, copying matches, and writing into a limited room.
+//! What the LZ77 codecs share: loading, comparing, copying matches, and writing into a limited
+//! room.
 //!
-//! A match may overlap the bytes it makes (distance 3, length 20 repeats three bytes), so it cannot be one `memmove`.
+//! A match may overlap the bytes it makes (distance 3, length 20 repeats three bytes), so it cannot
+//! be one `memmove`.
 
 #[allow(unsafe_code)]
 pub(crate) mod wild;
@@ -27,12 +29,15 @@ pub(crate) fn load64(src: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// How many bytes from `at` up to `end` equal those from `earlier`; `earlier < at <= end <= src.len()`.
+/// How many bytes from `at` up to `end` equal those from `earlier`; `earlier < at <= end <=
+/// src.len()`.
 #[inline(always)]
 pub(crate) fn common_len(src: &[u8], earlier: usize, at: usize, end: usize) -> usize {
     let here = &src[at..end];
     let there = &src[earlier..];
-    let (Some(x), Some(y)) = (here.get(..16), there.get(..16)) else { return common_tail(here, there, 0) };
+    let (Some(x), Some(y)) = (here.get(..16), there.get(..16)) else {
+        return common_tail(here, there, 0);
+    };
     let [first, second] = [load64(x, 0) ^ load64(y, 0), load64(x, 8) ^ load64(y, 8)];
     if first | second == 0 {
         return common_long(here, there);
@@ -42,15 +47,16 @@ pub(crate) fn common_len(src: &[u8], earlier: usize, at: usize, end: usize) -> u
     select_unpredictable(first == 0, 8 + bytes(second), bytes(first))
 }
 
-/// Position of the first difference in the 8 bytes from `at`, or 8; `None` when so many are not there.
+/// Position of the first difference in the 8 bytes from `at`, or 8; `None` when so many are not
+/// there.
 #[inline(always)]
 fn differing(here: &[u8], there: &[u8], at: usize) -> Option<usize> {
     let (x, y) = (here.get(at..at + 8)?, there.get(at..at + 8)?);
     Some((load64(x, 0) ^ load64(y, 0)).trailing_zeros() as usize / 8)
 }
 
-/// In large steps, as most matches that are not short are long: the fewer the ways out of the loop, the better they are
-/// foretold.
+/// In large steps, as most matches that are not short are long: the fewer the ways out of the loop,
+/// the better they are foretold.
 fn common_long(here: &[u8], there: &[u8]) -> usize {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if let Some(len) = wild::common_avx512(here, there).or_else(|| wild::common_avx2(here, there)) {
@@ -94,7 +100,8 @@ fn common_tail(here: &[u8], there: &[u8], mut from: usize) -> usize {
     from + here[from..].iter().zip(&there[from..]).take_while(|(x, y)| x == y).count()
 }
 
-/// How many bytes right before `at` equal those right before `earlier`, down to `low`; `at - earlier <= low <= at`.
+/// How many bytes right before `at` equal those right before `earlier`, down to `low`; `at -
+/// earlier <= low <= at`.
 #[inline(always)]
 pub(crate) fn common_len_before(src: &[u8], earlier: usize, at: usize, low: usize) -> usize {
     if at == low || src[at - 1] != src[earlier - 1] {
@@ -116,8 +123,9 @@ pub(crate) fn common_len_before(src: &[u8], earlier: usize, at: usize, low: usiz
 
 /// Positions of earlier words, by hash.
 ///
-/// Entries are absolute: each stream starts where the one before ended, and a gap beyond the longest distance, so
-/// what is left of former streams is too far away to be taken, and the table is hardly ever cleared.
+/// Entries are absolute: each stream starts where the one before ended, and a gap beyond the
+/// longest distance, so what is left of former streams is too far away to be taken, and the table
+/// is hardly ever cleared.
 pub(crate) struct Table<const SIZE: usize> {
     slots: Box<[u32; SIZE]>,
     /// Absolute position of the next stream's first byte.
@@ -129,10 +137,11 @@ impl<const SIZE: usize> Table<SIZE> {
         Self { slots: Box::new([0; SIZE]), next: u32::MAX }
     }
 
-    /// Takes a new stream of `nbytes`, in which no distance passes `REACH`; `None` when it is too long.
+    /// Takes a new stream of `nbytes`, in which no distance passes `REACH`; `None` when it is too
+    /// long.
     ///
-    /// Of the hashes, `BITS` are used. Both are known when the search is compiled: each place that it looks at needs
-    /// them.
+    /// Of the hashes, `BITS` are used. Both are known when the search is compiled: each place that
+    /// it looks at needs them.
     pub(crate) fn start<const BITS: u32, const REACH: u32>(
         &mut self,
         nbytes: usize,
@@ -158,14 +167,16 @@ pub(crate) struct Stream<'a, const SIZE: usize, const BITS: u32, const REACH: u3
 }
 
 impl<const SIZE: usize, const BITS: u32, const REACH: u32> Stream<'_, SIZE, BITS, REACH> {
-    /// The last place before `at` where a word of this hash stood, if it is within reach; `at` takes its place.
+    /// The last place before `at` where a word of this hash stood, if it is within reach; `at`
+    /// takes its place.
     #[inline(always)]
     pub(crate) fn replace(&mut self, hash: u32, at: usize) -> Option<usize> {
         let distance = self.exchange(hash, at);
         (distance.wrapping_sub(1) < REACH).then(|| at.wrapping_sub(distance as usize))
     }
 
-    /// As [`replace`](Self::replace), that place even if it is beyond reach; what is not before `at` if there is none.
+    /// As [`replace`](Self::replace), that place even if it is beyond reach; what is not before
+    /// `at` if there is none.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
     pub(crate) fn swap(&mut self, hash: u32, at: usize) -> u32 {
@@ -175,10 +186,15 @@ impl<const SIZE: usize, const BITS: u32, const REACH: u32> Stream<'_, SIZE, BITS
 
     /// As [`replace`](Self::replace), the distance to that place, or 0 if it is beyond 65535.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mask, and what it leaves")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a mask, and what it leaves"
+    )]
     pub(crate) fn link(&mut self, hash: u32, at: usize) -> u16 {
         let distance = self.exchange(hash, at);
-        // All ones if it is below 65536: nothing foretells which it is, and compilers make branches of comparisons.
+        // All ones if it is below 65536: nothing foretells which it is, and compilers make branches
+        // of comparisons.
         let mask = (i64::from(distance) - (1 << 16)) >> 63;
         (distance & mask as u32) as u16
     }
@@ -273,8 +289,8 @@ impl<'a> Room<'a> {
         Some(())
     }
 
-    /// As [`bytes`](Self::bytes) for `src[from..from + len]` of up to 32 bytes. Copies 32 where it may, since a copy of
-    /// fixed length is one of few instructions.
+    /// As [`bytes`](Self::bytes) for `src[from..from + len]` of up to 32 bytes. Copies 32 where it
+    /// may, since a copy of fixed length is one of few instructions.
     #[must_use]
     #[inline(always)]
     pub(crate) fn short(&mut self, src: &[u8], from: usize, len: usize) -> Option<()> {
@@ -288,7 +304,8 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// The next `N` bytes, if there are so many; nothing is written until [`skip`](Self::skip) says so.
+    /// The next `N` bytes, if there are so many; nothing is written until [`skip`](Self::skip) says
+    /// so.
     #[inline(always)]
     pub(crate) fn next<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
         self.dest.get_mut(self.len..)?.first_chunk_mut()
@@ -313,7 +330,8 @@ pub(crate) mod tests {
     use alloc::{vec, vec::Vec};
     use blosc_testdata::data::{Kind, XorShift32};
 
-    /// Compares two decoders on good, damaged and cut streams: the same verdict, and the same bytes if it is good.
+    /// Compares two decoders on good, damaged and cut streams: the same verdict, and the same bytes
+    /// if it is good.
     pub(crate) fn twins(
         encoder: impl Fn(&EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error>,
         fast: impl Fn(&[u8], &mut [u8]) -> Result<(), Error>,
@@ -361,7 +379,8 @@ pub(crate) mod tests {
             for nbytes in [20, 65, 100, 200, 3000, 20_000] {
                 let data = kind.bytes(nbytes);
                 let mut stream = vec![0; nbytes * 2 + 64];
-                let len = encoder(&EncodeOptions::default()).unwrap().encode(&data, &mut stream).unwrap();
+                let len =
+                    encoder(&EncodeOptions::default()).unwrap().encode(&data, &mut stream).unwrap();
                 let Some(len) = len else { continue };
                 stream.truncate(len);
                 for turn in 0..300 {

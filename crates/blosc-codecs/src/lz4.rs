@@ -7,8 +7,8 @@
 //! block     sequences; the last one ends after its literals
 //! ```
 //!
-//! A payload is one raw LZ4 block, without length, frame or checksum. With a dictionary, its bytes stand right before
-//! the output, so offsets may reach into it.
+//! A payload is one raw LZ4 block, without length, frame or checksum. With a dictionary, its bytes
+//! stand right before the output, so offsets may reach into it.
 
 mod decode;
 mod encode;
@@ -25,7 +25,9 @@ pub use encode::Encoder;
 pub use hc::HcEncoder;
 pub use marks::{Marks, ReadBlock};
 
-use crate::{BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, dict};
+use crate::{
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, dict,
+};
 
 /// Shortest match.
 const MIN_MATCH: usize = 4;
@@ -121,11 +123,19 @@ struct Decoder {
 
 impl BlockDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        if self.dict.is_empty() { decompress(src, dest) } else { decompress_with_dict(src, dest, &self.dict) }
+        if self.dict.is_empty() {
+            decompress(src, dest)
+        } else {
+            decompress_with_dict(src, dest, &self.dict)
+        }
     }
 
     fn decode_uncached(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        if self.dict.is_empty() { decode::decompress_uncached(src, dest) } else { self.decode(src, dest) }
+        if self.dict.is_empty() {
+            decode::decompress_uncached(src, dest)
+        } else {
+            self.decode(src, dest)
+        }
     }
 
     fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
@@ -133,7 +143,8 @@ impl BlockDecoder for Decoder {
     }
 }
 
-/// The dictionary, then the input of the moment, so that matches can begin in the one and end in the other.
+/// The dictionary, then the input of the moment, so that matches can begin in the one and end in
+/// the other.
 struct Window {
     bytes: Vec<u8>,
     dict_len: usize,

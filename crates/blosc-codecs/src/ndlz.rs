@@ -1,13 +1,15 @@
-//! NDLZ (plugin 32): a 2-D array of bytes, cut into cells of 4 x 4 or 8 x 8, each of which may repeat earlier rows.
+//! NDLZ (plugin 32): a 2-D array of bytes, cut into cells of 4 x 4 or 8 x 8, each of which may
+//! repeat earlier rows.
 //!
 //! ```text
 //! stream  02  rows (i32)  columns (i32)  cell  cell  ...      cells in row-major order
 //! cell    token  [offset (u16)]  [offset (u16)]  [bytes]
 //! ```
 //!
-//! A token says which rows of the cell come from where (`Layout`): a first and a second back reference each give
-//! some rows, the bytes after them give the rest. References count back from the token, in the *compressed* stream.
-//! Cells that the edge of the array cuts are stored as they are. The codec's `meta` is the side of a cell.
+//! A token says which rows of the cell come from where (`Layout`): a first and a second back
+//! reference each give some rows, the bytes after them give the rest. References count back from
+//! the token, in the *compressed* stream. Cells that the edge of the array cuts are stored as they
+//! are. The codec's `meta` is the side of a cell.
 
 mod decode;
 mod encode;
@@ -18,8 +20,8 @@ pub use decode::decompress;
 pub use encode::Encoder;
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param,
-    codec::refuse_dict,
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
+    Param, codec::refuse_dict,
 };
 
 /// The codec.
@@ -101,7 +103,8 @@ impl BlockDecoder for Decoder {
     }
 }
 
-/// Where the rows of a cell come from, as bit masks (bit i: row i). Rows in neither mask are literal.
+/// Where the rows of a cell come from, as bit masks (bit i: row i). Rows in neither mask are
+/// literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     first: u8,

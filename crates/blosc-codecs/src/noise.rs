@@ -1,7 +1,8 @@
 //! Telling noise before a slow encoder spends its time on it.
 //!
-//! Noise here is what no encoder makes 0.5 % shorter: bytes that are about as even as chance makes them, in every part
-//! and as a whole, and hold no repetition. Anything doubtful is not noise: the encoder then finds out.
+//! Noise here is what no encoder makes 0.5 % shorter: bytes that are about as even as chance makes
+//! them, in every part and as a whole, and hold no repetition. Anything doubtful is not noise: the
+//! encoder then finds out.
 
 #![forbid(unsafe_code)]
 
@@ -35,8 +36,9 @@ impl Noise {
         src.len() >= SHORTEST && is_sample_even(src) && is_even(src) && !self.has_repetitions(src)
     }
 
-    /// Whether words repeat in so much of the stream that it is worth while. Words are noted at every `step` places
-    /// and looked up in an eighth of all places, in stretches long enough to meet a noted one.
+    /// Whether words repeat in so much of the stream that it is worth while. Words are noted at
+    /// every `step` places and looked up in an eighth of all places, in stretches long enough
+    /// to meet a noted one.
     fn has_repetitions(&mut self, src: &[u8]) -> bool {
         self.places.clear();
         self.places.resize(SLOTS, u32::MAX);
@@ -88,7 +90,8 @@ fn is_even(src: &[u8]) -> bool {
     is_chance(&all, src.len())
 }
 
-/// Adds how often each byte occurs. Counts in four tables, since the same byte again would wait for the one before.
+/// Adds how often each byte occurs. Counts in four tables, since the same byte again would wait for
+/// the one before.
 fn count(bytes: &[u8], counts: &mut [u64; 256]) {
     let mut tables = [[0_u32; 256]; 4];
     let (fours, rest) = bytes.as_chunks::<4>();
@@ -105,7 +108,8 @@ fn count(bytes: &[u8], counts: &mut [u64; 256]) {
     }
 }
 
-/// Whether `n` bytes that are even by chance have such counts: neither more uneven nor, like a ramp, more even.
+/// Whether `n` bytes that are even by chance have such counts: neither more uneven nor, like a
+/// ramp, more even.
 fn is_chance(counts: &[u64; 256], n: usize) -> bool {
     let n = n as u64;
     let squares: u64 = counts.iter().map(|count| count * count).sum();
@@ -164,7 +168,9 @@ mod tests {
             // Every other part is of seven bits.
             let mut halves = plain.clone();
             for (part, bytes) in halves.chunks_mut(4096).enumerate() {
-                bytes.iter_mut().for_each(|byte| *byte = *byte / 2 + if part % 8 < 4 { 128 } else { 0 });
+                bytes
+                    .iter_mut()
+                    .for_each(|byte| *byte = *byte / 2 + if part % 8 < 4 { 128 } else { 0 });
             }
             assert!(!probe.is(&halves), "{n}");
         }

@@ -1,11 +1,13 @@
-//! The codecs of a program, as a value that it passes around; and what is known of those that are not there.
+//! The codecs of a program, as a value that it passes around; and what is known of those that are
+//! not there.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::fmt;
 
 use crate::{Codec, CodecId, Error, FormatId, blosclz, lz4, ndlz, zfp};
 
-/// A set of codecs. Cloning is cheap; a clone that registers a codec of its own leaves the others as they were.
+/// A set of codecs. Cloning is cheap; a clone that registers a codec of its own leaves the others
+/// as they were.
 ///
 /// ```
 /// use blosc_codecs::{CodecId, Registry};
@@ -65,7 +67,8 @@ impl Registry {
         self.codecs.get(i)
     }
 
-    /// A codec that decodes this format. Format [`USER`](FormatId::USER) says nothing about the codec and has none.
+    /// A codec that decodes this format. Format [`USER`](FormatId::USER) says nothing about the
+    /// codec and has none.
     pub fn by_format(&self, format: FormatId) -> Option<&Arc<dyn Codec>> {
         self.get(codec_of(format)?)
     }
@@ -74,7 +77,8 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] when the codec is known but not there, [`Error::UnknownCodec`] otherwise.
+    /// [`Error::Unsupported`] when the codec is known but not there, [`Error::UnknownCodec`]
+    /// otherwise.
     pub fn require(&self, id: CodecId) -> Result<&Arc<dyn Codec>, Error> {
         self.get(id).ok_or_else(|| missing(id))
     }
@@ -83,8 +87,8 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// As [`require`](Self::require); [`Error::UnknownFormat`] for [`FormatId::USER`] (look the codec id up instead)
-    /// and beyond.
+    /// As [`require`](Self::require); [`Error::UnknownFormat`] for [`FormatId::USER`] (look the
+    /// codec id up instead) and beyond.
     pub fn require_format(&self, format: FormatId) -> Result<&Arc<dyn Codec>, Error> {
         self.require(codec_of(format).ok_or(Error::UnknownFormat { format })?)
     }
@@ -152,7 +156,12 @@ fn codec_of(format: FormatId) -> Option<CodecId> {
         .find(|id| id.format() == format)
 }
 
-const fn known(id: CodecId, name: &'static str, home: &'static str, needs: &'static str) -> Description {
+const fn known(
+    id: CodecId,
+    name: &'static str,
+    home: &'static str,
+    needs: &'static str,
+) -> Description {
     Description { id, name, home, needs }
 }
 
@@ -163,7 +172,12 @@ const KNOWN: [Description; 16] = [
     known(CodecId::BLOSCLZ, "blosclz", "Blosc", "nothing"),
     known(CodecId::LZ4, "lz4", "LZ4", "nothing"),
     known(CodecId::LZ4HC, "lz4hc", "LZ4", "nothing"),
-    known(CodecId::SNAPPY, "snappy", "Snappy; Blosc 1 only", "the feature `snappy` of blosc-codecs"),
+    known(
+        CodecId::SNAPPY,
+        "snappy",
+        "Snappy; Blosc 1 only",
+        "the feature `snappy` of blosc-codecs",
+    ),
     known(CodecId::ZLIB, "zlib", "zlib", "the feature `zlib` of blosc-codecs"),
     known(CodecId::ZSTD, "zstd", "Zstandard", "the feature `zstd` of blosc-codecs"),
     known(
@@ -176,7 +190,12 @@ const KNOWN: [Description; 16] = [
     known(CodecId::ZFP_ACC, "zfp_acc", PLUGIN, "the shape of the array's blocks"),
     known(CodecId::ZFP_PREC, "zfp_prec", PLUGIN, "the shape of the array's blocks"),
     known(CodecId::ZFP_RATE, "zfp_rate", PLUGIN, "the shape of the array's blocks"),
-    known(CodecId::OPENHTJ2K, "openhtj2k", OWN_WHEEL, "the plugin blosc2_openhtj2k (an HTJ2K library)"),
+    known(
+        CodecId::OPENHTJ2K,
+        "openhtj2k",
+        OWN_WHEEL,
+        "the plugin blosc2_openhtj2k (an HTJ2K library)",
+    ),
     known(CodecId::GROK, "grok", OWN_WHEEL, "the plugin blosc2_grok (a JPEG 2000 library)"),
     known(CodecId::OPENZL, "openzl", OWN_WHEEL, "the plugin blosc2_openzl (the OpenZL library)"),
     known(CodecId::J2K, "j2k", OWN_WHEEL, "the plugin blosc2_j2k (a JPEG 2000 library)"),
@@ -208,7 +227,10 @@ mod tests {
             error.to_string(),
             "grok is not supported here: it needs the plugin blosc2_grok (a JPEG 2000 library)"
         );
-        assert_eq!(registry.require(CodecId(77)).err(), Some(Error::UnknownCodec { id: CodecId(77) }));
+        assert_eq!(
+            registry.require(CodecId(77)).err(),
+            Some(Error::UnknownCodec { id: CodecId(77) })
+        );
         let zstd = Registry::empty().require_format(FormatId::ZSTD).err().unwrap();
         assert!(zstd.to_string().contains("feature `zstd`"), "{zstd}");
         assert!(matches!(

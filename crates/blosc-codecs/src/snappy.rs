@@ -1,15 +1,17 @@
-//! Snappy, raw (no framing, no checksum), through the `snap` crate. Only Blosc 1 wrote it, mostly inside HDF5 files.
+//! Snappy, raw (no framing, no checksum), through the `snap` crate. Only Blosc 1 wrote it, mostly
+//! inside HDF5 files.
 //!
-//! Two things set it apart: the level has no effect, and a stored stream may be *longer* than its plain bytes, since
-//! c-blosc gave it more room than `n` and kept what came out. So a reader must not reject by size.
+//! Two things set it apart: the level has no effect, and a stored stream may be *longer* than its
+//! plain bytes, since c-blosc gave it more room than `n` and kept what came out. So a reader must
+//! not reject by size.
 
 use alloc::{boxed::Box, vec::Vec};
 
 use snap::raw;
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param,
-    codec::refuse_dict,
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
+    Param, codec::refuse_dict,
 };
 
 /// Longest input (bytes): the stream starts with a length of 32 bits.
@@ -92,7 +94,9 @@ fn corrupt(error: &snap::Error, room: usize) -> Corrupt {
         snap::Error::TooBig { given, .. } => Corrupt::TooLong { nbytes: given, room },
         snap::Error::BufferTooSmall { min, .. } => Corrupt::TooLong { nbytes: min, room },
         snap::Error::Empty => Corrupt::Truncated { need: 1, have: 0 },
-        snap::Error::Header => Corrupt::Library { message: "the length at the start is not a varint" },
+        snap::Error::Header => {
+            Corrupt::Library { message: "the length at the start is not a varint" }
+        }
         snap::Error::HeaderMismatch { expected_len, got_len } => {
             Corrupt::TooShort { nbytes: size(got_len), expected: size(expected_len) }
         }
@@ -100,9 +104,14 @@ fn corrupt(error: &snap::Error, room: usize) -> Corrupt {
             Corrupt::Truncated { need: size(len), have: size(src_len) }
         }
         snap::Error::Literal { len, dst_len, .. } | snap::Error::CopyWrite { len, dst_len } => {
-            Corrupt::TooLong { nbytes: (room as u64).saturating_sub(dst_len).saturating_add(len), room }
+            Corrupt::TooLong {
+                nbytes: (room as u64).saturating_sub(dst_len).saturating_add(len),
+                room,
+            }
         }
-        snap::Error::CopyRead { len, src_len } => Corrupt::Truncated { need: size(len), have: size(src_len) },
+        snap::Error::CopyRead { len, src_len } => {
+            Corrupt::Truncated { need: size(len), have: size(src_len) }
+        }
         snap::Error::Offset { offset, dst_pos } => {
             Corrupt::Distance { distance: size(offset), available: size(dst_pos) }
         }
@@ -111,5 +120,8 @@ fn corrupt(error: &snap::Error, room: usize) -> Corrupt {
 }
 
 fn refused() -> Error {
-    Error::Param { codec: CodecId::SNAPPY, what: Param::Library { message: "the library refused the input" } }
+    Error::Param {
+        codec: CodecId::SNAPPY,
+        what: Param::Library { message: "the library refused the input" },
+    }
 }

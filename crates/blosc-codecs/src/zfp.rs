@@ -6,10 +6,11 @@
 //!         1  exponent (8 or 11 bits)  planes    bit planes of the coefficients, most significant first
 //! ```
 //!
-//! The payload is a bare ZFP 1.0 bit stream: shape, type and mode come from outside, which is why these codecs need
-//! the shape of the block. The three differ in where the planes of a cell end: at an absolute error
-//! ([`Mode::Accuracy`]), after a number of planes ([`Mode::Precision`]), or after a number of bits ([`Mode::Rate`]).
-//! The items must reach the codec as they are: a shuffle before it makes no sense.
+//! The payload is a bare ZFP 1.0 bit stream: shape, type and mode come from outside, which is why
+//! these codecs need the shape of the block. The three differ in where the planes of a cell end: at
+//! an absolute error ([`Mode::Accuracy`]), after a number of planes ([`Mode::Precision`]), or after
+//! a number of bits ([`Mode::Rate`]). The items must reach the codec as they are: a shuffle before
+//! it makes no sense.
 
 mod array;
 mod bits;
@@ -25,8 +26,8 @@ use planes::Budget;
 use real::Real;
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param,
-    codec::refuse_dict,
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
+    Param, codec::refuse_dict,
 };
 
 /// The codec, in one of its modes.
@@ -95,7 +96,8 @@ impl Codec for Zfp {
     }
 
     fn max_compressed_len(&self, len: usize) -> usize {
-        // A cut cell is written whole: up to 4^4 values for one. A plane takes at most two bits per value.
+        // A cut cell is written whole: up to 4^4 values for one. A plane takes at most two bits per
+        // value.
         len.saturating_mul(2 * cell::MAX_CELL).saturating_add(64)
     }
 
@@ -135,14 +137,16 @@ struct Planes {
 }
 
 impl Planes {
-    const UNBOUNDED: Self = Self { min_bits: 1, max_bits: 16_658, max_planes: 64, min_exponent: -1074 };
+    const UNBOUNDED: Self =
+        Self { min_bits: 1, max_bits: 16_658, max_planes: 64, min_exponent: -1074 };
 
     /// `None` when the mode does not know `meta`.
     fn new(mode: Mode, meta: u8, typesize: usize, ndim: usize) -> Option<Self> {
         match mode {
-            Mode::Accuracy => {
-                Some(Self { min_exponent: floor_log2_of_power_of_ten(meta.cast_signed()), ..Self::UNBOUNDED })
-            }
+            Mode::Accuracy => Some(Self {
+                min_exponent: floor_log2_of_power_of_ten(meta.cast_signed()),
+                ..Self::UNBOUNDED
+            }),
             Mode::Precision => {
                 let extra = [5, 7, 9, 11][ndim - 1];
                 Some(Self { max_planes: (i32::from(meta) + extra).min(64), ..Self::UNBOUNDED })
@@ -256,7 +260,12 @@ impl Array {
         Ok(())
     }
 
-    fn decode_cell<R: Real>(&self, input: &mut BitReader<'_>, coefficients: &mut [u64], values: &mut [R]) {
+    fn decode_cell<R: Real>(
+        &self,
+        input: &mut BitReader<'_>,
+        coefficients: &mut [u64],
+        values: &mut [R],
+    ) {
         let start = input.position();
         if input.read(1) == 0 {
             values.fill(R::default());
@@ -273,8 +282,8 @@ impl Array {
 }
 
 impl BlockEncoder for Array {
-    /// Values that are not finite have no common exponent, and the original encoder takes no dimension below 4:
-    /// such blocks are for the chunk to store, so this returns `None`.
+    /// Values that are not finite have no common exponent, and the original encoder takes no
+    /// dimension below 4: such blocks are for the chunk to store, so this returns `None`.
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         self.check(src.len())?;
         if self.grid.is_thin() {

@@ -1,5 +1,6 @@
-//! zlib: a complete RFC 1950 stream per payload. The `zlib-rs` crate compresses, our own `inflate` decompresses; the
-//! crate has the last word on streams that ours does not take. State is kept and reset.
+//! zlib: a complete RFC 1950 stream per payload. The `zlib-rs` crate compresses, our own `inflate`
+//! decompresses; the crate has the last word on streams that ours does not take. State is kept and
+//! reset.
 
 pub(crate) mod codes;
 pub(crate) mod inflate;
@@ -10,8 +11,8 @@ use inflate::Inflater;
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status};
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param,
-    codec::refuse_dict, noise::Noise,
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
+    Level, Param, codec::refuse_dict, noise::Noise,
 };
 
 /// Bits of the window; Blosc always uses the largest.
@@ -71,9 +72,10 @@ impl BlockEncoder for Encoder {
         match self.deflate.compress(src, dest, DeflateFlush::Finish) {
             Ok(Status::StreamEnd) => Ok(usize::try_from(self.deflate.total_out()).ok()),
             Ok(Status::Ok | Status::BufError) => Ok(None),
-            Err(e) => {
-                Err(Error::Param { codec: CodecId::ZLIB, what: Param::Library { message: e.as_str() } })
-            }
+            Err(e) => Err(Error::Param {
+                codec: CodecId::ZLIB,
+                what: Param::Library { message: e.as_str() },
+            }),
         }
     }
 }
@@ -105,11 +107,15 @@ impl Decoder {
             Ok(Status::StreamEnd) if written < dest.len() => {
                 Corrupt::TooShort { nbytes: written, expected: dest.len() }
             }
-            Ok(Status::StreamEnd) if read < src.len() => Corrupt::Trailing { extra: src.len() - read },
+            Ok(Status::StreamEnd) if read < src.len() => {
+                Corrupt::Trailing { extra: src.len() - read }
+            }
             Ok(Status::StreamEnd) => return Ok(()),
             Ok(_) if read == src.len() => Corrupt::Truncated { need: 1, have: 0 },
             Ok(_) => Corrupt::TooLong { nbytes: written as u64 + 1, room: dest.len() },
-            Err(InflateError::NeedDict { .. }) => Corrupt::Library { message: "needs a dictionary" },
+            Err(InflateError::NeedDict { .. }) => {
+                Corrupt::Library { message: "needs a dictionary" }
+            }
             Err(e) => Corrupt::Library { message: inflate.error_message().unwrap_or(e.as_str()) },
         };
         Err(Error::Corrupt { codec: CodecId::ZLIB, at: read, what })

@@ -1,5 +1,5 @@
-//! Zstandard: normal frames with their content size, through the `zstd` crate (the reference library). Contexts are
-//! kept.
+//! Zstandard: normal frames with their content size, through the `zstd` crate (the reference
+//! library). Contexts are kept.
 //!
 //! All use of the library is in this file, so that another one can take its place.
 
@@ -8,8 +8,8 @@ use alloc::{boxed::Box, vec::Vec};
 use ::zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ErrorCode};
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param,
-    noise::Noise,
+    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
+    Level, Param, noise::Noise,
 };
 
 /// The codec.
@@ -59,11 +59,16 @@ struct Encoder {
 
 impl Encoder {
     fn new(level: Level, dict: Option<&[u8]>) -> Result<Self, Error> {
-        let mut context = CCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
+        let mut context =
+            CCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
         context.set_parameter(CParameter::CompressionLevel(zstd_level(level))).map_err(library)?;
         if let Some(dict) = dict {
-            let bad =
-                |code| param(Param::BadDict { nbytes: dict.len(), message: zstd_safe::get_error_name(code) });
+            let bad = |code| {
+                param(Param::BadDict {
+                    nbytes: dict.len(),
+                    message: zstd_safe::get_error_name(code),
+                })
+            };
             context.load_dictionary(dict).map_err(bad)?;
         }
         let is_slow = level.effort() > 5 && dict.is_none();
@@ -90,10 +95,15 @@ struct Decoder {
 
 impl Decoder {
     fn new(dict: Option<&[u8]>) -> Result<Self, Error> {
-        let mut context = DCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
+        let mut context =
+            DCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
         if let Some(dict) = dict {
-            let bad =
-                |code| param(Param::BadDict { nbytes: dict.len(), message: zstd_safe::get_error_name(code) });
+            let bad = |code| {
+                param(Param::BadDict {
+                    nbytes: dict.len(),
+                    message: zstd_safe::get_error_name(code),
+                })
+            };
             context.load_dictionary(dict).map_err(bad)?;
         }
         Ok(Self { context })
@@ -108,7 +118,10 @@ impl BlockDecoder for Decoder {
             Ok(nbytes) => Corrupt::TooShort { nbytes, expected: dest.len() },
             Err(code) if code == NO_ROOM => {
                 let stated = zstd_safe::get_frame_content_size(src).ok().flatten();
-                Corrupt::TooLong { nbytes: stated.unwrap_or(dest.len() as u64 + 1), room: dest.len() }
+                Corrupt::TooLong {
+                    nbytes: stated.unwrap_or(dest.len() as u64 + 1),
+                    room: dest.len(),
+                }
             }
             Err(code) => Corrupt::Library { message: zstd_safe::get_error_name(code) },
         };
@@ -132,7 +145,11 @@ fn legacy(src: &[u8]) -> Result<(), Error> {
         [0x25, 0xB5, 0x2F, 0xFD, ..] => "a frame of zstd 0.5",
         _ => return Ok(()),
     };
-    Err(Error::Unsupported { id: CodecId::ZSTD, name, needs: "a decoder for zstd frames from before 1.0" })
+    Err(Error::Unsupported {
+        id: CodecId::ZSTD,
+        name,
+        needs: "a decoder for zstd frames from before 1.0",
+    })
 }
 
 fn library(code: ErrorCode) -> Error {

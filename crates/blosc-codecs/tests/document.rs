@@ -1,10 +1,12 @@
-//! The examples of `docs/formats/codecs.md`: they stand there as bytes, and decode to what is said beside them.
+//! The examples of `docs/formats/codecs.md`: they stand there as bytes, and decode to what is said
+//! beside them.
 
 use blosc_codecs::{CodecId, DecodeOptions, Registry};
 
 const DOCUMENT: &str = include_str!("../../../docs/formats/codecs.md");
 
-/// The bytes of the example in the chapter that begins with `title`: the hexadecimal words behind `payload`.
+/// The bytes of the example in the chapter that begins with `title`: the hexadecimal words behind
+/// `payload`.
 fn payload(title: &str) -> Vec<u8> {
     let chapter = DOCUMENT.split_once(title).expect("the chapter").1;
     let line = chapter.lines().find_map(|line| line.strip_prefix("payload  ")).expect("an example");

@@ -1,4 +1,5 @@
-//! One test per thing that can be wrong: the smallest stream or option that shows it, and the exact error.
+//! One test per thing that can be wrong: the smallest stream or option that shows it, and the exact
+//! error.
 
 use blosc_codecs::{
     Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, FormatId, Level, Param, Registry,
@@ -11,7 +12,8 @@ fn decode(codec: CodecId, stream: &[u8], n: usize) -> Error {
 
 fn decode_with(codec: CodecId, options: DecodeOptions<'_>, stream: &[u8], n: usize) -> Error {
     let registry = Registry::builtin();
-    let mut decoder = registry.require(codec).and_then(|c| c.new_decoder(&options)).expect("a decoder");
+    let mut decoder =
+        registry.require(codec).and_then(|c| c.new_decoder(&options)).expect("a decoder");
     decoder.decode(stream, &mut vec![0; n]).expect_err("a bad stream")
 }
 
@@ -45,13 +47,19 @@ mod blosclz {
 
     #[test]
     fn literal_run_past_the_stream_is_truncated() {
-        assert_eq!(decode(ID, b"\x24abcd", 5), corrupt(ID, 1, Corrupt::Truncated { need: 5, have: 4 }));
+        assert_eq!(
+            decode(ID, b"\x24abcd", 5),
+            corrupt(ID, 1, Corrupt::Truncated { need: 5, have: 4 })
+        );
     }
 
     #[test]
     fn length_byte_must_be_followed_by_the_distance() {
         let stream = b"\x20a\xe0\xff\xff";
-        assert_eq!(decode(ID, stream, 5000), corrupt(ID, 4, Corrupt::Truncated { need: 2, have: 1 }));
+        assert_eq!(
+            decode(ID, stream, 5000),
+            corrupt(ID, 4, Corrupt::Truncated { need: 2, have: 1 })
+        );
     }
 
     #[test]
@@ -62,13 +70,19 @@ mod blosclz {
 
     #[test]
     fn literal_run_past_the_plain_bytes_is_too_long() {
-        assert_eq!(decode(ID, b"\x25abcdef", 4), corrupt(ID, 1, Corrupt::TooLong { nbytes: 6, room: 4 }));
+        assert_eq!(
+            decode(ID, b"\x25abcdef", 4),
+            corrupt(ID, 1, Corrupt::TooLong { nbytes: 6, room: 4 })
+        );
     }
 
     #[test]
     fn match_past_the_plain_bytes_is_too_long() {
         let stream = b"\x23abcd\xc0\x03\x00e";
-        assert_eq!(decode(ID, stream, 11), corrupt(ID, 5, Corrupt::TooLong { nbytes: 12, room: 11 }));
+        assert_eq!(
+            decode(ID, stream, 11),
+            corrupt(ID, 5, Corrupt::TooLong { nbytes: 12, room: 11 })
+        );
     }
 
     #[test]
@@ -110,7 +124,10 @@ mod lz4 {
 
     #[test]
     fn literals_past_the_block_are_truncated() {
-        assert_eq!(decode(ID, b"\x50abcd", 5), corrupt(ID, 1, Corrupt::Truncated { need: 5, have: 4 }));
+        assert_eq!(
+            decode(ID, b"\x50abcd", 5),
+            corrupt(ID, 1, Corrupt::Truncated { need: 5, have: 4 })
+        );
     }
 
     #[test]
@@ -123,12 +140,18 @@ mod lz4 {
 
     #[test]
     fn offset_past_the_block_is_truncated() {
-        assert_eq!(decode(ID, b"\x10a\x01", 50), corrupt(ID, 2, Corrupt::Truncated { need: 2, have: 1 }));
+        assert_eq!(
+            decode(ID, b"\x10a\x01", 50),
+            corrupt(ID, 2, Corrupt::Truncated { need: 2, have: 1 })
+        );
     }
 
     #[test]
     fn literals_past_the_plain_bytes_are_too_long() {
-        assert_eq!(decode(ID, b"\x50abcde", 4), corrupt(ID, 1, Corrupt::TooLong { nbytes: 5, room: 4 }));
+        assert_eq!(
+            decode(ID, b"\x50abcde", 4),
+            corrupt(ID, 1, Corrupt::TooLong { nbytes: 5, room: 4 })
+        );
     }
 
     #[test]
@@ -139,7 +162,10 @@ mod lz4 {
 
     #[test]
     fn fewer_bytes_than_expected_are_too_short() {
-        assert_eq!(decode(ID, b"\x20ab", 3), corrupt(ID, 3, Corrupt::TooShort { nbytes: 2, expected: 3 }));
+        assert_eq!(
+            decode(ID, b"\x20ab", 3),
+            corrupt(ID, 3, Corrupt::TooShort { nbytes: 2, expected: 3 })
+        );
     }
 
     #[test]
@@ -169,7 +195,10 @@ mod zlib {
 
     #[test]
     fn end_of_the_stream_missing() {
-        assert_eq!(decode(ID, &TEN[..8], 10), corrupt(ID, 8, Corrupt::Truncated { need: 1, have: 0 }));
+        assert_eq!(
+            decode(ID, &TEN[..8], 10),
+            corrupt(ID, 8, Corrupt::Truncated { need: 1, have: 0 })
+        );
     }
 
     #[test]
@@ -227,7 +256,10 @@ mod zstd {
     #[test]
     fn damage_is_told_in_the_words_of_the_library() {
         let cut = &frame(1000)[..8];
-        assert!(matches!(decode(ID, cut, 1000), Error::Corrupt { what: Corrupt::Library { .. }, .. }));
+        assert!(matches!(
+            decode(ID, cut, 1000),
+            Error::Corrupt { what: Corrupt::Library { .. }, .. }
+        ));
         assert!(matches!(
             decode(ID, b"not a frame", 1000),
             Error::Corrupt { what: Corrupt::Library { .. }, .. }
@@ -248,7 +280,10 @@ mod zstd {
         let dict = [&b"\x37\xa4\x30\xec"[..], &[0xFF; 60]].concat();
         let options = DecodeOptions { dict: Some(&dict), ..Default::default() };
         let error = new_decoder(ID, options);
-        assert!(matches!(error, Error::Param { what: Param::BadDict { nbytes: 64, .. }, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Param { what: Param::BadDict { nbytes: 64, .. }, .. }),
+            "{error}"
+        );
     }
 }
 
@@ -312,7 +347,10 @@ mod ndlz {
     #[test]
     fn three_dimensions() {
         let stream = [b"\x03", &LITERAL[1..]].concat();
-        assert_eq!(decode_cells(&stream, 16), corrupt(ID, 0, Corrupt::Dimensions { ndim: 3, expected: 2 }));
+        assert_eq!(
+            decode_cells(&stream, 16),
+            corrupt(ID, 0, Corrupt::Dimensions { ndim: 3, expected: 2 })
+        );
     }
 
     #[test]

@@ -10,10 +10,15 @@ const SHAPE: &[u32] = &[8, 16];
 /// Each built-in codec with options that it takes.
 fn codecs() -> Vec<(CodecId, DecodeOptions<'static>)> {
     let options = |id: CodecId| match id {
-        CodecId::NDLZ => DecodeOptions { meta: 4, blockshape: Some(SHAPE), ..DecodeOptions::default() },
-        CodecId::ZFP_ACC | CodecId::ZFP_PREC | CodecId::ZFP_RATE => {
-            DecodeOptions { meta: 20, typesize: 4, blockshape: Some(SHAPE), ..DecodeOptions::default() }
+        CodecId::NDLZ => {
+            DecodeOptions { meta: 4, blockshape: Some(SHAPE), ..DecodeOptions::default() }
         }
+        CodecId::ZFP_ACC | CodecId::ZFP_PREC | CodecId::ZFP_RATE => DecodeOptions {
+            meta: 20,
+            typesize: 4,
+            blockshape: Some(SHAPE),
+            ..DecodeOptions::default()
+        },
         _ => DecodeOptions::default(),
     };
     Registry::builtin().iter().map(|c| (c.id(), options(c.id()))).collect()
@@ -24,9 +29,13 @@ fn encode(id: CodecId, options: &DecodeOptions<'_>, level: u8, plain: &[u8]) -> 
     let codec: &dyn Codec = &**registry.require(id).expect("built in");
     let DecodeOptions { meta, typesize, blockshape, dict } = *options;
     let level = Level::try_from(level).expect("a level");
-    let options = EncodeOptions { level, meta, typesize, blockshape, dict, ..EncodeOptions::default() };
+    let options =
+        EncodeOptions { level, meta, typesize, blockshape, dict, ..EncodeOptions::default() };
     let mut stream = vec![0; codec.max_compressed_len(plain.len())];
-    let len = codec.new_encoder(&options).and_then(|mut e| e.encode(plain, &mut stream)).expect("no error");
+    let len = codec
+        .new_encoder(&options)
+        .and_then(|mut e| e.encode(plain, &mut stream))
+        .expect("no error");
     stream.truncate(len.unwrap_or(0));
     stream
 }

@@ -1,4 +1,5 @@
-//! What goes in comes out, for every codec, level, kind of data and length; and a stream never passes its room.
+//! What goes in comes out, for every codec, level, kind of data and length; and a stream never
+//! passes its room.
 
 use std::sync::Arc;
 
@@ -14,8 +15,10 @@ fn general(registry: &Registry) -> impl Iterator<Item = &Arc<dyn Codec>> {
 }
 
 fn check(codec: &dyn Codec, level: u8, lens: impl Iterator<Item = usize>) {
-    let options =
-        EncodeOptions { level: Level::try_from(level).expect("a level"), ..EncodeOptions::default() };
+    let options = EncodeOptions {
+        level: Level::try_from(level).expect("a level"),
+        ..EncodeOptions::default()
+    };
     let mut encoder = codec.new_encoder(&options).expect("an encoder");
     let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("a decoder");
     for len in lens {
@@ -34,17 +37,26 @@ fn check(codec: &dyn Codec, level: u8, lens: impl Iterator<Item = usize>) {
 
             let mut tight = vec![0; csize];
             if let Some(n) = encoder.encode(&plain, &mut tight).expect("no error") {
-                decoder.decode(&tight[..n], &mut back).unwrap_or_else(|e| panic!("{what}, tight: {e}"));
+                decoder
+                    .decode(&tight[..n], &mut back)
+                    .unwrap_or_else(|e| panic!("{what}, tight: {e}"));
                 assert!(back == plain, "{what}, tight");
             }
             if !encoder.depends_on_room() {
                 let mut room = vec![0xA5; csize + 64];
                 for most in (csize..csize + 64).step_by(7).chain([csize + 31, csize + 32]) {
                     let again = encoder.encode(&plain, &mut room[..most]).expect("no error");
-                    assert!(again == Some(csize) && room[..csize] == stream[..csize], "{what}, room {most}");
+                    assert!(
+                        again == Some(csize) && room[..csize] == stream[..csize],
+                        "{what}, room {most}"
+                    );
                 }
                 let less = csize.saturating_sub(1);
-                assert_eq!(encoder.encode(&plain, &mut room[..less]).expect("no error"), None, "{what}");
+                assert_eq!(
+                    encoder.encode(&plain, &mut room[..less]).expect("no error"),
+                    None,
+                    "{what}"
+                );
             }
             for room in [0, csize / 2, csize.saturating_sub(1)] {
                 if let Some(n) = encoder.encode(&plain, &mut tight[..room]).expect("no error") {
@@ -107,10 +119,18 @@ fn items_that_differ_in_a_byte() {
         assert!(back == plain, "{what}");
         for room in [csize, csize + 1, csize + 3] {
             let mut tight = vec![0; room];
-            assert_eq!(encoder.encode(&plain, &mut tight).expect("no error"), Some(csize), "{what}, {room}");
+            assert_eq!(
+                encoder.encode(&plain, &mut tight).expect("no error"),
+                Some(csize),
+                "{what}, {room}"
+            );
             assert!(tight[..csize] == stream[..csize], "{what}, room {room}");
         }
-        assert_eq!(encoder.encode(&plain, &mut stream[..csize - 1]).expect("no error"), None, "{what}");
+        assert_eq!(
+            encoder.encode(&plain, &mut stream[..csize - 1]).expect("no error"),
+            None,
+            "{what}"
+        );
         encoded += 1;
     }
     // What hardly pays is given up.
@@ -129,7 +149,8 @@ fn streams_do_not_depend_on_those_before() {
                     let plain = kind.bytes(len);
                     let (mut stream, mut expected) = (vec![0; len], vec![0; len]);
                     let csize = kept.encode(&plain, &mut stream).expect("no error");
-                    let first = new().expect("an encoder").encode(&plain, &mut expected).expect("no error");
+                    let first =
+                        new().expect("an encoder").encode(&plain, &mut expected).expect("no error");
                     assert_eq!(csize, first, "{}, {}", codec.name(), kind.name());
                     let n = csize.unwrap_or(0);
                     assert!(stream[..n] == expected[..n], "{}, {}", codec.name(), kind.name());
@@ -166,17 +187,22 @@ fn ndlz_arrays_of_every_shape() {
         {
             let plain = picture(rows, cols);
             let shape = [rows, cols].map(|n| u32::try_from(n).expect("small"));
-            let options = EncodeOptions { meta, blockshape: Some(&shape), ..EncodeOptions::default() };
+            let options =
+                EncodeOptions { meta, blockshape: Some(&shape), ..EncodeOptions::default() };
             let registry = Registry::builtin();
             let codec = registry.require(CodecId::NDLZ).expect("it is built in");
             let mut stream = vec![0; codec.max_compressed_len(plain.len())];
             let mut encoder = codec.new_encoder(&options).expect("an encoder");
-            let csize = encoder.encode(&plain, &mut stream).expect("no error").expect("the bound holds");
+            let csize =
+                encoder.encode(&plain, &mut stream).expect("no error").expect("the bound holds");
             assert!(rows < 300 || csize < plain.len() / 2, "{csize} bytes");
-            let mut decoder =
-                codec.new_decoder(&DecodeOptions { meta, ..DecodeOptions::default() }).expect("a decoder");
+            let mut decoder = codec
+                .new_decoder(&DecodeOptions { meta, ..DecodeOptions::default() })
+                .expect("a decoder");
             let mut back = vec![0xA5; plain.len()];
-            decoder.decode(&stream[..csize], &mut back).unwrap_or_else(|e| panic!("{rows} x {cols}: {e}"));
+            decoder
+                .decode(&stream[..csize], &mut back)
+                .unwrap_or_else(|e| panic!("{rows} x {cols}: {e}"));
             assert!(back == plain, "{rows} x {cols}, cells of {meta}");
             for room in 0..csize.min(200) {
                 assert_eq!(
@@ -198,18 +224,33 @@ fn zfp_keeps_its_bounds() {
         let src: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         let coded = |id: CodecId, meta: u8| {
             let codec = registry.require(id).expect("it is built in");
-            let options =
-                EncodeOptions { meta, typesize: 8, blockshape: Some(shape), ..EncodeOptions::default() };
+            let options = EncodeOptions {
+                meta,
+                typesize: 8,
+                blockshape: Some(shape),
+                ..EncodeOptions::default()
+            };
             let mut stream = vec![0; codec.max_compressed_len(src.len())];
             let mut encoder = codec.new_encoder(&options).expect("an encoder");
-            let csize = encoder.encode(&src, &mut stream).expect("no error").expect("the bound holds");
-            let options =
-                DecodeOptions { meta, typesize: 8, blockshape: Some(shape), ..DecodeOptions::default() };
+            let csize =
+                encoder.encode(&src, &mut stream).expect("no error").expect("the bound holds");
+            let options = DecodeOptions {
+                meta,
+                typesize: 8,
+                blockshape: Some(shape),
+                ..DecodeOptions::default()
+            };
             let mut back = vec![0; src.len()];
             let mut decoder = codec.new_decoder(&options).expect("a decoder");
-            decoder.decode(&stream[..csize], &mut back).unwrap_or_else(|e| panic!("{id} {shape:?}: {e}"));
-            assert!(decoder.decode(&stream[..csize / 2], &mut back.clone()).is_err(), "{id} {shape:?}");
-            let back = back.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")));
+            decoder
+                .decode(&stream[..csize], &mut back)
+                .unwrap_or_else(|e| panic!("{id} {shape:?}: {e}"));
+            assert!(
+                decoder.decode(&stream[..csize / 2], &mut back.clone()).is_err(),
+                "{id} {shape:?}"
+            );
+            let back =
+                back.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")));
             let error = back.zip(&values).map(|(b, v)| (b - v).abs()).fold(0.0, f64::max);
             (csize, error)
         };
@@ -233,8 +274,10 @@ fn zfp_leaves_values_that_are_not_finite_to_be_stored() {
     let options = EncodeOptions { typesize: 4, blockshape: Some(&[8]), ..EncodeOptions::default() };
     let mut encoder = codec.new_encoder(&options).expect("an encoder");
     for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        let src: Vec<u8> =
-            [1.0, 2.0, 3.0, 4.0, 5.0, odd, 6.0, 7.0].iter().flat_map(|v: &f32| v.to_le_bytes()).collect();
+        let src: Vec<u8> = [1.0, 2.0, 3.0, 4.0, 5.0, odd, 6.0, 7.0]
+            .iter()
+            .flat_map(|v: &f32| v.to_le_bytes())
+            .collect();
         assert_eq!(encoder.encode(&src, &mut [0; 200]), Ok(None));
     }
 }

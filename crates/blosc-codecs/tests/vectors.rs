@@ -1,6 +1,8 @@
 //! Streams of the original libraries, and streams made by hand: `testdata/vectors/codecs.json`.
 
-use blosc_codecs::{BlockDecoder, BlockEncoder, CodecId, DecodeOptions, EncodeOptions, Error, Registry};
+use blosc_codecs::{
+    BlockDecoder, BlockEncoder, CodecId, DecodeOptions, EncodeOptions, Error, Registry,
+};
 use blosc_testdata::crc32;
 use serde_json::Value;
 
@@ -31,7 +33,10 @@ impl Vectors {
 }
 
 fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).expect("hex")).collect()
+    (0..text.len())
+        .step_by(2)
+        .map(|i| u8::from_str_radix(&text[i..i + 2], 16).expect("hex"))
+        .collect()
 }
 
 fn number(entry: &Value, field: &str) -> Option<usize> {
@@ -95,7 +100,11 @@ fn streams_made_by_hand_decode() {
         decoder(entry, None)
             .and_then(|mut d| d.decode(&stream, &mut out))
             .unwrap_or_else(|e| panic!("{e}: {entry}"));
-        assert_eq!(format!("{:08x}", crc32(&out)), entry["plain_crc32"].as_str().expect("a sum"), "{entry}");
+        assert_eq!(
+            format!("{:08x}", crc32(&out)),
+            entry["plain_crc32"].as_str().expect("a sum"),
+            "{entry}"
+        );
     }
 }
 
@@ -105,8 +114,9 @@ fn streams_that_the_original_refuses_are_corrupt() {
     for entry in vectors.entries("codec_reject") {
         let mut out = vec![0; number(entry, "plain_len").expect("a length")];
         let stream = vectors.bytes(entry, "stream").expect("a stream");
-        let error =
-            decoder(entry, None).and_then(|mut d| d.decode(&stream, &mut out)).expect_err("a bad stream");
+        let error = decoder(entry, None)
+            .and_then(|mut d| d.decode(&stream, &mut out))
+            .expect_err("a bad stream");
         assert!(matches!(error, Error::Corrupt { .. }), "{error}: {entry}");
     }
 }
@@ -119,20 +129,27 @@ fn streams_with_dictionaries_decode_and_encode() {
         let plain = vectors.plain(entry);
         let stream = vectors.bytes(entry, "stream").expect("a stream");
         let mut out = vec![0xA5; plain.len()];
-        decoder(entry, Some(&dict)).and_then(|mut d| d.decode(&stream, &mut out)).expect("a good stream");
+        decoder(entry, Some(&dict))
+            .and_then(|mut d| d.decode(&stream, &mut out))
+            .expect("a good stream");
         assert_eq!(out, plain, "{entry}");
 
         let registry = Registry::builtin();
         let options = EncodeOptions { dict: Some(&dict), ..EncodeOptions::default() };
-        let mut encoder =
-            registry.require(codec_id(entry)).and_then(|c| c.new_encoder(&options)).expect("an encoder");
+        let mut encoder = registry
+            .require(codec_id(entry))
+            .and_then(|c| c.new_encoder(&options))
+            .expect("an encoder");
         let mut ours = vec![0; plain.len()];
         let len = encoder.encode(&plain, &mut ours).expect("no error").expect("it fits");
         decoder(entry, Some(&dict))
             .and_then(|mut d| d.decode(&ours[..len], &mut out))
             .expect("our own stream");
         assert_eq!(out, plain, "{entry}");
-        assert!(decoder(entry, None).and_then(|mut d| d.decode(&ours[..len], &mut out)).is_err(), "{entry}");
+        assert!(
+            decoder(entry, None).and_then(|mut d| d.decode(&ours[..len], &mut out)).is_err(),
+            "{entry}"
+        );
     }
 }
 
@@ -140,7 +157,8 @@ fn streams_with_dictionaries_decode_and_encode() {
 #[test]
 fn zfp_streams_are_the_same_bit_for_bit() {
     let vectors = Vectors::load();
-    let entries: Vec<_> = vectors.entries("codec_streams").iter().filter(|e| e["codec"] == "zfp").collect();
+    let entries: Vec<_> =
+        vectors.entries("codec_streams").iter().filter(|e| e["codec"] == "zfp").collect();
     assert_eq!(entries.len(), 29);
     for entry in entries {
         let plain_len = number(entry, "plain_len").expect("a length");
@@ -166,7 +184,9 @@ fn ndlz_streams_are_about_as_short() {
         let mut ours = vec![0; plain.len()];
         let len = encoder(entry).encode(&plain, &mut ours).expect("no error").expect("it fits");
         let mut out = vec![0xA5; plain.len()];
-        decoder(entry, None).and_then(|mut d| d.decode(&ours[..len], &mut out)).expect("our own stream");
+        decoder(entry, None)
+            .and_then(|mut d| d.decode(&ours[..len], &mut out))
+            .expect("our own stream");
         assert_eq!(out, plain, "{entry}");
         sizes = (sizes.0 + len, sizes.1 + theirs.len());
     }
@@ -181,7 +201,10 @@ fn encoder(entry: &Value) -> Box<dyn BlockEncoder> {
         blockshape: Some(&shape),
         ..EncodeOptions::default()
     };
-    Registry::builtin().require(codec_id(entry)).and_then(|c| c.new_encoder(&options)).expect("an encoder")
+    Registry::builtin()
+        .require(codec_id(entry))
+        .and_then(|c| c.new_encoder(&options))
+        .expect("an encoder")
 }
 
 /// A random walk in steps of 1/16, as the maker of the vectors walks it.

@@ -1,5 +1,6 @@
-//! Sizes on data sets that anyone can rebuild, against those of the original libraries ("Yardstick" in the codec
-//! document): no encoder of ours may make longer streams than theirs, but for a small margin.
+//! Sizes on data sets that anyone can rebuild, against those of the original libraries ("Yardstick"
+//! in the codec document): no encoder of ours may make longer streams than theirs, but for a small
+//! margin.
 
 use blosc_codecs::{BlockEncoder, CodecId, DecodeOptions, EncodeOptions, Level, Registry};
 use blosc_testdata::{crc32, yardstick};
@@ -64,7 +65,8 @@ fn blosclz_is_at_most_one_percent_longer_at_any_level() {
     }
 }
 
-/// The reference looks at too little of the data at these levels, and refuses what it compresses at lower ones.
+/// The reference looks at too little of the data at these levels, and refuses what it compresses at
+/// lower ones.
 #[test]
 fn blosclz_does_not_give_up_at_high_levels() {
     for set_name in ["walk_i32/shuffle4", "walk_i32/bitshuffle4", "two_bit", "period20000"] {
@@ -103,11 +105,15 @@ fn lz4_is_at_most_half_a_percent_longer() {
 fn size(codec: CodecId, level: u8, plain: &[u8]) -> usize {
     let registry = Registry::builtin();
     let codec = registry.require(codec).expect("it is built in");
-    let options =
-        EncodeOptions { level: Level::try_from(level).expect("a level"), ..EncodeOptions::default() };
+    let options = EncodeOptions {
+        level: Level::try_from(level).expect("a level"),
+        ..EncodeOptions::default()
+    };
     let mut encoder: Box<dyn BlockEncoder> = codec.new_encoder(&options).expect("an encoder");
     let mut stream = vec![0; plain.len() - 1];
-    let Some(csize) = encoder.encode(plain, &mut stream).expect("no error") else { return plain.len() };
+    let Some(csize) = encoder.encode(plain, &mut stream).expect("no error") else {
+        return plain.len();
+    };
     let mut back = vec![0; plain.len()];
     let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("a decoder");
     decoder.decode(&stream[..csize], &mut back).expect("our own stream");
@@ -134,7 +140,9 @@ fn shuffle(plain: &[u8], typesize: usize) -> Vec<u8> {
 fn bitshuffle(plain: &[u8], typesize: usize) -> Vec<u8> {
     let shuffled = shuffle(plain, typesize);
     let plane = |bytes: &[u8], bit: usize| {
-        let bits = bytes.chunks(8).map(|eight| eight.iter().rev().fold(0, |out, b| out << 1 | b >> bit & 1));
+        let bits = bytes
+            .chunks(8)
+            .map(|eight| eight.iter().rev().fold(0, |out, b| out << 1 | b >> bit & 1));
         bits.collect::<Vec<u8>>()
     };
     shuffled

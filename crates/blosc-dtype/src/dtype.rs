@@ -10,8 +10,9 @@ use crate::{Error, Kind, Scalar};
 
 /// The type of the items of an array.
 ///
-/// Immutable, and consistent once made: every field lies inside its item, names are unique, and an item has
-/// at most 2^31 - 1 bytes. Two are equal when they describe the same items, however they were spelled.
+/// Immutable, and consistent once made: every field lies inside its item, names are unique, and an
+/// item has at most 2^31 - 1 bytes. Two are equal when they describe the same items, however they
+/// were spelled.
 #[derive(Clone, Debug)]
 pub struct Dtype {
     shape: Shape,
@@ -47,7 +48,8 @@ pub struct Field {
 impl Dtype {
     /// Parses a dtype in any of the four forms, or as a NumPy name such as `float64`.
     ///
-    /// A text that does not start with a bracket is taken as a plain type code, without quotes around it.
+    /// A text that does not start with a bracket is taken as a plain type code, without quotes
+    /// around it.
     ///
     /// # Errors
     ///
@@ -103,7 +105,11 @@ impl Dtype {
 
     /// Element type and shape (elements per dimension) of a sub-array.
     pub fn subarray(&self) -> Option<(&Self, &[u64])> {
-        if let Shape::Subarray { base, shape, .. } = &self.shape { Some((base, shape)) } else { None }
+        if let Shape::Subarray { base, shape, .. } = &self.shape {
+            Some((base, shape))
+        } else {
+            None
+        }
     }
 
     /// Whether an object pointer stands anywhere in the item. Such items must never be interpreted.
@@ -115,8 +121,9 @@ impl Dtype {
         }
     }
 
-    /// The text of NumPy's `dtype.descr`, as `.npy` and Bloscpack files hold it: one literal, padding written out as
-    /// fields without a name. None if the item cannot be described so: a sub-array, or fields that overlap.
+    /// The text of NumPy's `dtype.descr`, as `.npy` and Bloscpack files hold it: one literal,
+    /// padding written out as fields without a name. None if the item cannot be described so: a
+    /// sub-array, or fields that overlap.
     ///
     /// ```
     /// use blosc_dtype::Dtype;
@@ -201,7 +208,8 @@ impl Struct {
 
     fn checked(self) -> Result<Self, Error> {
         // Padding that was written out as fields has no name.
-        let names = self.fields.iter().map(|field| field.name.as_str()).filter(|name| !name.is_empty());
+        let names =
+            self.fields.iter().map(|field| field.name.as_str()).filter(|name| !name.is_empty());
         let mut names: Vec<&str> = names.collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -230,7 +238,9 @@ fn shape_of(literal: &Literal) -> Result<Shape, Error> {
             [base, shape] => subarray_of(dtype_of(base)?, shape),
             _ => Err(Error::Form { expected: "(type, shape) for a sub-array" }),
         },
-        _ => Err(Error::Form { expected: "a type code, a list of fields, a dict or (type, shape)" }),
+        _ => {
+            Err(Error::Form { expected: "a type code, a list of fields, a dict or (type, shape)" })
+        }
     }
 }
 
@@ -250,28 +260,37 @@ fn field_of(literal: &Literal) -> Result<(String, Option<String>, Dtype), Error>
     match name {
         Literal::Str(name) => Ok((name.clone(), None, dtype)),
         Literal::Tuple(pair) => match pair.as_slice() {
-            [Literal::Str(title), Literal::Str(name)] => Ok((name.clone(), Some(title.clone()), dtype)),
+            [Literal::Str(title), Literal::Str(name)] => {
+                Ok((name.clone(), Some(title.clone()), dtype))
+            }
             _ => Err(wrong),
         },
         _ => Err(wrong),
     }
 }
 
-/// `{'names': [..], 'formats': [..], 'offsets': [..], 'titles': [..], 'itemsize': n, 'aligned': bool}`.
+/// `{'names': [..], 'formats': [..], 'offsets': [..], 'titles': [..], 'itemsize': n, 'aligned':
+/// bool}`.
 fn struct_of(dict: &Literal) -> Result<Struct, Error> {
-    let list = |key, expected| dict.get(key).and_then(Literal::as_list).ok_or(Error::Form { expected });
+    let list =
+        |key, expected| dict.get(key).and_then(Literal::as_list).ok_or(Error::Form { expected });
     let names = list("names", "'names': [...] in a dict")?;
     let formats = list("formats", "'formats': [...] in a dict")?;
     let offsets = dict.get("offsets").and_then(Literal::as_list);
     let titles = dict.get("titles").and_then(Literal::as_list).unwrap_or_default();
     let noffsets = offsets.map_or(names.len(), <[_]>::len);
     if names.len() != formats.len() || names.len() != noffsets {
-        return Err(Error::FieldCounts { names: names.len(), formats: formats.len(), offsets: noffsets });
+        return Err(Error::FieldCounts {
+            names: names.len(),
+            formats: formats.len(),
+            offsets: noffsets,
+        });
     }
     let mut fields = Vec::with_capacity(names.len());
     let mut end = 0;
     for (i, (name, format)) in names.iter().zip(formats).enumerate() {
-        let name = name.as_str().ok_or(Error::Form { expected: "a string as the name of a field" })?;
+        let name =
+            name.as_str().ok_or(Error::Form { expected: "a string as the name of a field" })?;
         let dtype = dtype_of(format)?;
         let offset = match offsets.and_then(|offsets| offsets.get(i)) {
             Some(offset) => size_of_literal(offset)?,
@@ -294,11 +313,18 @@ fn subarray_of(base: Dtype, shape: &Literal) -> Result<Shape, Error> {
             single = [shape.clone()];
             &single
         }
-        _ => return Err(Error::Form { expected: "a tuple of lengths as the shape of a sub-array" }),
+        _ => {
+            return Err(Error::Form { expected: "a tuple of lengths as the shape of a sub-array" });
+        }
     };
-    let shape: Vec<u64> =
-        lengths.iter().map(|length| size_of_literal(length).map(|n| n as u64)).collect::<Result<_, _>>()?;
-    let nitems = shape.iter().try_fold(1_u64, |product, n| product.checked_mul(*n)).ok_or(Error::TooLarge)?;
+    let shape: Vec<u64> = lengths
+        .iter()
+        .map(|length| size_of_literal(length).map(|n| n as u64))
+        .collect::<Result<_, _>>()?;
+    let nitems = shape
+        .iter()
+        .try_fold(1_u64, |product, n| product.checked_mul(*n))
+        .ok_or(Error::TooLarge)?;
     let nbytes = nitems.checked_mul(base.itemsize() as u64).ok_or(Error::TooLarge)?;
     Ok(Shape::Subarray { base: Box::new(base), shape, itemsize: limited(nbytes)? })
 }
@@ -323,8 +349,9 @@ mod tests {
 
     #[test]
     fn list_of_fields_is_packed() {
-        let dtype =
-            Dtype::parse("[('a', '<i4'), ('x', '<i2', (3,)), ('n', [('p', 'u1'), ('q', '<f4', (2, 2))])]");
+        let dtype = Dtype::parse(
+            "[('a', '<i4'), ('x', '<i2', (3,)), ('n', [('p', 'u1'), ('q', '<f4', (2, 2))])]",
+        );
         let dtype = dtype.unwrap();
         assert_eq!(dtype.itemsize(), 4 + 6 + 1 + 16);
         let offsets: Vec<usize> = dtype.fields().iter().map(Field::offset).collect();
@@ -340,8 +367,12 @@ mod tests {
         let dtype = Dtype::parse(text).unwrap();
         assert_eq!((dtype.itemsize(), dtype.fields()[1].offset()), (16, 8));
         assert_eq!(dtype.to_string(), text);
-        let outside = Dtype::parse("{'names': ['a'], 'formats': ['<i4'], 'offsets': [2], 'itemsize': 4}");
-        assert_eq!(outside, Err(Error::FieldOutside { name: "a".to_string(), end: 6, itemsize: 4 }));
+        let outside =
+            Dtype::parse("{'names': ['a'], 'formats': ['<i4'], 'offsets': [2], 'itemsize': 4}");
+        assert_eq!(
+            outside,
+            Err(Error::FieldOutside { name: "a".to_string(), end: 6, itemsize: 4 })
+        );
         let counts = Dtype::parse("{'names': ['a'], 'formats': [], 'offsets': [2, 3]}");
         assert_eq!(counts, Err(Error::FieldCounts { names: 1, formats: 0, offsets: 2 }));
     }
@@ -393,7 +424,8 @@ mod tests {
     fn built_types_print_as_numpy() {
         let float = Dtype::from(Scalar::parse("f8").unwrap());
         let flag = Dtype::parse("|b1").unwrap();
-        let built = Dtype::packed(vec![("x".to_string(), float), ("it's".to_string(), flag)]).unwrap();
+        let built =
+            Dtype::packed(vec![("x".to_string(), float), ("it's".to_string(), flag)]).unwrap();
         assert_eq!(built.to_string(), r#"[('x', '<f8'), ("it's", '?')]"#);
         assert_eq!(Dtype::parse(&built.to_string()).unwrap(), built);
     }

@@ -1,7 +1,8 @@
 //! NumPy type descriptions: parse and print without loss.
 //!
-//! A `b2nd` array, a bloscpack file with NumPy metadata and a bcolz column all say what their items are
-//! with the text that NumPy uses for a `dtype`. The text is a Python literal of one of four forms:
+//! A `b2nd` array, a bloscpack file with NumPy metadata and a bcolz column all say what their items
+//! are with the text that NumPy uses for a `dtype`. The text is a Python literal of one of four
+//! forms:
 //!
 //! ```text
 //! '<f8'                                          plain: byte order, kind, size
@@ -11,8 +12,8 @@
 //! ('<i4', (2, 3))                                a sub-array as item
 //! ```
 //!
-//! [`Dtype::parse`] reads all of them with a parser of its own: nothing is ever evaluated. What was parsed
-//! prints as the very text it came from; what was built prints as NumPy would print it.
+//! [`Dtype::parse`] reads all of them with a parser of its own: nothing is ever evaluated. What was
+//! parsed prints as the very text it came from; what was built prints as NumPy would print it.
 //!
 //! ```
 //! use blosc_dtype::{Dtype, Kind};
@@ -30,8 +31,8 @@
 //! It does not interpret items, and it never follows object pointers (`|O`): those parse, with
 //! [`Kind::Object`], so that a caller can refuse them by name.
 //!
-//! Limits for hostile text: [`MAX_DEPTH`] levels of nesting, [`MAX_TEXT`] bytes of text, items of at most
-//! 2^31 - 1 bytes.
+//! Limits for hostile text: [`MAX_DEPTH`] levels of nesting, [`MAX_TEXT`] bytes of text, items of
+//! at most 2^31 - 1 bytes.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -1,5 +1,5 @@
-//! A parser for the Python literals in which dtypes are written: strings, integers, tuples, lists, dicts,
-//! booleans and `None`. It evaluates nothing and is bounded in depth and length.
+//! A parser for the Python literals in which dtypes are written: strings, integers, tuples, lists,
+//! dicts, booleans and `None`. It evaluates nothing and is bounded in depth and length.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -86,7 +86,9 @@ impl Parser<'_> {
         self.skip_space();
         let Some(first) = self.peek() else { return Err(self.expected("a value")) };
         match first {
-            b'(' | b'[' | b'{' if depth == MAX_DEPTH => Err(Error::TooDeep { at: self.at, limit: MAX_DEPTH }),
+            b'(' | b'[' | b'{' if depth == MAX_DEPTH => {
+                Err(Error::TooDeep { at: self.at, limit: MAX_DEPTH })
+            }
             b'(' => self.parenthesis(depth + 1),
             b'[' => self.items(b']', depth + 1).map(|(items, _)| Literal::List(items)),
             b'{' => self.dict(depth + 1),
@@ -160,9 +162,11 @@ impl Parser<'_> {
 
     fn word(&mut self) -> Result<Literal, Error> {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        for (word, literal) in
-            [("True", Literal::Bool(true)), ("False", Literal::Bool(false)), ("None", Literal::None)]
-        {
+        for (word, literal) in [
+            ("True", Literal::Bool(true)),
+            ("False", Literal::Bool(false)),
+            ("None", Literal::None),
+        ] {
             if rest.starts_with(word) {
                 self.at += word.len();
                 return Ok(literal);
@@ -187,7 +191,9 @@ impl Parser<'_> {
         let mut out = String::new();
         loop {
             let rest = self.text.get(self.at..).unwrap_or_default();
-            let Some(next) = rest.chars().next() else { return Err(self.expected("a closing quote")) };
+            let Some(next) = rest.chars().next() else {
+                return Err(self.expected("a closing quote"));
+            };
             self.at += next.len_utf8();
             match next {
                 '\\' => out.extend(self.escape()?),
@@ -224,8 +230,11 @@ impl Parser<'_> {
 
     fn hex(&mut self, digits: usize) -> Result<char, Error> {
         let code = self.text.get(self.at..self.at + digits);
-        let parsed = code.and_then(|code| u32::from_str_radix(code, 16).ok()).and_then(char::from_u32);
-        let Some(parsed) = parsed else { return Err(self.expected("hexadecimal digits of a character")) };
+        let parsed =
+            code.and_then(|code| u32::from_str_radix(code, 16).ok()).and_then(char::from_u32);
+        let Some(parsed) = parsed else {
+            return Err(self.expected("hexadecimal digits of a character"));
+        };
         self.at += digits;
         Ok(parsed)
     }
@@ -242,7 +251,10 @@ mod tests {
         assert_eq!(Literal::parse("(3)"), Ok(Literal::Int(3)));
         assert_eq!(Literal::parse("(3,)"), Ok(Literal::Tuple(vec![Literal::Int(3)])));
         assert_eq!(Literal::parse("()"), Ok(Literal::Tuple(vec![])));
-        assert_eq!(Literal::parse("(1, 2)"), Ok(Literal::Tuple(vec![Literal::Int(1), Literal::Int(2)])));
+        assert_eq!(
+            Literal::parse("(1, 2)"),
+            Ok(Literal::Tuple(vec![Literal::Int(1), Literal::Int(2)]))
+        );
     }
 
     #[test]
@@ -252,7 +264,10 @@ mod tests {
         assert_eq!(Literal::parse("(b\"a\", 3)"), Ok(pair));
         assert_eq!(Literal::parse("ua"), Err(Error::Syntax { at: 0, expected: "a value" }));
         assert_eq!(Literal::parse("b"), Err(Error::Syntax { at: 0, expected: "a value" }));
-        assert_eq!(Literal::parse("3LL"), Err(Error::Syntax { at: 2, expected: "the end of the text" }));
+        assert_eq!(
+            Literal::parse("3LL"),
+            Err(Error::Syntax { at: 2, expected: "the end of the text" })
+        );
     }
 
     #[test]
@@ -264,7 +279,10 @@ mod tests {
             Err(Error::Syntax { at: 3, expected: "hexadecimal digits of a character" })
         );
         assert_eq!(Literal::parse(r"'\q'"), Err(Error::Syntax { at: 2, expected: "an escape" }));
-        assert_eq!(Literal::parse("'open"), Err(Error::Syntax { at: 5, expected: "a closing quote" }));
+        assert_eq!(
+            Literal::parse("'open"),
+            Err(Error::Syntax { at: 5, expected: "a closing quote" })
+        );
     }
 
     #[test]
@@ -283,8 +301,14 @@ mod tests {
         );
         assert_eq!(Literal::parse("[1,,2]"), Err(Error::Syntax { at: 3, expected: "a value" }));
         assert_eq!(Literal::parse("{'a' 1}"), Err(Error::Syntax { at: 5, expected: "':'" }));
-        assert_eq!(Literal::parse("{'a':1 'b':2}"), Err(Error::Syntax { at: 7, expected: "',' or '}'" }));
-        assert_eq!(Literal::parse("1 1"), Err(Error::Syntax { at: 2, expected: "the end of the text" }));
+        assert_eq!(
+            Literal::parse("{'a':1 'b':2}"),
+            Err(Error::Syntax { at: 7, expected: "',' or '}'" })
+        );
+        assert_eq!(
+            Literal::parse("1 1"),
+            Err(Error::Syntax { at: 2, expected: "the end of the text" })
+        );
         assert_eq!(Literal::parse("os"), Err(Error::Syntax { at: 0, expected: "a value" }));
         assert_eq!(
             Literal::parse("99999999999999999999"),
@@ -297,6 +321,9 @@ mod tests {
         let deep = "[".repeat(MAX_DEPTH + 1);
         assert_eq!(Literal::parse(&deep), Err(Error::TooDeep { at: MAX_DEPTH, limit: MAX_DEPTH }));
         let long = " ".repeat(MAX_TEXT + 1);
-        assert_eq!(Literal::parse(&long), Err(Error::TextTooLong { len: MAX_TEXT + 1, limit: MAX_TEXT }));
+        assert_eq!(
+            Literal::parse(&long),
+            Err(Error::TextTooLong { len: MAX_TEXT + 1, limit: MAX_TEXT })
+        );
     }
 }

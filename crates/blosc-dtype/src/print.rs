@@ -50,7 +50,9 @@ fn descr_field(field: &Field) -> Option<String> {
 fn literal(shape: &Shape) -> String {
     match shape {
         Shape::Scalar(scalar) => inner_code(scalar),
-        Shape::Subarray { base, shape, .. } => format!("({}, {})", literal(base.shape()), tuple(shape)),
+        Shape::Subarray { base, shape, .. } => {
+            format!("({}, {})", literal(base.shape()), tuple(shape))
+        }
         Shape::Struct(item) if is_packed(item) => {
             format!("[{}]", join(item.fields.iter().map(field)))
         }
@@ -137,7 +139,9 @@ fn quote(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            _ if c.is_control() && u32::from(c) < 0x100 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            _ if c.is_control() && u32::from(c) < 0x100 => {
+                out.push_str(&format!("\\x{:02x}", u32::from(c)))
+            }
             _ => out.push(c),
         }
     }
@@ -170,7 +174,10 @@ mod tests {
                 "{'names': ['a'], 'formats': ['<i4'], 'offsets': [4], 'itemsize': 16}",
                 Some("[('', '|V4'), ('a', '<i4'), ('', '|V8')]"),
             ),
-            ("{'names': ['a', 'b'], 'formats': ['<i4', '<i4'], 'offsets': [0, 2], 'itemsize': 6}", None),
+            (
+                "{'names': ['a', 'b'], 'formats': ['<i4', '<i4'], 'offsets': [0, 2], 'itemsize': 6}",
+                None,
+            ),
             ("('<i4', (2, 3))", None),
         ] {
             assert_eq!(Dtype::parse(text).unwrap().descr().as_deref(), descr, "{text}");

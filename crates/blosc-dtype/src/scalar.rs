@@ -59,7 +59,8 @@ impl Scalar {
     ///
     /// [`Error::Size`] when no item of this kind has that size.
     pub fn new(kind: Kind, order: ByteOrder, itemsize: u32) -> Result<Self, Error> {
-        let has_order = itemsize > 1 && !matches!(kind, Kind::Bytes | Kind::Void | Kind::Object | Kind::Bool);
+        let has_order =
+            itemsize > 1 && !matches!(kind, Kind::Bytes | Kind::Void | Kind::Object | Kind::Bool);
         let order = match order {
             _ if !has_order && kind != Kind::Unicode => ByteOrder::NotApplicable,
             ByteOrder::NotApplicable => ByteOrder::Little,
@@ -82,7 +83,8 @@ impl Scalar {
         }
     }
 
-    /// Parses a type code such as `<f8`, `|u1`, `?`, `S7` or `<M8[25us]`, or a NumPy name such as `float64`.
+    /// Parses a type code such as `<f8`, `|u1`, `?`, `S7` or `<M8[25us]`, or a NumPy name such as
+    /// `float64`.
     ///
     /// # Errors
     ///
@@ -113,7 +115,8 @@ impl Scalar {
             }
             _ => return Err(unknown()),
         };
-        let itemsize = if kind == Kind::Unicode { size.checked_mul(4).ok_or(Error::TooLarge)? } else { size };
+        let itemsize =
+            if kind == Kind::Unicode { size.checked_mul(4).ok_or(Error::TooLarge)? } else { size };
         if itemsize > u32::MAX / 2 {
             return Err(Error::TooLarge);
         }
@@ -139,8 +142,8 @@ impl Scalar {
         self.itemsize as usize
     }
 
-    /// The unit of a date or time span as NumPy writes it (`ns`, `25us`, `D`); none for other kinds and for
-    /// generic units.
+    /// The unit of a date or time span as NumPy writes it (`ns`, `25us`, `D`); none for other kinds
+    /// and for generic units.
     pub fn unit(&self) -> Option<&str> {
         self.unit.as_deref()
     }
@@ -214,7 +217,8 @@ const KINDS: [(&str, Kind); 12] = [
     ("O", Kind::Object),
 ];
 
-const UNITS: [&str; 14] = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
+const UNITS: [&str; 14] =
+    ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
 
 const NAMES: [(&str, &str); 17] = [
     ("bool", "|b1"),
@@ -275,7 +279,11 @@ mod tests {
             ("datetime64[ns]", Kind::DateTime, ByteOrder::Little, 8),
         ] {
             let scalar = Scalar::parse(code).unwrap();
-            assert_eq!((scalar.kind(), scalar.order(), scalar.itemsize()), (kind, order, itemsize), "{code}");
+            assert_eq!(
+                (scalar.kind(), scalar.order(), scalar.itemsize()),
+                (kind, order, itemsize),
+                "{code}"
+            );
         }
     }
 
@@ -305,7 +313,13 @@ mod tests {
         assert_eq!(Scalar::parse("i"), Err(Error::UnknownCode { code: "i".to_string() }));
         assert_eq!(Scalar::parse("S4294967296"), Err(Error::TooLarge));
         assert_eq!(Scalar::parse("U2147483648"), Err(Error::TooLarge));
-        assert_eq!(Scalar::parse("<M8[parsec]"), Err(Error::UnknownCode { code: "<M8[parsec]".to_string() }));
-        assert_eq!(Scalar::parse("<i4[ns]"), Err(Error::UnknownCode { code: "<i4[ns]".to_string() }));
+        assert_eq!(
+            Scalar::parse("<M8[parsec]"),
+            Err(Error::UnknownCode { code: "<M8[parsec]".to_string() })
+        );
+        assert_eq!(
+            Scalar::parse("<i4[ns]"),
+            Err(Error::UnknownCode { code: "<i4[ns]".to_string() })
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Each filter forward and backward on blocks of 32 KiB and 256 KiB of random bytes, on every set of vector
-//! instructions that the machine has, beside memcpy.
+//! Each filter forward and backward on blocks of 32 KiB and 256 KiB of random bytes, on every set
+//! of vector instructions that the machine has, beside memcpy.
 //!
 //! `cargo bench -p blosc-filters -- shuffle/forward/avx2`
 
@@ -42,14 +42,20 @@ fn filters(c: &mut Criterion) {
 }
 
 /// One filter as a function of source and destination.
-fn run(id: FilterId, direction: &str, typesize: usize, simd: Simd) -> impl FnMut(&[u8], &mut [u8]) + use<> {
+fn run(
+    id: FilterId,
+    direction: &str,
+    typesize: usize,
+    simd: Simd,
+) -> impl FnMut(&[u8], &mut [u8]) + use<> {
     let registry = Registry::builtin();
     let cx = FilterCx { simd, ..FilterCx::new(typesize) };
     let meta = if id == FilterId::TRUNC_PREC { 12 } else { 0 };
     let forward = direction == "forward";
     let pipeline = Pipeline::EMPTY.push(blosc_filters::FilterSlot { id, meta }).unwrap_or_default();
     move |src, dest| {
-        let Some((slot, filter)) = pipeline.active().find_map(|slot| Some((slot, registry.get(slot.id)?)))
+        let Some((slot, filter)) =
+            pipeline.active().find_map(|slot| Some((slot, registry.get(slot.id)?)))
         else {
             return;
         };

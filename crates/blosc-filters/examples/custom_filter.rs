@@ -17,14 +17,26 @@ impl Filter for GrayCode {
         "gray_code"
     }
 
-    fn forward(&self, _: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        _: &FilterCx<'_>,
+        _meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         for (to, byte) in dest.iter_mut().zip(src) {
             *to = byte ^ (byte >> 1);
         }
         Ok(())
     }
 
-    fn backward(&self, _: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        _: &FilterCx<'_>,
+        _meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         for (to, byte) in dest.iter_mut().zip(src) {
             *to = [1, 2, 4].iter().fold(*byte, |bits, shift| bits ^ (bits >> shift));
         }

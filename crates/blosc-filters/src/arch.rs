@@ -1,8 +1,9 @@
 //! The kernels, and the one place that chooses among them.
 //!
-//! `arch/scalar` has the definition of each kernel; the other folders have the same with vector instructions, in safe
-//! code for functions that require them. What is unsafe is only to call these, here, and the reason why it is sound is
-//! always the same: a [`Simd`] is made only for instructions that were found.
+//! `arch/scalar` has the definition of each kernel; the other folders have the same with vector
+//! instructions, in safe code for functions that require them. What is unsafe is only to call
+//! these, here, and the reason why it is sound is always the same: a [`Simd`] is made only for
+//! instructions that were found.
 
 mod scalar;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -114,13 +115,15 @@ with_avx! {
     take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, rows::take_rows, scalar::take_rows(rows, array, block);
 }
 
-// Kernels with stores that pass the cache by, where there are such for the typesize and the place of `dest`. With
-// AVX-512, those of AVX2 are taken as well.
+// Kernels with stores that pass the cache by, where there are such for the typesize and the place
+// of `dest`. With AVX-512, those of AVX2 are taken as well.
 
 /// As [`unshuffle`].
 pub(crate) fn unshuffle_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let mut planes: [&[u8]; 16] = [&[]; 16];
-    let Some(planes) = planes.get_mut(..typesize) else { return unshuffle(simd, typesize, src, dest) };
+    let Some(planes) = planes.get_mut(..typesize) else {
+        return unshuffle(simd, typesize, src, dest);
+    };
     for (plane, from) in planes.iter_mut().zip(src.chunks_exact((src.len() / typesize).max(1))) {
         *plane = from;
     }
@@ -145,7 +148,8 @@ fn try_unshuffle_streaming(_: Simd, _: &[&[u8]], _: &mut [u8]) -> bool {
 /// Whether there is a way to do it.
 #[cfg(target_arch = "x86_64")]
 fn try_unshuffle_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) -> bool {
-    if let (Level::Avx2 | Level::Avx512, Some(tile)) = (simd.level(), avx2::streaming::tile(planes.len()))
+    if let (Level::Avx2 | Level::Avx512, Some(tile)) =
+        (simd.level(), avx2::streaming::tile(planes.len()))
         && let Some(parts) = streaming::Parts::new(dest, planes.len(), tile)
     {
         let [start, end] = parts.starts().map(|at| at / planes.len());
@@ -192,23 +196,32 @@ mod tests {
 
     type Kernel = fn(Simd, usize, &[u8], &mut [u8]);
 
-    /// Runs a kernel on every level of instructions, with buffers that are not aligned, and compares with the scalar.
+    /// Runs a kernel on every level of instructions, with buffers that are not aligned, and
+    /// compares with the scalar.
     fn compare(kernel: Kernel, size: usize, nbytes: usize) {
         compare_with(kernel, kernel, 3, size, nbytes);
     }
 
-    /// As [`compare`] for a kernel that shall do what another one does, `start` bytes after a multiple of 64.
+    /// As [`compare`] for a kernel that shall do what another one does, `start` bytes after a
+    /// multiple of 64.
     fn compare_with(kernel: Kernel, definition: Kernel, start: usize, size: usize, nbytes: usize) {
-        let src: Vec<u8> = (0..=nbytes as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+        let src: Vec<u8> =
+            (0..=nbytes as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
         let run = |kernel: Kernel, simd| {
             let mut dest = vec![0xEE; nbytes + 128];
             let start = dest.as_ptr().align_offset(64) + start;
             kernel(simd, size, &src[1..], &mut dest[start..start + nbytes]);
-            (dest[start..start + nbytes].to_vec(), dest.iter().filter(|&&byte| byte == 0xEE).count())
+            (
+                dest[start..start + nbytes].to_vec(),
+                dest.iter().filter(|&&byte| byte == 0xEE).count(),
+            )
         };
         let expected = run(definition, Simd::none());
         for simd in Simd::available() {
-            assert!(run(kernel, simd) == expected, "{simd:?}, size {size}, {nbytes} bytes, from {start} on");
+            assert!(
+                run(kernel, simd) == expected,
+                "{simd:?}, size {size}, {nbytes} bytes, from {start} on"
+            );
         }
     }
 
@@ -242,7 +255,9 @@ mod tests {
 
     #[test]
     fn every_level_shuffles_the_same() {
-        for (typesize, nitems) in typesizes().skip(1).flat_map(|t| numbers_of_items().map(move |n| (t, n))) {
+        for (typesize, nitems) in
+            typesizes().skip(1).flat_map(|t| numbers_of_items().map(move |n| (t, n)))
+        {
             compare(shuffle, typesize, nitems * typesize);
             compare(unshuffle, typesize, nitems * typesize);
             compare_with(apart, unshuffle, 3, typesize, nitems * typesize);
@@ -269,7 +284,9 @@ mod tests {
 
     #[test]
     fn every_level_shuffles_bits_the_same() {
-        for (typesize, nitems) in typesizes().flat_map(|t| numbers_of_items().map(move |n| (t, n / 8 * 8))) {
+        for (typesize, nitems) in
+            typesizes().flat_map(|t| numbers_of_items().map(move |n| (t, n / 8 * 8)))
+        {
             compare(bitshuffle, typesize, nitems * typesize);
             compare(bitunshuffle, typesize, nitems * typesize);
         }
@@ -278,7 +295,8 @@ mod tests {
     /// Where lines wait in the destination.
     #[test]
     fn every_level_shuffles_bits_the_same_on_lines_of_the_cache() {
-        let sizes = [1, 2, 4, 8, 16].into_iter().flat_map(|t| [512, 520, 1024, 2048, 2040].map(|n| (t, n)));
+        let sizes =
+            [1, 2, 4, 8, 16].into_iter().flat_map(|t| [512, 520, 1024, 2048, 2040].map(|n| (t, n)));
         for (typesize, nitems) in sizes {
             for start in [0, 16] {
                 compare_with(bitshuffle, bitshuffle, start, typesize, nitems * typesize);
@@ -300,7 +318,8 @@ mod tests {
 
     #[test]
     fn all_stores_write_the_same() {
-        let all = [2, 3, 4, 8, 16].into_iter().flat_map(|t| numbers_of_items().map(move |n| (t, n)));
+        let all =
+            [2, 3, 4, 8, 16].into_iter().flat_map(|t| numbers_of_items().map(move |n| (t, n)));
         for (typesize, nitems) in all {
             for start in [0, 1, 4, 10, 16] {
                 let nbytes = nitems * typesize;
@@ -317,7 +336,13 @@ mod tests {
                     |simd, _, src, dest| fill_streaming(simd, src.len() as u8, dest),
                 ];
                 for fill in fills {
-                    compare_with(fill, |_, _, src, dest| dest.fill(src.len() as u8), start, typesize, nbytes);
+                    compare_with(
+                        fill,
+                        |_, _, src, dest| dest.fill(src.len() as u8),
+                        start,
+                        typesize,
+                        nbytes,
+                    );
                 }
                 compare_with(unshuffle_streaming, unshuffle, start, typesize, nbytes);
                 compare_with(apart_streaming, unshuffle, start, typesize, nbytes);
@@ -327,7 +352,8 @@ mod tests {
 
     #[test]
     fn every_level_scans_the_same() {
-        for (width, nwords) in [1, 2, 4, 8].into_iter().flat_map(|w| numbers_of_items().map(move |n| (w, n)))
+        for (width, nwords) in
+            [1, 2, 4, 8].into_iter().flat_map(|w| numbers_of_items().map(move |n| (w, n)))
         {
             compare(running_xor, width, nwords * width);
             compare(|simd, _, src, dest| running_sum(simd, src, dest), width, nwords);

@@ -1,23 +1,27 @@
-//! Bit shuffle, id 2: bit `k` of byte `j` of all items, one row after another ("Bitshuffle" in the format document).
+//! Bit shuffle, id 2: bit `k` of byte `j` of all items, one row after another ("Bitshuffle" in the
+//! format document).
 //!
-//! Seen as a matrix of one row per item and one column per bit, the block is transposed. Items take part in groups of
-//! eight, as eight bits make a byte.
+//! Seen as a matrix of one row per item and one column per bit, the block is transposed. Items take
+//! part in groups of eight, as eight bits make a byte.
 
 use crate::filter::check_lengths;
 use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
 
-/// What happens to blocks whose number of items is no multiple of eight. The version byte of the chunk decides.
+/// What happens to blocks whose number of items is no multiple of eight. The version byte of the
+/// chunk decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BitshuffleRule {
     /// Chunk version 2: such a block is copied.
     Blosc1,
-    /// Chunk versions 3 and later: the items up to the last multiple of eight are transposed, the rest is copied.
+    /// Chunk versions 3 and later: the items up to the last multiple of eight are transposed, the
+    /// rest is copied.
     #[default]
     Blosc2,
 }
 
-/// Transposes the bits of items of `typesize` bytes. What does not take part (see [`BitshuffleRule`]; always the
-/// bytes after the last whole item) is copied. A typesize of 0 counts as 1.
+/// Transposes the bits of items of `typesize` bytes. What does not take part (see
+/// [`BitshuffleRule`]; always the bytes after the last whole item) is copied. A typesize of 0
+/// counts as 1.
 ///
 /// ```
 /// use blosc_filters::{BitshuffleRule, bitshuffle};
@@ -47,7 +51,13 @@ fn bitshuffle_with(simd: Simd, typesize: usize, rule: BitshuffleRule, src: &[u8]
     arch::bitshuffle(simd, typesize.max(1), items, to);
 }
 
-fn bitunshuffle_with(simd: Simd, typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
+fn bitunshuffle_with(
+    simd: Simd,
+    typesize: usize,
+    rule: BitshuffleRule,
+    src: &[u8],
+    dest: &mut [u8],
+) {
     let (rows, to) = split_rest(typesize, rule, src, dest);
     arch::bitunshuffle(simd, typesize.max(1), rows, to);
 }
@@ -86,13 +96,25 @@ impl Filter for Bitshuffle {
         "bitshuffle"
     }
 
-    fn forward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        _meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         bitshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
     }
 
-    fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        _meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         bitunshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
@@ -119,8 +141,10 @@ mod tests {
     #[test]
     fn rows_hold_one_bit_of_all_items() {
         let src = [1, 0, 2, 0, 3, 0, 0, 1, 1, 1, 0, 0x80, 0xff, 0xff, 0, 0, 0x11, 0x22, 0x33];
-        let rows =
-            [0x55, 0x46, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x58, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x60];
+        let rows = [
+            0x55, 0x46, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x58, 0x40, 0x40, 0x40, 0x40, 0x40,
+            0x40, 0x60,
+        ];
         let expected = [&rows[..], &[0x11, 0x22, 0x33]].concat();
         assert_eq!(shuffled(2, Blosc2, &src), expected);
     }
@@ -130,8 +154,8 @@ mod tests {
         for (typesize, len) in [(1, 70), (3, 100), (4, 131), (7, 600)] {
             let (src, nitems) = (noise(len), len / typesize / 8 * 8);
             let dest = shuffled(typesize, Blosc2, &src);
-            for (i, j, k) in
-                (0..nitems).flat_map(|i| (0..typesize).flat_map(move |j| (0..8).map(move |k| (i, j, k))))
+            for (i, j, k) in (0..nitems)
+                .flat_map(|i| (0..typesize).flat_map(move |j| (0..8).map(move |k| (i, j, k))))
             {
                 let row = &dest[(8 * j + k) * nitems / 8..];
                 assert_eq!(

@@ -1,11 +1,13 @@
-//! Bytedelta, id 35, and its older form, id 34: differences of bytes within each of several byte streams
-//! ("bytedelta" in the format document). It stands after shuffle, whose planes are the streams.
+//! Bytedelta, id 35, and its older form, id 34: differences of bytes within each of several byte
+//! streams ("bytedelta" in the format document). It stands after shuffle, whose planes are the
+//! streams.
 
 use crate::filter::check_lengths;
 use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
 
-/// Replaces each byte by its difference to the one before (mod 256), in `streams` streams of equal length that stand
-/// one after another. The bytes that are left over are copied. 0 streams count as 1.
+/// Replaces each byte by its difference to the one before (mod 256), in `streams` streams of equal
+/// length that stand one after another. The bytes that are left over are copied. 0 streams count as
+/// 1.
 ///
 /// ```
 /// let mut dest = [0; 7];
@@ -41,8 +43,8 @@ fn decode_with(simd: Simd, streams: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Reads what C-Blosc2 2.8.0 to 2.9.3 wrote, under id 34: the sum starts again at the last multiple of 16 of each
-/// stream.
+/// Reads what C-Blosc2 2.8.0 to 2.9.3 wrote, under id 34: the sum starts again at the last multiple
+/// of 16 of each stream.
 ///
 /// # Panics
 ///
@@ -111,20 +113,33 @@ impl Filter for Bytedelta {
         "bytedelta"
     }
 
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         bytedelta_encode(streams(cx, meta), src, dest);
         Ok(())
     }
 
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         decode_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
     }
 }
 
-/// Id 34. It encodes too, so that a chunk can be written again as it was; a new one should have [`Bytedelta`].
+/// Id 34. It encodes too, so that a chunk can be written again as it was; a new one should have
+/// [`Bytedelta`].
 pub(crate) struct BytedeltaLegacy;
 
 impl Filter for BytedeltaLegacy {
@@ -136,13 +151,25 @@ impl Filter for BytedeltaLegacy {
         "bytedelta_legacy"
     }
 
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         encode_legacy(streams(cx, meta), src, dest);
         Ok(())
     }
 
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         decode_legacy_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
@@ -189,7 +216,11 @@ mod tests {
             for len in 0..=600 {
                 let src: Vec<u8> = (0..len).map(|i| (i * i % 251) as u8).collect();
                 let filtered = run(bytedelta_encode, streams, &src);
-                assert_eq!(run(bytedelta_decode, streams, &filtered), src, "{streams} streams, {len} bytes");
+                assert_eq!(
+                    run(bytedelta_decode, streams, &filtered),
+                    src,
+                    "{streams} streams, {len} bytes"
+                );
                 let filtered = run(encode_legacy, streams, &src);
                 assert_eq!(
                     run(bytedelta_decode_legacy, streams, &filtered),

@@ -1,4 +1,5 @@
-//! The cells of a block: small boxes that tile an n-dimensional block, which ndcell and ndmean work on.
+//! The cells of a block: small boxes that tile an n-dimensional block, which ndcell and ndmean work
+//! on.
 //!
 //! ```text
 //!   3 x 5 items, side 2:    0  1 |  2  3 |  4      cells in row-major order of the grid:
@@ -25,7 +26,8 @@ pub(crate) struct Cell<'a> {
 }
 
 impl Cells {
-    /// Cells of `side` items in each dimension. The product of the shape is checked against the block.
+    /// Cells of `side` items in each dimension. The product of the shape is checked against the
+    /// block.
     pub(crate) fn new(
         geometry: &BlockGeometry<'_>,
         typesize: usize,
@@ -82,7 +84,8 @@ impl Cell<'_> {
         let mut rows = self.len;
         rows[MAX_NDIM - 1] = 1;
         positions(rows).map(|row| {
-            let at = (0..MAX_NDIM).fold(0, |at, dim| at * self.cells.shape[dim] + self.start[dim] + row[dim]);
+            let at = (0..MAX_NDIM)
+                .fold(0, |at, dim| at * self.cells.shape[dim] + self.start[dim] + row[dim]);
             at..at + self.len[MAX_NDIM - 1]
         })
     }
@@ -116,7 +119,8 @@ mod tests {
     #[test]
     fn cells_go_row_by_row_and_are_cut_at_the_border() {
         assert_eq!(cells(&[5], 2), [[0, 1].as_slice(), &[2, 3], &[4]]);
-        let expected: [&[usize]; 6] = [&[0, 1, 5, 6], &[2, 3, 7, 8], &[4, 9], &[10, 11], &[12, 13], &[14]];
+        let expected: [&[usize]; 6] =
+            [&[0, 1, 5, 6], &[2, 3, 7, 8], &[4, 9], &[10, 11], &[12, 13], &[14]];
         assert_eq!(cells(&[3, 5], 2), expected);
     }
 

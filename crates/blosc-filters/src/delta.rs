@@ -1,5 +1,5 @@
-//! Delta, id 3: XOR with the item before in the first block of a chunk, with the first block in all others
-//! ("Delta" in the format document).
+//! Delta, id 3: XOR with the item before in the first block of a chunk, with the first block in all
+//! others ("Delta" in the format document).
 
 use crate::filter::check_lengths;
 use crate::{Error, Filter, FilterCx, FilterId, Param, Simd, arch};
@@ -7,13 +7,16 @@ use crate::{Error, Filter, FilterCx, FilterId, Param, Simd, arch};
 /// What delta takes the difference to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference<'a> {
-    /// The block is the first of its chunk (or a variable-length block): each item is XORed with the one before.
+    /// The block is the first of its chunk (or a variable-length block): each item is XORed with
+    /// the one before.
     FirstBlock,
-    /// The plain bytes of the first block of the chunk, as a decoder will see them. At least as long as the block.
+    /// The plain bytes of the first block of the chunk, as a decoder will see them. At least as
+    /// long as the block.
     Block(&'a [u8]),
 }
 
-/// XORs each item with the one before or with the reference. The bytes that do not make a whole word are copied.
+/// XORs each item with the one before or with the reference. The bytes that do not make a whole
+/// word are copied.
 ///
 /// ```
 /// use blosc_filters::{Reference, delta_encode};
@@ -25,8 +28,8 @@ pub enum Reference<'a> {
 ///
 /// # Errors
 ///
-/// [`Error::Param`] if the reference is shorter than the block, [`Error::Length`] if `src` and `dest` differ in
-/// length.
+/// [`Error::Param`] if the reference is shorter than the block, [`Error::Length`] if `src` and
+/// `dest` differ in length.
 pub fn delta_encode(
     reference: Reference<'_>,
     typesize: usize,
@@ -108,7 +111,8 @@ fn split_leftover<'a>(width: usize, src: &'a [u8], dest: &'a mut [u8]) -> (&'a [
     (words, to)
 }
 
-/// The bytes that are XORed together and so the distance to the item before: not always the typesize.
+/// The bytes that are XORed together and so the distance to the item before: not always the
+/// typesize.
 fn width(typesize: usize) -> usize {
     match typesize {
         1 | 2 | 4 => typesize,
@@ -128,11 +132,23 @@ impl Filter for Delta {
         "delta"
     }
 
-    fn forward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        _meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         delta_encode(cx.reference, cx.typesize, src, dest)
     }
 
-    fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        _meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         decode_with(cx.simd, cx.reference, cx.typesize, src, dest)
     }
 }
@@ -166,7 +182,10 @@ mod tests {
     fn odd_typesizes_work_byte_by_byte() {
         let src = [0x0a, 0x14, 0x1e, 0x28, 0x32, 0x3c];
         assert_eq!(encoded(FirstBlock, 3, &src), [0x0a, 0x1e, 0x0a, 0x36, 0x1a, 0x0e]);
-        assert_eq!([1, 2, 3, 4, 7, 8, 12, 16, 24, 20, 255].map(width), [1, 2, 1, 4, 1, 8, 1, 8, 8, 1, 1]);
+        assert_eq!(
+            [1, 2, 3, 4, 7, 8, 12, 16, 24, 20, 255].map(width),
+            [1, 2, 1, 4, 1, 8, 1, 8, 8, 1, 1]
+        );
     }
 
     #[test]
@@ -176,7 +195,8 @@ mod tests {
             for len in 0..=600 {
                 let src: Vec<u8> = (0..len as u32).map(|i| (i * 13 % 251) as u8).collect();
                 for reference in [FirstBlock, Block(&first)] {
-                    let (filtered, mut restored) = (encoded(reference, typesize, &src), vec![0xEE; len]);
+                    let (filtered, mut restored) =
+                        (encoded(reference, typesize, &src), vec![0xEE; len]);
                     delta_decode(reference, typesize, &filtered, &mut restored).unwrap();
                     assert_eq!(restored, src, "typesize {typesize}, {len} bytes");
                     let whole = len - len % width(typesize);

@@ -1,9 +1,10 @@
-//! What can go wrong: an id that nobody registered, a parameter that a filter cannot work with, or a text that is
-//! no pipeline. The bytes of a block are never wrong.
+//! What can go wrong: an id that nobody registered, a parameter that a filter cannot work with, or
+//! a text that is no pipeline. The bytes of a block are never wrong.
 
 use crate::FilterId;
 
-/// Why a block was not filtered, or a [`Pipeline`](crate::Pipeline) or [`Simd`](crate::Simd) not made.
+/// Why a block was not filtered, or a [`Pipeline`](crate::Pipeline) or [`Simd`](crate::Simd) not
+/// made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -49,7 +50,8 @@ pub enum Error {
         /// The id wanted.
         id: FilterId,
     },
-    /// The name is none of `auto`, `none`, `sse2`, `avx2`, `avx512`, `neon`, or this machine does not have it.
+    /// The name is none of `auto`, `none`, `sse2`, `avx2`, `avx512`, `neon`, or this machine does
+    /// not have it.
     #[error("these vector instructions are unknown, or this machine does not have them")]
     Simd,
 }

@@ -4,8 +4,8 @@ use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd, Sto
 
 /// Makes and unmakes a representation of a block that is easier to compress.
 ///
-/// The filters of the format are behind [`Registry::builtin`](crate::Registry::builtin); a program adds its own with
-/// [`Registry::register`](crate::Registry::register).
+/// The filters of the format are behind [`Registry::builtin`](crate::Registry::builtin); a program
+/// adds its own with [`Registry::register`](crate::Registry::register).
 ///
 /// ```
 /// use blosc_filters::{Error, Filter, FilterCx, FilterId, Pipeline, Registry};
@@ -43,20 +43,33 @@ pub trait Filter: Send + Sync {
     /// The name in specifications of a pipeline and in messages.
     fn name(&self) -> &str;
 
-    /// Filters a block: `src` is what the caller or the slot before gave, `dest` is as long. All of `dest` must be
-    /// written.
+    /// Filters a block: `src` is what the caller or the slot before gave, `dest` is as long. All of
+    /// `dest` must be written.
     ///
     /// # Errors
     ///
     /// [`Error::Param`] if the filter cannot work with `cx` and `meta`.
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error>;
 
-    /// Undoes [`forward`](Self::forward), with the same lengths. `src` comes from a file and may hold anything.
+    /// Undoes [`forward`](Self::forward), with the same lengths. `src` comes from a file and may
+    /// hold anything.
     ///
     /// # Errors
     ///
     /// [`Error::Param`] if the filter cannot work with `cx` and `meta`.
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error>;
 
     /// Whether `backward(forward(x))` may differ from `x`.
     fn is_lossy(&self) -> bool {
@@ -74,7 +87,8 @@ pub trait Filter: Send + Sync {
 pub struct FilterCx<'a> {
     /// Bytes of an item as the chunk header says, 1..=255. Items wider than that have 1 here.
     pub typesize: usize,
-    /// Bytes of an item as the super-chunk says; the same as `typesize` unless wider than 255 bytes.
+    /// Bytes of an item as the super-chunk says; the same as `typesize` unless wider than 255
+    /// bytes.
     pub schunk_typesize: usize,
     /// What delta takes the difference to.
     pub reference: Reference<'a>,
@@ -84,13 +98,14 @@ pub struct FilterCx<'a> {
     pub geometry: Option<&'a BlockGeometry<'a>>,
     /// The instructions to use.
     pub simd: Simd,
-    /// How [`backward`](Filter::backward) writes its destination, where a filter knows more than one way.
+    /// How [`backward`](Filter::backward) writes its destination, where a filter knows more than
+    /// one way.
     pub stores: Stores,
 }
 
 impl FilterCx<'_> {
-    /// For a first block of a Blosc2 chunk with items of `typesize` bytes, no array, and the best instructions that
-    /// the machine has.
+    /// For a first block of a Blosc2 chunk with items of `typesize` bytes, no array, and the best
+    /// instructions that the machine has.
     #[must_use]
     pub fn new(typesize: usize) -> Self {
         Self {
@@ -105,7 +120,12 @@ impl FilterCx<'_> {
     }
 }
 
-/// Fails unless the two have one length. The built-in filters ask first, since their kernels rely on it.
+/// Fails unless the two have one length. The built-in filters ask first, since their kernels rely
+/// on it.
 pub(crate) fn check_lengths(src: &[u8], dest: &[u8]) -> Result<(), Error> {
-    if src.len() == dest.len() { Ok(()) } else { Err(Error::Length { src: src.len(), dest: dest.len() }) }
+    if src.len() == dest.len() {
+        Ok(())
+    } else {
+        Err(Error::Length { src: src.len(), dest: dest.len() })
+    }
 }

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// A filter's number as stored in a chunk. Any byte is kept; [`Registry`](crate::Registry) knows which ones work.
+/// A filter's number as stored in a chunk. Any byte is kept; [`Registry`](crate::Registry) knows
+/// which ones work.
 ///
 /// ```
 /// use blosc_filters::FilterId;

@@ -1,11 +1,13 @@
-//! Truncated precision of integers, id 36, lossy: low bits become zero ("int_trunc" in the format document).
+//! Truncated precision of integers, id 36, lossy: low bits become zero ("int_trunc" in the format
+//! document).
 
 use crate::filter::check_lengths;
 use crate::mask::{Truncation, clear_low_bits, dropped_bits};
 use crate::{Error, FilterId, Param};
 
-/// Clears low bits of integers of 1, 2, 4 or 8 bytes: `bits` > 0 is how many high bits are kept, `bits` < 0 how many
-/// low ones are dropped. Signed items round towards minus infinity. Bytes after the last whole item are copied.
+/// Clears low bits of integers of 1, 2, 4 or 8 bytes: `bits` > 0 is how many high bits are kept,
+/// `bits` < 0 how many low ones are dropped. Signed items round towards minus infinity. Bytes after
+/// the last whole item are copied.
 ///
 /// ```
 /// let (item, mut dest) = (123_456_789_i32.to_ne_bytes(), [0; 4]);
@@ -16,8 +18,8 @@ use crate::{Error, FilterId, Param};
 ///
 /// # Errors
 ///
-/// [`Error::Param`] for other typesizes and for a number of bits that would keep none of the item or is beyond it;
-/// [`Error::Length`] if `src` and `dest` differ in length.
+/// [`Error::Param`] for other typesizes and for a number of bits that would keep none of the item
+/// or is beyond it; [`Error::Length`] if `src` and `dest` differ in length.
 pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     check_lengths(src, dest)?;
     let width: i8 = match typesize {
@@ -25,7 +27,12 @@ pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resu
         2 => 16,
         4 => 32,
         8 => 64,
-        _ => return Err(Error::Param { id: FilterId::INT_TRUNC, what: Param::Typesize { typesize } }),
+        _ => {
+            return Err(Error::Param {
+                id: FilterId::INT_TRUNC,
+                what: Param::Typesize { typesize },
+            });
+        }
     };
     clear_low_bits(typesize, dropped_bits(FilterId::INT_TRUNC, bits, width)?, src, dest);
     Ok(())
@@ -47,7 +54,9 @@ mod tests {
 
     #[test]
     fn items_round_towards_minus_infinity() {
-        for (item, expected) in [(1000, 768), (-1000, -1024), (123_456_789, 123_456_768), (-1, -256)] {
+        for (item, expected) in
+            [(1000, 768), (-1000, -1024), (123_456_789, 123_456_768), (-1, -256)]
+        {
             assert_eq!((truncated(24, item), truncated(-8, item)), (expected, expected));
         }
         assert_eq!(truncated(32, 12345), 12345);
@@ -60,9 +69,13 @@ mod tests {
             for bits in i8::MIN..=i8::MAX {
                 let valid = (1..=width).contains(&bits) || (1 - width..=-1).contains(&bits);
                 let result = int_trunc(bits, typesize, &[0xFF; 8], &mut [0; 8]);
-                let what = Param::Meta { meta: bits.into(), min: 1 - i16::from(width), max: width.into() };
-                let expected =
-                    if valid { Ok(()) } else { Err(Error::Param { id: FilterId::INT_TRUNC, what }) };
+                let what =
+                    Param::Meta { meta: bits.into(), min: 1 - i16::from(width), max: width.into() };
+                let expected = if valid {
+                    Ok(())
+                } else {
+                    Err(Error::Param { id: FilterId::INT_TRUNC, what })
+                };
                 assert_eq!(result, expected);
             }
         }

@@ -1,4 +1,5 @@
-//! The filters of Blosc: they reorder or difference the bytes of a block so that a codec finds more to remove.
+//! The filters of Blosc: they reorder or difference the bytes of a block so that a codec finds more
+//! to remove.
 //!
 //! ```text
 //!            slot 0      slot 1            slot 5
@@ -9,15 +10,16 @@
 //!                         a0 b0 c0  a1 b1 c1  a2 b2 c2  a3 b3 c3    four planes of three bytes
 //! ```
 //!
-//! A [`Pipeline`] is what a chunk header stores: six slots of a filter id and a meta byte. It filters one block at a
-//! time, out of place, and the output is as long as the input. What a filter must know besides the bytes (the
-//! typesize, the first block of the chunk, the shape of the block) is in [`FilterCx`]; which filters there are is in
-//! [`Registry`], a value that programs extend with filters of their own.
+//! A [`Pipeline`] is what a chunk header stores: six slots of a filter id and a meta byte. It
+//! filters one block at a time, out of place, and the output is as long as the input. What a filter
+//! must know besides the bytes (the typesize, the first block of the chunk, the shape of the block)
+//! is in [`FilterCx`]; which filters there are is in [`Registry`], a value that programs extend
+//! with filters of their own.
 //!
 //! Each filter is also a plain function, such as [`shuffle`] and [`unshuffle`].
 //!
-//! This crate knows blocks only. Chunks, headers and codecs are in `blosc-chunk` and `blosc-codecs`. The format
-//! document is `docs/formats/filters.md`.
+//! This crate knows blocks only. Chunks, headers and codecs are in `blosc-chunk` and
+//! `blosc-codecs`. The format document is `docs/formats/filters.md`.
 //!
 //! ```
 //! use blosc_filters::{FilterCx, Pipeline, Registry};
@@ -37,8 +39,9 @@
 //!
 //! # Limits
 //!
-//! No filter allocates. Any block length is accepted, also one that is no multiple of the typesize: the bytes that
-//! are left over are copied. Nothing panics on hostile parameters given through [`Pipeline`]; they are [`Error`]s.
+//! No filter allocates. Any block length is accepted, also one that is no multiple of the typesize:
+//! the bytes that are left over are copied. Nothing panics on hostile parameters given through
+//! [`Pipeline`]; they are [`Error`]s.
 
 #![no_std]
 #![deny(unsafe_code)]

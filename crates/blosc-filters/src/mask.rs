@@ -1,5 +1,5 @@
-//! What the truncating filters share: how many bits go, clearing the low bits of items, and that nothing brings them
-//! back.
+//! What the truncating filters share: how many bits go, clearing the low bits of items, and that
+//! nothing brings them back.
 
 use crate::filter::check_lengths;
 use crate::{Error, Filter, FilterCx, FilterId, Param};
@@ -23,12 +23,25 @@ impl Filter for Truncation {
         self.name
     }
 
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         (self.truncate)(meta.cast_signed(), cx.typesize, src, dest)
     }
 
-    /// Copies, whatever the typesize and meta: files with values that nobody could encode with are read.
-    fn backward(&self, _cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    /// Copies, whatever the typesize and meta: files with values that nobody could encode with are
+    /// read.
+    fn backward(
+        &self,
+        _cx: &FilterCx<'_>,
+        _meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         dest.copy_from_slice(src);
         Ok(())
@@ -43,20 +56,22 @@ impl Filter for Truncation {
     }
 }
 
-/// How many of `width` low bits `bits` stands for: those kept if it is positive, those dropped if it is negative.
+/// How many of `width` low bits `bits` stands for: those kept if it is positive, those dropped if
+/// it is negative.
 pub(crate) fn dropped_bits(id: FilterId, bits: i8, width: i8) -> Result<u32, Error> {
     let dropped = if bits >= 0 { width.checked_sub(bits) } else { bits.checked_neg() };
     match dropped {
         Some(dropped) if (0..width).contains(&dropped) => Ok(dropped.unsigned_abs().into()),
         _ => {
-            let what = Param::Meta { meta: bits.into(), min: 1 - i16::from(width), max: width.into() };
+            let what =
+                Param::Meta { meta: bits.into(), min: 1 - i16::from(width), max: width.into() };
             Err(Error::Param { id, what })
         }
     }
 }
 
-/// Clears the `zeroed` low bits of items of 1, 2, 4 or 8 bytes in the machine's byte order; copies the bytes after
-/// the last whole item, and everything for other typesizes.
+/// Clears the `zeroed` low bits of items of 1, 2, 4 or 8 bytes in the machine's byte order; copies
+/// the bytes after the last whole item, and everything for other typesizes.
 pub(crate) fn clear_low_bits(typesize: usize, zeroed: u32, src: &[u8], dest: &mut [u8]) {
     let mask = u64::MAX.checked_shl(zeroed).unwrap_or(0).to_le_bytes();
     match typesize {

@@ -1,11 +1,12 @@
-//! Ndcell, id 32: the items of small n-dimensional cells are brought together ("ndcell" in the format document).
+//! Ndcell, id 32: the items of small n-dimensional cells are brought together ("ndcell" in the
+//! format document).
 
 use crate::cells::Cells;
 use crate::filter::check_lengths;
 use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 
-/// Writes the items of each cell in row-major order, cell after cell. Cells have `side` items in each dimension and
-/// are cut where the block ends.
+/// Writes the items of each cell in row-major order, cell after cell. Cells have `side` items in
+/// each dimension and are cut where the block ends.
 ///
 /// ```
 /// use blosc_filters::{BlockGeometry, ndcell_encode};
@@ -17,8 +18,8 @@ use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 ///
 /// # Errors
 ///
-/// [`Error::Param`] if the shape does not fill the block, has more than 8 dimensions, or a cell of `side` has more
-/// items than the block; [`Error::Length`] if `src` and `dest` differ in length.
+/// [`Error::Param`] if the shape does not fill the block, has more than 8 dimensions, or a cell of
+/// `side` has more items than the block; [`Error::Length`] if `src` and `dest` differ in length.
 pub fn ndcell_encode(
     geometry: &BlockGeometry<'_>,
     typesize: usize,
@@ -55,7 +56,12 @@ pub fn ndcell_decode(
     Ok(())
 }
 
-fn cut(geometry: &BlockGeometry<'_>, typesize: usize, side: u8, nbytes: usize) -> Result<Cells, Error> {
+fn cut(
+    geometry: &BlockGeometry<'_>,
+    typesize: usize,
+    side: u8,
+    nbytes: usize,
+) -> Result<Cells, Error> {
     check_side(geometry, side)
         .and_then(|()| Cells::new(geometry, typesize, side, nbytes))
         .map_err(|what| Error::Param { id: FilterId::NDCELL, what })
@@ -83,11 +89,23 @@ impl Filter for Ndcell {
         "ndcell"
     }
 
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         ndcell_encode(geometry(cx)?, cx.schunk_typesize, meta, src, dest)
     }
 
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         ndcell_decode(geometry(cx)?, cx.schunk_typesize, meta, src, dest)
     }
 }
@@ -131,7 +149,10 @@ mod tests {
         let (src, mut dest) = ([0; 4], [0; 4]);
         let meta = Param::Meta { meta: 0, min: 1, max: 255 };
         assert_eq!(ndcell_encode(&geometry, 1, 0, &src, &mut dest), error(meta));
-        assert_eq!(ndcell_decode(&geometry, 2, 2, &src, &mut dest), error(Param::Shape { block: 4 }));
+        assert_eq!(
+            ndcell_decode(&geometry, 2, 2, &src, &mut dest),
+            error(Param::Shape { block: 4 })
+        );
         let mut cx = FilterCx::new(1);
         assert_eq!(Ndcell.backward(&cx, 2, &src, &mut dest), error(Param::NoGeometry));
         cx.geometry = Some(&geometry);

@@ -1,4 +1,5 @@
-//! Ndmean, id 33, lossy: every item becomes the mean of its n-dimensional cell ("ndmean" in the format document).
+//! Ndmean, id 33, lossy: every item becomes the mean of its n-dimensional cell ("ndmean" in the
+//! format document).
 
 use core::ops::Range;
 
@@ -6,9 +7,9 @@ use crate::cells::{Cell, Cells};
 use crate::filter::check_lengths;
 use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 
-/// Writes, for each cell of `f32` (typesize 4) or `f64` (typesize 8) items, its mean as often as it has items, cell
-/// after cell. Cells have `side` items in each dimension, or as many as the block has if that is less, and are cut
-/// where it ends.
+/// Writes, for each cell of `f32` (typesize 4) or `f64` (typesize 8) items, its mean as often as it
+/// has items, cell after cell. Cells have `side` items in each dimension, or as many as the block
+/// has if that is less, and are cut where it ends.
 ///
 /// ```
 /// use blosc_filters::{BlockGeometry, ndmean_encode};
@@ -22,9 +23,10 @@ use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 ///
 /// # Errors
 ///
-/// [`Error::Param`] if the typesize is another one, the side not in 1..=127, or the shape does not fill the block,
-/// has more than 8 dimensions, or is one that C-Blosc2 cannot read: the first dimension below `side` and another
-/// above it. [`Error::Length`] if `src` and `dest` differ in length.
+/// [`Error::Param`] if the typesize is another one, the side not in 1..=127, or the shape does not
+/// fill the block, has more than 8 dimensions, or is one that C-Blosc2 cannot read: the first
+/// dimension below `side` and another above it. [`Error::Length`] if `src` and `dest` differ in
+/// length.
 pub fn ndmean_encode(
     geometry: &BlockGeometry<'_>,
     typesize: usize,
@@ -67,16 +69,19 @@ fn fill<const N: usize>(dest: &mut [u8], mean: [u8; N]) {
     dest.as_chunks_mut().0.fill(mean);
 }
 
-/// The sum is taken in the items' own precision, in row-major order: only so the bits are those of C-Blosc2.
+/// The sum is taken in the items' own precision, in row-major order: only so the bits are those of
+/// C-Blosc2.
 #[expect(clippy::cast_precision_loss, reason = "C-Blosc2 divides by the count as a float too")]
 fn mean_f32(cell: &Cell<'_>, src: &[u8]) -> f32 {
-    items(cell, src).map(f32::from_ne_bytes).fold(0.0, |sum, item| sum + item) / cell.nitems() as f32
+    items(cell, src).map(f32::from_ne_bytes).fold(0.0, |sum, item| sum + item)
+        / cell.nitems() as f32
 }
 
 /// As [`mean_f32`].
 #[expect(clippy::cast_precision_loss, reason = "C-Blosc2 divides by the count as a float too")]
 fn mean_f64(cell: &Cell<'_>, src: &[u8]) -> f64 {
-    items(cell, src).map(f64::from_ne_bytes).fold(0.0, |sum, item| sum + item) / cell.nitems() as f64
+    items(cell, src).map(f64::from_ne_bytes).fold(0.0, |sum, item| sum + item)
+        / cell.nitems() as f64
 }
 
 /// The items of a cell in row-major order.
@@ -85,7 +90,12 @@ fn items<const N: usize>(cell: &Cell<'_>, src: &[u8]) -> impl Iterator<Item = [u
     cell.rows().flat_map(|row: Range<usize>| src[row].iter().copied())
 }
 
-fn cut(geometry: &BlockGeometry<'_>, typesize: usize, side: u8, nbytes: usize) -> Result<Cells, Error> {
+fn cut(
+    geometry: &BlockGeometry<'_>,
+    typesize: usize,
+    side: u8,
+    nbytes: usize,
+) -> Result<Cells, Error> {
     check_params(geometry, typesize, side)
         .and_then(|()| Cells::new(geometry, typesize, side, nbytes))
         .map_err(|what| Error::Param { id: FilterId::NDMEAN, what })
@@ -98,8 +108,8 @@ fn check_params(geometry: &BlockGeometry<'_>, typesize: usize, side: u8) -> Resu
     if !(1..=127).contains(&side) {
         return Err(Param::Meta { meta: side.cast_signed().into(), min: 1, max: 127 });
     }
-    // C-Blosc2 takes the side of the first dimension, which is clamped to the block, for all: where the others are
-    // larger it writes wrong means and then does not read them.
+    // C-Blosc2 takes the side of the first dimension, which is clamped to the block, for all: where
+    // the others are larger it writes wrong means and then does not read them.
     match geometry.blockshape() {
         [first, others @ ..]
             if *first < u32::from(side) && others.iter().any(|dim| *dim > u32::from(side)) =>
@@ -121,11 +131,23 @@ impl Filter for Ndmean {
         "ndmean"
     }
 
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         ndmean_encode(geometry(cx)?, cx.schunk_typesize, meta, src, dest)
     }
 
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         ndmean_decode(geometry(cx)?, cx.schunk_typesize, meta, src, dest)
     }
 
@@ -162,7 +184,9 @@ mod tests {
     #[test]
     fn means_return_to_their_cells_and_a_second_run_changes_nothing() {
         let geometry = BlockGeometry::new(&[4, 4]);
-        let src = floats([0.0, 2.0, 4.0, 4.0, 2.0, 0.0, 4.0, 4.0, 8.0, 8.0, 1.0, 3.0, 8.0, 8.0, 5.0, 7.0]);
+        let src = floats([
+            0.0, 2.0, 4.0, 4.0, 2.0, 0.0, 4.0, 4.0, 8.0, 8.0, 1.0, 3.0, 8.0, 8.0, 5.0, 7.0,
+        ]);
         let (mut filtered, mut means, mut again) = (vec![0; 64], vec![0; 64], vec![0; 64]);
         ndmean_encode(&geometry, 4, 2, &src, &mut filtered).unwrap();
         ndmean_decode(&geometry, 4, 2, &filtered, &mut means).unwrap();
@@ -182,7 +206,10 @@ mod tests {
     #[test]
     fn other_typesizes_sides_and_shapes_are_refused() {
         let (shape, src, mut dest) = (BlockGeometry::new(&[2, 4]), [0; 32], [0; 32]);
-        assert_eq!(ndmean_encode(&shape, 2, 2, &src, &mut dest), error(Param::Typesize { typesize: 2 }));
+        assert_eq!(
+            ndmean_encode(&shape, 2, 2, &src, &mut dest),
+            error(Param::Typesize { typesize: 2 })
+        );
         for (side, meta) in [(0, 0), (128, -128), (255, -1)] {
             let what = Param::Meta { meta, min: 1, max: 127 };
             assert_eq!(ndmean_decode(&shape, 4, side, &src, &mut dest), error(what));

@@ -17,9 +17,11 @@ pub struct FilterSlot {
     pub meta: u8,
 }
 
-/// The filters of a chunk, in six slots. Encoding runs slots 0 to 5, decoding 5 to 0. Slots may be empty anywhere.
+/// The filters of a chunk, in six slots. Encoding runs slots 0 to 5, decoding 5 to 0. Slots may be
+/// empty anywhere.
 ///
-/// It is what a header says and nothing is checked when it is made: ids that no [`Registry`] knows are kept.
+/// It is what a header says and nothing is checked when it is made: ids that no [`Registry`] knows
+/// are kept.
 ///
 /// ```
 /// use blosc_filters::{FilterId, Pipeline};
@@ -65,8 +67,9 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// The same filters with what an encoder should spell out: bytedelta's meta of 0 becomes the typesize, since
-    /// C-Blosc2 refuses 0 in chunks that are not part of a super-chunk. (Where the typesize does not fit, it stays 0.)
+    /// The same filters with what an encoder should spell out: bytedelta's meta of 0 becomes the
+    /// typesize, since C-Blosc2 refuses 0 in chunks that are not part of a super-chunk. (Where
+    /// the typesize does not fit, it stays 0.)
     #[must_use]
     pub fn with_typesize(mut self, typesize: usize) -> Self {
         let streams = u8::try_from(typesize).unwrap_or(0);
@@ -127,19 +130,20 @@ impl Pipeline {
         self.active().try_for_each(|slot| find(registry, slot.id).map(|_| ()))
     }
 
-    /// Whether [`backward`](Self::backward) would copy only, so that a caller can decode to the final place.
-    /// False if a filter is unknown.
+    /// Whether [`backward`](Self::backward) would copy only, so that a caller can decode to the
+    /// final place. False if a filter is unknown.
     #[must_use]
     pub fn backward_is_identity(&self, registry: &Registry, cx: &FilterCx<'_>) -> bool {
         self.undo(registry, cx).is_ok_and(|undo| undo.is_nothing())
     }
 
-    /// Filters a block. The three buffers are equally long, but for `scratch`, which may be empty if there is one
-    /// filter or none; `src` is only read, the result is in `dest`.
+    /// Filters a block. The three buffers are equally long, but for `scratch`, which may be empty
+    /// if there is one filter or none; `src` is only read, the result is in `dest`.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownFilter`], [`Error::Length`], or [`Error::Param`] from a filter; `dest` then holds anything.
+    /// [`Error::UnknownFilter`], [`Error::Length`], or [`Error::Param`] from a filter; `dest` then
+    /// holds anything.
     pub fn forward(
         &self,
         registry: &Registry,
@@ -157,24 +161,29 @@ impl Pipeline {
         if remaining == 0 {
             dest.copy_from_slice(src);
         }
-        // Whether the data are in `src` still, and in `scratch` if not: the last filter must write to `dest`.
+        // Whether the data are in `src` still, and in `scratch` if not: the last filter must write
+        // to `dest`.
         let mut at_start = true;
         for slot in self.active() {
             let filter = find(registry, slot.id)?;
-            let (from, to) =
-                if remaining % 2 == 1 { (&mut *scratch, &mut *dest) } else { (&mut *dest, &mut *scratch) };
+            let (from, to) = if remaining % 2 == 1 {
+                (&mut *scratch, &mut *dest)
+            } else {
+                (&mut *dest, &mut *scratch)
+            };
             filter.forward(cx, slot.meta, if at_start { src } else { from }, to)?;
             (at_start, remaining) = (false, remaining - 1);
         }
         Ok(())
     }
 
-    /// Undoes [`forward`](Self::forward). Both buffers are equally long; the result is in `dest`, and `src` holds
-    /// anything afterwards.
+    /// Undoes [`forward`](Self::forward). Both buffers are equally long; the result is in `dest`,
+    /// and `src` holds anything afterwards.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownFilter`], [`Error::Length`], or [`Error::Param`] from a filter; `dest` then holds anything.
+    /// [`Error::UnknownFilter`], [`Error::Length`], or [`Error::Param`] from a filter; `dest` then
+    /// holds anything.
     pub fn backward(
         &self,
         registry: &Registry,

@@ -34,7 +34,8 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds a filter. Ids from 160 on are for users; 37 to 159 for filters known to the Blosc project.
+    /// Adds a filter. Ids from 160 on are for users; 37 to 159 for filters known to the Blosc
+    /// project.
     ///
     /// # Errors
     ///
@@ -112,11 +113,23 @@ mod tests {
         fn name(&self) -> &'static str {
             "copy"
         }
-        fn forward(&self, _: &FilterCx<'_>, _: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        fn forward(
+            &self,
+            _: &FilterCx<'_>,
+            _: u8,
+            src: &[u8],
+            dest: &mut [u8],
+        ) -> Result<(), Error> {
             dest.copy_from_slice(src);
             Ok(())
         }
-        fn backward(&self, _: &FilterCx<'_>, _: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        fn backward(
+            &self,
+            _: &FilterCx<'_>,
+            _: u8,
+            src: &[u8],
+            dest: &mut [u8],
+        ) -> Result<(), Error> {
             dest.copy_from_slice(src);
             Ok(())
         }
@@ -142,7 +155,10 @@ mod tests {
     fn ids_of_the_format_and_taken_ones_are_refused() {
         let mut registry = Registry::builtin();
         for id in [0, 1, 5, 31, 36] {
-            assert_eq!(registry.register(Arc::new(Copy(id))), Err(Error::ReservedId { id: FilterId(id) }));
+            assert_eq!(
+                registry.register(Arc::new(Copy(id))),
+                Err(Error::ReservedId { id: FilterId(id) })
+            );
         }
         registry.register(Arc::new(Copy(37))).unwrap();
         assert_eq!(registry.register(Arc::new(Copy(37))), Err(Error::IdTaken { id: FilterId(37) }));

@@ -3,10 +3,11 @@
 use crate::shuffle::whole_items;
 use crate::{Simd, Stores, arch};
 
-/// Rows that lie evenly on two sides: in a block, and in a large array that others use before and after.
+/// Rows that lie evenly on two sides: in a block, and in a large array that others use before and
+/// after.
 ///
-/// Such rows are too short for the processor to foresee where the next one is, so it is told; or they are long enough to be
-/// written past the cache.
+/// Such rows are too short for the processor to foresee where the next one is, so it is told; or
+/// they are long enough to be written past the cache.
 ///
 /// ```
 /// use blosc_filters::{EvenRows, Simd};
@@ -42,9 +43,10 @@ impl EvenRows {
         arch::take_rows(simd, self, array, block);
     }
 
-    /// Undoes the shuffle of a block and copies rows of its items to the start of `array`, as far as both have them: as
-    /// [`put`](Self::put) of the items from the byte `from` on, which never stand side by side anywhere else. A row, and what
-    /// is from one to the next, are whole items.
+    /// Undoes the shuffle of a block and copies rows of its items to the start of `array`, as far
+    /// as both have them: as [`put`](Self::put) of the items from the byte `from` on, which
+    /// never stand side by side anywhere else. A row, and what is from one to the next, are
+    /// whole items.
     ///
     /// ```
     /// use blosc_filters::{EvenRows, Simd, Stores};
@@ -54,17 +56,26 @@ impl EvenRows {
     /// rows.put_planes(Simd::detect(), Stores::Plain, &[b"aceg", b"bdfh"], 2, &mut array);
     /// assert_eq!(&array, b"cd.gh");
     /// ```
-    pub fn put_planes(self, simd: Simd, stores: Stores, planes: &[&[u8]], from: usize, array: &mut [u8]) {
+    pub fn put_planes(
+        self,
+        simd: Simd,
+        stores: Stores,
+        planes: &[&[u8]],
+        from: usize,
+        array: &mut [u8],
+    ) {
         arch::put_planes(simd, self, stores, planes, from, array);
     }
 
-    /// Whether [`put_planes`](Self::put_planes) is faster for items of so many bytes than to undo the shuffle first.
+    /// Whether [`put_planes`](Self::put_planes) is faster for items of so many bytes than to undo
+    /// the shuffle first.
     #[must_use]
     pub fn suits_planes(self, simd: Simd, typesize: usize) -> bool {
         arch::has_put_planes(simd, typesize) && self.len >= LEAST_ITEMS * typesize
     }
 
-    /// How many rows there are both within `nbytes` of a block, from byte `from` on, and within an array.
+    /// How many rows there are both within `nbytes` of a block, from byte `from` on, and within an
+    /// array.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn count_within(self, nbytes: usize, from: usize, array: usize) -> usize {
         let rows = |room: usize, stride: usize| {
@@ -78,7 +89,12 @@ impl EvenRows {
 
     /// The items of a row of those from byte `from` of the block on, if all planes have them.
     #[inline]
-    pub(crate) fn items(self, n: usize, from: usize, planes: &[&[u8]]) -> Option<core::ops::Range<usize>> {
+    pub(crate) fn items(
+        self,
+        n: usize,
+        from: usize,
+        planes: &[&[u8]],
+    ) -> Option<core::ops::Range<usize>> {
         let row = self.row(n, self.in_block);
         let [start, end] =
             [row.start, row.end].map(|byte| whole_items(from.saturating_add(byte), planes.len()));
@@ -118,7 +134,8 @@ mod tests {
             for start in [0, 5, 16] {
                 let mut expected = vec![7; start + count * rows.in_array];
                 for n in 0..count {
-                    expected[start..][rows.row(n, rows.in_array)].copy_from_slice(&block[rows.row(n, len)]);
+                    expected[start..][rows.row(n, rows.in_array)]
+                        .copy_from_slice(&block[rows.row(n, len)]);
                 }
                 for simd in [Simd::detect(), Simd::none()] {
                     let (mut array, mut back) = (vec![7; expected.len()], vec![0; block.len()]);
@@ -134,7 +151,9 @@ mod tests {
     /// Every level against rows of the items themselves, wherever the array starts.
     #[test]
     fn rows_of_planes_are_rows_of_their_items() {
-        let all = [2, 4, 8, 3].into_iter().flat_map(|t| [31, 32, 33, 64, 95, 300, 512].map(move |n| (t, n)));
+        let all = [2, 4, 8, 3]
+            .into_iter()
+            .flat_map(|t| [31, 32, 33, 64, 95, 300, 512].map(move |n| (t, n)));
         for (typesize, nitems) in all.filter(|(_, n)| !cfg!(miri) || *n < 64) {
             let rows = EvenRows {
                 count: 3,
@@ -148,16 +167,21 @@ mod tests {
             crate::shuffle(typesize, &block, &mut shuffled);
             let planes: Vec<&[u8]> = shuffled.chunks_exact(width).collect();
             let starts = (0..5).map(|item| item * typesize).chain([1, 16]);
-            for (start, from) in starts.flat_map(|start| [(start, 7 * typesize), (start, 9 * typesize)]) {
+            for (start, from) in
+                starts.flat_map(|start| [(start, 7 * typesize), (start, 9 * typesize)])
+            {
                 // The last row of the second is not there.
                 let mut expected = vec![7; start + 3 * rows.in_array];
                 rows.put(Simd::none(), &block[from..], &mut expected[start..]);
-                for (simd, stores) in Simd::available()
-                    .flat_map(|simd| [Stores::Plain, Stores::Streaming].map(|stores| (simd, stores)))
-                {
+                for (simd, stores) in Simd::available().flat_map(|simd| {
+                    [Stores::Plain, Stores::Streaming].map(|stores| (simd, stores))
+                }) {
                     let mut array = vec![7; expected.len()];
                     rows.put_planes(simd, stores, &planes, from, &mut array[start..]);
-                    assert!(array == expected, "{simd:?}, {stores:?}, {typesize} x {nitems} at {start}");
+                    assert!(
+                        array == expected,
+                        "{simd:?}, {stores:?}, {typesize} x {nitems} at {start}"
+                    );
                 }
             }
         }

@@ -1,10 +1,11 @@
-//! Byte shuffle, id 1: byte `j` of all items, one plane after another ("Shuffle" in the format document).
+//! Byte shuffle, id 1: byte `j` of all items, one plane after another ("Shuffle" in the format
+//! document).
 
 use crate::filter::check_lengths;
 use crate::{Error, Filter, FilterCx, FilterId, Simd, Stores, arch};
 
-/// Writes byte 0 of each item of `typesize` bytes, then byte 1 of each, and so on. Bytes after the last whole item
-/// are copied. A typesize of 0 counts as 1.
+/// Writes byte 0 of each item of `typesize` bytes, then byte 1 of each, and so on. Bytes after the
+/// last whole item are copied. A typesize of 0 counts as 1.
 ///
 /// ```
 /// let mut dest = [0; 8];
@@ -28,8 +29,8 @@ pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     unshuffle_with(Simd::detect(), Stores::Plain, typesize, src, dest);
 }
 
-/// Undoes [`shuffle`] for items of which each byte is in a plane of its own, wherever these are. So some of the items
-/// of a block can be put together without the others, in a thread of their own.
+/// Undoes [`shuffle`] for items of which each byte is in a plane of its own, wherever these are. So
+/// some of the items of a block can be put together without the others, in a thread of their own.
 ///
 /// ```
 /// use blosc_filters::{Simd, Stores, unshuffle_planes};
@@ -47,7 +48,11 @@ pub fn unshuffle_planes(simd: Simd, stores: Stores, planes: &[&[u8]], dest: &mut
         return assert!(dest.is_empty(), "unshuffle: no planes");
     };
     assert!(others.iter().all(|plane| plane.len() == first.len()), "unshuffle: lengths of planes");
-    assert_eq!(first.len() * planes.len(), dest.len(), "unshuffle: lengths of planes and destination");
+    assert_eq!(
+        first.len() * planes.len(),
+        dest.len(),
+        "unshuffle: lengths of planes and destination"
+    );
     match planes {
         [plane] => stores.copy(simd, plane, dest),
         _ if stores.pass_by(dest) => arch::unshuffle_apart_streaming(simd, planes, dest),
@@ -73,7 +78,11 @@ fn unshuffle_with(simd: Simd, stores: Stores, typesize: usize, src: &[u8], dest:
 }
 
 /// Copies the bytes after the last whole item and returns the others.
-fn split_leftover<'a>(typesize: usize, src: &'a [u8], dest: &'a mut [u8]) -> (&'a [u8], &'a mut [u8]) {
+fn split_leftover<'a>(
+    typesize: usize,
+    src: &'a [u8],
+    dest: &'a mut [u8],
+) -> (&'a [u8], &'a mut [u8]) {
     assert_eq!(src.len(), dest.len(), "shuffle: lengths of source and destination");
     let typesize = typesize.max(1);
     let (items, leftover) = src.split_at(whole_items(src.len(), typesize) * typesize);
@@ -84,7 +93,8 @@ fn split_leftover<'a>(typesize: usize, src: &'a [u8], dest: &'a mut [u8]) -> (&'
     (items, to)
 }
 
-/// How many items of `typesize` bytes, at least 1, there are in so many bytes. (A division takes as long as 500 bytes.)
+/// How many items of `typesize` bytes, at least 1, there are in so many bytes. (A division takes as
+/// long as 500 bytes.)
 #[inline]
 pub(crate) const fn whole_items(nbytes: usize, typesize: usize) -> usize {
     if typesize.is_power_of_two() { nbytes >> typesize.trailing_zeros() } else { nbytes / typesize }
@@ -101,13 +111,25 @@ impl Filter for Shuffle {
         "shuffle"
     }
 
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn forward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         shuffle_with(cx.simd, group(cx, meta), src, dest);
         Ok(())
     }
 
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         check_lengths(src, dest)?;
         unshuffle_with(cx.simd, cx.stores, group(cx, meta), src, dest);
         Ok(())
@@ -167,7 +189,9 @@ mod tests {
     #[test]
     fn meta_is_the_group_size_and_0_means_the_typesize() {
         let (cx, src) = (FilterCx::new(4), *b"abcdABCD");
-        for (meta, expected) in [(0, b"aAbBcCdD"), (4, b"aAbBcCdD"), (2, b"acACbdBD"), (1, b"abcdABCD")] {
+        for (meta, expected) in
+            [(0, b"aAbBcCdD"), (4, b"aAbBcCdD"), (2, b"acACbdBD"), (1, b"abcdABCD")]
+        {
             let mut dest = [0; 8];
             Shuffle.forward(&cx, meta, &src, &mut dest).unwrap();
             assert_eq!(&dest, expected, "meta {meta}");

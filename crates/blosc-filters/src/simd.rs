@@ -6,7 +6,8 @@ use crate::Error;
 
 /// A set of vector instructions that this machine has.
 ///
-/// A value can be made only for instructions that were found, so holding one is the proof that they may be used.
+/// A value can be made only for instructions that were found, so holding one is the proof that they
+/// may be used.
 ///
 /// ```
 /// use blosc_filters::Simd;
@@ -105,7 +106,8 @@ macro_rules! has {
     };
 }
 
-/// Whether the processor's instruction for copies may be slow at some places. AMD's have AVX-VNNI since Zen 5, which knows none.
+/// Whether the processor's instruction for copies may be slow at some places. AMD's have AVX-VNNI
+/// since Zen 5, which knows none.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn may_copy_slowly() -> bool {
     !has!(is_x86_feature_detected: "avxvnni")

@@ -7,8 +7,8 @@ use crate::{Simd, arch};
 
 /// Whether what is written shall be in the cache afterwards. The bytes are the same.
 ///
-/// Past the cache is faster for a destination larger than it, since what is written there is pushed out before anyone
-/// reads it; it is slower where the data are used at once.
+/// Past the cache is faster for a destination larger than it, since what is written there is pushed
+/// out before anyone reads it; it is slower where the data are used at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stores {
     /// Into the cache.
@@ -63,9 +63,9 @@ impl Stores {
         }
     }
 
-    /// As [`copy`](Self::copy), by registers even where the C library takes the processor's instruction, which does not
-    /// fetch the lines that it is going to write: an encoder that finds no use for what it has just read stores it so, and
-    /// reads the next ones faster.
+    /// As [`copy`](Self::copy), by registers even where the C library takes the processor's
+    /// instruction, which does not fetch the lines that it is going to write: an encoder that
+    /// finds no use for what it has just read stores it so, and reads the next ones faster.
     pub fn copy_read(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
         if self == Self::Plain && src.len() == dest.len() && ALL.contains(&dest.len()) {
             arch::copy(simd, src, dest);
@@ -94,23 +94,26 @@ impl Stores {
         }
     }
 
-    /// Whether to pass the cache by for these bytes. At their end the processor waits for all stores: some 100 ns.
+    /// Whether to pass the cache by for these bytes. At their end the processor waits for all
+    /// stores: some 100 ns.
     pub(crate) fn pass_by(self, dest: &[u8]) -> bool {
         self == Self::Streaming && dest.len() >= LEAST
     }
 
-    /// Whether registers copy faster than the C library, which takes the processor's instruction for it from 2 KiB to the size of
-    /// the second-level cache, and knows what to do with more.
+    /// Whether registers copy faster than the C library, which takes the processor's instruction
+    /// for it from 2 KiB to the size of the second-level cache, and knows what to do with more.
     ///
-    /// On Zen 3 (AVX2), the instruction is slower by a tenth in the cache. With AVX-512, registers are faster while all is in the
-    /// nearest cache; beyond, the instruction is, since it does not fetch the lines that it is going to write. Where the
-    /// destination starts up to 63 bytes behind the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it;
-    /// Zen 5 does not, and registers are slower by half there.
+    /// On Zen 3 (AVX2), the instruction is slower by a tenth in the cache. With AVX-512, registers
+    /// are faster while all is in the nearest cache; beyond, the instruction is, since it does
+    /// not fetch the lines that it is going to write. Where the destination starts up to 63
+    /// bytes behind the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it; Zen 5
+    /// does not, and registers are slower by half there.
     fn by_registers(self, simd: Simd, src: &[u8], dest: &[u8]) -> bool {
         ALL.contains(&dest.len())
             && (simd.level() != Level::Avx512
                 || (dest.len() < NEAREST && self == Self::Plain)
-                || ((1..64).contains(&(dest.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096))
+                || ((1..64)
+                    .contains(&(dest.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096))
                     && may_copy_slowly()))
     }
 }
@@ -129,7 +132,9 @@ fn copy_short(src: &[u8], dest: &mut [u8]) {
 /// Copies the first and the last `N` bytes, if there are so many.
 #[inline]
 fn copy_ends<const N: usize>(src: &[u8], dest: &mut [u8]) -> bool {
-    let (Some(first), Some(last)) = (src.first_chunk::<N>(), src.last_chunk::<N>()) else { return false };
+    let (Some(first), Some(last)) = (src.first_chunk::<N>(), src.last_chunk::<N>()) else {
+        return false;
+    };
     dest.first_chunk_mut().into_iter().for_each(|to| *to = *first);
     dest.last_chunk_mut().into_iter().for_each(|to| *to = *last);
     true
@@ -154,7 +159,8 @@ fn fill_ends<const N: usize>(byte: u8, dest: &mut [u8]) -> bool {
 
 const ALL: Range<usize> = 2 << 10..1 << 20;
 const NEAREST: usize = 12 << 10;
-/// With AVX-512, more is copied by such pieces, or else the C library leaves the instruction, which is twice as fast.
+/// With AVX-512, more is copied by such pieces, or else the C library leaves the instruction, which
+/// is twice as fast.
 const PIECE: usize = 512 << 10;
 
 /// Bytes for which it pays to wait for the end of all stores.

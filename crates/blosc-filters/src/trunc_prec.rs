@@ -1,12 +1,13 @@
-//! Truncated precision of floats, id 4, lossy: low bits of the mantissa become zero ("trunc_prec" in the format
-//! document).
+//! Truncated precision of floats, id 4, lossy: low bits of the mantissa become zero ("trunc_prec"
+//! in the format document).
 
 use crate::filter::check_lengths;
 use crate::mask::{Truncation, clear_low_bits, dropped_bits};
 use crate::{Error, FilterId, Param};
 
-/// Clears low mantissa bits of `f32` (typesize 4) or `f64` (typesize 8) items: `bits` > 0 is how many are kept, of 23
-/// or 52; `bits` < 0 how many are dropped. Rounds towards zero. Bytes after the last whole item are copied.
+/// Clears low mantissa bits of `f32` (typesize 4) or `f64` (typesize 8) items: `bits` > 0 is how
+/// many are kept, of 23 or 52; `bits` < 0 how many are dropped. Rounds towards zero. Bytes after
+/// the last whole item are copied.
 ///
 /// A NaN with a payload in the cleared bits only becomes an infinity.
 ///
@@ -19,14 +20,19 @@ use crate::{Error, FilterId, Param};
 ///
 /// # Errors
 ///
-/// [`Error::Param`] for other typesizes and for a number of bits that would keep none of the mantissa or is beyond
-/// it; [`Error::Length`] if `src` and `dest` differ in length.
+/// [`Error::Param`] for other typesizes and for a number of bits that would keep none of the
+/// mantissa or is beyond it; [`Error::Length`] if `src` and `dest` differ in length.
 pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     check_lengths(src, dest)?;
     let mantissa = match typesize {
         4 => 23,
         8 => 52,
-        _ => return Err(Error::Param { id: FilterId::TRUNC_PREC, what: Param::Typesize { typesize } }),
+        _ => {
+            return Err(Error::Param {
+                id: FilterId::TRUNC_PREC,
+                what: Param::Typesize { typesize },
+            });
+        }
     };
     clear_low_bits(typesize, dropped_bits(FilterId::TRUNC_PREC, bits, mantissa)?, src, dest);
     Ok(())
@@ -48,7 +54,9 @@ mod tests {
 
     #[test]
     fn kept_and_dropped_bits_are_two_ways_to_say_the_same() {
-        for (item, expected) in [(1.1, 1.099_609_4), (-2.718_281_7, -2.716_796_9), (0.1, 0.099_975_586)] {
+        for (item, expected) in
+            [(1.1, 1.099_609_4), (-2.718_281_7, -2.716_796_9), (0.1, 0.099_975_586)]
+        {
             assert_eq!((truncated(10, item), truncated(-13, item)), (expected, expected));
         }
         assert_eq!(truncated(23, 1.1), 1.1);
@@ -68,10 +76,16 @@ mod tests {
             for bits in i8::MIN..=i8::MAX {
                 let valid = (1..=mantissa).contains(&bits) || (1 - mantissa..=-1).contains(&bits);
                 let result = trunc_prec(bits, typesize, &[0xFF; 8], &mut [0; 8]);
-                let what =
-                    Param::Meta { meta: bits.into(), min: 1 - i16::from(mantissa), max: mantissa.into() };
-                let expected =
-                    if valid { Ok(()) } else { Err(Error::Param { id: FilterId::TRUNC_PREC, what }) };
+                let what = Param::Meta {
+                    meta: bits.into(),
+                    min: 1 - i16::from(mantissa),
+                    max: mantissa.into(),
+                };
+                let expected = if valid {
+                    Ok(())
+                } else {
+                    Err(Error::Param { id: FilterId::TRUNC_PREC, what })
+                };
                 assert_eq!(result, expected);
             }
         }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use blosc_filters::{
-    BlockGeometry, Error, Filter, FilterCx, FilterId, Param, Pipeline, Reference, Registry, Simd, Spec,
+    BlockGeometry, Error, Filter, FilterCx, FilterId, Param, Pipeline, Reference, Registry, Simd,
+    Spec,
 };
 
 /// The error of filtering 12 bytes forward with one filter.
@@ -28,7 +29,13 @@ impl Filter for Refusing {
     fn forward(&self, _: &FilterCx<'_>, _: u8, _: &[u8], _: &mut [u8]) -> Result<(), Error> {
         Err(param(self.id(), Param::Custom("no key was given")))
     }
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn backward(
+        &self,
+        cx: &FilterCx<'_>,
+        meta: u8,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<(), Error> {
         self.forward(cx, meta, src, dest)
     }
 }
@@ -69,13 +76,21 @@ fn shapes() {
         forward(FilterId::NDCELL, side, &FilterCx { geometry: Some(&geometry), ..FilterCx::new(4) })
     };
     for (given, what, text) in [
-        (error(&[1; 9], 1), Param::Dimensions { ndim: 9 }, "ndcell: 9 dimensions are outside 1..=8"),
+        (
+            error(&[1; 9], 1),
+            Param::Dimensions { ndim: 9 },
+            "ndcell: 9 dimensions are outside 1..=8",
+        ),
         (
             error(&[4], 2),
             Param::Shape { block: 12 },
             "ndcell: the shape of the block does not fill its 12 bytes",
         ),
-        (error(&[3], 4), Param::Cell { side: 4 }, "ndcell: a cell of side 4 does not fit the block"),
+        (
+            error(&[3], 4),
+            Param::Cell { side: 4 },
+            "ndcell: a cell of side 4 does not fit the block",
+        ),
         (
             forward(FilterId::NDCELL, 1, &FilterCx::new(4)),
             Param::NoGeometry,
@@ -90,8 +105,9 @@ fn shapes() {
 fn custom() -> Result<(), Error> {
     let mut registry = Registry::builtin();
     registry.register(Arc::new(Refusing(160)))?;
-    let error =
-        Pipeline::parse("160")?.backward(&registry, &FilterCx::new(1), &mut [0], &mut [0]).unwrap_err();
+    let error = Pipeline::parse("160")?
+        .backward(&registry, &FilterCx::new(1), &mut [0], &mut [0])
+        .unwrap_err();
     assert_eq!(error, param(FilterId(160), Param::Custom("no key was given")));
     assert_eq!(error.to_string(), "160: no key was given");
     Ok(())
@@ -99,7 +115,12 @@ fn custom() -> Result<(), Error> {
 
 #[test]
 fn length() {
-    let error = Pipeline::SHUFFLE.backward(&Registry::builtin(), &FilterCx::new(4), &mut [0; 4], &mut [0; 5]);
+    let error = Pipeline::SHUFFLE.backward(
+        &Registry::builtin(),
+        &FilterCx::new(4),
+        &mut [0; 4],
+        &mut [0; 5],
+    );
     let error = error.unwrap_err();
     assert_eq!(error, Error::Length { src: 4, dest: 5 });
     assert_eq!(error.to_string(), "the source has 4 bytes, the destination or scratch 5");
@@ -109,7 +130,12 @@ fn length() {
 fn specs() {
     for (spec, nfilter, what, text) in [
         ("shuffle,shufle", 1, Spec::Name, "filter 1 of the list: no filter has this name"),
-        ("bytedelta:x", 0, Spec::Meta, "filter 0 of the list: the parameter is not a number in -128..=255"),
+        (
+            "bytedelta:x",
+            0,
+            Spec::Meta,
+            "filter 0 of the list: the parameter is not a number in -128..=255",
+        ),
         (
             "ndcell",
             0,

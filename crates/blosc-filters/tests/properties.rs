@@ -20,7 +20,9 @@ fn blocks() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..=600),
         (any::<u8>(), 600..=20_000_usize).prop_map(|(step, len)| {
-            (0..len).map(|i| (i.wrapping_mul(usize::from(step) + 1) >> 3).to_le_bytes()[0]).collect()
+            (0..len)
+                .map(|i| (i.wrapping_mul(usize::from(step) + 1) >> 3).to_le_bytes()[0])
+                .collect()
         }),
     ]
 }

@@ -1,5 +1,6 @@
-//! What the original programs made of given blocks, in `testdata/vectors/filters.json`: each filter alone and some
-//! pipelines, forward and backward, with every set of vector instructions that the machine has.
+//! What the original programs made of given blocks, in `testdata/vectors/filters.json`: each filter
+//! alone and some pipelines, forward and backward, with every set of vector instructions that the
+//! machine has.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -14,14 +15,16 @@ fn filters_give_the_bytes_of_the_original_programs() {
             [0, byte(&vector, "id"), 0, 0, 0, 0],
             [0, byte(&vector, "meta"), 0, 0, 0, 0],
         );
-        let blocksize =
-            vector["blocksize"].as_u64().map_or(input.len().max(1), |n| usize::try_from(n).unwrap());
+        let blocksize = vector["blocksize"]
+            .as_u64()
+            .map_or(input.len().max(1), |n| usize::try_from(n).unwrap());
         let reference = hex(&vector, "reference");
         let reference = reference.as_deref().map_or(Reference::FirstBlock, Reference::Block);
         let backward = hex(&vector, "backward").unwrap_or(input.clone());
         for (n, start) in (0..input.len().max(1)).step_by(blocksize).enumerate() {
             let block = start..input.len().min(start + blocksize);
-            let what = format!("filter {}, typesize {}, block {n}", vector["id"], vector["typesize"]);
+            let what =
+                format!("filter {}, typesize {}, block {n}", vector["id"], vector["typesize"]);
             check(
                 &vector,
                 &what,
@@ -40,12 +43,15 @@ fn pipelines_give_the_bytes_of_the_original_programs() {
         let decoded = hex(&vector, "decoded").unwrap_or(input.clone());
         let blocksize = usize::try_from(vector["blocksize"].as_u64().unwrap()).unwrap();
         let mut slots = [[0; 6]; 2];
-        for (slot, (filter, meta)) in array(&vector, "filters").iter().zip(array(&vector, "meta")).enumerate()
+        for (slot, (filter, meta)) in
+            array(&vector, "filters").iter().zip(array(&vector, "meta")).enumerate()
         {
-            (slots[0][slot], slots[1][slot]) = (u8::try_from(*filter).unwrap(), u8::try_from(meta).unwrap());
+            (slots[0][slot], slots[1][slot]) =
+                (u8::try_from(*filter).unwrap(), u8::try_from(meta).unwrap());
         }
         let pipeline = Pipeline::from_slots(slots[0], slots[1]);
-        let blocks = input.chunks(blocksize).zip(output.chunks(blocksize)).zip(decoded.chunks(blocksize));
+        let blocks =
+            input.chunks(blocksize).zip(output.chunks(blocksize)).zip(decoded.chunks(blocksize));
         for (n, ((input, output), decoded_block)) in blocks.enumerate() {
             let first = Reference::Block(&decoded[..blocksize]);
             let reference = if n == 0 { Reference::FirstBlock } else { first };
@@ -61,7 +67,13 @@ fn pipelines_give_the_bytes_of_the_original_programs() {
 }
 
 /// Filters `input` forward to `output` and that back to `decoded`, on every level of instructions.
-fn check(vector: &Value, what: &str, pipeline: Pipeline, reference: Reference<'_>, blocks: [&[u8]; 3]) {
+fn check(
+    vector: &Value,
+    what: &str,
+    pipeline: Pipeline,
+    reference: Reference<'_>,
+    blocks: [&[u8]; 3],
+) {
     let [input, output, decoded] = blocks;
     let shape = array(vector, "blockshape");
     let geometry = BlockGeometry::new(&shape);
@@ -88,7 +100,8 @@ fn check(vector: &Value, what: &str, pipeline: Pipeline, reference: Reference<'_
 
 fn load(section: &str) -> Vec<Value> {
     let file: Value =
-        serde_json::from_slice(&blosc_testdata::fixture::read("vectors/filters.json").unwrap()).unwrap();
+        serde_json::from_slice(&blosc_testdata::fixture::read("vectors/filters.json").unwrap())
+            .unwrap();
     let vectors = file[section].as_array().unwrap().clone();
     assert!(!vectors.is_empty());
     vectors

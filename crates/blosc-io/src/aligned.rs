@@ -5,9 +5,9 @@ use core::ops::{Deref, DerefMut};
 
 /// Bytes whose first one begins a cache line.
 ///
-/// Large memory from an allocator mostly begins 16 bytes into a page, and pieces of files at the start of one. Just
-/// there, the instruction by which systems copy is slow on some processors: on AMD's Zen 3, reading into such memory is
-/// ten times as slow as into this.
+/// Large memory from an allocator mostly begins 16 bytes into a page, and pieces of files at the
+/// start of one. Just there, the instruction by which systems copy is slow on some processors: on
+/// AMD's Zen 3, reading into such memory is ten times as slow as into this.
 ///
 /// ```
 /// let mut room = blosc_io::AlignedBytes::new();
@@ -32,8 +32,8 @@ impl AlignedBytes {
         Self { bytes: Vec::new(), start: 0 }
     }
 
-    /// Makes them `nbytes`, as [`Vec::resize`]; new ones are 0. If there were none, they are fresh memory that is not
-    /// touched.
+    /// Makes them `nbytes`, as [`Vec::resize`]; new ones are 0. If there were none, they are fresh
+    /// memory that is not touched.
     ///
     /// As for `vec!`, a number from a file has to be checked before.
     pub fn resize(&mut self, nbytes: usize) {

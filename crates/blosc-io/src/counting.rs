@@ -1,4 +1,5 @@
-//! A store that writes down what is asked of it: the proof that a reader reads no more than it should.
+//! A store that writes down what is asked of it: the proof that a reader reads no more than it
+//! should.
 
 use core::ops::Range;
 use std::io;

@@ -36,12 +36,13 @@ impl FileStore {
     /// # Errors
     /// What the system says.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
         Ok(Self { file })
     }
 
-    /// A store on a file that is open already. It must be open for reading, and for writing if the store is
-    /// to be written.
+    /// A store on a file that is open already. It must be open for reading, and for writing if the
+    /// store is to be written.
     #[must_use]
     pub fn from_file(file: File) -> Self {
         Self { file }
@@ -146,7 +147,8 @@ mod positional {
     }
 }
 
-/// The positional calls of Windows. They move the descriptor's position, which nothing here depends on.
+/// The positional calls of Windows. They move the descriptor's position, which nothing here depends
+/// on.
 #[cfg(windows)]
 mod positional {
     use std::fs::File;

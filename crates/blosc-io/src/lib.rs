@@ -1,7 +1,8 @@
 //! Positional reads and writes: the storage under frames and other containers.
 //!
-//! A container holds positions, so its reader needs one thing only: *give me `n` bytes at position `p`*. There
-//! is no cursor to share, hence readers take `&self` and any number of threads can use one store at once.
+//! A container holds positions, so its reader needs one thing only: *give me `n` bytes at position
+//! `p`*. There is no cursor to share, hence readers take `&self` and any number of threads can use
+//! one store at once.
 //!
 //! ```text
 //!   b2frame, bloscpack, bcolz-store        what the bytes mean
@@ -21,7 +22,8 @@
 //!
 //! [`zeroed`] makes large memory to read into, [`AlignedBytes`] is some to use again and again.
 //!
-//! What this crate does not do: it interprets nothing (see `b2frame`), does not cache and does not lock files.
+//! What this crate does not do: it interprets nothing (see `b2frame`), does not cache and does not
+//! lock files.
 //!
 //! ```
 //! use blosc_io::{MemStore, ReadAt, Windowed, WriteAt};

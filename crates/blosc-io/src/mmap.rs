@@ -1,7 +1,7 @@
 //! A store on a file mapped into memory: reading is copying, without a call to the system.
 //!
-//! What this module cannot know is what others do with the file, so opening is `unsafe`, and the only place of this
-//! crate that is, but for the advice that `zeroed` gives.
+//! What this module cannot know is what others do with the file, so opening is `unsafe`, and the
+//! only place of this crate that is, but for the advice that `zeroed` gives.
 
 use std::fs::File;
 use std::io;
@@ -13,8 +13,9 @@ use crate::{ReadAt, Stamp};
 
 /// A file mapped into memory, for reading.
 ///
-/// Many small reads of a file that is in the system's cache become cheaper. In exchange nobody may touch the file:
-/// where others may, or where data come from strangers, [`FileStore`](crate::FileStore) is the store to use.
+/// Many small reads of a file that is in the system's cache become cheaper. In exchange nobody may
+/// touch the file: where others may, or where data come from strangers,
+/// [`FileStore`](crate::FileStore) is the store to use.
 ///
 /// ```
 /// use blosc_io::{MmapStore, ReadAt};
@@ -39,9 +40,10 @@ impl MmapStore {
     /// Maps a file as long as it is now.
     ///
     /// # Safety
-    /// As long as the store exists, no process may change the file or cut it off. Bytes that change while they are
-    /// read are undefined behaviour; reading behind the new end of a file that was cut ends the process with a signal
-    /// (`SIGBUS`). Replacing the file by another one of its name, by renaming, is harmless: the old one stays mapped.
+    /// As long as the store exists, no process may change the file or cut it off. Bytes that change
+    /// while they are read are undefined behaviour; reading behind the new end of a file that
+    /// was cut ends the process with a signal (`SIGBUS`). Replacing the file by another one of
+    /// its name, by renaming, is harmless: the old one stays mapped.
     ///
     /// # Errors
     /// What the system says; a directory is [`io::ErrorKind::IsADirectory`] on every system.
@@ -52,7 +54,8 @@ impl MmapStore {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         let stamp = Some(Stamp::new(metadata.len(), metadata.modified().ok()));
-        // SAFETY: the caller answers for the file not being changed, as the documentation of this function demands.
+        // SAFETY: the caller answers for the file not being changed, as the documentation of this
+        // function demands.
         let map = unsafe { Mmap::map(&file)? };
         Ok(Self { map, stamp })
     }
@@ -92,7 +95,8 @@ mod tests {
     use crate::testing;
 
     fn map(path: &Path) -> io::Result<MmapStore> {
-        // SAFETY: the files of these tests are in directories of their own and not changed while they are mapped.
+        // SAFETY: the files of these tests are in directories of their own and not changed while
+        // they are mapped.
         unsafe { MmapStore::open(path) }
     }
 

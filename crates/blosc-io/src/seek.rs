@@ -53,7 +53,8 @@ impl<R: Read + Write + Seek + Send> WriteAt for SeekStore<R> {
         inner.write_all(bytes)
     }
 
-    /// Extends with zeros; a cursor offers no way to cut, so a shorter length is [`io::ErrorKind::Unsupported`].
+    /// Extends with zeros; a cursor offers no way to cut, so a shorter length is
+    /// [`io::ErrorKind::Unsupported`].
     fn set_len(&mut self, len: u64) -> io::Result<()> {
         let old = self.len()?;
         if len < old {

@@ -7,8 +7,9 @@ use std::time::SystemTime;
 
 /// Bytes that can be read at any position, by many threads at once.
 ///
-/// Implementors give [`len`](Self::len) and [`read_at`](Self::read_at); the other methods follow from them and
-/// are worth overriding only where the storage has something better (one request for many ranges, say).
+/// Implementors give [`len`](Self::len) and [`read_at`](Self::read_at); the other methods follow
+/// from them and are worth overriding only where the storage has something better (one request for
+/// many ranges, say).
 pub trait ReadAt: Send + core::marker::Sync {
     /// Length of the whole, in bytes.
     ///
@@ -18,16 +19,19 @@ pub trait ReadAt: Send + core::marker::Sync {
 
     /// Reads up to `buf.len()` bytes from position `at` and returns how many.
     ///
-    /// Fewer than asked for is no error, and 0 means that `at` is at or behind the end (or `buf` is empty).
+    /// Fewer than asked for is no error, and 0 means that `at` is at or behind the end (or `buf` is
+    /// empty).
     ///
     /// # Errors
-    /// When the storage fails. An interrupted call may be reported as [`io::ErrorKind::Interrupted`].
+    /// When the storage fails. An interrupted call may be reported as
+    /// [`io::ErrorKind::Interrupted`].
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize>;
 
     /// Fills `buf` from position `at`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when the bytes end before `buf` is full, or what `read_at` reports.
+    /// [`io::ErrorKind::UnexpectedEof`] when the bytes end before `buf` is full, or what `read_at`
+    /// reports.
     fn read_exact_at(&self, mut at: u64, mut buf: &mut [u8]) -> io::Result<()> {
         while !buf.is_empty() {
             match self.read_at(at, buf) {
@@ -45,21 +49,24 @@ pub trait ReadAt: Send + core::marker::Sync {
 
     /// Reads several ranges, each in full, in the order given.
     ///
-    /// The caller answers for the sizes: each range is allocated. Stores with a cost per request override this.
+    /// The caller answers for the sizes: each range is allocated. Stores with a cost per request
+    /// override this.
     ///
     /// # Errors
-    /// As [`read_exact_at`](Self::read_exact_at); [`io::ErrorKind::InvalidInput`] for a range that runs backwards.
+    /// As [`read_exact_at`](Self::read_exact_at); [`io::ErrorKind::InvalidInput`] for a range that
+    /// runs backwards.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         ranges.iter().map(|r| read_range(self, r)).collect()
     }
 
-    /// The whole content where it lies in memory, to be read without a copy; `None` for all other storage.
+    /// The whole content where it lies in memory, to be read without a copy; `None` for all other
+    /// storage.
     fn in_memory(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Something that changes when the content changes, for caches to compare; `None` when the storage has no
-    /// such thing.
+    /// Something that changes when the content changes, for caches to compare; `None` when the
+    /// storage has no such thing.
     fn stamp(&self) -> Option<Stamp> {
         None
     }

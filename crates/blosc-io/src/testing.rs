@@ -1,7 +1,7 @@
 //! The conformance suite: what every store must do, checked through the traits alone.
 //!
-//! Each function returns the first promise that was broken, as text, so that it can be used from any test
-//! framework. Enable the feature `testing` in your dev-dependencies.
+//! Each function returns the first promise that was broken, as text, so that it can be used from
+//! any test framework. Enable the feature `testing` in your dev-dependencies.
 //!
 //! ```
 //! use blosc_io::{MemStore, testing};
@@ -104,10 +104,11 @@ fn check_ranges(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
 /// Four threads that read different parts at once.
 fn check_threads(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| check_positions(store, content))).collect();
-        threads
-            .into_iter()
-            .try_for_each(|t| t.join().map_err(|_| io::Error::other("a reading thread panicked"))?)
+        let threads: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| check_positions(store, content))).collect();
+        threads.into_iter().try_for_each(|t| {
+            t.join().map_err(|_| io::Error::other("a reading thread panicked"))?
+        })
     })
 }
 

@@ -4,7 +4,8 @@ use std::io;
 
 use crate::{ReadAt, Stamp};
 
-/// `len` bytes of another store, from position `start` on. Nothing outside of them can be reached through it.
+/// `len` bytes of another store, from position `start` on. Nothing outside of them can be reached
+/// through it.
 #[derive(Clone, Debug)]
 pub struct Windowed<S> {
     inner: S,
@@ -16,7 +17,8 @@ impl<S: ReadAt> Windowed<S> {
     /// The window `start..start + len` of `inner`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when `inner` does not have these bytes, or what its `len` reports.
+    /// [`io::ErrorKind::UnexpectedEof`] when `inner` does not have these bytes, or what its `len`
+    /// reports.
     pub fn new(inner: S, start: u64, len: u64) -> io::Result<Self> {
         match start.checked_add(len) {
             Some(end) if end <= inner.len()? => Ok(Self { inner, start, len }),
@@ -27,7 +29,8 @@ impl<S: ReadAt> Windowed<S> {
     /// The window from `start` to the present end of `inner`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when `start` is behind the end, or what `len` of `inner` reports.
+    /// [`io::ErrorKind::UnexpectedEof`] when `start` is behind the end, or what `len` of `inner`
+    /// reports.
     pub fn from(inner: S, start: u64) -> io::Result<Self> {
         let len = inner.len()?.checked_sub(start).ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok(Self { inner, start, len })
@@ -70,7 +73,10 @@ mod tests {
         let store = MemStore::new(vec![0; 10]);
         assert!(Windowed::new(&store, 4, 6).is_ok());
         assert_eq!(Windowed::new(&store, 4, 7).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-        assert_eq!(Windowed::new(&store, u64::MAX, 2).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(
+            Windowed::new(&store, u64::MAX, 2).unwrap_err().kind(),
+            io::ErrorKind::UnexpectedEof
+        );
         assert_eq!(Windowed::from(&store, 10).unwrap().len().unwrap(), 0);
         assert_eq!(Windowed::from(&store, 11).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }

@@ -1,14 +1,14 @@
-//! Large memory to read into, or to grow. What this module cannot do without `unsafe` is one call to the system, which changes
-//! nothing that a program can see.
+//! Large memory to read into, or to grow. What this module cannot do without `unsafe` is one call
+//! to the system, which changes nothing that a program can see.
 
 use std::collections::TryReserveError;
 
 /// `nbytes` zeros, as `vec![0; nbytes]`, for what is read or decoded right afterwards.
 ///
-/// The system hands out fresh memory page by page, when a byte of the page is written for the first time. With pages of
-/// 4 KiB that costs as much as decoding what goes there. So on Linux, from 4 MiB on, it is asked for huge pages
-/// (`MADV_HUGEPAGE`), as NumPy does for its arrays; it may do as it likes. No byte is touched here: the threads that
-/// decode do so, each in its part.
+/// The system hands out fresh memory page by page, when a byte of the page is written for the first
+/// time. With pages of 4 KiB that costs as much as decoding what goes there. So on Linux, from 4
+/// MiB on, it is asked for huge pages (`MADV_HUGEPAGE`), as NumPy does for its arrays; it may do as
+/// it likes. No byte is touched here: the threads that decode do so, each in its part.
 ///
 /// As for `vec!`, a number from a file has to be checked before.
 ///
@@ -27,7 +27,8 @@ pub fn zeroed(nbytes: usize) -> Vec<u8> {
     bytes
 }
 
-/// Makes room for `more` bytes behind the others, and asks for huge pages as [`zeroed`] does where there is new memory.
+/// Makes room for `more` bytes behind the others, and asks for huge pages as [`zeroed`] does where
+/// there is new memory.
 pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
     let before = bytes.capacity();
     bytes.try_reserve(more)?;
@@ -49,12 +50,14 @@ fn ask_for_huge_pages(bytes: &mut Vec<u8>) {
     if bytes.capacity() < LARGE {
         return;
     }
-    // Advice is for whole pages: the first and the last of them are advised as a whole, whatever else is there.
+    // Advice is for whole pages: the first and the last of them are advised as a whole, whatever
+    // else is there.
     let start = bytes.as_mut_ptr();
     let into_page = start.addr() % rustix::param::page_size();
     let (page, len) = (start.wrapping_sub(into_page), into_page + bytes.capacity());
-    // SAFETY: this advice changes no contents, only the size of pages that are still to come, so that it may be given
-    // for any memory. All of these pages are there, since each of them has bytes of the allocation.
+    // SAFETY: this advice changes no contents, only the size of pages that are still to come, so
+    // that it may be given for any memory. All of these pages are there, since each of them has
+    // bytes of the allocation.
     let asked = unsafe { madvise(page.cast(), len, Advice::LinuxHugepage) };
     // A system that was built without them refuses: then there are small pages.
     let _ = asked;

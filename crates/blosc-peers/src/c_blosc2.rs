@@ -1,7 +1,8 @@
 //! The functions of C-Blosc2 that take part, loaded from its shared library.
 //!
-//! The only file with `unsafe`: every wrapper takes slices and passes their lengths, so that what is left to trust is
-//! the library itself. Contexts are made once and kept, as programs that care about speed do.
+//! The only file with `unsafe`: every wrapper takes slices and passes their lengths, so that what
+//! is left to trust is the library itself. Contexts are made once and kept, as programs that care
+//! about speed do.
 
 #![allow(unsafe_code)]
 
@@ -123,7 +124,15 @@ struct Functions {
     free_ctx: unsafe extern "C" fn(*mut c_void),
     compress: unsafe extern "C" fn(*mut c_void, *const c_void, i32, *mut c_void, i32) -> c_int,
     decompress: unsafe extern "C" fn(*mut c_void, *const c_void, i32, *mut c_void, i32) -> c_int,
-    getitem: unsafe extern "C" fn(*mut c_void, *const c_void, i32, c_int, c_int, *mut c_void, i32) -> c_int,
+    getitem: unsafe extern "C" fn(
+        *mut c_void,
+        *const c_void,
+        i32,
+        c_int,
+        c_int,
+        *mut c_void,
+        i32,
+    ) -> c_int,
     kernels: [Kernel; 4],
     schunk_new: unsafe extern "C" fn(*mut RawStorage) -> *mut c_void,
     schunk_open: unsafe extern "C" fn(*const c_char) -> *mut c_void,
@@ -159,9 +168,10 @@ impl CBlosc2 {
     ///
     /// When there is no such library, or one without these functions.
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        // SAFETY: the library of the wheel runs nothing but constructors of its own when it is loaded.
-        let library =
-            unsafe { Library::new(path) }.or_else(|error| fail(format!("{}: {error}", path.display())))?;
+        // SAFETY: the library of the wheel runs nothing but constructors of its own when it is
+        // loaded.
+        let library = unsafe { Library::new(path) }
+            .or_else(|error| fail(format!("{}: {error}", path.display())))?;
         let functions = Functions {
             create_cctx: function(&library, c"blosc2_create_cctx")?,
             create_dctx: function(&library, c"blosc2_create_dctx")?,
@@ -211,7 +221,9 @@ impl CBlosc2 {
         let kernel_fn = self.0.kernels[kernel as usize];
         let nbytes = int(src.len().min(dest.len()));
         // SAFETY: both are at least `nbytes` long.
-        let done = unsafe { kernel_fn(int(typesize), nbytes, src.as_ptr().cast(), dest.as_mut_ptr().cast()) };
+        let done = unsafe {
+            kernel_fn(int(typesize), nbytes, src.as_ptr().cast(), dest.as_mut_ptr().cast())
+        };
         if done < 0 { fail(format!("{kernel:?}: C-Blosc2 gives {done}")) } else { Ok(()) }
     }
 
@@ -267,7 +279,8 @@ impl CBlosc2 {
 
 fn function<T: Copy>(library: &Library, name: &CStr) -> Result<T> {
     // SAFETY: the signatures above are those of the header of C-Blosc2 3.3.
-    let symbol: core::result::Result<Symbol<'_, T>, _> = unsafe { library.get(name.to_bytes_with_nul()) };
+    let symbol: core::result::Result<Symbol<'_, T>, _> =
+        unsafe { library.get(name.to_bytes_with_nul()) };
     symbol.map(|symbol| *symbol).or_else(|error| fail(format!("{name:?}: {error}")))
 }
 
@@ -285,15 +298,18 @@ impl Context {
     pub(crate) fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         let (from, to) = (src.as_ptr().cast(), dest.as_mut_ptr().cast());
         // SAFETY: the lengths are those of the slices.
-        let done = unsafe { (self.library.0.compress)(self.raw, from, int(src.len()), to, int(dest.len())) };
+        let done = unsafe {
+            (self.library.0.compress)(self.raw, from, int(src.len()), to, int(dest.len()))
+        };
         count(done, "compress")
     }
 
     pub(crate) fn decode(&mut self, chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
         let (from, to) = (chunk.as_ptr().cast(), dest.as_mut_ptr().cast());
         // SAFETY: the lengths are those of the slices.
-        let done =
-            unsafe { (self.library.0.decompress)(self.raw, from, int(chunk.len()), to, int(dest.len())) };
+        let done = unsafe {
+            (self.library.0.decompress)(self.raw, from, int(chunk.len()), to, int(dest.len()))
+        };
         count(done, "decompress")
     }
 
@@ -301,7 +317,8 @@ impl Context {
         let (from, to) = (chunk.as_ptr().cast(), dest.as_mut_ptr().cast());
         let getitem = self.library.0.getitem;
         // SAFETY: the lengths are those of the slices.
-        let done = unsafe { getitem(self.raw, from, int(chunk.len()), int(item), 1, to, int(dest.len())) };
+        let done =
+            unsafe { getitem(self.raw, from, int(chunk.len()), int(item), 1, to, int(dest.len())) };
         count(done, "getitem")
     }
 }
@@ -322,8 +339,9 @@ pub(crate) struct SuperChunk {
 impl SuperChunk {
     pub(crate) fn append(&mut self, data: &[u8]) -> Result<()> {
         // SAFETY: the length is that of the slice.
-        let nchunks =
-            unsafe { (self.library.0.schunk_append)(self.raw, data.as_ptr().cast(), int(data.len())) };
+        let nchunks = unsafe {
+            (self.library.0.schunk_append)(self.raw, data.as_ptr().cast(), int(data.len()))
+        };
         if nchunks < 1 { fail(format!("append: C-Blosc2 gives {nchunks}")) } else { Ok(()) }
     }
 
@@ -331,7 +349,10 @@ impl SuperChunk {
         let nchunk = i64::try_from(nchunk).unwrap_or(i64::MAX);
         let (to, nbytes) = (dest.as_mut_ptr().cast(), int(dest.len()));
         // SAFETY: the length is that of the slice.
-        count(unsafe { (self.library.0.schunk_decode)(self.raw, nchunk, to, nbytes) }, "decompress_chunk")
+        count(
+            unsafe { (self.library.0.schunk_decode)(self.raw, nchunk, to, nbytes) },
+            "decompress_chunk",
+        )
     }
 }
 
@@ -340,7 +361,9 @@ impl SuperChunk {
     pub(crate) fn save_to_buffer(&mut self) -> Result<usize> {
         let (mut frame, mut needs_free) = (ptr::null_mut(), false);
         // SAFETY: both places live until the call returns.
-        let len = unsafe { (self.library.0.schunk_to_buffer)(self.raw, &raw mut frame, &raw mut needs_free) };
+        let len = unsafe {
+            (self.library.0.schunk_to_buffer)(self.raw, &raw mut frame, &raw mut needs_free)
+        };
         if needs_free {
             // SAFETY: the library says that it came from malloc and is now ours.
             unsafe { (self.library.0.free)(frame.cast()) };

@@ -1,8 +1,9 @@
 //! Time of two sides, taken in turns.
 //!
-//! The speed of a shared machine wanders by a third within an hour, the ratio of two sides that take turns by a few
-//! percent. One thread is measured by its own processor time and the median of the rounds; several threads by the
-//! time on the wall and the mean of the best quarter, as another process can only make it longer.
+//! The speed of a shared machine wanders by a third within an hour, the ratio of two sides that
+//! take turns by a few percent. One thread is measured by its own processor time and the median of
+//! the rounds; several threads by the time on the wall and the mean of the best quarter, as another
+//! process can only make it longer.
 
 use core::time::Duration;
 use std::time::Instant;
@@ -20,13 +21,18 @@ pub(crate) struct Effort {
     pub(crate) least: Duration,
     /// What all rounds may take together, if three of them do not take longer.
     pub(crate) most: Duration,
-    /// Whether the other side is measured against itself: what is not 1 then is the machine's doing.
+    /// Whether the other side is measured against itself: what is not 1 then is the machine's
+    /// doing.
     pub(crate) is_control: bool,
 }
 
 impl Effort {
     /// Rounds of so many seconds each, of both sides: an odd number.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to what fits"
+    )]
     fn rounds_of(self, seconds: f64) -> usize {
         let fit = (self.most.as_secs_f64() / seconds.max(1e-9)).clamp(3.0, 1e6) as usize;
         self.rounds.min((fit - 1) | 1)
@@ -44,7 +50,12 @@ pub(crate) struct Times {
 pub(crate) type Work<'a> = &'a mut dyn FnMut() -> Result<()>;
 
 /// Runs both in turns, each as often as it takes for `least` of the slower one.
-pub(crate) fn compare(effort: Effort, threads: u16, ours: Work<'_>, theirs: Work<'_>) -> Result<Times> {
+pub(crate) fn compare(
+    effort: Effort,
+    threads: u16,
+    ours: Work<'_>,
+    theirs: Work<'_>,
+) -> Result<Times> {
     let clock = if threads > 1 { wall } else { processor };
     ours()?;
     theirs()?;
@@ -109,8 +120,12 @@ mod tests {
     #[test]
     fn a_side_that_does_twice_as_much_takes_longer() {
         let spin = |n: u64| (0..n).fold(0, |sum, i| core::hint::black_box(sum ^ i));
-        let effort =
-            Effort { rounds: 5, least: Duration::from_millis(5), most: Duration::MAX, is_control: false };
+        let effort = Effort {
+            rounds: 5,
+            least: Duration::from_millis(5),
+            most: Duration::MAX,
+            is_control: false,
+        };
         let mut ours = || {
             spin(100_000);
             Ok(())
@@ -121,7 +136,8 @@ mod tests {
         };
         let times = compare(effort, 1, &mut ours, &mut theirs).unwrap();
         assert!(times.theirs > times.ours * 2.0, "{times:?}");
-        let times = compare(Effort { is_control: true, ..effort }, 1, &mut ours, &mut theirs).unwrap();
+        let times =
+            compare(Effort { is_control: true, ..effort }, 1, &mut ours, &mut theirs).unwrap();
         assert!(times.theirs < times.ours * 2.0, "{times:?}");
     }
 
@@ -129,7 +145,10 @@ mod tests {
     fn long_rounds_are_fewer() {
         let (least, most) = (Duration::ZERO, Duration::from_secs(4));
         let effort = Effort { rounds: 9, least, most, is_control: false };
-        assert_eq!([0.1, 0.5, 0.8, 1.0, 50.0].map(|seconds| effort.rounds_of(seconds)), [9, 7, 5, 3, 3]);
+        assert_eq!(
+            [0.1, 0.5, 0.8, 1.0, 50.0].map(|seconds| effort.rounds_of(seconds)),
+            [9, 7, 5, 3, 3]
+        );
     }
 
     #[test]

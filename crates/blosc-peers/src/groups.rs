@@ -42,14 +42,19 @@ pub(crate) struct Bench {
 
 impl Bench {
     /// Measures both sides and keeps the row.
-    pub(crate) fn measure(&mut self, subject: Subject, ours: Work<'_>, theirs: Work<'_>) -> Result<()> {
+    pub(crate) fn measure(
+        &mut self,
+        subject: Subject,
+        ours: Work<'_>,
+        theirs: Work<'_>,
+    ) -> Result<()> {
         let times = compare(self.effort, subject.threads, ours, theirs)?;
         self.keep(subject, times);
         Ok(())
     }
 
-    /// The yardstick of a group: copies of as many bytes as its largest setting has, by both sides alike. How far its ratio
-    /// is from 1 tells how much the machine disturbs.
+    /// The yardstick of a group: copies of as many bytes as its largest setting has, by both sides
+    /// alike. How far its ratio is from 1 tells how much the machine disturbs.
     pub(crate) fn memcpy(&mut self, group: &'static str) -> Result<()> {
         let rows = self.rows.iter().filter(|row| row.subject.group == group);
         let nbytes = rows.map(|row| row.subject.nbytes).max().unwrap_or(0).min(MOST_COPIED);
@@ -64,7 +69,8 @@ impl Bench {
             Ok(())
         };
         let (setting, case) = ("nothing but a copy".to_owned(), format!("{} KiB", nbytes >> 10));
-        let subject = Subject { group, what: "memcpy", setting, case, threads: 1, nbytes, size: 0.0 };
+        let subject =
+            Subject { group, what: "memcpy", setting, case, threads: 1, nbytes, size: 0.0 };
         self.measure(subject, &mut || copy(&mut dest), &mut || copy(&mut their_dest))
     }
 

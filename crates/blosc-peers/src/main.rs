@@ -1,7 +1,8 @@
 //! Speed and size of our crates against C-Blosc2, side by side in one process.
 //!
-//! `cargo xtask bench-peers` builds and runs it; no user ever does. Both sides do the same work on the same data with
-//! the same parameters in turns, and each reads what the other wrote before anything is measured.
+//! `cargo xtask bench-peers` builds and runs it; no user ever does. Both sides do the same work on
+//! the same data with the same parameters in turns, and each reads what the other wrote before
+//! anything is measured.
 
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -107,7 +108,8 @@ fn run(options: &Options) -> Result<()> {
     std::fs::create_dir_all(&options.out)?;
     let rows = if options.runs > 1 {
         // The last of an option counts.
-        let args: Vec<String> = std::env::args().skip(1).chain(["--runs".into(), "1".into()]).collect();
+        let args: Vec<String> =
+            std::env::args().skip(1).chain(["--runs".into(), "1".into()]).collect();
         runs::medians(options.runs, &args, &options.out)?
     } else {
         measure(options)?
@@ -138,8 +140,10 @@ fn measure(options: &Options) -> Result<Vec<table::Row>> {
         root: options.root.clone(),
         rows: Vec::new(),
     };
-    let chosen: Vec<&Group> =
-        GROUPS.iter().filter(|(name, _)| options.only.as_ref().is_none_or(|only| only == name)).collect();
+    let chosen: Vec<&Group> = GROUPS
+        .iter()
+        .filter(|(name, _)| options.only.as_ref().is_none_or(|only| only == name))
+        .collect();
     if chosen.is_empty() {
         return fail("no such group");
     }

@@ -69,8 +69,10 @@ fn draw_curve(curve: &Curve, x: &Axis, y: &Axis, text: &mut String) {
         curve.points.iter().map(|point| (x.place(point.0), y.place(point.1))).collect();
     let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     let (colour, path) = (curve.colour, path.join(" "));
-    let _ =
-        writeln!(text, "<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>");
+    let _ = writeln!(
+        text,
+        "<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>"
+    );
     for (x, y) in &places {
         let _ = writeln!(text, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
     }
@@ -103,7 +105,10 @@ struct Axis {
 }
 
 impl Axis {
-    #[expect(clippy::cast_possible_truncation, reason = "exponents of numbers that someone measured")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "exponents of numbers that someone measured"
+    )]
     fn over(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
         let low = values.clone().fold(f64::INFINITY, f64::min).log10().floor() as i32;
         let high = values.fold(0.0, f64::max).log10().ceil() as i32;
@@ -156,7 +161,10 @@ mod tests {
     #[test]
     fn labels_have_units() {
         assert_eq!([2, 3, 4, 6].map(chunks), ["100", "1k", "10k", "1M"]);
-        assert_eq!([-8, -6, -5, -3, 0, 1].map(seconds), ["10 ns", "1 us", "10 us", "1 ms", "1 s", "10 s"]);
+        assert_eq!(
+            [-8, -6, -5, -3, 0, 1].map(seconds),
+            ["10 ns", "1 us", "10 us", "1 ms", "1 s", "10 s"]
+        );
     }
 
     #[test]

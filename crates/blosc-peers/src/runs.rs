@@ -1,7 +1,7 @@
 //! Several processes that measure the same, and the median of each row.
 //!
-//! Where memory lies and what the branch predictor has learnt differ between processes, not within one: what a
-//! single setting reaches is only told by several of them.
+//! Where memory lies and what the branch predictor has learnt differ between processes, not within
+//! one: what a single setting reaches is only told by several of them.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -10,7 +10,8 @@ use crate::{
     table::{self, Row},
 };
 
-/// Starts this program `runs` times with `args`, one after another, each with a folder of its own below `out`.
+/// Starts this program `runs` times with `args`, one after another, each with a folder of its own
+/// below `out`.
 pub(crate) fn medians(runs: usize, args: &[String], out: &std::path::Path) -> Result<Vec<Row>> {
     let program = std::env::current_exe()?;
     let one = |run: usize| -> Result<Vec<Row>> {
@@ -48,15 +49,24 @@ mod tests {
 
     fn row(case: &str, theirs: f64) -> Row {
         let (setting, case) = ("lz4, shuffle".to_owned(), case.to_owned());
-        let subject =
-            Subject { group: "chunks", what: "compress", setting, case, threads: 2, nbytes: 9, size: 0.5 };
+        let subject = Subject {
+            group: "chunks",
+            what: "compress",
+            setting,
+            case,
+            threads: 2,
+            nbytes: 9,
+            size: 0.5,
+        };
         Row { subject, times: Times { ours: 2.0, theirs } }
     }
 
     #[test]
     fn the_run_in_the_middle_counts_for_each_row() {
-        let runs = [[1.0, 9.0], [3.0, 5.0], [2.0, 7.0]].map(|[a, b]| vec![row("a", a), row("b", b)]);
-        let ratios: Vec<_> = merge(&runs).unwrap().iter().map(|row| row.times.theirs.to_bits()).collect();
+        let runs =
+            [[1.0, 9.0], [3.0, 5.0], [2.0, 7.0]].map(|[a, b]| vec![row("a", a), row("b", b)]);
+        let ratios: Vec<_> =
+            merge(&runs).unwrap().iter().map(|row| row.times.theirs.to_bits()).collect();
         assert_eq!(ratios, [2.0_f64, 7.0].map(f64::to_bits));
     }
 

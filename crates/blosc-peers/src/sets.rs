@@ -38,7 +38,8 @@ fn field(nbytes: usize) -> Vec<u8> {
     let mut rng = XorShift32::default();
     let value = |i: u32| {
         let (x, y) = (f64::from(i % 4096) / 4096.0, f64::from(i / 4096) / 4096.0);
-        let waves = (7.0 * x + 3.0 * y).sin() + (23.0 * x - 11.0 * y).sin() * 0.5 + (41.0 * y).sin() * 0.25;
+        let waves =
+            (7.0 * x + 3.0 * y).sin() + (23.0 * x - 11.0 * y).sin() * 0.5 + (41.0 * y).sin() * 0.25;
         (143.0 * waves + 0.05 * normal(&mut rng)) as f32
     };
     (0..count(nbytes / 4)).map(value).flat_map(f32::to_le_bytes).collect()
@@ -64,8 +65,9 @@ fn text(root: &Path, nbytes: usize) -> std::io::Result<Vec<u8>> {
 }
 
 fn collect(folder: &Path, all: &mut Vec<u8>) -> std::io::Result<()> {
-    let mut paths =
-        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let mut paths = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<Vec<_>>>()?;
     paths.sort();
     for path in paths {
         if path.is_dir() {
@@ -81,7 +83,8 @@ fn collect(folder: &Path, all: &mut Vec<u8>) -> std::io::Result<()> {
 fn times(nbytes: usize) -> Vec<u8> {
     let mut rng = XorShift32::default();
     let start = 1_600_000_000_000_000_000_i64;
-    let time = |i: u32| start + i64::from(i) * 1_000_000 + i64::from(rng.next_hi() % 41) * 1000 - 20_000;
+    let time =
+        |i: u32| start + i64::from(i) * 1_000_000 + i64::from(rng.next_hi() % 41) * 1000 - 20_000;
     (0..count(nbytes / 8)).map(time).flat_map(i64::to_le_bytes).collect()
 }
 

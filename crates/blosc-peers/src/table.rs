@@ -89,7 +89,8 @@ pub(crate) fn from_csv(text: &str) -> Result<Vec<Row>> {
 }
 
 fn from_line(line: &str) -> Option<Row> {
-    let [group, what, setting, case, threads, nbytes, ours, theirs, .., size] = &fields(line)[..] else {
+    let [group, what, setting, case, threads, nbytes, ours, theirs, .., size] = &fields(line)[..]
+    else {
         return None;
     };
     let subject = Subject {
@@ -119,8 +120,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// A line for each group, operation, setting and number of threads: the geometric mean over its cases, the slowest
-/// of them, and the largest size.
+/// A line for each group, operation, setting and number of threads: the geometric mean over its
+/// cases, the slowest of them, and the largest size.
 pub(crate) fn markdown(rows: &[Row]) -> String {
     let mut lines: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
     for row in rows {
@@ -134,7 +135,9 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
                     largest size |\n|---|---|---|--:|--:|--:|--:|--:|---|--:|\n"
             .to_owned();
     for ((group, what, threads, setting), rows) in lines {
-        let Some(worst) = rows.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { continue };
+        let Some(worst) = rows.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else {
+            continue;
+        };
         let size = rows.iter().map(|row| row.subject.size).fold(0.0, f64::max);
         let size = if size == 0.0 { String::new() } else { format!("{size:.3}") };
         let _ = writeln!(
@@ -183,7 +186,9 @@ mod tests {
         assert!(text.contains("| 2 | 0.50 | 0.25 | **2.00** | 1.00 b | 1.000 |"), "{text}");
         assert_eq!(
             csv(&[row("a, 4K", 1e-3)]).lines().nth(1),
-            Some("chunks,compress,lz4,\"a, 4K\",1,1000000,1.00000e-3,4.00000e-3,1.000,0.250,4.000,1.0000")
+            Some(
+                "chunks,compress,lz4,\"a, 4K\",1,1000000,1.00000e-3,4.00000e-3,1.000,0.250,4.000,1.0000"
+            )
         );
     }
 }

@@ -1,7 +1,8 @@
 //! Bytes of several kinds, each a pure function of its [`Recipe`].
 //!
-//! The kinds stand for what people store: counters, slowly moving measurements, text, floating-point
-//! grids, mostly-zero arrays, data that does not compress, and a mixture that changes within a chunk.
+//! The kinds stand for what people store: counters, slowly moving measurements, text,
+//! floating-point grids, mostly-zero arrays, data that does not compress, and a mixture that
+//! changes within a chunk.
 
 /// A 32-bit xorshift generator: small, the same everywhere, and good enough for test data.
 #[derive(Clone, Debug)]
@@ -90,8 +91,8 @@ impl Kind {
         }
     }
 
-    /// `nbytes` bytes of this kind with 4-byte items (8-byte ones for [`Linspace`](Self::Linspace)) and
-    /// the default seed.
+    /// `nbytes` bytes of this kind with 4-byte items (8-byte ones for [`Linspace`](Self::Linspace))
+    /// and the default seed.
     pub fn bytes(self, nbytes: usize) -> Vec<u8> {
         let typesize = if self == Self::Linspace { 8 } else { 4 };
         Recipe { kind: self, typesize, seed: XorShift32::SEED, nbytes }.bytes()
@@ -165,8 +166,15 @@ impl Recipe {
     }
 
     fn mixed(&self, end: usize, rng: &mut XorShift32, out: &mut Vec<u8>) {
-        const PARTS: [Kind; 7] =
-            [Kind::Walk, Kind::Noise, Kind::Text, Kind::Zeros, Kind::Linspace, Kind::Sparse, Kind::Ramp];
+        const PARTS: [Kind; 7] = [
+            Kind::Walk,
+            Kind::Noise,
+            Kind::Text,
+            Kind::Zeros,
+            Kind::Linspace,
+            Kind::Sparse,
+            Kind::Ramp,
+        ];
         while out.len() < end {
             let pick = rng.next_hi() as usize % PARTS.len();
             let nbytes = (1 + rng.next_hi() as usize % 8192).min(end - out.len());
@@ -194,7 +202,8 @@ fn bytes_of(end: usize, out: &mut Vec<u8>, byte: impl FnMut() -> u8) {
     out.extend(core::iter::repeat_with(byte).take(missing));
 }
 
-/// `item` as a little-endian signed integer of `typesize` bytes; the upper bytes of narrow ones are lost.
+/// `item` as a little-endian signed integer of `typesize` bytes; the upper bytes of narrow ones are
+/// lost.
 fn push_item(item: i128, typesize: usize, out: &mut Vec<u8>) {
     let sign = if item < 0 { 0xFF } else { 0 };
     let bytes = item.to_le_bytes().into_iter().chain(core::iter::repeat(sign));

@@ -16,7 +16,8 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 /// The CRC-32 (IEEE 802.3) of `bytes`, which tables of the documents quote.
 pub fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |c, _| (c >> 1) ^ (0xEDB8_8320 & (c & 1).wrapping_neg()))
+        (0..8)
+            .fold(crc ^ u32::from(*byte), |c, _| (c >> 1) ^ (0xEDB8_8320 & (c & 1).wrapping_neg()))
     })
 }
 
@@ -26,7 +27,10 @@ mod tests {
 
     #[test]
     fn digest_of_nothing_is_the_known_one() {
-        assert_eq!(sha256_hex(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(
+            sha256_hex(b""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
     }
 
     #[test]

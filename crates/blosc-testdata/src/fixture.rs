@@ -1,8 +1,8 @@
 //! The files under `testdata/` and the manifest of those that original programs wrote.
 //!
-//! `testdata/manifest.json` has one entry per file: who wrote it, with which command, and the digest of what
-//! it decodes to, as the original program decodes it. `cargo xtask fixtures` writes both; a test reads a
-//! fixture, decodes it and compares digests.
+//! `testdata/manifest.json` has one entry per file: who wrote it, with which command, and the
+//! digest of what it decodes to, as the original program decodes it. `cargo xtask fixtures` writes
+//! both; a test reads a fixture, decodes it and compares digests.
 
 use std::{
     fs, io,
@@ -108,7 +108,8 @@ pub fn path(file: impl AsRef<Path>) -> PathBuf {
 /// Where it cannot be read; the message names it.
 pub fn read(file: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path(file);
-    fs::read(&path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    fs::read(&path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]

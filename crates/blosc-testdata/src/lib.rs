@@ -3,9 +3,11 @@
 //! - [`data`]: bytes of several kinds and any length, from a fixed seed;
 //! - [`yardstick`]: the named data sets that codec sizes are compared on;
 //! - [`fixture`]: the files under `testdata/` and the manifest that says who made them;
-//! - [`sha256_hex`]: the digest that the manifest holds; [`crc32`]: the checksum that documents quote.
+//! - [`sha256_hex`]: the digest that the manifest holds; [`crc32`]: the checksum that documents
+//!   quote.
 //!
-//! It knows nothing of filters, codecs, chunks or frames, so that any of those crates can use it in its tests.
+//! It knows nothing of filters, codecs, chunks or frames, so that any of those crates can use it in
+//! its tests.
 //!
 //! ```
 //! use blosc_testdata::data::Kind;

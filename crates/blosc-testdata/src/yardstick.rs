@@ -91,8 +91,8 @@ fn repeat(period: &[u8], nbytes: usize) -> Vec<u8> {
 }
 
 const WORDS: [&str; 16] = [
-    "the ", "of ", "block ", "chunk ", "byte ", "frame ", "value ", "array ", "shuffle ", "delta ", "level ",
-    "header ", "offset ", "length ", "filter ", "codec ",
+    "the ", "of ", "block ", "chunk ", "byte ", "frame ", "value ", "array ", "shuffle ", "delta ",
+    "level ", "header ", "offset ", "length ", "filter ", "codec ",
 ];
 
 #[cfg(test)]

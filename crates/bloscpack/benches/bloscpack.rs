@@ -1,4 +1,5 @@
-//! Reading and writing whole files, one chunk and several at once, with memcpy as the yardstick; one item out of many.
+//! Reading and writing whole files, one chunk and several at once, with memcpy as the yardstick;
+//! one item out of many.
 
 use core::hint::black_box;
 
@@ -22,7 +23,9 @@ fn write(c: &mut Criterion) {
     let data = Kind::Linspace.bytes(LEN);
     group.throughput(Throughput::Bytes(LEN as u64)).sample_size(10);
     group.bench_function("memcpy", |b| b.iter(|| black_box(data.clone())));
-    for (name, codec) in [("blosclz", CodecId::BLOSCLZ), ("lz4", CodecId::LZ4), ("zstd", CodecId::ZSTD)] {
+    for (name, codec) in
+        [("blosclz", CodecId::BLOSCLZ), ("lz4", CodecId::LZ4), ("zstd", CodecId::ZSTD)]
+    {
         for (how, threads) in THREADS {
             group.bench_function(BenchmarkId::new(name, how), |b| {
                 b.iter(|| pack(&data, options(codec, threads)).unwrap());
@@ -37,13 +40,18 @@ fn read(c: &mut Criterion) {
     let data = Kind::Linspace.bytes(LEN);
     group.throughput(Throughput::Bytes(LEN as u64)).sample_size(10);
     group.bench_function("memcpy", |b| b.iter(|| black_box(data.clone())));
-    for (name, codec) in [("blosclz", CodecId::BLOSCLZ), ("lz4", CodecId::LZ4), ("zstd", CodecId::ZSTD)] {
+    for (name, codec) in
+        [("blosclz", CodecId::BLOSCLZ), ("lz4", CodecId::LZ4), ("zstd", CodecId::ZSTD)]
+    {
         let blp = pack(&data, options(codec, Threads::Auto)).unwrap();
         for (how, threads) in THREADS {
             group.bench_function(BenchmarkId::new(name, how), |b| {
                 b.iter(|| {
                     let options = ReadOptions::default().threads(threads);
-                    Reader::with_options(&blp[..], options).unwrap().copy_to(&mut std::io::sink()).unwrap()
+                    Reader::with_options(&blp[..], options)
+                        .unwrap()
+                        .copy_to(&mut std::io::sink())
+                        .unwrap()
                 });
             });
         }
@@ -57,7 +65,8 @@ fn item(c: &mut Criterion) {
     group.throughput(Throughput::Bytes(8));
     let data = Kind::Linspace.bytes(LEN);
     let file =
-        BlpFile::new(MemStore::new(pack(&data, options(CodecId::LZ4, Threads::Auto)).unwrap())).unwrap();
+        BlpFile::new(MemStore::new(pack(&data, options(CodecId::LZ4, Threads::Auto)).unwrap()))
+            .unwrap();
     let mut at = 0;
     group.bench_function("lz4", |b| {
         b.iter(|| {
@@ -77,8 +86,10 @@ fn checksums(c: &mut Criterion) {
     let stored = default_cparams().level(Level::NONE);
     group.throughput(Throughput::Bytes(data.len() as u64)).sample_size(10);
     for checksum in Checksum::ALL {
-        let options =
-            WriteOptions::default().cparams(stored.clone()).checksum(checksum).threads(Threads::One);
+        let options = WriteOptions::default()
+            .cparams(stored.clone())
+            .checksum(checksum)
+            .threads(Threads::One);
         group.bench_function(BenchmarkId::from_parameter(checksum), |b| {
             b.iter(|| pack(&data, options.clone()).unwrap());
         });

@@ -15,7 +15,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let nbytes = fs::metadata(&input)?.len();
     let append_to = |blp: &str| {
         let mut store = FileStore::open_rw(blp)?;
-        Ok::<_, Box<dyn Error>>(append(&mut store, File::open(&input)?, nbytes, &AppendOptions::default())?)
+        Ok::<_, Box<dyn Error>>(append(
+            &mut store,
+            File::open(&input)?,
+            nbytes,
+            &AppendOptions::default(),
+        )?)
     };
     let report = append_to(&blp).or_else(|error| match error.downcast_ref() {
         Some(bloscpack::Error::Param(Param::NotEnoughSpace { .. })) => {

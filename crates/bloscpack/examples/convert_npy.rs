@@ -1,4 +1,5 @@
-//! Converts between `.npy` and `.blp`, by the name of the input: `cargo run --example convert_npy -- FROM TO`.
+//! Converts between `.npy` and `.blp`, by the name of the input: `cargo run --example convert_npy
+//! -- FROM TO`.
 
 use core::error::Error;
 use std::fs::File;

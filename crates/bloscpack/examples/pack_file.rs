@@ -13,7 +13,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let output = args.next().unwrap_or_else(|| format!("{input}.blp"));
 
     let mut data = File::open(&input)?;
-    // With the size known there are offsets, so that the file can be read from anywhere and appended to.
+    // With the size known there are offsets, so that the file can be read from anywhere and
+    // appended to.
     let options = WriteOptions::default()
         .nbytes(Some(data.metadata()?.len()))
         .checksum(Checksum::Sha256)

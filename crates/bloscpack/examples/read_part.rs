@@ -1,4 +1,5 @@
-//! Says what is in a `.blp` file and writes some of its data: `cargo run --example read_part -- BLP [START LEN]`.
+//! Says what is in a `.blp` file and writes some of its data: `cargo run --example read_part -- BLP
+//! [START LEN]`.
 
 use core::error::Error;
 use std::io::{self, Read as _, Seek as _, SeekFrom};

@@ -1,7 +1,8 @@
 //! Appending in place ("Append" in the format document).
 //!
-//! The last chunk is always written again, filled up with the first of the new data; further chunks follow. The
-//! result is byte for byte that of the original, except that nothing is left behind the last chunk.
+//! The last chunk is always written again, filled up with the first of the new data; further chunks
+//! follow. The result is byte for byte that of the original, except that nothing is left behind the
+//! last chunk.
 
 mod plan;
 
@@ -25,8 +26,8 @@ use plan::Plan;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AppendOptions {
-    /// How the last chunk and new chunks are compressed; `None` for the default of the original, with the typesize in
-    /// the file's header.
+    /// How the last chunk and new chunks are compressed; `None` for the default of the original,
+    /// with the typesize in the file's header.
     pub cparams: Option<CParams>,
     /// Data of a chunk (bytes), where the file does not say: it was empty so far.
     pub chunk_size: u32,
@@ -92,9 +93,10 @@ impl AppendOptions {
 /// What a crash in the middle of a change may leave. The result of a complete change is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The file as it was. What is overwritten is first kept behind the end of the file, and the storage is told three
-    /// times to put everything on disk. This crate reads an interrupted file as it was and restores it at the next
-    /// change; other readers may find it damaged until then.
+    /// The file as it was. What is overwritten is first kept behind the end of the file, and the
+    /// storage is told three times to put everything on disk. This crate reads an interrupted
+    /// file as it was and restores it at the next change; other readers may find it damaged
+    /// until then.
     #[default]
     CrashSafe,
     /// A damaged file, as with the original. An error other than a crash is undone all the same.
@@ -127,15 +129,17 @@ pub struct AppendReport {
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 ///
-/// Files without offsets can be appended to as well, which the original refuses; so can empty files.
+/// Files without offsets can be appended to as well, which the original refuses; so can empty
+/// files.
 ///
 /// # Errors
 ///
-/// Before anything is written: [`Param::NotEnoughSpace`] if the offsets are used up (see [`repack`](crate::repack)),
-/// [`Param::NotAppendable`] if it is a file of an old version or of chunks of unknown number or size,
-/// [`Param::NoMetadata`] or [`Param::MetadataRoom`] for new metadata that the file cannot take, and whatever
-/// [`BlpFile::packed_chunk`] says about the last chunk. Afterwards, with the file restored: [`Param::DataSize`] if
-/// fewer data come, [`Error::Chunk`] if they cannot be compressed, and [`Error::Io`].
+/// Before anything is written: [`Param::NotEnoughSpace`] if the offsets are used up (see
+/// [`repack`](crate::repack)), [`Param::NotAppendable`] if it is a file of an old version or of
+/// chunks of unknown number or size, [`Param::NoMetadata`] or [`Param::MetadataRoom`] for new
+/// metadata that the file cannot take, and whatever [`BlpFile::packed_chunk`] says about the last
+/// chunk. Afterwards, with the file restored: [`Param::DataSize`] if fewer data come,
+/// [`Error::Chunk`] if they cannot be compressed, and [`Error::Io`].
 pub fn append<S: WriteAt>(
     store: &mut S,
     data: impl Read,
@@ -240,13 +244,18 @@ pub fn recover<S: WriteAt>(store: &mut S) -> Result<bool> {
 
 /// Puts other metadata in place of those of a file. The section keeps its size.
 ///
-/// As in the original, the text is compressed with zlib at level 6 if that helps, however the old one was stored.
+/// As in the original, the text is compressed with zlib at level 6 if that helps, however the old
+/// one was stored.
 ///
 /// # Errors
 ///
 /// [`Param::NoMetadata`] if the file has none, [`Param::MetadataRoom`] if there is not enough room,
 /// [`Param::NotAppendable`] if it is a file of an old version; [`Error::Corrupt`] or [`Error::Io`].
-pub fn rewrite_metadata<S: WriteAt>(store: &mut S, metadata: &Value, durability: Durability) -> Result<()> {
+pub fn rewrite_metadata<S: WriteAt>(
+    store: &mut S,
+    metadata: &Value,
+    durability: Durability,
+) -> Result<()> {
     recover(store)?;
     let file = BlpFile::new(&*store)?;
     let old = file.metadata().ok_or(Param::NoMetadata)?;

@@ -55,7 +55,8 @@ impl<'a, S: WriteAt> Change<'a, S> {
         self.store.write_at(at, bytes).map_err(|source| Error::io(at, source))
     }
 
-    /// Completes the change if it was made, with the new length of the file, and undoes it otherwise.
+    /// Completes the change if it was made, with the new length of the file, and undoes it
+    /// otherwise.
     pub(crate) fn end(mut self, made: Result<u64>) -> Result<u64> {
         let ended = made.and_then(|len| {
             let commit = match self.undo {
@@ -65,7 +66,8 @@ impl<'a, S: WriteAt> Change<'a, S> {
             commit.map(|()| len).map_err(|source| Error::io(len, source))
         });
         if ended.is_err() {
-            // If this fails too, the journal remains, and the first error says more than the second.
+            // If this fails too, the journal remains, and the first error says more than the
+            // second.
             let _ = self.undo();
         }
         ended
@@ -89,7 +91,8 @@ pub(crate) fn recover<S: WriteAt>(store: &mut S) -> Result<bool> {
 }
 
 fn read_ranges(store: &impl ReadAt, ranges: &[(u64, u64)]) -> Result<Vec<(u64, Vec<u8>)>> {
-    let whole: Vec<Range<u64>> = ranges.iter().map(|(at, len)| *at..at.saturating_add(*len)).collect();
+    let whole: Vec<Range<u64>> =
+        ranges.iter().map(|(at, len)| *at..at.saturating_add(*len)).collect();
     let bytes = store.read_ranges(&whole).map_err(|source| Error::io(0, source))?;
     Ok(ranges.iter().map(|(at, _)| *at).zip(bytes).collect())
 }

@@ -191,8 +191,18 @@ mod tests {
         for (checksum, hex) in Checksum::ALL.into_iter().zip(known) {
             assert_eq!(checksum.digest(b"abc").to_string(), hex, "{checksum}");
         }
-        assert!(Checksum::Sha384.digest(b"abc").to_string().starts_with("cb00753f45a35e8bb5a03d699ac65007"));
-        assert!(Checksum::Sha512.digest(b"abc").to_string().starts_with("ddaf35a193617abacc417349ae204131"));
+        assert!(
+            Checksum::Sha384
+                .digest(b"abc")
+                .to_string()
+                .starts_with("cb00753f45a35e8bb5a03d699ac65007")
+        );
+        assert!(
+            Checksum::Sha512
+                .digest(b"abc")
+                .to_string()
+                .starts_with("ddaf35a193617abacc417349ae204131")
+        );
     }
 
     #[test]
@@ -213,6 +223,9 @@ mod tests {
 
     #[test]
     fn names_are_case_sensitive() {
-        assert_eq!("none".parse::<Checksum>().unwrap_err(), Param::ChecksumName { name: "none".into() });
+        assert_eq!(
+            "none".parse::<Checksum>().unwrap_err(),
+            Param::ChecksumName { name: "none".into() }
+        );
     }
 }

@@ -61,7 +61,9 @@ impl PackedChunk {
     /// Where the next chunk begins (bytes from the start of the file).
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.at.saturating_add(self.bytes.len() as u64).saturating_add(self.digest.as_bytes().len() as u64)
+        self.at
+            .saturating_add(self.bytes.len() as u64)
+            .saturating_add(self.digest.as_bytes().len() as u64)
     }
 
     /// Whether the digest is that of the bytes.
@@ -128,7 +130,8 @@ pub(crate) fn read_chunk_to<R: Read>(
     let mut digest = [0; Digest::MAX_LEN];
     let digest = &mut digest[..expected.header.checksum.digest_len()];
     input.exact(Part::Digest, digest)?;
-    let chunk = PackedChunk { nchunk: expected.nchunk, at, header, bytes, digest: Digest::new(digest) };
+    let chunk =
+        PackedChunk { nchunk: expected.nchunk, at, header, bytes, digest: Digest::new(digest) };
     if expected.digests == Digests::Check {
         chunk.check_digest(expected.header.checksum)?;
     }
@@ -136,7 +139,11 @@ pub(crate) fn read_chunk_to<R: Read>(
 }
 
 /// A chunk's header, if it is one of Blosc 1.
-pub(crate) fn parse_header(bytes: &[u8; ChunkHeader::MIN_LEN], nchunk: u64, at: u64) -> Result<ChunkHeader> {
+pub(crate) fn parse_header(
+    bytes: &[u8; ChunkHeader::MIN_LEN],
+    nchunk: u64,
+    at: u64,
+) -> Result<ChunkHeader> {
     if let [version @ 3..=6, ..] = *bytes {
         return Err(Error::corrupt(at, Corrupt::ChunkVersion { nchunk, version }));
     }

@@ -61,8 +61,8 @@ impl Decoding {
         Self { lenient: true, ..self }
     }
 
-    /// The next chunk and its data. `source` gives the packed chunks in order; an error of it comes after the chunks
-    /// before it, however many were taken together.
+    /// The next chunk and its data. `source` gives the packed chunks in order; an error of it comes
+    /// after the chunks before it, however many were taken together.
     pub(crate) fn next(&mut self, source: Chunks<'_>) -> Result<Option<(&PackedChunk, &[u8])>> {
         if self.taken == self.batch.filled {
             self.batch.fill(&self.params, self.team, &mut self.end, source);
@@ -84,9 +84,14 @@ impl Decoding {
         Ok(slot.chunk.as_ref().map(|chunk| (chunk, &slot.data[..])))
     }
 
-    /// Hands all chunks that are left to `each`, in order, as [`next`](Self::next) does. While some are decoded, those
-    /// before them are handed out and those behind them are taken from `source`, in this thread.
-    pub(crate) fn rest<E: From<Error>>(&mut self, source: Chunks<'_>, each: Each<'_, E>) -> Result<(), E> {
+    /// Hands all chunks that are left to `each`, in order, as [`next`](Self::next) does. While some
+    /// are decoded, those before them are handed out and those behind them are taken from
+    /// `source`, in this thread.
+    pub(crate) fn rest<E: From<Error>>(
+        &mut self,
+        source: Chunks<'_>,
+        each: Each<'_, E>,
+    ) -> Result<(), E> {
         while self.taken < self.batch.filled || !self.team.is_several() {
             let Some((chunk, data)) = self.next(source)? else { return Ok(()) };
             each(chunk, data)?;
@@ -177,8 +182,13 @@ impl Slot {
 }
 
 /// Decodes a chunk; `data` gets its size.
-pub(crate) fn decode_into(chunk: &PackedChunk, data: &mut Vec<u8>, decoder: &mut Decoder) -> Result<()> {
-    // The size was compared with the limits when the header of the chunk was read. All of what was there is overwritten.
+pub(crate) fn decode_into(
+    chunk: &PackedChunk,
+    data: &mut Vec<u8>,
+    decoder: &mut Decoder,
+) -> Result<()> {
+    // The size was compared with the limits when the header of the chunk was read. All of what was
+    // there is overwritten.
     let nbytes = chunk.header().nbytes();
     if data.capacity() == 0 {
         // Unlike `resize`, this does not touch it.
@@ -207,7 +217,8 @@ mod tests {
     #[test]
     fn large_chunks_do_not_leave_their_buffers_in_every_slot() {
         let threads = Threads::N(NonZeroUsize::new(4).unwrap());
-        let mut decoding = Decoding::new(&ReadOptions::default().threads(threads).max_memory(10_000));
+        let mut decoding =
+            Decoding::new(&ReadOptions::default().threads(threads).max_memory(10_000));
         let (small, large) = (chunk(100), chunk(100_000));
         // The large one comes to another slot each time.
         let mut chunks =

@@ -49,7 +49,8 @@ impl Encoding {
         Ok(Self { team, params: params.clone(), checksum, waiting: Batch::default() })
     }
 
-    /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should be compressed now.
+    /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should
+    /// be compressed now.
     pub(crate) fn push(&mut self, data: &mut AlignedBytes, len: usize) -> Result<bool> {
         let Batch { slots, filled, bytes } = &mut self.waiting;
         if slots.len() == *filled {
@@ -135,11 +136,12 @@ impl Slot {
     }
 
     pub(crate) fn encode(&mut self, checksum: Checksum) {
-        self.result = self.compress().map(|cbytes| (cbytes, checksum.digest(&self.chunk[..cbytes])));
+        self.result =
+            self.compress().map(|cbytes| (cbytes, checksum.digest(&self.chunk[..cbytes])));
     }
 
-    /// Bytes of the chunk. Its room stays: new memory for each chunk would have to be cleared. At first it is fresh
-    /// memory, of which only what is written to has to be had.
+    /// Bytes of the chunk. Its room stays: new memory for each chunk would have to be cleared. At
+    /// first it is fresh memory, of which only what is written to has to be had.
     fn compress(&mut self) -> Result<usize, blosc_chunk::Error> {
         let needed = max_compressed_len(self.len);
         if self.chunk.len() < needed {

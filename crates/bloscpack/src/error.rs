@@ -49,7 +49,8 @@ pub enum Error {
         /// Byte 4 of the file.
         version: u8,
     },
-    /// The metadata are not JSON. Their bytes can be had with [`MetadataUse::Raw`](crate::MetadataUse::Raw).
+    /// The metadata are not JSON. Their bytes can be had with
+    /// [`MetadataUse::Raw`](crate::MetadataUse::Raw).
     #[error("metadata of format {}, known is \"JSON\"", Name(magic_format))]
     MetadataFormat {
         /// The name of the format, padded with NUL.
@@ -134,7 +135,9 @@ impl From<Error> for io::Error {
             Error::Corrupt { what: Corrupt::Truncated { .. }, .. } => io::ErrorKind::UnexpectedEof,
             Error::Param(_) => io::ErrorKind::InvalidInput,
             Error::Limit { .. } => io::ErrorKind::OutOfMemory,
-            Error::UnknownVersion { .. } | Error::MetadataFormat { .. } => io::ErrorKind::Unsupported,
+            Error::UnknownVersion { .. } | Error::MetadataFormat { .. } => {
+                io::ErrorKind::Unsupported
+            }
             _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)
@@ -157,7 +160,10 @@ mod tests {
 
     #[test]
     fn texts_name_place_value_and_bound() {
-        let error = Error::corrupt(8, Corrupt::Range { field: Field::ChunkSize, value: -2, min: -1, max: 7 });
+        let error = Error::corrupt(
+            8,
+            Corrupt::Range { field: Field::ChunkSize, value: -2, min: -1, max: 7 },
+        );
         assert_eq!(error.to_string(), "at byte 8: chunk_size -2 is outside -1..=7");
         let error = Error::MetadataFormat { magic_format: *b"BSON\0\0\0\0" };
         assert_eq!(error.to_string(), "metadata of format \"BSON\", known is \"JSON\"");

@@ -31,8 +31,8 @@ pub use verify::{BadChunk, Note, Report};
 
 /// A file with random access to its chunks and data.
 ///
-/// Opening reads what stands before the chunks. Where the chunks are is taken from the offsets, or found by a walk
-/// over the chunk headers when it is first needed. Reading needs `&self`.
+/// Opening reads what stands before the chunks. Where the chunks are is taken from the offsets, or
+/// found by a walk over the chunk headers when it is first needed. Reading needs `&self`.
 ///
 /// If an append was interrupted, the file is seen as it was before.
 ///
@@ -89,8 +89,8 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`], [`Error::UnknownVersion`] or [`Error::MetadataFormat`] if that is not as it should be,
-    /// [`Error::Limit`] or [`Error::Io`].
+    /// [`Error::Corrupt`], [`Error::UnknownVersion`] or [`Error::MetadataFormat`] if that is not as
+    /// it should be, [`Error::Limit`] or [`Error::Io`].
     pub fn new(store: S) -> Result<Self> {
         Self::with_options(store, ReadOptions::default())
     }
@@ -113,8 +113,8 @@ impl<S: ReadAt> BlpFile<S> {
         Ok(file)
     }
 
-    /// What could not be opened may have the header of a release candidate: if all chunks are there and nothing else,
-    /// it has.
+    /// What could not be opened may have the header of a release candidate: if all chunks are there
+    /// and nothing else, it has.
     fn detect_rc(store: Before<S>, len: u64, options: ReadOptions, error: Error) -> Result<Self> {
         if options.rc_header != RcHeader::Detect || error.blame() == Blame::Io {
             return Err(error);
@@ -164,8 +164,8 @@ impl<S: ReadAt> BlpFile<S> {
         self.len
     }
 
-    /// Whether a change was interrupted, so that the file is seen as it was before. The next append or
-    /// [`recover`](crate::recover) restores it.
+    /// Whether a change was interrupted, so that the file is seen as it was before. The next append
+    /// or [`recover`](crate::recover) restores it.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.store.is_interrupted()
@@ -213,7 +213,11 @@ impl<S: ReadAt> BlpFile<S> {
         match (header.uniform_size(), header.nbytes()) {
             (Some(chunk_size), Some(nbytes)) if chunk_size > 0 => {
                 let start = nchunk * u64::from(chunk_size);
-                let end = if nchunk + 1 == self.nchunks()? { nbytes } else { start + u64::from(chunk_size) };
+                let end = if nchunk + 1 == self.nchunks()? {
+                    nbytes
+                } else {
+                    start + u64::from(chunk_size)
+                };
                 Ok(start..end)
             }
             _ => self.index()?.range(nchunk),
@@ -235,8 +239,8 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is not all there or not what the file's header and offsets
-    /// say, [`Param::NoChunk`], [`Error::Limit`] or [`Error::Io`].
+    /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is not all there or not what the file's
+    /// header and offsets say, [`Param::NoChunk`], [`Error::Limit`] or [`Error::Io`].
     pub fn packed_chunk(&self, nchunk: u64) -> Result<PackedChunk> {
         self.packed_chunk_in(vec![], nchunk)
     }
@@ -271,7 +275,8 @@ impl<S: ReadAt> BlpFile<S> {
         decode_into(&self.packed_chunk(nchunk)?, data, decoder)
     }
 
-    /// Fills `buf` with the bytes of the file itself from byte `at` on, as they were before an interrupted change.
+    /// Fills `buf` with the bytes of the file itself from byte `at` on, as they were before an
+    /// interrupted change.
     ///
     /// # Errors
     ///
@@ -280,7 +285,8 @@ impl<S: ReadAt> BlpFile<S> {
         self.store.read_exact_at(at, buf).map_err(|source| Error::io(at, source))
     }
 
-    /// Fills `buf` with the data from byte `at` on and returns how many bytes there were: fewer only at the end.
+    /// Fills `buf` with the data from byte `at` on and returns how many bytes there were: fewer
+    /// only at the end.
     ///
     /// # Errors
     ///
@@ -302,23 +308,24 @@ impl<S: ReadAt> BlpFile<S> {
         let nchunk = self.chunk_of(at)?;
         let range = self.chunk_range(nchunk)?;
         let packed = self.packed_chunk(nchunk)?;
-        let len = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
+        let len =
+            usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
         // The range lies inside a chunk, so it fits.
         let start = usize::try_from(at.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let chunk = Chunk::parse(packed.bytes());
-        let read =
-            chunk.and_then(|c| c.read_bytes(start..start.saturating_add(len), &mut buf[..len], scratch));
+        let read = chunk
+            .and_then(|c| c.read_bytes(start..start.saturating_add(len), &mut buf[..len], scratch));
         read.map_err(|source| Error::Chunk { nchunk, at: packed.position(), source })?;
         Ok(len)
     }
 
-    /// Hands the data of the chunks to `each` in order. Several chunks are decoded at once, while those before them are
-    /// handed out and those behind them are read in this thread.
+    /// Hands the data of the chunks to `each` in order. Several chunks are decoded at once, while
+    /// those before them are handed out and those behind them are read in this thread.
     ///
     /// # Errors
     ///
-    /// As [`chunk`](Self::chunk), and whatever `each` returns. What comes after an error is not handed out, what comes
-    /// before is.
+    /// As [`chunk`](Self::chunk), and whatever `each` returns. What comes after an error is not
+    /// handed out, what comes before is.
     pub fn decode_ordered<E: From<Error>>(
         &self,
         chunks: Range<u64>,
@@ -353,13 +360,14 @@ impl<S: ReadAt> BlpFile<S> {
 
     /// Writes the data of the chunks to `to`, in order, and returns how many bytes they are.
     ///
-    /// Each thread reads a chunk, decodes it, and writes it when those before it are written, so that its data stay in
-    /// the thread's cache. [`decode_ordered`](Self::decode_ordered) is for those who want all data in one thread.
+    /// Each thread reads a chunk, decodes it, and writes it when those before it are written, so
+    /// that its data stay in the thread's cache. [`decode_ordered`](Self::decode_ordered) is
+    /// for those who want all data in one thread.
     ///
     /// # Errors
     ///
-    /// As [`chunk`](Self::chunk); [`Error::Io`] also if writing fails. What comes before an error is written, what comes
-    /// after it is not.
+    /// As [`chunk`](Self::chunk); [`Error::Io`] also if writing fails. What comes before an error
+    /// is written, what comes after it is not.
     pub fn copy_to(&self, chunks: Range<u64>, to: &mut (dyn io::Write + Send)) -> Result<u64> {
         let mut written = 0;
         let mut write = |data: &[u8]| {
@@ -372,14 +380,16 @@ impl<S: ReadAt> BlpFile<S> {
             return Ok(written);
         };
         let team = Team::new(self.options.threads, self.options.max_memory);
-        let slots = team.fitting(u64::from(size).saturating_mul(2), chunks.end.saturating_sub(chunks.start));
+        let slots = team
+            .fitting(u64::from(size).saturating_mul(2), chunks.end.saturating_sub(chunks.start));
         let slot = || Slot { nchunk: 0, packed: vec![], data: vec![], decoder: self.decoder() };
         let mut chunks = chunks;
         relay(
             (0..slots).map(|_| slot()).collect(),
             |slot| Ok(chunks.next().map(|nchunk| slot.nchunk = nchunk).is_some()),
             |slot| {
-                let packed = self.packed_chunk_in(core::mem::take(&mut slot.packed), slot.nchunk)?;
+                let packed =
+                    self.packed_chunk_in(core::mem::take(&mut slot.packed), slot.nchunk)?;
                 decode_into(&packed, &mut slot.data, &mut slot.decoder)?;
                 slot.packed = packed.into_bytes();
                 Ok(())
@@ -473,7 +483,11 @@ struct Slot {
     decoder: Decoder,
 }
 
-fn read_preamble<S: ReadAt>(store: &Before<S>, len: u64, options: &ReadOptions) -> Result<Preamble> {
+fn read_preamble<S: ReadAt>(
+    store: &Before<S>,
+    len: u64,
+    options: &ReadOptions,
+) -> Result<Preamble> {
     let mut input = Input::new(StoreReader::new(store, 0), 0, Some(len));
     let preamble = Preamble::read(&mut input, options)?;
     input.check_chunks(&preamble)?;

@@ -76,11 +76,13 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants above.
+    /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants
+    /// above.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let version = Self::version_of(bytes)?;
-        let bytes =
-            bytes.get(..version.header_len()).ok_or_else(|| too_short(bytes, version.header_len()))?;
+        let bytes = bytes
+            .get(..version.header_len())
+            .ok_or_else(|| too_short(bytes, version.header_len()))?;
         match version {
             Version::V1 => parse_1(bytes),
             _ => parse_2_or_3(bytes, version),
@@ -101,7 +103,8 @@ impl Header {
 
     /// The version, and thus the length of the header, from its first eight bytes.
     pub(crate) fn version_of(bytes: &[u8]) -> Result<Version> {
-        let (raw, _) = RawPrefix::ref_from_prefix(bytes).map_err(|_| too_short(bytes, Self::PREFIX_LEN))?;
+        let (raw, _) =
+            RawPrefix::ref_from_prefix(bytes).map_err(|_| too_short(bytes, Self::PREFIX_LEN))?;
         check_magic(raw.magic)?;
         match raw.format_version {
             1 => Ok(Version::V1),
@@ -117,7 +120,8 @@ impl Header {
         let raw = RawHeader {
             magic: MAGIC,
             format_version: Version::V3.number(),
-            options: if self.offsets { OFFSETS } else { 0 } | if self.metadata { METADATA } else { 0 },
+            options: if self.offsets { OFFSETS } else { 0 }
+                | if self.metadata { METADATA } else { 0 },
             checksum: self.checksum.id(),
             typesize: self.typesize.unwrap_or(1),
             chunk_size: to_i32(self.chunk_size).into(),
@@ -154,21 +158,22 @@ impl Header {
         self.checksum
     }
 
-    /// Bytes of an item as the writer was told, for information: the chunks have their own, and 0 to 255 occur.
-    /// `None` in versions that do not store it.
+    /// Bytes of an item as the writer was told, for information: the chunks have their own, and 0
+    /// to 255 occur. `None` in versions that do not store it.
     #[must_use]
     pub const fn typesize(&self) -> Option<u8> {
         self.typesize
     }
 
-    /// Data in each chunk but the last (bytes), as stored: `None` if not known. In version 2 it is 0 for a single
-    /// chunk.
+    /// Data in each chunk but the last (bytes), as stored: `None` if not known. In version 2 it is
+    /// 0 for a single chunk.
     #[must_use]
     pub const fn chunk_size(&self) -> Option<u32> {
         self.chunk_size
     }
 
-    /// Data in the last chunk (bytes); `None` if not known. In version 2 it can be larger than `chunk_size`.
+    /// Data in the last chunk (bytes); `None` if not known. In version 2 it can be larger than
+    /// `chunk_size`.
     #[must_use]
     pub const fn last_chunk(&self) -> Option<u32> {
         self.last_chunk
@@ -224,7 +229,8 @@ impl Header {
 }
 
 fn parse_1(bytes: &[u8]) -> Result<Header> {
-    let raw = RawHeader1::ref_from_bytes(bytes).map_err(|_| too_short(bytes, size_of::<RawHeader1>()))?;
+    let raw =
+        RawHeader1::ref_from_bytes(bytes).map_err(|_| too_short(bytes, size_of::<RawHeader1>()))?;
     Ok(Header {
         nchunks: count_or_unknown(8, raw.nchunks.get())?,
         reserved_set: raw.reserved != [0; 3],
@@ -233,7 +239,8 @@ fn parse_1(bytes: &[u8]) -> Result<Header> {
 }
 
 fn parse_2_or_3(bytes: &[u8], version: Version) -> Result<Header> {
-    let raw = RawHeader::ref_from_bytes(bytes).map_err(|_| too_short(bytes, size_of::<RawHeader>()))?;
+    let raw =
+        RawHeader::ref_from_bytes(bytes).map_err(|_| too_short(bytes, size_of::<RawHeader>()))?;
     let known = if version == Version::V2 { OFFSETS } else { OFFSETS | METADATA };
     if raw.options & !known != 0 {
         return Err(Error::corrupt(5, Corrupt::Options { options: raw.options, known }));
@@ -269,7 +276,9 @@ fn max_app_chunks(raw: &RawHeader, version: Version) -> Result<u64> {
 /// Writers of version 2 could make the last chunk the largest.
 fn check_sizes(header: &Header) -> Result<()> {
     match (header.chunk_size, header.last_chunk) {
-        (Some(chunk_size), Some(last_chunk)) if header.version == Version::V3 && last_chunk > chunk_size => {
+        (Some(chunk_size), Some(last_chunk))
+            if header.version == Version::V3 && last_chunk > chunk_size =>
+        {
             Err(Error::corrupt(0xc, Corrupt::LastLarger { last_chunk, chunk_size }))
         }
         _ => Ok(()),
@@ -347,7 +356,8 @@ mod tests {
     /// A valid header of version 3, with one byte or more changed.
     fn changed(changes: &[(usize, &[u8])]) -> Vec<u8> {
         let mut bytes =
-            b"blpk\x03\x01\x01\x08\0\x10\0\0\0\x01\0\0\x05\0\0\0\0\0\0\0\x32\0\0\0\0\0\0\0".to_vec();
+            b"blpk\x03\x01\x01\x08\0\x10\0\0\0\x01\0\0\x05\0\0\0\0\0\0\0\x32\0\0\0\0\0\0\0"
+                .to_vec();
         for (at, new) in changes {
             bytes[*at..at + new.len()].copy_from_slice(new);
         }
@@ -380,14 +390,20 @@ mod tests {
         assert!(header.reserved_set);
         let single = Header::parse(&changed(&[(4, &[2]), (8, &[0, 0]), (16, &[1])])).unwrap();
         assert_eq!((single.nbytes(), single.uniform_size()), (Some(256), None));
-        assert_eq!(error(&changed(&[(4, &[2]), (5, &[3])])), (5, Corrupt::Options { options: 3, known: 1 }));
+        assert_eq!(
+            error(&changed(&[(4, &[2]), (5, &[3])])),
+            (5, Corrupt::Options { options: 3, known: 1 })
+        );
     }
 
     #[test]
     fn version_1_and_rc_have_a_count_only() {
         let header = Header::parse(b"blpk\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff").unwrap();
         assert_eq!((header.version(), header.nchunks()), (Version::V1, None));
-        assert_eq!((header.checksum(), header.typesize(), header.nbytes()), (Checksum::None, None, None));
+        assert_eq!(
+            (header.checksum(), header.typesize(), header.nbytes()),
+            (Checksum::None, None, None)
+        );
         let header = Header::parse_rc(b"blpk\x03\0\0\0").unwrap();
         assert_eq!((header.version().number(), header.nchunks()), (0, Some(3)));
     }
@@ -413,7 +429,10 @@ mod tests {
     #[test]
     fn ids_and_options_without_meaning_are_refused() {
         assert_eq!(error(&changed(&[(5, &[5])])), (5, Corrupt::Options { options: 5, known: 3 }));
-        assert_eq!(error(&changed(&[(5, &[0x81])])), (5, Corrupt::Options { options: 0x81, known: 3 }));
+        assert_eq!(
+            error(&changed(&[(5, &[0x81])])),
+            (5, Corrupt::Options { options: 0x81, known: 3 })
+        );
         assert_eq!(error(&changed(&[(6, &[9])])), (6, Corrupt::ChecksumId { id: 9 }));
     }
 
@@ -437,7 +456,10 @@ mod tests {
     #[test]
     fn an_unknown_count_allows_no_offsets() {
         let unknown = (-1_i64).to_le_bytes();
-        assert_eq!(error(&changed(&[(16, &unknown)])), (16, Corrupt::CountUnknown { max_app_chunks: 50 }));
+        assert_eq!(
+            error(&changed(&[(16, &unknown)])),
+            (16, Corrupt::CountUnknown { max_app_chunks: 50 })
+        );
         let zero = [0; 8];
         assert_eq!(
             error(&changed(&[(5, &[0]), (16, &unknown)])),
@@ -445,7 +467,10 @@ mod tests {
         );
         let streamed = changed(&[(5, &[0]), (8, &[0xff; 8]), (16, &unknown), (24, &zero)]);
         let header = Header::parse(&streamed).unwrap();
-        assert_eq!((header.nchunks(), header.chunk_size(), header.last_chunk()), (None, None, None));
+        assert_eq!(
+            (header.nchunks(), header.chunk_size(), header.last_chunk()),
+            (None, None, None)
+        );
         assert_eq!(header.to_bytes()[..], streamed);
     }
 

@@ -1,5 +1,5 @@
-//! Reading forward with a known position: cut files become errors that name the part, and no buffer grows
-//! before the bytes for it have come.
+//! Reading forward with a known position: cut files become errors that name the part, and no buffer
+//! grows before the bytes for it have come.
 
 use std::io::{self, Read};
 
@@ -54,8 +54,15 @@ impl<R: Read> Input<R> {
         if left == needed { Ok(()) } else { Err(truncated(at, part, needed, left)) }
     }
 
-    /// Puts `first` and the next `len` bytes in the place of what is in `buf`, which grows only if they are there.
-    pub(crate) fn append_to(&mut self, part: Part, first: &[u8], len: u64, buf: &mut Vec<u8>) -> Result<()> {
+    /// Puts `first` and the next `len` bytes in the place of what is in `buf`, which grows only if
+    /// they are there.
+    pub(crate) fn append_to(
+        &mut self,
+        part: Part,
+        first: &[u8],
+        len: u64,
+        buf: &mut Vec<u8>,
+    ) -> Result<()> {
         let whole = usize::try_from(len).ok().and_then(|len| len.checked_add(first.len()));
         let Some(whole) = whole.filter(|_| self.end.is_some()) else {
             buf.clear();
@@ -120,7 +127,10 @@ mod tests {
         input.append(Part::Chunk, 3, &mut buf).unwrap();
         assert_eq!((&buf[..], input.at()), (&b"cde"[..], 105));
         let error = input.append(Part::Chunk, u64::MAX, &mut buf).unwrap_err();
-        assert_eq!(error.to_string(), format!("at byte 105: chunk of {} bytes, 1 are left", u64::MAX));
+        assert_eq!(
+            error.to_string(),
+            format!("at byte 105: chunk of {} bytes, 1 are left", u64::MAX)
+        );
         assert!(buf.capacity() < 1000);
     }
 

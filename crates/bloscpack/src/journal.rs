@@ -1,5 +1,5 @@
-//! What makes a change in place survive a crash: the bytes that it overwrites, kept behind the end of the file until
-//! it is complete ("Interrupted changes" in the format document).
+//! What makes a change in place survive a crash: the bytes that it overwrites, kept behind the end
+//! of the file until it is complete ("Interrupted changes" in the format document).
 //!
 //! ```text
 //! | live file | .. new data grow here .. | entry, entry, ... | footer |
@@ -8,8 +8,9 @@
 //! footer  "blpkundo", start u64, length before u64, entries u64, CRC-32 of the entries, CRC-32 of the footer
 //! ```
 //!
-//! The journal is on disk before the first byte is overwritten, and cutting the file makes it disappear. Readers
-//! that do not know it see trailing bytes, which mean nothing in this format. Ours see the file as it was.
+//! The journal is on disk before the first byte is overwritten, and cutting the file makes it
+//! disappear. Readers that do not know it see trailing bytes, which mean nothing in this format.
+//! Ours see the file as it was.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
@@ -91,8 +92,8 @@ impl Journal {
             .map(|kept| Self { len_before, kept }))
     }
 
-    /// Keeps the bytes of `ranges` (position and length) of a file of `len_before` bytes in a journal at or behind
-    /// byte `start`, and returns when that is on disk.
+    /// Keeps the bytes of `ranges` (position and length) of a file of `len_before` bytes in a
+    /// journal at or behind byte `start`, and returns when that is on disk.
     pub(crate) fn begin(
         store: &mut dyn WriteAt,
         start: u64,
@@ -199,7 +200,12 @@ impl Kept {
 }
 
 /// The entries, if they fill the range exactly.
-fn read_entries(store: &dyn ReadAt, start: u64, end: u64, nentries: u64) -> io::Result<Option<Vec<Kept>>> {
+fn read_entries(
+    store: &dyn ReadAt,
+    start: u64,
+    end: u64,
+    nentries: u64,
+) -> io::Result<Option<Vec<Kept>>> {
     let mut kept = vec![];
     let mut next = start;
     for _ in 0..nentries {

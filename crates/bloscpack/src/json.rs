@@ -1,7 +1,7 @@
 //! Metadata as JSON text, in the very form that Python's `json` module gives it, and back.
 //!
-//! Python writes things that are not JSON: `NaN`, `Infinity`, `-Infinity`, and halves of surrogate pairs. They
-//! are read, as `null` and U+FFFD, and never written; the text itself can be had from
+//! Python writes things that are not JSON: `NaN`, `Infinity`, `-Infinity`, and halves of surrogate
+//! pairs. They are read, as `null` and U+FFFD, and never written; the text itself can be had from
 //! [`Metadata::text`](crate::Metadata::text).
 
 use std::io;
@@ -30,7 +30,11 @@ pub(crate) fn from_text(text: &str) -> Result<Value, Error> {
 struct Python;
 
 impl Formatter for Python {
-    fn write_string_fragment<W: io::Write + ?Sized>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+    fn write_string_fragment<W: io::Write + ?Sized>(
+        &mut self,
+        writer: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
         for c in text.chars() {
             if matches!(c, ' '..='~') {
                 writer.write_all(&[c as u8])?;
@@ -63,7 +67,10 @@ fn tame(text: &str) -> String {
     while !rest.is_empty() {
         let (outside, inside) = rest.split_at(rest.find('"').unwrap_or(rest.len()));
         out.push_str(
-            &outside.replace("-Infinity", "null").replace("Infinity", "null").replace("NaN", "null"),
+            &outside
+                .replace("-Infinity", "null")
+                .replace("Infinity", "null")
+                .replace("NaN", "null"),
         );
         let (string, behind) = inside.split_at(string_len(inside));
         push_string(string, &mut out);
@@ -153,9 +160,11 @@ mod tests {
 
     #[test]
     fn what_only_python_writes_is_read() {
-        let value =
-            from_text(r#"{"NaN":NaN,"b":[Infinity,-Infinity],"c":"\ud83d x \"\\\ud83d\ude00\udc00"}"#);
-        let expected = json!({"NaN": null, "b": [null, null], "c": "\u{fffd} x \"\\\u{1f600}\u{fffd}"});
+        let value = from_text(
+            r#"{"NaN":NaN,"b":[Infinity,-Infinity],"c":"\ud83d x \"\\\ud83d\ude00\udc00"}"#,
+        );
+        let expected =
+            json!({"NaN": null, "b": [null, null], "c": "\u{fffd} x \"\\\u{1f600}\u{fffd}"});
         assert_eq!(value.unwrap(), expected);
     }
 

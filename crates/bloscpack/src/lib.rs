@@ -1,15 +1,16 @@
 //! Read, write, append to and verify Bloscpack files (`.blp`).
 //!
-//! Such a file is a sequence of Blosc 1 chunks with their digests, behind a header, metadata (JSON) and a table of
-//! positions that leaves room for chunks to be appended:
+//! Such a file is a sequence of Blosc 1 chunks with their digests, behind a header, metadata (JSON)
+//! and a table of positions that leaves room for chunks to be appended:
 //!
 //! ```text
 //! | header | metadata | offsets, reserve | chunk 0 | digest 0 | chunk 1 | digest 1 | ...
 //!   32       optional   optional           16-byte header and blocks, see blosc-chunk
 //! ```
 //!
-//! This crate implements `docs/formats/bloscpack.md`: versions 1, 2 and 3 for reading, which is all that the original
-//! Python package and bcolz ever wrote, and version 3 for writing, which all its releases since 2013 read.
+//! This crate implements `docs/formats/bloscpack.md`: versions 1, 2 and 3 for reading, which is all
+//! that the original Python package and bcolz ever wrote, and version 3 for writing, which all its
+//! releases since 2013 read.
 //!
 //! | to | use |
 //! |---|---|
@@ -44,9 +45,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Files of strangers: every number is compared with what is there and with [`Limits`] before anything is allocated;
-//! digests are checked before chunks are decoded; only one chunk, or [`max_memory`](ReadOptions::max_memory) of them,
-//! is held at a time.
+//! Files of strangers: every number is compared with what is there and with [`Limits`] before
+//! anything is allocated; digests are checked before chunks are decoded; only one chunk, or
+//! [`max_memory`](ReadOptions::max_memory) of them, is held at a time.
 //!
 //! What it does not do: chunks are the business of `blosc-chunk`, and it knows no file names.
 #![forbid(unsafe_code)]

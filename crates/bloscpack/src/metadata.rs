@@ -36,8 +36,8 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// The value, unless the metadata were read with [`MetadataUse::Raw`] and are no JSON. Tokens that Python writes
-    /// against the rules (`NaN`) are `null` here.
+    /// The value, unless the metadata were read with [`MetadataUse::Raw`] and are no JSON. Tokens
+    /// that Python writes against the rules (`NaN`) are `null` here.
     #[must_use]
     pub const fn json(&self) -> Option<&Value> {
         self.value.as_ref()
@@ -87,7 +87,11 @@ impl Metadata {
 }
 
 /// The data of the section, with the right digest.
-fn read_stored<R: Read>(input: &mut Input<R>, header: &MetadataHeader, limits: &Limits) -> Result<Vec<u8>> {
+fn read_stored<R: Read>(
+    input: &mut Input<R>,
+    header: &MetadataHeader,
+    limits: &Limits,
+) -> Result<Vec<u8>> {
     let at = input.at();
     let needed = u64::from(header.meta_size.max(header.meta_comp_size));
     if needed > limits.max_metadata {
@@ -111,7 +115,8 @@ fn inflate(header: &MetadataHeader, stored: Vec<u8>, at: u64) -> Result<Vec<u8>>
     let text = match header.codec {
         MetadataCodec::None => stored,
         MetadataCodec::Zlib => {
-            // One byte more shows that the stream goes on, and room for it is needed if there is to be no text.
+            // One byte more shows that the stream goes on, and room for it is needed if there is to
+            // be no text.
             let limit = usize::try_from(meta_size).unwrap_or(usize::MAX).saturating_add(1);
             match decompress_to_vec_zlib_with_limit(&stored, limit) {
                 Ok(text) => text,
@@ -135,8 +140,9 @@ fn parse(header: &MetadataHeader, text: &[u8], at: u64) -> Result<Value> {
     if !header.is_json() {
         return Err(Error::MetadataFormat { magic_format: header.magic_format });
     }
-    let text = core::str::from_utf8(text)
-        .map_err(|error| Error::corrupt(at, Corrupt::MetadataUtf8 { valid: error.valid_up_to() as u64 }))?;
+    let text = core::str::from_utf8(text).map_err(|error| {
+        Error::corrupt(at, Corrupt::MetadataUtf8 { valid: error.valid_up_to() as u64 })
+    })?;
     json::from_text(text).map_err(|error| {
         let (line, column) = (error.line() as u64, error.column() as u64);
         Error::corrupt(at, Corrupt::MetadataJson { line, column })

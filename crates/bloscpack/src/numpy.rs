@@ -1,5 +1,5 @@
-//! NumPy arrays: what the metadata of an array file say, and `.npy` files in and out ("NumPy arrays" in the format
-//! document).
+//! NumPy arrays: what the metadata of an array file say, and `.npy` files in and out ("NumPy
+//! arrays" in the format document).
 //!
 //! ```
 //! use bloscpack::numpy::{ArrayInfo, NpArray, Order, pack_array, unpack_array};
@@ -78,7 +78,8 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Dtype`] if it is marked as one and the description cannot be used.
+    /// [`Error::Corrupt`] or [`Error::Dtype`] if it is marked as one and the description cannot be
+    /// used.
     pub fn array_info(&self) -> Result<Option<ArrayInfo>> {
         let Some(info) = info_of(self.metadata())? else { return Ok(None) };
         info.check_nbytes(self.nbytes()?)?;
@@ -87,8 +88,8 @@ impl<S: ReadAt> BlpFile<S> {
 }
 
 impl<R: Read> Reader<R> {
-    /// What array the file holds; `None` if it is not marked as one. If the header tells the size of the data, it was
-    /// compared.
+    /// What array the file holds; `None` if it is not marked as one. If the header tells the size
+    /// of the data, it was compared.
     ///
     /// # Errors
     ///
@@ -108,7 +109,8 @@ fn info_of(metadata: Option<&Metadata>) -> Result<Option<ArrayInfo>> {
 ///
 /// # Errors
 ///
-/// [`Param::NotAnArray`] if the file holds none, otherwise as [`BlpFile::array_info`] and [`Reader::next_data`].
+/// [`Param::NotAnArray`] if the file holds none, otherwise as [`BlpFile::array_info`] and
+/// [`Reader::next_data`].
 pub fn read_array<R: Read>(reader: &mut Reader<R>) -> Result<NpArray> {
     let info = reader.array_info()?.ok_or(Param::NotAnArray)?;
     let mut data = vec![];
@@ -133,8 +135,8 @@ pub fn unpack_array(blp: &[u8]) -> Result<NpArray> {
 
 /// These options for a file that holds an array: metadata, `nbytes` and typesize are set from it.
 ///
-/// Chunks get whole items: the chunk size is rounded down. Items wider than 255 bytes, which the original refuses, are
-/// compressed as bytes; it reads them.
+/// Chunks get whole items: the chunk size is rounded down. Items wider than 255 bytes, which the
+/// original refuses, are compressed as bytes; it reads them.
 ///
 /// # Errors
 ///
@@ -149,15 +151,24 @@ pub fn array_options(info: &ArrayInfo, options: WriteOptions) -> Result<WriteOpt
     let typesize = if itemsize > 255 { 1 } else { itemsize };
     let cparams = options.cparams.clone().typesize(typesize);
     let metadata = Some(info.to_metadata()?);
-    Ok(options.chunk_size(chunk_size).cparams(cparams).metadata(metadata).nbytes(Some(info.nbytes())))
+    Ok(options
+        .chunk_size(chunk_size)
+        .cparams(cparams)
+        .metadata(metadata)
+        .nbytes(Some(info.nbytes())))
 }
 
-/// A writer for the items of an array, to be written in its order, with the [options for it](array_options).
+/// A writer for the items of an array, to be written in its order, with the [options for
+/// it](array_options).
 ///
 /// # Errors
 ///
 /// As [`array_options`] and [`Writer::seekable`].
-pub fn array_writer<W: Write + Seek>(to: W, info: &ArrayInfo, options: WriteOptions) -> Result<Writer<W>> {
+pub fn array_writer<W: Write + Seek>(
+    to: W,
+    info: &ArrayInfo,
+    options: WriteOptions,
+) -> Result<Writer<W>> {
     Writer::seekable(to, array_options(info, options)?)
 }
 
@@ -176,7 +187,8 @@ pub fn pack_array(array: &NpArray, options: WriteOptions) -> Result<Vec<u8>> {
 fn to_c_order(data: &[u8], info: &ArrayInfo) -> Vec<u8> {
     let itemsize = info.dtype().itemsize();
     // All sizes were checked to be those of the data.
-    let shape: Vec<usize> = info.shape().iter().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect();
+    let shape: Vec<usize> =
+        info.shape().iter().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect();
     let mut out = Vec::with_capacity(data.len());
     let mut index = vec![0; shape.len()];
     while out.len() < data.len() {
@@ -235,7 +247,8 @@ mod tests {
 
     #[test]
     fn plain_files_are_no_arrays() {
-        let blp = crate::pack(b"x", WriteOptions::default().metadata(Some(serde_json::json!({})))).unwrap();
+        let blp = crate::pack(b"x", WriteOptions::default().metadata(Some(serde_json::json!({}))))
+            .unwrap();
         assert!(matches!(unpack_array(&blp), Err(Error::Param(Param::NotAnArray))));
     }
 }

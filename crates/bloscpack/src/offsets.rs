@@ -22,8 +22,8 @@ const MIN_CHUNK: u64 = 16;
 
 /// The positions of the chunks, as the file tells them.
 ///
-/// Whoever holds one that is set knows that the positions increase and lie behind the table. Whether chunks are
-/// there is checked when they are read.
+/// Whoever holds one that is set knows that the positions increase and lie behind the table.
+/// Whether chunks are there is checked when they are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offsets {
     entries: Entries,
@@ -41,8 +41,8 @@ enum Entries {
 }
 
 impl Offsets {
-    /// The position of each chunk's header (bytes from the start of the file). `None` if the writer did not come to
-    /// set them, or if they were not to be used.
+    /// The position of each chunk's header (bytes from the start of the file). `None` if the writer
+    /// did not come to set them, or if they were not to be used.
     #[must_use]
     pub fn positions(&self) -> Option<&[u64]> {
         if let Entries::Set(entries) = &self.entries { Some(entries) } else { None }
@@ -140,11 +140,19 @@ struct Table {
 impl Table {
     fn new<R: Read>(input: &Input<R>, len: u64) -> Self {
         let max = input.end().unwrap_or(i64::MAX.unsigned_abs()).saturating_sub(MIN_CHUNK);
-        Self { entry: 0, at: input.at(), min: input.at().saturating_add(len), max, set: vec![], unset: 0 }
+        Self {
+            entry: 0,
+            at: input.at(),
+            min: input.at().saturating_add(len),
+            max,
+            set: vec![],
+            unset: 0,
+        }
     }
 
     fn push(&mut self, offset: i64, nchunks: u64) -> Result<()> {
-        let result = if self.entry < nchunks { self.push_used(offset) } else { self.check_reserved(offset) };
+        let result =
+            if self.entry < nchunks { self.push_used(offset) } else { self.check_reserved(offset) };
         let at = self.at.saturating_add(self.entry.saturating_mul(ENTRY_LEN));
         self.entry = self.entry.saturating_add(1);
         result.map_err(|what| Error::corrupt(at, what))
@@ -173,7 +181,11 @@ impl Table {
     }
 
     fn check_reserved(&self, offset: i64) -> Result<(), Corrupt> {
-        if offset == UNSET { Ok(()) } else { Err(Corrupt::ReserveUsed { entry: self.entry, offset }) }
+        if offset == UNSET {
+            Ok(())
+        } else {
+            Err(Corrupt::ReserveUsed { entry: self.entry, offset })
+        }
     }
 
     fn finish(self) -> Result<Entries> {
@@ -237,9 +249,14 @@ mod tests {
     fn a_table_longer_than_the_file_is_not_read() {
         for nchunks in [22, 1 << 40, 1 << 62] {
             let mut input = Input::new(&b""[..], 32, Some(200));
-            let result =
-                Offsets::read(&mut input, &header(nchunks, 0), &Limits::default(), OffsetsUse::Check);
-            let Err(Error::Corrupt { what: Corrupt::Truncated { part, left, .. }, .. }) = result else {
+            let result = Offsets::read(
+                &mut input,
+                &header(nchunks, 0),
+                &Limits::default(),
+                OffsetsUse::Check,
+            );
+            let Err(Error::Corrupt { what: Corrupt::Truncated { part, left, .. }, .. }) = result
+            else {
                 panic!("{result:?}")
             };
             assert_eq!((part, left), (Part::Offsets, 168));
@@ -258,7 +275,8 @@ mod tests {
     fn ignored_entries_are_not_looked_at() {
         let mut input = Input::new(&[7; 24][..], 32, None);
         let offsets =
-            Offsets::read(&mut input, &header(2, 1), &Limits::default(), OffsetsUse::Ignore).unwrap();
+            Offsets::read(&mut input, &header(2, 1), &Limits::default(), OffsetsUse::Ignore)
+                .unwrap();
         assert_eq!((offsets.positions(), offsets.len(), offsets.is_unset()), (None, 2, false));
     }
 }

@@ -66,9 +66,11 @@ pub struct ReadOptions {
     pub offsets: OffsetsUse,
     /// Whether the header may be that of a release candidate.
     pub rc_header: RcHeader,
-    /// How many chunks are decoded at once where several are asked for. Default: as many as there are processors.
+    /// How many chunks are decoded at once where several are asked for. Default: as many as there
+    /// are processors.
     pub threads: Threads,
-    /// Bytes of chunks and data to hold at once, if several chunks are decoded at once. Default: 256 MiB.
+    /// Bytes of chunks and data to hold at once, if several chunks are decoded at once. Default:
+    /// 256 MiB.
     pub max_memory: u64,
 }
 
@@ -170,12 +172,12 @@ pub enum OffsetsUse {
     Ignore,
 }
 
-/// Whether a file may begin with the 8-byte header of the release candidates of 0.1.0. It looks like that of a later
-/// version if there are fewer than four chunks.
+/// Whether a file may begin with the 8-byte header of the release candidates of 0.1.0. It looks
+/// like that of a later version if there are fewer than four chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RcHeader {
-    /// If the file cannot be opened otherwise and is whole when seen as such. Needs random access; forward readers
-    /// take it as `Never`.
+    /// If the file cannot be opened otherwise and is whole when seen as such. Needs random access;
+    /// forward readers take it as `Never`.
     #[default]
     Detect,
     /// It does.
@@ -184,8 +186,8 @@ pub enum RcHeader {
     Never,
 }
 
-/// How to write a file. The default is that of the original program: chunks of 1 MiB, Adler-32, offsets with a
-/// tenfold reserve; BloscLZ at level 7 with shuffle and items of 8 bytes.
+/// How to write a file. The default is that of the original program: chunks of 1 MiB, Adler-32,
+/// offsets with a tenfold reserve; BloscLZ at level 7 with shuffle and items of 8 bytes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WriteOptions {
@@ -201,14 +203,16 @@ pub struct WriteOptions {
     pub metadata: Option<Value>,
     /// How metadata are stored.
     pub metadata_options: MetadataOptions,
-    /// How chunks are compressed: codec, level, filters, typesize. The target must be one of Blosc 1.
+    /// How chunks are compressed: codec, level, filters, typesize. The target must be one of Blosc
+    /// 1.
     pub cparams: CParams,
     /// Bytes of data that will be written, if known.
     pub nbytes: Option<u64>,
-    /// How many chunks are compressed at once. The bytes do not depend on it. Default: as many as there are
-    /// processors.
+    /// How many chunks are compressed at once. The bytes do not depend on it. Default: as many as
+    /// there are processors.
     pub threads: Threads,
-    /// Bytes of chunks and data to hold at once, if several chunks are compressed at once. Default: 256 MiB.
+    /// Bytes of chunks and data to hold at once, if several chunks are compressed at once.
+    /// Default: 256 MiB.
     pub max_memory: u64,
 }
 

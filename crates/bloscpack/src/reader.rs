@@ -12,8 +12,8 @@ use crate::{Corrupt, Error, Header, Metadata, Offsets, PackedChunk, ReadOptions,
 
 /// Reads a file from front to back, without seeking.
 ///
-/// It is an [`io::Read`] of the data. [`next_chunk`](Self::next_chunk) gives the chunks as they are instead; use one
-/// or the other. For random access see [`BlpFile`](crate::BlpFile).
+/// It is an [`io::Read`] of the data. [`next_chunk`](Self::next_chunk) gives the chunks as they are
+/// instead; use one or the other. For random access see [`BlpFile`](crate::BlpFile).
 ///
 /// ```
 /// use std::io::Read;
@@ -39,8 +39,8 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`], [`Error::UnknownVersion`] or [`Error::MetadataFormat`] if it is not as it should be,
-    /// [`Error::Limit`] or [`Error::Io`].
+    /// [`Error::Corrupt`], [`Error::UnknownVersion`] or [`Error::MetadataFormat`] if it is not as
+    /// it should be, [`Error::Limit`] or [`Error::Io`].
     pub fn new(source: R) -> Result<Self> {
         Self::with_options(source, ReadOptions::default())
     }
@@ -80,8 +80,8 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is not all there or not what the file's header says,
-    /// [`Error::Limit`] or [`Error::Io`].
+    /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is not all there or not what the file's
+    /// header says, [`Error::Limit`] or [`Error::Io`].
     pub fn next_chunk(&mut self) -> Result<Option<PackedChunk>> {
         self.walk.next()
     }
@@ -96,8 +96,8 @@ impl<R: Read> Reader<R> {
         Ok(next.map(|(_, data)| data))
     }
 
-    /// Writes all data that are left to `to` and returns how many bytes they are. What is decoded next is read
-    /// and decoded meanwhile.
+    /// Writes all data that are left to `to` and returns how many bytes they are. What is decoded
+    /// next is read and decoded meanwhile.
     ///
     /// # Errors
     ///
@@ -116,8 +116,8 @@ impl<R: Read> Reader<R> {
         Ok(written)
     }
 
-    /// Position of the next byte that is read (bytes from the start of the file). After the last chunk this is where
-    /// trailing bytes would begin.
+    /// Position of the next byte that is read (bytes from the start of the file). After the last
+    /// chunk this is where trailing bytes would begin.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.walk.input.at()
@@ -132,7 +132,9 @@ impl<R: Read> Reader<R> {
 impl<R: Read> Read for Reader<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         while self.read == self.data.len() {
-            let Some((_, data)) = self.decoding.next(&mut || self.walk.next())? else { return Ok(0) };
+            let Some((_, data)) = self.decoding.next(&mut || self.walk.next())? else {
+                return Ok(0);
+            };
             self.data.clear();
             self.data.extend_from_slice(data);
             self.read = 0;
@@ -192,7 +194,9 @@ impl<R: Read> Walk<R> {
     fn end(&self, at: u64) -> Result<()> {
         let corrupt = |what| Error::corrupt(at, what);
         match (self.preamble.header.nchunks, self.next.checked_sub(1)) {
-            (Some(nchunks), _) => Err(corrupt(Corrupt::MissingChunks { nchunks, found: self.next })),
+            (Some(nchunks), _) => {
+                Err(corrupt(Corrupt::MissingChunks { nchunks, found: self.next }))
+            }
             (None, Some(last)) => self.sizes.check_last(last, self.before).map_err(corrupt),
             (None, None) => Ok(()),
         }

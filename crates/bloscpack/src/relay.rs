@@ -1,4 +1,5 @@
-//! Chunks that go through several hands at once: whoever takes one also works on it and hands it on.
+//! Chunks that go through several hands at once: whoever takes one also works on it and hands it
+//! on.
 //!
 //! ```text
 //!   take      0     1     2     3          in order, one worker at a time
@@ -12,10 +13,11 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Lets each worker, of which there is one for each state, take chunk after chunk until `take` says that there are no
-/// more. The first of them is the caller's thread.
+/// Lets each worker, of which there is one for each state, take chunk after chunk until `take` says
+/// that there are no more. The first of them is the caller's thread.
 ///
-/// The error is the first in the order of the chunks. What comes before it was handed on, what comes after it was not.
+/// The error is the first in the order of the chunks. What comes before it was handed on, what
+/// comes after it was not.
 pub(crate) fn relay<S: Send, E: Send>(
     states: Vec<S>,
     take: impl FnMut(&mut S) -> Result<bool, E> + Send,
@@ -23,10 +25,12 @@ pub(crate) fn relay<S: Send, E: Send>(
     hand_on: impl FnMut(&mut S) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     let source = Mutex::new(Source { taken: 0, is_over: false, take });
-    let turns = Turns { turn: Mutex::new(Turn { next: 0, end: None, hand_on }), changed: Condvar::new() };
+    let turns =
+        Turns { turn: Mutex::new(Turn { next: 0, end: None, hand_on }), changed: Condvar::new() };
     let run = |mut state: S| {
         let _guard = EndOnPanic(&turns);
-        // By a call of its own: in `while let` the source would stay locked until the end of the loop's body.
+        // By a call of its own: in `while let` the source would stay locked until the end of the
+        // loop's body.
         let take = |state: &mut S| lock(&source).next(state);
         while let Some((number, taken)) = take(&mut state) {
             let done = taken.and_then(|()| work(&mut state));
@@ -183,7 +187,8 @@ mod tests {
                 *number += 1;
                 changed.notify_all();
                 let both = |number: &mut i32| *number < 2;
-                let waited = changed.wait_timeout_while(number, Duration::from_secs(60), both).unwrap();
+                let waited =
+                    changed.wait_timeout_while(number, Duration::from_secs(60), both).unwrap();
                 if waited.1.timed_out() { Err("nobody else works") } else { Ok(()) }
             },
             |()| Ok(()),

@@ -1,4 +1,5 @@
-//! A new file with the chunks of another one, moved without being compressed again; and offsets made anew.
+//! A new file with the chunks of another one, moved without being compressed again; and offsets
+//! made anew.
 
 use std::io::{Seek, Write};
 
@@ -8,11 +9,12 @@ use serde_json::Value;
 use crate::metadata::{MetadataOptions, Section};
 use crate::offsets::{ENTRY_LEN, UNSET_BYTE};
 use crate::{
-    BlpFile, Checksum, Error, Header, OffsetsUse, Param, ReadOptions, Reserve, Result, Version, WriteOptions,
-    Writer,
+    BlpFile, Checksum, Error, Header, OffsetsUse, Param, ReadOptions, Reserve, Result, Version,
+    WriteOptions, Writer,
 };
 
-/// What to change on the way. The default keeps checksum and metadata and writes offsets with a tenfold reserve.
+/// What to change on the way. The default keeps checksum and metadata and writes offsets with a
+/// tenfold reserve.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RepackOptions {
@@ -40,7 +42,12 @@ pub enum NewMetadata {
 
 impl Default for RepackOptions {
     fn default() -> Self {
-        Self { checksum: None, offsets: true, reserve: Reserve::default(), metadata: NewMetadata::Keep }
+        Self {
+            checksum: None,
+            offsets: true,
+            reserve: Reserve::default(),
+            metadata: NewMetadata::Keep,
+        }
     }
 }
 
@@ -73,8 +80,9 @@ impl RepackOptions {
 
 /// Writes the chunks of a file of any version to a new one of version 3.
 ///
-/// This gives a file more room for appending, brings old versions up to date and drops what an append left behind.
-/// If the chunks are not of one size, the new header does not tell it, and each may have any.
+/// This gives a file more room for appending, brings old versions up to date and drops what an
+/// append left behind. If the chunks are not of one size, the new header does not tell it, and each
+/// may have any.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -91,7 +99,11 @@ impl RepackOptions {
 /// # Errors
 ///
 /// As [`BlpFile::packed_chunk`], [`Writer::push_chunk`] and [`Writer::finish`].
-pub fn repack<S: ReadAt, W: Write + Seek>(file: &BlpFile<S>, to: W, options: &RepackOptions) -> Result<W> {
+pub fn repack<S: ReadAt, W: Write + Seek>(
+    file: &BlpFile<S>,
+    to: W,
+    options: &RepackOptions,
+) -> Result<W> {
     let section = match (&options.metadata, file.metadata()) {
         (NewMetadata::Set(value, how), _) => Section::new(value, how)?,
         (NewMetadata::Keep, Some(old)) => Some(Section::keeping(old)?),
@@ -133,7 +145,10 @@ pub(crate) struct Sizes {
 impl Sizes {
     pub(crate) fn new(sizes: impl Iterator<Item = u64>) -> Self {
         let mut found = Self::default();
-        for size in sizes.enumerate().filter(|(nchunk, size)| *nchunk == 0 || *size > 0).map(|(_, size)| size)
+        for size in sizes
+            .enumerate()
+            .filter(|(nchunk, size)| *nchunk == 0 || *size > 0)
+            .map(|(_, size)| size)
         {
             if found.nchunks == 0 {
                 found.first = size;
@@ -166,16 +181,19 @@ impl Sizes {
     }
 }
 
-/// Sets the offsets of a file to where its chunks are, the reserve to free, and returns the number of chunks.
+/// Sets the offsets of a file to where its chunks are, the reserve to free, and returns the number
+/// of chunks.
 ///
-/// For files whose writer was interrupted after the last chunk, or whose offsets are damaged. The file keeps its
-/// length: a table that does not fit into it is an error.
+/// For files whose writer was interrupted after the last chunk, or whose offsets are damaged. The
+/// file keeps its length: a table that does not fit into it is an error.
 ///
 /// # Errors
 ///
-/// [`Param::NotAppendable`] if the file has no offsets, or what stands against walking over its chunks.
+/// [`Param::NotAppendable`] if the file has no offsets, or what stands against walking over its
+/// chunks.
 pub fn repair_offsets<S: WriteAt>(store: &mut S) -> Result<u64> {
-    // What an interrupted change leaves can itself be a file with an interrupted change: only damage makes that.
+    // What an interrupted change leaves can itself be a file with an interrupted change: only
+    // damage makes that.
     while crate::recover(store)? {}
     let file = BlpFile::with_options(&*store, ReadOptions::default().offsets(OffsetsUse::Ignore))?;
     if !file.header().offsets {

@@ -1,5 +1,5 @@
-//! What can still be read of a damaged or cut file: chunks describe themselves ("Interrupted files" in the format
-//! document).
+//! What can still be read of a damaged or cut file: chunks describe themselves ("Interrupted files"
+//! in the format document).
 
 mod scan;
 
@@ -13,7 +13,9 @@ use crate::error::Bounded;
 use crate::journal::Before;
 use crate::metadata::Section;
 use crate::repack::Sizes;
-use crate::{Checksum, Corrupt, Error, Header, Metadata, PackedChunk, Reserve, Result, WriteOptions, Writer};
+use crate::{
+    Checksum, Corrupt, Error, Header, Metadata, PackedChunk, Reserve, Result, WriteOptions, Writer,
+};
 
 use scan::Scan;
 
@@ -37,7 +39,8 @@ pub struct Rescue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rescued {
-    /// The number of the chunk, if it is known: from the offsets, or because no chunk before it is missing.
+    /// The number of the chunk, if it is known: from the offsets, or because no chunk before it is
+    /// missing.
     pub nchunk: Option<u64>,
     /// Where it begins (bytes from the start of the file).
     pub at: u64,
@@ -59,11 +62,12 @@ pub enum Fill {
     },
 }
 
-/// Looks for sound chunks in a damaged file: walks from where the chunks should begin, and after something that is no
-/// chunk goes on where the offsets say, or searches byte by byte. Every chunk that is found was decoded, and its digest
-/// is right if the header says which kind it is.
+/// Looks for sound chunks in a damaged file: walks from where the chunks should begin, and after
+/// something that is no chunk goes on where the offsets say, or searches byte by byte. Every chunk
+/// that is found was decoded, and its digest is right if the header says which kind it is.
 ///
-/// The time is bounded by a multiple of the length of the file; if that is used up, the rest counts as lost.
+/// The time is bounded by a multiple of the length of the file; if that is used up, the rest counts
+/// as lost.
 ///
 /// ```
 /// use blosc_io::MemStore;
@@ -86,8 +90,9 @@ pub fn rescue<S: ReadAt>(store: &S) -> Result<Rescue> {
     rescue_with(store, &DParams::default())
 }
 
-/// As [`rescue`], with other parameters for decoding: a chunk with more data than their limits allow (1 GiB by default)
-/// counts as lost. So much memory may be needed for a moment, as anything can look like a chunk until it is decoded.
+/// As [`rescue`], with other parameters for decoding: a chunk with more data than their limits
+/// allow (1 GiB by default) counts as lost. So much memory may be needed for a moment, as anything
+/// can look like a chunk until it is decoded.
 ///
 /// # Errors
 ///
@@ -111,7 +116,8 @@ impl Rescue {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for more zeros than allowed; [`Error::Io`]; others only if the file has changed.
+    /// [`Error::Limit`] for more zeros than allowed; [`Error::Io`]; others only if the file has
+    /// changed.
     pub fn write_data<S: ReadAt>(&self, store: &S, to: &mut dyn Write, fill: Fill) -> Result<u64> {
         let source = Source::new(store, self)?;
         let mut decoder = Decoder::new(DParams::default().limits(self.limits));
@@ -141,7 +147,8 @@ impl Rescue {
             ..sizes.header(checksum, Some(Reserve::default()))?
         };
         let source = Source::new(store, self)?;
-        let mut writer = Writer::with_parts(to, header, section.as_ref(), &WriteOptions::default())?;
+        let mut writer =
+            Writer::with_parts(to, header, section.as_ref(), &WriteOptions::default())?;
         for chunk in self.chunks.iter().filter(|chunk| chunk.nbytes > 0 || sizes.nchunks == 1) {
             writer.push_chunk(source.read(chunk.at)?.bytes())?;
         }
@@ -207,12 +214,15 @@ impl Filled<'_> {
 
     /// Data of the missing chunks before chunk `end` (bytes), as far as their sizes are known.
     fn missing(&self, end: u64) -> u64 {
-        let Some((header, chunk_size)) = self.header.and_then(|h| Some((h, h.uniform_size()?))) else {
+        let Some((header, chunk_size)) = self.header.and_then(|h| Some((h, h.uniform_size()?)))
+        else {
             return 0;
         };
         let missing = end.saturating_sub(self.next);
         let has_last = missing > 0 && header.nchunks == Some(end);
         let last = if has_last { header.last_chunk.unwrap_or(0) } else { 0 };
-        (missing - u64::from(has_last)).saturating_mul(chunk_size.into()).saturating_add(last.into())
+        (missing - u64::from(has_last))
+            .saturating_mul(chunk_size.into())
+            .saturating_add(last.into())
     }
 }

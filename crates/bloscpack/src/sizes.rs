@@ -1,5 +1,5 @@
-//! How data are divided into chunks, and whether a chunk has the size that the header says ("How a writer divides its
-//! input" and "Chunks" in the format document).
+//! How data are divided into chunks, and whether a chunk has the size that the header says ("How a
+//! writer divides its input" and "Chunks" in the format document).
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
@@ -15,7 +15,8 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// Divides `nbytes` into chunks of `chunk_size`. No data are one chunk without data, and few data set the size.
+    /// Divides `nbytes` into chunks of `chunk_size`. No data are one chunk without data, and few
+    /// data set the size.
     pub(crate) fn new(nbytes: u64, chunk_size: u32) -> Result<Self, Param> {
         if !(1..=MAX_CHUNK_SIZE).contains(&chunk_size) {
             return Err(Param::ChunkSize { chunk_size: chunk_size.into(), max: MAX_CHUNK_SIZE });
@@ -26,7 +27,10 @@ impl Division {
         Ok(Self {
             nchunks: nbytes.div_ceil(u64::from(chunk_size).max(1)).max(1),
             chunk_size,
-            last_chunk: u32::try_from(last_chunk).ok().filter(|rest| *rest > 0).unwrap_or(chunk_size),
+            last_chunk: u32::try_from(last_chunk)
+                .ok()
+                .filter(|rest| *rest > 0)
+                .unwrap_or(chunk_size),
         })
     }
 
@@ -61,10 +65,13 @@ impl SizeCheck {
         Ok(())
     }
 
-    /// Whether the chunks may end after chunk `nchunk` with `nbytes`, if the header does not tell how many there are.
+    /// Whether the chunks may end after chunk `nchunk` with `nbytes`, if the header does not tell
+    /// how many there are.
     pub(crate) fn check_last(&self, nchunk: u64, nbytes: u32) -> Result<(), Corrupt> {
         match (self.header.nchunks, self.header.last_chunk) {
-            (None, Some(last_chunk)) if last_chunk != nbytes => Err(wrong(nchunk, nbytes, last_chunk)),
+            (None, Some(last_chunk)) if last_chunk != nbytes => {
+                Err(wrong(nchunk, nbytes, last_chunk))
+            }
             _ => Ok(()),
         }
     }
@@ -86,7 +93,8 @@ impl Header {
             Some(_) => self.check_final(nchunk, nbytes),
             None => self.check_any(nchunk, nbytes),
         }?;
-        let empty_is_fine = follows == Follows::Nothing && (nchunk == 0 || self.version < Version::V3);
+        let empty_is_fine =
+            follows == Follows::Nothing && (nchunk == 0 || self.version < Version::V3);
         if nbytes == 0 && !empty_is_fine {
             return Err(Corrupt::EmptyChunk { nchunk });
         }
@@ -103,7 +111,9 @@ impl Header {
     fn check_final(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
         match (self.last_chunk, self.uniform_size()) {
             (Some(last_chunk), _) if last_chunk != nbytes => Err(wrong(nchunk, nbytes, last_chunk)),
-            (None, Some(chunk_size)) if nbytes > chunk_size => Err(wrong(nchunk, nbytes, chunk_size)),
+            (None, Some(chunk_size)) if nbytes > chunk_size => {
+                Err(wrong(nchunk, nbytes, chunk_size))
+            }
             _ => Ok(Follows::Nothing),
         }
     }
@@ -156,7 +166,8 @@ mod tests {
     /// A header of these fields, -1 for not known.
     fn header(version: u8, chunk_size: i32, last_chunk: i32, nchunks: i64) -> Header {
         let fields =
-            [&chunk_size.to_le_bytes()[..], &last_chunk.to_le_bytes(), &nchunks.to_le_bytes()].concat();
+            [&chunk_size.to_le_bytes()[..], &last_chunk.to_le_bytes(), &nchunks.to_le_bytes()]
+                .concat();
         Header::parse(&[&b"blpk"[..], &[version, 0, 0, 8], &fields, &[0; 8]].concat()).unwrap()
     }
 

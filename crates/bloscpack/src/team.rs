@@ -1,4 +1,5 @@
-//! Several chunks at once. Input and output stay with the caller; only decoding and encoding are shared out.
+//! Several chunks at once. Input and output stay with the caller; only decoding and encoding are
+//! shared out.
 
 use blosc_chunk::Threads;
 
@@ -14,8 +15,8 @@ impl Team {
         Self { threads, max_memory }
     }
 
-    /// Whether to take another chunk to those `taken` ones that weigh `bytes` together, going by their average. One
-    /// is always taken, and so memory is exceeded by one chunk at most.
+    /// Whether to take another chunk to those `taken` ones that weigh `bytes` together, going by
+    /// their average. One is always taken, and so memory is exceeded by one chunk at most.
     pub(crate) fn takes_more(&self, taken: usize, bytes: u64) -> bool {
         let average = bytes.checked_div(taken as u64).unwrap_or(0);
         taken == 0 || taken < self.most() && bytes.saturating_add(average) <= self.max_memory
@@ -26,7 +27,8 @@ impl Team {
         self.max_memory.checked_div(self.most() as u64).unwrap_or(0)
     }
 
-    /// The most chunks to take together: more than there are workers, since some take longer than others.
+    /// The most chunks to take together: more than there are workers, since some take longer than
+    /// others.
     fn most(&self) -> usize {
         match self.workers() {
             1 => 1,
@@ -44,7 +46,8 @@ impl Team {
         }
     }
 
-    /// How many workers have something to do if there are so many chunks, each of which takes so many bytes.
+    /// How many workers have something to do if there are so many chunks, each of which takes so
+    /// many bytes.
     pub(crate) fn fitting(&self, chunk_nbytes: u64, nchunks: u64) -> usize {
         let fitting = self.max_memory.checked_div(chunk_nbytes).unwrap_or(u64::MAX).min(nchunks);
         usize::try_from(fitting).unwrap_or(usize::MAX).min(self.workers()).max(1)
@@ -82,7 +85,8 @@ impl Team {
         result
     }
 
-    /// With a given number of workers each gets one share of the slots, with all of them each takes what is next.
+    /// With a given number of workers each gets one share of the slots, with all of them each takes
+    /// what is next.
     #[cfg(feature = "rayon")]
     fn share_of(&self, nslots: usize) -> usize {
         match self.threads {
@@ -104,8 +108,9 @@ impl Team {
     }
 }
 
-/// Chunks for each worker in a batch. There are two batches, and memory that is touched for the first time costs as much
-/// as a fast codec: with 4, a file of 64 MiB whose chunks hardly need time took twice the processor time of the original.
+/// Chunks for each worker in a batch. There are two batches, and memory that is touched for the
+/// first time costs as much as a fast codec: with 4, a file of 64 MiB whose chunks hardly need time
+/// took twice the processor time of the original.
 const PER_WORKER: usize = 2;
 
 #[cfg(test)]
@@ -116,7 +121,9 @@ mod tests {
     /// How many chunks of `weight` bytes are taken together.
     fn batch(threads: Threads, weight: u64) -> u64 {
         let team = Team::new(threads, 1000);
-        (0..).find(|taken| !team.takes_more(usize::try_from(*taken).unwrap(), weight * taken)).unwrap()
+        (0..)
+            .find(|taken| !team.takes_more(usize::try_from(*taken).unwrap(), weight * taken))
+            .unwrap()
     }
 
     #[test]

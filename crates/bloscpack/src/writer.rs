@@ -1,4 +1,5 @@
-//! Writing a file, version 3, in one pass ("How a writer divides its input" in the format document).
+//! Writing a file, version 3, in one pass ("How a writer divides its input" in the format
+//! document).
 
 mod output;
 mod tally;
@@ -118,7 +119,8 @@ impl<W: Write> Writer<W> {
         }
         let offsets_at = output.at();
         let len = offsets::section_len(&header).unwrap_or(0);
-        output.write_with(len, |to| io::copy(&mut io::repeat(UNSET_BYTE).take(len), to).map(drop))?;
+        output
+            .write_with(len, |to| io::copy(&mut io::repeat(UNSET_BYTE).take(len), to).map(drop))?;
         Ok(Self {
             output,
             tally: Tally::new(header),
@@ -136,15 +138,17 @@ impl<W: Write> Writer<W> {
         &self.tally.header
     }
 
-    /// Adds a chunk that is compressed already, as it is: a whole Blosc 1 buffer. Its digest is made here.
+    /// Adds a chunk that is compressed already, as it is: a whole Blosc 1 buffer. Its digest is
+    /// made here.
     ///
     /// # Errors
     ///
-    /// [`Param::ForeignChunk`] if it does not have the size of the next chunk, [`Param::ForeignVersion`] if it is
-    /// not of Blosc 1, [`Error::Chunk`](crate::Error::Chunk) if it is no chunk at all, or
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`Param::ForeignChunk`] if it does not have the size of the next chunk,
+    /// [`Param::ForeignVersion`] if it is not of Blosc 1, [`Error::Chunk`](crate::Error::Chunk)
+    /// if it is no chunk at all, or [`Error::Io`](crate::Error::Io).
     pub fn push_chunk(&mut self, chunk: &[u8]) -> Result<()> {
-        let header = ChunkHeader::parse(chunk).map_err(|source| in_chunk(self.tally.nchunks, 0, source))?;
+        let header =
+            ChunkHeader::parse(chunk).map_err(|source| in_chunk(self.tally.nchunks, 0, source))?;
         if header.version() != CHUNK_VERSION {
             return Err(Param::ForeignVersion { version: header.version() }.into());
         }
@@ -160,8 +164,8 @@ impl<W: Write> Writer<W> {
         self.output.write(digest.as_bytes())
     }
 
-    /// Room for the next data, for those who would copy them only to [`write`](Write::write) them; at least one byte.
-    /// What is there means nothing.
+    /// Room for the next data, for those who would copy them only to [`write`](Write::write) them;
+    /// at least one byte. What is there means nothing.
     ///
     /// ```
     /// # fn pack(mut source: impl std::io::Read, mut writer: bloscpack::Writer<Vec<u8>>) -> std::io::Result<()> {
@@ -187,16 +191,17 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`Param::DataSize`] if they are more than were announced, [`Param::Room`] if there was not so much room;
-    /// [`Error::Chunk`](crate::Error::Chunk) or [`Error::Io`](crate::Error::Io).
+    /// [`Param::DataSize`] if they are more than were announced, [`Param::Room`] if there was not
+    /// so much room; [`Error::Chunk`](crate::Error::Chunk) or [`Error::Io`](crate::Error::Io).
     pub fn fill(&mut self, len: usize) -> Result<()> {
         if self.advance(len)? { self.flush_chunks() } else { Ok(()) }
     }
 
     /// Writes all that a source has left, and returns how many bytes they are.
     ///
-    /// Each thread reads the data of a chunk, compresses them while they are in its cache, and writes the chunk when those
-    /// before it are written; [`room`](Self::room) and [`fill`](Self::fill) do one after another.
+    /// Each thread reads the data of a chunk, compresses them while they are in its cache, and
+    /// writes the chunk when those before it are written; [`room`](Self::room) and
+    /// [`fill`](Self::fill) do one after another.
     ///
     /// ```
     /// let mut writer = bloscpack::Writer::new(vec![], bloscpack::WriteOptions::default())?;
@@ -224,7 +229,8 @@ impl<W: Write> Writer<W> {
         self.flush_chunks()?;
         let slots = self.encoding.slots(self.tally.header.chunk_size.unwrap_or(MAX_CHUNK_SIZE))?;
         let Self { output, tally, data, filled, positions, .. } = self;
-        let (checksum, offsets, mut written) = (tally.header.checksum, tally.header.offsets, tally.nchunks);
+        let (checksum, offsets, mut written) =
+            (tally.header.checksum, tally.header.offsets, tally.nchunks);
         relay(
             slots,
             |slot| {
@@ -262,12 +268,13 @@ impl<W: Write> Writer<W> {
         if self.filled == size { self.end_chunk() } else { Ok(false) }
     }
 
-    /// Writes what is left, completes header and offsets if the destination can seek, and returns the destination.
+    /// Writes what is left, completes header and offsets if the destination can seek, and returns
+    /// the destination.
     ///
     /// # Errors
     ///
-    /// [`Param::DataSize`] if fewer data came than were announced; [`Error::Chunk`](crate::Error::Chunk) or
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`Param::DataSize`] if fewer data came than were announced;
+    /// [`Error::Chunk`](crate::Error::Chunk) or [`Error::Io`](crate::Error::Io).
     pub fn finish(mut self) -> Result<W> {
         if self.filled > 0 || self.tally.nchunks == 0 && self.tally.header.nchunks != Some(0) {
             self.end_chunk()?;
@@ -330,7 +337,8 @@ impl<W: Write> Write for Writer<W> {
         Ok(self.take(data)?)
     }
 
-    /// Passes on to the destination what was written to it. Data that do not fill a chunk stay here.
+    /// Passes on to the destination what was written to it. Data that do not fill a chunk stay
+    /// here.
     fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
     }

@@ -7,7 +7,9 @@ use blosc_chunk::Threads;
 use blosc_io::MemStore;
 use blosc_testdata::{fixture, sha256_hex};
 use bloscpack::numpy::{Order, pack_array, unpack_array};
-use bloscpack::{BlpFile, Header, PackedChunk, RcHeader, ReadOptions, Reader, Result, WriteOptions};
+use bloscpack::{
+    BlpFile, Header, PackedChunk, RcHeader, ReadOptions, Reader, Result, WriteOptions,
+};
 use serde_json::Value;
 
 /// The files with what is expected of them.
@@ -30,7 +32,11 @@ fn readable() -> Vec<(Value, Vec<u8>, ReadOptions)> {
         let bytes = bytes(&expected);
         (expected, bytes, ReadOptions::default().rc_header(rc))
     };
-    expected().into_iter().filter(|expected| expected["error"].is_null()).map(with_options).collect()
+    expected()
+        .into_iter()
+        .filter(|expected| expected["error"].is_null())
+        .map(with_options)
+        .collect()
 }
 
 fn check_data(expected: &Value, data: &[u8], how: &str) {
@@ -42,7 +48,8 @@ fn check_data(expected: &Value, data: &[u8], how: &str) {
 fn every_file_is_listed() {
     assert_eq!(expected().len(), 129);
     let files = std::fs::read_dir(fixture::path("bloscpack")).unwrap();
-    let is_blp = |path: &std::path::PathBuf| path.extension().is_some_and(|extension| extension == "blp");
+    let is_blp =
+        |path: &std::path::PathBuf| path.extension().is_some_and(|extension| extension == "blp");
     assert_eq!(files.map(|file| file.unwrap().path()).filter(is_blp).count(), 129);
 }
 
@@ -50,7 +57,8 @@ fn every_file_is_listed() {
 fn reading_forward_gives_the_data() {
     for (expected, bytes, options) in readable() {
         for threads in [Threads::One, Threads::N(NonZeroUsize::new(3).unwrap())] {
-            let mut reader = Reader::with_options(&bytes[..], options.clone().threads(threads)).unwrap();
+            let mut reader =
+                Reader::with_options(&bytes[..], options.clone().threads(threads)).unwrap();
             let mut data = vec![];
             reader.read_to_end(&mut data).unwrap();
             check_data(&expected, &data, "forward");
@@ -70,7 +78,12 @@ fn random_access_gives_the_data() {
         let whole = chunks.concat();
         check_data(&expected, &whole, "by chunk");
         assert_eq!(file.nbytes().unwrap(), whole.len() as u64);
-        assert_eq!(expected["trailing_bytes"], file.trailing_bytes().unwrap(), "{}", name(&expected));
+        assert_eq!(
+            expected["trailing_bytes"],
+            file.trailing_bytes().unwrap(),
+            "{}",
+            name(&expected)
+        );
         check_parts(&file, &whole);
         let mut data = vec![];
         file.reader().read_to_end(&mut data).unwrap();
@@ -145,7 +158,9 @@ fn offsets_and_chunks_are_as_expected() {
         let mut reader = Reader::with_options(&bytes[..], options).unwrap();
         if let Some(offsets) = reader.offsets() {
             let unset = vec![-1; usize::try_from(offsets.len()).unwrap()];
-            let set = |positions: &[u64]| positions.iter().map(|at| i64::try_from(*at).unwrap()).collect();
+            let set = |positions: &[u64]| {
+                positions.iter().map(|at| i64::try_from(*at).unwrap()).collect()
+            };
             assert_eq!(expected["offsets"], Value::from(offsets.positions().map_or(unset, set)));
             assert_eq!(expected["offsets_reserved"], offsets.reserved());
         }
@@ -171,7 +186,10 @@ fn check_chunk(expected: &Value, chunk: &PackedChunk) {
 #[test]
 fn an_interrupted_writer_leaves_a_truncated_file() {
     let aborted = expected().into_iter().find(|expected| !expected["error"].is_null()).unwrap();
-    assert_eq!((name(&aborted), &aborted["error"]), ("synth_v3_aborted.blp", &Value::from("truncated")));
+    assert_eq!(
+        (name(&aborted), &aborted["error"]),
+        ("synth_v3_aborted.blp", &Value::from("truncated"))
+    );
     let bytes = bytes(&aborted);
     let error = Reader::new(&bytes[..]).unwrap().read_to_end(&mut vec![]).unwrap_err();
     assert_eq!(error.to_string(), "at byte 296: the file ends after 0 of 3 chunks");

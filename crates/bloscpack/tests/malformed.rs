@@ -72,11 +72,12 @@ fn random_access(bytes: Vec<u8>) -> Result<()> {
     report.bad.into_iter().next().map_or(Ok(()), |bad| Err(bad.error))
 }
 
-/// A size that contradicts the header is found before the chunk is looked at, and one of more than 31 bits before the
-/// length of the file is.
+/// A size that contradicts the header is found before the chunk is looked at, and one of more than
+/// 31 bits before the length of the file is.
 fn matches(expected: &str, error: &Error) -> bool {
     let found = class(error);
-    found == expected || matches!((expected, found), ("chunk", "inconsistent") | ("truncated", "chunk"))
+    found == expected
+        || matches!((expected, found), ("chunk", "inconsistent") | ("truncated", "chunk"))
 }
 
 #[test]
@@ -114,8 +115,12 @@ fn data_below_strange_metadata_can_be_had() {
         let raw = ReadOptions::default().metadata(MetadataUse::Raw);
         assert_eq!(forward(&read(file), raw).unwrap().len(), 6000, "{file}");
     }
-    for file in ["meta_zlib_bomb.blp", "meta_zlib_garbage.blp", "meta_bad_digest.blp", "meta_size_wrong.blp"]
-    {
+    for file in [
+        "meta_zlib_bomb.blp",
+        "meta_zlib_garbage.blp",
+        "meta_bad_digest.blp",
+        "meta_size_wrong.blp",
+    ] {
         let ignore = ReadOptions::default().metadata(MetadataUse::Ignore);
         let read = forward(&read(file), ignore);
         assert_eq!(read.is_ok(), file != "meta_size_wrong.blp", "{file}");
@@ -140,10 +145,14 @@ fn offsets_must_be_where_the_chunks_are() {
     let at = usize::from(whole[40]) + 256 * usize::from(whole[41]);
     let moved = u16::try_from(at + 1).unwrap().to_le_bytes();
     let second = changed("real_max_app_3.blp", 40, &moved);
-    assert_eq!(both(second)[0], format!("at byte {at}: offset 1 is {}, the chunk is at {at}", at + 1));
+    assert_eq!(
+        both(second)[0],
+        format!("at byte {at}: offset 1 is {}, the chunk is at {at}", at + 1)
+    );
     let chunks_at = BlpFile::new(MemStore::new(whole)).unwrap().position(0).unwrap();
     let moved = u16::try_from(chunks_at + 1).unwrap().to_le_bytes();
-    let text = format!("at byte {chunks_at}: offset 0 is {}, the chunk is at {chunks_at}", chunks_at + 1);
+    let text =
+        format!("at byte {chunks_at}: offset 0 is {}, the chunk is at {chunks_at}", chunks_at + 1);
     assert_eq!(both(changed("real_max_app_3.blp", 32, &moved)), [text.clone(), text]);
 }
 
@@ -153,7 +162,10 @@ fn chunks_of_other_formats_are_refused() {
     assert_eq!(both(changed("real_one_byte.blp", 120, &[5])), [text.clone(), text]);
     let text = "chunk 0 at byte 120".to_owned();
     for version in [0, 1, 7] {
-        assert_eq!(both(changed("real_one_byte.blp", 120, &[version])), [text.clone(), text.clone()]);
+        assert_eq!(
+            both(changed("real_one_byte.blp", 120, &[version])),
+            [text.clone(), text.clone()]
+        );
     }
 }
 
@@ -169,8 +181,10 @@ fn an_unknown_number_of_chunks_allows_nothing_behind_them() {
 #[test]
 fn without_a_digest_the_decoder_finds_what_is_wrong() {
     // The streams of the first chunk begin behind its header and block starts.
-    let at =
-        BlpFile::new(MemStore::new(changed("real_checksum_none.blp", 0, b"b"))).unwrap().position(0).unwrap();
+    let at = BlpFile::new(MemStore::new(changed("real_checksum_none.blp", 0, b"b")))
+        .unwrap()
+        .position(0)
+        .unwrap();
     let bytes = changed("real_checksum_none.blp", usize::try_from(at).unwrap() + 20, &[0xff; 8]);
     let text = format!("chunk 0 at byte {at}");
     assert_eq!(both(bytes), [text.clone(), text]);
@@ -199,8 +213,8 @@ impl Read for Broken<'_> {
 fn errors_of_the_source_are_not_damage() {
     let whole = fixture::read("bloscpack/real_np_struct.blp").unwrap();
     for len in 0..whole.len() {
-        let result =
-            Reader::new(Broken(&whole[..len])).and_then(|mut reader| reader.copy_to(&mut std::io::sink()));
+        let result = Reader::new(Broken(&whole[..len]))
+            .and_then(|mut reader| reader.copy_to(&mut std::io::sink()));
         let Err(Error::Io { at, source }) = result else { panic!("{len}: {result:?}") };
         assert_eq!(source.kind(), std::io::ErrorKind::ConnectionReset);
         assert!(at <= len as u64);
@@ -209,7 +223,9 @@ fn errors_of_the_source_are_not_damage() {
 
 #[test]
 fn every_prefix_of_a_file_is_refused() {
-    for file in ["real_np_struct.blp", "real_max_app_3.blp", "synth_v1.blp", "old_v2_last_empty.blp"] {
+    for file in
+        ["real_np_struct.blp", "real_max_app_3.blp", "synth_v1.blp", "old_v2_last_empty.blp"]
+    {
         let whole = fixture::read(format!("bloscpack/{file}")).unwrap();
         for len in 0..whole.len() {
             let error = forward(&whole[..len], ReadOptions::default()).unwrap_err();

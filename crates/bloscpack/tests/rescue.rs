@@ -7,8 +7,9 @@ use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use blosc_testdata::fixture;
 use bloscpack::{
-    AppendOptions, BlpFile, Checksum, Error, Fill, MetadataOptions, NewMetadata, Note, RepackOptions, Rescue,
-    WriteOptions, append, pack, repack, repair_offsets, rescue, rescue_with, unpack,
+    AppendOptions, BlpFile, Checksum, Error, Fill, MetadataOptions, NewMetadata, Note,
+    RepackOptions, Rescue, WriteOptions, append, pack, repack, repair_offsets, rescue, rescue_with,
+    unpack,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -185,7 +186,8 @@ fn offsets_are_set_again() {
     assert_eq!(BlpFile::new(&unset).unwrap().verify().unwrap().notes, []);
     append(&mut unset, &b"x"[..], 1, &AppendOptions::default()).unwrap();
     for name in ["offset_swapped", "offset_outside", "offset_negative", "offset_into_table"] {
-        let mut store = MemStore::new(fixture::read(format!("bloscpack/malformed/{name}.blp")).unwrap());
+        let mut store =
+            MemStore::new(fixture::read(format!("bloscpack/malformed/{name}.blp")).unwrap());
         assert_eq!(repair_offsets(&mut store).unwrap(), 3);
         assert_eq!(unpack(store.as_bytes()).unwrap().len(), 6000);
     }
@@ -199,11 +201,22 @@ fn a_table_that_the_file_has_no_room_for_is_not_written() {
     let room = u64::from_le_bytes(blp[24..32].try_into().unwrap());
     assert_eq!(room, 50);
     // Up to here the table fits, and chunks are sought behind it in vain.
-    let fits =
-        (blp.len() as u64 - BlpFile::new(MemStore::new(blp.clone())).unwrap().offsets_position()) / 8 - 5;
-    for reserve in
-        [49, 51, fits, fits + 1, 1 << 20, 1 << 26, 1 << 40, (1 << 60) - 6, 1 << 61, i64::MAX as u64 - 5]
-    {
+    let fits = (blp.len() as u64
+        - BlpFile::new(MemStore::new(blp.clone())).unwrap().offsets_position())
+        / 8
+        - 5;
+    for reserve in [
+        49,
+        51,
+        fits,
+        fits + 1,
+        1 << 20,
+        1 << 26,
+        1 << 40,
+        (1 << 60) - 6,
+        1 << 61,
+        i64::MAX as u64 - 5,
+    ] {
         for name in ["nothing else", "unknown nchunks"] {
             let mut hostile = blp.clone();
             hostile[24..32].copy_from_slice(&reserve.to_le_bytes());

@@ -1,4 +1,5 @@
-//! Writing and reading back: every way of writing, every option, and the bytes where they are known.
+//! Writing and reading back: every way of writing, every option, and the bytes where they are
+//! known.
 
 use core::num::NonZeroUsize;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -8,8 +9,8 @@ use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use blosc_testdata::fixture;
 use bloscpack::{
-    BlpFile, Checksum, Error, Limits, Note, Param, ReadOptions, Reader, Reserve, WriteOptions, Writer,
-    default_cparams, pack, unpack,
+    BlpFile, Checksum, Error, Limits, Note, Param, ReadOptions, Reader, Reserve, WriteOptions,
+    Writer, default_cparams, pack, unpack,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -47,7 +48,8 @@ fn known_files_are_written_byte_for_byte() {
 fn files_of_the_original_are_written_again_byte_for_byte() {
     // Stored data do not depend on the version of a codec.
     let level_0 = default_cparams().level(Level::NONE);
-    for (file, cparams) in [("real_clevel_0", level_0), ("real_incompressible", default_cparams())] {
+    for (file, cparams) in [("real_clevel_0", level_0), ("real_incompressible", default_cparams())]
+    {
         let expected = fixture::read(format!("bloscpack/{file}.blp")).unwrap();
         let chunk_size = Reader::new(&expected[..]).unwrap().header().chunk_size().unwrap();
         let options = WriteOptions::default().chunk_size(chunk_size).cparams(cparams);
@@ -98,7 +100,8 @@ fn the_announced_size_is_kept_to() {
     {
         let options = WriteOptions::default().chunk_size(1000).nbytes(Some(announced));
         let mut writer = Writer::new(vec![], options).unwrap();
-        let written = writer.write_all(&vec![1; len]).map_err(|error| error.downcast::<Error>().unwrap());
+        let written =
+            writer.write_all(&vec![1; len]).map_err(|error| error.downcast::<Error>().unwrap());
         let error = written.and_then(|()| writer.finish().map(drop)).unwrap_err();
         assert!(
             matches!(error, Error::Param(Param::DataSize { announced: a, found: f }) if a == announced && f == found),
@@ -120,12 +123,16 @@ fn a_file_can_begin_anywhere() {
 fn chunks_are_taken_over_as_they_are() {
     let cparams = default_cparams().codec(CodecId::ZSTD).typesize(4);
     let data = Kind::Walk.bytes(250);
-    let chunks: Vec<Vec<u8>> = data.chunks(100).map(|part| compress(part, &cparams).unwrap()).collect();
+    let chunks: Vec<Vec<u8>> =
+        data.chunks(100).map(|part| compress(part, &cparams).unwrap()).collect();
     let options = WriteOptions::default().chunk_size(100).nbytes(Some(250));
     let mut writer = Writer::seekable(Cursor::new(vec![]), options).unwrap();
     writer.push_chunk(&chunks[0]).unwrap();
     let wrong = writer.push_chunk(&chunks[2]).unwrap_err();
-    assert!(matches!(wrong, Error::Param(Param::DataSize { .. } | Param::ForeignChunk { .. })), "{wrong}");
+    assert!(
+        matches!(wrong, Error::Param(Param::DataSize { .. } | Param::ForeignChunk { .. })),
+        "{wrong}"
+    );
     let blosc2 = compress(&data[..100], &blosc_chunk::CParams::default()).unwrap();
     let wrong = writer.push_chunk(&blosc2).unwrap_err();
     assert!(matches!(wrong, Error::Param(Param::ForeignVersion { version: 5 })), "{wrong}");
@@ -148,9 +155,14 @@ fn options_that_cannot_be_had_are_refused() {
         assert!(matches!(wrong, Error::Param(Param::ChunkSize { .. })), "{wrong}");
     }
     let wrong = error(WriteOptions::default().cparams(default_cparams().target(Target::Blosc2_0)));
-    assert!(matches!(wrong, Error::Param(Param::NotBlosc1 { target: Target::Blosc2_0 })), "{wrong}");
-    let wrong =
-        error(WriteOptions::default().cparams(default_cparams().filters(Pipeline::parse("delta").unwrap())));
+    assert!(
+        matches!(wrong, Error::Param(Param::NotBlosc1 { target: Target::Blosc2_0 })),
+        "{wrong}"
+    );
+    let wrong = error(
+        WriteOptions::default()
+            .cparams(default_cparams().filters(Pipeline::parse("delta").unwrap())),
+    );
     assert!(matches!(wrong, Error::Chunk { .. }), "{wrong}");
     let many = WriteOptions::default().chunk_size(1).nbytes(Some(u64::MAX)).offsets(false);
     let wrong = Writer::new(vec![], many).unwrap_err();
@@ -159,8 +171,11 @@ fn options_that_cannot_be_had_are_refused() {
 
 #[test]
 fn the_reserve_is_what_was_asked_for() {
-    for (reserve, expected) in [(Reserve::Times(0), 0), (Reserve::Times(3), 9), (Reserve::Entries(5), 5)] {
-        let blp = pack(&[1; 250], WriteOptions::default().chunk_size(100).reserve(reserve)).unwrap();
+    for (reserve, expected) in
+        [(Reserve::Times(0), 0), (Reserve::Times(3), 9), (Reserve::Entries(5), 5)]
+    {
+        let blp =
+            pack(&[1; 250], WriteOptions::default().chunk_size(100).reserve(reserve)).unwrap();
         let reader = Reader::new(&blp[..]).unwrap();
         assert_eq!(
             (reader.header().max_app_chunks(), reader.offsets().unwrap().reserved()),
@@ -171,10 +186,13 @@ fn the_reserve_is_what_was_asked_for() {
 
 #[test]
 fn limits_come_before_memory() {
-    let blp =
-        pack(&[1; 5000], WriteOptions::default().chunk_size(1000).metadata(Some(json!("x".repeat(99)))))
-            .unwrap();
-    let with = |limits| Reader::with_options(&blp[..], ReadOptions::default().limits(limits)).map(drop);
+    let blp = pack(
+        &[1; 5000],
+        WriteOptions::default().chunk_size(1000).metadata(Some(json!("x".repeat(99)))),
+    )
+    .unwrap();
+    let with =
+        |limits| Reader::with_options(&blp[..], ReadOptions::default().limits(limits)).map(drop);
     assert!(with(Limits::default().max_nbytes(5000).max_metadata(101).max_chunks(5)).is_ok());
     let error = with(Limits::default().max_nbytes(4999)).unwrap_err();
     assert_eq!(error.to_string(), "5000 bytes of data needed, the limit is 4999");
@@ -182,8 +200,10 @@ fn limits_come_before_memory() {
     assert_eq!(error.to_string(), "101 bytes of metadata needed, the limit is 100");
     let error = with(Limits::default().max_chunks(4)).unwrap_err();
     assert_eq!(error.to_string(), "5 positions of chunks needed, the limit is 4");
-    let chunks = blosc_chunk::DParams::default().limits(blosc_chunk::Limits::default().max_nbytes(999));
-    let mut reader = Reader::with_options(&blp[..], ReadOptions::default().dparams(chunks)).unwrap();
+    let chunks =
+        blosc_chunk::DParams::default().limits(blosc_chunk::Limits::default().max_nbytes(999));
+    let mut reader =
+        Reader::with_options(&blp[..], ReadOptions::default().dparams(chunks)).unwrap();
     assert_eq!(
         reader.next_chunk().unwrap_err().to_string(),
         "1000 bytes for a chunk needed, the limit is 999"
@@ -192,7 +212,10 @@ fn limits_come_before_memory() {
     let options = ReadOptions::default().limits(Limits::default().max_nbytes(2500));
     let mut data = vec![];
     let mut reader = Reader::with_options(&stream[..], options).unwrap();
-    assert!(matches!(reader.copy_to(&mut data), Err(Error::Limit { needed: 3000, limit: 2500, .. })));
+    assert!(matches!(
+        reader.copy_to(&mut data),
+        Err(Error::Limit { needed: 3000, limit: 2500, .. })
+    ));
     assert_eq!(data.len(), 2000);
 }
 
@@ -297,7 +320,10 @@ fn data_may_be_put_into_the_room_of_the_writer() {
     writer.fill(0).unwrap();
     assert!(!writer.room().is_empty());
     let more = writer.fill(1).unwrap_err();
-    assert!(matches!(more, Error::Param(Param::DataSize { announced: 100_000, found: 100_001 })), "{more}");
+    assert!(
+        matches!(more, Error::Param(Param::DataSize { announced: 100_000, found: 100_001 })),
+        "{more}"
+    );
     assert!(writer.finish().unwrap().into_inner() == pack(&data, options()).unwrap());
 
     let mut writer = Writer::new(vec![], WriteOptions::default().chunk_size(10)).unwrap();
@@ -330,13 +356,17 @@ fn what_is_copied_is_what_is_written_whatever_the_threads() {
         for (announced, chunk_size) in
             [(Some(25_300), 1000), (None, 1000), (Some(25_300), 25_300), (None, 100_000)]
         {
-            let options = WriteOptions::default().chunk_size(chunk_size).nbytes(announced).threads(threads);
+            let options =
+                WriteOptions::default().chunk_size(chunk_size).nbytes(announced).threads(threads);
             let expected = seekable(&data, options.clone());
             // A chunk that was begun by others, and is left to others.
-            for (first, last) in [(0, 25_300), (4321, 20_000), (999, 1001), (3, 4), (25_300, 25_300)] {
+            for (first, last) in
+                [(0, 25_300), (4321, 20_000), (999, 1001), (3, 4), (25_300, 25_300)]
+            {
                 let mut writer = Writer::seekable(Cursor::new(vec![]), options.clone()).unwrap();
                 writer.write_all(&data[..first]).unwrap();
-                let copied = writer.copy_from(&mut Slow { left: &data[first..last], fails: false }).unwrap();
+                let copied =
+                    writer.copy_from(&mut Slow { left: &data[first..last], fails: false }).unwrap();
                 assert_eq!(copied, (last - first) as u64);
                 writer.write_all(&data[last..]).unwrap();
                 assert!(writer.finish().unwrap().into_inner() == expected, "{first}..{last}");
@@ -350,7 +380,8 @@ fn a_source_that_fails_or_has_more_than_announced_ends_the_copy() {
     let data = Kind::Walk.bytes(10_001);
     for threads in [1, 2, 8] {
         let threads = Threads::N(NonZeroUsize::new(threads).unwrap());
-        let options = WriteOptions::default().chunk_size(1000).nbytes(Some(10_000)).threads(threads);
+        let options =
+            WriteOptions::default().chunk_size(1000).nbytes(Some(10_000)).threads(threads);
         let mut writer = Writer::seekable(Cursor::new(vec![]), options.clone()).unwrap();
         let error = writer.copy_from(&mut &data[..]).unwrap_err();
         assert!(
@@ -373,7 +404,8 @@ fn what_comes_before_a_bad_chunk_is_copied() {
         blp[at + 20] ^= 1;
     }
     for threads in [1, 2, 3, 8] {
-        let options = ReadOptions::default().threads(Threads::N(NonZeroUsize::new(threads).unwrap()));
+        let options =
+            ReadOptions::default().threads(Threads::N(NonZeroUsize::new(threads).unwrap()));
         let file = BlpFile::with_options(MemStore::new(blp.clone()), options).unwrap();
         let mut copied = vec![];
         let error = file.copy_to(2..20, &mut copied).unwrap_err();

@@ -1,11 +1,13 @@
 //! N-dimensional arrays: python-blosc2 and NumPy against `b2frame`.
 //!
-//! What a part of an array is, NumPy says. Arrays that are edited are changed by us and by python-blosc2 in turn, and
-//! after every step both must see what a model in NumPy says.
+//! What a part of an array is, NumPy says. Arrays that are edited are changed by us and by
+//! python-blosc2 in turn, and after every step both must see what a model in NumPy says.
 
 use std::{fs, path::PathBuf};
 
-use b2frame::{Durability, EditOptions, Fill, NdArray, NdParams, NdWriter, Pick, ReadOptions, Selection};
+use b2frame::{
+    Durability, EditOptions, Fill, NdArray, NdParams, NdWriter, Pick, ReadOptions, Selection,
+};
 use blosc_chunk::{CParams, CodecId, Level, Pipeline};
 use blosc_dtype::{Dtype, Field, Kind};
 use serde_json::{Value, json};
@@ -36,7 +38,8 @@ const DTYPES: &[&str] = &[
     "{'names': ['a', 'b'], 'formats': ['<i4', '<f8'], 'offsets': [0, 8], 'itemsize': 16, 'aligned': True}",
 ];
 /// python-blosc2 forgets the fields of such items, whose order is not that of their places.
-const ONLY_OURS: &str = "{'names': ['a', 'b'], 'formats': ['<i4', 'u1'], 'offsets': [4, 2], 'itemsize': 11}";
+const ONLY_OURS: &str =
+    "{'names': ['a', 'b'], 'formats': ['<i4', 'u1'], 'offsets': [4, 2], 'itemsize': 11}";
 /// Most items of an array.
 const MAX_ITEMS: usize = 30_000;
 /// Most bytes of an array.
@@ -78,11 +81,13 @@ fn read_one(bench: &mut Bench, case: &Case, array: &Array, draw: &mut Draw) -> R
         return Ok(Verdict::Refused);
     };
     if !case.through_file && array.itemsize > 255 {
-        // Made in memory, it says that items have one byte, and python-blosc2 itself does not read it.
+        // Made in memory, it says that items have one byte, and python-blosc2 itself does not read
+        // it.
         return Ok(Verdict::Lost);
     }
     let [frame, whole, parts @ ..] = reply.parts.as_slice() else { return fail("too few parts") };
-    let opened = if case.through_file { NdArray::open(&path) } else { NdArray::from_cframe(frame.clone()) };
+    let opened =
+        if case.through_file { NdArray::open(&path) } else { NdArray::from_cframe(frame.clone()) };
     let options = ReadOptions::default().threads(threads(case.threads));
     let block_nbytes = block_nbytes_of(array);
     let options = if draw.chance(30) { options.max_memory(block_nbytes * 5) } else { options };
@@ -177,8 +182,11 @@ fn edit_one(bench: &mut Bench, case: &Case, array: &mut Array, draw: &mut Draw) 
         let mut request = array.request("array_create", case);
         let none: Vec<Vec<u64>> = array.shape.iter().map(|_| vec![]).collect();
         let more = [("path", json!(path)), ("contiguous", true.into()), ("fill", "data".into())];
-        let more =
-            more.into_iter().chain([("slices", json!([])), ("oindex", json!(none)), ("items", json!([]))]);
+        let more = more.into_iter().chain([
+            ("slices", json!([])),
+            ("oindex", json!(none)),
+            ("items", json!([])),
+        ]);
         more.for_each(|(key, value)| request[key] = value);
         bench.oracle.ask(request, &[&data])?;
     }
@@ -201,7 +209,8 @@ fn edit_one(bench: &mut Bench, case: &Case, array: &mut Array, draw: &mut Draw) 
             request["path"] = json!(path);
             bench.oracle.ask(request, &[&items]).at(&what)?;
         }
-        let (shape, expected) = model(bench, &array.shape, array.itemsize, &change, [&data, &items])?;
+        let (shape, expected) =
+            model(bench, &array.shape, array.itemsize, &change, [&data, &items])?;
         has_hidden |= shape.iter().zip(&array.shape).any(|(new, old)| new < old);
         (array.shape, data) = (shape, expected);
         let ours = NdArray::open(&path).at(&what)?;
@@ -227,7 +236,8 @@ fn apply(writer: &mut NdWriter, change: &Value, items: &[u8]) -> Result<()> {
         "oindex" => {
             let lists: Vec<Vec<u64>> =
                 change["oindex"].as_array().into_iter().flatten().map(numbers).collect();
-            writer.write_oindex_bytes(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), items)?;
+            writer
+                .write_oindex_bytes(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), items)?;
         }
         "append" => writer.append_bytes(axis, items)?,
         "insert" => writer.insert_bytes(axis, number("at"), items)?,
@@ -253,7 +263,8 @@ fn model(
     Ok((numbers(&reply.facts["shape"]), reply.into_first()?))
 }
 
-/// Level 9 of Zstandard is the library's 22, with which C-Blosc2 takes many seconds for an array of small blocks.
+/// Level 9 of Zstandard is the library's 22, with which C-Blosc2 takes many seconds for an array of
+/// small blocks.
 fn level_of(case: &Case) -> u8 {
     if case.codec == CodecId::ZSTD.0 { case.level.min(8) } else { case.level }
 }
@@ -280,7 +291,9 @@ impl Array {
     }
 
     fn nbytes(&self) -> usize {
-        self.shape.iter().fold(self.itemsize, |nbytes, len| nbytes * usize::try_from(*len).unwrap_or(0))
+        self.shape
+            .iter()
+            .fold(self.itemsize, |nbytes, len| nbytes * usize::try_from(*len).unwrap_or(0))
     }
 
     fn data(&self, case: &Case) -> Vec<u8> {
@@ -292,7 +305,9 @@ impl Array {
     /// Bytes for new items.
     fn noise(&self, draw: &mut Draw, nbytes: usize) -> Vec<u8> {
         let (first, step) = (draw.within(0..256), draw.within(0..7));
-        self.valid((0..nbytes).map(|n| u8::try_from((first + n / 3 * step) % 256).unwrap_or(0)).collect())
+        self.valid(
+            (0..nbytes).map(|n| u8::try_from((first + n / 3 * step) % 256).unwrap_or(0)).collect(),
+        )
     }
 
     /// Truth is 0 or 1: NumPy makes it so when it copies.
@@ -389,7 +404,10 @@ impl Array {
             7 => {
                 let lists = self.lists(draw);
                 let nitems: usize = lists.iter().map(Vec::len).product();
-                Ok((json!({"change": "oindex", "oindex": lists}), self.noise(draw, nitems * self.itemsize)))
+                Ok((
+                    json!({"change": "oindex", "oindex": lists}),
+                    self.noise(draw, nitems * self.itemsize),
+                ))
             }
             8 | 9 => {
                 let (at, count) = (below(draw, len / chunk + 1) * chunk, below(draw, 3) * chunk);
@@ -431,14 +449,18 @@ impl Array {
     }
 }
 
-/// Whether items are the same. python-blosc2 makes fields of the gaps between fields, and of raw bytes.
+/// Whether items are the same. python-blosc2 makes fields of the gaps between fields, and of raw
+/// bytes.
 fn is_same(expected: &Dtype, found: &Dtype) -> bool {
     let has = |field: &Field| {
-        let is_it = |other: &&Field| (other.name(), other.offset()) == (field.name(), field.offset());
+        let is_it =
+            |other: &&Field| (other.name(), other.offset()) == (field.name(), field.offset());
         found.fields().iter().find(is_it).is_some_and(|other| is_same(field.dtype(), other.dtype()))
     };
     let is_raw = expected.kind() == Some(Kind::Void) && expected.itemsize() == found.itemsize();
-    expected == found || is_raw || !expected.fields().is_empty() && expected.fields().iter().all(has)
+    expected == found
+        || is_raw
+        || !expected.fields().is_empty() && expected.fields().iter().all(has)
 }
 
 /// Bytes of a block.
@@ -456,7 +478,9 @@ fn facts(array: &NdArray) -> Value {
 /// An index, or a slice with ends and steps of any sign, for a dimension of `len` items.
 fn pick(draw: &mut Draw, len: u64, steps: bool) -> Value {
     let len = i64::try_from(len).unwrap_or(i64::MAX);
-    let any = |draw: &mut Draw| i64::try_from(below(draw, 2 * len.unsigned_abs() + 5)).unwrap_or(0) - len - 2;
+    let any = |draw: &mut Draw| {
+        i64::try_from(below(draw, 2 * len.unsigned_abs() + 5)).unwrap_or(0) - len - 2
+    };
     if len > 0 && draw.chance(25) {
         let at = i64::try_from(below(draw, len.unsigned_abs())).unwrap_or(0);
         return (if draw.chance(50) { at } else { at - len }).into();

@@ -1,5 +1,5 @@
-//! Directories of bcolz: the fork bcolz-zipline against `bcolz-store`. A data set is made by one and changed by either;
-//! after every step both read it.
+//! Directories of bcolz: the fork bcolz-zipline against `bcolz-store`. A data set is made by one
+//! and changed by either; after every step both read it.
 
 mod arrays;
 pub(super) mod items;

@@ -1,10 +1,10 @@
-//! Bloscpack files: release 0.16.0 of the original against `bloscpack`. A file is written by one and appended to by
-//! either; after every step both read it.
+//! Bloscpack files: release 0.16.0 of the original against `bloscpack`. A file is written by one
+//! and appended to by either; after every step both read it.
 
 use blosc_io::MemStore;
 use bloscpack::{
-    AppendOptions, BlpFile, Checksum, MetadataCodec, MetadataOptions, Reader, Reserve, Room, WriteOptions,
-    append, pack, rewrite_metadata, unpack,
+    AppendOptions, BlpFile, Checksum, MetadataCodec, MetadataOptions, Reader, Reserve, Room,
+    WriteOptions, append, pack, rewrite_metadata, unpack,
 };
 use serde_json::{Value, json};
 
@@ -68,7 +68,8 @@ fn change(bench: &mut Bench, case: &Case, draw: &mut Draw, mut file: File) -> Re
 /// Both append the same to the same file, or refuse; one of the results is kept.
 fn append_data(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &mut File) -> Result<()> {
     let nbytes = draw.any_size(14).min(20 * case.chunksize);
-    let new = file.data.iter().rev().chain(&[7; 1000]).copied().cycle().take(nbytes).collect::<Vec<u8>>();
+    let new =
+        file.data.iter().rev().chain(&[7; 1000]).copied().cycle().take(nbytes).collect::<Vec<u8>>();
     let mut request = blosc1_json(case, "blp_append");
     let cparams = draw.chance(70).then(|| blosc1_cparams(case));
     if cparams.is_none() {
@@ -76,14 +77,23 @@ fn append_data(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &mut File)
         request["blocksize"] = 0.into();
     }
     let mut ours = MemStore::new(file.blp.clone());
-    let appended =
-        append(&mut ours, new.as_slice(), nbytes as u64, &AppendOptions::default().cparams(cparams.clone()));
+    let appended = append(
+        &mut ours,
+        new.as_slice(),
+        nbytes as u64,
+        &AppendOptions::default().cparams(cparams.clone()),
+    );
     let can = original_appends(&file.blp)?;
-    let theirs = if can { bench.oracle.ask(request, &[&file.blp, &new])?.parts.pop() } else { None };
+    let theirs =
+        if can { bench.oracle.ask(request, &[&file.blp, &new])?.parts.pop() } else { None };
     match (appended, theirs) {
         (Ok(_), Some(theirs)) => {
             if cparams.is_some() && case.level == 0 {
-                compare("the file appended to", without_rest(&theirs, &file.blp)?, ours.as_bytes())?;
+                compare(
+                    "the file appended to",
+                    without_rest(&theirs, &file.blp)?,
+                    ours.as_bytes(),
+                )?;
             }
             file.blp = if draw.chance(50) { theirs } else { ours.into_bytes() };
             file.data.extend_from_slice(&new);
@@ -99,7 +109,8 @@ fn append_data(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &mut File)
     Ok(())
 }
 
-/// What the original appended to, without what a smaller last chunk no longer covers: it does not cut the file.
+/// What the original appended to, without what a smaller last chunk no longer covers: it does not
+/// cut the file.
 fn without_rest<'a>(theirs: &'a [u8], before: &[u8]) -> Result<&'a [u8]> {
     let rest = if theirs.len() == before.len() { open(theirs)?.trailing_bytes()? } else { 0 };
     Ok(&theirs[..theirs.len() - usize::try_from(rest)?])
@@ -136,7 +147,8 @@ fn replace_metadata(bench: &mut Bench, draw: &mut Draw, file: &mut File) -> Resu
 
 /// Both read all of `file`, and agree on what is in it.
 fn check(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &File) -> Result<()> {
-    let reply = bench.oracle.ask(json!({"op": "blp_read", "nthreads": case.threads}), &[&file.blp])?;
+    let reply =
+        bench.oracle.ask(json!({"op": "blp_read", "nthreads": case.threads}), &[&file.blp])?;
     check_facts(file, &reply)?;
     compare("read by the original program", &file.data, &reply.into_first()?)?;
     compare("read by us", &file.data, &unpack(&file.blp)?)?;
@@ -173,7 +185,11 @@ fn check_facts(file: &File, reply: &Reply) -> Result<()> {
         "nchunks": header.nchunks(),
         "max_app_chunks": header.max_app_chunks(),
     });
-    let wrong = expected.as_object().into_iter().flatten().find(|(key, ours)| theirs[key.as_str()] != **ours);
+    let wrong = expected
+        .as_object()
+        .into_iter()
+        .flatten()
+        .find(|(key, ours)| theirs[key.as_str()] != **ours);
     if let Some((key, ours)) = wrong {
         return fail(format!("{key}: we say {ours}, the original program says {}", theirs[key]));
     }
@@ -202,9 +218,11 @@ struct Packing {
 
 impl Packing {
     fn draw(draw: &mut Draw, case: &Case) -> Self {
-        let checksum = |draw: &mut Draw| Checksum::from_id(u8::try_from(draw.within(0..9)).unwrap_or(0));
+        let checksum =
+            |draw: &mut Draw| Checksum::from_id(u8::try_from(draw.within(0..9)).unwrap_or(0));
         // Not always whole items.
-        let chunk_size = case.chunksize + if draw.chance(30) { draw.within(0..case.typesize) } else { 0 };
+        let chunk_size =
+            case.chunksize + if draw.chance(30) { draw.within(0..case.typesize) } else { 0 };
         Self {
             chunk_size: u32::try_from(chunk_size).unwrap_or(u32::MAX),
             offsets: draw.chance(75),
@@ -263,7 +281,9 @@ impl Packing {
 
 /// Any JSON, without what Python and we spell in different ways.
 fn value(draw: &mut Draw, depth: usize) -> Value {
-    let one = |draw: &mut Draw| if depth == 0 { json!(draw.any_size(40)) } else { value(draw, depth - 1) };
+    let one = |draw: &mut Draw| {
+        if depth == 0 { json!(draw.any_size(40)) } else { value(draw, depth - 1) }
+    };
     match draw.within(0..8) {
         0 => json!(draw.pick(&[
             "",

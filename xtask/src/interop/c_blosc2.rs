@@ -1,8 +1,9 @@
-//! Single chunks through the C functions of C-Blosc2: every parameter of a context, parts of a chunk, blocks masked out,
-//! chunks without data, VL-blocks, short headers.
+//! Single chunks through the C functions of C-Blosc2: every parameter of a context, parts of a
+//! chunk, blocks masked out, chunks without data, VL-blocks, short headers.
 //!
-//! What the C library gets wrong by its own format is known ("Upstream defects" in the format document), and foretold
-//! here case by case; such cases are counted. Any other difference is a failure.
+//! What the C library gets wrong by its own format is known ("Upstream defects" in the format
+//! document), and foretold here case by case; such cases are counted. Any other difference is a
+//! failure.
 
 mod call;
 mod special;
@@ -10,7 +11,8 @@ mod theirs;
 mod vl;
 
 use blosc_chunk::{
-    Blame, Chunk, DParams, Decoder, Depth, Encoder, Flags, Kind, Limits, Note, Scratch, Target, Threads,
+    Blame, Chunk, DParams, Decoder, Depth, Encoder, Flags, Kind, Limits, Note, Scratch, Target,
+    Threads,
 };
 use serde_json::Value;
 
@@ -58,7 +60,9 @@ pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
 }
 
 fn read_call(bench: &mut Bench, call: &Call, request: Value) -> Result<Verdict> {
-    let Some(chunk) = written(bench, request, &[&call.case.data()])? else { return Ok(Verdict::Refused) };
+    let Some(chunk) = written(bench, request, &[&call.case.data()])? else {
+        return Ok(Verdict::Refused);
+    };
     let found = decode(call, &chunk);
     if let Ok(found) = &found {
         check_ours(call, &chunk, found)?;
@@ -94,9 +98,14 @@ fn written(bench: &mut Bench, request: Value, parts: &[&[u8]]) -> Result<Option<
     is_written.then(|| reply.into_first()).transpose()
 }
 
-/// Compares what C reads of its own chunk with what we found. C does not read all that it writes, and not all of what
-/// it reads then is right; where the data are known they decide.
-fn judge(call: &Call, chunk: &[u8], theirs: Option<Theirs>, found: Result<Vec<u8>>) -> Result<Verdict> {
+/// Compares what C reads of its own chunk with what we found. C does not read all that it writes,
+/// and not all of what it reads then is right; where the data are known they decide.
+fn judge(
+    call: &Call,
+    chunk: &[u8],
+    theirs: Option<Theirs>,
+    found: Result<Vec<u8>>,
+) -> Result<Verdict> {
     let content = theirs.as_ref().and_then(Theirs::content);
     let parsed = match Chunk::parse(chunk) {
         Err(_) if content.is_none() => return Ok(Verdict::Lost),
@@ -122,13 +131,15 @@ fn judge(call: &Call, chunk: &[u8], theirs: Option<Theirs>, found: Result<Vec<u8
     theirs.check_parts(call, chunk, content)
 }
 
-/// Whether the chunk gives what went in. Delta in C loses the bytes after the last whole item of a block; three filters
-/// write into the data, which then are stored as they are, or referred to, or filtered again after they gave a
-/// dictionary. Few data that were to have one are compressed, but marked as a copy, even where there are fewer of them
-/// than an item has. And blocks shorter than an item are split into streams of nothing.
+/// Whether the chunk gives what went in. Delta in C loses the bytes after the last whole item of a
+/// block; three filters write into the data, which then are stored as they are, or referred to, or
+/// filtered again after they gave a dictionary. Few data that were to have one are compressed, but
+/// marked as a copy, even where there are fewer of them than an item has. And blocks shorter than
+/// an item are split into streams of nothing.
 fn is_exact(call: &Call, chunk: &Chunk<'_>) -> bool {
     let refers = call.has(DELTA) && chunk.nblocks() > 1;
-    let overwritten = call.nfilters() > 2 && (chunk.header().is_memcpyed() || refers || call.case.dict);
+    let overwritten =
+        call.nfilters() > 2 && (chunk.header().is_memcpyed() || refers || call.case.dict);
     let lossy = call.is_lossy() && !chunk.header().is_memcpyed();
     let header = chunk.header();
     let few = call.case.dict && (header.nbytes() < header.typesize() || is_marked(chunk));
@@ -203,7 +214,9 @@ fn check_ours(call: &Call, bytes: &[u8], content: &[u8]) -> Result<()> {
 /// Which blocks to leave out. Not the first one where C would miss it.
 fn mask(call: &Call, chunk: &Chunk<'_>) -> Vec<bool> {
     let first = usize::from(call.has(DELTA));
-    (0..chunk.nblocks()).map(|nblock| nblock >= first && (nblock + call.room).is_multiple_of(3)).collect()
+    (0..chunk.nblocks())
+        .map(|nblock| nblock >= first && (nblock + call.room).is_multiple_of(3))
+        .collect()
 }
 
 /// `content` where blocks are left out.
@@ -230,8 +243,10 @@ fn fit_target(call: &mut Call) {
             case.dict &= case.codec == 5;
         }
         _ => {
-            let shuffle = case.filters.iter().find(|id| matches!(**id, SHUFFLE | BITSHUFFLE)).copied();
-            let shuffle = if call.target == Target::Blosc1_3 { shuffle.map(|_| SHUFFLE) } else { shuffle };
+            let shuffle =
+                case.filters.iter().find(|id| matches!(**id, SHUFFLE | BITSHUFFLE)).copied();
+            let shuffle =
+                if call.target == Target::Blosc1_3 { shuffle.map(|_| SHUFFLE) } else { shuffle };
             case.filters = [0, 0, 0, 0, 0, shuffle.unwrap_or(0)];
             (case.filters_meta, case.dict, case.splitmode) = ([0; 6], false, 4);
             let is_new = case.codec > 5 || (case.codec == 5 && call.target == Target::Blosc1_3);

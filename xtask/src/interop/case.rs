@@ -1,4 +1,5 @@
-//! One random case: data and parameters, all drawn from the seed, the kind and the number of the case.
+//! One random case: data and parameters, all drawn from the seed, the kind and the number of the
+//! case.
 
 use core::ops::Range;
 
@@ -70,8 +71,8 @@ pub(super) enum Filters {
     Blosc1,
     /// Up to two of Blosc2.
     Blosc2,
-    /// The same, but for trunc_prec with a negative parameter: python-blosc2 writes frames with it and does not
-    /// open them.
+    /// The same, but for trunc_prec with a negative parameter: python-blosc2 writes frames with it
+    /// and does not open them.
     Frame,
 }
 
@@ -149,13 +150,16 @@ impl Case {
         data
     }
 
-    /// Whether what comes back is what went in. C-Blosc2 loses the bytes of a block after its last whole item
-    /// when it writes with delta; trunc_prec is there to lose something; and less than 32 bytes of data for which a
-    /// dictionary was asked for are compressed and marked as a copy.
+    /// Whether what comes back is what went in. C-Blosc2 loses the bytes of a block after its last
+    /// whole item when it writes with delta; trunc_prec is there to lose something; and less
+    /// than 32 bytes of data for which a dictionary was asked for are compressed and marked as
+    /// a copy.
     pub(super) fn is_exact(&self) -> bool {
         let whole_items = self.recipe.nbytes.is_multiple_of(self.typesize);
         let last = self.recipe.nbytes % self.chunksize;
-        let few = [self.recipe.nbytes, self.chunksize, last].iter().any(|nbytes| (1..32).contains(nbytes));
+        let few = [self.recipe.nbytes, self.chunksize, last]
+            .iter()
+            .any(|nbytes| (1..32).contains(nbytes));
         let cut = !whole_items && self.filters.contains(&DELTA);
         !(self.is_lossy() || cut || (self.dict && few))
     }
@@ -164,8 +168,8 @@ impl Case {
         self.filters.contains(&TRUNC_PREC)
     }
 
-    /// With how many threads the original program reads: one where delta refers to a block that another thread may
-    /// still be at work on, since C-Blosc2 does not always wait for it.
+    /// With how many threads the original program reads: one where delta refers to a block that
+    /// another thread may still be at work on, since C-Blosc2 does not always wait for it.
     pub(super) fn reader_threads(&self) -> usize {
         if self.filters.contains(&DELTA) { 1 } else { self.threads }
     }
@@ -191,12 +195,13 @@ fn nbytes(draw: &mut Draw, typesize: usize, bits: usize) -> usize {
     if draw.chance(70) { nbytes / typesize * typesize } else { nbytes }
 }
 
-/// None, one or two filters, at the end of the slots or at their beginning. Trunc_prec takes the number of mantissa
-/// bits to keep, or, as a negative number, to drop.
+/// None, one or two filters, at the end of the slots or at their beginning. Trunc_prec takes the
+/// number of mantissa bits to keep, or, as a negative number, to drop.
 fn pipeline(draw: &mut Draw, typesize: usize, bits: &[u8]) -> ([u8; 6], [u8; 6]) {
     let floats = typesize == 4 || typesize == 8;
     let one: &[&[u8]] = &[&[SHUFFLE], &[BITSHUFFLE], &[DELTA], &[SHUFFLE]];
-    let two: &[&[u8]] = &[&[DELTA, SHUFFLE], &[DELTA, BITSHUFFLE], &[SHUFFLE, DELTA], &[SHUFFLE, BITSHUFFLE]];
+    let two: &[&[u8]] =
+        &[&[DELTA, SHUFFLE], &[DELTA, BITSHUFFLE], &[SHUFFLE, DELTA], &[SHUFFLE, BITSHUFFLE]];
     let lossy: &[&[u8]] = &[&[TRUNC_PREC], &[TRUNC_PREC, SHUFFLE], &[TRUNC_PREC, BITSHUFFLE]];
     let chosen = match draw.within(0..20) {
         0..3 => &[],
@@ -271,7 +276,8 @@ mod tests {
 
     #[test]
     fn cases_repeat_and_differ() {
-        let case = |seed, number| format!("{:?}", Case::draw(&mut Draw::new(seed, "kind", number), SCOPE));
+        let case =
+            |seed, number| format!("{:?}", Case::draw(&mut Draw::new(seed, "kind", number), SCOPE));
         assert_eq!(case(1, 2), case(1, 2));
         assert_ne!(case(1, 2), case(1, 3));
         assert_ne!(case(1, 2), case(2, 2));

@@ -3,8 +3,8 @@
 use core::num::NonZeroUsize;
 
 use blosc_chunk::{
-    CParams, Chunk, CodecId, DParams, Decoder, Dict, Encoder, Error, Level, Pipeline, Scratch, SplitMode,
-    Target, Threads,
+    CParams, Chunk, CodecId, DParams, Decoder, Dict, Encoder, Error, Level, Pipeline, Scratch,
+    SplitMode, Target, Threads,
 };
 use serde_json::{Value, json};
 
@@ -39,21 +39,31 @@ pub(super) fn numcodecs_write(bench: &mut Bench, case: &Case) -> Result<Verdict>
 
 /// The original program writes a chunk; we read all of it, and parts.
 fn read(bench: &mut Bench, case: &Case, request: Value, reader: &str) -> Result<Verdict> {
-    let Some(reply) = bench.oracle.try_ask(request, &[&case.data()])? else { return Ok(Verdict::Refused) };
+    let Some(reply) = bench.oracle.try_ask(request, &[&case.data()])? else {
+        return Ok(Verdict::Refused);
+    };
     let chunk = reply.into_first()?;
     let found = decode(&chunk, case.threads);
     if let Ok(found) = &found {
         check_parts(case, &chunk, found)?;
     }
-    let back = bench.oracle.try_ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
+    let back = bench
+        .oracle
+        .try_ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
     judge(case, back.map(Reply::into_first).transpose()?, found)
 }
 
-/// Compares what the writer reads with what we found. C-Blosc2 does not read all that it writes, and not all of
-/// what it reads then is right; where the data are known they decide.
-pub(super) fn judge(case: &Case, content: Option<Vec<u8>>, found: Result<Vec<u8>>) -> Result<Verdict> {
+/// Compares what the writer reads with what we found. C-Blosc2 does not read all that it writes,
+/// and not all of what it reads then is right; where the data are known they decide.
+pub(super) fn judge(
+    case: &Case,
+    content: Option<Vec<u8>>,
+    found: Result<Vec<u8>>,
+) -> Result<Verdict> {
     if !case.is_exact() {
-        let Some(content) = content else { return Ok(found.map_or(Verdict::Lost, |_| Verdict::Rescued)) };
+        let Some(content) = content else {
+            return Ok(found.map_or(Verdict::Lost, |_| Verdict::Rescued));
+        };
         let found = found?;
         compare("length decoded", &content.len().to_le_bytes(), &found.len().to_le_bytes())?;
         let whole = case.recipe.nbytes / case.typesize * case.typesize;
@@ -84,7 +94,8 @@ fn write(bench: &mut Bench, case: &Case, reader: &str, params: CParams) -> Resul
     let chunk = encoder.encode(&data)?;
     let serial = Encoder::new(params.threads(Threads::One))?.encode(&data)?;
     compare("one thread and several", &serial, &chunk)?;
-    let reply = bench.oracle.ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
+    let reply =
+        bench.oracle.ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
     let content = reply.into_first()?;
     if !case.is_lossy() {
         compare("read by the original program", &data, &content)?;

@@ -1,5 +1,5 @@
-//! Frames that are changed step by step, by us and by python-blosc2 in turn. After every step both must see what a
-//! model says, which is a list of chunks.
+//! Frames that are changed step by step, by us and by python-blosc2 in turn. After every step both
+//! must see what a model says, which is a list of chunks.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -22,8 +22,8 @@ pub(super) fn contiguous(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     run(bench, case, true)
 }
 
-/// A frame of ours whose chunks have different sizes, or blocks of different sizes, is read and changed by
-/// python-blosc2.
+/// A frame of ours whose chunks have different sizes, or blocks of different sizes, is read and
+/// changed by python-blosc2.
 pub(super) fn variable(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "variable", 0);
     let path = bench.folder.join("edit.b2frame");
@@ -97,15 +97,22 @@ impl State {
         let _ = fs::remove_dir_all(&path);
         let (typesize, chunksize) = (case.typesize, case.typesize * draw.within(1..300));
         let filter = draw.pick(&[0_u8, 1, 2]);
-        let mut state =
-            Self { path, typesize, chunksize, chunks: vec![], meta: vec![0; 8], vlmeta: BTreeMap::new() };
+        let mut state = Self {
+            path,
+            typesize,
+            chunksize,
+            chunks: vec![],
+            meta: vec![0; 8],
+            vlmeta: BTreeMap::new(),
+        };
         if draw.chance(50) {
             let cparams = CParams::default()
                 .codec(CodecId(case.codec))
                 .level(Level::try_from(case.level)?)
                 .typesize(typesize)
                 .filters(Pipeline::from_slots([0, 0, 0, 0, 0, filter], [0; 6]));
-            let params = FrameParams::new(cparams).chunksize(chunksize).metalayer("m", packed(&state.meta));
+            let params =
+                FrameParams::new(cparams).chunksize(chunksize).metalayer("m", packed(&state.meta));
             let writer = match contiguous {
                 true => SChunkWriter::create(&state.path, &params)?,
                 false => SChunkWriter::create_sparse(&state.path, &params)?,
@@ -124,7 +131,12 @@ impl State {
     }
 
     /// A chunk of any size, of blocks of any size, or a run.
-    fn append_variable(&mut self, writer: &mut SChunkWriter, is_vl: bool, draw: &mut Draw) -> Result<()> {
+    fn append_variable(
+        &mut self,
+        writer: &mut SChunkWriter,
+        is_vl: bool,
+        draw: &mut Draw,
+    ) -> Result<()> {
         let nitems = draw.within(1..300);
         let data = self.data(draw, nitems * self.typesize);
         if is_vl {
@@ -236,8 +248,8 @@ impl State {
                 self.chunks[n].clone_from(&data);
                 "update"
             }
-            // With a short chunk at the end, the frame would become one of variable sizes, and C-Blosc2 would lose
-            // chunks of zeros in it.
+            // With a short chunk at the end, the frame would become one of variable sizes, and
+            // C-Blosc2 would lose chunks of zeros in it.
             3 if nchunks > 0 && !self.is_short() => {
                 self.chunks.insert(n, data.clone());
                 "insert"
@@ -256,8 +268,7 @@ impl State {
             }
             _ => return Ok(()),
         };
-        let request =
-            json!({"op": "edit_change", "path": self.path, "change": change, "nchunk": n, "name": name});
+        let request = json!({"op": "edit_change", "path": self.path, "change": change, "nchunk": n, "name": name});
         bench.oracle.ask(request, &[&data]).at(change)?;
         Ok(())
     }
@@ -265,7 +276,11 @@ impl State {
     fn check_ours(&self) -> Result<()> {
         let schunk = SChunk::open(&self.path)?;
         if schunk.nchunks() != self.chunks.len() as u64 {
-            return fail(format!("{} chunks expected, found {}", self.chunks.len(), schunk.nchunks()));
+            return fail(format!(
+                "{} chunks expected, found {}",
+                self.chunks.len(),
+                schunk.nchunks()
+            ));
         }
         for (n, chunk) in (0..).zip(&self.chunks) {
             compare(&format!("chunk {n}"), chunk, &schunk.decode_chunk(n)?)?;
@@ -287,7 +302,10 @@ impl State {
         });
         for key in ["chunks", "vlmeta", "nbytes"] {
             if reply.facts[key] != expected[key] {
-                return fail(format!("{key}: {} expected, found {}", expected[key], reply.facts[key]));
+                return fail(format!(
+                    "{key}: {} expected, found {}",
+                    expected[key], reply.facts[key]
+                ));
             }
         }
         let parts = self.chunks.iter().chain([&self.meta]).chain(self.vlmeta.values());

@@ -41,13 +41,18 @@ pub(super) fn frame_of_oracle(bench: &mut Bench, case: &Case) -> Result<Option<V
     request["metalayers"] = names(&case.metalayers);
     request["vlmetalayers"] = names(&case.vlmetalayers);
     let data = case.data();
-    let layers = case.metalayers.iter().chain(&case.vlmetalayers).map(|(_, content)| content.as_slice());
+    let layers =
+        case.metalayers.iter().chain(&case.vlmetalayers).map(|(_, content)| content.as_slice());
     let parts: Vec<&[u8]> = core::iter::once(data.as_slice()).chain(layers).collect();
     bench.oracle.try_ask(request, &parts)?.map(Reply::into_first).transpose()
 }
 
 /// What python-blosc2 reads from its own frame, if it can.
-pub(super) fn content_for_oracle(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result<Option<Vec<u8>>> {
+pub(super) fn content_for_oracle(
+    bench: &mut Bench,
+    case: &Case,
+    frame: &[u8],
+) -> Result<Option<Vec<u8>>> {
     let request = json!({"op": "frame_content", "nthreads": case.reader_threads()});
     bench.oracle.try_ask(request, &[frame])?.map(Reply::into_first).transpose()
 }
@@ -68,7 +73,8 @@ pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
 /// Lets python-blosc2 read `frame` and compares all that it says with the case.
 pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result<()> {
     // C-Blosc2 gives wrong items where it would need the first block or a dictionary for them.
-    let asked = if case.filters.contains(&DELTA) || case.dict { &[] } else { case.slices.as_slice() };
+    let asked =
+        if case.filters.contains(&DELTA) || case.dict { &[] } else { case.slices.as_slice() };
     let slices: Vec<[usize; 2]> = asked.iter().map(|items| [items.start, items.end]).collect();
     let request = json!({
         "op": "frame_read",
@@ -87,7 +93,11 @@ pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result
     for (items, slice) in asked.iter().zip(slices) {
         let bytes = items.start * case.typesize..items.end * case.typesize;
         if !is_misread(&schunk, &bytes)? {
-            compare(&format!("items {items:?} read by the original program"), &content[bytes], slice)?;
+            compare(
+                &format!("items {items:?} read by the original program"),
+                &content[bytes],
+                slice,
+            )?;
         }
     }
     check_facts(case, &reply.facts)?;
@@ -161,7 +171,9 @@ fn check_slices(schunk: &SChunk, case: &Case, content: &[u8]) -> Result<()> {
     for items in &case.slices {
         let bytes = items.start * case.typesize..items.end * case.typesize;
         let mut part = vec![0xAA; bytes.len()];
-        schunk.read(items.start as u64..items.end as u64, &mut part).at(format!("items {items:?}"))?;
+        schunk
+            .read(items.start as u64..items.end as u64, &mut part)
+            .at(format!("items {items:?}"))?;
         compare(&format!("items {items:?}"), &content[bytes], &part)?;
     }
     Ok(())
@@ -191,8 +203,11 @@ fn check_facts(case: &Case, facts: &Value) -> Result<()> {
         "metalayers": names(&case.metalayers),
         "vlmetalayers": names(&case.vlmetalayers),
     });
-    let wrong =
-        expected.as_object().into_iter().flatten().find(|(key, value)| facts[key.as_str()] != **value);
+    let wrong = expected
+        .as_object()
+        .into_iter()
+        .flatten()
+        .find(|(key, value)| facts[key.as_str()] != **value);
     match wrong {
         None => Ok(()),
         Some((key, value)) => {

@@ -1,8 +1,9 @@
 //! The worker process with the original programs, `xtask/python/oracle.py`.
 //!
-//! One process serves many cases: a request is a line of JSON and byte strings, so is the reply. A reply that does
-//! not come in time, or a worker that dies of what we wrote, is the failure of that case. It may die of its own
-//! files: some that C-Blosc2 writes it cannot read, and then it frees memory twice.
+//! One process serves many cases: a request is a line of JSON and byte strings, so is the reply. A
+//! reply that does not come in time, or a worker that dies of what we wrote, is the failure of that
+//! case. It may die of its own files: some that C-Blosc2 writes it cannot read, and then it frees
+//! memory twice.
 
 use core::time::Duration;
 use std::{
@@ -56,8 +57,8 @@ impl Oracle {
         }
     }
 
-    /// A request that the original program may refuse or die of; then there is no reply, and a new worker, since the
-    /// memory of the old one may be damaged.
+    /// A request that the original program may refuse or die of; then there is no reply, and a new
+    /// worker, since the memory of the old one may be damaged.
     pub(super) fn try_ask(&mut self, facts: Value, parts: &[&[u8]]) -> Result<Option<Reply>> {
         let reply = self.worker.ask(facts, parts)?.and_then(|reply| reply.accepted().ok());
         if reply.is_none() {

@@ -78,8 +78,8 @@ impl Bench {
     }
 }
 
-/// The case without what the program has no options for, or refuses; its filters stand in the last slots, with delta
-/// first.
+/// The case without what the program has no options for, or refuses; its filters stand in the last
+/// slots, with delta first.
 fn as_the_program_writes(case: &Case) -> Case {
     let mut slots: Vec<(u8, u8)> = case.filters.into_iter().zip(case.filters_meta).collect();
     slots.sort_by_key(|(id, _)| (*id != 0, *id != DELTA));
@@ -87,7 +87,14 @@ fn as_the_program_writes(case: &Case) -> Case {
     for (slot, (id, meta)) in slots.into_iter().enumerate() {
         (filters[slot], filters_meta[slot]) = (id, meta);
     }
-    Case { filters, filters_meta, dict: false, metalayers: vec![], vlmetalayers: vec![], ..case.clone() }
+    Case {
+        filters,
+        filters_meta,
+        dict: false,
+        metalayers: vec![],
+        vlmetalayers: vec![],
+        ..case.clone()
+    }
 }
 
 fn options(case: &Case) -> Vec<String> {

@@ -1,4 +1,5 @@
-//! Frames that python-blosc2 and we use at the same time: by the lock beside them, and by readers that follow.
+//! Frames that python-blosc2 and we use at the same time: by the lock beside them, and by readers
+//! that follow.
 
 use std::{fs, thread};
 
@@ -44,7 +45,11 @@ pub(super) fn take_turns(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let chunks: Vec<Vec<u8>> =
         (0..schunk.nchunks()).map(|n| schunk.decode_chunk(n)).collect::<b2frame::Result<_>>()?;
     let of = |value| chunks.iter().filter(|chunk| **chunk == vec![value; size]).count();
-    if (of(1), of(2)) == (count, count) { Ok(Verdict::Equal) } else { fail("a chunk has other data") }
+    if (of(1), of(2)) == (count, count) {
+        Ok(Verdict::Equal)
+    } else {
+        fail("a chunk has other data")
+    }
 }
 
 /// One appends, the other has the frame open and follows.
@@ -60,7 +65,8 @@ pub(super) fn follow(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut reader = SChunk::open_with(&path, &open)?;
     let mut data = vec![];
     for step in 0..draw.within(2..8) {
-        let chunk: Vec<u8> = (0..size).map(|n| u8::try_from((n + step) % 251).unwrap_or(0)).collect();
+        let chunk: Vec<u8> =
+            (0..size).map(|n| u8::try_from((n + step) % 251).unwrap_or(0)).collect();
         data.extend_from_slice(&chunk);
         if locking && draw.chance(50) {
             let request = json!({"op": "share_append", "path": path, "count": 1});
@@ -69,7 +75,8 @@ pub(super) fn follow(bench: &mut Bench, case: &Case) -> Result<Verdict> {
             writer.append(&chunk)?;
             writer.commit()?;
         }
-        let request = json!({"op": "share_follow", "path": path, "first": step == 0, "locking": locking});
+        let request =
+            json!({"op": "share_follow", "path": path, "first": step == 0, "locking": locking});
         let reply = bench.oracle.ask(request, &[]).at(format!("step {step}"))?;
         compare("seen by the original program", &data, &reply.into_first()?)?;
         reader.refresh()?;
@@ -86,8 +93,13 @@ fn create(bench: &Bench, case: &Case, size: usize, draw: &mut Draw) -> Result<bo
     let _ = fs::remove_file(bench.folder.join("share.b2frame.b2lock"));
     let _ = fs::remove_file(&path);
     let _ = fs::remove_dir_all(&path);
-    let simple =
-        Case { filters: [0, 0, 0, 0, 0, 1], filters_meta: [0; 6], dict: false, blocksize: 0, ..case.clone() };
+    let simple = Case {
+        filters: [0, 0, 0, 0, 0, 1],
+        filters_meta: [0; 6],
+        dict: false,
+        blocksize: 0,
+        ..case.clone()
+    };
     let params = FrameParams::new(cparams(&simple)).chunksize(size);
     let is_sparse = draw.chance(40);
     let writer = match is_sparse {

@@ -35,7 +35,8 @@ fn transcode(
         Err(Error::Param(_)) => return Ok(Verdict::Refused),
         chunk => chunk.at("transcoding")?,
     };
-    let reply = bench.oracle.ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
+    let reply =
+        bench.oracle.ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
     compare("read by the other program", &data, &reply.into_first()?)?;
     Ok(Verdict::Equal)
 }

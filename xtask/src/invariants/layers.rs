@@ -59,11 +59,14 @@ fn findings(package: &Package) -> Vec<Finding> {
     };
     let ours = package.dependencies.iter().filter(|dependency| dependency.path.is_some());
     let wrong = ours.filter(|dependency| !may_use(allowed, dependency));
-    wrong.map(|dependency| format!("{}: may not depend on {}", package.name, dependency.name)).collect()
+    wrong
+        .map(|dependency| format!("{}: may not depend on {}", package.name, dependency.name))
+        .collect()
 }
 
 fn may_use(allowed: &[&str], dependency: &Dependency) -> bool {
-    let for_tests = dependency.kind.as_deref() == Some("dev") && dependency.name == "blosc-testdata";
+    let for_tests =
+        dependency.kind.as_deref() == Some("dev") && dependency.name == "blosc-testdata";
     for_tests || allowed.contains(&dependency.name.as_str())
 }
 

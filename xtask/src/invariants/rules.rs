@@ -25,19 +25,21 @@ pub(super) fn no_io(sources: &[Source]) -> Result<Vec<Finding>> {
 pub(super) fn no_printing(sources: &[Source]) -> Result<Vec<Finding>> {
     const WORDS: [&str; 6] = ["println!", "print!", "eprintln!", "eprint!", "stdout()", "stderr()"];
     let may_print = |source: &Source| {
-        ["b2-cli", "blosc-peers"].iter().any(|name| source.is_of(name)) || source.path.starts_with("xtask/")
+        ["b2-cli", "blosc-peers"].iter().any(|name| source.is_of(name))
+            || source.path.starts_with("xtask/")
     };
     let libraries = sources.iter().filter(|source| source.is_product() && !may_print(source));
     Ok(libraries.flat_map(|source| uses_of(source, &WORDS)).collect())
 }
 
-/// Each crate forbids unsafe code, but for a few that deny it and allow it again in files of their own.
+/// Each crate forbids unsafe code, but for a few that deny it and allow it again in files of their
+/// own.
 pub(super) fn no_unsafe(sources: &[Source]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for source in sources {
         let exception = UNSAFE_IN.iter().find(|(name, _)| source.is_of(name));
-        let allowed =
-            exception.is_some_and(|(_, places)| places.iter().any(|place| source.path.contains(place)));
+        let allowed = exception
+            .is_some_and(|(_, places)| places.iter().any(|place| source.path.contains(place)));
         if !allowed {
             findings.extend(uses_of(source, &["unsafe"]));
         }
@@ -113,8 +115,9 @@ fn size_of(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// First line and number of lines of each function. As rustfmt leaves it, a function ends at the first line that
-/// is a closing brace in the column where the function began. Those with `too_many_lines` allowed are left out.
+/// First line and number of lines of each function. As rustfmt leaves it, a function ends at the
+/// first line that is a closing brace in the column where the function began. Those with
+/// `too_many_lines` allowed are left out.
 fn functions(source: &Source) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open: Vec<(usize, String)> = Vec::new();
@@ -137,9 +140,9 @@ fn functions(source: &Source) -> Vec<(usize, usize)> {
 
 fn begins_function(line: &str) -> bool {
     let line = line.trim_start();
-    line.split("fn ")
-        .next()
-        .is_some_and(|before| before.len() < line.len() && before.split_whitespace().all(is_qualifier))
+    line.split("fn ").next().is_some_and(|before| {
+        before.len() < line.len() && before.split_whitespace().all(is_qualifier)
+    })
 }
 
 fn is_qualifier(word: &str) -> bool {
@@ -205,7 +208,8 @@ mod tests {
     #[test]
     fn printing_in_a_library_is_found_but_not_in_its_tests() {
         let text = "fn f() { println!() }\n#[cfg(test)]\nmod tests { fn g() { println!() } }\n";
-        let sources = [source("crates/b2frame/src/a.rs", text), source("crates/b2-cli/src/a.rs", text)];
+        let sources =
+            [source("crates/b2frame/src/a.rs", text), source("crates/b2-cli/src/a.rs", text)];
         assert_eq!(no_printing(&sources).unwrap(), ["crates/b2frame/src/a.rs:1: println!"]);
     }
 
@@ -230,7 +234,8 @@ mod tests {
 
     #[test]
     fn headers_and_names_are_checked() {
-        let sources = [source("crates/a/src/mod.rs", "fn f() {}\n"), source("crates/a/src/b.rs", "//! b\n")];
+        let sources =
+            [source("crates/a/src/mod.rs", "fn f() {}\n"), source("crates/a/src/b.rs", "//! b\n")];
         assert_eq!(module_files(&sources).unwrap().len(), 2);
     }
 
@@ -240,7 +245,10 @@ mod tests {
         let function = format!("fn f() {{\n{body}}}\n");
         assert_eq!(functions(&source("a", &function)), [(1, 102)]);
         assert_eq!(size_of(&source("a", &function)).len(), 1);
-        assert_eq!(size_of(&source("a", &format!("#[allow(clippy::too_many_lines)]\n{function}"))).len(), 0);
+        assert_eq!(
+            size_of(&source("a", &format!("#[allow(clippy::too_many_lines)]\n{function}"))).len(),
+            0
+        );
         assert_eq!(size_of(&source("a", &"use x;\n".repeat(601))).len(), 1);
     }
 

@@ -29,9 +29,12 @@ impl Source {
         lines.take_while(|(_, line)| *line != "#[cfg(test)]" && !line.starts_with("#[cfg(all(test"))
     }
 
-    /// Whether the file belongs to what a crate builds for its users, and not to its tests or benches.
+    /// Whether the file belongs to what a crate builds for its users, and not to its tests or
+    /// benches.
     pub(super) fn is_product(&self) -> bool {
-        self.path.contains("/src/") && !self.path.ends_with("/tests.rs") && !self.path.contains("/tests/")
+        self.path.contains("/src/")
+            && !self.path.ends_with("/tests.rs")
+            && !self.path.contains("/tests/")
     }
 
     /// Whether the file belongs to the crate in `crates/name`.
@@ -49,7 +52,9 @@ pub(super) fn load() -> Result<Vec<Source>> {
     for folder in ["crates", "xtask", "fuzz/fuzz_targets"] {
         let folder = workspace::root().join(folder);
         let files = if folder.is_dir() { workspace::files(&folder)? } else { Vec::new() };
-        for file in files.iter().filter(|file| file.extension().is_some_and(|suffix| suffix == "rs")) {
+        for file in
+            files.iter().filter(|file| file.extension().is_some_and(|suffix| suffix == "rs"))
+        {
             let text = fs::read_to_string(file).at(file.display())?;
             sources.push(Source::new(workspace::relative(file), text));
         }
@@ -63,7 +68,8 @@ fn blank(text: &str) -> String {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let skip = hidden(rest);
-        let (head, tail) = rest.split_at(if skip > 0 { skip } else { word(rest).max(first.len_utf8()) });
+        let (head, tail) =
+            rest.split_at(if skip > 0 { skip } else { word(rest).max(first.len_utf8()) });
         if skip > 0 {
             code.extend(head.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
         } else {
@@ -74,8 +80,8 @@ fn blank(text: &str) -> String {
     code
 }
 
-/// The length of the word at the start of `rest`: it is stepped over whole, so that its last letter is not taken
-/// for the `r` or `b` of a literal.
+/// The length of the word at the start of `rest`: it is stepped over whole, so that its last letter
+/// is not taken for the `r` or `b` of a literal.
 fn word(rest: &str) -> usize {
     rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
 }
@@ -148,7 +154,8 @@ mod tests {
 
     #[test]
     fn product_ends_before_the_tests() {
-        let source = Source::new("crates/a/src/lib.rs".into(), "one\n#[cfg(test)]\nmod tests {}\n".into());
+        let source =
+            Source::new("crates/a/src/lib.rs".into(), "one\n#[cfg(test)]\nmod tests {}\n".into());
         assert_eq!(source.product().collect::<Vec<_>>(), [(1, "one")]);
         assert!(source.is_product() && source.is_of("a") && !source.is_of("ab"));
     }

@@ -4,8 +4,8 @@ use core::ops::Range;
 use std::io::Read;
 
 use blosc_chunk::{
-    Chunk, ChunkHeader, ChunkIndex, DParams, Decoder, Depth, IndexStep, Kind, Limits, Note, Scratch, Target,
-    read::ChunkDecoder, transcode_header,
+    Chunk, ChunkHeader, ChunkIndex, DParams, Decoder, Depth, IndexStep, Kind, Limits, Note,
+    Scratch, Target, read::ChunkDecoder, transcode_header,
 };
 use blosc_testdata::data::XorShift32;
 
@@ -58,12 +58,15 @@ impl Checker {
             ensure(whole.is_err(), || "decodes, but is no chunk".to_owned())?;
             return Ok(Outcome::Refused);
         };
-        ensure(ChunkHeader::parse(bytes).as_ref() == Ok(chunk.header()), || "two headers".to_owned())?;
+        ensure(ChunkHeader::parse(bytes).as_ref() == Ok(chunk.header()), || {
+            "two headers".to_owned()
+        })?;
         self.within_memory(bytes, || check_chunk(&chunk, whole.as_deref().ok(), &params, draw))??;
         Ok(if whole.is_ok() { Outcome::Decoded } else { Outcome::Damaged })
     }
 
-    /// What `read` gives, if it needs no more memory than the limits, the chunk and the codecs account for.
+    /// What `read` gives, if it needs no more memory than the limits, the chunk and the codecs
+    /// account for.
     pub(super) fn within_memory<T>(&mut self, bytes: &[u8], read: impl FnOnce() -> T) -> Result<T> {
         let before = MEMORY.current_usage();
         MEMORY.reset_peak_usage();
@@ -86,7 +89,9 @@ fn check_chunk(
     let mut scratch = Scratch::new(params);
     for depth in [Depth::Header, Depth::Structure, Depth::Decode] {
         let report = chunk.validate(depth, &mut scratch);
-        ensure(whole.is_none() || report.is_ok(), || format!("decodes, but {depth:?}: {report:?}"))?;
+        ensure(whole.is_none() || report.is_ok(), || {
+            format!("decodes, but {depth:?}: {report:?}")
+        })?;
     }
     check_part(chunk, whole, &mut scratch, draw).at("part")?;
     check_blocks(chunk, whole, &mut scratch, draw).at("blocks")?;
@@ -156,7 +161,9 @@ fn check_blocks(
 /// With another header, the same data.
 fn check_transcoded(chunk: &Chunk<'_>, whole: Option<&[u8]>, params: &DParams) -> Result<()> {
     for target in [Target::Blosc1_3, Target::Blosc1_14, Target::Blosc2_0, Target::Blosc3_0] {
-        let (Ok(bytes), Some(whole)) = (transcode_header(chunk.bytes(), target), whole) else { continue };
+        let (Ok(bytes), Some(whole)) = (transcode_header(chunk.bytes(), target), whole) else {
+            continue;
+        };
         let found = Decoder::new(params.clone()).decode(&bytes).at(target)?;
         ensure(found == whole, || format!("{target}: other data"))?;
     }
@@ -164,11 +171,19 @@ fn check_transcoded(chunk: &Chunk<'_>, whole: Option<&[u8]>, params: &DParams) -
 }
 
 /// The same part, with the bytes fetched by a plan.
-fn check_index(bytes: &[u8], whole: Option<&[u8]>, params: &DParams, draw: &mut XorShift32) -> Result<()> {
-    let Some(index) = index(bytes) else { return ensure(whole.is_none(), || "no index".to_owned()) };
+fn check_index(
+    bytes: &[u8],
+    whole: Option<&[u8]>,
+    params: &DParams,
+    draw: &mut XorShift32,
+) -> Result<()> {
+    let Some(index) = index(bytes) else {
+        return ensure(whole.is_none(), || "no index".to_owned());
+    };
     let range = range(index.header(), draw);
     let plan = index.plan(range.clone(), below(draw, 50))?;
-    let parts: Option<Vec<&[u8]>> = plan.ranges().iter().map(|range| bytes.get(range.clone())).collect();
+    let parts: Option<Vec<&[u8]>> =
+        plan.ranges().iter().map(|range| bytes.get(range.clone())).collect();
     let Some(parts) = parts else {
         return ensure(whole.is_none(), || "ranges outside the chunk".to_owned());
     };
@@ -184,7 +199,8 @@ fn check_index(bytes: &[u8], whole: Option<&[u8]>, params: &DParams, draw: &mut 
 }
 
 fn overlaps(bytes: &[u8]) -> bool {
-    let report = Chunk::parse(bytes).map(|chunk| chunk.validate(Depth::Structure, &mut Scratch::default()));
+    let report =
+        Chunk::parse(bytes).map(|chunk| chunk.validate(Depth::Structure, &mut Scratch::default()));
     report.is_ok_and(|report| report.notes.iter().any(|note| matches!(note, Note::Overlap { .. })))
 }
 

@@ -56,8 +56,22 @@ fn set_header_byte(draw: &mut XorShift32, bytes: &mut [u8]) {
 fn set_number(draw: &mut XorShift32, bytes: &mut [u8]) {
     let len = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
     let small = i32::try_from(below(draw, 300)).unwrap_or(0);
-    let numbers =
-        [0, 1, -1, i32::MAX, i32::MIN, len, len - 4, len + 1, 4, 32, small, -small, small << 8, 1 << 20];
+    let numbers = [
+        0,
+        1,
+        -1,
+        i32::MAX,
+        i32::MIN,
+        len,
+        len - 4,
+        len + 1,
+        4,
+        32,
+        small,
+        -small,
+        small << 8,
+        1 << 20,
+    ];
     let number = numbers[below(draw, numbers.len())];
     // Half of them in the header and the block starts.
     let words = if below(draw, 2) == 0 { 16 } else { bytes.len() / 4 };

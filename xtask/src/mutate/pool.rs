@@ -74,9 +74,12 @@ impl Pool {
         let data = Recipe { kind: Kind::Mixed, typesize: 4, seed: 7, nbytes: 1500 }.bytes();
         for (i, codec) in CODECS.into_iter().enumerate() {
             for (j, filters) in FILTERS.into_iter().enumerate() {
-                let params = CParams::default().codec(codec).typesize(4).filters(Pipeline::parse(filters)?);
-                let split = if (i + j).is_multiple_of(2) { SplitMode::Always } else { SplitMode::Never };
-                let blosc2 = params.clone().target(Target::Blosc3_0).split(split).block_size(Some(400));
+                let params =
+                    CParams::default().codec(codec).typesize(4).filters(Pipeline::parse(filters)?);
+                let split =
+                    if (i + j).is_multiple_of(2) { SplitMode::Always } else { SplitMode::Never };
+                let blosc2 =
+                    params.clone().target(Target::Blosc3_0).split(split).block_size(Some(400));
                 self.add(blosc2, &data)?;
                 self.add(params.target(Target::Blosc1_14), &data)?;
             }
@@ -106,7 +109,8 @@ impl Pool {
         let text = Recipe { kind: Kind::Text, typesize: 1, seed: 7, nbytes: 6000 }.bytes();
         let new = CParams::default().typesize(1).target(Target::Blosc3_0).filters(Pipeline::EMPTY);
         for codec in [CodecId::LZ4, CodecId::LZ4HC, CodecId::ZSTD] {
-            let dict = new.clone().codec(codec).dict(Dict::Train { max: 512 }).block_size(Some(1000));
+            let dict =
+                new.clone().codec(codec).dict(Dict::Train { max: 512 }).block_size(Some(1000));
             self.add(dict.clone(), &text)?;
             let pieces: Vec<&[u8]> = text.chunks(700).collect();
             self.0.push(Encoder::new(dict)?.encode_vl(&pieces)?);

@@ -12,7 +12,8 @@ pub(crate) struct AppendArgs {
     /// The frame, array, Bloscpack file or data set of bcolz that grows
     #[arg(value_name = "TARGET")]
     pub(crate) target: PathBuf,
-    /// Data to append: raw items, .npy files, or the content of any format; none or `-` is standard input
+    /// Data to append: raw items, .npy files, or the content of any format; none or `-` is
+    /// standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Dimension of an array along which it grows, from 0

@@ -34,7 +34,8 @@ pub(crate) struct TuningArgs {
     /// Filters in their order: shuffle, bitshuffle, delta, trunc:N (needs --lossy), none
     #[arg(long, value_name = "SPEC", default_value = "shuffle", value_parser = parse_filter, help_heading = "Compression")]
     pub(crate) filter: Pipeline,
-    /// Bytes per item; auto takes it from a .npy header, else from a name like .f32, else from the data
+    /// Bytes per item; auto takes it from a .npy header, else from a name like .f32, else from the
+    /// data
     #[arg(short = 't', long, value_name = "N", default_value = "auto", value_parser = parse_typesize, help_heading = "Compression")]
     pub(crate) typesize: Typesize,
     /// Bytes of data per chunk [default: automatic]
@@ -49,10 +50,12 @@ pub(crate) struct TuningArgs {
     /// Compress runs of equal values like other data
     #[arg(long, help_heading = "Compression")]
     pub(crate) no_special: bool,
-    /// Let the streams of a chunk share a dictionary made from its data (zstd; lz4 and lz4hc for blosc2-3.0)
+    /// Let the streams of a chunk share a dictionary made from its data (zstd; lz4 and lz4hc for
+    /// blosc2-3.0)
     #[arg(long, help_heading = "Compression")]
     pub(crate) dict: bool,
-    /// The oldest reader to write for: blosc-1.3, blosc-1.11, blosc-1.14 (bare chunks), blosc2-2.0, blosc2-3.0
+    /// The oldest reader to write for: blosc-1.3, blosc-1.11, blosc-1.14 (bare chunks),
+    /// blosc2-2.0, blosc2-3.0
     #[arg(long, value_name = "READER", default_value = "blosc2-2.0", value_parser = parse_target, help_heading = "Compression")]
     pub(crate) target: Target,
     /// Allow filters that lose data
@@ -70,7 +73,8 @@ pub(crate) struct TuningArgs {
     /// Items per dimension of a block of an array [default: automatic]
     #[arg(long, value_name = "N,N,...", value_parser = parse_shape, help_heading = "Arrays")]
     pub(crate) blocks: Option<Shape>,
-    /// Format of the output [default: by the name given to -o, else b2nd for arrays, b2frame for the rest]
+    /// Format of the output [default: by the name given to -o, else b2nd for arrays, b2frame for
+    /// the rest]
     #[arg(long, value_name = "FMT", help_heading = "Output")]
     pub(crate) format: Option<CompressedFormat>,
     /// Metalayer of the frame: VALUE is JSON, or else text
@@ -79,11 +83,12 @@ pub(crate) struct TuningArgs {
     /// Metalayer of variable size
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_layer, help_heading = "Metadata")]
     pub(crate) vlmeta: Vec<Layer>,
-    /// Metalayers from a JSON file with the keys metalayers and vlmetalayers, as `b2 info --json` prints them
+    /// Metalayers from a JSON file with the keys metalayers and vlmetalayers, as `b2 info --json`
+    /// prints them
     #[arg(long, value_name = "FILE", help_heading = "Metadata")]
     pub(crate) meta_file: Option<PathBuf>,
-    /// Checksum of the chunks of a Bloscpack file: none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
-    /// [default: adler32]
+    /// Checksum of the chunks of a Bloscpack file: none, adler32, crc32, md5, sha1, sha224,
+    /// sha256, sha384, sha512 [default: adler32]
     #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
     pub(crate) checksum: Option<Checksum>,
     /// Read back and compare before success is reported (always done with --rm)
@@ -200,7 +205,9 @@ pub(crate) fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
 /// `3,4`; an empty text is the shape of a scalar.
 pub(crate) fn parse_shape(text: &str) -> Result<Shape, ValueError> {
     let lens = text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()).map(str::parse);
-    lens.collect::<Result<_, _>>().map(Shape).map_err(|_| ValueError::Shape { text: text.to_owned() })
+    lens.collect::<Result<_, _>>()
+        .map(Shape)
+        .map_err(|_| ValueError::Shape { text: text.to_owned() })
 }
 
 pub(crate) fn parse_dtype(text: &str) -> Result<Dtype, ValueError> {

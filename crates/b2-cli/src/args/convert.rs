@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 use super::{
     GeneralArgs, InputArgs, LimitArgs, OutputArgs,
     compress::{
-        CodecChoice, Shape, parse_checksum, parse_codec, parse_dtype, parse_filter, parse_shape, parse_target,
+        CodecChoice, Shape, parse_checksum, parse_codec, parse_dtype, parse_filter, parse_shape,
+        parse_target,
     },
     level::LevelArgs,
 };
@@ -22,7 +23,8 @@ pub(crate) struct ConvertArgs {
     /// Format of the output [default: by its name]
     #[arg(long, value_name = "FMT", help_heading = "Output")]
     pub(crate) format: Option<ConvertedFormat>,
-    /// Type of the items, as NumPy writes it, of an input that does not say; raw data are read with it only
+    /// Type of the items, as NumPy writes it, of an input that does not say; raw data are read
+    /// with it only
     #[arg(long, value_name = "TYPE", value_parser = parse_dtype, help_heading = "Arrays")]
     pub(crate) dtype: Option<Dtype>,
     /// Items per dimension of an input that does not say, in C order [default: one dimension]
@@ -32,8 +34,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) anew: AnewArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Checksum of the chunks of a Bloscpack file: none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
-    /// [default: that of the input, or adler32]
+    /// Checksum of the chunks of a Bloscpack file: none, adler32, crc32, md5, sha1, sha224,
+    /// sha256, sha384, sha512 [default: that of the input, or adler32]
     #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
     pub(crate) checksum: Option<Checksum>,
     /// Read back and compare before success is reported (always done with --rm)
@@ -45,7 +47,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) general: GeneralArgs,
 }
 
-/// How data is compressed anew; without any of these, chunks are moved wherever the output can hold them.
+/// How data is compressed anew; without any of these, chunks are moved wherever the output can hold
+/// them.
 #[derive(Args, Debug)]
 pub(crate) struct AnewArgs {
     #[command(flatten)]
@@ -62,8 +65,8 @@ pub(crate) struct AnewArgs {
     /// Bytes of data per block [default: automatic]
     #[arg(long, value_name = "SIZE", help_heading = "Compression")]
     pub(crate) block_size: Option<ByteSize>,
-    /// The oldest reader to write for: blosc-1.3, blosc-1.11, blosc-1.14 (Bloscpack and bare chunks), blosc2-2.0,
-    /// blosc2-3.0
+    /// The oldest reader to write for: blosc-1.3, blosc-1.11, blosc-1.14 (Bloscpack and bare
+    /// chunks), blosc2-2.0, blosc2-3.0
     #[arg(long, value_name = "READER", value_parser = parse_target, help_heading = "Compression")]
     pub(crate) target: Option<Target>,
     /// Items per dimension of a chunk of an array [default: those of the input, or automatic]
@@ -75,7 +78,8 @@ pub(crate) struct AnewArgs {
 }
 
 impl AnewArgs {
-    /// Was anything said that chunks, as they are, may not be? A target may be reached with another header.
+    /// Was anything said that chunks, as they are, may not be? A target may be reached with another
+    /// header.
     pub(crate) fn is_wanted(&self) -> bool {
         self.level.given
             || self.codec.is_some()

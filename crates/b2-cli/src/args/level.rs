@@ -1,4 +1,5 @@
-//! `-0` to `-9`, `--level N`, `--fast` and `--best`: one value said in thirteen ways, of which the last one counts.
+//! `-0` to `-9`, `--level N`, `--fast` and `--best`: one value said in thirteen ways, of which the
+//! last one counts.
 
 use blosc_chunk::Level;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -27,7 +28,8 @@ impl Args for LevelArgs {
             .action(ArgAction::Append)
             .help_heading(HEADING)
             .help("Level from 0 (store) to 9 (best), also -0 to -9 [default: 5]");
-        let fast = flag("fast").long("fast").help("Level 1, with the codec lz4 unless -C names another");
+        let fast =
+            flag("fast").long("fast").help("Level 1, with the codec lz4 unless -C names another");
         let best = flag("best").long("best").help("Level 9");
         let digits = DIGITS.iter().map(|digit| flag(digit).short(char_of(digit)).hide(true));
         command.arg(level).arg(fast).arg(best).args(digits)
@@ -42,8 +44,10 @@ impl FromArgMatches for LevelArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let words = [("fast", 1), ("best", 9)];
         let digits = DIGITS.iter().zip(0u8..);
-        let flags =
-            words.iter().map(|&(id, value)| (id, value)).chain(digits.map(|(id, value)| (*id, value)));
+        let flags = words
+            .iter()
+            .map(|&(id, value)| (id, value))
+            .chain(digits.map(|(id, value)| (*id, value)));
         let given = flags
             .filter(|(id, _)| matches.get_flag(id))
             .filter_map(|(id, value)| Some((matches.indices_of(id)?.max()?, value, id == "fast")))

@@ -1,11 +1,13 @@
 //! Three manners of speaking, made one before clap looks.
 //!
-//! `b2 [OPTIONS] COMMAND [OPTIONS] [FILE]...` may carry its options anywhere; `b2 -d [OPTIONS] [FILE]...` is how gzip,
-//! zstd, xz and lz4 are called; `b2 FILE...` asks what the files are. All become `b2 COMMAND [OPTIONS] [FILE]...`.
-//! Nothing is judged here: what makes no sense is passed on for clap to complain about.
+//! `b2 [OPTIONS] COMMAND [OPTIONS] [FILE]...` may carry its options anywhere; `b2 -d [OPTIONS]
+//! [FILE]...` is how gzip, zstd, xz and lz4 are called; `b2 FILE...` asks what the files are. All
+//! become `b2 COMMAND [OPTIONS] [FILE]...`. Nothing is judged here: what makes no sense is passed
+//! on for clap to complain about.
 //!
-//! A letter may mean different things: `-t` is a mode until a command is known, and the item size of `compress`
-//! afterwards. So `b2 -t FILE` verifies, while `b2 c -t 4 FILE` and `b2 -z -t 4 FILE` set a size.
+//! A letter may mean different things: `-t` is a mode until a command is known, and the item size
+//! of `compress` afterwards. So `b2 -t FILE` verifies, while `b2 c -t 4 FILE` and `b2 -z -t 4 FILE`
+//! set a size.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,7 +15,8 @@ use std::{
 };
 
 /// Letters that choose a command when they come before any.
-const MODES: [(char, &str); 4] = [('z', "compress"), ('d', "decompress"), ('t', "verify"), ('l', "list")];
+const MODES: [(char, &str); 4] =
+    [('z', "compress"), ('d', "decompress"), ('t', "verify"), ('l', "list")];
 
 /// Which words are commands, and which options take a value.
 #[derive(Debug)]
@@ -29,7 +32,8 @@ pub(crate) struct Shapes {
 impl Shapes {
     /// Takes them from the grammar.
     pub(crate) fn of(grammar: &clap::Command) -> Self {
-        let mut shapes = Self { commands: HashMap::new(), shorts: HashMap::new(), longs: HashSet::new() };
+        let mut shapes =
+            Self { commands: HashMap::new(), shorts: HashMap::new(), longs: HashSet::new() };
         shapes.commands.insert("help".into(), "help".into());
         for command in grammar.get_subcommands() {
             shapes.add(command);
@@ -42,22 +46,30 @@ impl Shapes {
         for name in command.get_all_aliases().chain([command.get_name()]) {
             self.commands.insert(name.to_owned(), proper.clone());
         }
-        let valued =
-            || command.get_arguments().filter(|arg| arg.get_action().takes_values() && !arg.is_positional());
+        let valued = || {
+            command
+                .get_arguments()
+                .filter(|arg| arg.get_action().takes_values() && !arg.is_positional())
+        };
         self.longs.extend(valued().filter_map(|arg| arg.get_long()).map(str::to_owned));
         self.shorts.insert(proper, valued().filter_map(|arg| arg.get_short()).collect());
     }
 
     fn short_takes_value(&self, command: Option<&str>, letter: char) -> bool {
         match command {
-            Some(command) => self.shorts.get(command).is_some_and(|letters| letters.contains(&letter)),
+            Some(command) => {
+                self.shorts.get(command).is_some_and(|letters| letters.contains(&letter))
+            }
             None => self.shorts.values().any(|letters| letters.contains(&letter)),
         }
     }
 }
 
 /// Brings `argv` into the form `b2 COMMAND [OPTIONS] [FILE]...`.
-pub(crate) fn canonical(argv: impl IntoIterator<Item = OsString>, shapes: &Shapes) -> Vec<OsString> {
+pub(crate) fn canonical(
+    argv: impl IntoIterator<Item = OsString>,
+    shapes: &Shapes,
+) -> Vec<OsString> {
     let mut argv = argv.into_iter();
     let program = argv.next().unwrap_or_else(|| "b2".into());
     let mut scan = Scan { shapes, command: None, kept: Vec::new(), operands: false };
@@ -121,7 +133,8 @@ impl Scan<'_> {
         self.shapes.longs.contains(name)
     }
 
-    /// Takes a mode letter out of `-abc`; returns what is left, and whether a value follows as a word of its own.
+    /// Takes a mode letter out of `-abc`; returns what is left, and whether a value follows as a
+    /// word of its own.
     fn cluster(&mut self, letters: &str) -> (String, bool) {
         let mut left = String::new();
         let mut letters = letters.chars();

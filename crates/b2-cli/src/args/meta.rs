@@ -15,7 +15,8 @@ pub(crate) struct MetaArgs {
     /// The file with the metadata; `-` is standard input for get and export
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Names for get and del, NAME=VALUE for set, where VALUE is JSON or else text; a file of JSON for import
+    /// Names for get and del, NAME=VALUE for set, where VALUE is JSON or else text; a file of JSON
+    /// for import
     #[arg(value_name = "NAME[=VALUE]")]
     pub(crate) items: Vec<String>,
     /// Only metalayers, which have a fixed size and their place before the data

@@ -10,7 +10,8 @@ use blosc_chunk::Simd;
 /// Which files are read.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct InputArgs {
-    /// Files to read; none or `-` is standard input; FILE@N is the frame at byte N, FILE#N the N-th frame (from 0)
+    /// Files to read; none or `-` is standard input; FILE@N is the frame at byte N, FILE#N the
+    /// N-th frame (from 0)
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Walk directories

@@ -26,7 +26,9 @@ impl FromStr for Slice {
 
 /// An index, or `start:stop:step` of which every part may be missing.
 fn pick(text: &str) -> Option<Pick> {
-    let Some((start, rest)) = text.split_once(':') else { return text.parse().ok().map(Pick::Index) };
+    let Some((start, rest)) = text.split_once(':') else {
+        return text.parse().ok().map(Pick::Index);
+    };
     let (stop, step) = rest.split_once(':').unwrap_or((rest, ""));
     let number = |text: &str| match text.trim() {
         "" => Some(None),

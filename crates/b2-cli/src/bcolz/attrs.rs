@@ -1,4 +1,5 @@
-//! Attributes of bcolz and JSON documents: Python's JSON knows NaN, infinities and integers of any size.
+//! Attributes of bcolz and JSON documents: Python's JSON knows NaN, infinities and integers of any
+//! size.
 
 use bcolz_store::{Attrs, Json};
 use serde_json::{Map, Number, Value};
@@ -17,12 +18,14 @@ pub(crate) fn to_value(json: &Json) -> Value {
             .map(Value::from)
             .or_else(|_| u64::try_from(*n).map(Value::from))
             .unwrap_or_else(|_| n.to_string().into()),
-        Json::Float(n) => Number::from_f64(*n).map_or_else(|| json.to_string().into(), Value::Number),
+        Json::Float(n) => {
+            Number::from_f64(*n).map_or_else(|| json.to_string().into(), Value::Number)
+        }
         Json::String(text) => text.as_str().into(),
         Json::Array(values) => values.iter().map(to_value).collect(),
-        Json::Object(entries) => {
-            Value::Object(entries.iter().map(|(key, value)| (key.clone(), to_value(value))).collect())
-        }
+        Json::Object(entries) => Value::Object(
+            entries.iter().map(|(key, value)| (key.clone(), to_value(value))).collect(),
+        ),
     }
 }
 

@@ -71,7 +71,10 @@ fn check(args: &AppendArgs) -> Result<()> {
         return Err(Failure::new(text));
     }
     if !original.exists() {
-        return Err(Failure::new(format!("original file '{}' does not exist!", original.display())));
+        return Err(Failure::new(format!(
+            "original file '{}' does not exist!",
+            original.display()
+        )));
     }
     if !is_stream(new) && !new.exists() {
         return Err(Failure::new(format!("new file '{}' does not exist!", new.display())));

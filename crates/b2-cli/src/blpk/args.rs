@@ -1,8 +1,9 @@
-//! The command line of `blpk`: grammar, usage lines, and complaints in the words of the original, which are those of
-//! Python's argparse.
+//! The command line of `blpk`: grammar, usage lines, and complaints in the words of the original,
+//! which are those of Python's argparse.
 //!
-//! clap knows the grammar; values are judged here, so that they are refused in the order and with the text that
-//! scripts know. Program options may also stand behind the subcommand, which the original did not allow.
+//! clap knows the grammar; values are judged here, so that they are refused in the order and with
+//! the text that scripts know. Program options may also stand behind the subcommand, which the
+//! original did not allow.
 
 use core::num::NonZeroUsize;
 use std::{ffi::OsString, path::PathBuf};
@@ -22,11 +23,16 @@ use crate::span::Span;
 
 /// Compress and decompress Bloscpack files.
 ///
-/// Works like blpk of Bloscpack 0.16.0, and more: `-` is standard input or output; files of format versions 1 and 2
-/// are read; nothing half-written is left behind; damage is told and ends in exit code 1, wrong use in 2. `b2` reads
-/// and writes the same files.
+/// Works like blpk of Bloscpack 0.16.0, and more: `-` is standard input or output; files of format
+/// versions 1 and 2 are read; nothing half-written is left behind; damage is told and ends in exit
+/// code 1, wrong use in 2. `b2` reads and writes the same files.
 #[derive(Debug, Parser)]
-#[command(name = "blpk", disable_version_flag = true, disable_help_subcommand = true, infer_long_args = true)]
+#[command(
+    name = "blpk",
+    disable_version_flag = true,
+    disable_help_subcommand = true,
+    infer_long_args = true
+)]
 pub(super) struct Blpk {
     #[command(flatten)]
     pub(super) general: General,
@@ -189,7 +195,10 @@ pub(super) fn parse(argv: &[OsString]) -> Result<Blpk> {
     let parsed = matches.and_then(|matches| Blpk::from_arg_matches(&matches));
     let blpk = parsed.map_err(|error| complaint(argv, &error))?;
     if blpk.general.verbose && blpk.general.debug {
-        return Err(Failure::usage("", "argument -d/--debug: not allowed with argument -v/--verbose"));
+        return Err(Failure::usage(
+            "",
+            "argument -d/--debug: not allowed with argument -v/--verbose",
+        ));
     }
     Ok(blpk)
 }
@@ -204,8 +213,8 @@ impl General {
         let Some(text) = &self.nthreads else {
             return Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
         };
-        let threads =
-            integer(text).map_err(|what| Failure::usage("", &format!("argument -n/--nthreads: {what}")))?;
+        let threads = integer(text)
+            .map_err(|what| Failure::usage("", &format!("argument -n/--nthreads: {what}")))?;
         let threads = usize::try_from(threads).ok().filter(|threads| *threads <= 256);
         threads.and_then(NonZeroUsize::new).ok_or_else(|| {
             Failure::new(format!("{} must be 1 <= n <= 256", spelling(argv, "-n", "--nthreads")))
@@ -222,7 +231,8 @@ impl CompressArgs {
     pub(super) fn chunk_size(&self, argv: &[OsString]) -> Result<u32> {
         let Some(text) = &self.chunk_size else { return Ok(bloscpack::DEFAULT_CHUNK_SIZE) };
         let name = spelling(argv, "-z", "--chunk-size");
-        let size = pretty::parse(text).map_err(|error| Failure::new(format!("{name} error: {error}")))?;
+        let size =
+            pretty::parse(text).map_err(|error| Failure::new(format!("{name} error: {error}")))?;
         if size < 0 {
             return Err(Failure::new(format!("{name} must be > 0")));
         }
@@ -256,8 +266,8 @@ impl BloscArgs {
     /// When they cannot be that many.
     pub(super) fn typesize(&self, verb: &'static str) -> Result<u8> {
         let Some(text) = &self.typesize else { return Ok(8) };
-        let typesize =
-            integer(text).map_err(|what| Failure::usage(verb, &format!("argument -t/--typesize: {what}")))?;
+        let typesize = integer(text)
+            .map_err(|what| Failure::usage(verb, &format!("argument -t/--typesize: {what}")))?;
         // 0 passed the original's check of the header and failed in Blosc.
         u8::try_from(typesize).ok().filter(|typesize| *typesize > 0).ok_or_else(|| {
             Failure::new(format!("'typesize' must be in the range 1 <= n <= 255, not '{typesize}'"))
@@ -271,8 +281,8 @@ impl BloscArgs {
     /// When there is no such level.
     pub(super) fn level(&self, verb: &'static str) -> Result<Level> {
         let Some(text) = &self.clevel else { return Ok(bloscpack::default_cparams().level) };
-        let level =
-            integer(text).map_err(|what| Failure::usage(verb, &format!("argument -l/--clevel: {what}")))?;
+        let level = integer(text)
+            .map_err(|what| Failure::usage(verb, &format!("argument -l/--clevel: {what}")))?;
         u8::try_from(level).ok().and_then(|level| Level::try_from(level).ok()).ok_or_else(|| {
             choice(verb, "-l/--clevel", &level.to_string(), (0..=9).map(|level| level.to_string()))
         })
@@ -299,9 +309,17 @@ fn integer(text: &str) -> Result<i64, String> {
     text.trim().parse().map_err(|_| format!("invalid int value: '{text}'"))
 }
 
-fn choice(verb: &'static str, name: &str, found: &str, choices: impl Iterator<Item = String>) -> Failure {
+fn choice(
+    verb: &'static str,
+    name: &str,
+    found: &str,
+    choices: impl Iterator<Item = String>,
+) -> Failure {
     let choices = choices.collect::<Vec<_>>().join(", ");
-    Failure::usage(verb, &format!("argument {name}: invalid choice: {found} (choose from {choices})"))
+    Failure::usage(
+        verb,
+        &format!("argument {name}: invalid choice: {found} (choose from {choices})"),
+    )
 }
 
 /// How the user wrote an option.
@@ -334,8 +352,13 @@ fn complaint(argv: &[OsString], error: &clap::Error) -> Failure {
             let found = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             choice("", "", &format!("'{found}'"), VERBS.iter().map(|verb| format!("'{verb}'")))
         }
-        ErrorKind::InvalidValue if text(ContextKind::InvalidValue).is_none_or(|value| value.is_empty()) => {
-            Failure::usage(verb, &format!("argument {}: expected one argument", both_names(verb, &arg)))
+        ErrorKind::InvalidValue
+            if text(ContextKind::InvalidValue).is_none_or(|value| value.is_empty()) =>
+        {
+            Failure::usage(
+                verb,
+                &format!("argument {}: expected one argument", both_names(verb, &arg)),
+            )
         }
         ErrorKind::ArgumentConflict => {
             let other = text(ContextKind::PriorArg).unwrap_or_default();
@@ -350,23 +373,42 @@ fn complaint(argv: &[OsString], error: &clap::Error) -> Failure {
     }
 }
 
-const VERBS: [&str; 12] =
-    ["compress", "c", "decompress", "d", "append", "a", "info", "i", "verify", "v", "estimate", "e"];
+const VERBS: [&str; 12] = [
+    "compress",
+    "c",
+    "decompress",
+    "d",
+    "append",
+    "a",
+    "info",
+    "i",
+    "verify",
+    "v",
+    "estimate",
+    "e",
+];
 
 /// The subcommand on the command line, as it is written there.
 pub(super) fn verb_of(argv: &[OsString]) -> &'static str {
-    argv.iter().skip(1).find_map(|arg| VERBS.iter().find(|verb| *arg == **verb)).copied().unwrap_or_default()
+    argv.iter()
+        .skip(1)
+        .find_map(|arg| VERBS.iter().find(|verb| *arg == **verb))
+        .copied()
+        .unwrap_or_default()
 }
 
 /// `-z/--chunk-size` for `--chunk-size <size>`.
 fn both_names(verb: &str, arg: &str) -> String {
     let long = arg.split_whitespace().next().unwrap_or_default();
     let grammar = Blpk::command();
-    let verb = grammar
-        .get_subcommands()
-        .find(|command| command.get_name() == verb || command.get_all_aliases().any(|alias| alias == verb));
-    let mut args = verb.into_iter().flat_map(clap::Command::get_arguments).chain(grammar.get_arguments());
-    let short = args.find(|known| known.get_long() == long.strip_prefix("--")).and_then(clap::Arg::get_short);
+    let verb = grammar.get_subcommands().find(|command| {
+        command.get_name() == verb || command.get_all_aliases().any(|alias| alias == verb)
+    });
+    let mut args =
+        verb.into_iter().flat_map(clap::Command::get_arguments).chain(grammar.get_arguments());
+    let short = args
+        .find(|known| known.get_long() == long.strip_prefix("--"))
+        .and_then(clap::Arg::get_short);
     short.map_or(long.to_owned(), |short| format!("-{short}/{long}"))
 }
 
@@ -446,8 +488,14 @@ mod tests {
             ("blpk -n 0 c y", "-n must be 1 <= n <= 256"),
             ("blpk --nthr 257 c y", "--nthreads must be 1 <= n <= 256"),
             ("blpk c -z -1 y", "-z must be > 0"),
-            ("blpk c --chunk 8m y", "--chunk-size error: invalid literal for int() with base 10: '8m'"),
-            ("blpk c -z 2G y", "'chunk_size' must be in the range 1 <= n <= 2147483631, not '2147483648'"),
+            (
+                "blpk c --chunk 8m y",
+                "--chunk-size error: invalid literal for int() with base 10: '8m'",
+            ),
+            (
+                "blpk c -z 2G y",
+                "'chunk_size' must be in the range 1 <= n <= 2147483631, not '2147483648'",
+            ),
         ] {
             assert_eq!(message(line), expected, "{line}");
         }

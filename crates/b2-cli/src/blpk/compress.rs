@@ -21,15 +21,16 @@ use crate::sink::Sink;
 
 /// Compresses a file.
 ///
-/// From a pipe the number of chunks is not known before the end, and so there are no offsets. To a pipe there is no
-/// way back to the header, which then says that the number of chunks is not known: release 0.16.0 decodes such a
-/// file to nothing.
+/// From a pipe the number of chunks is not known before the end, and so there are no offsets. To a
+/// pipe there is no way back to the header, which then says that the number of chunks is not known:
+/// release 0.16.0 decodes such a file to nothing.
 pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs) -> Result<()> {
     let log = session.log;
     let verb = verb_of(argv);
     let (chunk_size, checksum) = (args.chunk_size(argv)?, args.checksum(verb)?);
     let cparams = cparams(&args.blosc, verb)?;
-    let default = || if is_stream(&args.in_file) { "-".into() } else { files::with_suffix(&args.in_file) };
+    let default =
+        || if is_stream(&args.in_file) { "-".into() } else { files::with_suffix(&args.in_file) };
     let out_file = args.out_file.clone().unwrap_or_else(default);
     if is_stream(&out_file) {
         log.leave_stdout();
@@ -78,7 +79,8 @@ fn pack<W: Write + Send>(
 ) -> Result<W> {
     let header = writer.header();
     if let (Some(nchunks), Some(1..)) = (header.nchunks(), header.nbytes()) {
-        let (chunk_size, last) = (header.chunk_size().unwrap_or(0), header.last_chunk().unwrap_or(0));
+        let (chunk_size, last) =
+            (header.chunk_size().unwrap_or(0), header.last_chunk().unwrap_or(0));
         divided(session, nchunks, chunk_size, last)?;
     }
     session.log.debug(&header::text(header))?;
@@ -97,7 +99,12 @@ fn report(session: &Session<'_>, nbytes: Option<u64>, out_file: &Path) -> Result
 }
 
 /// How data are divided, in three lines.
-pub(super) fn divided(session: &Session<'_>, nchunks: u64, chunk_size: u32, last_chunk: u32) -> Result<()> {
+pub(super) fn divided(
+    session: &Session<'_>,
+    nchunks: u64,
+    chunk_size: u32,
+    last_chunk: u32,
+) -> Result<()> {
     let log = session.log;
     log.verbose(&format!("nchunks: {nchunks}"))?;
     log.verbose(&format!("chunk_size: {}", pretty::double(chunk_size.into())))?;

@@ -60,7 +60,11 @@ fn out_file(args: &DecompressArgs) -> Result<PathBuf> {
     Ok(args.out_file.clone().unwrap_or(stem))
 }
 
-fn from_pipe(session: &Session<'_>, args: &DecompressArgs, out: &mut Sink) -> Result<Option<Metadata>> {
+fn from_pipe(
+    session: &Session<'_>,
+    args: &DecompressArgs,
+    out: &mut Sink,
+) -> Result<Option<Metadata>> {
     if args.items.or(args.bytes).is_some() {
         return Err(Failure::usage("decompress", "--items and --bytes need a file"));
     }
@@ -75,7 +79,11 @@ fn from_pipe(session: &Session<'_>, args: &DecompressArgs, out: &mut Sink) -> Re
     Ok(metadata)
 }
 
-fn from_file(session: &Session<'_>, args: &DecompressArgs, out: &mut Sink) -> Result<Option<Metadata>> {
+fn from_file(
+    session: &Session<'_>,
+    args: &DecompressArgs,
+    out: &mut Sink,
+) -> Result<Option<Metadata>> {
     let file = look::open(session, &args.in_file)?;
     session.log.verbose(&format!("input file size: {}", pretty::size(file.file_len())))?;
     say_metadata(session, file.metadata())?;

@@ -81,7 +81,8 @@ impl Failure {
             }
             Kind::Usage(verb) => {
                 let usage = args::usage(verb);
-                // Both names of a subcommand have one usage line, which shows the name that was used.
+                // Both names of a subcommand have one usage line, which shows the name that was
+                // used.
                 let full = usage.split_whitespace().nth(2).filter(|_| !verb.is_empty());
                 let usage = full.map_or(usage.to_owned(), |full| usage.replacen(full, verb, 1));
                 let name = if verb.is_empty() { String::new() } else { format!(" {verb}") };

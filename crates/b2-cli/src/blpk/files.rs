@@ -50,8 +50,14 @@ pub(super) fn check(session: &Session<'_>, input: &Path, output: &Path) -> Resul
         if !session.force {
             return Err(Failure::new(format!("output file '{}' exists!", output.display())));
         }
-        if fs::canonicalize(input).ok().is_some_and(|real| fs::canonicalize(output).ok() == Some(real)) {
-            return Err(Failure::new(format!("output file '{}' is the input file", output.display())));
+        if fs::canonicalize(input)
+            .ok()
+            .is_some_and(|real| fs::canonicalize(output).ok() == Some(real))
+        {
+            return Err(Failure::new(format!(
+                "output file '{}' is the input file",
+                output.display()
+            )));
         }
         session.log.verbose(&format!("overwriting existing file: '{}'", output.display()))?;
     }
@@ -145,7 +151,8 @@ impl Write for SinkWriter {
 pub(super) fn metadata(path: Option<&Path>) -> Result<Option<serde_json::Value>> {
     let Some(path) = path else { return Ok(None) };
     let text = fs::read(path).map_err(Failure::io(path))?;
-    let value: serde_json::Value = serde_json::from_slice(&text)
-        .map_err(|error| Failure::new(format!("metadata file '{}' is not JSON: {error}", path.display())))?;
+    let value: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
+        Failure::new(format!("metadata file '{}' is not JSON: {error}", path.display()))
+    })?;
     Ok(Some(value).filter(|value| !value.is_null()))
 }

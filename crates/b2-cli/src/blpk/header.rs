@@ -1,4 +1,5 @@
-//! Headers as the original prints them: a name, then a line for each field, its value in the words of Python.
+//! Headers as the original prints them: a name, then a line for each field, its value in the words
+//! of Python.
 
 use bloscpack::{Header, MetadataHeader, PackedChunk, Version};
 
@@ -42,8 +43,8 @@ pub(super) fn metadata(header: &MetadataHeader) -> String {
     block.text
 }
 
-/// The header of a chunk, and its flags. `lz4hc` is `lz4` here, as in the flags; and `split_blocks` is the flag of
-/// this value, which says that blocks are *not* split.
+/// The header of a chunk, and its flags. `lz4hc` is `lz4` here, as in the flags; and `split_blocks`
+/// is the flag of this value, which says that blocks are *not* split.
 pub(super) fn chunk(chunk: &PackedChunk) -> String {
     let header = chunk.header();
     let (codec_version, flags) = (chunk.bytes().get(1), chunk.bytes().get(2));

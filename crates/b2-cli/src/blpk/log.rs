@@ -1,5 +1,5 @@
-//! What `blpk` says: lines that begin with its name, on standard output, or on standard error where standard output
-//! is for data.
+//! What `blpk` says: lines that begin with its name, on standard output, or on standard error where
+//! standard output is for data.
 
 use core::cell::Cell;
 use std::io::{self, Write};
@@ -80,8 +80,11 @@ impl Log {
         if level > self.level {
             return Ok(());
         }
-        let lines: String =
-            text.lines().filter(|line| !line.is_empty()).map(|line| format!("blpk: {line}\n")).collect();
+        let lines: String = text
+            .lines()
+            .filter(|line| !line.is_empty())
+            .map(|line| format!("blpk: {line}\n"))
+            .collect();
         self.print(&lines, "")
     }
 

@@ -57,10 +57,15 @@ pub(super) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
     }
     if report.is_sound() {
         let data = pretty::double(report.nbytes);
-        return session.log.normal(&format!("'{}': OK, {} chunks, {data}", path.display(), report.nchunks));
+        return session.log.normal(&format!(
+            "'{}': OK, {} chunks, {data}",
+            path.display(),
+            report.nchunks
+        ));
     }
     let bad = report.bad.iter().map(|bad| chain(&bad.error));
-    let verdict = format!("'{}': {} of {} chunks are good", path.display(), report.good, report.nchunks);
+    let verdict =
+        format!("'{}': {} of {} chunks are good", path.display(), report.good, report.nchunks);
     Err(Failure::new(bad.chain([verdict]).collect::<Vec<_>>().join("\n")))
 }
 

@@ -3,7 +3,8 @@
 use super::python;
 
 /// Units, the largest first.
-const UNITS: [(char, u64); 5] = [('T', 1 << 40), ('G', 1 << 30), ('M', 1 << 20), ('K', 1 << 10), ('B', 1)];
+const UNITS: [(char, u64); 5] =
+    [('T', 1 << 40), ('G', 1 << 30), ('M', 1 << 20), ('K', 1 << 10), ('B', 1)];
 
 /// `9.77K`.
 pub(super) fn size(nbytes: u64) -> String {
@@ -40,7 +41,8 @@ pub(super) enum SizeError {
     Float(String),
 }
 
-/// `64K`, `1.5M`, `65536`, `max`: bytes. Only upper-case letters are units. Not every number is a possible size.
+/// `64K`, `1.5M`, `65536`, `max`: bytes. Only upper-case letters are units. Not every number is a
+/// possible size.
 ///
 /// # Errors
 ///
@@ -54,7 +56,8 @@ pub(super) fn parse(text: &str) -> Result<i128, SizeError> {
         let digits = text.trim().replace('_', "");
         return digits.parse().map_err(|_| SizeError::Integer(python::str_repr(text)));
     };
-    let value: f64 = number.trim().parse().map_err(|_| SizeError::Float(python::str_repr(number)))?;
+    let value: f64 =
+        number.trim().parse().map_err(|_| SizeError::Float(python::str_repr(number)))?;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,

@@ -1,12 +1,13 @@
-//! Values as Python prints them: `repr`, and `pprint.pformat`, which the original uses for metadata.
+//! Values as Python prints them: `repr`, and `pprint.pformat`, which the original uses for
+//! metadata.
 
 use serde_json::Value;
 
 /// Columns of a printed value.
 const WIDTH: usize = 90;
 
-/// `value` as `pprint.pformat(value, width=90)` gives it: on one line if it fits, else one member per line; keys in
-/// order; long texts in pieces.
+/// `value` as `pprint.pformat(value, width=90)` gives it: on one line if it fits, else one member
+/// per line; keys in order; long texts in pieces.
 pub(super) fn pformat(value: &Value) -> String {
     let mut printer = Printer { text: String::new() };
     printer.value(value, 0, 0, 1);
@@ -29,7 +30,8 @@ pub(super) fn repr(value: &Value) -> String {
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();
             members.sort_by_key(|(key, _)| *key);
-            let members = members.iter().map(|(key, value)| format!("{}: {}", str_repr(key), repr(value)));
+            let members =
+                members.iter().map(|(key, value)| format!("{}: {}", str_repr(key), repr(value)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
     }
@@ -226,7 +228,10 @@ mod tests {
     fn short_values_stay_on_one_line() {
         let value = json!({"b": [1, 2.5, null, true], "a": "it's", "c": {}});
         assert_eq!(pformat(&value), r#"{'a': "it's", 'b': [1, 2.5, None, True], 'c': {}}"#);
-        assert_eq!(repr(&json!([1e16, 1e-5, 0.0001, 100.0, -3])), "[1e+16, 1e-05, 0.0001, 100.0, -3]");
+        assert_eq!(
+            repr(&json!([1e16, 1e-5, 0.0001, 100.0, -3])),
+            "[1e+16, 1e-05, 0.0001, 100.0, -3]"
+        );
         assert_eq!(str_repr("a\\\u{1}\n'\""), r#"'a\\\x01\n\'"'"#);
         assert_eq!(bytes_repr(b"\0blp'"), r#"b"\x00blp'""#);
     }

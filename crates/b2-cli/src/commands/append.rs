@@ -1,8 +1,9 @@
-//! `b2 append`: data at the end of a frame, along a dimension of an array, at the end of a Bloscpack file or of a data
-//! set of bcolz, in place.
+//! `b2 append`: data at the end of a frame, along a dimension of an array, at the end of a
+//! Bloscpack file or of a data set of bcolz, in place.
 //!
-//! Everything is looked at before anything is written: whole items, their type, the shape. A frame gets all data in
-//! one commit, a Bloscpack file those of each input, so that a crash leaves what was there before or after.
+//! Everything is looked at before anything is written: whole items, their type, the shape. A frame
+//! gets all data in one commit, a Bloscpack file those of each input, so that a crash leaves what
+//! was there before or after.
 
 mod array;
 mod bcolz;
@@ -76,7 +77,8 @@ pub(crate) fn run(args: &AppendArgs, cx: &Context) -> Code {
 
 fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Origin::File { path, .. } = origin else { return Err(Error::NoPipe) };
-    let object = Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let object =
+        Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let stdin = [Path::new("-").to_owned()];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     // Text is no bytes of a table.
@@ -85,10 +87,16 @@ fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
         _ => None,
     };
     let row = row.as_ref();
-    let inputs = files.iter().map(|file| opened(cx, file, path, row)).collect::<Result<Vec<_>>>()?;
+    let inputs =
+        files.iter().map(|file| opened(cx, file, path, row)).collect::<Result<Vec<_>>>()?;
     let appended = inputs.iter().map(|input| input.source.nbytes()).sum::<Result<u64>>()?;
-    let work =
-        Work { args, cx, path, inputs, progress: Progress::new(&cx.console, &origin.name(), Some(appended)) };
+    let work = Work {
+        args,
+        cx,
+        path,
+        inputs,
+        progress: Progress::new(&cx.console, &origin.name(), Some(appended)),
+    };
     let grown = match object {
         Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
             let offset = schunk.offset();
@@ -122,8 +130,10 @@ fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool)
         [items] => format!("{} items", size::count(items)),
         _ => shape.iter().map(|len| size::count(*len)).collect::<Vec<_>>().join(" x "),
     });
-    cx.console
-        .note(&format!("{name}: {sizes}{}", shape.map(|shape| format!(", {shape}")).unwrap_or_default()));
+    cx.console.note(&format!(
+        "{name}: {sizes}{}",
+        shape.map(|shape| format!(", {shape}")).unwrap_or_default()
+    ));
     Ok(())
 }
 
@@ -140,7 +150,8 @@ impl Work<'_> {
     /// At the end of a frame that is no array.
     fn frame(&self, offset: u64) -> Result<Grown> {
         self.check_axis(1)?;
-        let mut writer = SChunkWriter::open_with(self.path, &self.cx.edit_options(self.path, offset))?;
+        let mut writer =
+            SChunkWriter::open_with(self.path, &self.cx.edit_options(self.path, offset))?;
         let typesize = writer.schunk()?.typesize() as u64;
         let is_variable = writer.schunk()?.chunksize().fixed().is_none();
         for input in &self.inputs {
@@ -148,18 +159,22 @@ impl Work<'_> {
         }
         for input in &self.inputs {
             let mut piece = vec![];
-            input.source.in_c_order(&self.cx.read_options(), self.cx.memory() / 4, &mut |bytes| {
-                self.progress.add(bytes.len() as u64);
-                if !is_variable {
-                    return Ok(writer.append(bytes)?);
-                }
-                // There each piece would be a chunk, however small.
-                piece.extend_from_slice(bytes);
-                let whole = piece.len() / CHUNK * CHUNK;
-                piece.chunks_exact(CHUNK).try_for_each(|chunk| writer.append(chunk))?;
-                piece.drain(..whole);
-                Ok(())
-            })?;
+            input.source.in_c_order(
+                &self.cx.read_options(),
+                self.cx.memory() / 4,
+                &mut |bytes| {
+                    self.progress.add(bytes.len() as u64);
+                    if !is_variable {
+                        return Ok(writer.append(bytes)?);
+                    }
+                    // There each piece would be a chunk, however small.
+                    piece.extend_from_slice(bytes);
+                    let whole = piece.len() / CHUNK * CHUNK;
+                    piece.chunks_exact(CHUNK).try_for_each(|chunk| writer.append(chunk))?;
+                    piece.drain(..whole);
+                    Ok(())
+                },
+            )?;
             writer.append(&piece)?;
         }
         writer.commit()?;
@@ -195,7 +210,8 @@ impl Input {
     }
 }
 
-/// Data to append to `target`, whose rows text gives values for; what is wrong with them is told with their name.
+/// Data to append to `target`, whose rows text gives values for; what is wrong with them is told
+/// with their name.
 fn opened(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
     open(cx, file, target, row).map_err(|error| match error.path() {
         Some(_) => error,
@@ -206,12 +222,16 @@ fn opened(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Resu
 fn open(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
     let origin = Origin::of(file);
     let name = origin.name();
-    let Origin::File { path, part } = &origin else { return plain(spooled(&mut io::stdin().lock())?, name) };
+    let Origin::File { path, part } = &origin else {
+        return plain(spooled(&mut io::stdin().lock())?, name);
+    };
     let at = |error: Error| match error {
         Error::Io { doing, path: None, source } => Error::io_at(doing, path)(source),
         other => other,
     };
-    if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(target).is_ok_and(|target| path == target)) {
+    if fs::canonicalize(path)
+        .is_ok_and(|path| fs::canonicalize(target).is_ok_and(|target| path == target))
+    {
         return Err(Error::Same { path: path.clone() });
     }
     if *part != input::Part::Whole || input::is_ours(path) {

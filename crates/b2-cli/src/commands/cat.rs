@@ -23,7 +23,8 @@ pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+    let mut objects =
+        Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     let first = objects.next()?;
     let mut out = Sink::stdout_for_text(args.force);
     let mut selection = Selection::new(args, first.as_ref());
@@ -88,7 +89,13 @@ impl Selection {
     }
 
     /// Writes what is wanted of the next object.
-    fn write(&mut self, object: &Object, guard: &mut Guard, cx: &Context, out: &mut Sink) -> Result<()> {
+    fn write(
+        &mut self,
+        object: &Object,
+        guard: &mut Guard,
+        cx: &Context,
+        out: &mut Sink,
+    ) -> Result<()> {
         guard.admit(object)?;
         let typesize = object.typesize();
         if self.counts_items && typesize != self.unit {

@@ -1,8 +1,8 @@
 //! `b2 compress`: files and pipes into frames, or each into one chunk or a Bloscpack file.
 //!
-//! A file becomes one frame, written where it will be renamed from. A pipe has no end to go back to, and the header
-//! of a frame, which comes first, is known last: so a pipe gets a sequence of frames, each made in memory from
-//! [`PIECE`] bytes of data.
+//! A file becomes one frame, written where it will be renamed from. A pipe has no end to go back
+//! to, and the header of a frame, which comes first, is known last: so a pipe gets a sequence of
+//! frames, each made in memory from [`PIECE`] bytes of data.
 
 mod array;
 mod blp;
@@ -67,9 +67,11 @@ struct CompressReport<'a> {
 
 /// Compresses each input.
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &|path| !input::has_suffix(path) && !input::is_object(path));
-    let ready = check(args)
-        .and_then(|()| Ok((Targets::new(&args.output, inputs.len())?, Metadata::of(&args.tuning)?)));
+    let inputs =
+        input::find(&args.inputs, &|path| !input::has_suffix(path) && !input::is_object(path));
+    let ready = check(args).and_then(|()| {
+        Ok((Targets::new(&args.output, inputs.len())?, Metadata::of(&args.tuning)?))
+    });
     match ready {
         Ok((mut targets, metadata)) => {
             cx.each(inputs, |origin| one(args, cx, origin, &metadata, &mut targets))
@@ -115,8 +117,12 @@ fn check(args: &CompressArgs) -> Result<()> {
         return Err(Error::NoChecksum);
     }
     match format {
-        Some(CompressedFormat::Chunk) if args.tuning.chunk_size.is_some() => return Err(Error::OneChunk),
-        Some(CompressedFormat::Chunk | CompressedFormat::Blp) if Metadata::is_wanted(&args.tuning) => {
+        Some(CompressedFormat::Chunk) if args.tuning.chunk_size.is_some() => {
+            return Err(Error::OneChunk);
+        }
+        Some(CompressedFormat::Chunk | CompressedFormat::Blp)
+            if Metadata::is_wanted(&args.tuning) =>
+        {
             return Err(Error::NoMetadata);
         }
         Some(CompressedFormat::Chunk | CompressedFormat::Blp) => {}
@@ -293,7 +299,9 @@ impl Work<'_> {
         }
         staged.commit(metadata.as_ref())?;
         match self.origin.path() {
-            Some(path) if args.output.rm => fs::remove_file(path).map_err(Error::io(Doing::Remove))?,
+            Some(path) if args.output.rm => {
+                fs::remove_file(path).map_err(Error::io(Doing::Remove))?
+            }
             _ => {}
         }
         Ok(counts)
@@ -304,9 +312,11 @@ impl Work<'_> {
         let mut writer = FrameWriter::new(FileStore::from_file(file), &self.params)?;
         let memory = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
         let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
-        let totals = self.compress(&mut reader, &mut writer, &memory).map_err(|error| at(error, target))?;
+        let totals =
+            self.compress(&mut reader, &mut writer, &memory).map_err(|error| at(error, target))?;
         let store = writer.finish().map_err(|error| at(error.into(), target))?;
-        let stored = store.into_file().metadata().map_err(Error::io_at(Doing::Write, target))?.len();
+        let stored =
+            store.into_file().metadata().map_err(Error::io_at(Doing::Write, target))?.len();
         Ok((Counts { frames: 1, nbytes: totals.nbytes, stored }, reader.take_digest()))
     }
 
@@ -342,7 +352,8 @@ impl Work<'_> {
             let mut writer = FrameWriter::new(MemStore::default(), &self.params)?;
             let (cparams, chunksize) = (writer.cparams(), writer.chunksize());
             let frame = PIECE.max(chunksize as u64);
-            let piece = self.cx.compress_options(cparams, chunksize, frame)?.max_nbytes(Some(PIECE));
+            let piece =
+                self.cx.compress_options(cparams, chunksize, frame)?.max_nbytes(Some(PIECE));
             let totals = self.compress(&mut reader, &mut writer, &piece)?;
             if totals.nbytes > 0 || counts.frames == 0 {
                 let frame = writer.finish()?.into_bytes();
@@ -421,7 +432,10 @@ impl Work<'_> {
                 1 => "1 frame".to_owned(),
                 frames => format!("{frames} frames"),
             };
-            console.note(&format!("{}: {name}: {sizes} ({ratio}x) in {pieces}{speed}", console.program()));
+            console.note(&format!(
+                "{}: {name}: {sizes} ({ratio}x) in {pieces}{speed}",
+                console.program()
+            ));
             return Ok(());
         };
         if console.json() {
@@ -447,10 +461,13 @@ fn same(found: &Digest, expected: &Digest) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::ReadBackPipe) }
 }
 
-/// Failures of the storage concern the output when they come from writing, and the input when they come from reading.
+/// Failures of the storage concern the output when they come from writing, and the input when they
+/// come from reading.
 fn at(error: Error, target: &Path) -> Error {
     match error {
-        Error::Frame(b2frame::Error::Write { source, .. }) => Error::io_at(Doing::Write, target)(source),
+        Error::Frame(b2frame::Error::Write { source, .. }) => {
+            Error::io_at(Doing::Write, target)(source)
+        }
         Error::Frame(b2frame::Error::Input { source, .. }) => Error::io(Doing::Read)(source),
         other => other,
     }

@@ -6,8 +6,9 @@
 //!         Metadata             ------------------>  as far as there is room
 //! ```
 //!
-//! One file for each destination, which takes chunks if it can hold them and nobody asked for others, and else the
-//! content. Output grows in a folder of its own ([`Nest`]), since some of it is a folder.
+//! One file for each destination, which takes chunks if it can hold them and nobody asked for
+//! others, and else the content. Output grows in a folder of its own ([`Nest`]), since some of it
+//! is a folder.
 
 mod anew;
 mod array;
@@ -94,7 +95,8 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     }
 }
 
-/// Inputs and output. As `cp` has it, the last of several names is the output, unless that has an option.
+/// Inputs and output. As `cp` has it, the last of several names is the output, unless that has an
+/// option.
 fn named(args: &ConvertArgs) -> (InputArgs, OutputArgs) {
     let (mut inputs, mut output) = (args.inputs.clone(), args.output.clone());
     let is_named = output.output.is_some() || output.stdout || output.output_dir.is_some();
@@ -173,7 +175,8 @@ fn parquet_file(origin: &Origin) -> Result<Option<&Path>> {
     Ok(head.starts_with(parquet::MAGIC).then_some(path))
 }
 
-/// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was given.
+/// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was
+/// given.
 fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: input::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || input::is_ours(path) {
@@ -188,8 +191,10 @@ fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
         _ if head.starts_with(b"\x93NUMPY") => NpyHeader::parse(&head)?,
         Some(dtype) => {
             let itemsize = (dtype.itemsize() as u64).max(1);
-            let shape =
-                args.shape.as_ref().map_or_else(|| vec![file_len / itemsize], |shape| shape.0.clone());
+            let shape = args
+                .shape
+                .as_ref()
+                .map_or_else(|| vec![file_len / itemsize], |shape| shape.0.clone());
             NpyHeader { dtype: dtype.clone(), fortran_order: false, shape, len: 0 }
         }
         None => return Ok(None),
@@ -203,8 +208,13 @@ pub(super) fn values(path: &Path, given: Option<&Dtype>) -> Result<Items> {
     let store = FileStore::from_file(file);
     let file_len = store.len().map_err(Error::io(Doing::Spool))?;
     let itemsize = dtype.itemsize() as u64;
-    let stored =
-        Stored { store: Arc::new(store), start: 0, fortran_order: false, shape: vec![rows], itemsize };
+    let stored = Stored {
+        store: Arc::new(store),
+        start: 0,
+        fortran_order: false,
+        shape: vec![rows],
+        itemsize,
+    };
     Ok(Items { stored, dtype, file_len, format: "csv" })
 }
 
@@ -340,7 +350,9 @@ impl Work<'_> {
             Ok(())
         };
         match self.format {
-            ConvertedFormat::B2frame | ConvertedFormat::Sframe => source.stream(&options, &mut sink)?,
+            ConvertedFormat::B2frame | ConvertedFormat::Sframe => {
+                source.stream(&options, &mut sink)?
+            }
             _ => source.in_c_order(&options, self.cx.memory() / 4, &mut sink)?,
         }
         Ok(digest)
@@ -414,7 +426,12 @@ fn chunks(moved: u64, recompressed: u64) -> String {
         (moved, 0) => format!("   {} {} moved", size::count(moved), plural(moved)),
         (0, anew) => format!("   {} {} recompressed", size::count(anew), plural(anew)),
         (moved, anew) => {
-            format!("   {} {} moved, {} recompressed", size::count(moved), plural(moved), size::count(anew))
+            format!(
+                "   {} {} moved, {} recompressed",
+                size::count(moved),
+                plural(moved),
+                size::count(anew)
+            )
         }
     }
 }
@@ -455,7 +472,9 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
 /// Failures of the storage concern the output when they come from writing.
 fn at(error: Error, target: &Path) -> Error {
     match error {
-        Error::Frame(b2frame::Error::Write { source, .. }) => Error::io_at(Doing::Write, target)(source),
+        Error::Frame(b2frame::Error::Write { source, .. }) => {
+            Error::io_at(Doing::Write, target)(source)
+        }
         other => other,
     }
 }

@@ -51,12 +51,18 @@ pub(crate) fn run(args: &DecompressArgs, cx: &Context) -> Code {
     }
 }
 
-fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+fn one(
+    args: &DecompressArgs,
+    cx: &Context,
+    origin: &Origin,
+    targets: &mut Targets<'_>,
+) -> Result<()> {
     if let Some(path) = origin.path() {
         data::check_kind(path, &args.output)?;
     }
     let start = Instant::now();
-    let mut objects = Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+    let mut objects =
+        Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     let first = objects.next()?;
     let format = format(args, origin, first.as_ref());
     let naming = if format == RestoredFormat::Npy { Naming::Npy } else { Naming::Strip };
@@ -65,7 +71,11 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
     let (counts, output) = match targets.next(origin, naming)? {
         Target::Stdout => {
             let mut sink = Sink::stdout_for_text(args.output.force);
-            (work.copy(&mut objects, &mut sink).and_then(|counts| sink.finish().map(|()| counts))?, None)
+            (
+                work.copy(&mut objects, &mut sink)
+                    .and_then(|counts| sink.finish().map(|()| counts))?,
+                None,
+            )
         }
         Target::Device(path) => {
             let mut sink = Sink::device(&path)?;
@@ -77,7 +87,10 @@ fn one(args: &DecompressArgs, cx: &Context, origin: &Origin, targets: &mut Targe
     };
     let trailing = objects.objects.trailing();
     if trailing > 0 {
-        cx.console.warning(&origin.name(), &format!("{trailing} bytes behind the last frame are no frame"));
+        cx.console.warning(
+            &origin.name(),
+            &format!("{trailing} bytes behind the last frame are no frame"),
+        );
     }
     work.report(counts, output.as_deref(), start)
 }
@@ -90,7 +103,9 @@ fn format(args: &DecompressArgs, origin: &Origin, first: Option<&Object>) -> Res
             (Some(output), _) => targets::is_npy(output),
             (None, _) if args.output.stdout => false,
             // Bloscpack files are called after what went in, arrays or not.
-            (None, Some(Object::Blp(_))) => origin.path().is_some_and(|path| names(path, targets::is_npy)),
+            (None, Some(Object::Blp(_))) => {
+                origin.path().is_some_and(|path| names(path, targets::is_npy))
+            }
             (None, _) => origin.path().is_some_and(|path| names(path, is_npy_or_plain)),
         };
         if named && is_array { RestoredFormat::Npy } else { RestoredFormat::Raw }
@@ -166,7 +181,8 @@ impl Work<'_> {
     fn copy(&self, objects: &mut Rest, out: &mut Sink) -> Result<Counts> {
         let mut guard = Guard::new(self.args.limits);
         let mut counts = Counts::default();
-        let progress = Progress::new(&self.cx.console, &self.origin.name(), objects.objects.input_len());
+        let progress =
+            Progress::new(&self.cx.console, &self.origin.name(), objects.objects.input_len());
         while let Some(object) = objects.next()? {
             guard.admit(&object)?;
             if self.format == RestoredFormat::Npy {
@@ -225,13 +241,16 @@ impl Work<'_> {
                 Object::Frame(schunk) => {
                     let layers = schunk.meta().iter().chain(schunk.vlmeta().stored().iter());
                     // A .npy file has shape and type in its own header.
-                    let is_kept =
-                        |name: &str| self.format == RestoredFormat::Npy && name == b2frame::NdMeta::NAME;
+                    let is_kept = |name: &str| {
+                        self.format == RestoredFormat::Npy && name == b2frame::NdMeta::NAME
+                    };
                     if let Some(layer) = { layers }.find(|layer| !is_kept(&layer.name_text())) {
                         return lose(format!("the metalayer `{}`", layer.name_text()));
                     }
                 }
-                Object::Blp(blp) if self.loses_metadata(&blp) => return lose("the metadata".to_owned()),
+                Object::Blp(blp) if self.loses_metadata(&blp) => {
+                    return lose("the metadata".to_owned());
+                }
                 Object::Chunk(_) | Object::Blp(_) | Object::Bcolz(_) => {}
             }
         }
@@ -250,7 +269,9 @@ impl Work<'_> {
         file.rewind().map_err(Error::io(Doing::Read))?;
         let mut objects = Objects::open(self.origin, self.cx.dparams())?;
         if self.format == RestoredFormat::Npy {
-            let object = Objects::open(self.origin, self.cx.dparams())?.next()?.ok_or(Error::ReadBackPipe)?;
+            let object = Objects::open(self.origin, self.cx.dparams())?
+                .next()?
+                .ok_or(Error::ReadBackPipe)?;
             let len = npy_header(&object)?.len() as u64;
             file.seek(io::SeekFrom::Start(len)).map_err(Error::io(Doing::Read))?;
         }
@@ -266,7 +287,9 @@ impl Work<'_> {
         let console = &self.cx.console;
         let name = self.origin.name();
         let elapsed = start.elapsed();
-        let (Some(output), Counts { nbytes, stored, frames }) = (output, counts) else { return Ok(()) };
+        let (Some(output), Counts { nbytes, stored, frames }) = (output, counts) else {
+            return Ok(());
+        };
         let output = output.display().to_string();
         if console.json() {
             let seconds = elapsed.as_secs_f64();

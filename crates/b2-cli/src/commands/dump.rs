@@ -1,7 +1,7 @@
 //! `b2 dump`: the bytes of a file, span by span, with what they mean.
 //!
-//! Every span is a field of the format documents: its place, its first bytes, its name and its value. A frame whose
-//! header makes no sense is shown as far as it goes.
+//! Every span is a field of the format documents: its place, its first bytes, its name and its
+//! value. A frame whose header makes no sense is shown as far as it goes.
 
 mod blp;
 mod chunk;
@@ -72,7 +72,8 @@ struct Wanted {
 impl Wanted {
     /// Everything, unless parts were named.
     fn new(args: &DumpArgs) -> Self {
-        let all = !(args.header || args.index || args.trailer || args.chunks || args.chunk.is_some());
+        let all =
+            !(args.header || args.index || args.trailer || args.chunks || args.chunk.is_some());
         Self {
             header: all || args.header,
             index: all || args.index,
@@ -120,8 +121,14 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(cx: &'a Context, path: String) -> Self {
-        let mut printer =
-            Self { cx, path, section: String::new(), page: String::new(), nspans: 0, problems: Vec::new() };
+        let mut printer = Self {
+            cx,
+            path,
+            section: String::new(),
+            page: String::new(),
+            nspans: 0,
+            problems: Vec::new(),
+        };
         if cx.console.json() {
             let path = Value::from(printer.path.as_str());
             printer.page = format!(r#"{{"schema":"b2.dump/1","path":{path},"spans":["#);
@@ -142,14 +149,27 @@ impl<'a> Printer<'a> {
         if self.cx.console.json() {
             let hex = hex(span.bytes, span.len, SHOWN_TO_PROGRAMS);
             let (section, value) = (self.section.as_str(), &span.value);
-            let row = SpanRow { section, offset: span.offset, len: span.len, name: span.name, value, hex };
+            let row = SpanRow {
+                section,
+                offset: span.offset,
+                len: span.len,
+                name: span.name,
+                value,
+                hex,
+            };
             let comma = if self.nspans > 0 { "," } else { "" };
-            let row = serde_json::to_string(&row).map_err(|error| Error::io(Doing::Stdout)(error.into()))?;
+            let row = serde_json::to_string(&row)
+                .map_err(|error| Error::io(Doing::Stdout)(error.into()))?;
             let _written = write!(self.page, "{comma}{row}");
         } else {
             let hex = hex(span.bytes, span.len, SHOWN);
-            let _written =
-                write!(self.page, "{:08x}  {hex:<width$}  {}", span.offset, span.name, width = 2 * SHOWN + 2);
+            let _written = write!(
+                self.page,
+                "{:08x}  {hex:<width$}  {}",
+                span.offset,
+                span.name,
+                width = 2 * SHOWN + 2
+            );
             let _written = match &span.value {
                 Value::Null => writeln!(self.page),
                 Value::String(text) => writeln!(self.page, " = {text}"),

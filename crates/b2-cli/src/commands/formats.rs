@@ -59,7 +59,12 @@ const FORMATS: &[FormatRow] = &[
     },
     FormatRow { name: "carray", read: true, write: true, note: "array of bcolz (directory)" },
     FormatRow { name: "ctable", read: true, write: true, note: "table of bcolz (directory)" },
-    FormatRow { name: "npy", read: true, write: true, note: "array of NumPy, format 1 to 3 (.npy)" },
+    FormatRow {
+        name: "npy",
+        read: true,
+        write: true,
+        note: "array of NumPy, format 1 to 3 (.npy)",
+    },
     FormatRow { name: "csv", read: true, write: true, note: "comma-separated values (.csv)" },
     FormatRow { name: "raw", read: true, write: true, note: "bytes without any format" },
 ];
@@ -74,7 +79,8 @@ pub(crate) fn run(console: &Console) -> Result<()> {
 pub(crate) fn summary() -> String {
     let report = report();
     let names = |rows: &[PartRow]| {
-        let names: Vec<_> = rows.iter().filter(|row| row.available).map(|row| row.name.as_str()).collect();
+        let names: Vec<_> =
+            rows.iter().filter(|row| row.available).map(|row| row.name.as_str()).collect();
         names.join(" ")
     };
     format!(
@@ -98,11 +104,13 @@ fn report() -> FormatsReport {
 
 fn codecs() -> Vec<PartRow> {
     let registry = Registries::default().codecs;
-    let ids = (0..=u8::MAX).map(CodecId).filter(|id| id.name().is_some() || registry.get(*id).is_some());
+    let ids =
+        (0..=u8::MAX).map(CodecId).filter(|id| id.name().is_some() || registry.get(*id).is_some());
     let row = |id: CodecId| {
         let here = registry.get(id);
-        let missing =
-            || registry.describe(id).map(|known| format!("{}; would need {}", known.home, known.needs));
+        let missing = || {
+            registry.describe(id).map(|known| format!("{}; would need {}", known.home, known.needs))
+        };
         PartRow {
             id: id.0,
             name: id.to_string(),
@@ -115,7 +123,8 @@ fn codecs() -> Vec<PartRow> {
 
 fn filters() -> Vec<PartRow> {
     let registry = Registries::default().filters;
-    let ids = (1..=u8::MAX).map(FilterId).filter(|id| id.name().is_some() || registry.get(*id).is_some());
+    let ids =
+        (1..=u8::MAX).map(FilterId).filter(|id| id.name().is_some() || registry.get(*id).is_some());
     let row = |id: FilterId| {
         let here = registry.describe(id);
         let lossy = here.filter(|filter| filter.is_lossy).map(|_| "loses data".to_owned());

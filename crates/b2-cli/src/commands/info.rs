@@ -28,7 +28,8 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
 }
 
 fn one(cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = Objects::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
+    let mut objects =
+        Objects::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
     let mut found = Vec::new();
     while let Some(object) = objects.next()? {
         match object {
@@ -62,8 +63,10 @@ fn frames(cx: &Context, name: &str, frames: &[SChunk], trailing: u64) -> Result<
 
 /// `b2 comprss x` asks about a file `comprss`, which is hardly what was meant.
 fn mistyped(error: Error, origin: &Origin) -> Error {
-    let missing = matches!(&error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-    let command = origin.path().and_then(Path::to_str).filter(|_| missing).and_then(args::similar_command);
+    let missing =
+        matches!(&error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+    let command =
+        origin.path().and_then(Path::to_str).filter(|_| missing).and_then(args::similar_command);
     command.map_or(error, |command| Error::Mistyped { command })
 }
 
@@ -96,8 +99,11 @@ fn headline(report: &InfoReport<'_>) -> String {
         0 => "contiguous frame".to_owned(),
         several => format!("{several} contiguous frames"),
     };
-    let kinds =
-        if report.format_version >= 3 && report.chunksize.is_none() { ": variable chunks" } else { "" };
+    let kinds = if report.format_version >= 3 && report.chunksize.is_none() {
+        ": variable chunks"
+    } else {
+        ""
+    };
     format!("{}: Blosc2 {what}, {frames} (format {}{kinds})\n", report.path, report.format_version)
 }
 
@@ -123,7 +129,11 @@ impl Lines {
         let typesize = report.typesize;
         self.add(
             "shape",
-            &format!("{}     {}, items of {typesize} bytes, C order", dims(&array.shape), array.dtype),
+            &format!(
+                "{}     {}, items of {typesize} bytes, C order",
+                dims(&array.shape),
+                array.dtype
+            ),
         );
         self.add("chunks", &dims(&array.chunkshape));
         self.add("blocks", &dims(&array.blockshape));
@@ -164,7 +174,10 @@ impl Lines {
         let filters = filters_text(&report.filters, &report.filters_meta);
         let dict = if report.dict { ", dictionary" } else { "" };
         let split = if verbose { format!(", split {}", report.split) } else { String::new() };
-        self.add("pipeline", &format!("{filters} -> {} level {}{dict}{split}", report.codec, report.clevel));
+        self.add(
+            "pipeline",
+            &format!("{filters} -> {} level {}{dict}{split}", report.codec, report.clevel),
+        );
     }
 
     fn sizes(&mut self, report: &InfoReport<'_>) {
@@ -203,7 +216,8 @@ impl Lines {
     /// The frames of a sequence.
     fn frames(&mut self, report: &InfoReport<'_>) {
         for (nframe, row) in report.frames.iter().enumerate() {
-            let sizes = format!("{} -> {}", self.units.size(row.nbytes), self.units.size(row.file_bytes));
+            let sizes =
+                format!("{} -> {}", self.units.size(row.nbytes), self.units.size(row.file_bytes));
             self.add(
                 &format!("frame {nframe}"),
                 &format!("at byte {}: {sizes}, {} chunks", row.offset, row.nchunks),
@@ -215,15 +229,20 @@ impl Lines {
 /// `shuffle, trunc_prec:20`.
 fn filters_text(names: &[String], metas: &[u8]) -> String {
     let slots = names.iter().zip(metas);
-    let filters: Vec<_> =
-        slots.map(|(name, meta)| if *meta == 0 { name.clone() } else { format!("{name}:{meta}") }).collect();
+    let filters: Vec<_> = slots
+        .map(|(name, meta)| if *meta == 0 { name.clone() } else { format!("{name}:{meta}") })
+        .collect();
     if filters.is_empty() { "no filter".to_owned() } else { filters.join(", ") }
 }
 
 /// `61.0 MiB -> 5.1 MiB  11.9x`, the ratio only where there is one.
 fn sizes(nbytes: u64, cbytes: u64, units: Units) -> String {
     let sizes = format!("{} -> {}", units.size(nbytes), units.size(cbytes));
-    if nbytes == 0 || cbytes == 0 { sizes } else { format!("{sizes}  {}x", size::ratio(nbytes, cbytes)) }
+    if nbytes == 0 || cbytes == 0 {
+        sizes
+    } else {
+        format!("{sizes}  {}x", size::ratio(nbytes, cbytes))
+    }
 }
 
 fn dims<T: ToString>(lens: &[T]) -> String {

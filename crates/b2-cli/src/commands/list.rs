@@ -36,7 +36,8 @@ struct ListRow {
     checksum: Option<&'static str>,
 }
 
-/// Lists the inputs; the table is printed when all of them have been looked at, since its columns depend on all.
+/// Lists the inputs; the table is printed when all of them have been looked at, since its columns
+/// depend on all.
 pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     if args.tree {
         let inputs = InputArgs { recursive: true, ..args.inputs.clone() };

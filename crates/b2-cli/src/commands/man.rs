@@ -26,6 +26,7 @@ fn page(command: Option<&str>) -> Result<String> {
     };
     let mut roff = Vec::new();
     clap_mangen::Man::new(subject).render(&mut roff).map_err(Error::io(Doing::Stdout))?;
-    String::from_utf8(roff)
-        .map_err(|error| Error::io(Doing::Stdout)(io::Error::new(io::ErrorKind::InvalidData, error)))
+    String::from_utf8(roff).map_err(|error| {
+        Error::io(Doing::Stdout)(io::Error::new(io::ErrorKind::InvalidData, error))
+    })
 }

@@ -1,7 +1,8 @@
 //! `b2 meta`: metadata of frames and Bloscpack files, shown and changed in place.
 //!
-//! All metadata of a file are one JSON document, the same that `info --json` and `compress --meta-file` know. Getting
-//! and exporting print it, importing and editing give another one; what differs is changed, in one step.
+//! All metadata of a file are one JSON document, the same that `info --json` and `compress
+//! --meta-file` know. Getting and exporting print it, importing and editing give another one; what
+//! differs is changed, in one step.
 
 mod bcolz;
 mod blp;
@@ -37,7 +38,8 @@ pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let object = Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let object =
+        Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let document = Document::of(&object)?;
     match args.action {
         Action::Get => get(args, cx, origin, document.only(kind(args))),
@@ -50,7 +52,13 @@ fn one(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
         }
         Action::Edit => {
             let text = edit::edited(&document.only(kind(args)).pretty(), cx)?;
-            change(cx, origin, object, &document, &document.changes(&Document::parse(text.as_bytes())?)?)
+            change(
+                cx,
+                origin,
+                object,
+                &document,
+                &document.changes(&Document::parse(text.as_bytes())?)?,
+            )
         }
     }
 }
@@ -85,7 +93,10 @@ fn export(args: &MetaArgs, cx: &Context, document: Document) -> Result<()> {
         Some(path) => {
             let options = StageOptions { force: args.force, sync: true };
             let staged = Staged::create(path, options, &cx.unfinished)?;
-            staged.handle()?.write_all(text.as_bytes()).map_err(Error::io_at(Doing::Write, path))?;
+            staged
+                .handle()?
+                .write_all(text.as_bytes())
+                .map_err(Error::io_at(Doing::Write, path))?;
             staged.commit(None).map(drop)
         }
     }

@@ -53,7 +53,9 @@ pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
 
 fn one(args: &RescueArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
     let Origin::File { path, part: Part::Whole } = origin else { return Err(Error::RescueWhole) };
-    let Target::File(target) = targets.next(origin, Naming::Add(""))? else { return Err(Error::RescueWhole) };
+    let Target::File(target) = targets.next(origin, Naming::Add(""))? else {
+        return Err(Error::RescueWhole);
+    };
     let options = StageOptions { force: args.force, sync: !args.no_sync };
     let saved = if crate::bcolz::is_data_set(path) {
         bcolz::run(cx, path, &target, options)?
@@ -72,7 +74,15 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<
         let output = target.display().to_string();
         let schema = "b2.rescue/1";
         let path = &name;
-        console.document(&RescueReport { schema, path, output, complete, nbytes, filled, actions })?;
+        console.document(&RescueReport {
+            schema,
+            path,
+            output,
+            complete,
+            nbytes,
+            filled,
+            actions,
+        })?;
     } else {
         let mut text = String::new();
         for action in &actions {
@@ -83,7 +93,10 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<
             (true, _) => format!("everything ({sizes})"),
             (false, 0) => format!("{sizes} of data, see above"),
             (false, _) => {
-                format!("{} of {sizes} are data, see above", percent(nbytes.saturating_sub(filled), nbytes))
+                format!(
+                    "{} of {sizes} are data, see above",
+                    percent(nbytes.saturating_sub(filled), nbytes)
+                )
             }
         };
         let _written = writeln!(text, "{}: {share}", target.display());

@@ -45,7 +45,8 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+    let mut objects =
+        Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     while let Some(object) = objects.next()? {
         if let Object::Bcolz(set) = &object {
             match &set.set {
@@ -108,7 +109,11 @@ fn of_array(args: &ShowArgs, cx: &Context, array: &Array) -> Result<Part> {
 /// The ends of every long dimension of an array.
 fn edges(cx: &Context, array: &Array, dtype: Dtype) -> Result<Part> {
     let ends = |len: &u64| -> Vec<u64> {
-        if *len > 2 * EDGE { (0..EDGE).chain(*len - EDGE..*len).collect() } else { (0..*len).collect() }
+        if *len > 2 * EDGE {
+            (0..EDGE).chain(*len - EDGE..*len).collect()
+        } else {
+            (0..*len).collect()
+        }
     };
     let positions: Vec<Vec<u64>> = array.shape().iter().map(ends).collect();
     let shape: Vec<u64> = positions.iter().map(|list| list.len() as u64).collect();

@@ -91,7 +91,8 @@ fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 nframe += 1;
             }
             Ok(None) => break,
-            // A frame that cannot be opened is a finding like others, and the last: nobody knows where it ends.
+            // A frame that cannot be opened is a finding like others, and the last: nobody knows
+            // where it ends.
             Err(error) if error.code() == Code::Data => {
                 findings.unopened(nframe, &error);
                 break;
@@ -101,7 +102,9 @@ fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
     }
     drop(progress);
     if objects.trailing() > 0 {
-        findings.warnings.push(format!("{} bytes behind the last frame are no frame", objects.trailing()));
+        findings
+            .warnings
+            .push(format!("{} bytes behind the last frame are no frame", objects.trailing()));
     }
     findings.print(cx)
 }
@@ -170,8 +173,8 @@ impl Findings {
         };
         // A block, what it was stored as, and two more for the filters.
         let limits = Limits::none().max_nbytes(cx.memory() / 4);
-        let found =
-            chunk.validate(Depth::Decode, &mut Scratch::new(&stored.dparams().clone().limits(limits)));
+        let found = chunk
+            .validate(Depth::Decode, &mut Scratch::new(&stored.dparams().clone().limits(limits)));
         self.nchunks += 1;
         self.nblocks = Some(chunk.nblocks() as u64);
         self.nbytes += chunk.header().nbytes() as u64;
@@ -190,7 +193,8 @@ impl Findings {
         for block in found.blocks {
             let Some(source) = block.error else { continue };
             let at = offset.saturating_add(block.offset as u64);
-            let place = Place { block: Some(block.nblock as u64), offset: Some(at), ..Place::default() };
+            let place =
+                Place { block: Some(block.nblock as u64), offset: Some(at), ..Place::default() };
             let problem = self.problem(0, place, &Error::Chunk { at: offset, source });
             self.bad.push(problem);
         }
@@ -248,7 +252,12 @@ impl Findings {
             block: known.block.or(found.block),
             ..found
         };
-        Problem { frame: (nframe > 0).then_some(nframe), place, kind: error.kind(), message: chain(error) }
+        Problem {
+            frame: (nframe > 0).then_some(nframe),
+            place,
+            kind: error.kind(),
+            message: chain(error),
+        }
     }
 
     fn print(&self, cx: &Context) -> Result<()> {
@@ -279,14 +288,20 @@ impl Findings {
         if self.ok {
             return match self.checksums {
                 "none" => "OK (decoded; no checksums stored)".to_owned(),
-                kind => format!("OK (decoded; {kind} of {} chunks checked)", size::count(self.nchunks)),
+                kind => {
+                    format!("OK (decoded; {kind} of {} chunks checked)", size::count(self.nchunks))
+                }
             };
         }
         let word = if self.code == Code::Data { "DAMAGED" } else { "NOT READABLE" };
         let (total, unit) = (self.nblocks.unwrap_or(self.nchunks), self.unit());
         if self.nbad > 0 {
             let good = total.saturating_sub(self.nbad);
-            return format!("{word}: {} {unit} good, {} bad", size::count(good), size::count(self.nbad));
+            return format!(
+                "{word}: {} {unit} good, {} bad",
+                size::count(good),
+                size::count(self.nbad)
+            );
         }
         match self.nchunks {
             _ if self.nblocks.is_some() => word.to_owned(),

@@ -98,9 +98,10 @@ impl<'a> BcolzReport<'a> {
                 let report = ArrayReport::new(None, array, table, &mut problems);
                 (Body::Array(Box::new(report)), array.notes().iter().collect())
             }
-            DataSet::CTable(ctable) => {
-                (Body::Table(TableReport::new(ctable, table, &mut problems)), ctable.notes().collect())
-            }
+            DataSet::CTable(ctable) => (
+                Body::Table(TableReport::new(ctable, table, &mut problems)),
+                ctable.notes().collect(),
+            ),
         };
         let is_torn = notes.iter().any(|note| matches!(note.fault, Fault::ColumnLengths { .. }));
         Self {
@@ -123,7 +124,8 @@ impl<'a> TableReport<'a> {
             report
         };
         let columns: Vec<_> = table.columns().iter().map(column).collect();
-        let sum = |of: fn(&ArrayReport<'_>) -> u64| columns.iter().map(of).fold(0, u64::saturating_add);
+        let sum =
+            |of: fn(&ArrayReport<'_>) -> u64| columns.iter().map(of).fold(0, u64::saturating_add);
         let (nbytes, cbytes) = (sum(|column| column.nbytes), sum(|column| column.cbytes));
         Self {
             format: "ctable",
@@ -132,14 +134,21 @@ impl<'a> TableReport<'a> {
             cratio: size::cratio(nbytes, cbytes),
             nchunks: sum(|column| column.nchunks),
             rows: table.len(),
-            attrs: noted(problems, table.attrs()).map(|attrs| attrs::to_map(&attrs)).unwrap_or_default(),
+            attrs: noted(problems, table.attrs())
+                .map(|attrs| attrs::to_map(&attrs))
+                .unwrap_or_default(),
             columns,
         }
     }
 }
 
 impl<'a> ArrayReport<'a> {
-    fn new(name: Option<&'a str>, array: &'a CArray, chunks: bool, problems: &mut Vec<String>) -> Self {
+    fn new(
+        name: Option<&'a str>,
+        array: &'a CArray,
+        chunks: bool,
+        problems: &mut Vec<String>,
+    ) -> Self {
         let cbytes = noted(problems, cbytes(array)).unwrap_or(0);
         let first = (array.nchunks() > 0).then(|| array.chunk_header(0).ok()).flatten();
         let attrs = noted(problems, array.attrs());
@@ -169,12 +178,15 @@ impl<'a> ArrayReport<'a> {
     }
 }
 
-/// Bytes of all chunks with their headers; nobody goes on behind one that is not there, for the length may be a lie.
+/// Bytes of all chunks with their headers; nobody goes on behind one that is not there, for the
+/// length may be a lie.
 fn cbytes(array: &CArray) -> bcolz_store::Result<u64> {
-    (0..array.nchunks()).try_fold(0, |sum, nchunk| Ok(sum + array.chunk_header(nchunk)?.cbytes() as u64))
+    (0..array.nchunks())
+        .try_fold(0, |sum, nchunk| Ok(sum + array.chunk_header(nchunk)?.cbytes() as u64))
 }
 
-/// How chunks are compressed. What the first one says of itself counts, but it does not tell LZ4 and LZ4HC apart.
+/// How chunks are compressed. What the first one says of itself counts, but it does not tell LZ4
+/// and LZ4HC apart.
 fn pipeline(array: &CArray, first: Option<&ChunkHeader>) -> (String, Vec<String>) {
     let (cname, shuffle) = (array.cparams().cname.name(), array.cparams().shuffle);
     let filter = match shuffle {

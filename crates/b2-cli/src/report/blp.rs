@@ -94,7 +94,11 @@ impl<'a> BlpReport<'a> {
         let dead_bytes = file.trailing_bytes().map_err(|error| noted(chain(&error))).unwrap_or(0);
         let start = if nchunks == 0 { file.file_len() } else { file.position(0)? };
         let digests = nchunks * header.checksum().digest_len() as u64;
-        let cbytes = file.file_len().saturating_sub(dead_bytes).saturating_sub(start).saturating_sub(digests);
+        let cbytes = file
+            .file_len()
+            .saturating_sub(dead_bytes)
+            .saturating_sub(start)
+            .saturating_sub(digests);
         Ok(Self {
             schema: "b2.info/1",
             path,
@@ -131,7 +135,8 @@ impl<'a> BlpReport<'a> {
 
 fn warnings(blp: &Blp) -> Vec<String> {
     let (file, header) = (&blp.file, blp.file.header());
-    let unset = file.offsets().is_some_and(|offsets| !offsets.is_empty() && offsets.positions().is_none());
+    let unset =
+        file.offsets().is_some_and(|offsets| !offsets.is_empty() && offsets.positions().is_none());
     let odd = [
         (unset, "the offsets are not set: the writer was interrupted"),
         (file.is_interrupted(), "a change was interrupted; the file is seen as it was before"),

@@ -1,7 +1,8 @@
 //! A bare chunk, as `b2 info` tells about it: keys of schema `b2.info/1`, and its blocks.
 
 use blosc_chunk::{
-    BlockRef, Chunk, ChunkHeader, CodecId, Depth, Note, Report, Scratch, SpecialKind, StreamKind, StreamRef,
+    BlockRef, Chunk, ChunkHeader, CodecId, Depth, Note, Report, Scratch, SpecialKind, StreamKind,
+    StreamRef,
 };
 use serde::{Serialize, Serializer};
 
@@ -65,7 +66,12 @@ pub(crate) struct ChunkReport<'a> {
 
 impl<'a> ChunkReport<'a> {
     /// What the header says, and with all `bytes` of the chunk also what its blocks say.
-    pub(crate) fn new(path: &'a str, chunk: &BareChunk, bytes: Option<&'a [u8]>, table: bool) -> Self {
+    pub(crate) fn new(
+        path: &'a str,
+        chunk: &BareChunk,
+        bytes: Option<&'a [u8]>,
+        table: bool,
+    ) -> Self {
         let mut report = Self::of_header(path, chunk.header());
         report.file_bytes = chunk.stored();
         report.dead_bytes = report.lazy.then_some(0);
@@ -142,7 +148,8 @@ fn is_zero(byte: &u8) -> bool {
 }
 
 fn dead_bytes(notes: &[Note]) -> u64 {
-    let gaps = notes.iter().map(|note| if let Note::Gaps { nbytes } = note { *nbytes as u64 } else { 0 });
+    let gaps =
+        notes.iter().map(|note| if let Note::Gaps { nbytes } = note { *nbytes as u64 } else { 0 });
     gaps.sum()
 }
 
@@ -150,7 +157,9 @@ fn dead_bytes(notes: &[Note]) -> u64 {
 pub(crate) fn note_text(note: &Note) -> Option<String> {
     Some(match note {
         Note::Blocksize { stored, used } => {
-            format!("the header says blocks of {stored} bytes, they have {used}: C-Blosc2 cannot read that")
+            format!(
+                "the header says blocks of {stored} bytes, they have {used}: C-Blosc2 cannot read that"
+            )
         }
         Note::DictOfCopy => {
             "a stored chunk that claims a dictionary: C-Blosc2 often cannot read it".to_owned()
@@ -214,7 +223,8 @@ pub(crate) struct StreamRow {
 }
 
 impl<'a> BlockTable<'a> {
-    /// The rows, in order; none when the block starts make no sense together, which is a problem of the chunk.
+    /// The rows, in order; none when the block starts make no sense together, which is a problem of
+    /// the chunk.
     pub(crate) fn rows(self) -> impl Iterator<Item = BlockRow> + use<'a> {
         let blocks = self.0.blocks().into_iter().flatten().enumerate();
         blocks.map(|(nblock, block)| match block {
@@ -245,7 +255,15 @@ impl BlockRow {
 
     fn bad(nblock: usize, error: &blosc_chunk::Error) -> Self {
         let error = Some(chain(error));
-        Self { nblock, offset: None, cbytes: 0, nbytes: 0, split: false, streams: Vec::new(), error }
+        Self {
+            nblock,
+            offset: None,
+            cbytes: 0,
+            nbytes: 0,
+            split: false,
+            streams: Vec::new(),
+            error,
+        }
     }
 
     /// The streams in short: `3 coded, 1 stored, runs of 0 and 255`.
@@ -253,8 +271,10 @@ impl BlockRow {
         let of = |kind| self.streams.iter().filter(move |stream| stream.kind == kind);
         let counted = ["coded", "stored"].into_iter().map(|kind| (of(kind).count(), kind));
         let counted = counted.filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{n} {kind}"));
-        let values: Vec<_> = of("run").filter_map(|stream| stream.value).map(|v| v.to_string()).collect();
-        let runs = (!values.is_empty()).then(|| format!("{} of {}", plural(values.len()), values.join(", ")));
+        let values: Vec<_> =
+            of("run").filter_map(|stream| stream.value).map(|v| v.to_string()).collect();
+        let runs = (!values.is_empty())
+            .then(|| format!("{} of {}", plural(values.len()), values.join(", ")));
         counted.chain(runs).collect::<Vec<_>>().join(", ")
     }
 }

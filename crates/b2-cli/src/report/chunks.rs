@@ -65,7 +65,8 @@ impl ChunkRow {
             nbytes: info.nbytes,
             special: info.special.map(special_name),
             codec: stored.map(|stored| stored.codec.to_string()),
-            filters: stored.map(|stored| stored.pipeline.active().map(|slot| slot.id.to_string()).collect()),
+            filters: stored
+                .map(|stored| stored.pipeline.active().map(|slot| slot.id.to_string()).collect()),
             blocksize: stored.filter(|stored| !stored.is_vl).map(|stored| stored.blocksize),
             memcpyed: stored.is_some_and(|stored| stored.is_memcpyed),
             error: None,

@@ -95,8 +95,9 @@ pub(crate) struct Parts {
 }
 
 impl<'a> InfoReport<'a> {
-    /// Gathers what is known of `frames`, which are those of the input `path`. Chunks that cannot be read are left
-    /// out of the sums and noted as a problem: `verify` is the command that looks for damage.
+    /// Gathers what is known of `frames`, which are those of the input `path`. Chunks that cannot
+    /// be read are left out of the sums and noted as a problem: `verify` is the command that
+    /// looks for damage.
     pub(crate) fn new(path: &'a str, frames: &'a [SChunk], first: &'a SChunk, table: bool) -> Self {
         let mut report = Self::of_first(path, first);
         for schunk in frames {
@@ -155,7 +156,9 @@ impl<'a> InfoReport<'a> {
         self.nbytes = self.nbytes.saturating_add(schunk.nbytes());
         self.file_bytes = self.file_bytes.saturating_add(frame_bytes(schunk));
         self.nchunks = self.nchunks.saturating_add(schunk.nchunks());
-        let Some(usage) = noted(&mut self.problems, schunk.usage().map_err(Into::into)) else { return };
+        let Some(usage) = noted(&mut self.problems, schunk.usage().map_err(Into::into)) else {
+            return;
+        };
         self.cbytes = self.cbytes.saturating_add(usage.cbytes);
         self.dead_bytes = self.dead_bytes.saturating_add(usage.dead_bytes);
         self.special.zeros += usage.zeros;
@@ -178,7 +181,11 @@ impl FrameRow {
 
 impl Parts {
     fn new(schunk: &SChunk, header: &FrameHeader) -> Self {
-        Self { header: header.header_len().into(), index: schunk.index_len(), trailer: schunk.trailer_len() }
+        Self {
+            header: header.header_len().into(),
+            index: schunk.index_len(),
+            trailer: schunk.trailer_len(),
+        }
     }
 }
 
@@ -198,11 +205,13 @@ fn noted<T>(problems: &mut Vec<String>, found: Result<T>) -> Option<T> {
 /// By what the header says; single chunks may use more.
 fn opens_with(schunk: &SChunk) -> String {
     let cparams = schunk.cparams();
-    let wide = (schunk.typesize() > 255).then(|| ((2, 11, 3), "items of more than 255 bytes".to_owned()));
+    let wide =
+        (schunk.typesize() > 255).then(|| ((2, 11, 3), "items of more than 255 bytes".to_owned()));
     let ndim = schunk.nd_meta().ok().flatten().map_or(0, |meta| meta.ndim());
     let many = (ndim > 8).then(|| ((2, 21, 3), format!("{ndim} dimensions")));
     let lz4 = matches!(cparams.codec, CodecId::LZ4 | CodecId::LZ4HC);
-    let dict = (cparams.dict != Dict::None && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
+    let dict =
+        (cparams.dict != Dict::None && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
     let filters = cparams.filters.active().filter_map(|slot| readers::filter(slot.id));
     let features = filters.chain(wide).chain(many).chain(dict);
     let plugin = readers::plugin(cparams.codec).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Which release of C-Blosc2 is the first that opens a frame, or of C-Blosc a chunk, by what it uses.
+//! Which release of C-Blosc2 is the first that opens a frame, or of C-Blosc a chunk, by what it
+//! uses.
 
 use blosc_chunk::{ChunkHeader, CodecId, FilterId};
 
@@ -8,7 +9,8 @@ type Feature = ((u8, u8, u8), String);
 /// `C-Blosc2 2.10.0 or newer (bytedelta)` for a frame of this format version with these parameters.
 pub(crate) fn oldest(version: u8, features: impl IntoIterator<Item = Feature>) -> String {
     let base = if version >= 3 { (3, 0, 0) } else { (2, 0, 3) };
-    let (mut oldest, mut because) = (base, if version >= 3 { vec!["format 3".to_owned()] } else { vec![] });
+    let (mut oldest, mut because) =
+        (base, if version >= 3 { vec!["format 3".to_owned()] } else { vec![] });
     for (release, feature) in features {
         if release > oldest {
             (oldest, because) = (release, vec![feature]);
@@ -17,7 +19,8 @@ pub(crate) fn oldest(version: u8, features: impl IntoIterator<Item = Feature>) -
         }
     }
     let (major, minor, patch) = oldest;
-    let reason = if because.is_empty() { String::new() } else { format!(" ({})", because.join(", ")) };
+    let reason =
+        if because.is_empty() { String::new() } else { format!(" ({})", because.join(", ")) };
     format!("C-Blosc2 {major}.{minor}.{patch} or newer{reason}")
 }
 

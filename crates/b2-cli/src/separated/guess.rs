@@ -48,8 +48,9 @@ impl Guess {
         self.dates.look_at(&text);
         let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
         // Numbers that begin with a zero are numbers of something, not quantities.
-        let is_code =
-            digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|c| c.is_ascii_digit());
+        let is_code = digits.len() > 1
+            && digits.starts_with('0')
+            && digits.bytes().all(|c| c.is_ascii_digit());
         self.float &= !is_code && text.parse::<f64>().is_ok();
         self.large |= digits.bytes().all(|c| c.is_ascii_digit())
             && digits.parse::<u64>().map_or(true, |n| n > 1 << f64::MANTISSA_DIGITS);

@@ -16,8 +16,8 @@ pub(super) fn is_readable(dtype: &Dtype) -> bool {
     }
 }
 
-/// Writes the value of `text` to `dest`, which has the size of an item; `None` if it is none of this type. Nothing stands
-/// for NaN, for no date, and for empty text.
+/// Writes the value of `text` to `dest`, which has the size of an item; `None` if it is none of
+/// this type. Nothing stands for NaN, for no date, and for empty text.
 pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> {
     let scalar = dtype.scalar()?;
     dest.fill(0);

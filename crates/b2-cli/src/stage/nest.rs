@@ -1,7 +1,8 @@
-//! A folder in which output grows: for what is a directory itself, and for writers that want a path.
+//! A folder in which output grows: for what is a directory itself, and for writers that want a
+//! path.
 //!
-//! The folder stands beside the target, so that what is in it can be renamed into place; for a stream it stands with
-//! the temporary files of the system.
+//! The folder stands beside the target, so that what is in it can be renamed into place; for a
+//! stream it stands with the temporary files of the system.
 
 use std::{
     fs::{self, File, Metadata},
@@ -36,7 +37,11 @@ impl Nest {
     /// # Errors
     ///
     /// When something is at `target` that must not be replaced, or nothing can be made beside it.
-    pub(crate) fn create(target: &Path, options: StageOptions, unfinished: &Unfinished) -> Result<Self> {
+    pub(crate) fn create(
+        target: &Path,
+        options: StageOptions,
+        unfinished: &Unfinished,
+    ) -> Result<Self> {
         let target = match irregular(target) {
             Ok(Some(FileKind::Directory)) if input::is_object(target) => {
                 if !options.force {
@@ -47,11 +52,19 @@ impl Nest {
             _ => check_target(target, options)?,
         };
         let prefix = prefix(&target)?;
-        let folder = || Builder::new().prefix(&prefix).rand_bytes(6).tempdir_in(directory_of(&target));
         let folder =
-            unfinished.create(folder, TempDir::path).map_err(Error::io_at(Doing::Create, &target))?;
+            || Builder::new().prefix(&prefix).rand_bytes(6).tempdir_in(directory_of(&target));
+        let folder = unfinished
+            .create(folder, TempDir::path)
+            .map_err(Error::io_at(Doing::Create, &target))?;
         let path = folder.path().join(target.file_name().unwrap_or_default());
-        Ok(Self { folder: Some(folder), path, target: Some(target), options, unfinished: unfinished.clone() })
+        Ok(Self {
+            folder: Some(folder),
+            path,
+            target: Some(target),
+            options,
+            unfinished: unfinished.clone(),
+        })
     }
 
     /// Starts what will be copied to a stream.
@@ -60,10 +73,17 @@ impl Nest {
     ///
     /// When the system has no place for it.
     pub(crate) fn for_stream(unfinished: &Unfinished) -> Result<Self> {
-        let folder = unfinished.create(tempfile::tempdir, TempDir::path).map_err(Error::io(Doing::Spool))?;
+        let folder =
+            unfinished.create(tempfile::tempdir, TempDir::path).map_err(Error::io(Doing::Spool))?;
         let path = folder.path().join("output");
         let options = StageOptions::default();
-        Ok(Self { folder: Some(folder), path, target: None, options, unfinished: unfinished.clone() })
+        Ok(Self {
+            folder: Some(folder),
+            path,
+            target: None,
+            options,
+            unfinished: unfinished.clone(),
+        })
     }
 
     /// Where to write; there is nothing yet.
@@ -123,7 +143,8 @@ impl Nest {
         if target.is_dir() {
             self.put_aside(target)?;
         }
-        let temporary = TempPath::try_from_path(&self.path).map_err(Error::io_at(Doing::Rename, target))?;
+        let temporary =
+            TempPath::try_from_path(&self.path).map_err(Error::io_at(Doing::Rename, target))?;
         super::put(temporary, target, self.options.force)
     }
 

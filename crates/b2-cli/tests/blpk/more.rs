@@ -34,7 +34,8 @@ impl Dir {
 
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<_> = names.map(|name| name.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> =
+            names.map(|name| name.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -67,7 +68,11 @@ impl Dir {
     #[track_caller]
     fn fails(&self, line: &str, message: &str) {
         let run = self.run(line);
-        assert_eq!((run.code, run.text()), (Some(1), format!("blpk: error: {message}\n")), "{line}");
+        assert_eq!(
+            (run.code, run.text()),
+            (Some(1), format!("blpk: error: {message}\n")),
+            "{line}"
+        );
     }
 }
 
@@ -127,7 +132,10 @@ fn parts_are_decompressed_alone() {
 fn verify_names_what_is_damaged() {
     let dir = Dir::new();
     dir.ok("c -z 30K data");
-    assert_eq!(dir.ok("verify data.blp").text(), "blpk: 'data.blp': OK, 4 chunks, 97.66K (100000B)\n");
+    assert_eq!(
+        dir.ok("verify data.blp").text(),
+        "blpk: 'data.blp': OK, 4 chunks, 97.66K (100000B)\n"
+    );
     assert_eq!(dir.ok("e data.blp").text(), "blpk: uncompressed size: 97.66K (100000B)\n");
     let mut bytes = dir.read("data.blp");
     let at = bytes.len() - 10;
@@ -158,7 +166,10 @@ fn metadata_are_saved_to_a_file() {
     dir.write("in.json", br#"{"b": 1, "a": ["x"]}"#);
     dir.ok("c -m in.json data t.blp");
     let run = dir.ok("-q d -m out.json t.blp back");
-    assert_eq!((run.text().as_str(), dir.read("out.json")), ("", b"{\"b\":1,\"a\":[\"x\"]}\n".to_vec()));
+    assert_eq!(
+        (run.text().as_str(), dir.read("out.json")),
+        ("", b"{\"b\":1,\"a\":[\"x\"]}\n".to_vec())
+    );
     dir.fails("-f d -m in.json -e missing back", "input file 'missing' does not exist!");
 }
 

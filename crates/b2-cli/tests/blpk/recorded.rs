@@ -1,5 +1,6 @@
-//! `blpk` against what the original printed, option by option: `testdata/bloscpack/blpk.json`, recorded by
-//! `xtask/python/record_blpk.py`. What differs on purpose is said in [`expected`] and in `docs/blpk.md`.
+//! `blpk` against what the original printed, option by option: `testdata/bloscpack/blpk.json`,
+//! recorded by `xtask/python/record_blpk.py`. What differs on purpose is said in [`expected`] and
+//! in `docs/blpk.md`.
 
 use std::{
     collections::BTreeMap,
@@ -33,26 +34,37 @@ struct Step {
 #[test]
 fn everything_is_printed_as_the_original_does() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/bloscpack");
-    let recording: Recording = serde_json::from_slice(&fs::read(samples.join("blpk.json")).unwrap()).unwrap();
+    let recording: Recording =
+        serde_json::from_slice(&fs::read(samples.join("blpk.json")).unwrap()).unwrap();
     let mut differences = vec![];
     for case in &recording.cases {
         let folder = prepare(&recording, case, &samples);
-        let before = case.iter().map(|step| step.args.as_str()).collect::<Vec<_>>().join(" && blpk ");
+        let before =
+            case.iter().map(|step| step.args.as_str()).collect::<Vec<_>>().join(" && blpk ");
         for step in case {
             let output = blpk(&folder).args(step.args.split_whitespace()).output().unwrap();
-            differences.extend(difference(step, &output).map(|text| format!("blpk {before}\n{text}")));
+            differences
+                .extend(difference(step, &output).map(|text| format!("blpk {before}\n{text}")));
         }
     }
     assert!(recording.cases.len() > 100);
-    assert!(differences.is_empty(), "{} differences\n\n{}", differences.len(), differences.join("\n\n"));
+    assert!(
+        differences.is_empty(),
+        "{} differences\n\n{}",
+        differences.len(),
+        differences.join("\n\n")
+    );
 }
 
 fn prepare(recording: &Recording, case: &[Step], samples: &Path) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, digits) in &recording.files {
         let byte = |i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap();
-        fs::write(folder.path().join(name), (0..digits.len()).step_by(2).map(byte).collect::<Vec<_>>())
-            .unwrap();
+        fs::write(
+            folder.path().join(name),
+            (0..digits.len()).step_by(2).map(byte).collect::<Vec<_>>(),
+        )
+        .unwrap();
     }
     let low = |n: usize| n.to_le_bytes()[0];
     let ten: Vec<u8> = (0..10_000).map(|i| low(i * 7919 / 8)).collect();
@@ -70,7 +82,11 @@ fn prepare(recording: &Recording, case: &[Step], samples: &Path) -> TempDir {
 
 fn blpk(folder: &TempDir) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_blpk"));
-    command.current_dir(folder.path()).env_clear().env("TMPDIR", folder.path()).stdin(Stdio::null());
+    command
+        .current_dir(folder.path())
+        .env_clear()
+        .env("TMPDIR", folder.path())
+        .stdin(Stdio::null());
     command
 }
 

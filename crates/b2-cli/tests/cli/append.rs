@@ -10,7 +10,8 @@ use crate::session::{Dir, snapshot, walk};
 /// A `.npy` file of `<i4` items.
 fn npy(shape: &[usize], items: &[u8]) -> Vec<u8> {
     let lens: Vec<String> = shape.iter().map(|len| format!("{len}, ")).collect();
-    let text = format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({}), }}", lens.concat());
+    let text =
+        format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({}), }}", lens.concat());
     [b"\x93NUMPY\x01\0\x76\0".as_slice(), format!("{text:<117}\n").as_bytes(), items].concat()
 }
 
@@ -21,9 +22,11 @@ fn info(dir: &Dir, name: &str) -> Value {
 #[test]
 fn data_go_behind_the_last_of_any_format() {
     let data = walk(50_000);
-    for (name, options) in
-        [("x.b2frame", "c -q -t 4 -z 16K"), ("x.sframe", "c -q -t 4 -z 16K"), ("x.blp", "c -q -t 4 -z 16K")]
-    {
+    for (name, options) in [
+        ("x.b2frame", "c -q -t 4 -z 16K"),
+        ("x.sframe", "c -q -t 4 -z 16K"),
+        ("x.blp", "c -q -t 4 -z 16K"),
+    ] {
         let dir = Dir::new();
         dir.write("first", &data[..70_000])
             .write("second", &data[70_000..70_004])
@@ -40,7 +43,8 @@ fn data_go_behind_the_last_of_any_format() {
         assert!(dir.b2(&format!("cat {name}")).ok().stdout == data, "{name}");
         dir.b2_with(&format!("append {name}"), &data).ok();
         let run = dir.b2_with(&format!("append --json {name} -"), &data[..8]).ok();
-        let report = json!({"schema": "b2.append/1", "path": name, "appended": 8, "nbytes": 400_008});
+        let report =
+            json!({"schema": "b2.append/1", "path": name, "appended": 8, "nbytes": 400_008});
         assert_eq!(serde_json::from_slice::<Value>(&run.stdout).unwrap(), report);
         let expected = [&data[..], &data, &data[..8]].concat();
         assert!(dir.b2(&format!("cat {name}")).ok().stdout == expected, "{name}");
@@ -81,7 +85,8 @@ fn other_dimensions_grow_too() {
     let columns = |range: core::ops::Range<usize>| -> Vec<u8> {
         items.chunks(60 * 4).flat_map(|row| &row[range.start * 4..range.end * 4]).copied().collect()
     };
-    dir.write("a.npy", npy(&[100, 25], &columns(0..25))).write("b.npy", npy(&[100, 35], &columns(25..60)));
+    dir.write("a.npy", npy(&[100, 25], &columns(0..25)))
+        .write("b.npy", npy(&[100, 35], &columns(25..60)));
     dir.b2("convert -q --chunks 30,10 --blocks 10,5 a.npy x.b2nd").ok();
     snapshot!(dir.b2("append --axis 1 x.b2nd b.npy"), @r"
     exit 0
@@ -266,7 +271,8 @@ fn rows_go_behind_the_last_of_arrays_and_tables_of_bcolz() {
     dir.b2("verify t.bcolz").ok();
 
     let items = walk(7_500);
-    dir.write("a.npy", npy(&[2_000, 3], &items[..24_000])).write("b.npy", npy(&[500, 3], &items[24_000..]));
+    dir.write("a.npy", npy(&[2_000, 3], &items[..24_000]))
+        .write("b.npy", npy(&[500, 3], &items[24_000..]));
     dir.b2("convert -q --format carray a.npy -o a.bcolz").ok();
     snapshot!(dir.b2("append a.bcolz b.npy"), @r"
     exit 0
@@ -283,7 +289,9 @@ fn rows_go_behind_the_last_of_arrays_and_tables_of_bcolz() {
 #[test]
 fn rows_that_do_not_fit_leave_data_sets_of_bcolz_alone() {
     let dir = Dir::new();
-    dir.write("rows.csv", "day,price\n1,2.5\n").write("bad.csv", "day,price\n1,x\n").write("cut", [0; 13]);
+    dir.write("rows.csv", "day,price\n1,2.5\n")
+        .write("bad.csv", "day,price\n1,x\n")
+        .write("cut", [0; 13]);
     dir.write("wide.npy", npy(&[2, 3], &[1; 24]));
     dir.b2("convert -q rows.csv t.bcolz").ok();
     let before = dir.b2("show --csv t.bcolz").ok().stdout;

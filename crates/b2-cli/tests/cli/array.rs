@@ -39,7 +39,8 @@ fn a_npy_file_comes_back_byte_by_byte() {
         let found = info(&dir, &format!("{file}.b2nd"));
         let lens: Vec<u64> = serde_json::from_value(found["shape"].clone()).unwrap();
         let expected = shape.trim_matches(['(', ')']).split(", ").filter(|len| !len.is_empty());
-        let expected: Vec<u64> = expected.map(|len| len.trim_end_matches(',').parse().unwrap()).collect();
+        let expected: Vec<u64> =
+            expected.map(|len| len.trim_end_matches(',').parse().unwrap()).collect();
         assert_eq!(lens, expected, "{name}");
         dir.b2(&format!("d --rm {file}.b2nd")).ok();
         assert!(dir.read(&file) == bytes, "{name}");
@@ -51,9 +52,13 @@ fn narrow_memory_and_any_chunks_give_the_same_items() {
     let dir = Dir::new();
     let data = walk(300 * 1000);
     dir.write("a.npy", npy("'<i4'", false, "(300, 1000)", 18, &data));
-    for options in
-        ["", "--chunks 70,130 --blocks 7,65", "--chunks 300,1", "-M 2M --chunks 64,64", "-T 1 -C lz4"]
-    {
+    for options in [
+        "",
+        "--chunks 70,130 --blocks 7,65",
+        "--chunks 300,1",
+        "-M 2M --chunks 64,64",
+        "-T 1 -C lz4",
+    ] {
         dir.b2(&format!("c -q -f --verify {options} a.npy")).ok();
         assert!(dir.b2("cat a.npy.b2nd").ok().stdout == data, "{options}");
     }
@@ -67,10 +72,12 @@ fn narrow_memory_and_any_chunks_give_the_same_items() {
 #[test]
 fn fortran_order_is_put_in_order() {
     let dir = Dir::new();
-    let items: Vec<u8> = (0..5u8).flat_map(|column| (0..3u8).map(move |row| 10 * row + column)).collect();
+    let items: Vec<u8> =
+        (0..5u8).flat_map(|column| (0..3u8).map(move |row| 10 * row + column)).collect();
     dir.write("f.npy", npy("'|u1'", true, "(3, 5)", 20, &items));
     dir.b2("c -q --verify --chunks 2,2 --blocks 1,2 f.npy").ok();
-    let expected: Vec<u8> = (0..3u8).flat_map(|row| (0..5u8).map(move |column| 10 * row + column)).collect();
+    let expected: Vec<u8> =
+        (0..3u8).flat_map(|row| (0..5u8).map(move |column| 10 * row + column)).collect();
     assert_eq!(dir.b2("cat f.npy.b2nd").ok().stdout, expected);
     dir.b2("d -o c.npy f.npy.b2nd").ok();
     assert_eq!(dir.read("c.npy"), npy("'|u1'", false, "(3, 5)", 20, &expected));
@@ -155,10 +162,13 @@ fn what_is_no_array_stays_bytes_or_is_refused() {
     b2: objects.npy.b2frame: not an array, so that there is no .npy file to make of it
     hint: use --format raw
     ");
-    for line in ["c --shape 3 w.i32", "c --shape 3x4 --dtype i4 w.i32", "c --shape 3 --dtype i3 w.i32"] {
+    for line in
+        ["c --shape 3 w.i32", "c --shape 3x4 --dtype i4 w.i32", "c --shape 3 --dtype i3 w.i32"]
+    {
         assert_eq!(dir.b2(line).code, Some(2), "{line}");
     }
-    // A header that does not tell all, as with two arrays in one file, is no reason to refuse the file.
+    // A header that does not tell all, as with two arrays in one file, is no reason to refuse the
+    // file.
     dir.b2("c -q cut.npy").ok();
     assert!(dir.b2("cat cut.npy.b2frame").ok().stdout == dir.read("cut.npy"));
     // Given an item size, an array is bytes as anything else.

@@ -178,7 +178,8 @@ fn every_sample_is_sound_and_every_malformed_one_is_refused() {
             assert_eq!(run.code, Some(0), "{}", run.stderr);
         }
     }
-    for entry in fs::read_dir(samples.join("malformed")).unwrap().map(|entry| entry.unwrap().path()) {
+    for entry in fs::read_dir(samples.join("malformed")).unwrap().map(|entry| entry.unwrap().path())
+    {
         for command in ["verify", "info", "cat", "show", "list", "decompress -o out"] {
             let run = dir.b2(&format!("{command} {}", entry.display()));
             assert!(matches!(run.code, Some(0..=5)), "{entry:?} {run:?}");
@@ -307,7 +308,14 @@ fn arrays_are_shown_as_arrays_are() {
 
 #[test]
 fn tables_are_shown_with_the_names_of_their_columns() {
-    let dir = with(&["ct_basic", "ct_large", "ct_2d_column", "ct_object_column", "ct_empty", "ct_odd_names"]);
+    let dir = with(&[
+        "ct_basic",
+        "ct_large",
+        "ct_2d_column",
+        "ct_object_column",
+        "ct_empty",
+        "ct_odd_names",
+    ]);
     snapshot!(dir.b2("show ct_large"), @"
     exit 0
     --- stdout
@@ -424,7 +432,12 @@ fn text_of_strangers_does_not_move_the_cursor() {
 
 #[test]
 fn rescue_saves_what_can_be_read_as_something_new() {
-    let dir = with(&["ct_torn_append", "ct_basic", "malformed/chunk_truncated", "malformed/storage_no_json"]);
+    let dir = with(&[
+        "ct_torn_append",
+        "ct_basic",
+        "malformed/chunk_truncated",
+        "malformed/storage_no_json",
+    ]);
     snapshot!(dir.b2("rescue ct_torn_append -o fixed"), @"
     exit 1
     --- stdout
@@ -514,7 +527,8 @@ fn rescue_takes_the_sound_chunks_of_a_bloscpack_file() {
 #[test]
 fn attributes_are_shown_and_changed_in_place() {
     let dir = with(&["ct_attrs", "ca_2d"]);
-    fs::write(dir.path("ct_attrs/__attrs__"), "{\"nan\": NaN, \"title\": \"test\", \"n\": 1}\n").unwrap();
+    fs::write(dir.path("ct_attrs/__attrs__"), "{\"nan\": NaN, \"title\": \"test\", \"n\": 1}\n")
+        .unwrap();
     snapshot!(dir.b2("meta get ct_attrs"), @r#"
     exit 0
     --- stdout

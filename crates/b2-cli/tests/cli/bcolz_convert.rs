@@ -68,13 +68,17 @@ fn types_of_columns_can_be_given() {
     --- stderr
     "#);
     let said = |dtype: &str| {
-        let run = dir.command("convert -f rows.csv rows.bcolz --dtype").arg(dtype).output().unwrap();
+        let run =
+            dir.command("convert -f rows.csv rows.bcolz --dtype").arg(dtype).output().unwrap();
         (run.status.code().unwrap(), String::from_utf8(run.stderr).unwrap())
     };
     let refused = |text: &str| (1, format!("b2: rows.csv: {text}\n"));
     assert_eq!(said("[('id', 'i2'), ('x', 'i2')]"), refused("there is no column \"x\""));
     assert_eq!(said("[('price', 'i2')]"), refused("line 2, column \"price\": \"2.5\" is no <i2"));
-    assert_eq!(said("[('name', 'S2')]"), refused("line 3, column \"name\": \"b,\\\"c\\\"\" is no |S2"));
+    assert_eq!(
+        said("[('name', 'S2')]"),
+        refused("line 3, column \"name\": \"b,\\\"c\\\"\" is no |S2")
+    );
     assert_eq!(said("f4"), refused("values of the type <f4 cannot be read from text"));
 }
 
@@ -84,14 +88,25 @@ fn every_sample_of_data_becomes_an_array_and_comes_back() {
     for entry in fs::read_dir(path("bcolz")).unwrap().map(|entry| entry.unwrap().path()) {
         let name = entry.file_name().unwrap().to_str().unwrap().to_owned();
         // Arrays of objects have no content, and neither has a table without columns.
-        if !entry.is_dir() || name == "malformed" || name.contains("object") || name == "ct_all_deleted" {
+        if !entry.is_dir()
+            || name == "malformed"
+            || name.contains("object")
+            || name == "ct_all_deleted"
+        {
             continue;
         }
         let source = entry.display();
         dir.b2(&format!("convert -f --no-sync {source} x.b2nd")).ok();
         dir.b2("convert -f --no-sync --verify x.b2nd x.bcolz").ok();
-        assert_eq!(dir.b2("cat x.bcolz").ok().stdout, dir.b2(&format!("cat {source}")).ok().stdout, "{name}");
-        assert_eq!(dir.b2("verify x.bcolz").ok().text(), "x.bcolz: OK (decoded; no checksums stored)\n");
+        assert_eq!(
+            dir.b2("cat x.bcolz").ok().stdout,
+            dir.b2(&format!("cat {source}")).ok().stdout,
+            "{name}"
+        );
+        assert_eq!(
+            dir.b2("verify x.bcolz").ok().text(),
+            "x.bcolz: OK (decoded; no checksums stored)\n"
+        );
     }
 }
 
@@ -137,10 +152,16 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
     "#);
     dir.b2("convert ct_basic t.npy --verify").ok();
     dir.b2("convert t.npy back.bcolz --verify").ok();
-    assert_eq!(dir.b2("show --csv back.bcolz").ok().stdout, dir.b2("show --csv ct_basic").ok().stdout);
+    assert_eq!(
+        dir.b2("show --csv back.bcolz").ok().stdout,
+        dir.b2("show --csv ct_basic").ok().stdout
+    );
     dir.b2("convert ct_2d_column::/m m.npy").ok();
     dir.b2("convert --format ctable ct_2d_column copy.bcolz").ok();
-    assert_eq!(dir.b2("show --json copy.bcolz").ok().stdout, dir.b2("show --json ct_2d_column").ok().stdout);
+    assert_eq!(
+        dir.b2("show --json copy.bcolz").ok().stdout,
+        dir.b2("show --json ct_2d_column").ok().stdout
+    );
     snapshot!(dir.b2("convert ca_2d -c --format csv"), @"
     exit 0
     --- stdout
@@ -226,11 +247,22 @@ fn chunks_are_as_bcolz_makes_them_or_as_asked_for() {
 #[test]
 fn text_of_strangers_is_refused_or_read() {
     let dir = Dir::new();
-    for text in ["", "\n", "a,a\n1,2\n", "a,b\n1\n", "../x\n1\n", "a\n\"", "\u{0}\n1\n", "a\n\u{ff}\u{fe}\n"]
-    {
+    for text in [
+        "",
+        "\n",
+        "a,a\n1,2\n",
+        "a,b\n1\n",
+        "../x\n1\n",
+        "a\n\"",
+        "\u{0}\n1\n",
+        "a\n\u{ff}\u{fe}\n",
+    ] {
         dir.write("x.csv", text);
         let run = dir.b2("convert -f x.csv x.bcolz");
-        assert!(matches!(run.code, Some(0..=2)) && !run.stderr.contains("panicked"), "{text:?} {run:?}");
+        assert!(
+            matches!(run.code, Some(0..=2)) && !run.stderr.contains("panicked"),
+            "{text:?} {run:?}"
+        );
     }
     dir.write("x.csv", b"a,b\n\xff,\xfe\n");
     dir.b2("convert -f x.csv x.bcolz");
@@ -290,10 +322,19 @@ fn columns_keep_what_was_said_about_them() {
     dir.b2(&format!("meta set t.bcolz/{name} unit=metre large=0.5")).ok();
     dir.b2("convert t.bcolz copy.bcolz --verify").ok();
     for part in ["meta/storage", "__attrs__"] {
-        let read = |table: &str| String::from_utf8(dir.read(&format!("{table}/{name}/{part}"))).unwrap();
+        let read =
+            |table: &str| String::from_utf8(dir.read(&format!("{table}/{name}/{part}"))).unwrap();
         assert_eq!(read("copy.bcolz"), read("t.bcolz"), "{part}");
     }
-    assert!(String::from_utf8(dir.read(&format!("copy.bcolz/{name}/__attrs__"))).unwrap().contains("metre"));
+    assert!(
+        String::from_utf8(dir.read(&format!("copy.bcolz/{name}/__attrs__")))
+            .unwrap()
+            .contains("metre")
+    );
     let run = dir.b2("convert t.bcolz t.npy").ok();
-    assert!(run.stderr.contains("no place for the attributes of columns in a .npy file"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("no place for the attributes of columns in a .npy file"),
+        "{}",
+        run.stderr
+    );
 }

@@ -105,7 +105,11 @@ fn every_sample_is_sound_and_decompressed_the_same_by_all_ways() {
         assert_eq!(dir.b2_with("cat", &bytes).ok().stdout, data, "{name}");
         let end = data.len().min(3000);
         let start = data.len().min(1);
-        assert_eq!(dir.b2("cat --bytes 1:3000 x.blp").ok().stdout, data[start..end.max(start)], "{name}");
+        assert_eq!(
+            dir.b2("cat --bytes 1:3000 x.blp").ok().stdout,
+            data[start..end.max(start)],
+            "{name}"
+        );
     }
 }
 
@@ -114,7 +118,10 @@ fn items_are_those_of_the_header() {
     let dir = with("real_typesize_3");
     let all = dir.b2("cat x.blp").ok().stdout;
     assert_eq!(dir.b2("cat --items 5:9 x.blp").ok().stdout, all[15..27]);
-    assert_eq!(dir.b2("cat --items=-2: x.blp").ok().stdout, all[all.len() / 3 * 3 - 6..all.len() / 3 * 3]);
+    assert_eq!(
+        dir.b2("cat --items=-2: x.blp").ok().stdout,
+        all[all.len() / 3 * 3 - 6..all.len() / 3 * 3]
+    );
 }
 
 #[test]
@@ -190,11 +197,13 @@ fn compress_writes_what_every_reader_of_the_format_knows() {
     dir.b2("c --format blp -z 64K -t 4 --checksum sha256 --verify data").ok();
     assert_eq!(dir.names(), ["data", "data.blp"]);
     assert_eq!(dir.b2("cat data.blp").ok().stdout, data);
-    assert!(dir.b2("verify data.blp").ok().text().contains("OK (decoded; sha256 of 7 chunks checked)"));
+    assert!(
+        dir.b2("verify data.blp").ok().text().contains("OK (decoded; sha256 of 7 chunks checked)")
+    );
     let info = dir.b2("info --json data.blp").ok();
     let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
-    let header =
-        ["nchunks", "chunk_size", "last_chunk", "max_app_chunks", "typesize"].map(|key| info[key].as_u64());
+    let header = ["nchunks", "chunk_size", "last_chunk", "max_app_chunks", "typesize"]
+        .map(|key| info[key].as_u64());
     assert_eq!(header, [7, 65536, 400_000 - 6 * 65536, 70, 4].map(Some));
     assert_eq!((&info["codec"], &info["offsets"]), (&"zstd".into(), &true.into()));
     // The name can say it, and no data make a file, too.
@@ -214,7 +223,8 @@ fn pipes_get_files_that_do_not_tell_how_many_chunks_there_are() {
     assert_eq!(packed.stdout[16..24], [255; 8]);
     assert_eq!(dir.b2_with("cat", &packed.stdout).ok().stdout, data);
     dir.write("data", &data);
-    // The size of a file is known, and so is the number of chunks; there is no way back to the offsets.
+    // The size of a file is known, and so is the number of chunks; there is no way back to the
+    // offsets.
     let packed = dir.b2("c --format blp -c data").ok();
     assert_eq!(packed.stdout[16], 1);
     assert_eq!(packed.stdout[5], 0);

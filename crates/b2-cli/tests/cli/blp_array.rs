@@ -17,7 +17,8 @@ fn npy(descr: &str, order: &str, shape: &str, growth: usize, items: &[u8]) -> Ve
     text.push_str(&" ".repeat(growth));
     let len = (10 + text.len() + 1).next_multiple_of(64) - 10;
     let text = format!("{text:<width$}\n", width = len - 1);
-    [b"\x93NUMPY\x01\0", &u16::try_from(len).unwrap().to_le_bytes()[..], text.as_bytes(), items].concat()
+    [b"\x93NUMPY\x01\0", &u16::try_from(len).unwrap().to_le_bytes()[..], text.as_bytes(), items]
+        .concat()
 }
 
 /// Items of 2 bytes: 0, 1, 2, ...
@@ -44,7 +45,11 @@ fn npy_files_become_arrays_and_come_back_to_the_byte() {
         dir.b2("c -q -f --rm --format blp -z 1000 x.npy").ok();
         assert_eq!(dir.names(), ["x.npy.blp"]);
         assert_eq!(dir.b2("cat x.npy.blp").ok().stdout, items, "{descr} {order} {shape}");
-        assert_eq!(dir.b2("d --format npy -c x.npy.blp").ok().stdout, file, "{descr} {order} {shape}");
+        assert_eq!(
+            dir.b2("d --format npy -c x.npy.blp").ok().stdout,
+            file,
+            "{descr} {order} {shape}"
+        );
         assert_eq!(dir.b2("d -c x.npy.blp").ok().stdout, items, "{descr} {order} {shape}");
         // Nothing that the metadata say gets lost, so that the input can go.
         dir.b2("d --rm x.npy.blp").ok();

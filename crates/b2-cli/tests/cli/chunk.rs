@@ -18,13 +18,22 @@ fn every_fixture_is_known_verified_and_decoded() {
     for fixture in fixtures {
         let file = fixture.path().display().to_string();
         let found: serde_json::Value =
-            serde_json::from_slice(&dir.b2(&format!("info --json -vv {file}")).ok().stdout).unwrap();
-        assert_eq!((&found["format"], &found["nbytes"]), (&"chunk".into(), &fixture.nbytes.into()), "{file}");
+            serde_json::from_slice(&dir.b2(&format!("info --json -vv {file}")).ok().stdout)
+                .unwrap();
+        assert_eq!(
+            (&found["format"], &found["nbytes"]),
+            (&"chunk".into(), &fixture.nbytes.into()),
+            "{file}"
+        );
         let blocks = found["blocks"].as_array().unwrap();
         let nbytes: u64 = blocks.iter().map(|block| block["nbytes"].as_u64().unwrap()).sum();
         assert!(blocks.is_empty() || nbytes == fixture.nbytes, "{file}");
         dir.b2(&format!("verify -q {file}")).ok();
-        assert_eq!(sha256_hex(&dir.b2(&format!("cat {file}")).ok().stdout), fixture.sha256, "{file}");
+        assert_eq!(
+            sha256_hex(&dir.b2(&format!("cat {file}")).ok().stdout),
+            fixture.sha256,
+            "{file}"
+        );
         nfiles += 1;
     }
     assert!(nfiles > 70, "{nfiles}");
@@ -78,7 +87,9 @@ fn what_is_compressed_comes_back() {
     ] {
         dir.b2(&format!("c -q -f --verify --format chunk {options} w.i32")).ok();
         assert!(dir.b2("cat w.i32.chunk").ok().stdout == data, "{options}");
-        assert!(dir.b2("cat --items 40000:40010 w.i32.chunk").ok().stdout == data[160_000..160_040]);
+        assert!(
+            dir.b2("cat --items 40000:40010 w.i32.chunk").ok().stdout == data[160_000..160_040]
+        );
         dir.b2("verify -q w.i32.chunk").ok();
         dir.b2("d -f w.i32.chunk").ok();
         assert!(dir.read("w.i32") == data, "{options}");

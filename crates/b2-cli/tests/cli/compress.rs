@@ -9,7 +9,11 @@ fn a_file_goes_in_and_comes_back() {
     dir.write("walk.i32", &data);
     let run = dir.b2("compress walk.i32").ok();
     assert_eq!(run.text(), "");
-    assert!(run.stderr.starts_with("walk.i32 -> walk.i32.b2frame   390.6 KiB -> "), "{}", run.stderr);
+    assert!(
+        run.stderr.starts_with("walk.i32 -> walk.i32.b2frame   390.6 KiB -> "),
+        "{}",
+        run.stderr
+    );
     assert_eq!(dir.names(), ["walk.i32", "walk.i32.b2frame"]);
     dir.b2("decompress walk.i32.b2frame -o back").ok();
     assert!(dir.read("back") == data);
@@ -59,7 +63,8 @@ fn codecs_levels_and_filters_are_those_asked_for() {
         ("--lossy --filter trunc:20,shuffle", "zstd", 5, "[\"trunc_prec\",\"shuffle\"]"),
     ] {
         dir.b2(&format!("c -qf {options} w.i32 -o out")).ok();
-        let info: serde_json::Value = serde_json::from_slice(&dir.b2("info --json out").ok().stdout).unwrap();
+        let info: serde_json::Value =
+            serde_json::from_slice(&dir.b2("info --json out").ok().stdout).unwrap();
         assert_eq!((&info["codec"], &info["clevel"]), (&codec.into(), &level.into()), "{options}");
         assert_eq!(info["filters"].to_string(), filters, "{options}");
         assert_eq!(info["typesize"], 4);
@@ -73,9 +78,12 @@ fn codecs_levels_and_filters_are_those_asked_for() {
 fn item_size_is_told_with_its_reason() {
     let dir = Dir::new();
     let said = |line: &str| dir.b2(line).ok().stderr.lines().next().unwrap().to_owned();
-    dir.write("w.f64", walk(5000)).write("w.dat", walk(5000)).write("t.dat", "words and words, ".repeat(500));
+    dir.write("w.f64", walk(5000))
+        .write("w.dat", walk(5000))
+        .write("t.dat", "words and words, ".repeat(500));
     assert!(
-        said("c -fv w.f64").starts_with("w.f64: items of 8 bytes (from the name), shuffle -> zstd level 5")
+        said("c -fv w.f64")
+            .starts_with("w.f64: items of 8 bytes (from the name), shuffle -> zstd level 5")
     );
     assert!(said("c -fv w.dat").starts_with("w.dat: items of 4 bytes (guessed from the data), "));
     assert!(said("c -fv t.dat").starts_with("t.dat: items of 1 bytes (guessed from the data), "));
@@ -94,7 +102,9 @@ fn the_result_does_not_depend_on_threads() {
     assert!(one == frame(2));
     assert!(one == frame(4));
     for threads in [1, 2, 4] {
-        assert!(dir.b2(&format!("cat -T {threads} w.i32.b2frame")).ok().stdout == dir.read("w.i32"));
+        assert!(
+            dir.b2(&format!("cat -T {threads} w.i32.b2frame")).ok().stdout == dir.read("w.i32")
+        );
     }
 }
 
@@ -128,9 +138,15 @@ fn a_pipe_makes_frames_that_follow_each_other() {
     assert!(dir.b2("cat seq.b2frame").ok().stdout == data);
     assert!(dir.b2_with("cat", &run.stdout).ok().stdout == data);
     assert!(dir.b2_with("d", &run.stdout).ok().stdout == data);
-    assert_eq!(dir.b2("verify seq.b2frame").ok().text(), "seq.b2frame: OK (decoded; no checksums stored)\n");
+    assert_eq!(
+        dir.b2("verify seq.b2frame").ok().text(),
+        "seq.b2frame: OK (decoded; no checksums stored)\n"
+    );
     let info = dir.b2("info seq.b2frame").ok();
-    assert!(info.text().starts_with("seq.b2frame: Blosc2 super-chunk, 3 contiguous frames (format 2)\n"));
+    assert!(
+        info.text()
+            .starts_with("seq.b2frame: Blosc2 super-chunk, 3 contiguous frames (format 2)\n")
+    );
     assert!(dir.b2("cat seq.b2frame#1").ok().stdout == data[64 << 20..128 << 20]);
 }
 
@@ -190,7 +206,10 @@ fn a_directory_is_walked_when_asked() {
     assert_eq!(dir.b2("list -r in").ok().text().lines().count(), 4);
     dir.b2("d -qrf in").ok();
     dir.write("list", "in/a\nin/deep/b\n");
-    assert_eq!(dir.b2("c -qc --files-from list").ok().stdout, dir.b2("c -qc in/a in/deep/b").ok().stdout);
+    assert_eq!(
+        dir.b2("c -qc --files-from list").ok().stdout,
+        dir.b2("c -qc in/a in/deep/b").ok().stdout
+    );
 }
 
 #[test]
@@ -234,10 +253,16 @@ fn json_tells_what_was_done() {
     let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(run.stderr, "");
     assert_eq!(document["schema"], "b2.compress/1");
-    assert_eq!((&document["path"], &document["output"]), (&"w.i32".into(), &"w.i32.b2frame".into()));
+    assert_eq!(
+        (&document["path"], &document["output"]),
+        (&"w.i32".into(), &"w.i32.b2frame".into())
+    );
     assert_eq!((&document["nbytes"], &document["typesize"]), (&4000.into(), &4.into()));
     assert_eq!(document["file_bytes"], dir.read("w.i32.b2frame").len());
     let run = dir.b2("d --json -f w.i32.b2frame").ok();
     let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
-    assert_eq!((&document["schema"], &document["nbytes"]), (&"b2.decompress/1".into(), &4000.into()));
+    assert_eq!(
+        (&document["schema"], &document["nbytes"]),
+        (&"b2.decompress/1".into(), &4000.into())
+    );
 }

@@ -1,4 +1,5 @@
-//! Formats into each other: the content stays, chunks are moved where they can be, metadata where they have a place.
+//! Formats into each other: the content stays, chunks are moved where they can be, metadata where
+//! they have a place.
 
 use std::{fs, path::PathBuf};
 
@@ -25,7 +26,8 @@ fn info(dir: &Dir, name: &str) -> Value {
 
 /// Fixtures below a folder of the test data, with one of these endings.
 fn fixtures(folder: &str, endings: &[&str]) -> Vec<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir(path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| endings.iter().any(|ending| file.to_str().unwrap().ends_with(ending)));
     files.sort();
     files
@@ -69,7 +71,8 @@ fn chunks_and_metadata_go_to_bloscpack_and_back() {
     y.blp -> z.b2frame   42.0 KiB -> 41.4 KiB   3 chunks moved
     ");
     assert!(dir.b2("cat z.b2frame").ok().stdout == dir.read("x.i32"));
-    let layers = |name| ["metalayers", "vlmetalayers", "chunksize"].map(|key| info(&dir, name)[key].clone());
+    let layers =
+        |name| ["metalayers", "vlmetalayers", "chunksize"].map(|key| info(&dir, name)[key].clone());
     assert_eq!(layers("z.b2frame"), layers("x.b2frame"));
     // The name of the output is made of that of the input.
     dir.b2("convert --format sframe y.blp").ok();
@@ -96,7 +99,9 @@ fn arrays_go_through_every_format_of_arrays() {
     let npy = dir.b2("convert -c --format npy c.npy").ok().stdout;
     for first in ["c.npy", "f.npy"] {
         let mut input = first.to_owned();
-        for output in ["a.b2nd", "a.blp", "b.b2nd", "b.sframe", "c.b2nd", "b.blp", "c.b2frame", "c.blp"] {
+        for output in
+            ["a.b2nd", "a.blp", "b.b2nd", "b.sframe", "c.b2nd", "b.blp", "c.b2frame", "c.blp"]
+        {
             dir.b2(&format!("convert -qf --verify {input} {output}")).ok();
             let found = dir.b2(&format!("convert -qc --format npy {output}")).ok().stdout;
             assert!(found == npy, "{first} {input} {output}");
@@ -143,13 +148,22 @@ fn whole_rows_are_moved_between_arrays_and_bloscpack() {
             "c -qf --dtype u4 --shape {shape} -C lz4 --filter none --format b2nd x.raw -o x.b2nd"
         ))
         .ok();
-        let chunks =
-            if rows == 1 { "--chunks 65000 --blocks 13000" } else { "--chunks 650,100 --blocks 130,100" };
+        let chunks = if rows == 1 {
+            "--chunks 65000 --blocks 13000"
+        } else {
+            "--chunks 650,100 --blocks 130,100"
+        };
         dir.b2(&format!("convert -qf {chunks} x.b2nd y.b2nd")).ok();
-        for line in ["convert --json -f --verify y.b2nd y.blp", "convert --json -f --verify y.blp z.b2nd"] {
+        for line in
+            ["convert --json -f --verify y.b2nd y.blp", "convert --json -f --verify y.blp z.b2nd"]
+        {
             let report = report(&dir.b2(line).ok());
             // The last chunk is cut in one, and filled up in the other.
-            assert_eq!((&report["moved"], &report["recompressed"]), (&json!(6), &json!(1)), "{shape} {line}");
+            assert_eq!(
+                (&report["moved"], &report["recompressed"]),
+                (&json!(6), &json!(1)),
+                "{shape} {line}"
+            );
         }
         assert!(dir.b2("cat z.b2nd").ok().stdout == noise);
         assert_eq!(info(&dir, "z.b2nd")["chunkshape"], info(&dir, "y.b2nd")["chunkshape"]);
@@ -227,7 +241,8 @@ fn one_chunk_is_moved_or_made() {
 fn options_compress_anew() {
     let dir = with_frame();
     let run = dir.b2("convert --json -C lz4 -9 --filter bitshuffle -z 32K x.b2frame y.sframe").ok();
-    let (moved, recompressed) = (report(&run)["moved"].clone(), report(&run)["recompressed"].clone());
+    let (moved, recompressed) =
+        (report(&run)["moved"].clone(), report(&run)["recompressed"].clone());
     assert_eq!((moved, recompressed), (json!(0), json!(5)));
     let info = info(&dir, "y.sframe");
     let parameters = ["codec", "clevel", "filters", "chunksize", "metalayers", "vlmetalayers"];

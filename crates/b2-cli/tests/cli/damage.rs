@@ -1,4 +1,5 @@
-//! Damaged, cut and hostile files: a clear message, code 1 or 4, nothing left behind, never a panic.
+//! Damaged, cut and hostile files: a clear message, code 1 or 4, nothing left behind, never a
+//! panic.
 
 use blosc_testdata::{data::XorShift32, fixture::path};
 
@@ -107,13 +108,20 @@ fn malformed_samples_end_as_their_list_demands() {
             continue;
         }
         dir.write("case", edited(std::fs::read(base).unwrap(), case));
-        let (info, verify, cat) = (dir.b2("info -v --json case"), dir.b2("verify case"), dir.b2("cat case"));
+        let (info, verify, cat) =
+            (dir.b2("info -v --json case"), dir.b2("verify case"), dir.b2("cat case"));
         [&info, &verify, &cat].into_iter().for_each(graceful);
         match case["required"].as_str().unwrap() {
             "reject" => assert_ne!(info.code, Some(0), "{case}"),
             "reject-on-read" => assert_ne!(verify.code, Some(0), "{case}"),
             "accept" => {
-                assert_eq!((info.code, cat.code), (Some(0), Some(0)), "{case} {}{}", info.stderr, cat.stderr)
+                assert_eq!(
+                    (info.code, cat.code),
+                    (Some(0), Some(0)),
+                    "{case} {}{}",
+                    info.stderr,
+                    cat.stderr
+                )
             }
             _ => {}
         }
@@ -125,7 +133,10 @@ fn malformed_samples_end_as_their_list_demands() {
 /// A base file with the edits of one case.
 fn edited(mut bytes: Vec<u8>, case: &serde_json::Value) -> Vec<u8> {
     let hex = |text: &str| -> Vec<u8> {
-        (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
+        (0..text.len())
+            .step_by(2)
+            .map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap())
+            .collect()
     };
     for edit in case["edits"].as_array().unwrap() {
         let at = usize::try_from(edit["at"].as_u64().unwrap()).unwrap();

@@ -34,15 +34,19 @@ fn the_spans_of_every_fixture_cover_it_once() {
 
 #[test]
 fn the_spans_of_bloscpack_files_cover_them_once() {
-    let samples = std::fs::read_dir(path("bloscpack")).unwrap().map(|sample| sample.unwrap().path());
+    let samples =
+        std::fs::read_dir(path("bloscpack")).unwrap().map(|sample| sample.unwrap().path());
     let mut n = 0;
-    for file in samples.filter(|file| file.extension().is_some_and(|extension| extension == "blp")) {
+    for file in samples.filter(|file| file.extension().is_some_and(|extension| extension == "blp"))
+    {
         let name = file.file_name().unwrap().to_owned();
         if name == "synth_v3_aborted.blp" {
             continue;
         }
         let mut end = 0;
-        for (offset, len) in spans(&Dir::new().b2(&format!("dump --json {}", file.display())).ok().stdout) {
+        for (offset, len) in
+            spans(&Dir::new().b2(&format!("dump --json {}", file.display())).ok().stdout)
+        {
             assert_eq!(offset, end, "{name:?}");
             end += len;
         }
@@ -191,12 +195,24 @@ fn damaged_bloscpack_files_are_shown_as_far_as_they_go() {
     // What cannot be a chunk is passed over where the offsets tell where the next one is.
     let mut bytes = std::fs::read(path("bloscpack/real_append_reserve_used_up.blp")).unwrap();
     let found = dir.write("y.blp", &bytes).b2("dump --index y.blp").ok().text().to_owned();
-    let offset = found.split("offset 1 = ").nth(1).unwrap().lines().next().unwrap().parse::<usize>().unwrap();
+    let offset = found
+        .split("offset 1 = ")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .next()
+        .unwrap()
+        .parse::<usize>()
+        .unwrap();
     bytes[offset] = 0x7f;
     dir.write("y.blp", &bytes);
     let run = dir.b2("dump --chunks y.blp");
     assert_eq!(run.code, Some(1));
-    assert!(run.text().contains("not understood") && run.text().contains(": chunk 2, "), "{}", run.text());
+    assert!(
+        run.text().contains("not understood") && run.text().contains(": chunk 2, "),
+        "{}",
+        run.text()
+    );
 }
 
 #[test]
@@ -268,7 +284,10 @@ fn runs_dictionaries_and_dead_bytes_are_shown() {
     dir.write("w.i32", walk(20_000));
     dir.b2("c -q --dict --block-size 8K --format chunk w.i32").ok();
     let text = dir.b2("dump w.i32.chunk").ok().text().to_owned();
-    assert!(text.contains("dictionary size = ") && text.contains("blosc2_flags = dictionary"), "{text}");
+    assert!(
+        text.contains("dictionary size = ") && text.contains("blosc2_flags = dictionary"),
+        "{text}"
+    );
     let text = dir.b2("dump hole.b2frame").ok().text().to_owned();
     assert!(text.contains(": trailer, "), "{text}");
     dir.write("zeros", vec![0; 5000]).b2("c -q zeros").ok();
@@ -288,7 +307,11 @@ fn damaged_files_are_shown_as_far_as_they_go() {
     dir.write("bad", &tiny);
     let run = dir.b2("dump bad");
     assert_eq!(run.code, Some(1));
-    assert!(run.text().contains("problem   chunk at byte 117: block 0 at byte 36"), "{}", run.text());
+    assert!(
+        run.text().contains("problem   chunk at byte 117: block 0 at byte 36"),
+        "{}",
+        run.text()
+    );
     assert!(run.text().contains("trailer_len = 85"), "{}", run.text());
     let layers = [&tiny[..0x58], &[0; 4][..], &tiny[0x5c..]].concat();
     dir.write("layers", &layers);
@@ -311,5 +334,8 @@ fn sparse_frames_have_their_chunks_elsewhere() {
     dir.b2(&format!("d -o back {}", sparse.display())).ok();
     assert_eq!(dir.read("back").len(), 148);
     let found = dir.b2(&format!("info --json {}", sparse.display())).ok();
-    assert!(found.text().contains(r#""format":"sframe""#) && found.text().contains(r#""file_bytes":369"#));
+    assert!(
+        found.text().contains(r#""format":"sframe""#)
+            && found.text().contains(r#""file_bytes":369"#)
+    );
 }

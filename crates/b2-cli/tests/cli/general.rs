@@ -12,9 +12,17 @@ fn without_anything_the_help_is_a_usage_error() {
 
 #[test]
 fn help_goes_to_standard_output() {
-    for line in
-        ["--help", "-h", "help", "help compress", "c --help", "d -h", "-d --help", "cat --help", "list -h"]
-    {
+    for line in [
+        "--help",
+        "-h",
+        "help",
+        "help compress",
+        "c --help",
+        "d -h",
+        "-d --help",
+        "cat --help",
+        "list -h",
+    ] {
         let run = Dir::new().b2(line).ok();
         assert!(run.text().contains("Usage: b2"), "{line}: {}", run.text());
         assert_eq!(run.stderr, "");
@@ -25,7 +33,10 @@ fn help_goes_to_standard_output() {
 fn long_help_has_examples_and_short_help_has_none() {
     for command in ["compress", "decompress", "cat", "info", "list", "verify"] {
         let dir = Dir::new();
-        assert!(dir.b2(&format!("{command} --help")).ok().text().contains("Examples:\n"), "{command}");
+        assert!(
+            dir.b2(&format!("{command} --help")).ok().text().contains("Examples:\n"),
+            "{command}"
+        );
         assert!(!dir.b2(&format!("{command} -h")).ok().text().contains("Examples:"), "{command}");
     }
 }
@@ -154,7 +165,8 @@ fn formats_lists_codecs_and_filters() {
     for word in ["b2frame", "blosclz", "zstd", "bitshuffle", "zfp_rate", "bytedelta"] {
         assert!(text.text().contains(word), "{word}");
     }
-    let json: serde_json::Value = serde_json::from_slice(&dir.b2("formats --json").ok().stdout).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&dir.b2("formats --json").ok().stdout).unwrap();
     assert_eq!(json["schema"], "b2.formats/1");
     assert_eq!(json["codecs"][1]["name"], "lz4");
     assert_eq!(json["codecs"][1]["available"], true);

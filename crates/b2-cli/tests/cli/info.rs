@@ -219,8 +219,11 @@ fn a_list() {
 fn a_sparse_frame_without_its_chunk_files_is_told() {
     let dir = Dir::new();
     std::fs::create_dir(dir.path("s.b2frame")).unwrap();
-    std::fs::copy(path("frames/tiny-sparse.b2frame/chunks.b2frame"), dir.path("s.b2frame/chunks.b2frame"))
-        .unwrap();
+    std::fs::copy(
+        path("frames/tiny-sparse.b2frame/chunks.b2frame"),
+        dir.path("s.b2frame/chunks.b2frame"),
+    )
+    .unwrap();
     snapshot!(dir.b2("s.b2frame"), @r"
     exit 1
     --- stdout

@@ -1,7 +1,8 @@
 //! The sessions of `docs/cli.md`, run and compared line by line.
 //!
-//! A block marked `console` holds commands behind `$ ` and what they print. All run one after the other in one
-//! directory. With `B2_UPDATE_MANUAL=1` the file is rewritten with what is printed now.
+//! A block marked `console` holds commands behind `$ ` and what they print. All run one after the
+//! other in one directory. With `B2_UPDATE_MANUAL=1` the file is rewritten with what is printed
+//! now.
 
 use core::fmt::Write as _;
 use std::{

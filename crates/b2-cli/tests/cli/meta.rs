@@ -144,7 +144,10 @@ fn sparse_frames_and_arrays_have_metalayers_too() {
     for name in ["a.b2nd", "a.sframe"] {
         dir.b2(&format!("meta set {name} unit=K")).ok();
         dir.b2(&format!("meta set --meta {name} more=1.5")).ok();
-        assert_eq!(metadata(&dir, name), json!({"metalayers": {"more": 1.5}, "vlmetalayers": {"unit": "K"}}));
+        assert_eq!(
+            metadata(&dir, name),
+            json!({"metalayers": {"more": 1.5}, "vlmetalayers": {"unit": "K"}})
+        );
         assert!(dir.b2(&format!("cat {name}")).ok().stdout == content);
         dir.b2(&format!("verify {name}")).ok();
     }
@@ -165,7 +168,8 @@ fn bloscpack_metadata_stay_in_place_while_they_fit() {
     "#);
     assert_eq!(dir.read("m.blp").len(), len);
     // Without room, and where there were none, the file is written anew.
-    let long: String = (0..9000u32).map(|n| char::from(b'a' + (n.wrapping_mul(n) % 26) as u8)).collect();
+    let long: String =
+        (0..9000u32).map(|n| char::from(b'a' + (n.wrapping_mul(n) % 26) as u8)).collect();
     dir.write("long.json", json!({"metadata": {"long": long}}).to_string());
     for name in ["m.blp", "none.blp"] {
         let content = dir.b2(&format!("cat {name}")).ok().stdout;
@@ -211,7 +215,10 @@ fn documents_go_from_one_file_to_another() {
     assert_eq!(metadata(&dir, "a.b2nd"), metadata(&dir, "x.b2frame"));
     let run = dir.b2_with("meta import a.b2nd -", br#"{"vlmetalayers": {}}"#);
     run.ok();
-    assert_eq!(metadata(&dir, "a.b2nd"), json!({"metalayers": {"kind": "demo"}, "vlmetalayers": {}}));
+    assert_eq!(
+        metadata(&dir, "a.b2nd"),
+        json!({"metalayers": {"kind": "demo"}, "vlmetalayers": {}})
+    );
     snapshot!(dir.b2("meta import m.blp y.json"), @r"
     exit 2
     --- stdout

@@ -30,7 +30,10 @@ fn bytes_that_are_no_value_are_kept() {
     dir.write("w.i32", walk(100));
     dir.write("layers.json", r#"{"metalayers": {"raw": {"base64": "wcHB"}}}"#);
     dir.b2("c -q --meta-file layers.json w.i32").ok();
-    assert_eq!(layers(&dir, "w.i32.b2frame")["metalayers"]["raw"], serde_json::json!({"base64": "wcHB"}));
+    assert_eq!(
+        layers(&dir, "w.i32.b2frame")["metalayers"]["raw"],
+        serde_json::json!({"base64": "wcHB"})
+    );
 }
 
 #[test]
@@ -87,6 +90,10 @@ fn progress_for_programs_ends_with_everything() {
     );
     assert_eq!(lines.last(), Some(&expected));
     let run = dir.b2_with("c --json --progress json", &data).ok();
-    assert!(run.stderr.contains(r#"{"schema":"b2.progress/1","file":"stdin","done":"#), "{}", run.stderr);
+    assert!(
+        run.stderr.contains(r#"{"schema":"b2.progress/1","file":"stdin","done":"#),
+        "{}",
+        run.stderr
+    );
     assert!(!run.stderr.contains("total"), "{}", run.stderr);
 }

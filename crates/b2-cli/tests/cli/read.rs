@@ -31,9 +31,13 @@ fn every_sample_frame_gives_its_content() {
         if !file.is_file() || file == sidecar || !sidecar.exists() {
             continue;
         }
-        let expected: serde_json::Value = serde_json::from_slice(&std::fs::read(sidecar).unwrap()).unwrap();
-        let digest = expected["b2nd"]["c_order_sha256"].as_str().or(expected["raw_sha256"].as_str());
-        let Some(digest) = digest.filter(|_| expected["expect"] != "chunks-2-3-unreadable") else { continue };
+        let expected: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(sidecar).unwrap()).unwrap();
+        let digest =
+            expected["b2nd"]["c_order_sha256"].as_str().or(expected["raw_sha256"].as_str());
+        let Some(digest) = digest.filter(|_| expected["expect"] != "chunks-2-3-unreadable") else {
+            continue;
+        };
         let run = dir.b2(&format!("cat {}", file.display())).ok();
         assert_eq!(sha256_hex(&run.stdout), digest, "{}", file.display());
         nfiles += 1;
@@ -59,11 +63,16 @@ fn items_and_bytes_are_ranges_of_python() {
         ("--bytes 65535:65537", 65_535..65_537),
         ("--bytes :", 0..400_000),
     ] {
-        assert!(dir.b2(&format!("cat {option} w.i32.b2frame")).ok().stdout == data[range], "{option}");
+        assert!(
+            dir.b2(&format!("cat {option} w.i32.b2frame")).ok().stdout == data[range],
+            "{option}"
+        );
     }
-    for line in
-        ["cat --items 5 w.i32.b2frame", "cat --items a:b w.i32.b2frame", "cat --items 1:2 --bytes 1:2 w"]
-    {
+    for line in [
+        "cat --items 5 w.i32.b2frame",
+        "cat --items a:b w.i32.b2frame",
+        "cat --items 1:2 --bytes 1:2 w",
+    ] {
         assert_eq!(dir.b2(line).code, Some(2), "{line}");
     }
 }
@@ -79,13 +88,20 @@ fn ranges_reach_over_frames() {
         [("2:6", "2345"), ("-7:-5", "34"), ("4:", "456789"), (":4", "0123"), (":", "0123456789")]
     {
         assert_eq!(dir.b2(&format!("cat --bytes={range} both")).ok().text(), expected, "{range}");
-        assert_eq!(dir.b2_with(&format!("cat --items={range}"), &both).ok().text(), expected, "{range}");
+        assert_eq!(
+            dir.b2_with(&format!("cat --items={range}"), &both).ok().text(),
+            expected,
+            "{range}"
+        );
     }
     assert_eq!(dir.b2("cat a.b2frame b.b2frame a.b2frame").ok().text(), "01234567890123");
     assert_eq!(dir.b2(&format!("cat both@{}", dir.read("a.b2frame").len())).ok().text(), "456789");
     assert_eq!(dir.b2("cat both#0").ok().text(), "0123");
     let run = dir.b2("cat both#2");
-    assert_eq!((run.code, run.stderr.as_str()), (Some(2), "b2: both#2: no frame 2, the file has 2\n"));
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (Some(2), "b2: both#2: no frame 2, the file has 2\n")
+    );
 }
 
 #[test]
@@ -173,9 +189,13 @@ fn little_memory_is_enough_or_a_limit() {
 fn a_reader_that_goes_away_ends_the_work_quietly() {
     let dir = Dir::new();
     dir.write("w.i32", walk(1_000_000)).b2("c -q w.i32").ok();
-    for line in
-        ["cat w.i32.b2frame", "c -q -c w.i32", "info -vv w.i32.b2frame", "formats", "completions bash"]
-    {
+    for line in [
+        "cat w.i32.b2frame",
+        "c -q -c w.i32",
+        "info -vv w.i32.b2frame",
+        "formats",
+        "completions bash",
+    ] {
         let mut child = dir.command(line).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();

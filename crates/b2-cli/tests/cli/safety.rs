@@ -1,4 +1,5 @@
-//! Files are safe: nothing is overwritten unasked, nothing half-made is left, nothing is removed too early.
+//! Files are safe: nothing is overwritten unasked, nothing half-made is left, nothing is removed
+//! too early.
 
 use core::time::Duration;
 use std::{
@@ -164,7 +165,9 @@ fn signals_leave_nothing_behind() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let dir = Dir::new();
         let mut child = waiting(&dir);
-        let kill = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        let kill = std::process::Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
         assert!(kill.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{signal}");
         assert_eq!(dir.names(), Vec::<String>::new(), "SIG{signal}");

@@ -58,7 +58,8 @@ impl Dir {
         let mut child = self.command(line).stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_vec();
-        // A program that does not read everything closes the pipe; that is for its exit code to judge.
+        // A program that does not read everything closes the pipe; that is for its exit code to
+        // judge.
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();

@@ -16,7 +16,8 @@ fn sound_frames_are_ok() {
     }
 }
 
-/// A frame of five chunks of 4000 bytes of which the third and the last are damaged in their streams.
+/// A frame of five chunks of 4000 bytes of which the third and the last are damaged in their
+/// streams.
 fn damaged() -> Dir {
     let dir = Dir::new();
     dir.write("w.i32", walk(5000)).b2("c -q -z 4000 w.i32").ok();
@@ -85,7 +86,8 @@ fn what_the_originals_left_behind_is_a_warning() {
 #[test]
 fn sizes_that_are_lost_are_damage() {
     let dir = Dir::new();
-    std::fs::copy(path("frames/variable-with-two-specials.b2frame"), dir.path("two.b2frame")).unwrap();
+    std::fs::copy(path("frames/variable-with-two-specials.b2frame"), dir.path("two.b2frame"))
+        .unwrap();
     snapshot!(dir.b2("verify two.b2frame"), @r#"
     exit 1
     --- stdout

@@ -1,7 +1,9 @@
 //! Chunks as wholes: added, replaced, moved and removed.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-use blosc_chunk::{Chunk, Encoder, Kind, Special, SpecialKind, Target, fill_special, special_chunk};
+use blosc_chunk::{
+    Chunk, Encoder, Kind, Special, SpecialKind, Target, fill_special, special_chunk,
+};
 
 use super::SChunkWriter;
 use super::file::FrameFile;
@@ -52,12 +54,12 @@ impl<'a> Storage<'a> {
 }
 
 impl SChunkWriter {
-    /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in the index where
-    /// that is possible.
+    /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in
+    /// the index where that is possible.
     ///
     /// # Errors
-    /// [`Error::Param`] for a size that does not fit, or a kind of chunk; [`Error::Chunk`] if `chunk` is none;
-    /// [`Error::Write`].
+    /// [`Error::Param`] for a size that does not fit, or a kind of chunk; [`Error::Chunk`] if
+    /// `chunk` is none; [`Error::Write`].
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         self.begin()?;
         self.place_chunk(Place::Before(self.schunk.nchunks()), chunk)
@@ -92,7 +94,8 @@ impl SChunkWriter {
         }
     }
 
-    /// Appends all chunks of another super-chunk as they are. Their items should have the same size.
+    /// Appends all chunks of another super-chunk as they are. Their items should have the same
+    /// size.
     ///
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk), or what is wrong with a chunk.
@@ -119,8 +122,8 @@ impl SChunkWriter {
         self.place_special(Place::InsteadOf(nchunk), kind, nbytes)
     }
 
-    /// Appends blocks of individual sizes as one chunk. Only frames of such chunks can have them, and a frame
-    /// without chunks becomes one.
+    /// Appends blocks of individual sizes as one chunk. Only frames of such chunks can have them,
+    /// and a frame without chunks becomes one.
     ///
     /// # Errors
     /// [`Param::VlBlocks`], [`Error::Compress`], or [`Error::Write`].
@@ -141,7 +144,8 @@ impl SChunkWriter {
     /// Removes a chunk.
     ///
     /// # Errors
-    /// [`Param::ChunkNumber`], or what is wrong with the chunk in a frame where it says its size itself.
+    /// [`Param::ChunkNumber`], or what is wrong with the chunk in a frame where it says its size
+    /// itself.
     pub fn delete(&mut self, nchunk: u64) -> Result<()> {
         self.begin()?;
         self.load_index()?;
@@ -157,26 +161,30 @@ impl SChunkWriter {
     /// Puts the chunks into another order: the new chunk `i` is the old `order[i]`.
     ///
     /// # Errors
-    /// [`Param::Order`] unless each number is there once; [`Param::AfterLastChunk`] if a short last chunk moves.
+    /// [`Param::Order`] unless each number is there once; [`Param::AfterLastChunk`] if a short last
+    /// chunk moves.
     pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
         self.begin()?;
         self.check_order(order)?;
         self.load_index()?;
         self.edit_index(|offsets| {
-            let moved = order.iter().filter_map(|old| offsets.get(usize::try_from(*old).ok()?).copied());
+            let moved =
+                order.iter().filter_map(|old| offsets.get(usize::try_from(*old).ok()?).copied());
             *offsets = moved.collect();
         });
         Ok(())
     }
 
-    /// Makes the index anew: each chunk is the old one of this number, or zeros. Chunks have one size and are whole.
+    /// Makes the index anew: each chunk is the old one of this number, or zeros. Chunks have one
+    /// size and are whole.
     pub(crate) fn rearrange(&mut self, chunks: &[Option<u64>]) -> Result<()> {
         self.begin()?;
         self.load_index()?;
         let zeros = Offset::of_special(SpecialKind::Zeros).ok_or(Param::SpecialKind)?;
         self.edit_index(|offsets| {
             let old = |nchunk: &u64| offsets.get(len_of(*nchunk)).copied();
-            *offsets = chunks.iter().map(|chunk| chunk.as_ref().and_then(old).unwrap_or(zeros)).collect();
+            *offsets =
+                chunks.iter().map(|chunk| chunk.as_ref().and_then(old).unwrap_or(zeros)).collect();
         });
         let size = self.schunk.chunksize().fixed().unwrap_or(0);
         self.schunk.header.nbytes = (chunks.len() as u64).saturating_mul(size.into());
@@ -249,21 +257,28 @@ impl SChunkWriter {
     }
 
     /// Notes a run, or stores it where it cannot be noted, and gives it its place.
-    pub(super) fn place_special(&mut self, place: Place, kind: SpecialKind, nbytes: usize) -> Result<()> {
+    pub(super) fn place_special(
+        &mut self,
+        place: Place,
+        kind: SpecialKind,
+        nbytes: usize,
+    ) -> Result<()> {
         self.check_size(place, nbytes)?;
         let typesize = self.schunk.typesize();
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
             return Err(Param::NanTypesize { typesize: typesize as u64 }.into());
         }
         let offset = Offset::of_special(kind).ok_or(Param::SpecialKind)?;
-        let is_noted =
-            self.schunk.chunksize() != ChunkSize::Variable && nbytes.checked_rem(typesize) == Some(0);
-        let ready = if is_noted { Ready { offset, nbytes } } else { self.store_special(kind, nbytes)? };
+        let is_noted = self.schunk.chunksize() != ChunkSize::Variable
+            && nbytes.checked_rem(typesize) == Some(0);
+        let ready =
+            if is_noted { Ready { offset, nbytes } } else { self.store_special(kind, nbytes)? };
         self.put_in_place(place, ready)
     }
 
-    /// Stores a run as a chunk: one item repeated, or data where it ends within an item, which C-Blosc2 before
-    /// 3.1.5 refuses. A chunk that says itself that it is zeros, NaN or nothing is refused by all releases.
+    /// Stores a run as a chunk: one item repeated, or data where it ends within an item, which
+    /// C-Blosc2 before 3.1.5 refuses. A chunk that says itself that it is zeros, NaN or nothing
+    /// is refused by all releases.
     fn store_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<Ready> {
         let (nchunk, typesize) = (self.schunk.nchunks(), self.schunk.typesize());
         let failed = |source| Error::Compress { nchunk, source };
@@ -302,8 +317,9 @@ impl SChunkWriter {
         self.changed.chunks = true;
     }
 
-    /// Puts new chunks in the place of old ones, while those are read, by threads if need be: `make` gets the
-    /// super-chunk as it is, and what takes a number and a compressed chunk, or nothing for zeros.
+    /// Puts new chunks in the place of old ones, while those are read, by threads if need be:
+    /// `make` gets the super-chunk as it is, and what takes a number and a compressed chunk, or
+    /// nothing for zeros.
     ///
     /// What was handed over has its place in the end, even if `make` fails.
     pub(crate) fn replace_chunks(
@@ -318,7 +334,8 @@ impl SChunkWriter {
                 stored.push((nchunk, Err(SpecialKind::Zeros)));
                 return Ok(());
             };
-            let parsed = Chunk::parse(chunk).map_err(|source| Error::Chunk { nchunk, at: 0, source })?;
+            let parsed =
+                Chunk::parse(chunk).map_err(|source| Error::Chunk { nchunk, at: 0, source })?;
             let (special, nbytes) = (parsed.header().special(), parsed.header().nbytes());
             if let Some(kind) = special.filter(|kind| *kind != SpecialKind::Value) {
                 stored.push((nchunk, Err(kind)));
@@ -353,14 +370,18 @@ impl SChunkWriter {
         };
         match place {
             Place::Before(nchunk) => {
-                self.edit_index(|offsets| offsets.insert(len_of(nchunk).min(offsets.len()), ready.offset));
+                self.edit_index(|offsets| {
+                    offsets.insert(len_of(nchunk).min(offsets.len()), ready.offset)
+                });
             }
             Place::InsteadOf(nchunk) => self.set_offset(nchunk, ready.offset),
         }
         let header = &mut self.schunk.header;
-        header.nbytes = header.nbytes.saturating_sub(old as u64).saturating_add(ready.nbytes as u64);
+        header.nbytes =
+            header.nbytes.saturating_sub(old as u64).saturating_add(ready.nbytes as u64);
         if let (ChunkSize::Unset, Ok(nbytes)) = (header.chunksize, u32::try_from(ready.nbytes)) {
-            header.chunksize = core::num::NonZeroU32::new(nbytes).map_or(ChunkSize::Unset, ChunkSize::Fixed);
+            header.chunksize =
+                core::num::NonZeroU32::new(nbytes).map_or(ChunkSize::Unset, ChunkSize::Fixed);
         }
         Ok(())
     }
@@ -397,8 +418,10 @@ impl SChunkWriter {
             return Ok(());
         }
         let schunk = &self.schunk;
-        let table = schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
-        // C-Blosc2 notes runs in frames of variable chunk sizes too. Their sizes can be told only now.
+        let table =
+            schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
+        // C-Blosc2 notes runs in frames of variable chunk sizes too. Their sizes can be told only
+        // now.
         let is_variable = schunk.chunksize() == ChunkSize::Variable;
         let runs = if is_variable { self.noted_runs()? } else { vec![] };
         self.schunk.index.set_table(table);
@@ -415,7 +438,8 @@ impl SChunkWriter {
         (0..self.schunk.nchunks()).filter_map(run).collect()
     }
 
-    /// Makes runs chunks of their own: in a frame of variable chunk sizes the index has no room for their sizes.
+    /// Makes runs chunks of their own: in a frame of variable chunk sizes the index has no room for
+    /// their sizes.
     fn store_runs(&mut self, runs: &[(u64, SpecialKind, usize)]) -> Result<()> {
         for (nchunk, kind, nbytes) in runs {
             let ready = self.store_special(*kind, *nbytes)?;

@@ -7,9 +7,10 @@
 //! | 3 | the header, in one write | the new frame |
 //! | 4 | sync | the new frame |
 //!
-//! The old index and trailer become unused bytes of the data section. Two things need more: a frame without data has
-//! its trailer right behind the header, so chunks that lie there are moved away first; a header of another length
-//! moves everything, so a new file takes the place of the old one.
+//! The old index and trailer become unused bytes of the data section. Two things need more: a frame
+//! without data has its trailer right behind the header, so chunks that lie there are moved away
+//! first; a header of another length moves everything, so a new file takes the place of the old
+//! one.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::collections::{HashMap, HashSet};
@@ -31,13 +32,16 @@ use crate::writer::encode_index;
 const MIN_CHUNK: u64 = 32;
 
 impl SChunkWriter {
-    /// Makes all changes so far count. Whatever happens, the frame is as it was before or as it is after.
+    /// Makes all changes so far count. Whatever happens, the frame is as it was before or as it is
+    /// after.
     ///
-    /// There are two exceptions, for stores that are no file of their own: a header of another length
-    /// ([`set_meta`](Self::set_meta)), and vlmetalayers of a frame without data, are overwritten in place.
+    /// There are two exceptions, for stores that are no file of their own: a header of another
+    /// length ([`set_meta`](Self::set_meta)), and vlmetalayers of a frame without data, are
+    /// overwritten in place.
     ///
     /// # Errors
-    /// [`Error::Write`]; [`Error::Compress`] for the index. The changes are still there and can be committed again.
+    /// [`Error::Write`]; [`Error::Compress`] for the index. The changes are still there and can be
+    /// committed again.
     pub fn commit(&mut self) -> Result<()> {
         self.commit_held()?;
         self.lock = None;
@@ -54,7 +58,8 @@ impl SChunkWriter {
             return self.commit_files();
         }
         let is_longer = self.schunk.meta.header_len() != self.schunk.header.header_len;
-        let is_trailer_alone = self.schunk.nbytes() == 0 && self.changed.vlmeta && self.file.path.is_some();
+        let is_trailer_alone =
+            self.schunk.nbytes() == 0 && self.changed.vlmeta && self.file.path.is_some();
         if is_longer || is_trailer_alone {
             self.rewrite()?;
         } else if self.schunk.nbytes() > 0 {
@@ -66,11 +71,11 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Commits, and writes the frame anew without bytes that nothing refers to. Says how many those were. Of a sparse
-    /// frame, removes files that nothing refers to.
+    /// Commits, and writes the frame anew without bytes that nothing refers to. Says how many those
+    /// were. Of a sparse frame, removes files that nothing refers to.
     ///
-    /// A file is replaced by another one; what is no file of its own is overwritten in place, which a crash of the
-    /// machine would not survive.
+    /// A file is replaced by another one; what is no file of its own is overwritten in place, which
+    /// a crash of the machine would not survive.
     ///
     /// # Errors
     /// As [`commit`](Self::commit), and what is wrong with a chunk.
@@ -118,7 +123,8 @@ impl SChunkWriter {
             let trailer = trailer::around(&self.schunk.vlmeta)?;
             self.schunk.trailer_len = len_of(&trailer);
             bytes.extend(trailer);
-            // Not yet part of the frame, so not counted before the header is written: a failure changes nothing.
+            // Not yet part of the frame, so not counted before the header is written: a failure
+            // changes nothing.
             self.file.write_behind(start, &bytes)?;
             header.frame_len = start.saturating_add(bytes.len() as u64);
             self.file.sync()?;
@@ -126,8 +132,8 @@ impl SChunkWriter {
         self.write_header(header, index_len)
     }
 
-    /// New files are there already; a new index takes the place of the old one. Should C-Blosc2 not take the numbers
-    /// of the files, the chunks then get other ones, in a commit of their own.
+    /// New files are there already; a new index takes the place of the old one. Should C-Blosc2 not
+    /// take the numbers of the files, the chunks then get other ones, in a commit of their own.
     fn commit_files(&mut self) -> Result<()> {
         self.commit_index_file()?;
         if self.lower_numbers()? { self.commit_index_file() } else { Ok(()) }
@@ -162,11 +168,13 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Gives chunks lower numbers if some are above what C-Blosc2 takes, which holds the numbers of files against the
-    /// bound for positions in a data section: after many changes of a few tiny chunks. Says whether it did.
+    /// Gives chunks lower numbers if some are above what C-Blosc2 takes, which holds the numbers of
+    /// files against the bound for positions in a data section: after many changes of a few
+    /// tiny chunks. Says whether it did.
     ///
-    /// Until the commit after it, and where there are not enough numbers, the header claims more compressed bytes than
-    /// there are. A reader that did not look at the index since then finds another chunk under the number.
+    /// Until the commit after it, and where there are not enough numbers, the header claims more
+    /// compressed bytes than there are. A reader that did not look at the index since then
+    /// finds another chunk under the number.
     fn lower_numbers(&mut self) -> Result<bool> {
         let bound = self.schunk.header.cbytes().saturating_sub(MIN_CHUNK);
         if self.largest_number().is_none_or(|id| id <= bound) {
@@ -174,9 +182,11 @@ impl SChunkWriter {
         }
         let table = self.schunk.index.as_table().to_vec();
         let used: HashSet<u64> = table.iter().copied().collect();
-        let is_free =
-            |id: &u64| !used.contains(id) && self.files.as_ref().is_none_or(|files| !files.has(*id));
-        let mut free = (0..=bound).filter(is_free).take(table.len()).collect::<Vec<_>>().into_iter();
+        let is_free = |id: &u64| {
+            !used.contains(id) && self.files.as_ref().is_none_or(|files| !files.has(*id))
+        };
+        let mut free =
+            (0..=bound).filter(is_free).take(table.len()).collect::<Vec<_>>().into_iter();
         let mut moved = HashMap::new();
         for (nchunk, old) in (0..).zip(table) {
             if !is_stored(old) || old <= bound {
@@ -197,7 +207,9 @@ impl SChunkWriter {
 
     /// Writes a chunk to the file of another number.
     fn copy_file(&mut self, nchunk: u64, id: u64) -> Result<u64> {
-        if let (ChunkBytes::Stored(bytes), Some(files)) = (self.schunk.chunk(nchunk)?, &mut self.files) {
+        if let (ChunkBytes::Stored(bytes), Some(files)) =
+            (self.schunk.chunk(nchunk)?, &mut self.files)
+        {
             files.create_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
             let header = &mut self.schunk.header;
             header.cbytes = header.cbytes.saturating_add_unsigned(bytes.len() as u64);
@@ -253,10 +265,13 @@ impl SChunkWriter {
 
     /// Moves away what readers need of the first bytes behind the header, in a commit of its own.
     fn vacate(&mut self, nbytes: u64) -> Result<()> {
-        let Some(frame_len) = self.file.committed.filter(|_| !self.file.is_new) else { return Ok(()) };
+        let Some(frame_len) = self.file.committed.filter(|_| !self.file.is_new) else {
+            return Ok(());
+        };
         self.file.cut(frame_len)?;
         let options = EditOptions { durability: self.file.durability(), ..EditOptions::default() };
-        let options = EditOptions { open: self.schunk.options.clone().offset(self.file.base()), ..options };
+        let options =
+            EditOptions { open: self.schunk.options.clone().offset(self.file.base()), ..options };
         let mut old = Self::on(self.file.store.clone(), &options)?;
         if old.schunk.nbytes() == 0 {
             return Ok(());
@@ -323,11 +338,13 @@ fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Copied)> {
     })
 }
 
-/// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header last.
+/// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header
+/// last.
 fn copy_live(schunk: &SChunk, to: &mut dyn WriteAt) -> Result<Copied> {
     let header_len = schunk.meta.header_len();
     let mut to = Copy { to, at: header_len.into() };
-    let mut table = schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
+    let mut table =
+        schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
     let mut moved = HashMap::new();
     for (nchunk, number) in (0..).zip(&mut table) {
         if let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? {
@@ -339,7 +356,8 @@ fn copy_live(schunk: &SChunk, to: &mut dyn WriteAt) -> Result<Copied> {
             *number = new;
         }
     }
-    let mut header = FrameHeader { header_len, frame_type: FrameType::Contiguous, ..schunk.header.clone() };
+    let mut header =
+        FrameHeader { header_len, frame_type: FrameType::Contiguous, ..schunk.header.clone() };
     header.set_cbytes(to.at.saturating_sub(header_len.into()));
     let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
     to.append(&index)?;

@@ -1,4 +1,5 @@
-//! What is done to the folder of a sparse frame: every change of it passes here, so that a test can stop after any.
+//! What is done to the folder of a sparse frame: every change of it passes here, so that a test can
+//! stop after any.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::fs;
@@ -32,7 +33,8 @@ impl Disk {
         self.durability = durability;
     }
 
-    /// Writes a file that must not be there yet: a link, or a file of somebody else, is not followed or overwritten.
+    /// Writes a file that must not be there yet: a link, or a file of somebody else, is not
+    /// followed or overwritten.
     pub(super) fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let mut options = fs::OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).open(self.path(name));
@@ -140,7 +142,8 @@ mod tests {
         assert!(stops > 100, "{stops}");
     }
 
-    /// Changes a frame, and looks at what every interruption would have left. Says how many these were.
+    /// Changes a frame, and looks at what every interruption would have left. Says how many these
+    /// were.
     fn interrupt(path: &Path, rng: &mut Rng) -> usize {
         let (files, before) = (files(path), content(path).unwrap());
         let mut writer = SChunkWriter::open_with(path, &EditOptions::default()).unwrap();
@@ -174,8 +177,15 @@ mod tests {
         }
     }
 
-    /// Stops after `stop` steps, and leaves out any of the last ones that a crash of the machine may undo.
-    fn replay(files: &Files, steps: &[Step], stop: usize, before: &Content, after: &Content) -> usize {
+    /// Stops after `stop` steps, and leaves out any of the last ones that a crash of the machine
+    /// may undo.
+    fn replay(
+        files: &Files,
+        steps: &[Step],
+        stop: usize,
+        before: &Content,
+        after: &Content,
+    ) -> usize {
         let steps = &steps[..stop];
         let open_ended: Vec<usize> = (0..stop).filter(|n| !lasts(steps, *n)).collect();
         // Of many, the last ones: the others are chunks, or their removal.
@@ -193,7 +203,8 @@ mod tests {
                 fs::write(dir.path().join(name), bytes).unwrap();
             }
             let found = content(dir.path());
-            let is_one_of_them = found.as_ref().is_some_and(|found| found == before || found == after);
+            let is_one_of_them =
+                found.as_ref().is_some_and(|found| found == before || found == after);
             assert!(
                 is_one_of_them,
                 "{found:?} instead of\n{before:?} or\n{after:?}, lost {set:b} of {steps:?}"
@@ -241,14 +252,16 @@ mod tests {
 
     fn files(path: &Path) -> Files {
         let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
-        let file =
-            |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
+        let file = |entry: fs::DirEntry| {
+            (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())
+        };
         entries.map(file).collect()
     }
 
     fn content(path: &Path) -> Option<Content> {
         let schunk = SChunk::open(path).ok()?;
-        let chunks: crate::Result<_> = (0..schunk.nchunks()).map(|n| schunk.decode_chunk(n)).collect();
+        let chunks: crate::Result<_> =
+            (0..schunk.nchunks()).map(|n| schunk.decode_chunk(n)).collect();
         let meta = schunk.meta().get("m").map(|layer| layer.content.to_vec());
         Some((chunks.ok()?, meta, schunk.vlmeta().get("v").ok()?))
     }

@@ -1,4 +1,5 @@
-//! The storage of a contiguous frame that is edited: new bytes go behind the frame, the header makes them count.
+//! The storage of a contiguous frame that is edited: new bytes go behind the frame, the header
+//! makes them count.
 //!
 //! ```text
 //!    0          header_len                      committed            end
@@ -37,7 +38,15 @@ impl FrameFile {
     /// For a frame that is not there yet, with a header of so many bytes.
     pub(super) fn new(store: Box<dyn WriteAt>, header_len: u64, durability: Durability) -> Self {
         let store = Shared::new(store);
-        Self { store, path: None, base: 0, committed: None, is_new: true, end: header_len, durability }
+        Self {
+            store,
+            path: None,
+            base: 0,
+            committed: None,
+            is_new: true,
+            end: header_len,
+            durability,
+        }
     }
 
     /// For a frame of so many bytes.
@@ -53,8 +62,8 @@ impl FrameFile {
         }
     }
 
-    /// Refuses a frame that is followed by something which must not be overwritten. What an interrupted writer left
-    /// behind the only frame of a file may be.
+    /// Refuses a frame that is followed by something which must not be overwritten. What an
+    /// interrupted writer left behind the only frame of a file may be.
     pub(super) fn check_end(&self) -> Result<()> {
         let end = self.base.saturating_add(self.end);
         let len = self.store.len().map_err(|source| Error::Open { source })?;
@@ -103,7 +112,8 @@ impl FrameFile {
         self.is_new && self.end == header_len
     }
 
-    /// Writes behind everything that readers see, and says where that is (bytes from the frame's start).
+    /// Writes behind everything that readers see, and says where that is (bytes from the frame's
+    /// start).
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         self.cut_leftovers()?;
         let at = self.end;
@@ -112,7 +122,8 @@ impl FrameFile {
         Ok(at)
     }
 
-    /// Writes at a position of the frame, behind what was appended: now, or before anything else is written.
+    /// Writes at a position of the frame, behind what was appended: now, or before anything else is
+    /// written.
     pub(super) fn write_behind(&self, at: u64, bytes: &[u8]) -> Result<()> {
         let (at, len) = (self.base.saturating_add(at), bytes.len() as u64);
         self.store.append_at(at, bytes).map_err(|source| Error::Write { at, len, source })
@@ -140,10 +151,11 @@ impl FrameFile {
         Ok(())
     }
 
-    /// Notes that readers may see a frame of so many bytes from now on, or still the old one: a write that failed may
-    /// have been done. Nothing of either is overwritten or cut off.
+    /// Notes that readers may see a frame of so many bytes from now on, or still the old one: a
+    /// write that failed may have been done. Nothing of either is overwritten or cut off.
     pub(super) fn protect(&mut self, frame_len: u64) {
-        self.committed = self.committed.map(|committed| committed.max(frame_len)).or(Some(frame_len));
+        self.committed =
+            self.committed.map(|committed| committed.max(frame_len)).or(Some(frame_len));
         self.end = self.end.max(frame_len);
     }
 
@@ -154,8 +166,8 @@ impl FrameFile {
         self.end = frame_len;
     }
 
-    /// What an interrupted writer left is removed before anything is written over it: nobody shall take a mixture
-    /// for something.
+    /// What an interrupted writer left is removed before anything is written over it: nobody shall
+    /// take a mixture for something.
     fn cut_leftovers(&mut self) -> Result<()> {
         if self.committed != Some(self.end) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The storage of a sparse frame that is edited: every new chunk is a file of its own, under a number that was never
-//! in use, and a new index takes the place of the old one.
+//! The storage of a sparse frame that is edited: every new chunk is a file of its own, under a
+//! number that was never in use, and a new index takes the place of the old one.
 //!
 //! | step | does | a reader sees |
 //! |---|---|---|
@@ -147,7 +147,8 @@ mod tests {
         fs::write(dir.path().join(file_name(7)), b"").unwrap();
         fs::write(dir.path().join("other.chunk"), b"").unwrap();
         let folder = Folder::new(dir.path());
-        let mut files = ChunkFiles::new(folder.clone(), [3].into_iter(), Durability::Process).unwrap();
+        let mut files =
+            ChunkFiles::new(folder.clone(), [3].into_iter(), Durability::Process).unwrap();
         assert_eq!(files.create(b"x").unwrap(), 8);
         assert_eq!(files.create(b"y").unwrap(), 9);
         drop(files);

@@ -1,7 +1,7 @@
 //! Data: appended, replaced, inserted and overwritten.
 //!
-//! Appended data fills the short last chunk up. It is held back until a chunk is full, since compressing the last
-//! chunk anew for every few bytes would cost the square of their number.
+//! Appended data fills the short last chunk up. It is held back until a chunk is full, since
+//! compressing the last chunk anew for every few bytes would cost the square of their number.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::io;
@@ -17,12 +17,14 @@ use crate::writer::MAX_CHUNK;
 impl SChunkWriter {
     /// Appends data.
     ///
-    /// With a fixed chunk size it goes on in the last chunk, if that is short, and then in chunks of that size. If no
-    /// size was set, all of `data` is the first chunk, and its size counts. With variable sizes it is a chunk.
+    /// With a fixed chunk size it goes on in the last chunk, if that is short, and then in chunks
+    /// of that size. If no size was set, all of `data` is the first chunk, and its size counts.
+    /// With variable sizes it is a chunk.
     ///
     /// # Errors
-    /// [`Param::VlBlocks`] if the frame has chunks of another kind, what is wrong with the last chunk,
-    /// [`Error::Compress`](crate::Error::Compress), or [`Error::Write`](crate::Error::Write).
+    /// [`Param::VlBlocks`] if the frame has chunks of another kind, what is wrong with the last
+    /// chunk, [`Error::Compress`](crate::Error::Compress), or
+    /// [`Error::Write`](crate::Error::Write).
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         if data.is_empty() {
             return Ok(());
@@ -48,8 +50,8 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Appends the data of another super-chunk, compressed anew: as chunks of the size that is set here, or, where sizes
-    /// vary, chunk by chunk; blocks of individual sizes stay blocks.
+    /// Appends the data of another super-chunk, compressed anew: as chunks of the size that is set
+    /// here, or, where sizes vary, chunk by chunk; blocks of individual sizes stay blocks.
     ///
     /// # Errors
     /// As [`append`](Self::append), or what is wrong with a chunk.
@@ -67,18 +69,19 @@ impl SChunkWriter {
         (0..other.nchunks()).try_for_each(|nchunk| self.append(&other.decode_chunk(nchunk)?))
     }
 
-    /// Replaces the data of a chunk. With a fixed chunk size it must have as many bytes as that; the last chunk may
-    /// have fewer.
+    /// Replaces the data of a chunk. With a fixed chunk size it must have as many bytes as that;
+    /// the last chunk may have fewer.
     ///
     /// # Errors
-    /// [`Param::ChunkNumber`], [`Param::ChunkNbytes`], [`Error::Compress`](crate::Error::Compress), or [`Error::Write`](crate::Error::Write).
+    /// [`Param::ChunkNumber`], [`Param::ChunkNbytes`], [`Error::Compress`](crate::Error::Compress),
+    /// or [`Error::Write`](crate::Error::Write).
     pub fn update(&mut self, nchunk: u64, data: &[u8]) -> Result<()> {
         self.begin()?;
         self.place_data(Place::InsteadOf(nchunk), data)
     }
 
-    /// Inserts a chunk of data before another one, or behind the last. With a fixed chunk size it must have as many
-    /// bytes as that.
+    /// Inserts a chunk of data before another one, or behind the last. With a fixed chunk size it
+    /// must have as many bytes as that.
     ///
     /// # Errors
     /// As [`update`](Self::update); [`Param::AfterLastChunk`] behind a short chunk.
@@ -87,11 +90,13 @@ impl SChunkWriter {
         self.place_data(Place::Before(nchunk), data)
     }
 
-    /// Overwrites items, from item `start` on. Chunks that are overwritten in part are decoded and compressed again.
+    /// Overwrites items, from item `start` on. Chunks that are overwritten in part are decoded and
+    /// compressed again.
     ///
     /// # Errors
-    /// [`Param::Range`] if there are not so many items, [`Param::BufferLen`] unless `items` has whole ones, what is
-    /// wrong with a chunk, [`Error::Compress`](crate::Error::Compress), or [`Error::Write`](crate::Error::Write).
+    /// [`Param::Range`] if there are not so many items, [`Param::BufferLen`] unless `items` has
+    /// whole ones, what is wrong with a chunk, [`Error::Compress`](crate::Error::Compress), or
+    /// [`Error::Write`](crate::Error::Write).
     pub fn write(&mut self, start: u64, items: &[u8]) -> Result<()> {
         let typesize = self.schunk.typesize() as u64;
         let (len, at) = (items.len() as u64, start.saturating_mul(typesize));

@@ -13,8 +13,9 @@ use crate::writer::compress_vlmeta;
 impl SChunkWriter {
     /// Sets the content of a metalayer, which is added if there is none of this name.
     ///
-    /// Content of the same size takes the place of the old one. Any other change makes the header longer or shorter;
-    /// if there are chunks, the next commit then has to write the whole frame anew.
+    /// Content of the same size takes the place of the old one. Any other change makes the header
+    /// longer or shorter; if there are chunks, the next commit then has to write the whole
+    /// frame anew.
     ///
     /// # Errors
     /// [`Param::MetaName`], [`Param::MetaCount`], or [`Param::MetaTooLong`].
@@ -30,8 +31,8 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Removes a metalayer, and says whether there was one. As [`set_meta`](Self::set_meta) this changes the size of
-    /// the header.
+    /// Removes a metalayer, and says whether there was one. As [`set_meta`](Self::set_meta) this
+    /// changes the size of the header.
     ///
     /// # Errors
     /// As [`set_meta`](Self::set_meta), for the others.
@@ -50,7 +51,8 @@ impl SChunkWriter {
     /// Sets the content of a vlmetalayer, which is added if there is none of this name.
     ///
     /// # Errors
-    /// [`Param::MetaName`], [`Param::MetaCount`] (C-Blosc2 cannot write more than 16), or [`Param::MetaTooLong`].
+    /// [`Param::MetaName`], [`Param::MetaCount`] (C-Blosc2 cannot write more than 16), or
+    /// [`Param::MetaTooLong`].
     pub fn set_vlmeta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
         self.begin()?;
         let chunk = compress_vlmeta(content, &self.vlmeta_cparams())?;
@@ -76,7 +78,8 @@ impl SChunkWriter {
     /// Sets all metalayers and vlmetalayers that another super-chunk has.
     ///
     /// # Errors
-    /// As [`set_meta`](Self::set_meta) and [`set_vlmeta`](Self::set_vlmeta), or what is wrong with a vlmetalayer.
+    /// As [`set_meta`](Self::set_meta) and [`set_vlmeta`](Self::set_vlmeta), or what is wrong with
+    /// a vlmetalayer.
     pub fn copy_metadata(&mut self, other: &SChunk) -> Result<()> {
         for layer in other.meta().iter() {
             self.set_meta(layer.name, layer.content)?;
@@ -144,7 +147,8 @@ fn new_meta(layers: &[Layer]) -> Result<Metalayers> {
     match i32::try_from(meta.bytes().len()) {
         Ok(_) => Ok(meta),
         Err(_) => {
-            Err(Param::MetaTooLong { nbytes: meta.bytes().len().saturating_sub(FIXED_LEN) as u64 }.into())
+            Err(Param::MetaTooLong { nbytes: meta.bytes().len().saturating_sub(FIXED_LEN) as u64 }
+                .into())
         }
     }
 }

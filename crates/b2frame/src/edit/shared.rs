@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use blosc_io::{ReadAt, Stamp, Sync, WriteAt};
 
-/// Bytes that are collected before they are written. With small chunks, a call of the system for each would take as
-/// long as compressing them.
+/// Bytes that are collected before they are written. With small chunks, a call of the system for
+/// each would take as long as compressing them.
 const COLLECTED: usize = 256 << 10;
 /// From this length on, bytes are not worth a copy.
 const LONG: usize = 64 << 10;

@@ -8,7 +8,8 @@ use crate::params::FrameParams;
 use crate::schunk::{ChunkBytes, SChunk};
 use crate::writer::FrameWriter;
 
-/// A frame of the current layout with the same chunks, metalayers and vlmetalayers. Chunks are not compressed again.
+/// A frame of the current layout with the same chunks, metalayers and vlmetalayers. Chunks are not
+/// compressed again.
 pub(crate) fn to_cframe(old: &SChunk) -> Result<Vec<u8>> {
     let mut params = FrameParams::new(old.cparams());
     if let Some(size) = old.chunksize().fixed() {
@@ -24,7 +25,9 @@ pub(crate) fn to_cframe(old: &SChunk) -> Result<Vec<u8>> {
     for nchunk in 0..old.nchunks() {
         match old.chunk(nchunk)? {
             ChunkBytes::Special { kind, nbytes } => writer.append_special(kind, nbytes)?,
-            ChunkBytes::Stored(chunk) => writer.append_chunk(&chunk).map_err(|error| at_home(old, error))?,
+            ChunkBytes::Stored(chunk) => {
+                writer.append_chunk(&chunk).map_err(|error| at_home(old, error))?
+            }
         }
     }
     Ok(writer.finish()?.into_bytes())

@@ -32,7 +32,8 @@ const LIZARD: u8 = 6;
 /// Parses the fixed part of a header.
 pub(super) fn parse(layout: FrameLayout, head: &[u8], available: u64) -> Result<FrameHeader> {
     let len = if layout == FrameLayout::Beta1 { LEN_BETA1 } else { LEN_BETA2 };
-    let truncated = || Error::corrupt(0, Corrupt::Truncated { len: len as u64, left: head.len() as u64 });
+    let truncated =
+        || Error::corrupt(0, Corrupt::Truncated { len: len as u64, left: head.len() as u64 });
     let mut bytes = head.get(..len).ok_or_else(truncated)?.to_vec();
     if layout == FrameLayout::SwappedBeta2 {
         swap::header(&mut bytes);
@@ -157,7 +158,9 @@ fn parse_header_len(layout: FrameLayout, raw: &RawBase) -> Result<u32> {
         }
     }
     match u32::try_from(header_len) {
-        Ok(len) if (min..=max).contains(&len.into()) && u64::from(len) <= raw.frame_len.get() => Ok(len),
+        Ok(len) if (min..=max).contains(&len.into()) && u64::from(len) <= raw.frame_len.get() => {
+            Ok(len)
+        }
         _ => Err(Error::corrupt(0x0b, OlderCorrupt::HeaderLen { header_len, min, max })),
     }
 }

@@ -1,9 +1,11 @@
-//! The headers of the older layouts, byte by byte. All integers are big-endian; see `swap.rs` for those that are not.
+//! The headers of the older layouts, byte by byte. All integers are big-endian; see `swap.rs` for
+//! those that are not.
 
 use zerocopy::big_endian::{I16, I32, I64, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// Bytes 0..64: the whole header of beta.1 without metalayers, and the first part of all later ones.
+/// Bytes 0..64: the whole header of beta.1 without metalayers, and the first part of all later
+/// ones.
 #[derive(FromBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct RawBase {
@@ -25,7 +27,8 @@ pub(super) struct RawBase {
     pub flags_marker: u8,
     /// 0x19  Version and width of offsets. Told the layout.
     pub general_flags: u8,
-    /// 0x1a  Meaningless in beta.1, reserved in beta.2, the frame type in sources of February 2021.
+    /// 0x1a  Meaningless in beta.1, reserved in beta.2, the frame type in sources of February
+    /// 2021.
     pub frame_type: u8,
     /// 0x1b  Codec (low half) and level (high half).
     pub codec: u8,
@@ -45,7 +48,8 @@ pub(super) struct RawBase {
     pub typesize: I32,
     /// 0x34
     pub chunksize_marker: u8,
-    /// 0x35  Uncompressed bytes of a chunk, where today's header has the block size; 0 while there is none.
+    /// 0x35  Uncompressed bytes of a chunk, where today's header has the block size; 0 while there
+    /// is none.
     pub chunksize: I32,
     /// 0x39
     pub cthreads_marker: u8,
@@ -77,13 +81,14 @@ pub(super) struct RawPipeline {
 
 const _: () = assert!(size_of::<RawPipeline>() == 18);
 
-/// Whether the integers of a header with 13 elements are big-endian: as which of the two do `header_len` and
-/// `frame_len` fit each other and the file? `None` for neither.
+/// Whether the integers of a header with 13 elements are big-endian: as which of the two do
+/// `header_len` and `frame_len` fit each other and the file? `None` for neither.
 pub(super) fn is_big_endian(head: &[u8], available: u64) -> Option<bool> {
     let header_len: [u8; 4] = *head.get(0x0b..)?.first_chunk()?;
     let frame_len: [u8; 8] = *head.get(0x10..)?.first_chunk()?;
     let fits = |header_len: u32, frame_len: u64| {
-        (super::header::MIN_BETA2..=frame_len).contains(&header_len.into()) && frame_len <= available
+        (super::header::MIN_BETA2..=frame_len).contains(&header_len.into())
+            && frame_len <= available
     };
     let (big, little) = (u64::from_be_bytes(frame_len), u64::from_le_bytes(frame_len));
     let is_big = fits(u32::from_be_bytes(header_len), big);

@@ -1,4 +1,5 @@
-//! Integers that were stored little-endian by accident, turned round so that everything else reads them as ever.
+//! Integers that were stored little-endian by accident, turned round so that everything else reads
+//! them as ever.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 /// Where the integers of a header of 13 elements are, and how long (bytes).
@@ -12,8 +13,8 @@ pub(super) fn header(bytes: &mut [u8]) {
     }
 }
 
-/// Turns the integers of the section of metalayers that begins at `start`. It stops where something is not as it
-/// should be; what reads the section afterwards will say what.
+/// Turns the integers of the section of metalayers that begins at `start`. It stops where something
+/// is not as it should be; what reads the section afterwards will say what.
 pub(super) fn section(bytes: &mut [u8], start: usize) {
     let Some(mut at) = start.checked_add(1) else { return };
     turn(bytes, at.saturating_add(1), 2);
@@ -50,7 +51,10 @@ mod tests {
     fn a_section_is_turned_as_a_whole() {
         // One metalayer "ab" with the content "x", at position 2 of a header.
         let section_be = [
-            &[0xff, 0xff, 0x93, 0xcd, 0, 15, 0xde, 0, 1, 0xa2, b'a', b'b', 0xd2, 0, 0, 0, 20, 0xdc, 0, 1][..],
+            &[
+                0xff, 0xff, 0x93, 0xcd, 0, 15, 0xde, 0, 1, 0xa2, b'a', b'b', 0xd2, 0, 0, 0, 20,
+                0xdc, 0, 1,
+            ][..],
             &[0xc6, 0, 0, 0, 1, b'x'],
         ]
         .concat();

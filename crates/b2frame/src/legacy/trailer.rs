@@ -53,7 +53,8 @@ fn read_usermeta(
     Ok((trailer_len, usermeta))
 }
 
-/// The last bytes of a frame: how long the trailer is. `room` is what may be trailer at most (bytes).
+/// The last bytes of a frame: how long the trailer is. `room` is what may be trailer at most
+/// (bytes).
 fn parse_end(mut end: [u8; trailer::END_LEN], is_swapped: bool, room: u64) -> Result<u32> {
     if is_swapped {
         swap::turn(&mut end, 1, 4);
@@ -93,11 +94,16 @@ fn parse(mut bytes: Vec<u8>, is_swapped: bool) -> Result<Metalayers> {
         let what = Corrupt::Marker { field: "usermeta", found: marker, expected: BIN32 };
         return Err(Error::corrupt(2, what));
     }
-    let (len, expected) = (u32::from_be_bytes([a, b, c, d]), (bytes.len() as u64).saturating_sub(MIN_LEN));
+    let (len, expected) =
+        (u32::from_be_bytes([a, b, c, d]), (bytes.len() as u64).saturating_sub(MIN_LEN));
     if u64::from(len) != expected {
         return Err(Error::corrupt(3, OlderCorrupt::UsermetaLen { len, expected }));
     }
     bytes.truncate(bytes.len().saturating_sub(trailer::END_LEN));
     let content = BEFORE..bytes.len();
-    Ok(if content.is_empty() { Metalayers::default() } else { Metalayers::one(bytes, content, USERMETA) })
+    Ok(if content.is_empty() {
+        Metalayers::default()
+    } else {
+        Metalayers::one(bytes, content, USERMETA)
+    })
 }

@@ -1,8 +1,8 @@
 //! An n-dimensional array: shapes, type, and views that leave out or add dimensions.
 //!
-//! Reading is in `nd/read.rs`; this is what can be said without it. A view shares the super-chunk with the array it
-//! was made of. It differs in the list of dimensions that are shown: those left out have length 1, those added are
-//! not stored.
+//! Reading is in `nd/read.rs`; this is what can be said without it. A view shares the super-chunk
+//! with the array it was made of. It differs in the list of dimensions that are shown: those left
+//! out have length 1, those added are not stored.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::schunk::SChunk;
 
 /// An n-dimensional array in a super-chunk, for reading.
 ///
-/// It can be shared between threads; all reading takes `&self`. Clones and views share one super-chunk.
+/// It can be shared between threads; all reading takes `&self`. Clones and views share one
+/// super-chunk.
 ///
 /// ```no_run
 /// use b2frame::{NdArray, Pick};
@@ -78,7 +79,8 @@ impl NdArray {
         Ok(Self { schunk, meta: Arc::new(meta), geometry, dtype, options, dims, shape })
     }
 
-    /// With other threads and working memory for reading. Small parts are read by one thread in any case.
+    /// With other threads and working memory for reading. Small parts are read by one thread in any
+    /// case.
     #[must_use]
     pub fn read_options(self, options: ReadOptions) -> Self {
         Self { options, ..self }
@@ -140,8 +142,8 @@ impl NdArray {
 
     /// The type of the items.
     ///
-    /// When the stored description is not NumPy's, or of items of another size, the items are raw bytes (`|V8`);
-    /// [`NdMeta::dtype_text`] has what is stored.
+    /// When the stored description is not NumPy's, or of items of another size, the items are raw
+    /// bytes (`|V8`); [`NdMeta::dtype_text`] has what is stored.
     #[must_use]
     pub fn dtype(&self) -> &Dtype {
         &self.dtype
@@ -192,18 +194,24 @@ impl NdArray {
         let is_twice = |n: usize| axes.iter().take(n).any(|axis| Some(axis) == axes.get(n));
         for (n, &axis) in axes.iter().enumerate() {
             if axis >= ndim || is_twice(n) {
-                let what = if axis >= ndim { "there is none of this number" } else { "it was named before" };
+                let what = if axis >= ndim {
+                    "there is none of this number"
+                } else {
+                    "it was named before"
+                };
                 return Err(Param::from(NdParam::Axis { axis, ndim, what }).into());
             }
         }
         let mut stored = self.dims.iter().copied();
-        let dims = (0..ndim).map(|axis| if axes.contains(&axis) { None } else { stored.next().flatten() });
+        let dims =
+            (0..ndim).map(|axis| if axes.contains(&axis) { None } else { stored.next().flatten() });
         Ok(self.view(dims.collect()))
     }
 
     /// Whether this is the array as stored, and no view.
     pub(super) fn is_whole(&self) -> bool {
-        self.dims.len() == self.meta.ndim() && self.dims.iter().enumerate().all(|(n, dim)| *dim == Some(n))
+        self.dims.len() == self.meta.ndim()
+            && self.dims.iter().enumerate().all(|(n, dim)| *dim == Some(n))
     }
 
     fn view(&self, dims: Vec<Option<usize>>) -> Self {

@@ -6,8 +6,8 @@
 //!                                            1        4            7        10
 //! ```
 //!
-//! A slice with a step and a list of indexes are treated alike, so all of reading and writing is the same walk
-//! over chunks, blocks and rows. Nothing is stored per position of a slice.
+//! A slice with a step and a list of indexes are treated alike, so all of reading and writing is
+//! the same walk over chunks, blocks and rows. Nothing is stored per position of a slice.
 
 /// Positions along one dimension in ascending order, each with its place among those wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,8 @@ pub(crate) enum Axis<'a> {
     List(&'a [(u64, u64)]),
 }
 
-/// Every `step`th position from `start` on. The first has the place `to`; from there places go up, or down.
+/// Every `step`th position from `start` on. The first has the place `to`; from there places go up,
+/// or down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Steps {
     pub start: u64,
@@ -40,7 +41,8 @@ impl Steps {
 
     /// The first `count`, and the others.
     fn split(self, count: u64) -> (Self, Self) {
-        let to = if self.down { self.to.saturating_sub(count) } else { self.to.saturating_add(count) };
+        let to =
+            if self.down { self.to.saturating_sub(count) } else { self.to.saturating_add(count) };
         let start = self.start.saturating_add(count.saturating_mul(self.step));
         (Self { count, ..self }, Self { start, count: self.count - count, to, ..self })
     }
@@ -133,7 +135,8 @@ pub(crate) struct Span<'a> {
     pub axis: Axis<'a>,
 }
 
-/// Cuts an axis into spans of `len` positions, counted from `base`; spans without wanted positions are left out.
+/// Cuts an axis into spans of `len` positions, counted from `base`; spans without wanted positions
+/// are left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spans<'a> {
     axis: Axis<'a>,
@@ -181,7 +184,9 @@ impl<'a> Iterator for Product<'a> {
     fn next(&mut self) -> Option<Vec<Span<'a>>> {
         let now = self.next.take()?;
         let mut next = now.clone();
-        for ((span, running), start) in next.iter_mut().zip(&mut self.running).zip(&self.starts).rev() {
+        for ((span, running), start) in
+            next.iter_mut().zip(&mut self.running).zip(&self.starts).rev()
+        {
             if let Some(following) = running.next() {
                 *span = following;
                 self.next = Some(next);
@@ -194,7 +199,8 @@ impl<'a> Iterator for Product<'a> {
     }
 }
 
-/// Calls `copy` for each row of what is wanted of a block: byte in the block, byte among those wanted, bytes.
+/// Calls `copy` for each row of what is wanted of a block: byte in the block, byte among those
+/// wanted, bytes.
 ///
 /// The strides are bytes from one position to the next in each dimension.
 pub(crate) fn for_each_row(
@@ -213,7 +219,8 @@ fn rows(
     at: (u64, u64),
     copy: &mut impl FnMut(u64, u64, u64),
 ) {
-    let ([span, spans @ ..], [from, in_block @ ..], [to, in_wanted @ ..]) = (spans, in_block, in_wanted)
+    let ([span, spans @ ..], [from, in_block @ ..], [to, in_wanted @ ..]) =
+        (spans, in_block, in_wanted)
     else {
         return;
     };
@@ -224,7 +231,8 @@ fn rows(
             copy(at.0, at.1, count * from);
             return;
         }
-        (0..count).for_each(|n| rows(spans, in_block, in_wanted, (at.0 + n * from, at.1 + n * to), copy));
+        (0..count)
+            .for_each(|n| rows(spans, in_block, in_wanted, (at.0 + n * from, at.1 + n * to), copy));
     });
 }
 
@@ -244,10 +252,16 @@ mod tests {
     fn an_axis_is_cut_where_chunks_and_blocks_end() {
         let axis = Axis::Steps(Steps { start: 1, step: 3, count: 4, to: 3, down: true });
         let chunks: Vec<_> = Spans::new(axis, 0, 6).collect();
-        assert_eq!(chunks.iter().map(|s| (s.number, s.origin)).collect::<Vec<_>>(), [(0, 0), (1, 6)]);
+        assert_eq!(
+            chunks.iter().map(|s| (s.number, s.origin)).collect::<Vec<_>>(),
+            [(0, 0), (1, 6)]
+        );
         assert_eq!(places(chunks[0].axis), [(1, 3), (4, 2)]);
         let blocks: Vec<_> = Spans::new(chunks[1].axis, chunks[1].origin, 4).collect();
-        assert_eq!(blocks.iter().map(|s| (s.number, s.origin)).collect::<Vec<_>>(), [(0, 6), (1, 10)]);
+        assert_eq!(
+            blocks.iter().map(|s| (s.number, s.origin)).collect::<Vec<_>>(),
+            [(0, 6), (1, 10)]
+        );
         assert_eq!(places(blocks[1].axis), [(10, 0)]);
     }
 
@@ -279,9 +293,15 @@ mod tests {
 
     #[test]
     fn rows_are_copied_as_far_as_they_reach() {
-        let span = |start, count| Span { number: 0, origin: 0, axis: Axis::Steps(Steps::run(start, count)) };
+        let span = |start, count| Span {
+            number: 0,
+            origin: 0,
+            axis: Axis::Steps(Steps::run(start, count)),
+        };
         let mut rows = vec![];
-        for_each_row(&[span(1, 2), span(2, 3)], &[16, 2], &[6, 2], &mut |b, w, n| rows.push((b, w, n)));
+        for_each_row(&[span(1, 2), span(2, 3)], &[16, 2], &[6, 2], &mut |b, w, n| {
+            rows.push((b, w, n))
+        });
         assert_eq!(rows, [(20, 0, 6), (36, 6, 6)]);
     }
 }

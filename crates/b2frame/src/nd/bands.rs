@@ -7,8 +7,8 @@
 //!     8 |          |                     band 2: rows 8..11
 //! ```
 //!
-//! Dimensions in front of which only one position is wanted are passed over. Where whole chunks would be too few
-//! for the threads, bands end where blocks do.
+//! Dimensions in front of which only one position is wanted are passed over. Where whole chunks
+//! would be too few for the threads, bands end where blocks do.
 
 use super::Geometry;
 use super::axis::{Axis, Span, Spans, Steps};
@@ -20,8 +20,8 @@ pub(super) struct Band<'a, 'd> {
     pub dest: &'d mut [u8],
 }
 
-/// Cuts what the axes select, with its destination. `None` if there are too few parts for the threads, or if the first
-/// dimension is a list, whose places may be anywhere.
+/// Cuts what the axes select, with its destination. `None` if there are too few parts for the
+/// threads, or if the first dimension is a list, whose places may be anywhere.
 pub(super) fn bands<'a, 'd>(
     geometry: &Geometry,
     axes: &[Axis<'a>],
@@ -34,7 +34,8 @@ pub(super) fn bands<'a, 'd>(
     let per = |len: u64| (steps.last() / len).saturating_sub(steps.start / len).saturating_add(1);
     // Blocks are counted from the start of their chunk, so they end elsewhere in the next one.
     let blocks = per(chunk).saturating_mul(chunk.div_ceil(block)).min(per(block).saturating_add(1));
-    let unit = if per(chunk) >= threads.saturating_mul(4) { Unit::Chunk } else { Unit::Block(block) };
+    let unit =
+        if per(chunk) >= threads.saturating_mul(4) { Unit::Chunk } else { Unit::Block(block) };
     if unit != Unit::Chunk && blocks < threads {
         return None;
     }
@@ -112,7 +113,8 @@ mod tests {
     fn cut(steps: Steps, threads: u64) -> Option<Vec<(u64, u64, Vec<u8>)>> {
         let meta = NdMeta::new(&[1, 20, 2], &[1, 6, 2], &[1, 4, 1], "|u1").unwrap();
         let geometry = Geometry::new(&meta, 1);
-        let axes = [Axis::Steps(Steps::run(0, 1)), Axis::Steps(steps), Axis::Steps(Steps::run(0, 1))];
+        let axes =
+            [Axis::Steps(Steps::run(0, 1)), Axis::Steps(steps), Axis::Steps(Steps::run(0, 1))];
         let mut dest: Vec<u8> = (0..20).take(as_len(steps.count)).collect();
         let bands = bands(&geometry, &axes, threads, &mut dest)?;
         Some(
@@ -129,7 +131,8 @@ mod tests {
     fn bands_end_where_chunks_or_blocks_do() {
         let run = |start, count| Steps::run(start, count);
         let chunks = cut(run(2, 18), 1).unwrap();
-        let (low, high) = ([(2, 4, (0..4).collect()), (6, 6, (4..10).collect())], (10..16).collect());
+        let (low, high) =
+            ([(2, 4, (0..4).collect()), (6, 6, (4..10).collect())], (10..16).collect());
         assert_eq!(chunks[..2], low);
         assert_eq!(chunks[2..], [(12, 6, high), (18, 2, vec![16, 17])]);
         let blocks = cut(run(2, 12), 2).unwrap();

@@ -1,9 +1,9 @@
 //! Reading what axes select: which blocks hold it, and their items to where they belong.
 //!
-//! Each chunk that is touched is fetched as far as its blocks are wanted. A block is decoded to a small buffer and its
-//! items are copied while it is in the cache, or it is decoded right to where it belongs if that is one run of bytes.
-//! Several threads share out the destination in bands (`bands.rs`). Where that cannot be done, they decode, and the
-//! caller's thread copies.
+//! Each chunk that is touched is fetched as far as its blocks are wanted. A block is decoded to a
+//! small buffer and its items are copied while it is in the cache, or it is decoded right to where
+//! it belongs if that is one run of bytes. Several threads share out the destination in bands
+//! (`bands.rs`). Where that cannot be done, they decode, and the caller's thread copies.
 
 use core::ops::Range;
 
@@ -32,7 +32,8 @@ pub(super) struct BlockReader<'a> {
 }
 
 impl BlockReader<'_> {
-    /// Fills `dest` with what the axes select, one for each stored dimension. It has as many bytes, and more than none.
+    /// Fills `dest` with what the axes select, one for each stored dimension. It has as many bytes,
+    /// and more than none.
     pub(super) fn read(&self, axes: &[Axis<'_>], dest: &mut [u8]) -> Result<()> {
         let budget = self.budget(dest.len() as u64);
         let whole = dest.len();
@@ -47,14 +48,20 @@ impl BlockReader<'_> {
         };
         let bytes = budget.bytes.checked_div(threads as u64).unwrap_or(0);
         let alone = Budget { threads: 1, bytes };
-        // A band may find a bad block in a chunk before another finds one in an earlier chunk. In order, the first
-        // of them is named, as it is with one thread.
+        // A band may find a bad block in a chunk before another finds one in an earlier chunk. In
+        // order, the first of them is named, as it is with one thread.
         in_any_order(threads, bands, |band| self.read_band(&band.axes, alone, band.dest, whole))
             .or_else(|_| self.read_band(axes, Budget { threads: 1, ..budget }, dest, whole))
     }
 
     /// The same with so many threads; `dest` is a part of a destination of `whole` bytes.
-    fn read_band(&self, axes: &[Axis<'_>], budget: Budget, dest: &mut [u8], whole: usize) -> Result<()> {
+    fn read_band(
+        &self,
+        axes: &[Axis<'_>],
+        budget: Budget,
+        dest: &mut [u8],
+        whole: usize,
+    ) -> Result<()> {
         let destination = Destination::of(whole);
         let typesize = self.geometry.typesize();
         let in_block = strides(self.geometry.blockshape(), typesize);
@@ -83,13 +90,17 @@ impl BlockReader<'_> {
     /// Threads and memory for reading so many bytes.
     pub(super) fn budget(&self, nbytes: u64) -> Budget {
         let useful = usize::try_from(nbytes / PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
-        Budget { threads: count(self.options.threads).min(useful), bytes: self.options.max_memory / 2 }
+        Budget {
+            threads: count(self.options.threads).min(useful),
+            bytes: self.options.max_memory / 2,
+        }
     }
 
-    /// Bytes of blocks that are a job for a thread: those of a chunk, unless memory is short or there are so few
-    /// chunks that threads would have none.
+    /// Bytes of blocks that are a job for a thread: those of a chunk, unless memory is short or
+    /// there are so few chunks that threads would have none.
     fn at_a_time(&self, axes: &[Axis<'_>], budget: Budget, nbytes: u64) -> u64 {
-        let touched = axes.iter().zip(self.geometry.grid()).map(|(axis, len)| axis.count().min(*len));
+        let touched =
+            axes.iter().zip(self.geometry.grid()).map(|(axis, len)| axis.count().min(*len));
         let (nchunks, wanted) = (touched.fold(1, u64::saturating_mul), 2 * budget.threads as u64);
         if budget.threads == 1 || nchunks >= wanted {
             return budget.share(4);
@@ -148,7 +159,10 @@ impl BlockReader<'_> {
         if fetched.is_blockwise(len) {
             return wanted.blocks.iter().try_for_each(|(nblock, what)| {
                 let start = as_len(*nblock).saturating_mul(len);
-                sink(what, &mut Block::Stored { fetched: &fetched, start, len, data, scratch: chunk })
+                sink(
+                    what,
+                    &mut Block::Stored { fetched: &fetched, start, len, data, scratch: chunk },
+                )
             });
         }
         let data = room(data, wanted.blocks.len().saturating_mul(len));
@@ -157,7 +171,11 @@ impl BlockReader<'_> {
         blocks.into_iter().try_for_each(|((_, what), block)| sink(what, &mut Block::Decoded(block)))
     }
 
-    fn decode_blocks<T>(&self, wanted: Wanted<T>, scratch: &mut Scratch) -> Result<(Wanted<T>, Vec<u8>)> {
+    fn decode_blocks<T>(
+        &self,
+        wanted: Wanted<T>,
+        scratch: &mut Scratch,
+    ) -> Result<(Wanted<T>, Vec<u8>)> {
         let location = self.schunk.locate(wanted.nchunk)?;
         let len = as_len(self.geometry.block_nbytes());
         let ranges = wanted.ranges(len);
@@ -184,7 +202,12 @@ pub(super) enum Block<'f, 'a> {
 
 impl Block<'_, '_> {
     /// Decodes a part to `dest`, which has as many bytes and belongs to such a destination.
-    fn decode(&mut self, part: Range<usize>, dest: &mut [u8], destination: Destination) -> Result<()> {
+    fn decode(
+        &mut self,
+        part: Range<usize>,
+        dest: &mut [u8],
+        destination: Destination,
+    ) -> Result<()> {
         match self {
             Self::Stored { fetched, start, scratch, .. } => {
                 let part = start.saturating_add(part.start)..start.saturating_add(part.end);
@@ -201,9 +224,15 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Decodes it and puts its items of `typesize` bytes together right where rows belong; false if that is not possible, or
-    /// no faster.
-    fn put_planes(&mut self, rows: &Rows, typesize: usize, dest: &mut [u8], reach: Reach) -> Result<bool> {
+    /// Decodes it and puts its items of `typesize` bytes together right where rows belong; false if
+    /// that is not possible, or no faster.
+    fn put_planes(
+        &mut self,
+        rows: &Rows,
+        typesize: usize,
+        dest: &mut [u8],
+        reach: Reach,
+    ) -> Result<bool> {
         let Self::Stored { fetched, start, len, scratch, .. } = self else { return Ok(false) };
         let simd = scratch.params().registries.simd;
         // A small part may be less work than all.
@@ -229,15 +258,19 @@ impl Block<'_, '_> {
                 let data = room(data, whole.len());
                 let decoded = start.saturating_add(whole.start)..start.saturating_add(whole.end);
                 fetched.decode(decoded, data, scratch)?;
-                let part = part.start.saturating_sub(whole.start)..part.end.saturating_sub(whole.start);
+                let part =
+                    part.start.saturating_sub(whole.start)..part.end.saturating_sub(whole.start);
                 Ok(data.get(part).unwrap_or_default())
             }
-            Self::Decoded(block) => Ok(block.get(part.start..part.end.min(block.len())).unwrap_or_default()),
+            Self::Decoded(block) => {
+                Ok(block.get(part.start..part.end.min(block.len())).unwrap_or_default())
+            }
         }
     }
 }
 
-/// Decodes `ranges` of a chunk's data, one behind the other, to `dest`. They ascend, and `dest` has as many bytes.
+/// Decodes `ranges` of a chunk's data, one behind the other, to `dest`. They ascend, and `dest` has
+/// as many bytes.
 fn decode_ranges(
     fetched: &Fetched<'_>,
     ranges: &[Range<usize>],
@@ -283,7 +316,8 @@ pub(super) struct BoxBlocks<'a> {
 impl<'a> BoxBlocks<'a> {
     /// Blocks of at most `max` bytes at a time, or one.
     pub(super) fn new(geometry: &'a Geometry, axes: &[Axis<'a>], max: u64) -> Self {
-        let spans = axes.iter().zip(geometry.chunkshape()).map(|(axis, len)| Spans::new(*axis, 0, *len));
+        let spans =
+            axes.iter().zip(geometry.chunkshape()).map(|(axis, len)| Spans::new(*axis, 0, *len));
         let max = blocks_at_a_time(geometry, max);
         Self { geometry, chunks: Product::new(spans.collect()), current: None, max }
     }

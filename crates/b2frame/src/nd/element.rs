@@ -10,8 +10,8 @@ use zerocopy::{FromZeros as _, IntoBytes as _};
 use crate::error::Result;
 
 /// A type of items. Implemented for integers, floats and `bool`; with features for `half::f16` and
-/// `num_complex::Complex`; for structs by [`element!`](crate::element), or by `#[derive(Element)]` with the feature
-/// `derive`.
+/// `num_complex::Complex`; for structs by [`element!`](crate::element), or by `#[derive(Element)]`
+/// with the feature `derive`.
 ///
 /// Both orders of bytes can be read; what is written is little-endian.
 pub trait Element: Copy + Send + Sync + 'static {
@@ -59,7 +59,10 @@ pub trait Element: Copy + Send + Sync + 'static {
     fn to_bytes(items: &[Self]) -> Cow<'_, [u8]> {
         let itemsize = Self::dtype().itemsize();
         let mut bytes = vec![0; itemsize.saturating_mul(items.len())];
-        bytes.chunks_exact_mut(itemsize.max(1)).zip(items).for_each(|(bytes, item)| item.encode(bytes));
+        bytes
+            .chunks_exact_mut(itemsize.max(1))
+            .zip(items)
+            .for_each(|(bytes, item)| item.encode(bytes));
         Cow::Owned(bytes)
     }
 }
@@ -234,10 +237,12 @@ macro_rules! complex_element {
 #[cfg(feature = "num-complex")]
 complex_element!(f32, f64);
 
-/// Declares a struct whose values are items of a structured type: a field of it is a field of the item.
+/// Declares a struct whose values are items of a structured type: a field of it is a field of the
+/// item.
 ///
-/// The struct is [`Element`] and `Copy`; nothing about its layout in memory is assumed. Read can be every type that
-/// has fields of these names and types in this order, with padding or without; written is the packed type.
+/// The struct is [`Element`] and `Copy`; nothing about its layout in memory is assumed. Read can be
+/// every type that has fields of these names and types in this order, with padding or without;
+/// written is the packed type.
 ///
 /// ```
 /// use b2frame::{Element, element};

@@ -63,7 +63,8 @@ pub(super) fn fetch<'a>(
         return Ok(fetched(What::Parts(index, parts)));
     }
     let bytes = file.view(at, header.cbytes(), bytes)?;
-    let chunk = Chunk::parse(bytes).map_err(|source| Error::Chunk { nchunk, at: position, source })?;
+    let chunk =
+        Chunk::parse(bytes).map_err(|source| Error::Chunk { nchunk, at: position, source })?;
     Ok(fetched(What::Whole(chunk)))
 }
 
@@ -77,17 +78,21 @@ impl Fetched<'_> {
         };
         match header.kind() {
             Kind::Regular => {
-                // Chunks of Blosc1 do not say where blocks end, and delta refers to the first block.
+                // Chunks of Blosc1 do not say where blocks end, and delta refers to the first
+                // block.
                 let is_plain = header.version() > 2 && !header.pipeline().contains(FilterId::DELTA);
-                is_plain && header.blocksize() == len && len.checked_rem(header.typesize()) == Some(0)
+                is_plain
+                    && header.blocksize() == len
+                    && len.checked_rem(header.typesize()) == Some(0)
             }
             Kind::Vl => false,
             _ => true,
         }
     }
 
-    /// Shows the planes of a block of `len` bytes, whose data begin with byte `start`, if it is in planes of items of
-    /// `typesize` bytes, and of a whole chunk that was fetched; false if not.
+    /// Shows the planes of a block of `len` bytes, whose data begin with byte `start`, if it is in
+    /// planes of items of `typesize` bytes, and of a whole chunk that was fetched; false if
+    /// not.
     pub(super) fn show_planes(
         &self,
         (start, len): (usize, usize),
@@ -99,12 +104,17 @@ impl Fetched<'_> {
         let header = chunk.header();
         // What is wrong with other chunks is left to reading them.
         let is_whole = header.blocksize() == len && start.saturating_add(len) <= header.nbytes();
-        let Some(nblock) = start.checked_div(len).filter(|_| is_whole && header.typesize() == typesize)
+        let Some(nblock) =
+            start.checked_div(len).filter(|_| is_whole && header.typesize() == typesize)
         else {
             return Ok(false);
         };
         let (nchunk, at) = (self.nchunk, self.at);
-        chunk.show_planes(nblock, scratch, show).map_err(|source| Error::Chunk { nchunk, at, source })
+        chunk.show_planes(nblock, scratch, show).map_err(|source| Error::Chunk {
+            nchunk,
+            at,
+            source,
+        })
     }
 
     /// Decodes data that were among those to be fetched; `dest` has as many bytes.
@@ -118,7 +128,8 @@ impl Fetched<'_> {
             What::Run(kind, typesize) => fill(*kind, *typesize, range.start, dest),
             What::Whole(chunk) => chunk.read_bytes(range, dest, scratch),
             What::Parts(index, parts) => index.plan(range, 0).and_then(|plan| {
-                let parts: Vec<&[u8]> = plan.ranges().iter().map(|range| part(parts, range)).collect();
+                let parts: Vec<&[u8]> =
+                    plan.ranges().iter().map(|range| part(parts, range)).collect();
                 index.decode(&plan, &parts, dest, scratch)
             }),
         };
@@ -139,8 +150,8 @@ fn part<'a>(parts: &'a [(Range<usize>, Vec<u8>)], range: &Range<usize>) -> &'a [
     bytes.unwrap_or_default()
 }
 
-/// Where in its file the bytes are that [`decode_ranges`] reads of a chunk for these ranges of its data, header and block
-/// starts aside.
+/// Where in its file the bytes are that [`decode_ranges`] reads of a chunk for these ranges of its
+/// data, header and block starts aside.
 pub(super) fn plan_ranges(
     nchunk: u64,
     location: &Location,
@@ -151,10 +162,14 @@ pub(super) fn plan_ranges(
         Some((_, plans)) => positions(*at, &plans).collect(),
         None => core::iter::once(*at..at.saturating_add(header.cbytes() as u64)).collect(),
     };
-    Ok(found.into_iter().map(|range| file.position(range.start)..file.position(range.end)).collect())
+    Ok(found
+        .into_iter()
+        .map(|range| file.position(range.start)..file.position(range.end))
+        .collect())
 }
 
-/// The parts of a chunk that hold these ranges of its data; `None` if the chunk should be read as a whole.
+/// The parts of a chunk that hold these ranges of its data; `None` if the chunk should be read as a
+/// whole.
 fn parts(
     file: &Source,
     nchunk: u64,
@@ -188,7 +203,8 @@ fn positions(at: u64, plans: &[Plan]) -> impl Iterator<Item = Range<u64>> {
 /// Header and block starts of a chunk, and its dictionary if there is one.
 fn read_index(file: &Source, nchunk: u64, at: u64, header: &ChunkHeader) -> Result<ChunkIndex> {
     let cbytes = header.cbytes();
-    let mut len = header.nblocks().saturating_mul(4).saturating_add(header.header_len()).min(cbytes);
+    let mut len =
+        header.nblocks().saturating_mul(4).saturating_add(header.header_len()).min(cbytes);
     loop {
         let head = file.read_vec(at, len)?;
         let step = ChunkIndex::parse(&head);

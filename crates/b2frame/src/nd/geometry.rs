@@ -1,7 +1,7 @@
 //! Where the items of an array are: chunk, block, byte ("Geometry" in `docs/formats/b2nd.md`).
 //!
-//! All orders are C order, the last dimension fastest: chunks in the array, blocks in a chunk, items in a block.
-//! Chunks and blocks at the edges are stored in full; what sticks out is padding.
+//! All orders are C order, the last dimension fastest: chunks in the array, blocks in a chunk,
+//! items in a block. Chunks and blocks at the edges are stored in full; what sticks out is padding.
 
 use core::ops::Range;
 
@@ -12,7 +12,8 @@ pub(crate) type Box = Vec<Range<u64>>;
 
 /// The shapes of an array with at least one dimension; an array of none is one item long.
 ///
-/// All numbers come from a checked [`NdMeta`] of an array that has items, so products of them do not overflow.
+/// All numbers come from a checked [`NdMeta`] of an array that has items, so products of them do
+/// not overflow.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     shape: Vec<u64>,
@@ -113,7 +114,8 @@ pub(crate) fn ravel(index: &[u64], lens: &[u64]) -> u64 {
 
 /// The position of a number in C order.
 pub(crate) fn unravel(mut number: u64, lens: &[u64]) -> Vec<u64> {
-    let mut index: Vec<u64> = lens.iter().rev().map(|len| (number % len, number /= len).0).collect();
+    let mut index: Vec<u64> =
+        lens.iter().rev().map(|len| (number % len, number /= len).0).collect();
     index.reverse();
     index
 }

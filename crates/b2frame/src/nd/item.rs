@@ -140,13 +140,16 @@ mod tests {
 
     #[test]
     fn a_block_is_kept_from_its_second_item_on() {
-        let params = NdParams::new(&[8, 8], "|u1".parse().unwrap()).chunkshape(&[8, 8]).blockshape(&[4, 4]);
+        let params =
+            NdParams::new(&[8, 8], "|u1".parse().unwrap()).chunkshape(&[8, 8]).blockshape(&[4, 4]);
         let mut writer = NdWriter::in_memory(&params.cparams(CParams::default())).unwrap();
         let plain: Vec<u8> = (0..64).collect();
         writer.write_bytes(.., &plain).unwrap();
         let array = writer.finish().unwrap();
         let kept = || array.schunk().pooled().parts().last_block.data.len();
-        for (at, len) in [([1, 1], 0), ([1, 2], 16), ([3, 3], 16), ([4, 3], 0), ([1, 1], 0), ([0, 0], 16)] {
+        for (at, len) in
+            [([1, 1], 0), ([1, 2], 16), ([3, 3], 16), ([4, 3], 0), ([1, 1], 0), ([0, 0], 16)]
+        {
             assert_eq!(array.get::<u8>(&at).unwrap(), plain[as_len(8 * at[0] + at[1])]);
             assert_eq!(kept(), len, "{at:?}");
         }

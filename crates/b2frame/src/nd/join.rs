@@ -1,7 +1,8 @@
-//! Items of other arrays: copies with other shapes or compression, and arrays put behind one another.
+//! Items of other arrays: copies with other shapes or compression, and arrays put behind one
+//! another.
 //!
-//! Where chunks lie in both arrays alike they are moved as they are; otherwise items are read and written, as many
-//! rows of chunks at a time as memory allows.
+//! Where chunks lie in both arrays alike they are moved as they are; otherwise items are read and
+//! written, as many rows of chunks at a time as memory allows.
 
 use core::ops::Range;
 
@@ -21,13 +22,15 @@ impl NdArray {
     /// What is wrong with a vlmetalayer.
     pub fn params(&self) -> Result<NdParams> {
         let schunk = self.schunk();
-        let is_ours = |name: &[u8]| name == NdMeta::NAME.as_bytes() || name == NdMeta::OLD_NAME.as_bytes();
+        let is_ours =
+            |name: &[u8]| name == NdMeta::NAME.as_bytes() || name == NdMeta::OLD_NAME.as_bytes();
         let params = NdParams::new(self.shape(), self.dtype().clone())
             .chunkshape(&self.chunkshape())
             .blockshape(&self.blockshape())
             .cparams(schunk.cparams());
         let layers = schunk.meta().iter().filter(|layer| !is_ours(layer.name));
-        let params = layers.fold(params, |params, layer| params.metalayer(layer.name_text(), layer.content));
+        let params =
+            layers.fold(params, |params, layer| params.metalayer(layer.name_text(), layer.content));
         schunk.vlmeta().stored().iter().try_fold(params, |params, layer| {
             Ok(params.vlmetalayer(layer.name_text(), schunk.vlmeta().decode(layer)?))
         })
@@ -35,8 +38,9 @@ impl NdArray {
 }
 
 impl NdArray {
-    /// Copies the array, or what a view shows of it, to one of these parameters; see [`params`](Self::params) for
-    /// those that it has. With the same shapes and compression chunks are not compressed anew.
+    /// Copies the array, or what a view shows of it, to one of these parameters; see
+    /// [`params`](Self::params) for those that it has. With the same shapes and compression
+    /// chunks are not compressed anew.
     ///
     /// ```
     /// # use b2frame::{NdParams, NdWriter};
@@ -54,8 +58,9 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// [`NdParam::Outside`] for another shape than the array's, [`NdParam::Dtype`] for another type,
-    /// [`NdParam::Shapes`] for chunks and blocks that cannot be; as [`SChunk::copy`](crate::SChunk::copy).
+    /// [`NdParam::Outside`] for another shape than the array's, [`NdParam::Dtype`] for another
+    /// type, [`NdParam::Shapes`] for chunks and blocks that cannot be; as
+    /// [`SChunk::copy`](crate::SChunk::copy).
     pub fn copy(&self, dest: &Dest, params: &NdParams) -> Result<Self> {
         let at = vec![0; self.ndim()];
         if params.shape != self.shape() {
@@ -77,8 +82,8 @@ impl NdArray {
 }
 
 impl NdWriter {
-    /// Writes all items of an array to a place. Chunks that lie alike in both arrays, and were compressed in the way of
-    /// this one, are moved without decoding them.
+    /// Writes all items of an array to a place. Chunks that lie alike in both arrays, and were
+    /// compressed in the way of this one, are moved without decoding them.
     ///
     /// # Errors
     /// [`NdParam::Outside`], [`NdParam::Dtype`], or what is wrong with a chunk of either.
@@ -106,7 +111,8 @@ impl NdWriter {
         let mut at = vec![0; self.shape().len()];
         let mut shape = self.shape().to_vec();
         let is_alike = |(dim, (a, b)): (usize, (&u64, &u64))| dim == axis || a == b;
-        let fits = shape.len() == array.ndim() && shape.iter().zip(array.shape()).enumerate().all(is_alike);
+        let fits = shape.len() == array.ndim()
+            && shape.iter().zip(array.shape()).enumerate().all(is_alike);
         let (Some(start), Some(len), Some(more)) =
             (at.get_mut(axis), shape.get_mut(axis), array.shape().get(axis))
         else {
@@ -129,7 +135,9 @@ impl NdWriter {
         let bounds: Option<Vec<_>> = at.iter().zip(shape).map(end).collect();
         let is_inside = at.len() == whole.len() && shape.len() == whole.len();
         match bounds {
-            Some(bounds) if is_inside && bounds.iter().zip(whole).all(|(b, len)| b.end <= *len) => Ok(bounds),
+            Some(bounds) if is_inside && bounds.iter().zip(whole).all(|(b, len)| b.end <= *len) => {
+                Ok(bounds)
+            }
             _ => {
                 let (shape, at, whole) = (shape.to_vec(), at.to_vec(), whole.to_vec());
                 Err(NdParam::Outside { shape, at, whole }.into())
@@ -153,8 +161,11 @@ impl NdWriter {
 
     fn move_chunks(&mut self, bounds: &[Range<u64>], array: &NdArray) -> Result<()> {
         let (from, to) = (array.meta().grid(), self.meta.grid());
-        let first: Vec<u64> =
-            bounds.iter().zip(self.geometry.chunkshape()).map(|(b, chunk)| b.start / chunk).collect();
+        let first: Vec<u64> = bounds
+            .iter()
+            .zip(self.geometry.chunkshape())
+            .map(|(b, chunk)| b.start / chunk)
+            .collect();
         for index in Odometer::new(from.iter().map(|len| 0..*len).collect()) {
             let place: Vec<u64> = index.iter().zip(&first).map(|(at, first)| at + first).collect();
             let nchunk = ravel(&place, &to);
@@ -187,11 +198,13 @@ impl NdWriter {
         Ok(())
     }
 
-    /// A box cut at borders of chunks: into rows of chunks if one fits the memory, or else into chunks.
+    /// A box cut at borders of chunks: into rows of chunks if one fits the memory, or else into
+    /// chunks.
     fn pieces(&self, bounds: &[Range<u64>]) -> Vec<Vec<Range<u64>>> {
         let chunkshape = self.geometry.chunkshape();
         let lens = bounds.iter().map(|range| range.end - range.start);
-        let row = lens.skip(1).fold(self.geometry.typesize(), |nbytes, len| nbytes.saturating_mul(len));
+        let row =
+            lens.skip(1).fold(self.geometry.typesize(), |nbytes, len| nbytes.saturating_mul(len));
         let row = row.saturating_mul(chunkshape.first().copied().unwrap_or(1));
         let cut_all = row > self.max_memory() / 2;
         let cuts = bounds.iter().zip(chunkshape).enumerate();

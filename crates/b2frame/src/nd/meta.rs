@@ -20,9 +20,9 @@ pub(super) const MAX_CHUNK: u64 = i32::MAX.unsigned_abs() as u64 - 32;
 
 /// Shapes and item type of an array.
 ///
-/// Invariants: all shapes have the same number of dimensions, at most 16. The items of the array, those of all
-/// chunks with their padding, of a chunk and of a block can be counted in an `u64`; a chunk and a block shape is
-/// zero only where the shape is.
+/// Invariants: all shapes have the same number of dimensions, at most 16. The items of the array,
+/// those of all chunks with their padding, of a chunk and of a block can be counted in an `u64`; a
+/// chunk and a block shape is zero only where the shape is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NdMeta {
     shape: Vec<u64>,
@@ -64,7 +64,8 @@ pub enum NdCorrupt {
     /// The frame has another number of chunks.
     #[error("{expected} chunks by the shapes, the frame has {found}")]
     ChunkCount { expected: u64, found: u64 },
-    /// A last chunk that is shorter than the others, or nothing like it: chunks of arrays are padded.
+    /// A last chunk that is shorter than the others, or nothing like it: chunks of arrays are
+    /// padded.
     #[error("the chunks have {expected} bytes by the shapes, nbytes is {found}")]
     Nbytes { expected: u64, found: u64 },
     /// A chunk too large for its header.
@@ -113,8 +114,10 @@ impl NdMeta {
             return Err(Error::corrupt(2, NdCorrupt::Ndim { ndim }));
         }
         let shape = parse_shape(&mut reader, ndim)?;
-        let chunkshape = parse_lens(&mut reader, &shape, |dim, len| NdCorrupt::ChunkShape { dim, len })?;
-        let blockshape = parse_lens(&mut reader, &shape, |dim, len| NdCorrupt::BlockShape { dim, len })?;
+        let chunkshape =
+            parse_lens(&mut reader, &shape, |dim, len| NdCorrupt::ChunkShape { dim, len })?;
+        let blockshape =
+            parse_lens(&mut reader, &shape, |dim, len| NdCorrupt::BlockShape { dim, len })?;
         let (dtype_format, dtype) = if has_dtype { parse_dtype(&mut reader)? } else { (0, None) };
         let left_over = bytes.len().saturating_sub(reader.position());
         if left_over > 0 {
@@ -215,13 +218,21 @@ impl NdMeta {
     /// Chunks along each dimension.
     #[must_use]
     pub fn grid(&self) -> Vec<u64> {
-        self.shape.iter().zip(&self.chunkshape).map(|(&len, &chunk)| ceil_div(len, chunk.into())).collect()
+        self.shape
+            .iter()
+            .zip(&self.chunkshape)
+            .map(|(&len, &chunk)| ceil_div(len, chunk.into()))
+            .collect()
     }
 
     /// Blocks along each dimension of a chunk.
     #[must_use]
     pub fn blocks_in_chunk(&self) -> Vec<u64> {
-        self.chunkshape.iter().zip(&self.blockshape).map(|(&c, &b)| ceil_div(c.into(), b.into())).collect()
+        self.chunkshape
+            .iter()
+            .zip(&self.blockshape)
+            .map(|(&c, &b)| ceil_div(c.into(), b.into()))
+            .collect()
     }
 
     /// Number of chunks.
@@ -262,7 +273,11 @@ impl NdMeta {
             _ if nchunks == 0 => Ok(()),
             Some(chunksize) if chunksize == nbytes => {
                 let expected = nbytes.saturating_mul(nchunks);
-                if total == expected { Ok(()) } else { Err(NdCorrupt::Nbytes { expected, found: total }) }
+                if total == expected {
+                    Ok(())
+                } else {
+                    Err(NdCorrupt::Nbytes { expected, found: total })
+                }
             }
             chunksize => Err(NdCorrupt::ChunkBytes { nbytes, chunksize: chunksize.unwrap_or(0) }),
         }
@@ -278,17 +293,25 @@ impl NdMeta {
         }
         let grid = self.grid();
         let padded = grid.iter().zip(&self.chunkshape).map(|(&g, &c)| g.checked_mul(c.into()));
-        let chunk =
-            self.blocks_in_chunk().into_iter().zip(&self.blockshape).map(|(k, &b)| k.checked_mul(b.into()));
+        let chunk = self
+            .blocks_in_chunk()
+            .into_iter()
+            .zip(&self.blockshape)
+            .map(|(k, &b)| k.checked_mul(b.into()));
         let block = self.blockshape.iter().map(|&b| Some(u64::from(b)));
         for (what, lens, max) in [
-            ("the array", self.shape.iter().map(|&n| Some(n)).collect::<Vec<_>>(), i64::MAX.unsigned_abs()),
+            (
+                "the array",
+                self.shape.iter().map(|&n| Some(n)).collect::<Vec<_>>(),
+                i64::MAX.unsigned_abs(),
+            ),
             ("all chunks", padded.collect(), i64::MAX.unsigned_abs()),
             ("a chunk", chunk.collect(), i32::MAX.unsigned_abs().into()),
             ("a block", block.collect(), i32::MAX.unsigned_abs().into()),
         ] {
             let nonzero = lens.iter().filter(|len| **len != Some(0));
-            let product = nonzero.copied().try_fold(1, |product: u64, len| product.checked_mul(len?));
+            let product =
+                nonzero.copied().try_fold(1, |product: u64, len| product.checked_mul(len?));
             if product.is_none_or(|product| product > max) {
                 return Err(NdCorrupt::TooLarge { what });
             }
@@ -308,8 +331,15 @@ fn parse_shape(reader: &mut Reader<'_>, ndim: u8) -> Result<Vec<u64>> {
 }
 
 /// A chunk or block shape: positive, or zero where the array is empty.
-fn parse_lens(reader: &mut Reader<'_>, shape: &[u64], bad: fn(usize, i32) -> NdCorrupt) -> Result<Vec<u32>> {
-    reader.marker("chunkshape or blockshape", array_marker(u8::try_from(shape.len()).unwrap_or(u8::MAX)))?;
+fn parse_lens(
+    reader: &mut Reader<'_>,
+    shape: &[u64],
+    bad: fn(usize, i32) -> NdCorrupt,
+) -> Result<Vec<u32>> {
+    reader.marker(
+        "chunkshape or blockshape",
+        array_marker(u8::try_from(shape.len()).unwrap_or(u8::MAX)),
+    )?;
     let parse = |(dim, &items): (usize, &u64)| {
         let at = reader.position();
         let len = reader.i32("chunkshape or blockshape")?;
@@ -328,8 +358,8 @@ fn parse_dtype(reader: &mut Reader<'_>) -> Result<(u8, Option<Vec<u8>>)> {
     Ok((format, Some(bytes.to_vec())))
 }
 
-/// The marker of an array with so many elements. For 16 it becomes that of an empty string: writers in C add
-/// without a look at the result, and so must we.
+/// The marker of an array with so many elements. For 16 it becomes that of an empty string: writers
+/// in C add without a look at the result, and so must we.
 fn array_marker(ndim: u8) -> u8 {
     FIXARRAY.saturating_add(ndim)
 }
@@ -370,7 +400,10 @@ mod tests {
     fn sixteen_dimensions_have_the_marker_of_a_string() {
         let meta = NdMeta::new(&[1; 16], &[1; 16], &[1; 16], "|u1").unwrap();
         assert_eq!(meta.encode()[3], 0xa0);
-        assert_eq!(corrupt(NdMeta::new(&[1; 17], &[1; 17], &[1; 17], "|u1")), NdCorrupt::Ndim { ndim: 17 });
+        assert_eq!(
+            corrupt(NdMeta::new(&[1; 17], &[1; 17], &[1; 17], "|u1")),
+            NdCorrupt::Ndim { ndim: 17 }
+        );
     }
 
     #[test]

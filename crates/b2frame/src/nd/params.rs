@@ -44,7 +44,8 @@ pub struct NdParams {
     pub dtype: Dtype,
     /// Length of a chunk in each dimension (items). Default: chunks of at most 8 MiB.
     pub chunkshape: Option<Vec<u32>>,
-    /// Length of a block in each dimension (items). Default: blocks of at most 256 KiB, or one item.
+    /// Length of a block in each dimension (items). Default: blocks of at most 256 KiB, or one
+    /// item.
     pub blockshape: Option<Vec<u32>>,
     /// How chunks are compressed. The typesize and the size of blocks are those of the array.
     pub cparams: CParams,
@@ -110,8 +111,9 @@ impl NdParams {
         self
     }
 
-    /// Chunk and block shape: those given, the others as python-blosc2 would choose on a machine with 32 KiB, 1 MiB
-    /// and 32 MiB of caches. An array without items and with neither given gets its own shape for both.
+    /// Chunk and block shape: those given, the others as python-blosc2 would choose on a machine
+    /// with 32 KiB, 1 MiB and 32 MiB of caches. An array without items and with neither given
+    /// gets its own shape for both.
     ///
     /// # Errors
     /// [`NdParam::Dims`] for a shape of another number of dimensions.
@@ -127,11 +129,12 @@ impl NdParams {
         };
         let typesize = (self.dtype.itemsize() as u64).max(1);
         let (chunks, blocks) = (wide(&self.chunkshape), wide(&self.blockshape));
-        let blocks =
-            blocks.unwrap_or_else(|| shapes::blocks_of(chunks.as_ref().unwrap_or(&self.shape), typesize));
+        let blocks = blocks
+            .unwrap_or_else(|| shapes::blocks_of(chunks.as_ref().unwrap_or(&self.shape), typesize));
         let chunks = chunks.unwrap_or_else(|| shapes::chunks_of(&self.shape, &blocks, typesize));
-        let narrow =
-            |lens: Vec<u64>| lens.into_iter().map(|len| u32::try_from(len).unwrap_or(u32::MAX)).collect();
+        let narrow = |lens: Vec<u64>| {
+            lens.into_iter().map(|len| u32::try_from(len).unwrap_or(u32::MAX)).collect()
+        };
         Ok((narrow(chunks), narrow(blocks)))
     }
 
@@ -148,16 +151,20 @@ impl NdParams {
         let chunk_nbytes = meta.chunk_items().saturating_mul(typesize as u64);
         let max = super::meta::MAX_CHUNK;
         if typesize == 0 || chunk_nbytes > max {
-            return Err(Param::ChunkSize { chunksize: chunk_nbytes, typesize: typesize as u64, max }.into());
+            return Err(Param::ChunkSize {
+                chunksize: chunk_nbytes,
+                typesize: typesize as u64,
+                max,
+            }
+            .into());
         }
         let cparams = chunk_cparams(&self.cparams, meta, &self.dtype);
         // An array that was empty from the start may have chunks of no items, and never has any.
         let params = FrameParams::new(cparams).chunksize(as_len(chunk_nbytes).max(typesize));
         let params = params.metalayer(NdMeta::NAME, meta.encode());
-        let params = self
-            .metalayers
-            .iter()
-            .fold(params, |params, (name, content)| params.metalayer(name.clone(), content.clone()));
+        let params = self.metalayers.iter().fold(params, |params, (name, content)| {
+            params.metalayer(name.clone(), content.clone())
+        });
         Ok(FrameParams { vlmetalayers: self.vlmetalayers.clone(), ..params })
     }
 }
@@ -175,8 +182,8 @@ pub(crate) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> 
     for_its_readers(cparams)
 }
 
-/// Characters of a text have 4 bytes, whatever its length; python-blosc2 shuffles them as such. Readers before 3.0 do
-/// not know of it.
+/// Characters of a text have 4 bytes, whatever its length; python-blosc2 shuffles them as such.
+/// Readers before 3.0 do not know of it.
 fn filters_for(cparams: &CParams, dtype: &Dtype) -> Pipeline {
     if dtype.kind() != Some(Kind::Unicode) || cparams.target < Target::Blosc3_0 {
         return cparams.filters;

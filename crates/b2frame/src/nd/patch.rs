@@ -109,7 +109,8 @@ pub(super) struct Patch<'a> {
 }
 
 impl Patch<'_> {
-    /// Bytes of memory for a chunk while it is made: as it was, as it will be, and the latter compressed.
+    /// Bytes of memory for a chunk while it is made: as it was, as it will be, and the latter
+    /// compressed.
     pub(super) fn weight(geometry: &Geometry) -> u64 {
         (chunk_nbytes(geometry) as u64).saturating_mul(3).max(1)
     }
@@ -132,7 +133,8 @@ impl Patch<'_> {
             }
             let made = MadeBlocks::new(self, spans);
             let mut chunk = self.buffers.take(max_compressed_len(nbytes));
-            let cbytes = self.encoder(encoder).and_then(|it| it.encode_with_into(nbytes, &made, &mut chunk));
+            let cbytes =
+                self.encoder(encoder).and_then(|it| it.encode_with_into(nbytes, &made, &mut chunk));
             let cbytes = cbytes.map_err(failed)?;
             return Ok(NewChunk {
                 nchunk,
@@ -150,12 +152,18 @@ impl Patch<'_> {
             return Ok(NewChunk { nchunk, chunk: vec![], cbytes: 0 });
         }
         let mut chunk = self.buffers.take(max_compressed_len(nbytes));
-        let cbytes = self.encoder(encoder).and_then(|it| it.encode_into(data, &mut chunk)).map_err(failed)?;
+        let cbytes = self
+            .encoder(encoder)
+            .and_then(|it| it.encode_into(data, &mut chunk))
+            .map_err(failed)?;
         Ok(NewChunk { nchunk, chunk, cbytes })
     }
 
     /// The encoder of a thread, made when it is needed first.
-    fn encoder<'e>(&self, encoder: &'e mut Option<Encoder>) -> blosc_chunk::Result<&'e mut Encoder> {
+    fn encoder<'e>(
+        &self,
+        encoder: &'e mut Option<Encoder>,
+    ) -> blosc_chunk::Result<&'e mut Encoder> {
         Ok(match encoder {
             Some(encoder) => encoder,
             None => encoder.insert(Encoder::new(self.cparams.clone())?),
@@ -182,7 +190,8 @@ impl Patch<'_> {
         let block_nbytes = self.geometry.block_nbytes();
         for spans in Product::new(self.block_spans(spans)) {
             let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
-            let start = as_len(ravel(&numbers, self.geometry.blocks()).saturating_mul(block_nbytes));
+            let start =
+                as_len(ravel(&numbers, self.geometry.blocks()).saturating_mul(block_nbytes));
             self.put_block(&spans, data.get_mut(start..).unwrap_or_default());
         }
     }
@@ -203,8 +212,8 @@ impl Patch<'_> {
     }
 }
 
-/// The data of a chunk of which every item is written. Each block is put together just before it is compressed, while it
-/// stays in the nearest caches.
+/// The data of a chunk of which every item is written. Each block is put together just before it is
+/// compressed, while it stays in the nearest caches.
 struct MadeBlocks<'a> {
     patch: &'a Patch<'a>,
     /// The blocks along each dimension that have items.
@@ -223,7 +232,8 @@ impl<'a> MadeBlocks<'a> {
         let geometry = self.patch.geometry;
         let numbers = unravel(nblock, geometry.blocks());
         let spans = numbers.iter().zip(&self.spans);
-        let spans = spans.map(|(number, spans)| spans.iter().find(|span| span.number == *number).copied());
+        let spans =
+            spans.map(|(number, spans)| spans.iter().find(|span| span.number == *number).copied());
         let spans: Vec<_> = spans.flatten().collect();
         let mut lens = spans.iter().zip(geometry.blockshape());
         if spans.len() < numbers.len() {
@@ -250,7 +260,10 @@ impl Prefilter for MadeBlocks<'_> {
             } else {
                 let mut block = vec![0; len];
                 self.make(nblock, &mut block);
-                block.get(start..start + part.len()).into_iter().for_each(|from| part.copy_from_slice(from));
+                block
+                    .get(start..start + part.len())
+                    .into_iter()
+                    .for_each(|from| part.copy_from_slice(from));
             }
             at += part.len();
             dest = behind;

@@ -20,9 +20,10 @@ impl NdArray {
     /// Fills `dest` with a part of the array in C order; it has as many bytes as the part.
     ///
     /// # Errors
-    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], [`Error::Limit`](crate::Error::Limit) if a block
-    /// does not fit into half of [`ReadOptions::max_memory`](crate::ReadOptions::max_memory) twice, or what is wrong
-    /// with a chunk.
+    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`],
+    /// [`Error::Limit`](crate::Error::Limit) if a block does not fit into half of
+    /// [`ReadOptions::max_memory`](crate::ReadOptions::max_memory) twice, or what is wrong with
+    /// a chunk.
     pub fn read_bytes(&self, selection: impl Into<Selection>, dest: &mut [u8]) -> Result<()> {
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
@@ -32,8 +33,9 @@ impl NdArray {
     /// Reads a part of the array in C order.
     ///
     /// # Errors
-    /// As [`read_bytes`](Self::read_bytes), and [`Error::Limit`](crate::Error::Limit) if the part has more bytes than
-    /// [`Limits::max_nbytes`](blosc_chunk::Limits::max_nbytes) of the options it was opened with.
+    /// As [`read_bytes`](Self::read_bytes), and [`Error::Limit`](crate::Error::Limit) if the part
+    /// has more bytes than [`Limits::max_nbytes`](blosc_chunk::Limits::max_nbytes) of the
+    /// options it was opened with.
     pub fn to_bytes(&self, selection: impl Into<Selection>) -> Result<Vec<u8>> {
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
@@ -42,8 +44,8 @@ impl NdArray {
         Ok(dest)
     }
 
-    /// Fills `dest` with what stands at all combinations of these positions, one list for each dimension: NumPy's
-    /// `a[np.ix_(..)]`. Positions may come in any order, and repeat.
+    /// Fills `dest` with what stands at all combinations of these positions, one list for each
+    /// dimension: NumPy's `a[np.ix_(..)]`. Positions may come in any order, and repeat.
     ///
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes).
@@ -53,7 +55,8 @@ impl NdArray {
         self.read_axes(&axes, dest)
     }
 
-    /// Fills `dest` with single items, given by their numbers in C order. They may come in any order, and repeat.
+    /// Fills `dest` with single items, given by their numbers in C order. They may come in any
+    /// order, and repeat.
     ///
     /// # Errors
     /// [`NdParam::Item`], or as [`read_bytes`](Self::read_bytes).
@@ -65,17 +68,25 @@ impl NdArray {
             if item >= self.nitems() {
                 return Err(NdParam::Item { item, nitems: self.nitems() }.into());
             }
-            points.push(Point { from: self.geometry.place(&unravel(item, self.geometry.shape())), to });
+            points.push(Point {
+                from: self.geometry.place(&unravel(item, self.geometry.shape())),
+                to,
+            });
         }
         points.sort_unstable();
         let reader = self.reader();
         let budget = reader.budget(dest.len() as u64);
         let max = blocks_at_a_time(&self.geometry, budget.share(4));
         let blocks: Vec<&[Point]> = points.chunk_by(Point::is_in_block).collect();
-        let wanted = blocks.chunk_by(|a, b| nchunk(a) == nchunk(b)).flat_map(|blocks| blocks.chunks(max));
+        let wanted =
+            blocks.chunk_by(|a, b| nchunk(a) == nchunk(b)).flat_map(|blocks| blocks.chunks(max));
         let wanted = wanted.map(|blocks| {
-            let numbered = blocks.iter().filter_map(|points| Some((points.first()?.from.nblock, *points)));
-            Wanted { nchunk: blocks.first().map_or(0, |points| nchunk(points)), blocks: numbered.collect() }
+            let numbered =
+                blocks.iter().filter_map(|points| Some((points.first()?.from.nblock, *points)));
+            Wanted {
+                nchunk: blocks.first().map_or(0, |points| nchunk(points)),
+                blocks: numbered.collect(),
+            }
         });
         reader.read_blocks(budget, wanted, |points: &&[Point], block: &mut Block<'_, '_>| {
             let (first, last) = (points.first(), points.last());
@@ -90,8 +101,8 @@ impl NdArray {
         })
     }
 
-    /// What reading a part would fetch, chunk by chunk. For it the headers of these chunks are read, and the block
-    /// starts of those that are fetched in parts.
+    /// What reading a part would fetch, chunk by chunk. For it the headers of these chunks are
+    /// read, and the block starts of those that are fetched in parts.
     ///
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes), for what is read.
@@ -157,7 +168,8 @@ impl NdArray {
 pub struct ChunkPlan {
     /// Number of the chunk.
     pub nchunk: u64,
-    /// Positions in the file (bytes), or in the chunk's own file of a sparse frame. None for a run.
+    /// Positions in the file (bytes), or in the chunk's own file of a sparse frame. None for a
+    /// run.
     pub ranges: Vec<Range<u64>>,
 }
 

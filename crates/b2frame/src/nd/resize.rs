@@ -15,12 +15,12 @@ use crate::error::{Param, Result};
 use crate::offsets::MAX_NCHUNKS;
 
 impl NdWriter {
-    /// Gives the array another shape: dimensions shrink and grow at their ends. New items are zero, also those that
-    /// were hidden by a shrinking before.
+    /// Gives the array another shape: dimensions shrink and grow at their ends. New items are zero,
+    /// also those that were hidden by a shrinking before.
     ///
     /// # Errors
-    /// [`NdParam::Dims`]; [`NdParam::Shapes`] if the shape is too large, or has items for an array that was made
-    /// without a chunk shape; what is wrong with a chunk.
+    /// [`NdParam::Dims`]; [`NdParam::Shapes`] if the shape is too large, or has items for an array
+    /// that was made without a chunk shape; what is wrong with a chunk.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         let old = self.shape().to_vec();
         let (given, ndim) = (shape.len(), old.len());
@@ -37,11 +37,12 @@ impl NdWriter {
         self.regrid(shape, |index, _| Some(index.to_vec()))
     }
 
-    /// Appends bytes of items in C order along a dimension: their shape is that of the array but for this one.
+    /// Appends bytes of items in C order along a dimension: their shape is that of the array but
+    /// for this one.
     ///
     /// # Errors
-    /// [`NdParam::Axis`], [`Param::BufferLen`] for items that do not fill the other dimensions, or as
-    /// [`resize`](Self::resize) and [`write_bytes`](Self::write_bytes).
+    /// [`NdParam::Axis`], [`Param::BufferLen`] for items that do not fill the other dimensions, or
+    /// as [`resize`](Self::resize) and [`write_bytes`](Self::write_bytes).
     pub fn append_bytes(&mut self, axis: usize, items: &[u8]) -> Result<()> {
         let len = self.axis_len(axis)?;
         self.insert_bytes(axis, len, items)
@@ -56,15 +57,16 @@ impl NdWriter {
         self.append_bytes(axis, &T::to_bytes(items))
     }
 
-    /// Inserts bytes of items in C order before a position of a dimension. But for the end, position and number of the
-    /// items along it are multiples of the chunk's length.
+    /// Inserts bytes of items in C order before a position of a dimension. But for the end,
+    /// position and number of the items along it are multiples of the chunk's length.
     ///
     /// # Errors
     /// [`NdParam::Align`], or as [`append_bytes`](Self::append_bytes).
     pub fn insert_bytes(&mut self, axis: usize, at: u64, items: &[u8]) -> Result<()> {
         let old = self.axis_len(axis)?;
         let others = self.shape().iter().enumerate().filter(|(dim, _)| *dim != axis);
-        let layer = others.fold(self.geometry.typesize(), |nbytes, (_, len)| nbytes.saturating_mul(*len));
+        let layer =
+            others.fold(self.geometry.typesize(), |nbytes, (_, len)| nbytes.saturating_mul(*len));
         let nbytes = items.len() as u64;
         if nbytes.checked_rem(layer).is_none_or(|rest| rest > 0) {
             let expected = nbytes.checked_next_multiple_of(layer).unwrap_or(0);
@@ -78,7 +80,8 @@ impl NdWriter {
         }
         // The first chunk layer that is new, and how many are.
         let chunklen = self.chunklen(axis);
-        let (from, more) = (at.checked_div(chunklen).unwrap_or(0), len.checked_div(chunklen).unwrap_or(0));
+        let (from, more) =
+            (at.checked_div(chunklen).unwrap_or(0), len.checked_div(chunklen).unwrap_or(0));
         self.regrid(&shape, |index, axis_at| match axis_at(index, axis) {
             _ if at == old => Some(index.to_vec()),
             layer if layer < from => Some(index.to_vec()),
@@ -101,8 +104,8 @@ impl NdWriter {
         self.insert_bytes(axis, at, &T::to_bytes(items))
     }
 
-    /// Removes `len` items along a dimension from position `at` on. But for the end, both are multiples of the
-    /// chunk's length.
+    /// Removes `len` items along a dimension from position `at` on. But for the end, both are
+    /// multiples of the chunk's length.
     ///
     /// # Errors
     /// [`NdParam::Axis`], [`NdParam::Align`], or [`Param::Range`].
@@ -120,15 +123,16 @@ impl NdWriter {
             *short = old - len;
         }
         let chunklen = self.chunklen(axis);
-        let (from, less) = (at.checked_div(chunklen).unwrap_or(0), len.checked_div(chunklen).unwrap_or(0));
+        let (from, less) =
+            (at.checked_div(chunklen).unwrap_or(0), len.checked_div(chunklen).unwrap_or(0));
         self.regrid(&shape, |index, axis_at| match axis_at(index, axis) {
             layer if end == old || layer < from => Some(index.to_vec()),
             layer => Some(moved(index, axis, layer + less)),
         })
     }
 
-    /// Makes the index for another shape. `source` tells for a position in the new grid of chunks which chunk of the
-    /// old one it is, if any.
+    /// Makes the index for another shape. `source` tells for a position in the new grid of chunks
+    /// which chunk of the old one it is, if any.
     fn regrid(
         &mut self,
         shape: &[u64],
@@ -154,13 +158,16 @@ impl NdWriter {
         Ok(())
     }
 
-    /// Zeros what was padding of old chunks and is visible now. `old` is the part of the shape that was seen before.
+    /// Zeros what was padding of old chunks and is visible now. `old` is the part of the shape that
+    /// was seen before.
     fn clear_visible(&mut self, old: &[u64]) -> Result<()> {
         let shape = self.shape().to_vec();
         let chunkshape = self.geometry.chunkshape().to_vec();
         // What the old chunks reach.
         let reach: Vec<u64> = (old.iter().zip(&shape).zip(&chunkshape))
-            .map(|((old, new), chunk)| old.checked_next_multiple_of(*chunk).unwrap_or(*old).min(*new))
+            .map(|((old, new), chunk)| {
+                old.checked_next_multiple_of(*chunk).unwrap_or(*old).min(*new)
+            })
             .collect();
         for (dim, (&from, &to)) in old.iter().zip(&reach).enumerate() {
             if from == to {

@@ -6,7 +6,8 @@
 //! rows            2 x    one row of 3 x 7        with a stride on each side.
 //! ```
 //!
-//! Lists of positions, and places that go down, are copied by `for_each_row`, which knows no strides.
+//! Lists of positions, and places that go down, are copied by `for_each_row`, which knows no
+//! strides.
 
 use core::ops::Range;
 
@@ -38,8 +39,9 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// What the spans select of a block. The strides are bytes from one position to the next in each dimension, in
-    /// the block and among the items wanted. `None` if rows do not lie evenly.
+    /// What the spans select of a block. The strides are bytes from one position to the next in
+    /// each dimension, in the block and among the items wanted. `None` if rows do not lie
+    /// evenly.
     pub(super) fn new(spans: &[Span<'_>], in_block: &[u64], in_wanted: &[u64]) -> Option<Self> {
         let last = in_block.len().checked_sub(1)?;
         let (mut loops, mut nloops) = ([Loop::default(); MAX_NDIM], 0);
@@ -80,7 +82,8 @@ impl Rows {
 
     /// From the first to the last byte of the block that is wanted.
     pub(super) fn extent(&self) -> Range<usize> {
-        let last = self.loops().iter().map(|this| this.count.saturating_sub(1) * this.from).sum::<usize>();
+        let last =
+            self.loops().iter().map(|this| this.count.saturating_sub(1) * this.from).sum::<usize>();
         self.from..self.from + last + self.row
     }
 
@@ -94,14 +97,21 @@ impl Rows {
         });
     }
 
-    /// Whether to copy rows right out of the planes of a shuffled block, with items of so many bytes.
+    /// Whether to copy rows right out of the planes of a shuffled block, with items of so many
+    /// bytes.
     pub(super) fn suit_planes(&self, simd: Simd, typesize: usize) -> bool {
         let inner = self.loops().last().copied().unwrap_or(Loop::ONCE);
         inner.even(self.row).suits_planes(simd, typesize)
     }
 
     /// Copies all rows out of the planes of a block whose shuffle is not undone.
-    pub(super) fn read_planes(&self, simd: Simd, planes: &[&[u8]], wanted: &mut [u8], reach: Reach) {
+    pub(super) fn read_planes(
+        &self,
+        simd: Simd,
+        planes: &[&[u8]],
+        wanted: &mut [u8],
+        reach: Reach,
+    ) {
         let stores = if matches!(reach, Reach::Far(_)) { Stores::Streaming } else { Stores::Plain };
         let wanted = wanted.get_mut(self.to..).unwrap_or_default();
         copy_planes(self.loops(), self.from, wanted, &|inner, from, dest| {
@@ -150,7 +160,8 @@ impl Loop {
         Self { from: self.to, to: self.from, ..self }
     }
 
-    /// Rows from a block to items far away, if they are not too short to tell anyone about the next.
+    /// Rows from a block to items far away, if they are not too short to tell anyone about the
+    /// next.
     fn far(self, row: usize, reach: Reach) -> Option<(EvenRows, Simd)> {
         let Reach::Far(simd) = reach else { return None };
         (row >= SHORT).then_some((self.even(row), simd))
@@ -165,8 +176,9 @@ impl Loop {
 /// Rows of less than a line of the cache.
 const SHORT: usize = 64;
 
-/// Items that are not in the caches that a core has for itself (bytes): rows are worth fetching also where what is written in
-/// one piece is not yet large ([`Destination`](blosc_chunk::Destination)).
+/// Items that are not in the caches that a core has for itself (bytes): rows are worth fetching
+/// also where what is written in one piece is not yet large
+/// ([`Destination`](blosc_chunk::Destination)).
 const FAR: usize = 8 << 20;
 
 /// Copies what the spans select out of a block, even or not.
@@ -186,8 +198,8 @@ pub(super) fn read_rows(
     });
 }
 
-/// Has `copy_rows` copy each innermost loop. A turn of a loop never reaches over the begin of the next: strides are at
-/// least as long as what is inside.
+/// Has `copy_rows` copy each innermost loop. A turn of a loop never reaches over the begin of the
+/// next: strides are at least as long as what is inside.
 fn copy(loops: &[Loop], src: &[u8], dest: &mut [u8], copy_rows: &impl Fn(Loop, &[u8], &mut [u8])) {
     match loops {
         [] => copy_rows(Loop::ONCE, src, dest),
@@ -200,7 +212,12 @@ fn copy(loops: &[Loop], src: &[u8], dest: &mut [u8], copy_rows: &impl Fn(Loop, &
 }
 
 /// As [`copy`], from the byte `from` of a block that is not there as such.
-fn copy_planes(loops: &[Loop], from: usize, dest: &mut [u8], copy_rows: &impl Fn(Loop, usize, &mut [u8])) {
+fn copy_planes(
+    loops: &[Loop],
+    from: usize,
+    dest: &mut [u8],
+    copy_rows: &impl Fn(Loop, usize, &mut [u8]),
+) {
     match loops {
         [] => copy_rows(Loop::ONCE, from, dest),
         [inner] => copy_rows(*inner, from, dest),

@@ -7,13 +7,14 @@ use super::axis::Steps;
 
 /// What is wanted along one dimension.
 ///
-/// Numbers below zero count from the end, as in NumPy. A slice may reach beyond the array, where there is nothing;
-/// an index must be inside, and its dimension is not in the result.
+/// Numbers below zero count from the end, as in NumPy. A slice may reach beyond the array, where
+/// there is nothing; an index must be inside, and its dimension is not in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// One position.
     Index(i64),
-    /// Every `step`th position from `start` to before `stop`. `None` is the end where the slice starts or stops.
+    /// Every `step`th position from `start` to before `stop`. `None` is the end where the slice
+    /// starts or stops.
     Slice {
         /// First position.
         start: Option<i64>,
@@ -34,7 +35,8 @@ impl Pick {
         Self::Slice { start: start.into(), stop: stop.into(), step }
     }
 
-    /// The same with every `step`th position; negative steps go from the end to the start. An index stays as it is.
+    /// The same with every `step`th position; negative steps go from the end to the start. An index
+    /// stays as it is.
     ///
     /// ```
     /// use b2frame::Pick;
@@ -80,10 +82,22 @@ fn slice(start: Option<i64>, stop: Option<i64>, step: i64, len: u64) -> Steps {
     // All of these are positions of the array, or zero.
     let narrow = |at: i128| u64::try_from(at).unwrap_or(0);
     if step > 0 || count == 0 {
-        return Steps { start: narrow(start), step: narrow(size), count: narrow(count), to: 0, down: false };
+        return Steps {
+            start: narrow(start),
+            step: narrow(size),
+            count: narrow(count),
+            to: 0,
+            down: false,
+        };
     }
     let lowest = narrow(start - (count - 1) * size);
-    Steps { start: lowest, step: narrow(size), count: narrow(count), to: narrow(count - 1), down: true }
+    Steps {
+        start: lowest,
+        step: narrow(size),
+        count: narrow(count),
+        to: narrow(count - 1),
+        down: true,
+    }
 }
 
 /// A part of an array: a [`Pick`] for each dimension. Dimensions without one are taken whole.
@@ -126,11 +140,16 @@ impl Selection {
     pub fn shape(&self, shape: &[u64]) -> Result<Vec<u64>, NdParam> {
         let steps = self.resolve(shape)?;
         let is_index = |dim: usize| matches!(self.picks.get(dim), Some(Pick::Index(_)));
-        Ok(steps.iter().enumerate().filter(|(dim, _)| !is_index(*dim)).map(|(_, s)| s.count).collect())
+        Ok(steps
+            .iter()
+            .enumerate()
+            .filter(|(dim, _)| !is_index(*dim))
+            .map(|(_, s)| s.count)
+            .collect())
     }
 
-    /// The positions in each dimension of an array of shape `shape` (items), in the order of the selection. For arrays
-    /// that are kept in other formats.
+    /// The positions in each dimension of an array of shape `shape` (items), in the order of the
+    /// selection. For arrays that are kept in other formats.
     ///
     /// ```
     /// use b2frame::{Pick, Selection};
@@ -143,7 +162,10 @@ impl Selection {
     ///
     /// # Errors
     /// As [`shape`](Self::shape).
-    pub fn positions(&self, shape: &[u64]) -> Result<Vec<impl Iterator<Item = u64> + use<>>, NdParam> {
+    pub fn positions(
+        &self,
+        shape: &[u64],
+    ) -> Result<Vec<impl Iterator<Item = u64> + use<>>, NdParam> {
         Ok(self.resolve(shape)?.into_iter().map(Steps::positions).collect())
     }
 
@@ -153,7 +175,12 @@ impl Selection {
             return Err(NdParam::Dims { given: self.picks.len(), ndim: shape.len() });
         }
         let picks = self.picks.iter().chain(core::iter::repeat(&Pick::ALL));
-        shape.iter().zip(picks).enumerate().map(|(dim, (len, pick))| pick.resolve(dim, *len)).collect()
+        shape
+            .iter()
+            .zip(picks)
+            .enumerate()
+            .map(|(dim, (len, pick))| pick.resolve(dim, *len))
+            .collect()
     }
 }
 
@@ -314,10 +341,22 @@ mod tests {
     #[test]
     fn what_is_no_part_is_refused() {
         let shape = [3, 0];
-        assert_eq!(Selection::from((0, 0, 0)).shape(&shape), Err(NdParam::Dims { given: 3, ndim: 2 }));
-        assert_eq!(Selection::from((3,)).shape(&shape), Err(NdParam::Index { dim: 0, index: 3, len: 3 }));
-        assert_eq!(Selection::from((0, -1)).shape(&shape), Err(NdParam::Index { dim: 1, index: -1, len: 0 }));
-        assert_eq!(Selection::from((Pick::ALL.step(0),)).shape(&shape), Err(NdParam::Step { dim: 0 }));
+        assert_eq!(
+            Selection::from((0, 0, 0)).shape(&shape),
+            Err(NdParam::Dims { given: 3, ndim: 2 })
+        );
+        assert_eq!(
+            Selection::from((3,)).shape(&shape),
+            Err(NdParam::Index { dim: 0, index: 3, len: 3 })
+        );
+        assert_eq!(
+            Selection::from((0, -1)).shape(&shape),
+            Err(NdParam::Index { dim: 1, index: -1, len: 0 })
+        );
+        assert_eq!(
+            Selection::from((Pick::ALL.step(0),)).shape(&shape),
+            Err(NdParam::Step { dim: 0 })
+        );
         assert_eq!(Selection::from((-1, ..)).shape(&shape), Ok(vec![0]));
     }
 }

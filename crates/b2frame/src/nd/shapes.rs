@@ -1,8 +1,8 @@
 //! Chunk and block shapes for those who do not care ("Chunk and block shapes" in
 //! `docs/formats/b2nd.md`).
 //!
-//! The rule is that of python-blosc2, which looks at the caches of the machine. Here they are constants, so that
-//! equal arrays become equal files everywhere.
+//! The rule is that of python-blosc2, which looks at the caches of the machine. Here they are
+//! constants, so that equal arrays become equal files everywhere.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 /// Caches of an ordinary machine (bytes).
@@ -32,12 +32,14 @@ pub(super) fn chunks_of(shape: &[u64], blocks: &[u64], typesize: u64) -> Vec<u64
     let nbytes = CHUNK.max(block_nbytes);
     let nbytes = nbytes - nbytes % block_nbytes;
     let chunks = partition(nbytes / typesize, shape, blocks);
-    let whole =
-        |(chunk, (len, block)): (&u64, (&u64, &u64))| chunk.next_multiple_of(*block).min(*len).max(*block);
+    let whole = |(chunk, (len, block)): (&u64, (&u64, &u64))| {
+        chunk.next_multiple_of(*block).min(*len).max(*block)
+    };
     chunks.iter().zip(shape.iter().zip(blocks)).map(whole).collect()
 }
 
-/// About `nitems` items of an array of this shape, the last dimension filled first, in parts that divide it.
+/// About `nitems` items of an array of this shape, the last dimension filled first, in parts that
+/// divide it.
 fn partition(nitems: u64, shape: &[u64], least: &[u64]) -> Vec<u64> {
     let mut left = nitems;
     let mut parts: Vec<u64> = (shape.iter().zip(least).rev())
@@ -73,7 +75,10 @@ fn divisor(number: u64, wanted: u64) -> u64 {
     }
     // Of two that are equally near, the first in the order 1, number, 2, number / 2, and so on.
     let pairs = (1..=number.isqrt()).filter(|low| number.is_multiple_of(*low));
-    pairs.flat_map(|low| [low, number / low]).min_by_key(|found| found.abs_diff(wanted)).unwrap_or(1)
+    pairs
+        .flat_map(|low| [low, number / low])
+        .min_by_key(|found| found.abs_diff(wanted))
+        .unwrap_or(1)
 }
 
 /// The largest divisor of `number` that is at most `wanted`.
@@ -149,6 +154,8 @@ mod tests {
         let shape = [(1 << 61) - 1, 3];
         let blocks = blocks_of(&shape, 1);
         let chunks = chunks_of(&shape, &blocks, 1);
-        assert!(chunks.iter().product::<u64>() <= CHUNK && blocks.iter().product::<u64>() <= MIN_BLOCK);
+        assert!(
+            chunks.iter().product::<u64>() <= CHUNK && blocks.iter().product::<u64>() <= MIN_BLOCK
+        );
     }
 }

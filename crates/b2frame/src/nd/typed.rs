@@ -28,7 +28,11 @@ impl NdArray {
     ///
     /// # Errors
     /// [`NdParam::Dtype`], or as [`read_bytes`](Self::read_bytes).
-    pub fn read_slice_into<T: Element>(&self, selection: impl Into<Selection>, dest: &mut [T]) -> Result<()> {
+    pub fn read_slice_into<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+        dest: &mut [T],
+    ) -> Result<()> {
         self.check_dtype::<T>()?;
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
@@ -46,10 +50,12 @@ impl NdArray {
             return Err(NdParam::Dims { given, ndim }.into());
         }
         let axis = |(dim, (&at, &len)): (usize, (&u64, &u64))| {
-            let outside = || NdParam::Index { dim, index: i64::try_from(at).unwrap_or(i64::MAX), len };
+            let outside =
+                || NdParam::Index { dim, index: i64::try_from(at).unwrap_or(i64::MAX), len };
             if at < len { Ok(Axis::Steps(Steps::run(at, 1))) } else { Err(outside()) }
         };
-        let axes: Vec<_> = index.iter().zip(self.shape()).enumerate().map(axis).collect::<Result<_, _>>()?;
+        let axes: Vec<_> =
+            index.iter().zip(self.shape()).enumerate().map(axis).collect::<Result<_, _>>()?;
         let mut item = vec![0; self.typesize()];
         self.read_axes(&axes, &mut item)?;
         Ok(T::decode(self.dtype(), &item))
@@ -65,8 +71,8 @@ impl NdArray {
         self.read_typed(&lists.iter().map(|list| Axis::List(list)).collect::<Vec<_>>())
     }
 
-    /// Reads single items, given by their numbers in C order, which may come in any order, and repeat. A block that
-    /// holds several of them is decoded once.
+    /// Reads single items, given by their numbers in C order, which may come in any order, and
+    /// repeat. A block that holds several of them is decoded once.
     ///
     /// # Errors
     /// [`NdParam::Item`], or as [`read_slice`](Self::read_slice).

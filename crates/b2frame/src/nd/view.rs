@@ -10,8 +10,8 @@
 //!   13 14 | 15
 //! ```
 //!
-//! When not even one row fits, a band is a part of a row, and blocks are decoded for each row that they have a
-//! part of: slow, but in bounded memory.
+//! When not even one row fits, a band is a part of a row, and blocks are decoded for each row that
+//! they have a part of: slow, but in bounded memory.
 
 use blosc_io::zeroed;
 
@@ -67,8 +67,8 @@ impl<'a> NdView<'a> {
     /// Hands the bytes of the array in C order to `sink`, piece by piece.
     ///
     /// # Errors
-    /// What is wrong with the first bad chunk, [`Error::Limit`] if one item or block needs more memory than allowed,
-    /// or the error of `sink`.
+    /// What is wrong with the first bad chunk, [`Error::Limit`] if one item or block needs more
+    /// memory than allowed, or the error of `sink`.
     pub fn for_each_band<E: From<Error>>(
         &self,
         options: &ReadOptions,
@@ -115,7 +115,8 @@ impl<'a> NdView<'a> {
 /// An array cut into boxes whose bytes follow each other in C order.
 struct Bands<'a> {
     geometry: &'a Geometry,
-    /// The dimension that is cut. Those before it have one position in a band, those after it are whole.
+    /// The dimension that is cut. Those before it have one position in a band, those after it are
+    /// whole.
     dim: usize,
     /// Length of a band in that dimension (items).
     rows: u64,
@@ -126,10 +127,18 @@ impl<'a> Bands<'a> {
     fn new(geometry: &'a Geometry, max: u64) -> Result<Self> {
         let shape = geometry.shape();
         let row = |dim: usize| {
-            shape.iter().skip(dim.saturating_add(1)).product::<u64>().saturating_mul(geometry.typesize())
+            shape
+                .iter()
+                .skip(dim.saturating_add(1))
+                .product::<u64>()
+                .saturating_mul(geometry.typesize())
         };
         let Some(dim) = (0..shape.len()).find(|dim| row(*dim) <= max) else {
-            return Err(Error::Limit { what: Limited::Memory, nbytes: geometry.typesize(), limit: max });
+            return Err(Error::Limit {
+                what: Limited::Memory,
+                nbytes: geometry.typesize(),
+                limit: max,
+            });
         };
         let fitting = max / row(dim).max(1);
         // A chunk or block that is cut by the border of a band is decoded for both.
@@ -192,6 +201,9 @@ mod tests {
     #[test]
     fn an_item_larger_than_memory_is_a_limit() {
         let geometry = Geometry::new(&NdMeta::new(&[2], &[2], &[1], "<c16").unwrap(), 16);
-        assert!(matches!(Bands::new(&geometry, 15), Err(Error::Limit { nbytes: 16, limit: 15, .. })));
+        assert!(matches!(
+            Bands::new(&geometry, 15),
+            Err(Error::Limit { nbytes: 16, limit: 15, .. })
+        ));
     }
 }

@@ -1,5 +1,5 @@
-//! Arrays that are made and changed. Parts are written here; `resize.rs` changes the shape, `join.rs` takes the
-//! items of other arrays.
+//! Arrays that are made and changed. Parts are written here; `resize.rs` changes the shape,
+//! `join.rs` takes the items of other arrays.
 //!
 //! ```text
 //! box to write    chunk 0 whole: from zeros        chunk 1 in part: decoded first
@@ -25,7 +25,8 @@ use crate::params::{EditOptions, ReadOptions, count};
 
 /// Makes and changes an n-dimensional array.
 ///
-/// As with [`SChunkWriter`], changes are collected, and nobody sees them before [`commit`](Self::commit).
+/// As with [`SChunkWriter`], changes are collected, and nobody sees them before
+/// [`commit`](Self::commit).
 ///
 /// ```
 /// use b2frame::{NdParams, NdWriter};
@@ -59,8 +60,8 @@ impl NdWriter {
         Self::over(writer, meta)?.filled(&params.fill)
     }
 
-    /// Creates a sparse frame for an array: a directory with one file for every chunk. It holds an array after the first
-    /// commit.
+    /// Creates a sparse frame for an array: a directory with one file for every chunk. It holds an
+    /// array after the first commit.
     ///
     /// # Errors
     /// As [`SChunkWriter::create_sparse`] and [`create_in`](Self::create_in).
@@ -154,7 +155,9 @@ impl NdWriter {
             }
             Fill::Nans => Special::Nans,
             Fill::Value(item) if item.len() != typesize => {
-                return Err(Param::BufferLen { len: item.len() as u64, expected: typesize as u64 }.into());
+                return Err(
+                    Param::BufferLen { len: item.len() as u64, expected: typesize as u64 }.into()
+                );
             }
             Fill::Value(item) => Special::Value(item),
         };
@@ -192,7 +195,8 @@ impl NdWriter {
         self.meta.shape()
     }
 
-    /// The type of the items; raw bytes if the description cannot be believed (see [`NdArray::dtype`]).
+    /// The type of the items; raw bytes if the description cannot be believed (see
+    /// [`NdArray::dtype`]).
     #[must_use]
     pub fn dtype(&self) -> &Dtype {
         &self.dtype
@@ -204,16 +208,18 @@ impl NdWriter {
         self.writer.cparams()
     }
 
-    /// The super-chunk, for metalayers. Whoever changes chunks or the metalayer `b2nd` changes the array.
+    /// The super-chunk, for metalayers. Whoever changes chunks or the metalayer `b2nd` changes the
+    /// array.
     pub fn schunk_writer(&mut self) -> &mut SChunkWriter {
         &mut self.writer
     }
 
-    /// Writes a part from bytes in C order. Chunks that are touched in part are decoded and compressed again.
+    /// Writes a part from bytes in C order. Chunks that are touched in part are decoded and
+    /// compressed again.
     ///
     /// # Errors
-    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], what is wrong with a chunk, [`Error::Compress`], or
-    /// [`Error::Write`].
+    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], what is wrong with a chunk,
+    /// [`Error::Compress`], or [`Error::Write`].
     pub fn write_bytes(&mut self, selection: impl Into<Selection>, items: &[u8]) -> Result<()> {
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
@@ -223,14 +229,19 @@ impl NdWriter {
     /// Writes a part from values in C order.
     ///
     /// # Errors
-    /// [`NdParam::Dtype`] unless the items are of this very type, or as [`write_bytes`](Self::write_bytes).
-    pub fn write_slice<T: Element>(&mut self, selection: impl Into<Selection>, items: &[T]) -> Result<()> {
+    /// [`NdParam::Dtype`] unless the items are of this very type, or as
+    /// [`write_bytes`](Self::write_bytes).
+    pub fn write_slice<T: Element>(
+        &mut self,
+        selection: impl Into<Selection>,
+        items: &[T],
+    ) -> Result<()> {
         self.check_dtype::<T>()?;
         self.write_bytes(selection, &T::to_bytes(items))
     }
 
-    /// Writes to all combinations of these positions, one list for each dimension, from bytes in C order. Of a
-    /// position that is there twice, the last counts.
+    /// Writes to all combinations of these positions, one list for each dimension, from bytes in C
+    /// order. Of a position that is there twice, the last counts.
     ///
     /// # Errors
     /// As [`write_bytes`](Self::write_bytes).
@@ -249,7 +260,8 @@ impl NdWriter {
         self.write_oindex_bytes(positions, &T::to_bytes(items))
     }
 
-    /// Makes all changes so far count. Whatever happens, the array is as it was before or as it is after.
+    /// Makes all changes so far count. Whatever happens, the array is as it was before or as it is
+    /// after.
     ///
     /// # Errors
     /// As [`SChunkWriter::commit`].
@@ -295,7 +307,8 @@ impl NdWriter {
         let in_items = strides(&counts, typesize);
         let spans = axes.iter().zip(self.geometry.chunkshape());
         let spans: Vec<_> = spans.map(|(axis, len)| Spans::new(*axis, 0, (*len).max(1))).collect();
-        let nchunks = spans.iter().fold(1, |nchunks: usize, spans| nchunks.saturating_mul(spans.count()));
+        let nchunks =
+            spans.iter().fold(1, |nchunks: usize, spans| nchunks.saturating_mul(spans.count()));
         if nchunks == 0 {
             return Ok(());
         }

@@ -1,4 +1,5 @@
-//! Copies of super-chunks: in another kind of frame, with other parameters, in chunks of another size.
+//! Copies of super-chunks: in another kind of frame, with other parameters, in chunks of another
+//! size.
 //!
 //! ```text
 //!   decode + compress            by several threads
@@ -23,11 +24,12 @@ use crate::writer::{Start, whole_items};
 impl SChunk {
     /// Copies the super-chunk with its metalayers and vlmetalayers, without unused bytes.
     ///
-    /// With neither [`cparams`](CopyOptions::cparams) nor [`chunksize`](CopyOptions::chunksize) chunks are not
-    /// compressed anew: this is how a contiguous frame becomes a sparse one, or the other way round. Otherwise runs of
-    /// a special value stay runs if their size does. With a `chunksize` chunks of individual sizes become chunks of
-    /// this one, and the borders between them, and between VL-blocks, are lost. A frame of the 2.0.0 betas becomes one
-    /// of today.
+    /// With neither [`cparams`](CopyOptions::cparams) nor [`chunksize`](CopyOptions::chunksize)
+    /// chunks are not compressed anew: this is how a contiguous frame becomes a sparse one, or
+    /// the other way round. Otherwise runs of a special value stay runs if their size does.
+    /// With a `chunksize` chunks of individual sizes become chunks of this one, and the borders
+    /// between them, and between VL-blocks, are lost. A frame of the 2.0.0 betas becomes one of
+    /// today.
     ///
     /// The bytes of the copy depend on data and parameters, not on the number of threads.
     ///
@@ -49,9 +51,10 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with a chunk, [`Error::Open`], [`Error::Write`], [`Error::Compress`]; [`Error::Limit`] if one chunk
-    /// needs more memory than allowed; [`Param::ArrayChunks`] for another size of the chunks of an array, which
-    /// [`NdArray::copy`](crate::NdArray::copy) can give another shape.
+    /// What is wrong with a chunk, [`Error::Open`], [`Error::Write`], [`Error::Compress`];
+    /// [`Error::Limit`] if one chunk needs more memory than allowed; [`Param::ArrayChunks`] for
+    /// another size of the chunks of an array, which [`NdArray::copy`](crate::NdArray::copy)
+    /// can give another shape.
     pub fn copy(&self, dest: &Dest, options: &CopyOptions) -> Result<Self> {
         if let Some(current) = self.as_current()? {
             return current.copy(dest, options);
@@ -81,7 +84,8 @@ impl SChunk {
 
     /// Whether all chunks have this size, in whole items (bytes).
     fn is_chunksize(&self, size: usize) -> bool {
-        let whole = whole_items(size, self.typesize()).ok().and_then(|size| u32::try_from(size).ok());
+        let whole =
+            whole_items(size, self.typesize()).ok().and_then(|size| u32::try_from(size).ok());
         whole.is_some() && whole == self.chunksize().fixed()
     }
 }
@@ -128,7 +132,8 @@ impl<'a> Transcode<'a> {
                 .map_or(ChunkSize::Unset, ChunkSize::Fixed),
             None => schunk.chunksize(),
         };
-        let budget = Budget { threads: count(options.read.threads), bytes: options.read.max_memory };
+        let budget =
+            Budget { threads: count(options.read.threads), bytes: options.read.max_memory };
         Ok(Self { schunk, cparams, chunksize, budget })
     }
 
@@ -144,7 +149,8 @@ impl<'a> Transcode<'a> {
         let is_single = pieces.size_hint().1 == Some(1);
         let threads = if is_single { self.cparams.threads } else { Threads::One };
         let cparams = self.cparams.clone().threads(threads);
-        let budget = Budget { threads: if is_single { 1 } else { self.budget.threads }, ..self.budget };
+        let budget =
+            Budget { threads: if is_single { 1 } else { self.budget.threads }, ..self.budget };
         in_order(
             budget,
             || {
@@ -161,7 +167,8 @@ impl<'a> Transcode<'a> {
 
     /// What the chunks of the copy are made of.
     fn pieces(&self) -> Box<dyn Iterator<Item = Piece>> {
-        let new = self.chunksize.fixed().filter(|size| self.schunk.chunksize().fixed() != Some(*size));
+        let new =
+            self.chunksize.fixed().filter(|size| self.schunk.chunksize().fixed() != Some(*size));
         let Some(size) = new.map(u64::from) else {
             return Box::new((0..self.schunk.nchunks()).map(Piece::Chunk));
         };
@@ -214,7 +221,8 @@ impl<'a> Transcode<'a> {
             }
         };
         let failed = |source| Error::Compress { nchunk, source };
-        let chunk = made(encoder, cparams).and_then(|encoder| encoder.encode(&data)).map_err(failed)?;
+        let chunk =
+            made(encoder, cparams).and_then(|encoder| encoder.encode(&data)).map_err(failed)?;
         Ok(ChunkBytes::Stored(chunk))
     }
 
@@ -232,7 +240,10 @@ impl<'a> Transcode<'a> {
 }
 
 /// The encoder of a thread, which is made when it is needed first.
-fn made<'e>(encoder: &'e mut Option<Encoder>, cparams: &CParams) -> blosc_chunk::Result<&'e mut Encoder> {
+fn made<'e>(
+    encoder: &'e mut Option<Encoder>,
+    cparams: &CParams,
+) -> blosc_chunk::Result<&'e mut Encoder> {
     match encoder {
         Some(encoder) => Ok(encoder),
         None => Ok(encoder.insert(Encoder::new(cparams.clone())?)),

@@ -13,7 +13,8 @@ const NEAR: usize = 16 << 10;
 type Wanted = (u64, usize);
 
 impl SChunk {
-    /// Fills `dest` with the items of these numbers, in this order; a number may be there several times.
+    /// Fills `dest` with the items of these numbers, in this order; a number may be there several
+    /// times.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -28,13 +29,15 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// [`Param::Range`] for a number that is too large, [`Param::BufferLen`] unless `dest` has room for just these
-    /// items, or what is wrong with a chunk that holds one.
+    /// [`Param::Range`] for a number that is too large, [`Param::BufferLen`] unless `dest` has room
+    /// for just these items, or what is wrong with a chunk that holds one.
     pub fn gather(&self, items: &[u64], dest: &mut [u8]) -> Result<()> {
         let typesize = self.typesize();
         let expected = items.len().saturating_mul(typesize);
         if dest.len() != expected {
-            return Err(Param::BufferLen { len: dest.len() as u64, expected: expected as u64 }.into());
+            return Err(
+                Param::BufferLen { len: dest.len() as u64, expected: expected as u64 }.into()
+            );
         }
         let wanted = self.sorted(items)?;
         let (mut wanted, mut scratch, mut bytes) = (wanted.as_slice(), self.scratch(), vec![]);
@@ -51,12 +54,19 @@ impl SChunk {
                 wanted = wanted.get(1..).unwrap_or_default();
                 continue;
             }
-            for together in here.chunk_by(|(one, _), (next, _)| next.saturating_sub(*one) <= near(&location))
+            for together in
+                here.chunk_by(|(one, _), (next, _)| next.saturating_sub(*one) <= near(&location))
             {
                 let range = range_of(together, chunk, typesize);
                 bytes.resize(range.len(), 0);
                 self.decode_part(nchunk, &location, range.clone(), &mut bytes, &mut scratch)?;
-                hand_out(together, chunk.saturating_add(range.start as u64), &bytes, typesize, dest);
+                hand_out(
+                    together,
+                    chunk.saturating_add(range.start as u64),
+                    &bytes,
+                    typesize,
+                    dest,
+                );
             }
             wanted = later;
         }

@@ -1,4 +1,5 @@
-//! From the number of a chunk to its bytes: offset, header, and whether the size is right for the place.
+//! From the number of a chunk to its bytes: offset, header, and whether the size is right for the
+//! place.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::{ChunkHeader, CodecId, Kind, Pipeline, SpecialKind};
@@ -11,8 +12,8 @@ use crate::source::Source;
 
 /// Where a chunk is, checked.
 ///
-/// Invariants: the bytes `at..at + header.cbytes()` of `source` lie in the data section, or in the chunk's file;
-/// `nbytes` is what the place demands.
+/// Invariants: the bytes `at..at + header.cbytes()` of `source` lie in the data section, or in the
+/// chunk's file; `nbytes` is what the place demands.
 #[derive(Clone, Debug)]
 pub(crate) enum Location {
     /// A run that only the index knows of.
@@ -53,8 +54,8 @@ pub enum ChunkBytes {
 pub struct ChunkInfo {
     /// Number of the chunk.
     pub nchunk: u64,
-    /// Where it starts in the file (bytes), or in the chunk's own file in a sparse frame; `None` if it is a run
-    /// that only the index knows of.
+    /// Where it starts in the file (bytes), or in the chunk's own file in a sparse frame; `None`
+    /// if it is a run that only the index knows of.
     pub offset: Option<u64>,
     /// Bytes it takes in the data section.
     pub cbytes: u64,
@@ -150,9 +151,13 @@ impl SChunk {
         self.locate_reading(nchunk, &mut [0; ChunkHeader::MAX_LEN]).map(|(location, _)| location)
     }
 
-    /// The same, and with the header reads all of the chunk to `first` if it is likely to fit. The number tells how many
-    /// bytes of the chunk are there; `first` must have room for a header.
-    pub(crate) fn locate_reading(&self, nchunk: u64, first: &mut [u8]) -> Result<(Location, usize)> {
+    /// The same, and with the header reads all of the chunk to `first` if it is likely to fit. The
+    /// number tells how many bytes of the chunk are there; `first` must have room for a header.
+    pub(crate) fn locate_reading(
+        &self,
+        nchunk: u64,
+        first: &mut [u8],
+    ) -> Result<(Location, usize)> {
         let expected = self.expected_nbytes(nchunk)?;
         let kind = match self.index.get(&self.source, nchunk, &self.options.dparams)? {
             Offset::Special(kind) => kind,
@@ -162,7 +167,8 @@ impl SChunk {
                 return Ok((Location::Stored { source, at, header }, len));
             }
         };
-        let corrupt = |what| Error::Corrupt { at: self.source.position(self.index.position()), what };
+        let corrupt =
+            |what| Error::Corrupt { at: self.source.position(self.index.position()), what };
         let typesize = self.header.typesize().get();
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
             return Err(corrupt(Corrupt::NanTypesize { nchunk, typesize }));
@@ -185,8 +191,8 @@ impl SChunk {
         }
     }
 
-    /// The header of the chunk that the index has this number for. It must lie in the data section, or in its
-    /// file, as a whole. How much of it was read to `first` is the last number.
+    /// The header of the chunk that the index has this number for. It must lie in the data section,
+    /// or in its file, as a whole. How much of it was read to `first` is the last number.
     fn stored(
         &self,
         nchunk: u64,
@@ -194,7 +200,8 @@ impl SChunk {
         first: &mut [u8],
     ) -> Result<(Source, u64, ChunkHeader, usize)> {
         let (source, at, room) = self.place(nchunk, offset)?;
-        let likely = if self.folder.is_some() { Some(room) } else { self.index.gap(nchunk, offset) };
+        let likely =
+            if self.folder.is_some() { Some(room) } else { self.index.gap(nchunk, offset) };
         let len = match likely.and_then(|likely| usize::try_from(likely).ok()) {
             Some(likely) if likely <= first.len() && !source.is_in_memory() => {
                 likely.max(ChunkHeader::MAX_LEN)
@@ -205,11 +212,17 @@ impl SChunk {
         let head = first.get_mut(..len).unwrap_or_default();
         source.read_into(at, head)?;
         let position = source.position(at);
-        let header =
-            ChunkHeader::parse(head).map_err(|source| Error::Chunk { nchunk, at: position, source })?;
+        let header = ChunkHeader::parse(head).map_err(|source| Error::Chunk {
+            nchunk,
+            at: position,
+            source,
+        })?;
         let cbytes = header.cbytes() as u64;
         if cbytes > room {
-            return Err(Error::Corrupt { at: position, what: Corrupt::ChunkCbytes { nchunk, cbytes, room } });
+            return Err(Error::Corrupt {
+                at: position,
+                what: Corrupt::ChunkCbytes { nchunk, cbytes, room },
+            });
         }
         Ok((source, at, header, len))
     }
@@ -227,7 +240,13 @@ impl SChunk {
     }
 
     /// What the frame demands of the chunk at a place.
-    fn check_chunk(&self, nchunk: u64, at: u64, header: &ChunkHeader, expected: Option<usize>) -> Result<()> {
+    fn check_chunk(
+        &self,
+        nchunk: u64,
+        at: u64,
+        header: &ChunkHeader,
+        expected: Option<usize>,
+    ) -> Result<()> {
         let corrupt = |what| Err(Error::Corrupt { at, what });
         let (found, expected_vl) = (header.kind() == Kind::Vl, self.header.flags().vl_blocks());
         let is_run = header.special().is_some();
@@ -256,11 +275,11 @@ impl SChunk {
         Ok(usize::try_from(left.min(chunksize)).ok())
     }
 
-    /// Where each chunk begins in the data (bytes), and the end, in a frame with variable chunk sizes. The
-    /// headers of all chunks are read for it, once.
+    /// Where each chunk begins in the data (bytes), and the end, in a frame with variable chunk
+    /// sizes. The headers of all chunks are read for it, once.
     ///
-    /// The size of a special chunk is stored nowhere in such a frame. One can be computed; of more, only the sum
-    /// is known, and the positions behind the first of them are not.
+    /// The size of a special chunk is stored nowhere in such a frame. One can be computed; of more,
+    /// only the sum is known, and the positions behind the first of them are not.
     pub(crate) fn starts(&self) -> Result<&[u64]> {
         if let Some(starts) = self.starts.get() {
             return self.starts_or_error(starts);
@@ -287,7 +306,8 @@ impl SChunk {
                     0
                 }
                 Offset::Stored(offset) => {
-                    let (_, _, header, _) = self.stored(nchunk, offset, &mut [0; ChunkHeader::MAX_LEN])?;
+                    let (_, _, header, _) =
+                        self.stored(nchunk, offset, &mut [0; ChunkHeader::MAX_LEN])?;
                     header.nbytes() as u64
                 }
             };

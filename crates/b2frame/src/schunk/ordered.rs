@@ -1,4 +1,5 @@
-//! All the data, or those of many chunks: decoded by several threads, handed on in order, in bounded memory.
+//! All the data, or those of many chunks: decoded by several threads, handed on in order, in
+//! bounded memory.
 
 use core::cell::RefCell;
 use core::ops::Range;
@@ -10,9 +11,11 @@ use crate::error::{Error, Limited, Param, Result};
 use crate::ordered::{Budget, Job, in_order};
 use crate::params::{ReadOptions, count};
 
-/// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them round shows.
+/// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them
+/// round shows.
 const MIN_PART: u64 = 1 << 20;
-/// Where there are few chunks, each is decoded in parts of at least so many bytes, that all threads have some.
+/// Where there are few chunks, each is decoded in parts of at least so many bytes, that all threads
+/// have some.
 const MIN_SHARE: usize = 256 << 10;
 
 /// A part of a chunk to decode, and where to.
@@ -24,14 +27,15 @@ pub(crate) struct Part {
 }
 
 impl SChunk {
-    /// Decodes the chunks `nchunks` and hands their data to `sink` in order, with the number of the chunk.
+    /// Decodes the chunks `nchunks` and hands their data to `sink` in order, with the number of the
+    /// chunk.
     ///
-    /// Chunks that are large for the memory allowed, or so few that threads would have none, come in several calls, one
-    /// after the other.
+    /// Chunks that are large for the memory allowed, or so few that threads would have none, come
+    /// in several calls, one after the other.
     ///
     /// # Errors
-    /// What is wrong with the first bad chunk, after all data before it were handed on; [`Error::Limit`] if one
-    /// block needs more memory than allowed; or the error of `sink`.
+    /// What is wrong with the first bad chunk, after all data before it were handed on;
+    /// [`Error::Limit`] if one block needs more memory than allowed; or the error of `sink`.
     ///
     /// ```
     /// use b2frame::{FrameParams, ReadOptions, SChunk, to_cframe};
@@ -79,8 +83,13 @@ impl SChunk {
     /// Decodes a part to its buffer.
     pub(crate) fn decode(&self, mut part: Part, scratch: &mut Scratch) -> (Part, Result<()>) {
         part.dest.resize(part.range.len(), 0);
-        let result =
-            self.decode_part(part.nchunk, &part.location, part.range.clone(), &mut part.dest, scratch);
+        let result = self.decode_part(
+            part.nchunk,
+            &part.location,
+            part.range.clone(),
+            &mut part.dest,
+            scratch,
+        );
         (part, result)
     }
 }
@@ -107,7 +116,8 @@ impl<'a> Parts<'a> {
         Self { schunk, nchunks, budget, split, current: None }
     }
 
-    /// The next part; an error concerns one chunk, and calling again goes on with the chunk after it.
+    /// The next part; an error concerns one chunk, and calling again goes on with the chunk after
+    /// it.
     pub(crate) fn next(&mut self) -> Result<Option<Job<Part>>> {
         loop {
             if let Some(part) = self.cut() {
@@ -128,15 +138,20 @@ impl<'a> Parts<'a> {
 
     /// A part of the chunk at work.
     fn cut(&mut self) -> Option<Job<Part>> {
-        let (nchunk, location, part, left) = self.current.as_mut().filter(|(.., left)| !left.is_empty())?;
+        let (nchunk, location, part, left) =
+            self.current.as_mut().filter(|(.., left)| !left.is_empty())?;
         let end = left.start.saturating_add(*part).min(left.end);
         let range = left.start..end;
         left.start = end;
         let weight = weight(location, range.len());
-        Some(Job { job: Part { nchunk: *nchunk, range, location: location.clone(), dest: vec![] }, weight })
+        Some(Job {
+            job: Part { nchunk: *nchunk, range, location: location.clone(), dest: vec![] },
+            weight,
+        })
     }
 
-    /// How many bytes of a chunk's data to decode at a time: all, unless that leaves threads without memory.
+    /// How many bytes of a chunk's data to decode at a time: all, unless that leaves threads
+    /// without memory.
     fn part_nbytes(&self, location: &Location) -> Result<usize> {
         let nbytes = location.nbytes();
         let share = self.budget.share(2).max(MIN_PART.min(self.budget.bytes));

@@ -14,8 +14,8 @@ use crate::params::count;
 const PER_THREAD: usize = 256 << 10;
 
 impl SChunk {
-    /// Fills `dest` with the items `items`, by up to `threads` threads, of which the caller's is one. Chunks are shared
-    /// out, or their blocks if there are few.
+    /// Fills `dest` with the items `items`, by up to `threads` threads, of which the caller's is
+    /// one. Chunks are shared out, or their blocks if there are few.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -50,7 +50,8 @@ impl SChunk {
         })
     }
 
-    /// Cuts a destination for the data from byte `start` on between chunks, and within long ones between blocks.
+    /// Cuts a destination for the data from byte `start` on between chunks, and within long ones
+    /// between blocks.
     fn parts_of<'d>(
         &self,
         start: u64,
@@ -62,7 +63,11 @@ impl SChunk {
         while rest.len() > few {
             let (nchunk, from) = self.chunk_at(at.saturating_add(few as u64))?;
             let is_long = self.chunk_nbytes(nchunk)? > few;
-            let back = if is_long { from.checked_rem(self.blocksize_of(nchunk)).unwrap_or(0) } else { from };
+            let back = if is_long {
+                from.checked_rem(self.blocksize_of(nchunk)).unwrap_or(0)
+            } else {
+                from
+            };
             let len = few.saturating_sub(back);
             let (part, later) = rest.split_at_mut(if len == 0 { few } else { len });
             rest = later;
@@ -74,7 +79,8 @@ impl SChunk {
         Ok(parts)
     }
 
-    /// The block size of a chunk (bytes). Nothing, if it cannot be told, is found out by whoever reads the chunk.
+    /// The block size of a chunk (bytes). Nothing, if it cannot be told, is found out by whoever
+    /// reads the chunk.
     fn blocksize_of(&self, nchunk: u64) -> usize {
         match self.locate(nchunk) {
             Ok(Location::Stored { header, .. }) => header.blocksize(),

@@ -20,7 +20,8 @@ pub(super) const SHORT: usize = 16 << 10;
 /// Bytes between two wanted blocks that are read with them: cheaper than a further request.
 const GAP: usize = 4 << 10;
 
-/// Reads to `bytes` what decoding the bytes `range` of a chunk's data needs of the chunk at position `at`.
+/// Reads to `bytes` what decoding the bytes `range` of a chunk's data needs of the chunk at
+/// position `at`.
 pub(crate) fn fetch(
     source: &Source,
     at: u64,
@@ -57,19 +58,22 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// `None` if the chunk should be read as a whole: it is short, most of it is wanted, or its blocks are not
-    /// where the header alone says.
+    /// `None` if the chunk should be read as a whole: it is short, most of it is wanted, or its
+    /// blocks are not where the header alone says.
     fn wanted(header: &ChunkHeader, range: &Range<usize>) -> Option<Self> {
-        let (nbytes, blocksize, typesize) = (header.nbytes(), header.blocksize(), header.typesize());
+        let (nbytes, blocksize, typesize) =
+            (header.nbytes(), header.blocksize(), header.typesize());
         let is_plain = header.kind() == Kind::Regular && header.version() >= 3;
-        // C-Blosc2 3.x may store a block size that it did not use; it is then no multiple of the typesize.
+        // C-Blosc2 3.x may store a block size that it did not use; it is then no multiple of the
+        // typesize.
         let is_true = blocksize <= typesize || blocksize.checked_rem(typesize) == Some(0);
         let is_little = header.cbytes() > SHORT && range.len() <= nbytes / 2;
         if !(is_plain && is_true && is_little) || range.is_empty() {
             return None;
         }
         let first = range.start.checked_div(blocksize)?;
-        let head_len = nbytes.div_ceil(blocksize).checked_mul(4)?.checked_add(header.header_len())?;
+        let head_len =
+            nbytes.div_ceil(blocksize).checked_mul(4)?.checked_add(header.header_len())?;
         (head_len <= header.cbytes()).then(|| Self {
             head_len,
             header_len: header.header_len(),
@@ -79,8 +83,8 @@ impl Blocks {
         })
     }
 
-    /// The parts of the chunk that hold the wanted blocks, and the dictionary if there is one. Those that lie
-    /// close together are one part.
+    /// The parts of the chunk that hold the wanted blocks, and the dictionary if there is one.
+    /// Those that lie close together are one part.
     fn extents(&self, head: &[u8], cbytes: usize) -> Vec<Range<usize>> {
         let starts = block_starts(head, self.header_len);
         let mut sorted = starts.clone();
@@ -117,7 +121,9 @@ fn merge(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = vec![];
     for range in ranges {
         match merged.last_mut() {
-            Some(last) if range.start <= last.end.saturating_add(GAP) => last.end = last.end.max(range.end),
+            Some(last) if range.start <= last.end.saturating_add(GAP) => {
+                last.end = last.end.max(range.end)
+            }
             _ => merged.push(range),
         }
     }
@@ -144,8 +150,13 @@ mod tests {
 
     #[test]
     fn blocks_reach_to_the_next_start_in_the_chunk() {
-        let blocks =
-            Blocks { head_len: 44, header_len: 32, range: 0..1, needs_first: false, has_dict: false };
+        let blocks = Blocks {
+            head_len: 44,
+            header_len: 32,
+            range: 0..1,
+            needs_first: false,
+            has_dict: false,
+        };
         let mut head = vec![0; 32];
         for start in [60_000_i32, 50, 70_000] {
             head.extend(start.to_le_bytes());

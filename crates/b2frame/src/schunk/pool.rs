@@ -1,7 +1,8 @@
 //! Scratch buffers that wait for the next reader.
 //!
-//! New ones would cost more than the block of a small read: a context of Zstandard alone has some hundred KiB. So a
-//! reader takes one that is left from before, and puts it back; there are as many as there were readers at once.
+//! New ones would cost more than the block of a small read: a context of Zstandard alone has some
+//! hundred KiB. So a reader takes one that is left from before, and puts it back; there are as many
+//! as there were readers at once.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::ops::{Deref, DerefMut};
@@ -71,7 +72,8 @@ mod tests {
 
     #[test]
     fn buffers_are_used_again_unless_they_are_large() {
-        let schunk = SChunk::from_cframe(to_cframe(&[1; 100], &FrameParams::default()).unwrap()).unwrap();
+        let schunk =
+            SChunk::from_cframe(to_cframe(&[1; 100], &FrameParams::default()).unwrap()).unwrap();
         let (one, two) = (schunk.pooled(), schunk.pooled());
         drop((one, two));
         assert_eq!(schunk.pool.lock().len(), 2);

@@ -4,7 +4,9 @@
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use blosc_chunk::{Chunk, DParams, Destination, Special, SpecialKind, Threads, VlChunk, fill_special};
+use blosc_chunk::{
+    Chunk, DParams, Destination, Special, SpecialKind, Threads, VlChunk, fill_special,
+};
 
 use super::partial::{SHORT, fetch};
 use super::{Location, SChunk, check_limit};
@@ -66,12 +68,17 @@ impl SChunk {
         Scratch { chunk, ..Scratch::default() }
     }
 
-    /// Decodes a chunk to the start of `dest`, which must have room for [`chunk_nbytes`](Self::chunk_nbytes), and
-    /// returns how many bytes that are.
+    /// Decodes a chunk to the start of `dest`, which must have room for
+    /// [`chunk_nbytes`](Self::chunk_nbytes), and returns how many bytes that are.
     ///
     /// # Errors
     /// What is wrong with the chunk, or [`Param::BufferLen`].
-    pub fn decode_chunk_into(&self, nchunk: u64, dest: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+    pub fn decode_chunk_into(
+        &self,
+        nchunk: u64,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<usize> {
         let (location, read) = self.locate_reading(nchunk, room(&mut scratch.bytes, SHORT))?;
         let (nbytes, len) = (location.nbytes(), dest.len());
         let Some(dest) = dest.get_mut(..nbytes) else {
@@ -84,7 +91,8 @@ impl SChunk {
     /// Decodes a chunk.
     ///
     /// # Errors
-    /// What is wrong with the chunk; its size is limited by [`OpenOptions::dparams`](crate::OpenOptions::dparams).
+    /// What is wrong with the chunk; its size is limited by
+    /// [`OpenOptions::dparams`](crate::OpenOptions::dparams).
     pub fn decode_chunk(&self, nchunk: u64) -> Result<Vec<u8>> {
         let location = self.locate(nchunk)?;
         let nbytes = location.nbytes();
@@ -99,7 +107,9 @@ impl SChunk {
     /// # Errors
     /// As [`vl_block`](Self::vl_block).
     pub fn vl_blocks(&self, nchunk: u64) -> Result<Vec<Vec<u8>>> {
-        self.with_vl(nchunk, |chunk, scratch| (0..chunk.nblocks()).map(|n| chunk.read(n, scratch)).collect())
+        self.with_vl(nchunk, |chunk, scratch| {
+            (0..chunk.nblocks()).map(|n| chunk.read(n, scratch)).collect()
+        })
     }
 
     /// Decodes one block of a chunk with VL-blocks.
@@ -139,7 +149,12 @@ impl SChunk {
     }
 
     /// The same, with buffers of the caller.
-    pub(crate) fn read_bytes_with(&self, start: u64, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    pub(crate) fn read_bytes_with(
+        &self,
+        start: u64,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let len = self.nbytes();
         let end = start.saturating_add(dest.len() as u64);
         if end > len {
@@ -151,7 +166,14 @@ impl SChunk {
             let (location, read) = self.locate_reading(nchunk, room(&mut scratch.bytes, SHORT))?;
             let part = location.nbytes().saturating_sub(from).min(dest.len());
             let (now, later) = dest.split_at_mut(part);
-            self.decode_read(nchunk, &location, read, from..from.saturating_add(part), now, scratch)?;
+            self.decode_read(
+                nchunk,
+                &location,
+                read,
+                from..from.saturating_add(part),
+                now,
+                scratch,
+            )?;
             at = at.saturating_add(part as u64);
             dest = later;
         }
@@ -170,7 +192,11 @@ impl SChunk {
     pub(super) fn start_of(&self, items: Range<u64>, dest: &[u8]) -> Result<u64> {
         let typesize = NonZeroU64::from(self.header.typesize());
         let (start, end, len) = (items.start, items.end, self.nbytes() / typesize);
-        let nitems = end.checked_sub(start).filter(|_| end <= len).ok_or(Param::Range { start, end, len })?;
+        let nitems = end.checked_sub(start).filter(|_| end <= len).ok_or(Param::Range {
+            start,
+            end,
+            len,
+        })?;
         let expected = nitems.saturating_mul(typesize.get());
         if dest.len() as u64 != expected {
             return Err(Param::BufferLen { len: dest.len() as u64, expected }.into());
@@ -178,8 +204,8 @@ impl SChunk {
         Ok(start.saturating_mul(typesize.get()))
     }
 
-    /// The chunk that holds a byte of the data, and which byte of the chunk that is. Of several chunks that begin
-    /// at one byte, all but the last are empty.
+    /// The chunk that holds a byte of the data, and which byte of the chunk that is. Of several
+    /// chunks that begin at one byte, all but the last are empty.
     pub(crate) fn chunk_at(&self, at: u64) -> Result<(u64, usize)> {
         let (nchunk, from) = match self.chunksize() {
             ChunkSize::Fixed(size) => (at / NonZeroU64::from(size), at % NonZeroU64::from(size)),
@@ -217,11 +243,8 @@ impl SChunk {
         let (source, at, header) = match location {
             Location::Special { kind, .. } => {
                 let at = self.source.position(self.index.position());
-                return fill(*kind, self.typesize(), range.start, dest).map_err(|source| Error::Chunk {
-                    nchunk,
-                    at,
-                    source,
-                });
+                return fill(*kind, self.typesize(), range.start, dest)
+                    .map_err(|source| Error::Chunk { nchunk, at, source });
             }
             Location::Stored { source, at, header } => (source, *at, header),
         };
@@ -270,8 +293,9 @@ pub(crate) fn fill(
     }
     // A run begins with a whole item: the cut one in front is filled apart.
     let cut = start.checked_rem(typesize).unwrap_or(0);
-    let (front, rest) =
-        dest.split_at_mut(typesize.saturating_sub(cut).checked_rem(typesize).unwrap_or(0).min(dest.len()));
+    let (front, rest) = dest.split_at_mut(
+        typesize.saturating_sub(cut).checked_rem(typesize).unwrap_or(0).min(dest.len()),
+    );
     let mut item = [0; 8];
     fill_special(Special::Nans, typesize, &mut item)?;
     front.iter_mut().zip(item.iter().skip(cut)).for_each(|(byte, of_item)| *byte = *of_item);

@@ -10,7 +10,8 @@ const WINDOW: u64 = 1 << 20;
 
 /// Reads the data of a super-chunk from any position on.
 ///
-/// Short reads are served from up to 1 MiB that is decoded ahead, long ones are decoded to where they are wanted.
+/// Short reads are served from up to 1 MiB that is decoded ahead, long ones are decoded to where
+/// they are wanted.
 ///
 /// ```
 /// use std::io::{BufRead, Read, Seek, SeekFrom};

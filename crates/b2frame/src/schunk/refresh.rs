@@ -1,7 +1,8 @@
 //! Following a frame that another process changes.
 //!
-//! A super-chunk is a snapshot. Frames that grow as this crate makes them keep all that a snapshot refers to until they
-//! are compacted; C-Blosc2 overwrites, so where it may write, look at the frame under a lock.
+//! A super-chunk is a snapshot. Frames that grow as this crate makes them keep all that a snapshot
+//! refers to until they are compacted; C-Blosc2 overwrites, so where it may write, look at the
+//! frame under a lock.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::ops::Deref;
@@ -22,10 +23,11 @@ const TRIES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl SChunk {
-    /// Looks whether the frame was changed, and takes over the new state. Says whether there was one.
+    /// Looks whether the frame was changed, and takes over the new state. Says whether there was
+    /// one.
     ///
-    /// A frame that was opened by its name is found by it again, so also if another file has its place. Without locking
-    /// a change may be under way; then it is tried again for a moment.
+    /// A frame that was opened by its name is found by it again, so also if another file has its
+    /// place. Without locking a change may be under way; then it is tried again for a moment.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, SChunkWriter};
@@ -46,13 +48,15 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Lock`](crate::Error::Lock), or why the frame cannot be read. The super-chunk is then what it was.
+    /// [`Error::Lock`](crate::Error::Lock), or why the frame cannot be read. The super-chunk is
+    /// then what it was.
     pub fn refresh(&mut self) -> Result<bool> {
         let _lock = self.lock()?;
         self.follow()
     }
 
-    /// Takes the shared lock and refreshes: until the result is dropped, nobody that locks changes the frame.
+    /// Takes the shared lock and refreshes: until the result is dropped, nobody that locks changes
+    /// the frame.
     ///
     /// # Errors
     /// As [`refresh`](Self::refresh); [`Param::NoPath`] if the frame was not opened by its name.
@@ -101,8 +105,10 @@ impl SChunk {
             (None, None) => self.source.clone(),
         };
         let (head, _) = source.read_head::<FIXED_LEN>(0, FIXED_LEN as u64)?;
-        // Metalayers change without the rest only where a writer replaces them by others of their size.
-        let meta = source.read_vec(FIXED_LEN as u64, self.meta.bytes().len().saturating_sub(FIXED_LEN));
+        // Metalayers change without the rest only where a writer replaces them by others of their
+        // size.
+        let meta =
+            source.read_vec(FIXED_LEN as u64, self.meta.bytes().len().saturating_sub(FIXED_LEN));
         let is_same_meta = meta.is_ok_and(|meta| self.meta.bytes().get(FIXED_LEN..) == Some(&meta));
         if head == self.header.encode() && is_same_meta {
             return Ok(None);

@@ -12,8 +12,9 @@ use crate::legacy::convert;
 use crate::writer::Start;
 
 impl SChunk {
-    /// The super-chunk as one contiguous frame of the current layout without unused bytes. Chunks are not compressed
-    /// anew. This is how frames of the 2.0.0 betas become readable for programs of today.
+    /// The super-chunk as one contiguous frame of the current layout without unused bytes. Chunks
+    /// are not compressed anew. This is how frames of the 2.0.0 betas become readable for
+    /// programs of today.
     ///
     /// # Errors
     /// What is wrong with a chunk.
@@ -25,11 +26,12 @@ impl SChunk {
         }
     }
 
-    /// Writes the super-chunk as a contiguous frame to a file, or in place of one, without unused bytes. Chunks are not
-    /// compressed anew.
+    /// Writes the super-chunk as a contiguous frame to a file, or in place of one, without unused
+    /// bytes. Chunks are not compressed anew.
     ///
     /// # Errors
-    /// [`Error::Open`](crate::Error::Open), [`Error::Write`](crate::Error::Write), or what is wrong with a chunk.
+    /// [`Error::Open`](crate::Error::Open), [`Error::Write`](crate::Error::Write), or what is wrong
+    /// with a chunk.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         match self.as_current()? {
             Some(current) => current.save(path),
@@ -37,8 +39,8 @@ impl SChunk {
         }
     }
 
-    /// Writes the super-chunk as a sparse frame to a directory, which must not be there yet. Chunks are not compressed
-    /// anew.
+    /// Writes the super-chunk as a sparse frame to a directory, which must not be there yet. Chunks
+    /// are not compressed anew.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};

@@ -40,8 +40,10 @@ impl SChunk {
                 usage.add(&info?, 1);
             }
         }
-        let parts = [self.header.header_len().into(), usage.cbytes, self.index_len(), self.trailer_len()];
-        usage.dead_bytes = self.frame_len().saturating_sub(parts.into_iter().fold(0, u64::saturating_add));
+        let parts =
+            [self.header.header_len().into(), usage.cbytes, self.index_len(), self.trailer_len()];
+        usage.dead_bytes =
+            self.frame_len().saturating_sub(parts.into_iter().fold(0, u64::saturating_add));
         Ok(usage)
     }
 }

@@ -26,7 +26,8 @@ pub struct VerifyReport {
     pub nbad: u64,
     /// What is wrong apart from chunks: vlmetalayers, the array's description, the sum of sizes.
     pub other: Vec<Error>,
-    /// What is odd, but could be read; at most [`max_reported`](crate::VerifyOptions::max_reported) of them.
+    /// What is odd, but could be read; at most
+    /// [`max_reported`](crate::VerifyOptions::max_reported) of them.
     pub notes: Vec<Note>,
 }
 
@@ -54,9 +55,11 @@ pub struct BadChunk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
-    /// The header of a chunk has another block size than its blocks, as some of C-Blosc2 3.x have. C-Blosc2 cannot
-    /// read such a chunk.
-    #[error("chunk {nchunk} at byte {offset}: the header says blocks of {stored} bytes, they have {used}")]
+    /// The header of a chunk has another block size than its blocks, as some of C-Blosc2 3.x have.
+    /// C-Blosc2 cannot read such a chunk.
+    #[error(
+        "chunk {nchunk} at byte {offset}: the header says blocks of {stored} bytes, they have {used}"
+    )]
     Blocksize {
         /// Number of the chunk.
         nchunk: u64,
@@ -67,7 +70,8 @@ pub enum Note {
         /// Block size that was used (bytes).
         used: usize,
     },
-    /// A run stored as a chunk of 32 bytes. C-Blosc2 expects such runs in the index and cannot read the chunk.
+    /// A run stored as a chunk of 32 bytes. C-Blosc2 expects such runs in the index and cannot read
+    /// the chunk.
     #[error("chunk {nchunk} at byte {offset}: a run stored as a chunk, not in the index")]
     StoredRun {
         /// Number of the chunk.
@@ -88,10 +92,15 @@ pub struct Progress {
 }
 
 impl SChunk {
-    /// Decodes every chunk and vlmetalayer and reports what cannot be read. `progress` is called now and then.
+    /// Decodes every chunk and vlmetalayer and reports what cannot be read. `progress` is called
+    /// now and then.
     ///
     /// The result says what is wrong with the frame; nothing is an error of the call itself.
-    pub fn verify(&self, options: &VerifyOptions, mut progress: impl FnMut(Progress)) -> VerifyReport {
+    pub fn verify(
+        &self,
+        options: &VerifyOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> VerifyReport {
         let mut report = VerifyReport { nchunks: self.nchunks(), ..VerifyReport::default() };
         self.verify_metadata(&mut report);
         if self.index.is_repeated() && self.nchunks() > 1 {
@@ -113,7 +122,8 @@ impl SChunk {
         report.other.extend(self.nd_meta().err());
     }
 
-    /// All chunks but the last are one and the same: one of them stands for all, since they may be very many.
+    /// All chunks but the last are one and the same: one of them stands for all, since they may be
+    /// very many.
     fn verify_repeated(
         &self,
         options: &VerifyOptions,
@@ -151,9 +161,14 @@ impl SChunk {
             || self.pooled(),
             |scratch, job| match job {
                 Found::Part(part) => self.check(part, scratch),
-                Found::Bad(nchunk, error) => {
-                    Checked { nchunk, is_end: true, nbytes: 0, note: None, dest: vec![], result: Err(error) }
-                }
+                Found::Bad(nchunk, error) => Checked {
+                    nchunk,
+                    is_end: true,
+                    nbytes: 0,
+                    note: None,
+                    dest: vec![],
+                    result: Err(error),
+                },
             },
             |checked: Checked| {
                 let nchunks = checked.nchunk.saturating_add(checked.is_end.into());

@@ -1,5 +1,6 @@
-//! Editing, against a model that is a list of chunks: after every commit the frame is the model, and however the
-//! writing of a commit is interrupted, the frame is the one before or the one after.
+//! Editing, against a model that is a list of chunks: after every commit the frame is the model,
+//! and however the writing of a commit is interrupted, the frame is the one before or the one
+//! after.
 
 mod model;
 mod sparse;
@@ -38,7 +39,8 @@ fn random_changes_give_what_the_model_says() {
         let mut writer = in_memory(&model);
         for step in 0..60 {
             let op = random_op(&mut rng, &model);
-            op.apply(&mut writer).unwrap_or_else(|error| panic!("seed {seed}, step {step}, {op:?}: {error}"));
+            op.apply(&mut writer)
+                .unwrap_or_else(|error| panic!("seed {seed}, step {step}, {op:?}: {error}"));
             model.apply(&op);
             assert_eq!(
                 (writer.nchunks(), writer.nbytes()),
@@ -81,7 +83,8 @@ fn every_interrupted_commit_is_none_or_all() {
             let mut after = before.clone();
             let store = RecordingStore::new(MemStore::new(frame.clone()));
             let recording = store.recording();
-            let mut writer = SChunkWriter::open_in(Box::new(store), &EditOptions::default()).unwrap();
+            let mut writer =
+                SChunkWriter::open_in(Box::new(store), &EditOptions::default()).unwrap();
             for _ in 0..=rng.below(3) {
                 let op = random_op(&mut rng, &after);
                 let is_torn = matches!(op, Op::SetVlmeta(..)) && after.nbytes() == 0;
@@ -108,8 +111,10 @@ fn every_interrupted_commit_is_none_or_all() {
 /// Stops after every change, and leaves out any of those that were not synced before it.
 fn replay(frame: &[u8], changes: &[Change], before: &Model, after: &Model) {
     for stop in 0..=changes.len() {
-        let synced =
-            changes[..stop].iter().rposition(|change| *change == Change::Sync).map_or(0, |at| at + 1);
+        let synced = changes[..stop]
+            .iter()
+            .rposition(|change| *change == Change::Sync)
+            .map_or(0, |at| at + 1);
         let (done, open_ended) = (&changes[..synced], &changes[synced..stop]);
         // Of many, the last ones: the others are chunks.
         let always = open_ended.len().saturating_sub(8);
@@ -153,14 +158,17 @@ fn many_appends_between_commits_cost_what_few_cost() {
         let store = RecordingStore::new(MemStore::default());
         let recording = store.recording();
         let mut writer =
-            SChunkWriter::create_in(Box::new(store), &FrameParams::default().chunksize(32)).unwrap();
+            SChunkWriter::create_in(Box::new(store), &FrameParams::default().chunksize(32))
+                .unwrap();
         let mut rng = Rng::new(1);
         for _ in 0..appends {
             let item: Vec<u8> = (0..32).map(|_| rng.next_hi().to_le_bytes()[0]).collect();
             writer.append(&item).unwrap();
         }
         writer.commit().unwrap();
-        let len = |change: &Change| if let Change::Write { bytes, .. } = change { bytes.len() } else { 0 };
+        let len = |change: &Change| {
+            if let Change::Write { bytes, .. } = change { bytes.len() } else { 0 }
+        };
         recording.take().iter().map(len).sum::<usize>()
     };
     let (few, many) = (written(500), written(5000));
@@ -178,7 +186,9 @@ fn few_bytes_at_a_time_are_compressed_once() {
     }
     assert_eq!((writer.nchunks(), writer.nbytes()), (10, 40_000));
     let schunk = writer.finish().unwrap();
-    let len = |change: &Change| if let Change::Write { bytes, .. } = change { bytes.len() as u64 } else { 0 };
+    let len = |change: &Change| {
+        if let Change::Write { bytes, .. } = change { bytes.len() as u64 } else { 0 }
+    };
     assert_eq!(recording.take().iter().map(len).sum::<u64>(), schunk.frame_len());
     let mut data = vec![0; 40_000];
     schunk.read_bytes(0, &mut data).unwrap();
@@ -252,7 +262,8 @@ fn a_chunk_is_found_behind_a_stale_data_section() {
     for name in ["delete-all.b2frame", "delete-all-then-append.b2frame", "fixed-updated.b2frame"] {
         let frame = blosc_testdata::fixture::read(format!("frames/{name}")).unwrap();
         let mut writer = edit(frame);
-        let (nchunks, size) = (writer.nchunks(), writer.schunk().unwrap().chunksize().fixed().unwrap());
+        let (nchunks, size) =
+            (writer.nchunks(), writer.schunk().unwrap().chunksize().fixed().unwrap());
         writer.insert(0, &vec![5; size as usize]).unwrap();
         let schunk = SChunk::from_cframe(writer.finish().unwrap().to_cframe().unwrap()).unwrap();
         assert_eq!(schunk.nchunks(), nchunks + 1, "{name}");
@@ -294,7 +305,8 @@ fn a_fixed_frame_can_be_made_variable() {
 
 #[test]
 fn chunks_of_blocks_make_a_frame_of_their_own() {
-    let mut writer = SChunkWriter::in_memory(&FrameParams::new(CParams::default().typesize(1))).unwrap();
+    let mut writer =
+        SChunkWriter::in_memory(&FrameParams::new(CParams::default().typesize(1))).unwrap();
     writer.append_vl(&[b"one", b"and another"]).unwrap();
     writer.append_vl(&[&[7; 500]]).unwrap();
     writer.update_vl(1, &[b"two", b"three", b"x"]).unwrap();
@@ -311,7 +323,8 @@ fn compacting_leaves_nothing_unused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
     let mut writer =
-        SChunkWriter::create(&path, &FrameParams::default().chunksize(64).metalayer("m", *b"x")).unwrap();
+        SChunkWriter::create(&path, &FrameParams::default().chunksize(64).metalayer("m", *b"x"))
+            .unwrap();
     for n in 0..20 {
         writer.append(&[n; 64]).unwrap();
         writer.commit().unwrap();
@@ -353,7 +366,8 @@ fn a_metalayer_may_change_its_size() {
 fn a_frame_at_the_end_of_a_file_can_grow_and_no_other() {
     let one = b2frame::to_cframe(&[1; 100], &FrameParams::default()).unwrap();
     let both = [one.clone(), one.clone()].concat();
-    let options = |offset| EditOptions::default().open(b2frame::OpenOptions::default().offset(offset));
+    let options =
+        |offset| EditOptions::default().open(b2frame::OpenOptions::default().offset(offset));
     let open = |bytes: &[u8], offset| {
         SChunkWriter::open_in(Box::new(MemStore::new(bytes.to_vec())), &options(offset))
     };
@@ -436,7 +450,8 @@ impl WriteAt for Full {
 fn a_full_disk_loses_nothing_and_can_be_tried_again() {
     let store = Full::default();
     let room = Arc::clone(&store.room);
-    let mut writer = SChunkWriter::create_in(Box::new(store), &FrameParams::default().chunksize(64)).unwrap();
+    let mut writer =
+        SChunkWriter::create_in(Box::new(store), &FrameParams::default().chunksize(64)).unwrap();
     let give = |bytes| room.store(bytes, core::sync::atomic::Ordering::Relaxed);
     give(1 << 20);
     writer.append(&[1; 64]).unwrap();
@@ -460,7 +475,8 @@ fn a_full_disk_is_told_of_by_the_append_that_finds_it() {
     let room = Arc::clone(&store.room);
     let chunksize = 1 << 20;
     let mut writer =
-        SChunkWriter::create_in(Box::new(store), &FrameParams::default().chunksize(chunksize)).unwrap();
+        SChunkWriter::create_in(Box::new(store), &FrameParams::default().chunksize(chunksize))
+            .unwrap();
     let mut rng = Rng::new(3);
     let data: Vec<u8> = (0..chunksize / 4).flat_map(|_| rng.next_hi().to_le_bytes()).collect();
     assert!(matches!(writer.append(&data), Err(b2frame::Error::Write { .. })));
@@ -511,7 +527,8 @@ fn a_header_that_may_have_been_written_is_believed_neither_way() {
     let frame = b2frame::to_cframe(&[1; 64], &FrameParams::default().chunksize(64)).unwrap();
     let lies = Arc::new(core::sync::atomic::AtomicBool::new(true));
     let copy = Arc::new(std::sync::Mutex::new(frame.clone()));
-    let store = Liar { inner: MemStore::new(frame), lies: Arc::clone(&lies), copy: Arc::clone(&copy) };
+    let store =
+        Liar { inner: MemStore::new(frame), lies: Arc::clone(&lies), copy: Arc::clone(&copy) };
     let mut writer = SChunkWriter::open_in(Box::new(store), &EditOptions::default()).unwrap();
     writer.append(&[2; 64]).unwrap();
     assert!(writer.commit().is_err());
@@ -534,7 +551,8 @@ fn the_first_commit_can_be_tried_again() {
     for data in [&[][..], &[1; 64]] {
         let lies = Arc::new(core::sync::atomic::AtomicBool::new(true));
         let copy = Arc::new(std::sync::Mutex::new(vec![]));
-        let store = Liar { inner: MemStore::default(), lies: Arc::clone(&lies), copy: Arc::clone(&copy) };
+        let store =
+            Liar { inner: MemStore::default(), lies: Arc::clone(&lies), copy: Arc::clone(&copy) };
         let params = FrameParams::default().chunksize(64).metalayer("m", *b"meta");
         let mut writer = SChunkWriter::create_in(Box::new(store), &params).unwrap();
         writer.append(data).unwrap();
@@ -560,7 +578,9 @@ fn a_frame_with_what_only_newer_readers_know_can_be_changed() {
     let schunk = writer.finish().unwrap();
     assert_eq!(schunk.decode_chunk(1).unwrap(), [2; 64]);
     assert_eq!(schunk.chunk_info(1).unwrap().stored.unwrap().pipeline, filters);
-    let copy = schunk.copy(&b2frame::Dest::Memory, &b2frame::CopyOptions::default().chunksize(32)).unwrap();
+    let copy = schunk
+        .copy(&b2frame::Dest::Memory, &b2frame::CopyOptions::default().chunksize(32))
+        .unwrap();
     assert_eq!(copy.decode_chunk(3).unwrap(), [2; 32]);
 }
 

@@ -67,7 +67,9 @@ impl Model {
             Op::Insert(n, data) => self.chunks.insert(*n, data.clone()),
             Op::Delete(n) => drop(self.chunks.remove(*n)),
             Op::Clear => self.chunks.clear(),
-            Op::Reorder(order) => self.chunks = order.iter().map(|n| self.chunks[*n].clone()).collect(),
+            Op::Reorder(order) => {
+                self.chunks = order.iter().map(|n| self.chunks[*n].clone()).collect()
+            }
             Op::Write(start, items) => self.write(start * TYPESIZE, items),
             Op::SetMeta(content) => self.meta = content.clone(),
             Op::SetVlmeta(name, content) => drop(self.vlmeta.insert(name, content.clone())),
@@ -101,8 +103,10 @@ impl Model {
 
     /// Whether a super-chunk is this.
     pub(crate) fn matches(&self, schunk: &SChunk) -> bool {
-        let chunks: Result<Vec<Vec<u8>>> = (0..schunk.nchunks()).map(|n| schunk.decode_chunk(n)).collect();
-        let names: Vec<_> = schunk.vlmeta().stored().iter().map(|layer| layer.name.to_vec()).collect();
+        let chunks: Result<Vec<Vec<u8>>> =
+            (0..schunk.nchunks()).map(|n| schunk.decode_chunk(n)).collect();
+        let names: Vec<_> =
+            schunk.vlmeta().stored().iter().map(|layer| layer.name.to_vec()).collect();
         chunks.is_ok_and(|chunks| chunks == self.chunks)
             && schunk.nbytes() == self.nbytes()
             && schunk.meta().get("m").map(|layer| layer.content) == Some(&self.meta)

@@ -35,7 +35,8 @@ fn random_changes_of_directories_give_what_the_model_says() {
                 drop(writer.finish().unwrap());
                 let schunk = SChunk::open(&path).unwrap();
                 check(&schunk, &model, &format!("{what}, reopened"));
-                let stored = schunk.chunk_infos().filter(|info| info.as_ref().unwrap().offset.is_some());
+                let stored =
+                    schunk.chunk_infos().filter(|info| info.as_ref().unwrap().offset.is_some());
                 assert_eq!(count(&path), 1 + stored.count(), "{what}");
                 assert_eq!(schunk.cbytes(), schunk.usage().unwrap().cbytes, "{what}");
                 let options = EditOptions::default().durability(b2frame::Durability::Process);
@@ -49,7 +50,8 @@ fn random_changes_of_directories_give_what_the_model_says() {
 fn an_interrupted_writer_changes_nothing_but_leaves_files() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
-    let mut writer = SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(64)).unwrap();
+    let mut writer =
+        SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(64)).unwrap();
     writer.append(&[1; 128]).unwrap();
     drop(writer.finish().unwrap());
     let mut writer = SChunkWriter::open(&path).unwrap();
@@ -74,7 +76,8 @@ fn an_interrupted_writer_changes_nothing_but_leaves_files() {
 fn what_was_not_committed_leaves_no_files() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
-    let mut writer = SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(64)).unwrap();
+    let mut writer =
+        SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(64)).unwrap();
     writer.append(&[1; 64]).unwrap();
     writer.commit().unwrap();
     writer.append(&[2; 640]).unwrap();
@@ -123,10 +126,14 @@ fn same(a: &SChunk, b: &SChunk, name: &str) {
 
 #[test]
 fn other_parameters_give_the_same_data() {
-    for name in ["fixed-updated.b2frame", "variable-chunks.b2frame", "vl-blocks.b2frame", "tiny.b2frame"] {
-        let original = SChunk::open(blosc_testdata::fixture::path(format!("frames/{name}"))).unwrap();
+    for name in
+        ["fixed-updated.b2frame", "variable-chunks.b2frame", "vl-blocks.b2frame", "tiny.b2frame"]
+    {
+        let original =
+            SChunk::open(blosc_testdata::fixture::path(format!("frames/{name}"))).unwrap();
         let cparams = CParams::default().codec(CodecId::ZSTD).typesize(original.typesize());
-        let mut writer = SChunkWriter::in_memory(&FrameParams::new(cparams).chunksize(1 << 12)).unwrap();
+        let mut writer =
+            SChunkWriter::in_memory(&FrameParams::new(cparams).chunksize(1 << 12)).unwrap();
         if name.starts_with("variable") {
             writer.make_variable().unwrap();
         }
@@ -141,7 +148,10 @@ fn other_parameters_give_the_same_data() {
         };
         assert_eq!(all(&copy), all(&original), "{name}");
         for layer in original.vlmeta().stored().iter() {
-            assert_eq!(copy.vlmeta().get(layer.name).unwrap(), original.vlmeta().get(layer.name).unwrap());
+            assert_eq!(
+                copy.vlmeta().get(layer.name).unwrap(),
+                original.vlmeta().get(layer.name).unwrap()
+            );
         }
     }
 }
@@ -165,7 +175,8 @@ fn compacting_keeps_what_is_wanted() {
 fn a_run_needs_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
-    let mut writer = SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(64)).unwrap();
+    let mut writer =
+        SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(64)).unwrap();
     writer.append(&[1; 64]).unwrap();
     writer.append_special(SpecialKind::Nans, 64).unwrap();
     writer.commit().unwrap();
@@ -190,7 +201,10 @@ fn the_numbers_of_few_tiny_chunks_stay_small() {
         writer.append(&[byte]).unwrap();
         drop(writer.finish().unwrap());
         let schunk = SChunk::open(&path).unwrap();
-        assert_eq!([schunk.decode_chunk(0).unwrap(), schunk.decode_chunk(1).unwrap()], [[byte - 1], [byte]]);
+        assert_eq!(
+            [schunk.decode_chunk(0).unwrap(), schunk.decode_chunk(1).unwrap()],
+            [[byte - 1], [byte]]
+        );
         assert_eq!(schunk.cbytes(), 66);
         let numbers = schunk.chunk_infos().map(|info| info.unwrap().offset.unwrap());
         assert!(numbers.max() <= Some(66 - 32));

@@ -126,7 +126,10 @@ fn arrays_of_ndarray() {
     assert_eq!(corner, of![[5, 6], [9, 10]]);
     let column: Array1<u16> = array.read_ndarray((.., -1)).unwrap();
     assert_eq!(column, of![4, 8, 12]);
-    assert_eq!(array.read_ndarray::<u16, _>(..).map(|a: ArrayD<u16>| a.shape().to_vec()).unwrap(), [3, 4]);
+    assert_eq!(
+        array.read_ndarray::<u16, _>(..).map(|a: ArrayD<u16>| a.shape().to_vec()).unwrap(),
+        [3, 4]
+    );
     let mut writer = b2frame::NdWriter::in_memory(&array.params().unwrap()).unwrap();
     writer.write_ndarray((.., -1), of![7_u16, 8, 9].view()).unwrap();
     let shape = writer.write_ndarray((.., -1), of![7_u16, 8].view()).unwrap_err();

@@ -1,4 +1,5 @@
-//! An array as its items in C order, and the formulas of the format document to place them in chunks.
+//! An array as its items in C order, and the formulas of the format document to place them in
+//! chunks.
 
 use b2frame::{FrameParams, FrameWriter, NdMeta};
 use blosc_chunk::{CParams, CodecId};
@@ -17,17 +18,24 @@ pub(crate) struct Model {
 
 /// Arrays of up to 4 dimensions whose items are all different, as far as they have room for it.
 pub(crate) fn models() -> impl Strategy<Value = Model> {
-    let dim = (1..12_u64, 1..8_u32).prop_flat_map(|(len, chunk)| (Just(len), Just(chunk), 1..=chunk));
+    let dim =
+        (1..12_u64, 1..8_u32).prop_flat_map(|(len, chunk)| (Just(len), Just(chunk), 1..=chunk));
     (proptest::collection::vec(dim, 0..=4), 1..9_usize).prop_map(|(dims, typesize)| {
         let shape: Vec<u64> = dims.iter().map(|dim| dim.0).collect();
-        let (chunks, blocks) = (dims.iter().map(|d| d.1).collect(), dims.iter().map(|d| d.2).collect());
+        let (chunks, blocks) =
+            (dims.iter().map(|d| d.1).collect(), dims.iter().map(|d| d.2).collect());
         Model::counting(shape, chunks, blocks, typesize)
     })
 }
 
 impl Model {
     /// The items are 1, 2, 3, ... in as many bytes as they have.
-    pub(crate) fn counting(shape: Vec<u64>, chunks: Vec<u32>, blocks: Vec<u32>, typesize: usize) -> Self {
+    pub(crate) fn counting(
+        shape: Vec<u64>,
+        chunks: Vec<u32>,
+        blocks: Vec<u32>,
+        typesize: usize,
+    ) -> Self {
         let nitems: u64 = shape.iter().product();
         let item = |n: u64| n.to_le_bytes().into_iter().chain([0xee; 512]).take(typesize);
         let data = (1..=nitems).flat_map(item).collect();
@@ -78,7 +86,8 @@ impl Model {
                 block = block * in_chunk[dim] + x % c / b;
                 in_block = in_block * b + x % c % b;
             }
-            let at = usize::try_from(block * meta.block_items() + in_block).unwrap() * self.typesize;
+            let at =
+                usize::try_from(block * meta.block_items() + in_block).unwrap() * self.typesize;
             let chunk = &mut chunks[usize::try_from(chunk).unwrap()];
             chunk[at..at + self.typesize].copy_from_slice(self.at(&index));
         }

@@ -1,8 +1,8 @@
 //! Slices, lists of positions, single items and views.
 
 use b2frame::{
-    Error, FrameParams, NdArray, NdMeta, NdParam, NdParams, NdWriter, Param, Pick, ReadOptions, Selection,
-    to_cframe,
+    Error, FrameParams, NdArray, NdMeta, NdParam, NdParams, NdWriter, Param, Pick, ReadOptions,
+    Selection, to_cframe,
 };
 use blosc_chunk::{CParams, Threads};
 use proptest::prelude::*;
@@ -13,7 +13,8 @@ use super::model::{Model, models};
 fn pick(len: u64, numbers: (i64, i64, i64, u8)) -> (Pick, Vec<u64>) {
     let len = i64::try_from(len).unwrap();
     let (start, stop, step, form) = numbers;
-    let (start, stop) = (start.rem_euclid(2 * len + 2) - len - 1, stop.rem_euclid(2 * len + 2) - len - 1);
+    let (start, stop) =
+        (start.rem_euclid(2 * len + 2) - len - 1, stop.rem_euclid(2 * len + 2) - len - 1);
     let step = if step == 0 { 1 } else { step };
     match form % 4 {
         0 => {
@@ -23,7 +24,8 @@ fn pick(len: u64, numbers: (i64, i64, i64, u8)) -> (Pick, Vec<u64>) {
         }
         1 => (Pick::ALL, (0..len.unsigned_abs()).collect()),
         2 => {
-            let all = (0..len.unsigned_abs()).step_by(usize::try_from(step.unsigned_abs()).unwrap());
+            let all =
+                (0..len.unsigned_abs()).step_by(usize::try_from(step.unsigned_abs()).unwrap());
             (Pick::ALL.step(step.abs()), all.collect())
         }
         _ => {
@@ -55,9 +57,11 @@ fn long_rows_are_those_of_the_model() {
         let model = Model::counting(vec![3, 9, 150], vec![2, 6, 100], vec![2, 3, 50], typesize);
         let array = open(&model);
         for (y, x) in [(0..9, 0..150), (1..8, 5..149), (2..5, 60..92), (0..9, 49..81)] {
-            let positions: Vec<Vec<u64>> = vec![(0..3).collect(), y.clone().collect(), x.clone().collect()];
-            let pick =
-                |range: core::ops::Range<u64>| Pick::from(range.start.cast_signed()..range.end.cast_signed());
+            let positions: Vec<Vec<u64>> =
+                vec![(0..3).collect(), y.clone().collect(), x.clone().collect()];
+            let pick = |range: core::ops::Range<u64>| {
+                Pick::from(range.start.cast_signed()..range.end.cast_signed())
+            };
             let picks = vec![Pick::ALL, pick(y), pick(x)];
             assert_eq!(array.to_bytes(picks).unwrap(), model.take(&positions), "{typesize} bytes");
         }
@@ -129,7 +133,8 @@ fn param(error: Error) -> NdParam {
 }
 
 fn three_by_four() -> NdArray {
-    NdArray::from_cframe(Model::counting(vec![3, 4], vec![2, 3], vec![1, 2], 2).frame("<u2")).unwrap()
+    NdArray::from_cframe(Model::counting(vec![3, 4], vec![2, 3], vec![1, 2], 2).frame("<u2"))
+        .unwrap()
 }
 
 #[test]
@@ -143,7 +148,10 @@ fn what_does_not_fit_is_refused() {
     let dims = NdParam::Dims { given: 1, ndim: 2 };
     assert_eq!(param(array.read_oindex::<u16>(&[&[0]]).unwrap_err()), dims);
     assert_eq!(param(array.get::<u16>(&[0]).unwrap_err()), dims);
-    assert_eq!(param(array.gather::<u16>(&[0, 12]).unwrap_err()), NdParam::Item { item: 12, nitems: 12 });
+    assert_eq!(
+        param(array.gather::<u16>(&[0, 12]).unwrap_err()),
+        NdParam::Item { item: 12, nitems: 12 }
+    );
     let len = Param::BufferLen { len: 9, expected: 8 };
     let error = array.read_bytes((0,), &mut [0; 9]).unwrap_err();
     assert!(matches!(error, Error::Param(found) if found == len));
@@ -176,9 +184,15 @@ fn views_leave_out_and_add_dimensions() {
     let axis = |axis, ndim, what| NdParam::Axis { axis, ndim, what };
     assert_eq!(param(array.squeeze(&[1]).unwrap_err()), axis(1, 4, "its length is not 1"));
     assert_eq!(param(array.squeeze(&[4]).unwrap_err()), axis(4, 4, "there is none of this number"));
-    assert_eq!(param(array.expand_dims(&[5]).unwrap_err()), axis(5, 5, "there is none of this number"));
+    assert_eq!(
+        param(array.expand_dims(&[5]).unwrap_err()),
+        axis(5, 5, "there is none of this number")
+    );
     assert_eq!(param(array.expand_dims(&[1, 1]).unwrap_err()), axis(1, 6, "it was named before"));
-    assert_eq!(param(array.expand_dims(&[0; 13]).unwrap_err()), NdParam::Dims { given: 17, ndim: 16 });
+    assert_eq!(
+        param(array.expand_dims(&[0; 13]).unwrap_err()),
+        NdParam::Dims { given: 17, ndim: 16 }
+    );
 }
 
 fn sample(name: &str) -> NdArray {
@@ -210,7 +224,8 @@ fn special_chunks_fill_items() {
     assert_eq!(items.collect::<Vec<_>>().concat(), whole);
 }
 
-/// Items as C-Blosc2 3.3.5 decodes them. It computes on whole blocks here, so parts are parts of that.
+/// Items as C-Blosc2 3.3.5 decodes them. It computes on whole blocks here, so parts are parts of
+/// that.
 const SHAPED: [(&str, &str); 4] = [
     ("nd-ndlz.b2nd", "0e28d2643efaa01806ff1d5c62c40c3ad7927b9d1e17288094615c7c4f815382"),
     ("nd-ndcell.b2nd", "c8911990b9e8e21bae22e24e71f9b18a1179cc3f4074ccc167ae30756b72e1ae"),
@@ -226,7 +241,11 @@ fn codecs_and_filters_know_the_shape_of_blocks() {
         assert_eq!(blosc_testdata::sha256_hex(&whole), sha256, "{name}");
         let row = 18 * array.typesize();
         assert_eq!(array.to_bytes((7,)).unwrap(), whole[7 * row..8 * row], "{name}");
-        assert_eq!(array.schunk().nd_view().unwrap().unwrap().to_vec(1 << 20).unwrap(), whole, "{name}");
+        assert_eq!(
+            array.schunk().nd_view().unwrap().unwrap().to_vec(1 << 20).unwrap(),
+            whole,
+            "{name}"
+        );
         assert!(array.schunk().decode_chunk(0).is_ok(), "{name}");
     }
 }
@@ -234,8 +253,9 @@ fn codecs_and_filters_know_the_shape_of_blocks() {
 #[test]
 fn a_result_is_limited_before_it_is_allocated() {
     // A terabyte of zeros in some hundred bytes.
-    let params =
-        NdParams::new(&[1 << 40], "|u1".parse().unwrap()).chunkshape(&[1 << 30]).blockshape(&[1 << 16]);
+    let params = NdParams::new(&[1 << 40], "|u1".parse().unwrap())
+        .chunkshape(&[1 << 30])
+        .blockshape(&[1 << 16]);
     let array = NdWriter::in_memory(&params).unwrap().finish().unwrap();
     assert!(array.schunk().frame_len() < 500);
     assert!(matches!(array.to_bytes(..), Err(Error::Limit { nbytes, .. }) if nbytes == 1 << 40));
@@ -245,14 +265,16 @@ fn a_result_is_limited_before_it_is_allocated() {
 
 #[test]
 fn the_predecessor_counts_only_alone() {
-    let describe = |shape: &[u64], dtype: &str| NdMeta::new(shape, &[4], &[2], dtype).unwrap().encode();
+    let describe =
+        |shape: &[u64], dtype: &str| NdMeta::new(shape, &[4], &[2], dtype).unwrap().encode();
     // Without the dtype and its format: array of 5.
     let mut caterva = describe(&[3], "");
     caterva[0] = 0x95;
     caterva.truncate(caterva.len() - 6);
     let params = FrameParams::new(CParams::default().typesize(1)).chunksize(4);
-    let open =
-        |params: &FrameParams| NdArray::from_cframe(to_cframe(&[1, 2, 3, 4], params).unwrap()).unwrap();
+    let open = |params: &FrameParams| {
+        NdArray::from_cframe(to_cframe(&[1, 2, 3, 4], params).unwrap()).unwrap()
+    };
     let old = open(&params.clone().metalayer("caterva", caterva.clone()));
     assert_eq!((old.shape(), old.dtype().to_string().as_str()), (&[3][..], "|S1"));
     let both = params.metalayer("caterva", caterva).metalayer("b2nd", describe(&[2], "|u1"));

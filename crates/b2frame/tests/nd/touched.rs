@@ -33,12 +33,18 @@ fn a_slice_reads_its_blocks_and_no_more() {
     let (store, array) = noise();
     let chunk = array.schunk().chunk_info(0).unwrap().cbytes;
     assert!(chunk > 64 * 1024, "{chunk}");
-    // At most what a block may have, and the header and 64 starts for each chunk; the header is looked at before.
+    // At most what a block may have, and the header and 64 starts for each chunk; the header is
+    // looked at before.
     let (block, head) = (64 * 64 + 100, 32 + 32 + 4 * 64);
 
     store.reset();
     array.get::<u8>(&[700, 700]).unwrap();
-    assert!(store.bytes() <= block + head && store.requests() == 3, "{} {}", store.bytes(), store.requests());
+    assert!(
+        store.bytes() <= block + head && store.requests() == 3,
+        "{} {}",
+        store.bytes(),
+        store.requests()
+    );
 
     // One row: 8 chunks, 8 blocks of each, which lie together.
     store.reset();
@@ -67,9 +73,12 @@ fn a_slice_reads_its_blocks_and_no_more() {
 #[test]
 fn a_plan_is_what_is_read() {
     let (store, array) = noise();
-    for selection in
-        [Selection::from((700, 700)), Selection::from((5,)), Selection::from((.., 5)), Selection::ALL]
-    {
+    for selection in [
+        Selection::from((700, 700)),
+        Selection::from((5,)),
+        Selection::from((.., 5)),
+        Selection::ALL,
+    ] {
         let plan = array.plan(&selection).unwrap();
         store.reset();
         array.to_bytes(&selection).unwrap();

@@ -1,8 +1,8 @@
 //! Arrays made, written in parts, resized and joined, against arrays of items in memory.
 
 use b2frame::{
-    ChunkBytes, EditOptions, Error, Fill, NdArray, NdParam, NdParams, NdWriter, Param, Pick, ReadOptions,
-    Selection, VerifyOptions, element,
+    ChunkBytes, EditOptions, Error, Fill, NdArray, NdParam, NdParams, NdWriter, Param, Pick,
+    ReadOptions, Selection, VerifyOptions, element,
 };
 use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Target, Threads};
 use blosc_io::MemStore;
@@ -62,14 +62,18 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
         (picks, any::<u64>()).prop_map(|(picks, seed)| Change::Write { picks, seed }),
         (lists, any::<u64>()).prop_map(|(positions, seed)| Change::Points { positions, seed }),
         four(0..14).prop_map(|shape| Change::Resize { shape }),
-        (0..4_usize, 0..5_u64, any::<u64>()).prop_map(|(axis, len, seed)| Change::Append { axis, len, seed }),
-        (0..4_usize, 0..5_u64, 0..3_u64, any::<u64>()).prop_map(|(axis, at, len, seed)| Change::Insert {
+        (0..4_usize, 0..5_u64, any::<u64>()).prop_map(|(axis, len, seed)| Change::Append {
             axis,
-            at,
             len,
             seed
         }),
-        (0..4_usize, 0..20_u64, 0..20_u64).prop_map(|(axis, at, len)| Change::Delete { axis, at, len }),
+        (0..4_usize, 0..5_u64, 0..3_u64, any::<u64>())
+            .prop_map(|(axis, at, len, seed)| Change::Insert { axis, at, len, seed }),
+        (0..4_usize, 0..20_u64, 0..20_u64).prop_map(|(axis, at, len)| Change::Delete {
+            axis,
+            at,
+            len
+        }),
         Just(Change::Commit),
     ];
     proptest::collection::vec(change, 1..6)
@@ -88,7 +92,9 @@ impl Model {
     fn reshape(&mut self, shape: Vec<u64>, from: impl Fn(&[u64]) -> Option<Vec<u64>>) {
         let all: Vec<Vec<u64>> = shape.iter().map(|len| (0..*len).collect()).collect();
         let item = |index: &Vec<u64>| match from(index) {
-            Some(old) if old.iter().zip(&self.shape).all(|(at, len)| at < len) => self.at(&old).to_vec(),
+            Some(old) if old.iter().zip(&self.shape).all(|(at, len)| at < len) => {
+                self.at(&old).to_vec()
+            }
             _ => vec![0; self.typesize],
         };
         self.data = combinations(&all).iter().flat_map(item).collect();
@@ -106,9 +112,11 @@ impl Model {
             Change::Write { picks, seed } => {
                 let pick = |((a, b, step), len): (&(u64, u64, i64), &u64)| {
                     let (a, b) = (a % (len + 1), b % (len + 1));
-                    let (low, high, step) = (a.min(b), a.max(b), if *step == 0 { 1 } else { *step });
-                    let mut positions: Vec<u64> =
-                        (low..high).step_by(usize::try_from(step.unsigned_abs()).unwrap()).collect();
+                    let (low, high, step) =
+                        (a.min(b), a.max(b), if *step == 0 { 1 } else { *step });
+                    let mut positions: Vec<u64> = (low..high)
+                        .step_by(usize::try_from(step.unsigned_abs()).unwrap())
+                        .collect();
                     // Backwards from the last of them to below the first.
                     let pick = Pick::from(low..high).step(step.abs());
                     if step > 0 || positions.is_empty() {
@@ -119,7 +127,8 @@ impl Model {
                     let stop = last.checked_sub(1).map(|stop| i64::try_from(stop).unwrap());
                     (Pick::slice(i64::try_from(first).unwrap(), stop, step), positions)
                 };
-                let (picks, positions): (Vec<_>, Vec<_>) = picks.iter().zip(&self.shape).map(pick).unzip();
+                let (picks, positions): (Vec<_>, Vec<_>) =
+                    picks.iter().zip(&self.shape).map(pick).unzip();
                 let nitems = combinations(&positions).len();
                 let items = noise(nitems, self.typesize, *seed);
                 writer.write_bytes(Selection::from(picks), &items).unwrap();
@@ -129,7 +138,8 @@ impl Model {
                 let list = |(list, len): (&Vec<u64>, &u64)| -> Vec<u64> {
                     list.iter().filter(|_| *len > 0).map(|at| at % len).collect()
                 };
-                let positions: Vec<Vec<u64>> = positions.iter().zip(&self.shape).map(list).collect();
+                let positions: Vec<Vec<u64>> =
+                    positions.iter().zip(&self.shape).map(list).collect();
                 let items = noise(combinations(&positions).len(), self.typesize, *seed);
                 let lists: Vec<&[u64]> = positions.iter().map(Vec::as_slice).collect();
                 writer.write_oindex_bytes(&lists, &items).unwrap();
@@ -248,7 +258,9 @@ proptest! {
 }
 
 fn u16s(shape: &[u64], chunks: &[u32]) -> NdParams {
-    NdParams::new(shape, "<u2".parse().unwrap()).chunkshape(chunks).blockshape(&vec![1; shape.len()])
+    NdParams::new(shape, "<u2".parse().unwrap())
+        .chunkshape(chunks)
+        .blockshape(&vec![1; shape.len()])
 }
 
 fn nd(error: Error) -> NdParam {
@@ -260,12 +272,16 @@ fn nd(error: Error) -> NdParam {
 
 #[test]
 fn new_arrays_are_filled() {
-    let params = |dtype: &str| NdParams::new(&[5], dtype.parse().unwrap()).chunkshape(&[2]).blockshape(&[1]);
+    let params =
+        |dtype: &str| NdParams::new(&[5], dtype.parse().unwrap()).chunkshape(&[2]).blockshape(&[1]);
     let kinds = |array: &NdArray| -> Vec<_> {
         array.schunk().chunk_infos().map(|info| info.unwrap().special.unwrap()).collect()
     };
     let zeros = again(NdWriter::in_memory(&params("<f8")).unwrap());
-    assert_eq!((zeros.read::<f64>().unwrap(), kinds(&zeros)), (vec![0.0; 5], vec![SpecialKind::Zeros; 3]));
+    assert_eq!(
+        (zeros.read::<f64>().unwrap(), kinds(&zeros)),
+        (vec![0.0; 5], vec![SpecialKind::Zeros; 3])
+    );
     assert_eq!(zeros.schunk().cbytes(), 0);
     let nans = again(NdWriter::in_memory(&params("<f4").fill(Fill::Nans)).unwrap());
     assert!(nans.read::<f32>().unwrap().iter().all(|item| item.is_nan()));
@@ -274,7 +290,10 @@ fn new_arrays_are_filled() {
     assert_eq!(kinds(&uninit), [SpecialKind::Uninit; 3]);
     let full = Fill::Value(2.5_f64.to_le_bytes().to_vec());
     let full = again(NdWriter::in_memory(&params("<f8").fill(full)).unwrap());
-    assert_eq!((full.read::<f64>().unwrap(), kinds(&full)), (vec![2.5; 5], vec![SpecialKind::Value; 3]));
+    assert_eq!(
+        (full.read::<f64>().unwrap(), kinds(&full)),
+        (vec![2.5; 5], vec![SpecialKind::Value; 3])
+    );
     let wide = Fill::Value(vec![7; 300]);
     let wide = again(NdWriter::in_memory(&params("|V300").fill(wide)).unwrap());
     assert_eq!(wide.to_bytes(..).unwrap(), [7; 1500]);
@@ -315,7 +334,10 @@ fn a_part_that_becomes_zero_is_a_run() {
     writer.write_slice(.., &[1_u16, 2, 3, 4, 5, 6]).unwrap();
     writer.write_slice((..3,), &[0_u16; 3]).unwrap();
     let array = again(writer);
-    assert!(matches!(array.schunk().chunk(0).unwrap(), ChunkBytes::Special { kind: SpecialKind::Zeros, .. }));
+    assert!(matches!(
+        array.schunk().chunk(0).unwrap(),
+        ChunkBytes::Special { kind: SpecialKind::Zeros, .. }
+    ));
     assert_eq!(array.read::<u16>().unwrap(), [0, 0, 0, 4, 5, 6]);
 }
 
@@ -352,14 +374,23 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(nd(writer.delete(0, 1, 2).unwrap_err()), align(1));
     let error = writer.delete(0, 3, 2).unwrap_err();
     assert!(matches!(error, Error::Param(Param::Range { start: 3, end: 5, len: 4 })));
-    assert!(matches!(nd(writer.append::<u16>(2, &[]).unwrap_err()), NdParam::Axis { axis: 2, ndim: 2, .. }));
+    assert!(matches!(
+        nd(writer.append::<u16>(2, &[]).unwrap_err()),
+        NdParam::Axis { axis: 2, ndim: 2, .. }
+    ));
     let other = again(NdWriter::in_memory(&u16s(&[4, 2], &[2, 2])).unwrap());
     assert!(matches!(nd(writer.append_array(0, &other).unwrap_err()), NdParam::Outside { .. }));
-    assert!(matches!(nd(writer.write_array(&[0, 2], &other).unwrap_err()), NdParam::Outside { .. }));
+    assert!(matches!(
+        nd(writer.write_array(&[0, 2], &other).unwrap_err()),
+        NdParam::Outside { .. }
+    ));
     assert!(matches!(nd(writer.append_array(2, &other).unwrap_err()), NdParam::Axis { .. }));
 
     let params = |chunks: &[u32]| u16s(&[4, 3], chunks);
-    assert_eq!(nd(NdWriter::in_memory(&params(&[2])).unwrap_err()), NdParam::Dims { given: 1, ndim: 2 });
+    assert_eq!(
+        nd(NdWriter::in_memory(&params(&[2])).unwrap_err()),
+        NdParam::Dims { given: 1, ndim: 2 }
+    );
     let zero = nd(NdWriter::in_memory(&params(&[0, 2])).unwrap_err());
     assert!(matches!(zero, NdParam::Shapes { .. }));
     let large = NdWriter::in_memory(&params(&[1 << 20, 1 << 10])).unwrap_err();
@@ -391,7 +422,8 @@ fn structs_and_text_are_written() {
     let params = NdParams::new(&[2], "<U5".parse().unwrap());
     let text = NdWriter::in_memory(&params).unwrap();
     assert_eq!(text.cparams().filters.metas(), [0; 6]);
-    let text = NdWriter::in_memory(&params.cparams(CParams::default().target(Target::Blosc3_0))).unwrap();
+    let text =
+        NdWriter::in_memory(&params.cparams(CParams::default().target(Target::Blosc3_0))).unwrap();
     assert_eq!(text.cparams().filters.metas(), [0, 0, 0, 0, 0, 4]);
     let path = blosc_testdata::fixture::path("frames/nd-unicode.b2nd");
     let store = MemStore::new(std::fs::read(path).unwrap());
@@ -407,9 +439,10 @@ fn structs_and_text_are_written() {
 fn filters_and_codecs_for_arrays_are_written() {
     let ndcell = Pipeline::from_slots([0, 0, 0, 0, 0, 32], [0, 0, 0, 0, 0, 4]);
     let plain = CParams::default().codec(CodecId::LZ4).target(Target::Blosc3_0);
-    for cparams in
-        [plain.clone().filters(ndcell), plain.codec(CodecId(32)).codec_meta(4).filters(Pipeline::EMPTY)]
-    {
+    for cparams in [
+        plain.clone().filters(ndcell),
+        plain.codec(CodecId(32)).codec_meta(4).filters(Pipeline::EMPTY),
+    ] {
         let model = Model::counting(vec![24, 18], vec![20, 16], vec![12, 16], 1);
         let params = params(&model).cparams(cparams.clone());
         let mut writer = NdWriter::in_memory(&params).unwrap();

@@ -22,7 +22,8 @@ pub struct RecordBatches<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// The rows as record batches, of as many rows as [`batch`](Self::batch) says; memory holds only a few blocks of rows.
+    /// The rows as record batches, of as many rows as [`batch`](Self::batch) says; memory holds
+    /// only a few blocks of rows.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -42,24 +43,28 @@ impl<'a> Scan<'a> {
     ///
     /// # Errors
     ///
-    /// [`NoCounterpart`](crate::Param::NoCounterpart) for a column that Arrow has no type for; damaged attributes.
+    /// [`NoCounterpart`](crate::Param::NoCounterpart) for a column that Arrow has no type for;
+    /// damaged attributes.
     pub fn record_batches(self) -> Result<RecordBatches<'a>> {
         let columns = self.wanted().map(|column| types::field(&column.name, &column.array));
         let fields = columns.collect::<Result<Vec<Field>>>()?;
         let metadata = types::attrs_metadata(&self.table().attrs()?);
-        let schema = Arc::new(Schema::new_with_metadata(fields, metadata.into_iter().collect::<Metadata>()));
+        let schema =
+            Arc::new(Schema::new_with_metadata(fields, metadata.into_iter().collect::<Metadata>()));
         Ok(RecordBatches { batches: self.batches(), schema, objects: Vec::new() })
     }
 }
 
 impl RecordBatches<'_> {
-    /// With columns of objects behind the others. To find their types, all of their objects are looked at: they have to
-    /// be text, bytes, floats, truth values or integers of 64 bits throughout, or `None`, which is null.
+    /// With columns of objects behind the others. To find their types, all of their objects are
+    /// looked at: they have to be text, bytes, floats, truth values or integers of 64 bits
+    /// throughout, or `None`, which is null.
     ///
     /// # Errors
     ///
-    /// [`NoColumn`](crate::Param::NoColumn), [`Objects`](crate::Param::Objects) where the column has none, [`NoCounterpart`](crate::Param::NoCounterpart) for other or different
-    /// objects; what can be wrong with objects.
+    /// [`NoColumn`](crate::Param::NoColumn), [`Objects`](crate::Param::Objects) where the column
+    /// has none, [`NoCounterpart`](crate::Param::NoCounterpart) for other or different objects;
+    /// what can be wrong with objects.
     pub fn objects(mut self, names: &[&str]) -> Result<Self> {
         let mut fields: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();
         for name in names {
@@ -80,11 +85,13 @@ impl RecordBatches<'_> {
     fn record_batch(&self, batch: &Batch) -> Result<RecordBatch> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for column in &batch.columns {
-            let shape = self.batches.table().column(&column.name)?.shape().get(1..).unwrap_or_default();
+            let shape =
+                self.batches.table().column(&column.name)?.shape().get(1..).unwrap_or_default();
             arrays.push(export::array(&column.name, &column.dtype, shape, &column.items)?);
         }
         for array in &self.objects {
-            let values = batch.rows.iter().map(|row| object(array, *row)).collect::<Result<Vec<_>>>()?;
+            let values =
+                batch.rows.iter().map(|row| object(array, *row)).collect::<Result<Vec<_>>>()?;
             let data_type = self.schema.field(arrays.len()).data_type();
             arrays.push(objects::array(data_type, &values));
         }
@@ -95,7 +102,11 @@ impl RecordBatches<'_> {
 
 fn object(array: &CArray, row: u64) -> Result<pickle::Object> {
     let path = || chunk_path(array.path(), row);
-    pickle::load(&array.pickle(row)?).map_err(|source| Error::Pickle { path: path(), nitem: row, source })
+    pickle::load(&array.pickle(row)?).map_err(|source| Error::Pickle {
+        path: path(),
+        nitem: row,
+        source,
+    })
 }
 
 impl Iterator for RecordBatches<'_> {

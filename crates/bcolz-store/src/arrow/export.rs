@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
-    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, FixedSizeListArray, PrimitiveArray,
@@ -56,7 +56,11 @@ fn plain(column: &str, dtype: &Dtype, bytes: &[u8]) -> Result<ArrayRef> {
         Some(DataType::Float16) => {
             let is_big = items::is_big(dtype);
             let half = |item: &[u8; 2]| {
-                if is_big { half::f16::from_be_bytes(*item) } else { half::f16::from_le_bytes(*item) }
+                if is_big {
+                    half::f16::from_be_bytes(*item)
+                } else {
+                    half::f16::from_le_bytes(*item)
+                }
             };
             let values = bytes.as_chunks().0.iter().map(half);
             Arc::new(PrimitiveArray::<Float16Type>::from_iter_values(values))
@@ -73,13 +77,18 @@ fn plain(column: &str, dtype: &Dtype, bytes: &[u8]) -> Result<ArrayRef> {
             Arc::new(FixedSizeBinaryArray::try_new(size, Buffer::from(bytes), None)?)
         }
         _ => {
-            return Err(Param::NoCounterpart { column: column.to_owned(), found: dtype.to_string() }.into());
+            return Err(Param::NoCounterpart {
+                column: column.to_owned(),
+                found: dtype.to_string(),
+            }
+            .into());
         }
     })
 }
 
 fn numbers<T: ArrowPrimitiveType<Native: Element>>(dtype: &Dtype, bytes: &[u8]) -> ArrayRef {
-    let values = bytes.chunks_exact(size_of::<T::Native>()).map(|item| T::Native::decode(dtype, item));
+    let values =
+        bytes.chunks_exact(size_of::<T::Native>()).map(|item| T::Native::decode(dtype, item));
     Arc::new(PrimitiveArray::<T>::from_iter_values(values))
 }
 
@@ -88,19 +97,23 @@ fn times(column: &str, dtype: &Dtype, times: &Times, bytes: &[u8]) -> Result<Arr
     for (row, item) in bytes.chunks_exact(8).enumerate() {
         let value = i64::decode(dtype, item);
         let exported = if times.is_plain() { Some(value) } else { times.export(value) };
-        let fits = |value: &i64| times.data_type != DataType::Date32 || i32::try_from(*value).is_ok();
+        let fits =
+            |value: &i64| times.data_type != DataType::Date32 || i32::try_from(*value).is_ok();
         match exported.filter(fits) {
             _ if value == NAT => values.push(None),
             Some(value) => values.push(Some(value)),
             None => {
                 let dtype = times.data_type.to_string();
-                return Err(Param::Value { column: column.to_owned(), row: row as u64, dtype }.into());
+                return Err(
+                    Param::Value { column: column.to_owned(), row: row as u64, dtype }.into()
+                );
             }
         }
     }
     Ok(match &times.data_type {
         DataType::Date32 => {
-            let days = values.into_iter().map(|value| value.and_then(|value| i32::try_from(value).ok()));
+            let days =
+                values.into_iter().map(|value| value.and_then(|value| i32::try_from(value).ok()));
             Arc::new(days.collect::<PrimitiveArray<Date32Type>>())
         }
         DataType::Timestamp(TimeUnit::Second, _) => counts::<TimestampSecondType>(values),

@@ -3,9 +3,9 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
-    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ToByteSlice;
@@ -22,8 +22,9 @@ use crate::meta::Attrs;
 
 /// The columns that record batches of a schema become.
 ///
-/// bcolz has no strings of any length: where the schema has some that [`DTYPE_KEY`](super::DTYPE_KEY) says nothing about,
-/// all batches are to be [observed](Self::observe) before the table is made, which finds the longest.
+/// bcolz has no strings of any length: where the schema has some that
+/// [`DTYPE_KEY`](super::DTYPE_KEY) says nothing about, all batches are to be
+/// [observed](Self::observe) before the table is made, which finds the longest.
 #[derive(Clone, Debug)]
 pub struct Columns {
     columns: Vec<Column>,
@@ -69,7 +70,8 @@ impl Columns {
     /// Where strings lack values.
     pub fn observe(&mut self, batch: &RecordBatch) -> Result<()> {
         for column in &mut self.columns {
-            let (Target::Longest(kind), Some(array)) = (&column.target, batch.column_by_name(&column.name))
+            let (Target::Longest(kind), Some(array)) =
+                (&column.target, batch.column_by_name(&column.name))
             else {
                 continue;
             };
@@ -101,8 +103,9 @@ impl Columns {
                         .map_err(|source| Error::Dtype { path: path(), source })?
                 }
             };
-            let options =
-                CreateOptions::new(dtype).row_shape(column.row_shape.clone()).attrs(column.attrs.clone());
+            let options = CreateOptions::new(dtype)
+                .row_shape(column.row_shape.clone())
+                .attrs(column.attrs.clone());
             Ok((column.name.clone(), options))
         };
         self.columns.iter().map(options).collect()
@@ -116,16 +119,19 @@ impl Columns {
 }
 
 impl CTableWriter {
-    /// Appends the rows of a batch, whose columns are found by their names. Null becomes NaT or NaN.
+    /// Appends the rows of a batch, whose columns are found by their names. Null becomes NaT or
+    /// NaN.
     ///
     /// # Errors
     ///
-    /// Columns that are missing or of another type, values that do not fit into the column, nulls of other types; `Io`.
+    /// Columns that are missing or of another type, values that do not fit into the column, nulls
+    /// of other types; `Io`.
     pub fn append_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         let mut columns = Vec::new();
         for (name, dtype, shape) in self.types() {
-            let array =
-                batch.column_by_name(name).ok_or_else(|| Param::NoColumn { name: name.to_owned() })?;
+            let array = batch
+                .column_by_name(name)
+                .ok_or_else(|| Param::NoColumn { name: name.to_owned() })?;
             columns.push(bytes(name, dtype, shape, array)?);
         }
         if columns.len() != batch.num_columns() {
@@ -148,7 +154,12 @@ fn unlisted(column: &str, shape: &[u64], array: &dyn Array) -> Result<std::sync:
         }
         if list.null_count() > 0 {
             let dtype = list.data_type().to_string();
-            return Err(Param::Nulls { column: column.to_owned(), count: list.null_count(), dtype }.into());
+            return Err(Param::Nulls {
+                column: column.to_owned(),
+                count: list.null_count(),
+                dtype,
+            }
+            .into());
         }
         array = list.values().slice(0, list.values().len());
     }
@@ -164,7 +175,9 @@ fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Resul
     let times = Times::of(dtype);
     let count = array.null_count();
     if count > 0 && !is_float && times.is_none() {
-        return Err(Param::Nulls { column: column.to_owned(), count, dtype: dtype.to_string() }.into());
+        return Err(
+            Param::Nulls { column: column.to_owned(), count, dtype: dtype.to_string() }.into()
+        );
     }
     let row_error = |row: usize| {
         let (column, dtype) = (column.to_owned(), dtype.to_string());
@@ -172,7 +185,9 @@ fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Resul
     };
     let mut bytes = match (times, known) {
         (Some(times), _) => return self::times(dtype, &times, &*array).map_err(row_error),
-        (None, DataType::Binary | DataType::Utf8) => return padded(dtype, &*array).map_err(row_error),
+        (None, DataType::Binary | DataType::Utf8) => {
+            return padded(dtype, &*array).map_err(row_error);
+        }
         (None, DataType::FixedSizeBinary(_)) => {
             let items = array.as_fixed_size_binary_opt().into_iter().flatten().flatten();
             return Ok(items.flatten().copied().collect());
@@ -191,7 +206,8 @@ fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Resul
             _ => f64::NAN.to_ne_bytes().to_vec(),
         };
         let rows = bytes.chunks_exact_mut(size).enumerate();
-        rows.filter(|(row, _)| array.is_null(*row)).for_each(|(_, item)| item.copy_from_slice(&nan));
+        rows.filter(|(row, _)| array.is_null(*row))
+            .for_each(|(_, item)| item.copy_from_slice(&nan));
     }
     if items::is_big(dtype) != cfg!(target_endian = "big") {
         bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
@@ -249,7 +265,8 @@ fn counts(array: &dyn Array) -> Vec<Option<i64>> {
     }
 }
 
-/// Strings with zeros behind them, or the row with one that is longer, or that ends in zeros itself.
+/// Strings with zeros behind them, or the row with one that is longer, or that ends in zeros
+/// itself.
 fn padded(dtype: &Dtype, array: &dyn Array) -> core::result::Result<Vec<u8>, usize> {
     let (size, is_big) = (dtype.itemsize(), items::is_big(dtype));
     let mut bytes = Vec::with_capacity(array.len() * size);
@@ -257,7 +274,9 @@ fn padded(dtype: &Dtype, array: &dyn Array) -> core::result::Result<Vec<u8>, usi
         let end = bytes.len() + size;
         match core::str::from_utf8(string) {
             Ok(text) if dtype.kind() == Some(Kind::Unicode) => {
-                let code = |c| if is_big { u32::from(c).to_be_bytes() } else { u32::from(c).to_le_bytes() };
+                let code = |c| {
+                    if is_big { u32::from(c).to_be_bytes() } else { u32::from(c).to_le_bytes() }
+                };
                 bytes.extend(text.chars().flat_map(code));
             }
             _ => bytes.extend_from_slice(string),
@@ -272,7 +291,9 @@ fn padded(dtype: &Dtype, array: &dyn Array) -> core::result::Result<Vec<u8>, usi
 
 /// The strings of an array, whatever its offsets are; nulls are empty.
 fn strings(array: &dyn Array) -> Vec<&[u8]> {
-    fn bytes<'a, T: AsRef<[u8]> + ?Sized + 'a>(values: impl Iterator<Item = Option<&'a T>>) -> Vec<&'a [u8]> {
+    fn bytes<'a, T: AsRef<[u8]> + ?Sized + 'a>(
+        values: impl Iterator<Item = Option<&'a T>>,
+    ) -> Vec<&'a [u8]> {
         values.map(|value| value.map(AsRef::as_ref).unwrap_or_default()).collect()
     }
     match array.data_type() {

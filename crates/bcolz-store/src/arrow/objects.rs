@@ -13,7 +13,9 @@ use crate::pickle::Object;
 pub(super) fn field(name: &str, array: &CArray) -> Result<Field> {
     let mut common: Option<DataType> = None;
     for object in array.objects()? {
-        let Some(found) = type_of(&object?).map_err(|found| refused(name, found))? else { continue };
+        let Some(found) = type_of(&object?).map_err(|found| refused(name, found))? else {
+            continue;
+        };
         match &common {
             Some(common) if *common != found => {
                 return Err(refused(name, &format!("objects of {common} and {found}")).into());
@@ -35,7 +37,9 @@ pub(super) fn array(data_type: &DataType, objects: &[Object]) -> ArrayRef {
         ),
         DataType::Int64 => Arc::new(
             objects
-                .map(|object| if let Object::Int(value) = object { i64::try_from(*value).ok() } else { None })
+                .map(|object| {
+                    if let Object::Int(value) = object { i64::try_from(*value).ok() } else { None }
+                })
                 .collect::<Int64Array>(),
         ),
         DataType::Float64 => Arc::new(

@@ -30,7 +30,8 @@ impl Times {
             Kind::TimeDelta => false,
             _ => return None,
         };
-        let clock = |unit| if is_date { DataType::Timestamp(unit, None) } else { DataType::Duration(unit) };
+        let clock =
+            |unit| if is_date { DataType::Timestamp(unit, None) } else { DataType::Duration(unit) };
         let (data_type, scale, is_months) = match name {
             "Y" if is_date => (DataType::Date32, 12, true),
             "M" if is_date => (DataType::Date32, 1, true),

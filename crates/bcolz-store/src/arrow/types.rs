@@ -71,26 +71,37 @@ pub(super) enum Target {
 /// What the items of a field become, and the lengths of the lists around them.
 pub(super) fn target(field: &Field) -> Result<(Target, Vec<u64>)> {
     let (mut row_shape, mut item) = (Vec::new(), field.data_type());
-    let refused =
-        || Param::NoCounterpart { column: field.name().clone(), found: field.data_type().to_string() };
+    let refused = || Param::NoCounterpart {
+        column: field.name().clone(),
+        found: field.data_type().to_string(),
+    };
     while let DataType::FixedSizeList(inner, len) = item {
         row_shape.push(u64::try_from(*len).ok().filter(|len| *len > 0).ok_or_else(refused)?);
         item = inner.data_type();
     }
     let kept = field.metadata().get(DTYPE_KEY).and_then(|text| Dtype::parse(text).ok());
-    if let Some(dtype) = kept.filter(|dtype| item_type(dtype).is_some_and(|known| is_like(&known, item))) {
+    if let Some(dtype) =
+        kept.filter(|dtype| item_type(dtype).is_some_and(|known| is_like(&known, item)))
+    {
         return Ok((Target::Plain(dtype), row_shape));
     }
     let text = match item {
-        DataType::Binary | DataType::LargeBinary => return Ok((Target::Longest(Kind::Bytes), row_shape)),
-        DataType::Utf8 | DataType::LargeUtf8 => return Ok((Target::Longest(Kind::Unicode), row_shape)),
+        DataType::Binary | DataType::LargeBinary => {
+            return Ok((Target::Longest(Kind::Bytes), row_shape));
+        }
+        DataType::Utf8 | DataType::LargeUtf8 => {
+            return Ok((Target::Longest(Kind::Unicode), row_shape));
+        }
         DataType::FixedSizeBinary(size) => format!("|V{size}"),
-        other => times::dtype_text(other).or_else(|| plain_text(other)).ok_or_else(refused)?.to_owned(),
+        other => {
+            times::dtype_text(other).or_else(|| plain_text(other)).ok_or_else(refused)?.to_owned()
+        }
     };
     Ok((Target::Plain(Dtype::parse(&text).map_err(|_| refused())?), row_shape))
 }
 
-/// Whether items of one type are read as the other is: longer offsets and time zones change nothing.
+/// Whether items of one type are read as the other is: longer offsets and time zones change
+/// nothing.
 pub(super) fn is_like(known: &DataType, found: &DataType) -> bool {
     match (known, found) {
         (DataType::Binary, DataType::LargeBinary) | (DataType::Utf8, DataType::LargeUtf8) => true,

@@ -36,7 +36,14 @@ impl CArray {
     #[must_use]
     pub fn blocks(&self, blen: u64) -> Blocks<'_> {
         let blen = if blen == 0 { self.layout.chunklen } else { blen };
-        Blocks { array: self, rows: 0..self.len(), blen, ahead: 0..0, bytes: Vec::new(), failed: false }
+        Blocks {
+            array: self,
+            rows: 0..self.len(),
+            blen,
+            ahead: 0..0,
+            bytes: Vec::new(),
+            failed: false,
+        }
     }
 }
 
@@ -70,7 +77,8 @@ impl Blocks<'_> {
             }
             let end = rows.end.min(self.ahead.end);
             let place = |row: u64| {
-                usize::try_from(self.array.layout.nbytes_of(row - self.ahead.start)).unwrap_or(usize::MAX)
+                usize::try_from(self.array.layout.nbytes_of(row - self.ahead.start))
+                    .unwrap_or(usize::MAX)
             };
             block.extend_from_slice(self.bytes.get(place(row)..place(end)).unwrap_or_default());
             row = end;
@@ -78,12 +86,14 @@ impl Blocks<'_> {
         Ok(block)
     }
 
-    /// Decodes from `row` to the end of some chunk: as many as keep the workers busy and fit into the memory.
+    /// Decodes from `row` to the end of some chunk: as many as keep the workers busy and fit into
+    /// the memory.
     fn decode_ahead(&mut self, row: u64) -> Result<()> {
         let layout = &self.array.layout;
         let options = &self.array.options;
         let busy = (team::workers(options.threads) as u64).saturating_mul(CHUNKS);
-        let rows = (options.max_memory / layout.rowsize as u64).min(layout.chunklen.saturating_mul(busy));
+        let rows =
+            (options.max_memory / layout.rowsize as u64).min(layout.chunklen.saturating_mul(busy));
         let end = row.saturating_add(rows.max(1));
         // A chunk that would be decoded twice is left to the next time.
         let whole = end - end % layout.chunklen;

@@ -46,7 +46,8 @@ impl CArray {
         let path = chunk_path(&self.path, nchunk);
         let file = chunk_file::open(&*self.store, &path)?;
         let is_small = bytes.len() as u64 <= self.options.cache;
-        let stamp = if is_small { file.stamp().filter(|stamp| stamp.modified.is_some()) } else { None };
+        let stamp =
+            if is_small { file.stamp().filter(|stamp| stamp.modified.is_some()) } else { None };
         if stamp.is_some_and(|stamp| self.recent.copy(nchunk, stamp, &bytes, dest)) {
             return Ok(());
         }
@@ -66,8 +67,8 @@ impl CArray {
         decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
     }
 
-    /// Decodes a few bytes of the data of a chunk by the blocks that hold them. False where that cannot be: what is wrong
-    /// with the chunk is left to reading all of it.
+    /// Decodes a few bytes of the data of a chunk by the blocks that hold them. False where that
+    /// cannot be: what is wrong with the chunk is left to reading all of it.
     fn decode_small(
         &self,
         nchunk: u64,
@@ -107,18 +108,24 @@ impl CArray {
     }
 
     /// Decodes a whole chunk, however long it is within what is allowed; `dest` gets its size.
-    pub(crate) fn decode_chunk(&self, nchunk: u64, dest: &mut Vec<u8>, worker: &mut Worker) -> Result<()> {
+    pub(crate) fn decode_chunk(
+        &self,
+        nchunk: u64,
+        dest: &mut Vec<u8>,
+        worker: &mut Worker,
+    ) -> Result<()> {
         let file = self.open_chunk(nchunk)?;
         let chunk = file.read_to(&mut worker.packed)?;
         // Compared with the place of the chunk in the array and with the limits.
         dest.resize(file.header.nbytes(), 0);
-        let decoded =
-            Chunk::parse(chunk).and_then(|chunk| chunk.decode_into(dest, &mut worker.scratch).map(drop));
+        let decoded = Chunk::parse(chunk)
+            .and_then(|chunk| chunk.decode_into(dest, &mut worker.scratch).map(drop));
         decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
     }
 }
 
-/// The block that holds all these data, if there is one that has to be decoded and that has more than them.
+/// The block that holds all these data, if there is one that has to be decoded and that has more
+/// than them.
 pub(super) fn block_around(header: &ChunkHeader, bytes: &Range<usize>) -> Option<Range<usize>> {
     let is_coded = header.kind() == Kind::Regular && header.blocksize() > 0;
     let start = bytes.start - bytes.start.checked_rem(header.blocksize()).filter(|_| is_coded)?;

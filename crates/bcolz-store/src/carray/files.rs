@@ -15,7 +15,8 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// The file of a chunk, which is opened unless it is open: its stamp tells whether it is still the one of that name.
+    /// The file of a chunk, which is opened unless it is open: its stamp tells whether it is still
+    /// the one of that name.
     pub(super) fn file(
         &mut self,
         nchunk: u64,
@@ -79,7 +80,9 @@ mod tests {
         files.close(0);
         files.close(0);
         assert_eq!((files.order.len(), files.files.len()), (MOST - 1, MOST - 1));
-        assert!(files.file(0, || Err(crate::Param::Buffer { found: 0, needed: 1 }.into())).is_err());
+        assert!(
+            files.file(0, || Err(crate::Param::Buffer { found: 0, needed: 1 }.into())).is_err()
+        );
         assert_eq!((files.order.len(), files.files.len()), (MOST - 1, MOST - 1));
     }
 }

@@ -1,5 +1,5 @@
-//! Chunks that are asked for single rows again and again, in too much disorder for their blocks to be kept: of each, where
-//! the bytes of its items are in its file.
+//! Chunks that are asked for single rows again and again, in too much disorder for their blocks to
+//! be kept: of each, where the bytes of its items are in its file.
 
 use core::ops::Range;
 use std::collections::{HashMap, hash_map::Entry};
@@ -43,8 +43,8 @@ impl Indexes {
         matches!(self.chunks.get(&nchunk), Some(Known::Index { .. }))
     }
 
-    /// Reads some bytes of the data of a chunk by its index, which is made when it is asked for the second time. False if
-    /// that cannot be.
+    /// Reads some bytes of the data of a chunk by its index, which is made when it is asked for the
+    /// second time. False if that cannot be.
     pub(super) fn read(
         &mut self,
         array: &CArray,
@@ -53,7 +53,9 @@ impl Indexes {
         dest: &mut [u8],
         packed: &mut Vec<u8>,
     ) -> Result<bool> {
-        if bytes.len() > LONGEST || (self.chunks.len() >= MOST && !self.chunks.contains_key(&nchunk)) {
+        if bytes.len() > LONGEST
+            || (self.chunks.len() >= MOST && !self.chunks.contains_key(&nchunk))
+        {
             return Ok(false);
         }
         let known = self.chunks.entry(nchunk);
@@ -80,9 +82,12 @@ impl Indexes {
         let file = open()?;
         let Some(stamp) = file.stamp().filter(|stamp| !is_fresh(*stamp)) else { return Ok(false) };
         let file = ChunkFile::parse(file, path(), array.expected(nchunk))?;
-        let index =
-            Chunk::parse(file.read_to(packed)?).ok().and_then(|chunk| ItemIndex::new(&chunk)).map(Box::new);
-        let room = usize::try_from(array.options.cache).unwrap_or(usize::MAX).saturating_sub(self.nbytes);
+        let index = Chunk::parse(file.read_to(packed)?)
+            .ok()
+            .and_then(|chunk| ItemIndex::new(&chunk))
+            .map(Box::new);
+        let room =
+            usize::try_from(array.options.cache).unwrap_or(usize::MAX).saturating_sub(self.nbytes);
         let Some(index) = index.filter(|index| index.capacity() <= room) else {
             *known = Known::Nothing;
             return Ok(false);
@@ -94,7 +99,12 @@ impl Indexes {
     }
 }
 
-fn read_by(index: &ItemIndex, file: &dyn ReadAt, bytes: Range<usize>, dest: &mut [u8]) -> io::Result<bool> {
+fn read_by(
+    index: &ItemIndex,
+    file: &dyn ReadAt,
+    bytes: Range<usize>,
+    dest: &mut [u8],
+) -> io::Result<bool> {
     index.read(bytes, dest, &mut |at, dest| file.read_exact_at((PREAMBLE.len() + at) as u64, dest))
 }
 
@@ -120,11 +130,14 @@ mod tests {
     /// A random walk in `at`, whose files are old.
     fn create(at: &Path, cname: &str) {
         let cparams = CParams::default().cname(Cname::from_name(cname).unwrap());
-        let options =
-            CreateOptions::new(Dtype::parse("<f8").unwrap()).chunklen(Some(CHUNKLEN.into())).cparams(cparams);
+        let options = CreateOptions::new(Dtype::parse("<f8").unwrap())
+            .chunklen(Some(CHUNKLEN.into()))
+            .cparams(cparams);
         let mut writer = CArrayWriter::create(at, &options).unwrap();
         let walk = |n: u32| (f64::from(n) + f64::from(n.wrapping_mul(2_654_435_761) >> 28)) / 100.0;
-        writer.append((0..ROWS).map(|n| walk(n).to_le_bytes()).collect::<Vec<_>>().as_flattened()).unwrap();
+        writer
+            .append((0..ROWS).map(|n| walk(n).to_le_bytes()).collect::<Vec<_>>().as_flattened())
+            .unwrap();
         writer.finish().unwrap();
         age(at, 3600);
     }
@@ -140,7 +153,9 @@ mod tests {
 
     /// One row of each chunk after another, several times.
     fn disorder() -> impl Iterator<Item = u64> {
-        (0..40).flat_map(|n: u64| (0..12).map(move |chunk| chunk * 2048 + n * 997 * (chunk + 1) % 2048))
+        (0..40).flat_map(|n: u64| {
+            (0..12).map(move |chunk| chunk * 2048 + n * 997 * (chunk + 1) % 2048)
+        })
     }
 
     fn compare(array: &CArray, cache: u64, indexed: bool) {
@@ -162,8 +177,11 @@ mod tests {
             create(&root, cname);
             for cache in [20_000, 0, 1 << 20] {
                 let options = OpenOptions::default().cache(cache);
-                let array =
-                    CArray::open_in(std::sync::Arc::new(crate::store::DirStore::new(&root)), "", &options);
+                let array = CArray::open_in(
+                    std::sync::Arc::new(crate::store::DirStore::new(&root)),
+                    "",
+                    &options,
+                );
                 // With room for all blocks, no chunk is asked for a third time.
                 compare(&array.unwrap(), cache, is_lz4 && cache == 20_000);
             }

@@ -10,7 +10,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param::Rows`] where there is no such chunk; `Corrupt`, `Chunk` and `Io` where its file cannot be used.
+    /// [`Param::Rows`] where there is no such chunk; `Corrupt`, `Chunk` and `Io` where its file
+    /// cannot be used.
     pub fn chunk_header(&self, nchunk: u64) -> Result<ChunkHeader> {
         let (start, end, len) = (nchunk, nchunk.saturating_add(1), self.nchunks());
         if nchunk >= len {

@@ -19,8 +19,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param::Objects`] where the array holds no objects. An element that is no plain data is an error of its own,
-    /// and the next ones follow; one that cannot be read is the last.
+    /// [`Param::Objects`] where the array holds no objects. An element that is no plain data is an
+    /// error of its own, and the next ones follow; one that cannot be read is the last.
     pub fn objects(&self) -> Result<Objects<'_>> {
         self.check_object()?;
         Ok(Objects { array: self, next: 0, worker: Worker::new(&self.options.dparams) })
@@ -30,8 +30,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param::Objects`] where the array holds no objects, [`Param::Rows`] where it is shorter; `Corrupt`, `Chunk`
-    /// and `Io` where the file cannot be read.
+    /// [`Param::Objects`] where the array holds no objects, [`Param::Rows`] where it is shorter;
+    /// `Corrupt`, `Chunk` and `Io` where the file cannot be read.
     pub fn pickle(&self, nitem: u64) -> Result<Vec<u8>> {
         self.check_object()?;
         self.pickle_with(nitem, &mut Worker::new(&self.options.dparams))

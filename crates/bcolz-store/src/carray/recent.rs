@@ -16,8 +16,9 @@ pub(crate) struct Recent {
     asked: Mutex<Asked>,
 }
 
-/// Chunks of which something was asked for lately. A block is decoded as a whole, to be kept, when its chunk is asked
-/// for again: for one item alone it takes half of that, as streams are decoded up to the item only.
+/// Chunks of which something was asked for lately. A block is decoded as a whole, to be kept, when
+/// its chunk is asked for again: for one item alone it takes half of that, as streams are decoded
+/// up to the item only.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     /// The last one in front.
@@ -55,13 +56,23 @@ pub(crate) struct Block {
 
 impl Recent {
     /// Copies some bytes of the data of a chunk, if they are here and the file is what it was.
-    pub(crate) fn copy(&self, nchunk: u64, stamp: Stamp, bytes: &Range<usize>, dest: &mut [u8]) -> bool {
+    pub(crate) fn copy(
+        &self,
+        nchunk: u64,
+        stamp: Stamp,
+        bytes: &Range<usize>,
+        dest: &mut [u8],
+    ) -> bool {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let has_them = |block: &Block| {
-            block.nchunk == nchunk && block.bytes.start <= bytes.start && bytes.end <= block.bytes.end
+            block.nchunk == nchunk
+                && block.bytes.start <= bytes.start
+                && bytes.end <= block.bytes.end
         };
         let Some(place) = blocks.iter().position(has_them) else { return false };
-        let Some(block) = blocks.remove(place).filter(|block| block.stamp == stamp) else { return false };
+        let Some(block) = blocks.remove(place).filter(|block| block.stamp == stamp) else {
+            return false;
+        };
         let start = bytes.start - block.bytes.start;
         dest.copy_from_slice(&block.data[start..start + bytes.len()]);
         blocks.push_front(block);
@@ -73,8 +84,8 @@ impl Recent {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).is_again(nchunk, most)
     }
 
-    /// Keeps a block if it fits into `limit` bytes; the oldest ones make room for it. Gives memory that is of no use any
-    /// more.
+    /// Keeps a block if it fits into `limit` bytes; the oldest ones make room for it. Gives memory
+    /// that is of no use any more.
     pub(crate) fn keep(&self, block: Block, limit: u64) -> Vec<u8> {
         if block.data.len() as u64 > limit || is_fresh(block.stamp) {
             return block.data;
@@ -82,7 +93,8 @@ impl Recent {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let mut spare = Vec::new();
         // Another thread may have decoded it as well.
-        blocks.retain(|other| (other.nchunk, other.bytes.start) != (block.nchunk, block.bytes.start));
+        blocks
+            .retain(|other| (other.nchunk, other.bytes.start) != (block.nchunk, block.bytes.start));
         blocks.push_front(block);
         while blocks.iter().map(|block| block.data.len() as u64).sum::<u64>() > limit {
             spare = blocks.pop_back().map_or(spare, |oldest| oldest.data);
@@ -124,7 +136,8 @@ mod tests {
     #[test]
     fn chunks_are_remembered_for_a_while() {
         let mut asked = Asked::default();
-        let again: Vec<bool> = [1, 2, 1, 3, 4, 1, 2].map(|nchunk| asked.is_again(nchunk, 3)).to_vec();
+        let again: Vec<bool> =
+            [1, 2, 1, 3, 4, 1, 2].map(|nchunk| asked.is_again(nchunk, 3)).to_vec();
         assert_eq!(again, [false, false, true, false, false, true, false]);
         assert!(!asked.is_again(5, 0) && !asked.is_again(5, 0));
     }

@@ -11,7 +11,8 @@ use super::{CArray, Element};
 use crate::error::{Param, Result};
 use crate::team::{Pooled, Worker};
 
-/// Reads rows one by one, and keeps the blocks that it decoded last; made by [`CArray::row_reader`].
+/// Reads rows one by one, and keeps the blocks that it decoded last; made by
+/// [`CArray::row_reader`].
 pub struct RowReader<'a> {
     array: &'a CArray,
     worker: Pooled<'a, Worker>,
@@ -32,11 +33,12 @@ struct Block {
 }
 
 impl CArray {
-    /// A reader for many single rows. It keeps as many decoded blocks as [`cache`](crate::OpenOptions::cache) says, at
-    /// least one, and does not look whether their files were changed since: a new reader does. The first row of a chunk is
-    /// decoded alone, the next one with its block. Of chunks of LZ4 that are asked for in disorder, it also keeps where the
-    /// bytes of their items are, in as much memory at most, and on Unix up to 192 files open; those of files that were
-    /// changed or replaced are forgotten.
+    /// A reader for many single rows. It keeps as many decoded blocks as
+    /// [`cache`](crate::OpenOptions::cache) says, at least one, and does not look whether their
+    /// files were changed since: a new reader does. The first row of a chunk is decoded alone,
+    /// the next one with its block. Of chunks of LZ4 that are asked for in disorder, it also keeps
+    /// where the bytes of their items are, in as much memory at most, and on Unix up to 192
+    /// files open; those of files that were changed or replaced are forgotten.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -76,7 +78,9 @@ impl RowReader<'_> {
         let (nchunk, start) = (row / layout.chunklen, self.array.at_in_chunk(row));
         let bytes = start..start + layout.rowsize;
         let has_it = |block: &Block| {
-            block.nchunk == nchunk && block.bytes.start <= bytes.start && bytes.end <= block.bytes.end
+            block.nchunk == nchunk
+                && block.bytes.start <= bytes.start
+                && bytes.end <= block.bytes.end
         };
         let is_last = self.asked.is_last(nchunk);
         match self.blocks.iter().position(has_it) {
@@ -138,7 +142,8 @@ impl RowReader<'_> {
         // Compared with the place of the chunk in the array and with the limits.
         data.resize(bytes.len(), 0);
         let make = || Worker::new(&array.options.dparams);
-        self.worker.with(make, |worker| array.decode_bytes(nchunk, bytes.clone(), &mut data, worker))?;
+        self.worker
+            .with(make, |worker| array.decode_bytes(nchunk, bytes.clone(), &mut data, worker))?;
         self.blocks.push_front(Block { nchunk, bytes, data });
         Ok(())
     }
@@ -146,7 +151,9 @@ impl RowReader<'_> {
     /// Gives up the oldest blocks until there is room for another, and the memory of one of them.
     fn room(&mut self, nbytes: usize) -> Vec<u8> {
         let mut spare = Vec::new();
-        let kept = |blocks: &VecDeque<Block>| blocks.iter().map(|block| block.data.len() as u64).sum::<u64>();
+        let kept = |blocks: &VecDeque<Block>| {
+            blocks.iter().map(|block| block.data.len() as u64).sum::<u64>()
+        };
         while kept(&self.blocks).saturating_add(nbytes as u64) > self.array.options.cache {
             let Some(oldest) = self.blocks.pop_back() else { break };
             spare = oldest.data;

@@ -23,8 +23,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param`](crate::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for the first chunk that
-    /// cannot be read.
+    /// [`Param`](crate::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for the
+    /// first chunk that cannot be read.
     pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
         self.read_by(self.options.threads, rows, dest)
     }
@@ -63,7 +63,10 @@ impl CArray {
             return Err(Param::Element { found: self.dtype().to_string(), asked: T::NAME }.into());
         }
         let bytes = self.read(rows)?;
-        Ok(bytes.chunks_exact(self.dtype().itemsize()).map(|item| T::decode(self.dtype(), item)).collect())
+        Ok(bytes
+            .chunks_exact(self.dtype().itemsize())
+            .map(|item| T::decode(self.dtype(), item))
+            .collect())
     }
 
     /// Reads the rows of a list, in its order; a row may come twice. Each chunk is decoded once.
@@ -91,8 +94,9 @@ impl CArray {
             }
             data.resize(bytes.len(), 0);
             let make = || Worker::new(&self.options.dparams);
-            let decode =
-                |worker: &mut _| self.decode_bytes(chunk_of(first), bytes.clone(), &mut data, worker);
+            let decode = |worker: &mut _| {
+                self.decode_bytes(chunk_of(first), bytes.clone(), &mut data, worker)
+            };
             worker.with(make, decode)?;
             if found.is_empty() {
                 // A chunk was there, and the caller holds eight bytes for each row.
@@ -128,7 +132,8 @@ impl CArray {
                     || Worker::new(&self.options.dparams),
                     |worker| {
                         worker.scratch.set_destination(destination);
-                        let result = self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker);
+                        let result =
+                            self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker);
                         // Others decode to small buffers with it.
                         worker.scratch.set_destination(Destination::Cached);
                         result
@@ -165,7 +170,8 @@ impl CArray {
             && self.are_there(&rows)
         {
             let nbytes = self.layout.nbytes_of(rows.end - rows.start);
-            let nbytes = usize::try_from(nbytes).map_err(|_| self.limit(nbytes, isize::MAX as u64))?;
+            let nbytes =
+                usize::try_from(nbytes).map_err(|_| self.limit(nbytes, isize::MAX as u64))?;
             // The files are there for it. Zeros that nobody looked at cost nothing, growing does.
             *bytes = zeroed(nbytes);
             return self.read_into(rows, bytes);
@@ -209,7 +215,8 @@ impl CArray {
         self.layout.nbytes_of(rows.end - rows.start) / MAX_RATIO <= len
     }
 
-    /// The first of `rows` that lie in one chunk, and their bytes of `dest`; the other bytes, and the next row.
+    /// The first of `rows` that lie in one chunk, and their bytes of `dest`; the other bytes, and
+    /// the next row.
     fn cut<'a>(&self, rows: Range<u64>, dest: &'a mut [u8]) -> (Part<'a>, &'a mut [u8], u64) {
         let nchunk = rows.start / self.layout.chunklen;
         let end = rows.end.min((nchunk + 1).saturating_mul(self.layout.chunklen));
@@ -235,8 +242,8 @@ impl CArray {
     }
 }
 
-/// Parts that follow each other and are read by one worker: fewer and fewer, so that none waits long for another at the
-/// end.
+/// Parts that follow each other and are read by one worker: fewer and fewer, so that none waits
+/// long for another at the end.
 fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: Threads) -> Vec<&'p mut [Part<'a>]> {
     let longest = parts.iter().map(|part| part.dest.len()).max().unwrap_or(1).max(1);
     let (most, share) = ((RUN / longest).max(1), team::workers(threads) * SHARES);
@@ -249,8 +256,8 @@ fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: Threads) -> Vec<&'p mut [
     runs
 }
 
-/// Bytes that are read by one worker in a row. Where two write to neighbouring chunks, both are the first in the same huge
-/// page, and the system clears one for each of them.
+/// Bytes that are read by one worker in a row. Where two write to neighbouring chunks, both are the
+/// first in the same huge page, and the system clears one for each of them.
 const RUN: usize = 4 << 20;
 
 /// A run is no more than one of so many shares for each worker of what is left.
@@ -262,5 +269,6 @@ const BATCH: usize = 1024;
 /// Bytes that are allocated before any chunk was seen; then as many again as chunks have given.
 pub(super) const UNPROVEN: u64 = 16 << 20;
 
-/// Chunks that are compressed more than so many times are decoded before more is allocated for others.
+/// Chunks that are compressed more than so many times are decoded before more is allocated for
+/// others.
 const MAX_RATIO: u64 = 256;

@@ -90,12 +90,13 @@ impl CArray {
         Ok(report)
     }
 
-    /// The rows of a chunk; those of one that cannot be read have the fill value, and come with the reason.
+    /// The rows of a chunk; those of one that cannot be read have the fill value, and come with the
+    /// reason.
     ///
     /// # Errors
     ///
-    /// [`Param`](crate::Param) where there is no such chunk or the array holds objects; `Limit` where the rows would be
-    /// too many for the limits; where the fill value is none.
+    /// [`Param`](crate::Param) where there is no such chunk or the array holds objects; `Limit`
+    /// where the rows would be too many for the limits; where the fill value is none.
     pub fn salvage_chunk(&self, nchunk: u64) -> Result<(Vec<u8>, Option<Error>)> {
         let start = nchunk.saturating_mul(self.layout.chunklen);
         let rows = start..start.saturating_add(self.layout.rows_in(nchunk).max(1));
@@ -116,7 +117,12 @@ impl CArray {
     }
 
     /// Bytes of data and typesize of a chunk that can be decoded.
-    fn check_chunk(&self, nchunk: u64, data: &mut Vec<u8>, worker: &mut Worker) -> Result<(usize, usize)> {
+    fn check_chunk(
+        &self,
+        nchunk: u64,
+        data: &mut Vec<u8>,
+        worker: &mut Worker,
+    ) -> Result<(usize, usize)> {
         self.decode_chunk(nchunk, data, worker)?;
         let typesize = worker.packed.get(3).copied().unwrap_or_default();
         Ok((data.len(), typesize.into()))
@@ -151,7 +157,9 @@ impl CArray {
         let numbers = entries.iter().filter_map(|entry| chunk_number(&entry.name));
         let count = numbers.filter(|number| *number >= self.nchunks()).count() as u64;
         if count > 0 {
-            report.notes.push(Note { path: self.path.clone(), fault: Fault::StaleChunks { count } });
+            report
+                .notes
+                .push(Note { path: self.path.clone(), fault: Fault::StaleChunks { count } });
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use crate::meta;
 use crate::team;
 
 impl CArrayWriter {
-    /// Appends rows: C order, items in the byte order of the dtype. Chunks that become full are written at once, but count
-    /// only after [`flush`](Self::flush).
+    /// Appends rows: C order, items in the byte order of the dtype. Chunks that become full are
+    /// written at once, but count only after [`flush`](Self::flush).
     ///
     /// # Errors
     ///
@@ -24,7 +24,8 @@ impl CArrayWriter {
         let mut rest = data;
         // The partial chunk first; then whole ones straight from the caller's data.
         if !self.tail.is_empty() {
-            let (head, behind) = rest.split_at(rest.len().min(self.chunk_nbytes() - self.tail.len()));
+            let (head, behind) =
+                rest.split_at(rest.len().min(self.chunk_nbytes() - self.tail.len()));
             self.push(head);
             rest = behind;
             self.write_full_tail()?;

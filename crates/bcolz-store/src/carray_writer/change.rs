@@ -28,7 +28,8 @@ impl CArrayWriter {
         let before = self.layout.nchunks();
         let full_before = self.len() / self.layout.chunklen;
         let full = len / self.layout.chunklen;
-        let keep = usize::try_from(self.layout.nbytes_of(len % self.layout.chunklen)).unwrap_or(usize::MAX);
+        let keep = usize::try_from(self.layout.nbytes_of(len % self.layout.chunklen))
+            .unwrap_or(usize::MAX);
         if full < full_before {
             let mut tail = Vec::new();
             let array = self.reader()?;
@@ -38,7 +39,8 @@ impl CArrayWriter {
             }
             for nchunk in self.files(full..full_before)? {
                 // A statistic: a chunk that is lost has none.
-                self.cbytes -= array.open_chunk(nchunk).map_or(0, |file| file.header.cbytes() as i128);
+                self.cbytes -=
+                    array.open_chunk(nchunk).map_or(0, |file| file.header.cbytes() as i128);
             }
             self.tail = tail;
         }
@@ -48,8 +50,8 @@ impl CArrayWriter {
         Ok(self.layout.nchunks()..before)
     }
 
-    /// Puts a cut on disk: whatever is needed for the smaller length is there already, unless rows were appended that
-    /// have never been flushed.
+    /// Puts a cut on disk: whatever is needed for the smaller length is there already, unless rows
+    /// were appended that have never been flushed.
     pub(crate) fn commit_cut(&mut self) -> Result<()> {
         let committed = self.committed.shape.first().copied().unwrap_or(0);
         if self.len() > committed {
@@ -69,7 +71,8 @@ impl CArrayWriter {
         Ok(())
     }
 
-    /// Those chunks of a range that have files: a length that is a lie counts more than there can be.
+    /// Those chunks of a range that have files: a length that is a lie counts more than there can
+    /// be.
     fn files(&self, numbers: core::ops::Range<u64>) -> Result<Vec<u64>> {
         let data = join(&self.path, "data");
         let entries = match self.store.list(&data) {
@@ -81,12 +84,13 @@ impl CArrayWriter {
         Ok(found.filter(|number| numbers.contains(number)).collect())
     }
 
-    /// Changes rows. Those of full chunks are on disk at once, chunk by chunk, those of the partial one after
-    /// [`flush`](Self::flush).
+    /// Changes rows. Those of full chunks are on disk at once, chunk by chunk, those of the partial
+    /// one after [`flush`](Self::flush).
     ///
     /// # Errors
     ///
-    /// [`Param`] where the data are no whole rows or end behind the array; what can be wrong with the chunks.
+    /// [`Param`] where the data are no whole rows or end behind the array; what can be wrong with
+    /// the chunks.
     pub fn write_rows(&mut self, start: u64, data: &[u8]) -> Result<()> {
         let rowsize = self.layout.rowsize;
         if !data.len().is_multiple_of(rowsize) {
@@ -111,7 +115,8 @@ impl CArrayWriter {
     /// Changes rows of one chunk.
     fn write_part(&mut self, row: u64, data: &[u8]) -> Result<()> {
         let nchunk = row / self.layout.chunklen;
-        let at = usize::try_from(self.layout.nbytes_of(row % self.layout.chunklen)).unwrap_or(usize::MAX);
+        let at = usize::try_from(self.layout.nbytes_of(row % self.layout.chunklen))
+            .unwrap_or(usize::MAX);
         if nchunk == self.len() / self.layout.chunklen {
             self.tail[at..at + data.len()].copy_from_slice(data);
             self.tail_changed = true;

@@ -1,4 +1,5 @@
-//! Rows of a table as records: the columns' items side by side, as NumPy's structured arrays have them.
+//! Rows of a table as records: the columns' items side by side, as NumPy's structured arrays have
+//! them.
 
 use core::ops::Range;
 
@@ -53,7 +54,8 @@ fn row_dtype(array: &CArray, path: &str) -> Result<Dtype> {
     if array.shape().len() <= 1 {
         return Ok(dtype);
     }
-    let shape: Vec<String> = array.shape().iter().skip(1).map(|length| format!("{length},")).collect();
+    let shape: Vec<String> =
+        array.shape().iter().skip(1).map(|length| format!("{length},")).collect();
     let item = if dtype.scalar().is_some() { format!("'{dtype}'") } else { dtype.to_string() };
     Dtype::parse(&format!("({item}, ({}))", shape.concat()))
         .map_err(|source| Error::Dtype { path: path.to_owned(), source })

@@ -13,7 +13,8 @@ impl CTableWriter {
     ///
     /// # Errors
     ///
-    /// [`Param`] where the name or the number of rows cannot be, or where a directory of that name is in the way; `Io`.
+    /// [`Param`] where the name or the number of rows cannot be, or where a directory of that name
+    /// is in the way; `Io`.
     pub fn add_column(&mut self, name: &str, options: &CreateOptions, data: &[u8]) -> Result<()> {
         self.check_new(name)?;
         self.flush()?;
@@ -51,8 +52,8 @@ impl CTableWriter {
         self.remove(&join(&self.path, name))
     }
 
-    /// Gives a column another name, on disk at once; so is what was not flushed before. After a crash in the middle,
-    /// [`repair`](crate::repair()) completes it.
+    /// Gives a column another name, on disk at once; so is what was not flushed before. After a
+    /// crash in the middle, [`repair`](crate::repair()) completes it.
     ///
     /// # Errors
     ///
@@ -63,7 +64,10 @@ impl CTableWriter {
         self.flush()?;
         let pending = pending_path(&self.path);
         let entry = |key: &str, name: &str| (key.to_owned(), Json::from(name));
-        self.write(&pending, &format!("{}\n", Json::Object(vec![entry("from", from), entry("to", to)])))?;
+        self.write(
+            &pending,
+            &format!("{}\n", Json::Object(vec![entry("from", from), entry("to", to)])),
+        )?;
         let path = join(&self.path, to);
         self.rename(&join(&self.path, from), &path)?;
         if let Some((name, column)) = self.columns.get_mut(place) {
@@ -85,7 +89,8 @@ impl CTableWriter {
         if self.names().any(|found| found == name) {
             return Err(Param::ColumnExists { name: name.to_owned() }.into());
         }
-        let entries = self.store.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
+        let entries =
+            self.store.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         if entries.iter().any(|entry| entry.name == name) {
             return Err(Param::Exists { path: join(&self.path, name) }.into());
         }

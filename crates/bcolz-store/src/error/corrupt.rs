@@ -9,7 +9,8 @@ pub enum Corrupt {
     /// A file or directory that has to be there is not.
     #[error("is missing")]
     Missing,
-    /// There is something, but not an ordinary file or directory below the root: a device, a link that leads out.
+    /// There is something, but not an ordinary file or directory below the root: a device, a link
+    /// that leads out.
     #[error("is not an ordinary file below the root")]
     NotOrdinary,
     /// A metadata file is larger than any that bcolz writes.
@@ -191,7 +192,8 @@ pub enum NameFault {
     Empty,
     /// It is `.` or `..`.
     Dots,
-    /// It has a character that no name of a file can have everywhere: `/`, `\`, NUL, on Windows also `:` and others.
+    /// It has a character that no name of a file can have everywhere: `/`, `\`, NUL, on Windows
+    /// also `:` and others.
     Character,
     /// It is the name of a device of Windows.
     Device,

@@ -163,7 +163,8 @@ impl Parser<'_> {
     }
 
     fn unit(&mut self) -> Result<u16> {
-        let digits = self.rest().get(1..5).filter(|digits| digits.bytes().all(|c| c.is_ascii_hexdigit()));
+        let digits =
+            self.rest().get(1..5).filter(|digits| digits.bytes().all(|c| c.is_ascii_hexdigit()));
         let unit = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
         let unit = unit.ok_or_else(|| self.expected("four hexadecimal digits"))?;
         self.at += 5;
@@ -199,7 +200,8 @@ impl Parser<'_> {
     }
 
     fn skip_blanks(&mut self) {
-        self.at += self.rest().bytes().take_while(|c| matches!(c, b' ' | b'\t' | b'\n' | b'\r')).count();
+        self.at +=
+            self.rest().bytes().take_while(|c| matches!(c, b' ' | b'\t' | b'\n' | b'\r')).count();
     }
 
     fn take(&mut self, token: &str) -> bool {

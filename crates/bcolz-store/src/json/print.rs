@@ -30,7 +30,11 @@ impl Display for Json {
     }
 }
 
-fn joined<T>(f: &mut Formatter<'_>, items: &[T], each: impl Fn(&mut Formatter<'_>, &T) -> Result) -> Result {
+fn joined<T>(
+    f: &mut Formatter<'_>,
+    items: &[T],
+    each: impl Fn(&mut Formatter<'_>, &T) -> Result,
+) -> Result {
     for (i, item) in items.iter().enumerate() {
         if i > 0 {
             f.write_str(", ")?;
@@ -70,7 +74,10 @@ fn string(f: &mut Formatter<'_>, text: &str) -> Result {
             '\u{8}' => f.write_str("\\b")?,
             '\u{c}' => f.write_str("\\f")?,
             ' '..='~' => write!(f, "{c}")?,
-            _ => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}"))?,
+            _ => c
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .try_for_each(|unit| write!(f, "\\u{unit:04x}"))?,
         }
     }
     f.write_str("\"")

@@ -82,7 +82,8 @@ impl Attrs {
         format!("{}\n", Json::Object(self.entries.clone()))
     }
 
-    /// The attributes of the data set at `path`; a missing or empty file stands for none, and is a fault.
+    /// The attributes of the data set at `path`; a missing or empty file stands for none, and is a
+    /// fault.
     pub(crate) fn read(store: &dyn Store, path: &str) -> Result<(Self, Option<Fault>)> {
         let path = attrs_path(path);
         match read_metadata(store, &path)?.as_deref() {

@@ -1,4 +1,5 @@
-//! The dtype text: NumPy's `str(dtype)`, with names for what has the byte order of the writing machine.
+//! The dtype text: NumPy's `str(dtype)`, with names for what has the byte order of the writing
+//! machine.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
@@ -6,11 +7,14 @@ use crate::error::{Corrupt, Error, Field, Result};
 
 /// The type that a text of `meta/storage` stands for.
 pub(crate) fn parse(text: &str, path: &str) -> Result<Dtype> {
-    let dtype =
-        Dtype::parse(&short_time(text)).map_err(|source| Error::Dtype { path: path.to_owned(), source })?;
+    let dtype = Dtype::parse(&short_time(text))
+        .map_err(|source| Error::Dtype { path: path.to_owned(), source })?;
     if dtype.itemsize() == 0 {
         let (value, max) = (0, i32::MAX.into());
-        return Err(Error::corrupt(path, Corrupt::Range { field: Field::ItemSize, value, min: 1, max }));
+        return Err(Error::corrupt(
+            path,
+            Corrupt::Range { field: Field::ItemSize, value, min: 1, max },
+        ));
     }
     let count = fields(&dtype);
     if count > MAX_FIELDS {
@@ -53,7 +57,9 @@ pub(crate) fn typesize(dtype: &Dtype) -> usize {
 fn short_time(text: &str) -> String {
     let text = text.trim();
     let short = |name, code| text.strip_prefix(name).map(|unit: &str| format!("{code}{unit}"));
-    short("datetime64", "<M8").or_else(|| short("timedelta64", "<m8")).unwrap_or_else(|| text.to_owned())
+    short("datetime64", "<M8")
+        .or_else(|| short("timedelta64", "<m8"))
+        .unwrap_or_else(|| text.to_owned())
 }
 
 /// Fields, those of nested types included.

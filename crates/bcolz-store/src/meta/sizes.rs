@@ -22,8 +22,9 @@ impl Sizes {
         in_range(path, Field::Dimensions, list.len() as i128, 1, MAX_DIMENSIONS)?;
         let dimension = |(i, length): (usize, &Json)| {
             let (field, min) = if i == 0 { (Field::Length, 0) } else { (Field::RowShape, 1) };
-            let value =
-                length.as_int().ok_or_else(|| wrong_type(path, "shape", "a list of integers", length))?;
+            let value = length
+                .as_int()
+                .ok_or_else(|| wrong_type(path, "shape", "a list of integers", length))?;
             in_range(path, field, value, min, i64::MAX.into())
         };
         let shape = list.iter().enumerate().map(dimension).collect::<Result<_>>()?;

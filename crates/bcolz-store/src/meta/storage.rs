@@ -27,8 +27,11 @@ impl Storage {
         let text = text.as_str().ok_or_else(|| wrong_type(path, "dtype", "a string", text))?;
         let dtype = dtype::parse(text, path)?;
         let chunklen = need(json, path, "chunklen")?;
-        let value = chunklen.as_int().ok_or_else(|| wrong_type(path, "chunklen", "an integer", chunklen))?;
-        let chunklen = in_range(path, Field::ChunkLen, value, 1, crate::layout::MAX_CHUNK_BYTES.into())?;
+        let value = chunklen
+            .as_int()
+            .ok_or_else(|| wrong_type(path, "chunklen", "an integer", chunklen))?;
+        let chunklen =
+            in_range(path, Field::ChunkLen, value, 1, crate::layout::MAX_CHUNK_BYTES.into())?;
         let mut faults = Vec::new();
         let cparams = cparams(json.get("cparams"), &mut faults);
         let dflt = json.get("dflt").cloned();
@@ -69,7 +72,9 @@ fn cparams(json: Option<&Json>, faults: &mut Vec<Fault>) -> CParams {
         }
     };
     let mut found = old;
-    take("clevel", &mut |value| assign(&mut found.clevel, small(value).filter(|level| *level <= 9)));
+    take("clevel", &mut |value| {
+        assign(&mut found.clevel, small(value).filter(|level| *level <= 9))
+    });
     take("shuffle", &mut |value| assign(&mut found.shuffle, shuffle(value)));
     take("cname", &mut |value| assign(&mut found.cname, value.as_str().and_then(Cname::from_name)));
     take("quantize", &mut |value| {

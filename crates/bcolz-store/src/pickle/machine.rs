@@ -1,7 +1,8 @@
 //! The stack machine: opcodes in, values out.
 //!
-//! Values lie in an arena and refer to each other by number, as they do through Python's memo, until `STOP`; then those
-//! that the result is made of become [`Object`]s, with limits on depth and on what they would be if nothing was shared.
+//! Values lie in an arena and refer to each other by number, as they do through Python's memo,
+//! until `STOP`; then those that the result is made of become [`Object`]s, with limits on depth and
+//! on what they would be if nothing was shared.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -166,7 +167,11 @@ impl<'a> Machine<'a> {
             _ => self.memo.len() as u64,
         };
         if matches!(self.opcode, b'g' | b'h' | b'j') {
-            let id = self.memo.get(&place).copied().ok_or_else(|| self.malformed("nothing in that place"))?;
+            let id = self
+                .memo
+                .get(&place)
+                .copied()
+                .ok_or_else(|| self.malformed("nothing in that place"))?;
             self.stack.push(id);
         } else {
             let id = self.top()?;
@@ -281,14 +286,17 @@ impl<'a> Machine<'a> {
             }
         };
         let name = format!("{module}.{name}");
-        let function = Function::known(&name).ok_or(PickleError::Global { name, at: self.start })?;
+        let function =
+            Function::known(&name).ok_or(PickleError::Global { name, at: self.start })?;
         self.push(Node::Function(function))
     }
 
     /// Calls one of the known functions, which only put values together.
     fn reduce(&mut self) -> Result<()> {
         let called = self.pop_many(2)?;
-        let [function, arguments] = called[..] else { return Err(self.malformed("nothing to call")) };
+        let [function, arguments] = called[..] else {
+            return Err(self.malformed("nothing to call"));
+        };
         let Node::Function(function) = self.nodes[function] else {
             return Err(self.malformed("not a known function"));
         };
@@ -296,8 +304,8 @@ impl<'a> Machine<'a> {
             return Err(self.malformed("not a tuple of arguments"));
         };
         let arguments: Vec<&Node> = arguments.iter().map(|id| &self.nodes[*id]).collect();
-        let node =
-            numpy::call(function, &arguments).ok_or_else(|| self.malformed("not the known arguments"))?;
+        let node = numpy::call(function, &arguments)
+            .ok_or_else(|| self.malformed("not the known arguments"))?;
         self.push(node)
     }
 
@@ -314,7 +322,9 @@ impl<'a> Machine<'a> {
         let parts: Vec<&Node> = state.iter().map(|id| &self.nodes[*id]).collect();
         let unit = parts.get(8).and_then(|meta| match meta {
             Node::Tuple(meta) => match self.nodes.get(*meta.last()?)? {
-                Node::Tuple(unit) => Some(unit.iter().map(|id| &self.nodes[*id]).collect::<Vec<&Node>>()),
+                Node::Tuple(unit) => {
+                    Some(unit.iter().map(|id| &self.nodes[*id]).collect::<Vec<&Node>>())
+                }
                 _ => None,
             },
             _ => None,
@@ -417,15 +427,15 @@ impl<'a> Machine<'a> {
         self.resolved.insert(id, Resolved::Begun);
         let (object, weight) = match self.nodes[id].clone() {
             Node::Leaf(object) => (object, 1),
-            Node::List(items) => {
-                self.finish_all(&items, depth).map(|(items, weight)| (Object::List(items), weight))?
-            }
-            Node::Tuple(items) => {
-                self.finish_all(&items, depth).map(|(items, weight)| (Object::Tuple(items), weight))?
-            }
-            Node::Set(items) => {
-                self.finish_all(&items, depth).map(|(items, weight)| (Object::Set(items), weight))?
-            }
+            Node::List(items) => self
+                .finish_all(&items, depth)
+                .map(|(items, weight)| (Object::List(items), weight))?,
+            Node::Tuple(items) => self
+                .finish_all(&items, depth)
+                .map(|(items, weight)| (Object::Tuple(items), weight))?,
+            Node::Set(items) => self
+                .finish_all(&items, depth)
+                .map(|(items, weight)| (Object::Set(items), weight))?,
             Node::Dict(entries) => self.finish_dict(&entries, depth)?,
             Node::Function(_) | Node::Dtype(_) => return Err(self.malformed("not a plain value")),
         };

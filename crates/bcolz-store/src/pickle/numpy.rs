@@ -1,4 +1,5 @@
-//! The functions by whose names NumPy's scalars, and a few plain values of old protocols, are pickled.
+//! The functions by whose names NumPy's scalars, and a few plain values of old protocols, are
+//! pickled.
 
 use std::sync::Arc;
 
@@ -31,7 +32,9 @@ impl Function {
             "_codecs.encode" => Self::Encode,
             "__builtin__.bytes" | "builtins.bytes" => Self::Bytes,
             "__builtin__.bytearray" | "builtins.bytearray" => Self::ByteArray,
-            "__builtin__.set" | "builtins.set" | "__builtin__.frozenset" | "builtins.frozenset" => Self::Set,
+            "__builtin__.set" | "builtins.set" | "__builtin__.frozenset" | "builtins.frozenset" => {
+                Self::Set
+            }
             _ => return None,
         })
     }
@@ -46,7 +49,8 @@ pub(super) struct ScalarType {
 }
 
 impl ScalarType {
-    /// Takes over what `BUILD` brings: `(version, order, None, None, None, size, alignment, flags[, metadata])`.
+    /// Takes over what `BUILD` brings: `(version, order, None, None, None, size, alignment, flags[,
+    /// metadata])`.
     pub(super) fn set_state(&mut self, state: &[&Node], unit: Option<&[&Node]>) -> bool {
         let Some(order) = state.get(1).and_then(|node| text(node)) else { return false };
         let is_plain = |place: usize| matches!(state.get(place), Some(Node::Leaf(Object::None)));
@@ -78,8 +82,10 @@ impl ScalarType {
         if item.len() > wide.len() || is_big && self.code.starts_with('V') {
             return self.opaque(item);
         }
-        let little: Vec<u8> = if is_big { item.iter().rev().copied().collect() } else { item.to_vec() };
-        let is_negative = self.code.starts_with('i') && little.last().is_some_and(|byte| *byte > 0x7f);
+        let little: Vec<u8> =
+            if is_big { item.iter().rev().copied().collect() } else { item.to_vec() };
+        let is_negative =
+            self.code.starts_with('i') && little.last().is_some_and(|byte| *byte > 0x7f);
         wide.fill(if is_negative { 0xff } else { 0 });
         wide.iter_mut().zip(&little).for_each(|(to, from)| *to = *from);
         match (self.code.as_str(), little.as_slice()) {
@@ -87,11 +93,16 @@ impl ScalarType {
             ("i1", [_]) | ("u1", [_]) | ("i2" | "u2", [_, _]) | ("i4" | "u4", [_, _, _, _]) => {
                 Some(Object::Int(i128::from_le_bytes(wide)))
             }
-            ("i8" | "u8", bytes) if bytes.len() == 8 => Some(Object::Int(i128::from_le_bytes(wide))),
-            ("f8", bytes) => bytes.try_into().ok().map(|bytes| Object::Float(f64::from_le_bytes(bytes))),
-            ("f2", bytes) => {
-                bytes.try_into().ok().map(|bytes| Object::Float(half::f16::from_le_bytes(bytes).to_f64()))
+            ("i8" | "u8", bytes) if bytes.len() == 8 => {
+                Some(Object::Int(i128::from_le_bytes(wide)))
             }
+            ("f8", bytes) => {
+                bytes.try_into().ok().map(|bytes| Object::Float(f64::from_le_bytes(bytes)))
+            }
+            ("f2", bytes) => bytes
+                .try_into()
+                .ok()
+                .map(|bytes| Object::Float(half::f16::from_le_bytes(bytes).to_f64())),
             ("f4", bytes) => {
                 bytes.try_into().ok().map(|bytes| Object::Float(f32::from_le_bytes(bytes).into()))
             }

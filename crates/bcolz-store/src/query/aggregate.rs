@@ -88,13 +88,16 @@ impl Aggregate {
             }
         }
         let sum = lanes.iter().map(|(sum, ..)| sum).sum();
-        let mut all = Self { count: values.len() as u64, sum: Number::Float(sum), min: None, max: None };
+        let mut all =
+            Self { count: values.len() as u64, sum: Number::Float(sum), min: None, max: None };
         // Comparisons pass over NaN, sums do not; but infinities can add up to it as well.
         let has_nan = sum.is_nan() && values.iter().any(|value| value.is_nan());
         for (_, min, max) in lanes {
             let (min, max) = if has_nan { (f64::NAN, f64::NAN) } else { (min, max) };
             let either = |known: Option<Number>, value, is_less| {
-                Some(known.map_or(Number::Float(value), |known| known.first(Number::Float(value), is_less)))
+                Some(known.map_or(Number::Float(value), |known| {
+                    known.first(Number::Float(value), is_less)
+                }))
             };
             (all.min, all.max) = (either(all.min, min, true), either(all.max, max, false));
         }
@@ -140,12 +143,13 @@ impl Scan<'_> {
         Ok(count)
     }
 
-    /// What an expression comes to over the rows that meet the condition; `skip`, `limit` and columns do not matter.
+    /// What an expression comes to over the rows that meet the condition; `skip`, `limit` and
+    /// columns do not matter.
     ///
     /// # Errors
     ///
-    /// [`Error::Expr`](crate::Error::Expr) where the text is no expression that gives numbers; what can be wrong with
-    /// the chunks.
+    /// [`Error::Expr`](crate::Error::Expr) where the text is no expression that gives numbers; what
+    /// can be wrong with the chunks.
     pub fn aggregate(&self, expr: &str) -> Result<Aggregate> {
         let (formula, result) = self.formula(expr)?;
         if !result.is_number() {

@@ -90,7 +90,8 @@ impl Batches<'_> {
             }
             Ok(batch)
         };
-        // Rows of blocks that were looked at together are all kept: looking again would cost as much.
+        // Rows of blocks that were looked at together are all kept: looking again would cost as
+        // much.
         scan.blocks(&mut self.progress, work, |batch: Batch| {
             count += batch.rows.len() as u64;
             if !batch.rows.is_empty() {
@@ -123,7 +124,9 @@ impl Batches<'_> {
         loop {
             self.trim();
             let Some(first) = self.found.front_mut() else {
-                if self.progress.at >= self.scan.rows.end || (batch.is_some() && self.scan.batch == 0) {
+                if self.progress.at >= self.scan.rows.end
+                    || (batch.is_some() && self.scan.batch == 0)
+                {
                     break;
                 }
                 self.look_on()?;

@@ -43,8 +43,8 @@ impl Progress {
 }
 
 impl Scan<'_> {
-    /// The blocks that the rows are cut into, each looked at by `work`, several at once; `each` gets what comes out of
-    /// them in their order and says whether more are to be looked at.
+    /// The blocks that the rows are cut into, each looked at by `work`, several at once; `each`
+    /// gets what comes out of them in their order and says whether more are to be looked at.
     pub(super) fn blocks<T: Send>(
         &self,
         progress: &mut Progress,
@@ -86,8 +86,10 @@ impl Scan<'_> {
     /// The most blocks of so many rows to look at together: what is found in them is kept.
     fn max_blocks(&self, rows: u64) -> usize {
         let options = &self.table.options;
-        let wanted = self.wanted.iter().map(|place| self.table.columns[*place].array.rowsize() as u64);
-        let nbytes = wanted.fold(size_of::<u64>() as u64, u64::saturating_add).saturating_mul(rows.max(1));
+        let wanted =
+            self.wanted.iter().map(|place| self.table.columns[*place].array.rowsize() as u64);
+        let nbytes =
+            wanted.fold(size_of::<u64>() as u64, u64::saturating_add).saturating_mul(rows.max(1));
         let fits = usize::try_from(options.max_memory / nbytes).unwrap_or(usize::MAX);
         let workers = workers(options.threads);
         fits.clamp(workers, workers * BLOCKS)
@@ -115,7 +117,9 @@ impl Block<'_> {
                 truth.extend_from_slice(values);
                 Ok(())
             }
-            other => Err(ExprError::Result { found: other.type_name(), expected: "truth values" }.into()),
+            other => {
+                Err(ExprError::Result { found: other.type_name(), expected: "truth values" }.into())
+            }
         })?;
         Ok(Some(truth))
     }
@@ -141,7 +145,10 @@ impl Block<'_> {
     fn stored(&self, place: usize, rows: &Range<usize>) -> Stored<'_> {
         let array = &self.scan.table.columns[place].array;
         let size = array.rowsize();
-        Stored { dtype: array.dtype(), bytes: &self.read[place].bytes[rows.start * size..rows.end * size] }
+        Stored {
+            dtype: array.dtype(),
+            bytes: &self.read[place].bytes[rows.start * size..rows.end * size],
+        }
     }
 
     /// The numbers of the rows that meet the condition, from the start of the block.
@@ -152,8 +159,8 @@ impl Block<'_> {
         })
     }
 
-    /// Gives the values of an expression to `each`, with the rows of the block that they are of, one strip after
-    /// another.
+    /// Gives the values of an expression to `each`, with the rows of the block that they are of,
+    /// one strip after another.
     pub(super) fn strips(
         &mut self,
         formula: &Formula,
@@ -168,7 +175,10 @@ impl Block<'_> {
             for place in &formula.columns {
                 let column = &self.scan.table.columns[*place];
                 let size = column.array.rowsize();
-                columns.push(vector(column, &self.read[*place].bytes[rows.start * size..rows.end * size])?);
+                columns.push(vector(
+                    column,
+                    &self.read[*place].bytes[rows.start * size..rows.end * size],
+                )?);
             }
             let values = eval::eval(&formula.expr, &columns)?;
             each(rows.clone(), &values.repeated(rows.len()))?;
@@ -180,9 +190,11 @@ impl Block<'_> {
     pub(super) fn items(&mut self, place: usize, matches: &[usize]) -> Result<Vec<u8>> {
         let array = &self.scan.table.columns[place].array;
         let (size, chunklen) = (array.rowsize(), array.chunklen());
-        // Where several rows of each chunk are taken, all of it is decoded, to memory that is here already.
+        // Where several rows of each chunk are taken, all of it is decoded, to memory that is here
+        // already.
         let nchunks = self.rows.end.div_ceil(chunklen) - self.rows.start / chunklen;
-        let is_sparse = matches.len() < self.len() / SPARSE && matches.len() as u64 <= nchunks * SEVERAL;
+        let is_sparse =
+            matches.len() < self.len() / SPARSE && matches.len() as u64 <= nchunks * SEVERAL;
         if is_sparse && !self.read[place].is_read {
             let rows: Vec<u64> = matches.iter().map(|row| self.number(*row)).collect();
             return array.read_rows(&rows);
@@ -248,7 +260,9 @@ fn picked(items: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
         8 => of_size::<8>(items, places),
         _ => {
             let mut picked = Vec::with_capacity(places.len() * size);
-            places.iter().for_each(|place| picked.extend_from_slice(&items[place * size..][..size]));
+            places
+                .iter()
+                .for_each(|place| picked.extend_from_slice(&items[place * size..][..size]));
             picked
         }
     }
@@ -278,6 +292,6 @@ const STRIP: usize = 4096;
 /// If fewer than one row in so many is taken, rows are read one by one ...
 const SPARSE: usize = 8;
 
-/// ... unless there are more than so many for each chunk: what lies between the first and the last of them is decoded then
-/// as well, and that is most of the chunk.
+/// ... unless there are more than so many for each chunk: what lies between the first and the last
+/// of them is decoded then as well, and that is most of the chunk.
 const SEVERAL: u64 = 2;

@@ -1,7 +1,8 @@
 //! Dates in comparisons: a column of `datetime64` against a text such as `2012-01-31T12:00`.
 //!
-//! A column counts its unit from 1970; the text becomes a number of the same unit, and where it lies between two of them the
-//! comparison is bent so that it stays exact. NaT, the smallest integer, is smaller, larger and equal to nothing, as in NumPy.
+//! A column counts its unit from 1970; the text becomes a number of the same unit, and where it
+//! lies between two of them the comparison is bent so that it stays exact. NaT, the smallest
+//! integer, is smaller, larger and equal to nothing, as in NumPy.
 
 use blosc_dtype::{Dtype, Kind};
 
@@ -11,14 +12,16 @@ use crate::calendar::{days_of_month, days_since_1970};
 
 type Result<T> = core::result::Result<T, ExprError>;
 
-/// The expression with its comparisons of dates as comparisons of numbers; `dtype` knows the columns.
+/// The expression with its comparisons of dates as comparisons of numbers; `dtype` knows the
+/// columns.
 pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Result<Expr> {
     let inner = |expr: Box<Expr>| bind(*expr, dtype).map(Box::new);
     Ok(match expr {
         Expr::Not { at, inner: value } => Expr::Not { at, inner: inner(value)? },
         Expr::Negative { at, inner: value } => Expr::Negative { at, inner: inner(value)? },
         Expr::Call { at, function, values } => {
-            let values = values.into_iter().map(|value| bind(value, dtype)).collect::<Result<_>>()?;
+            let values =
+                values.into_iter().map(|value| bind(value, dtype)).collect::<Result<_>>()?;
             Expr::Call { at, function, values }
         }
         Expr::Binary { at, op, sides } => {
@@ -49,7 +52,11 @@ fn both(at: usize, op: Op, left: (Expr, &Dtype), right: (Expr, &Dtype)) -> Resul
     let (left, right) = (left.0, right.0);
     let are_dates = binary(at, Op::And, is_date(at, &left), is_date(at, &right));
     let compared = binary(at, op, left, right);
-    Ok(if op == Op::Ne { or_not(at, compared, are_dates) } else { binary(at, Op::And, compared, are_dates) })
+    Ok(if op == Op::Ne {
+        or_not(at, compared, are_dates)
+    } else {
+        binary(at, Op::And, compared, are_dates)
+    })
 }
 
 /// Dates against a text; any other value stays for the evaluation to judge.
@@ -60,7 +67,12 @@ fn against(at: usize, op: Op, column: Expr, dtype: &Dtype, other: Expr) -> Resul
     };
     let is_ne = op == Op::Ne;
     if text == "NaT" {
-        return Ok(binary(at, if is_ne { Op::Or } else { Op::And }, is_date(at, &column), Expr::Bool(is_ne)));
+        return Ok(binary(
+            at,
+            if is_ne { Op::Or } else { Op::And },
+            is_date(at, &column),
+            Expr::Bool(is_ne),
+        ));
     }
     let place = Moment::parse(text).and_then(|moment| moment.place(unit));
     let (count, is_exact) = place.ok_or_else(|| ExprError::Date { at, text: text.clone() })?;
@@ -148,7 +160,8 @@ struct Moment {
 }
 
 impl Moment {
-    /// `2012`, `2012-01`, `2012-01-31`, and a time behind `T` or a blank: `23`, `23:59`, `23:59:59`, `23:59:59.5`.
+    /// `2012`, `2012-01`, `2012-01-31`, and a time behind `T` or a blank: `23`, `23:59`,
+    /// `23:59:59`, `23:59:59.5`.
     fn parse(text: &str) -> Option<Self> {
         let (date, time) =
             text.split_once(['T', ' ']).map_or((text, None), |(date, time)| (date, Some(time)));
@@ -165,8 +178,8 @@ impl Moment {
         is_day.then_some(Self { year, month, day, time })
     }
 
-    /// How many units from 1970 that is, rounded down, and whether exactly so; what no column can hold is the last or
-    /// first number and not exact.
+    /// How many units from 1970 that is, rounded down, and whether exactly so; what no column can
+    /// hold is the last or first number and not exact.
     fn place(self, unit: Unit) -> Option<(i64, bool)> {
         let (whole, is_start) = if unit.is_calendar {
             ((self.year - 1970) * 12 + self.month - 1, self.day == 1 && self.time == 0)
@@ -190,7 +203,8 @@ fn number(text: &str, digits: usize) -> Option<i128> {
 }
 
 fn attoseconds(text: &str) -> Option<i128> {
-    let (clock, fraction) = text.split_once('.').map_or((text, None), |(clock, part)| (clock, Some(part)));
+    let (clock, fraction) =
+        text.split_once('.').map_or((text, None), |(clock, part)| (clock, Some(part)));
     let mut parts = clock.split(':');
     let mut part = |limit| match parts.next() {
         Some(text) => number(text, 2).filter(|value| *value < limit).map(|value| (value, true)),

@@ -1,7 +1,9 @@
-//! Conditions on items where they lie: columns compared with constants, and what is put together of such comparisons.
+//! Conditions on items where they lie: columns compared with constants, and what is put together of
+//! such comparisons.
 //!
-//! That is what most filters are. Nothing is widened or trimmed for them, so that the loops are those that compilers make
-//! vector instructions of. Everything else, and whatever could come out differently, is left to [`eval`](super::eval).
+//! That is what most filters are. Nothing is widened or trimmed for them, so that the loops are
+//! those that compilers make vector instructions of. Everything else, and whatever could come out
+//! differently, is left to [`eval`](super::eval).
 
 use blosc_dtype::{Dtype, Kind};
 
@@ -42,7 +44,9 @@ pub(super) fn truth(expr: &Expr, columns: &[Stored<'_>]) -> Option<Vec<bool>> {
         }
         Expr::Binary { op, sides, .. } => match (&sides.0, &sides.1) {
             (Expr::Column(place), other) => compared(*op, *columns.get(*place)?, constant(other)?),
-            (other, Expr::Column(place)) => compared(op.turned()?, *columns.get(*place)?, constant(other)?),
+            (other, Expr::Column(place)) => {
+                compared(op.turned()?, *columns.get(*place)?, constant(other)?)
+            }
             _ => None,
         },
         _ => None,
@@ -66,7 +70,9 @@ fn constant(expr: &Expr) -> Option<Constant<'_>> {
 fn compared(op: Op, column: Stored<'_>, constant: Constant<'_>) -> Option<Vec<bool>> {
     let kind = column.dtype.kind()?;
     match constant {
-        Constant::Text(text) => matches!(kind, Kind::Bytes).then(|| strings(op, column, text.as_bytes()))?,
+        Constant::Text(text) => {
+            matches!(kind, Kind::Bytes).then(|| strings(op, column, text.as_bytes()))?
+        }
         _ if items::is_big(column.dtype) => None,
         Constant::Int(value) => match kind {
             Kind::Float => floats(op, column, to_float(value)),
@@ -110,7 +116,8 @@ fn floats(op: Op, column: Stored<'_>, value: f64) -> Option<Vec<bool>> {
     }
 }
 
-/// Byte strings that are, or are not, a text. Both end where only zeros follow, so they are compared as a whole.
+/// Byte strings that are, or are not, a text. Both end where only zeros follow, so they are
+/// compared as a whole.
 fn strings(op: Op, column: Stored<'_>, text: &[u8]) -> Option<Vec<bool>> {
     let size = column.dtype.itemsize();
     if !matches!(op, Op::Eq | Op::Ne) || text.len() > size || text.ends_with(b"\0") || size == 0 {
@@ -128,7 +135,13 @@ fn strings(op: Op, column: Stored<'_>, text: &[u8]) -> Option<Vec<bool>> {
         4 => of_size::<4>(op, column.bytes, &item),
         8 => of_size::<8>(op, column.bytes, &item),
         16 => of_size::<16>(op, column.bytes, &item),
-        _ => Some(column.bytes.chunks_exact(size).map(|found| (found == item) == (op == Op::Eq)).collect()),
+        _ => Some(
+            column
+                .bytes
+                .chunks_exact(size)
+                .map(|found| (found == item) == (op == Op::Eq))
+                .collect(),
+        ),
     }
 }
 
@@ -187,14 +200,17 @@ mod tests {
         let bytes = bytes();
         for dtype in ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "m8[s]"] {
             for op in ["<", "<=", ">", ">=", "==", "!="] {
-                for text in [format!("x {op} 7"), format!("7 {op} x"), format!("~(x {op} 0) | (x == 7)")] {
+                for text in
+                    [format!("x {op} 7"), format!("7 {op} x"), format!("~(x {op} 0) | (x == 7)")]
+                {
                     let (direct, general) = both(dtype, &bytes, &text);
                     assert_eq!(direct, general, "{dtype}: {text}");
                     assert!(direct.is_some());
                 }
                 let (direct, general) = both(dtype, &bytes, &format!("(x {op} -7) ^ (1 < x)"));
                 assert!(
-                    direct.is_none() == dtype.starts_with('u') && direct.is_none_or(|d| general == Some(d))
+                    direct.is_none() == dtype.starts_with('u')
+                        && direct.is_none_or(|d| general == Some(d))
                 );
             }
         }

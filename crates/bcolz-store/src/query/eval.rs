@@ -1,7 +1,8 @@
 //! Evaluating an expression over a block.
 //!
-//! Integers have 64 bits and wrap around, `/` gives floats, `//` and `%` round down as in Python, and dividing integers by
-//! zero gives 0 as in NumPy. Signed and unsigned integers are compared exactly and otherwise combined as floats.
+//! Integers have 64 bits and wrap around, `/` gives floats, `//` and `%` round down as in Python,
+//! and dividing integers by zero gives 0 as in NumPy. Signed and unsigned integers are compared
+//! exactly and otherwise combined as floats.
 
 use std::borrow::Cow;
 
@@ -35,7 +36,8 @@ pub(super) fn eval<'a>(expr: &'a Expr, columns: &'a [Vector<'a>]) -> Result<Cow<
             binary(*op, &left, &right).ok_or_else(|| types(*at, &left, &right))?
         }
         Expr::Call { at, function, values } => {
-            let values = values.iter().map(|value| eval(value, columns)).collect::<Result<Vec<_>>>()?;
+            let values =
+                values.iter().map(|value| eval(value, columns)).collect::<Result<Vec<_>>>()?;
             function.apply(*at, &values)?
         }
     }))
@@ -66,7 +68,9 @@ fn negative(value: &Vector<'_>) -> Option<Vector<'static>> {
 fn binary(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vector<'static>> {
     match op {
         Op::Or | Op::And | Op::Xor | Op::ShiftLeft | Op::ShiftRight => bitwise(op, left, right),
-        Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => compare(op, left, right).map(Vector::Bool),
+        Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => {
+            compare(op, left, right).map(Vector::Bool)
+        }
         _ => arithmetic(op, left, right),
     }
 }
@@ -100,7 +104,9 @@ fn compare(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vec<bool>> {
         (Vector::Float(_), _) | (_, Vector::Float(_)) => {
             compare_all(op, &left.to_floats()?, &right.to_floats()?)
         }
-        (Vector::Bytes(_) | Vector::Text(_), _) => compare_all(op, &left.to_bytes()?, &right.to_bytes()?),
+        (Vector::Bytes(_) | Vector::Text(_), _) => {
+            compare_all(op, &left.to_bytes()?, &right.to_bytes()?)
+        }
         _ => compare_all(op, &wide(left)?, &wide(right)?),
     })
 }
@@ -132,11 +138,14 @@ fn arithmetic(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vector<'s
     {
         return Some(Vector::Bool(values));
     }
-    let is_negative_power = op == Op::Pow && matches!(right, Vector::Int(b) if b.iter().any(|b| *b < 0));
+    let is_negative_power =
+        op == Op::Pow && matches!(right, Vector::Int(b) if b.iter().any(|b| *b < 0));
     if op != Op::Div && !is_negative_power {
         match (&*left.without_truth(), &*right.without_truth()) {
             (Vector::Int(a), Vector::Int(b)) => return Some(Vector::Int(signed(op, a, b).into())),
-            (Vector::Uint(a), Vector::Uint(b)) => return Some(Vector::Uint(unsigned(op, a, b).into())),
+            (Vector::Uint(a), Vector::Uint(b)) => {
+                return Some(Vector::Uint(unsigned(op, a, b).into()));
+            }
             _ => {}
         }
     }
@@ -166,9 +175,9 @@ fn signed(op: Op, left: &[i64], right: &[i64]) -> Vec<i64> {
         Op::Sub => zip(left, right, i64::wrapping_sub),
         Op::Mul => zip(left, right, i64::wrapping_mul),
         Op::FloorDiv => zip(left, right, |a, b| if b == 0 { 0 } else { floor_div(a, b) }),
-        Op::Mod => {
-            zip(left, right, |a, b| if b == 0 { 0 } else { a.wrapping_sub(floor_div(a, b).wrapping_mul(b)) })
-        }
+        Op::Mod => zip(left, right, |a, b| {
+            if b == 0 { 0 } else { a.wrapping_sub(floor_div(a, b).wrapping_mul(b)) }
+        }),
         _ => zip(left, right, |a, b| a.wrapping_pow(u32::try_from(b).unwrap_or(u32::MAX))),
     }
 }
@@ -199,9 +208,8 @@ fn unsigned(op: Op, left: &[u64], right: &[u64]) -> Vec<u64> {
 /// A whole constant takes over the sign of what it is combined with.
 fn adapted<'a>(expr: &Expr, value: Cow<'a, Vector<'a>>, other: &Vector<'_>) -> Cow<'a, Vector<'a>> {
     match (expr, other) {
-        (Expr::Int(constant), Vector::Uint(_)) => {
-            u64::try_from(*constant).map_or(value, |constant| Cow::Owned(Vector::Uint(vec![constant].into())))
-        }
+        (Expr::Int(constant), Vector::Uint(_)) => u64::try_from(*constant)
+            .map_or(value, |constant| Cow::Owned(Vector::Uint(vec![constant].into()))),
         _ => value,
     }
 }
@@ -296,7 +304,10 @@ mod tests {
             ("maximum(i, -1)", floats([-1.0, 0.0, 7.0])),
             ("minimum(1, i)", floats([-7.0, 0.0, 1.0])),
             ("copysign(i, -1.0)", floats([-7.0, -0.0, -7.0])),
-            ("arctan2(t, t)", floats([core::f64::consts::FRAC_PI_4, 0.0, core::f64::consts::FRAC_PI_4])),
+            (
+                "arctan2(t, t)",
+                floats([core::f64::consts::FRAC_PI_4, 0.0, core::f64::consts::FRAC_PI_4]),
+            ),
             ("nextafter(0 * i, 1) > 0", Vector::Bool(vec![true; 3])),
             ("isnan(maximum(f, 1)) & isnan(minimum(1, f))", Vector::Bool(vec![false, false, true])),
             ("isnan(f)", Vector::Bool(vec![false, false, true])),

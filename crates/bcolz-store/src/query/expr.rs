@@ -4,8 +4,8 @@
 //! or    and    not    < <= > >= == !=    |    ^    &    << >>    + -    * / // %    - + ~    **
 //! ```
 //!
-//! Existing expression engines come with data frames or record batches of their own; the subset that bcolz hands to
-//! numexpr is small enough to be evaluated over its columns directly.
+//! Existing expression engines come with data frames or record batches of their own; the subset
+//! that bcolz hands to numexpr is small enough to be evaluated over its columns directly.
 
 use super::error::ExprError;
 use super::function::{self, Function};
@@ -72,7 +72,8 @@ pub(super) fn parse(text: &str, place: &mut dyn FnMut(&str) -> Option<usize>) ->
     if parser.at < text.len() { Err(parser.expected("an operator or the end")) } else { Ok(expr) }
 }
 
-/// Operators by their binding, the loosest first. Longer ones stand before those that they begin with.
+/// Operators by their binding, the loosest first. Longer ones stand before those that they begin
+/// with.
 const LEVELS: [&[(&str, Op)]; 9] = [
     &[("or", Op::Or)],
     &[("and", Op::And)],
@@ -157,11 +158,17 @@ impl<'a> Parser<'a, '_> {
             Some('(') => {
                 self.at += 1;
                 let inner = self.deeper(|parser| parser.level(0))?;
-                if self.take_next(")") { Ok(inner) } else { Err(self.expected("a closing bracket")) }
+                if self.take_next(")") {
+                    Ok(inner)
+                } else {
+                    Err(self.expected("a closing bracket"))
+                }
             }
             Some('0'..='9' | '.') => self.number(),
             Some(quote @ ('"' | '\'')) => self.string(quote),
-            Some('b') if self.rest().starts_with(['b']) && self.rest()[1..].starts_with(['"', '\'']) => {
+            Some('b')
+                if self.rest().starts_with(['b']) && self.rest()[1..].starts_with(['"', '\'']) =>
+            {
                 self.at += 1;
                 self.atom()
             }
@@ -186,7 +193,8 @@ impl<'a> Parser<'a, '_> {
     /// The rest of a call, from behind its opening bracket.
     fn call(&mut self, at: usize, name: &str) -> Result<Expr> {
         let function = function::named(name);
-        let function = function.ok_or_else(|| ExprError::NoFunction { at, name: name.to_owned() })?;
+        let function =
+            function.ok_or_else(|| ExprError::NoFunction { at, name: name.to_owned() })?;
         let mut values = Vec::new();
         while !self.take_next(")") {
             if !values.is_empty() && !self.take_next(",") {
@@ -246,7 +254,11 @@ impl<'a> Parser<'a, '_> {
         let is_longer = |text: &str| text == "*" && self.rest().starts_with("**");
         let found = operators.iter().find(|(text, _)| {
             let is_word = text.starts_with(char::is_alphabetic);
-            if is_word { self.word() == *text } else { self.rest().starts_with(text) && !is_longer(text) }
+            if is_word {
+                self.word() == *text
+            } else {
+                self.rest().starts_with(text) && !is_longer(text)
+            }
         });
         let (text, op) = found?;
         self.at += text.len();
@@ -329,7 +341,9 @@ mod tests {
                     let values: Vec<String> = values.iter().map(print).collect();
                     format!("{}({})", function.name, values.join(", "))
                 }
-                Expr::Binary { op, sides, .. } => format!("({} {op:?} {})", print(&sides.0), print(&sides.1)),
+                Expr::Binary { op, sides, .. } => {
+                    format!("({} {op:?} {})", print(&sides.0), print(&sides.1))
+                }
             }
         }
         match parse(text, &mut |name| ["a", "b", "c"].iter().position(|known| *known == name)) {

@@ -1,7 +1,7 @@
 //! The functions of expressions: those of numexpr for plain numbers, truth values and strings.
 //!
-//! Integers become floats, but `abs`, `round` and `sign` leave them integers. `round` takes halves to even numbers, `maximum`
-//! and `minimum` give NaN where either value is.
+//! Integers become floats, but `abs`, `round` and `sign` leave them integers. `round` takes halves
+//! to even numbers, `maximum` and `minimum` give NaN where either value is.
 
 use std::borrow::Cow;
 
@@ -37,7 +37,10 @@ impl PartialEq for Function {
 
 /// The function of a name.
 pub(super) fn named(name: &str) -> Option<Function> {
-    FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(name, work)| Function { name, work: *work })
+    FUNCTIONS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(name, work)| Function { name, work: *work })
 }
 
 impl Function {

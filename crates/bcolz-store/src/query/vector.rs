@@ -1,4 +1,5 @@
-//! The values of a column in a block of rows, widened to a few types that all arithmetic is done in.
+//! The values of a column in a block of rows, widened to a few types that all arithmetic is done
+//! in.
 
 use std::borrow::Cow;
 
@@ -8,7 +9,8 @@ use zerocopy::{FromBytes, Immutable};
 use crate::carray::Element;
 use crate::items;
 
-/// Values of one type, borrowed where they are stored so; a single one stands for as many as are needed.
+/// Values of one type, borrowed where they are stored so; a single one stands for as many as are
+/// needed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Vector<'a> {
     Bool(Vec<bool>),
@@ -138,7 +140,10 @@ fn widen<T: Element, U: From<T>>(dtype: &Dtype, bytes: &[u8]) -> Vec<U> {
 }
 
 /// Values that have their type already: where they lie, if the machine can take them from there.
-fn as_stored<'a, T: Element + FromBytes + Immutable>(dtype: &Dtype, bytes: &'a [u8]) -> Cow<'a, [T]> {
+fn as_stored<'a, T: Element + FromBytes + Immutable>(
+    dtype: &Dtype,
+    bytes: &'a [u8],
+) -> Cow<'a, [T]> {
     let is_native = items::is_big(dtype) == cfg!(target_endian = "big");
     match <[T]>::ref_from_bytes(bytes) {
         Ok(values) if is_native => Cow::Borrowed(values),
@@ -148,7 +153,8 @@ fn as_stored<'a, T: Element + FromBytes + Immutable>(dtype: &Dtype, bytes: &'a [
 
 fn halves(dtype: &Dtype, bytes: &[u8]) -> Vec<f64> {
     let is_big = items::is_big(dtype);
-    let half =
-        |item: [u8; 2]| if is_big { half::f16::from_be_bytes(item) } else { half::f16::from_le_bytes(item) };
+    let half = |item: [u8; 2]| {
+        if is_big { half::f16::from_be_bytes(item) } else { half::f16::from_le_bytes(item) }
+    };
     bytes.as_chunks().0.iter().map(|item| half(*item).to_f64()).collect()
 }

@@ -1,7 +1,8 @@
 //! A directory of the file system.
 //!
-//! Names come from strangers' metadata, and a directory from a stranger may hold anything: whatever is opened must be an
-//! ordinary file whose real place is below the root. Links inside the root are followed, those that leave it are not.
+//! Names come from strangers' metadata, and a directory from a stranger may hold anything: whatever
+//! is opened must be an ordinary file whose real place is below the root. Links inside the root are
+//! followed, those that leave it are not.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -73,7 +74,11 @@ impl DirStore {
     /// The same of an ordinary file.
     fn ordinary(&self, path: &str) -> io::Result<(PathBuf, Metadata)> {
         let (place, metadata) = self.checked(path)?;
-        if metadata.is_file() { Ok((place, metadata)) } else { Err(io::ErrorKind::InvalidInput.into()) }
+        if metadata.is_file() {
+            Ok((place, metadata))
+        } else {
+            Err(io::ErrorKind::InvalidInput.into())
+        }
     }
 
     fn sync_dir(&self, place: &Path) -> io::Result<()> {
@@ -110,9 +115,12 @@ impl Store for DirStore {
         let mut temporary = place.clone().into_os_string();
         temporary.push(TEMPORARY);
         let temporary = PathBuf::from(temporary);
-        let replaced =
-            write_new(&temporary, bytes, place.exists() && self.durability == Durability::PowerLoss)
-                .and_then(|()| fs::rename(&temporary, &place));
+        let replaced = write_new(
+            &temporary,
+            bytes,
+            place.exists() && self.durability == Durability::PowerLoss,
+        )
+        .and_then(|()| fs::rename(&temporary, &place));
         if replaced.is_err() {
             // The first error tells more than one of cleaning up.
             let _ = fs::remove_file(&temporary);
@@ -194,8 +202,16 @@ mod tests {
         assert_eq!(store.open("alias/file").unwrap().len().unwrap(), 1);
         assert_eq!(store.len_of("alias/file").unwrap(), 1);
         for path in ["out/secret", "inner", "../secret", "inner/../inner/file"] {
-            assert_eq!(store.open(path).err().unwrap().kind(), io::ErrorKind::InvalidInput, "{path}");
-            assert_eq!(store.len_of(path).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{path}");
+            assert_eq!(
+                store.open(path).err().unwrap().kind(),
+                io::ErrorKind::InvalidInput,
+                "{path}"
+            );
+            assert_eq!(
+                store.len_of(path).unwrap_err().kind(),
+                io::ErrorKind::InvalidInput,
+                "{path}"
+            );
         }
         assert_eq!(store.open("none/file").err().unwrap().kind(), io::ErrorKind::NotFound);
     }

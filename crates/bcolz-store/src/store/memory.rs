@@ -57,7 +57,8 @@ impl Store for MemoryStore {
             return Err(io::ErrorKind::NotFound.into());
         }
         let entry = |(node, bytes): (&String, &Option<Arc<[u8]>>)| {
-            let below = if path.is_empty() { node } else { node.strip_prefix(path)?.strip_prefix('/')? };
+            let below =
+                if path.is_empty() { node } else { node.strip_prefix(path)?.strip_prefix('/')? };
             let name = (!below.is_empty() && !below.contains('/')).then(|| below.to_owned())?;
             Some(Entry { name, is_dir: bytes.is_none() })
         };
@@ -124,8 +125,13 @@ mod tests {
         store.write("a/x", b"1").unwrap();
         store.write("ab/y", b"2").unwrap();
         store.rename("a", "c").unwrap();
-        let names = |path| store.list(path).unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
-        assert_eq!((names(""), names("c")), (vec!["ab".to_owned(), "c".to_owned()], vec!["x".to_owned()]));
+        let names = |path| {
+            store.list(path).unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (names(""), names("c")),
+            (vec!["ab".to_owned(), "c".to_owned()], vec!["x".to_owned()])
+        );
         store.remove("c").unwrap();
         assert!(store.open("c/x").is_err() && store.open("ab/y").is_ok());
         assert!(store.create_dir("ab").is_err());

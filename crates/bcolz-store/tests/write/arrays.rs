@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use bcolz_store::store::{DirStore, Durability, Entry, MemoryStore, Store};
 use bcolz_store::{
-    CArray, CArrayWriter, CParams, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, Result, open,
+    CArray, CArrayWriter, CParams, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, Result,
+    open,
 };
 use blosc_testdata::fixture;
 use proptest::prelude::*;
@@ -40,8 +41,10 @@ fn text(store: &dyn Store, path: &str) -> String {
 
 /// What bcolz wrote in one go, and its data: not appended to, not trimmed, and with all keys.
 fn written_at_once() -> Vec<(String, CArray)> {
-    let list: Vec<Value> = serde_json::from_slice(&fixture::read("bcolz/expected.json").unwrap()).unwrap();
-    let names = list.iter().filter(|set| set["kind"] == "carray").map(|set| set["name"].as_str().unwrap());
+    let list: Vec<Value> =
+        serde_json::from_slice(&fixture::read("bcolz/expected.json").unwrap()).unwrap();
+    let names =
+        list.iter().filter(|set| set["kind"] == "carray").map(|set| set["name"].as_str().unwrap());
     let life = [
         "ca_appended",
         "ca_setitem",
@@ -89,7 +92,8 @@ fn metadata_are_those_of_the_original_byte_by_byte() {
 fn check_sizes(name: &str, found: &str, expected: &str) {
     let before = |text: &str| text.split("\"cbytes\"").next().unwrap().to_owned();
     assert_eq!(before(found), before(expected), "{name}");
-    let cbytes = |text: &str| serde_json::from_str::<Value>(text).unwrap()["cbytes"].as_f64().unwrap();
+    let cbytes =
+        |text: &str| serde_json::from_str::<Value>(text).unwrap()["cbytes"].as_f64().unwrap();
     assert!(cbytes(found) <= 1.1 * cbytes(expected) + 64.0, "{name}: {found}{expected}");
 }
 
@@ -98,7 +102,11 @@ fn check_chunks(name: &str, array: &CArray, store: &dyn Store, original: &dyn St
     for nchunk in 0..array.nchunks() {
         let start = |store: &dyn Store| {
             let mut bytes = [0; 28];
-            store.open(&format!("data/__{nchunk}.blp")).unwrap().read_exact_at(0, &mut bytes).unwrap();
+            store
+                .open(&format!("data/__{nchunk}.blp"))
+                .unwrap()
+                .read_exact_at(0, &mut bytes)
+                .unwrap();
             bytes
         };
         let (found, expected) = (start(store), start(original));
@@ -184,9 +192,17 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 /// The same change of a vector and of an array.
-fn apply(change: &Change, step: i32, model: &mut Vec<i32>, writer: &mut CArrayWriter) -> Result<()> {
-    let fresh = |len: usize| (0..i32::try_from(len).unwrap()).map(|i| step * 1000 + i).collect::<Vec<i32>>();
-    let bytes = |values: &[i32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+fn apply(
+    change: &Change,
+    step: i32,
+    model: &mut Vec<i32>,
+    writer: &mut CArrayWriter,
+) -> Result<()> {
+    let fresh = |len: usize| {
+        (0..i32::try_from(len).unwrap()).map(|i| step * 1000 + i).collect::<Vec<i32>>()
+    };
+    let bytes =
+        |values: &[i32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
     match *change {
         Change::Append(len) => {
             model.extend(fresh(len));
@@ -236,9 +252,18 @@ proptest! {
 
 #[test]
 fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
-    for (from, to) in
-        [(25, 28), (25, 30), (25, 71), (30, 31), (0, 1), (44, 40), (44, 41), (44, 23), (30, 20), (5, 0)]
-    {
+    for (from, to) in [
+        (25, 28),
+        (25, 30),
+        (25, 71),
+        (30, 31),
+        (0, 1),
+        (44, 40),
+        (44, 41),
+        (44, 23),
+        (30, 20),
+        (5, 0),
+    ] {
         let (store, mut writer) = memory(&int32(10));
         writer.append(&rows(0..from)).unwrap();
         writer.finish().unwrap();
@@ -254,10 +279,14 @@ fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
         let mut seen = BTreeMap::new();
         for left in states(&store, run) {
             let array = reopen(&left);
-            assert_eq!(array.read(0..array.len()).unwrap(), rows(0..i32::try_from(array.len()).unwrap()));
+            assert_eq!(
+                array.read(0..array.len()).unwrap(),
+                rows(0..i32::try_from(array.len()).unwrap())
+            );
             *seen.entry(array.len()).or_insert(0) += 1;
             // It can be gone on with.
-            let mut writer = CArrayWriter::open_in(left.clone(), "", &OpenOptions::default()).unwrap();
+            let mut writer =
+                CArrayWriter::open_in(left.clone(), "", &OpenOptions::default()).unwrap();
             let len = i32::try_from(writer.len()).unwrap();
             writer.append(&rows(len..len + 17)).unwrap();
             writer.finish().unwrap();
@@ -273,8 +302,9 @@ fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
 #[test]
 fn a_crash_while_creating_leaves_nothing_or_an_empty_array() {
     let mut opened = 0;
-    for left in states(&MemoryStore::new(), |store| CArrayWriter::create_in(store, "", &int32(10))?.finish())
-    {
+    for left in states(&MemoryStore::new(), |store| {
+        CArrayWriter::create_in(store, "", &int32(10))?.finish()
+    }) {
         opened += u32::from(CArray::open_in(left, "", &OpenOptions::default()).is_ok());
     }
     assert_eq!(opened, 1);
@@ -283,9 +313,10 @@ fn a_crash_while_creating_leaves_nothing_or_an_empty_array() {
 #[test]
 fn every_codec_and_durability_reads_back() {
     let dir = tempfile::tempdir().unwrap();
-    for (i, cname) in [Cname::BloscLz, Cname::Lz4, Cname::Lz4Hc, Cname::Snappy, Cname::Zlib, Cname::Zstd]
-        .into_iter()
-        .enumerate()
+    for (i, cname) in
+        [Cname::BloscLz, Cname::Lz4, Cname::Lz4Hc, Cname::Snappy, Cname::Zlib, Cname::Zstd]
+            .into_iter()
+            .enumerate()
     {
         let durability = [Durability::PowerLoss, Durability::ProcessDeath][i % 2];
         let root = dir.path().join(cname.name());
@@ -319,8 +350,14 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         error.to_string()
     };
     assert_eq!(refused(&int32(0)), "chunklen 0 is outside 1..=536870907");
-    assert_eq!(refused(&int32(1).cparams(CParams::default().clevel(10))), "clevel 10 is outside 0..=9");
-    assert_eq!(refused(&int32(1).cparams(CParams::default().quantize(3))), "quantize of items of type int32");
+    assert_eq!(
+        refused(&int32(1).cparams(CParams::default().clevel(10))),
+        "clevel 10 is outside 0..=9"
+    );
+    assert_eq!(
+        refused(&int32(1).cparams(CParams::default().quantize(3))),
+        "quantize of items of type int32"
+    );
     assert_eq!(refused(&int32(1).row_shape(vec![0])), "size of a row 0 is outside 1..=2147483631");
     assert_eq!(
         refused(&CreateOptions::new(Dtype::parse("object").unwrap())),

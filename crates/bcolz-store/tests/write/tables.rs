@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bcolz_store::store::{DirStore, MemoryStore, Store};
 use bcolz_store::{
-    CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Json, OpenOptions, Repair, Result,
-    repair, repair_in,
+    CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Json, OpenOptions, Repair,
+    Result, repair, repair_in,
 };
 use blosc_testdata::fixture;
 
@@ -135,11 +135,17 @@ fn what_cannot_be_is_refused() {
     );
     assert_eq!(text(table.add_column("a", &plain, &[0; 5])), "there is a column \"a\"");
     assert_eq!(text(table.add_column("old", &plain, &[0; 5])), "old exists");
-    assert_eq!(text(table.add_column("new", &plain, &[0; 4])), "column \"new\" has 4 rows, others 5");
+    assert_eq!(
+        text(table.add_column("new", &plain, &[0; 4])),
+        "column \"new\" has 4 rows, others 5"
+    );
     assert_eq!(text(table.rename_column("a", "b")), "there is a column \"b\"");
     assert_eq!(text(table.delete_column("x")), "no column \"x\"");
     assert_eq!(text(table.append(&[&[0; 2]])), "data for 1 of 3 columns");
-    assert_eq!(text(table.append(&[&[0; 2], &[0; 8], &[0; 6]])), "column \"c\" has 2 rows, others 1");
+    assert_eq!(
+        text(table.append(&[&[0; 2], &[0; 8], &[0; 6]])),
+        "column \"c\" has 2 rows, others 1"
+    );
     assert_eq!(
         text(table.append(&[&[0; 2], &[0; 7], &[0; 3]])),
         "7 bytes are no whole number of rows of 8 bytes"
@@ -224,7 +230,11 @@ fn what_bcolz_leaves_behind_is_repaired() {
         store
     };
     let what = |store: &Arc<MemoryStore>| {
-        repair_in(store.clone(), "").unwrap().into_iter().map(|action| action.what).collect::<Vec<_>>()
+        repair_in(store.clone(), "")
+            .unwrap()
+            .into_iter()
+            .map(|action| action.what)
+            .collect::<Vec<_>>()
     };
     let torn = copy("ct_torn_append");
     assert_eq!(what(&torn), [Repair::Trimmed { from: 53, to: 50 }]);
@@ -235,7 +245,9 @@ fn what_bcolz_leaves_behind_is_repaired() {
         assert_eq!(what(&copy(name)), [], "{name}");
     }
     // A lost meta/sizes: the length is that of the chunks.
-    for (name, lost) in [("ca_i4", 0), ("ca_unflushed", 0), ("ca_object", 0), ("ca_2d", 0), ("ca_exact", 0)] {
+    for (name, lost) in
+        [("ca_i4", 0), ("ca_unflushed", 0), ("ca_object", 0), ("ca_2d", 0), ("ca_exact", 0)]
+    {
         let store = copy(name);
         let before = CArray::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
         if lost == 0 {
@@ -256,14 +268,17 @@ fn what_bcolz_leaves_behind_is_repaired() {
     store.remove(&format!("data/__{}.blp", before.nchunks() - 1)).unwrap();
     let to = (before.nchunks() - 1) * before.chunklen();
     assert_eq!(what(&store), [Repair::Shortened { from: before.len(), to }]);
-    assert!(CArray::open_in(store, "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound());
+    assert!(
+        CArray::open_in(store, "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound()
+    );
 }
 
 #[test]
 fn a_damaged_chunk_does_not_take_others_with_it() {
     let store = Arc::new(MemoryStore::new());
     let mut writer =
-        CArrayWriter::create_in(store.clone(), "", &options("uint8", 4).dflt(Some(Json::Int(7)))).unwrap();
+        CArrayWriter::create_in(store.clone(), "", &options("uint8", 4).dflt(Some(Json::Int(7))))
+            .unwrap();
     writer.append(b"abcdefghij").unwrap();
     writer.finish().unwrap();
     store.write("data/__1.blp", b"blpk").unwrap();
@@ -281,7 +296,9 @@ fn a_damaged_chunk_does_not_take_others_with_it() {
 #[test]
 fn a_column_that_claims_more_rows_than_anybody_has_is_trimmed() {
     let store = table(21);
-    store.write("a/meta/sizes", b"{\"shape\": [1008806316530991104], \"nbytes\": 0, \"cbytes\": 0}").unwrap();
+    store
+        .write("a/meta/sizes", b"{\"shape\": [1008806316530991104], \"nbytes\": 0, \"cbytes\": 0}")
+        .unwrap();
     // The claim cannot be taken back: behind the chunk that is lost there is another.
     store.remove("a/data/__1.blp").unwrap();
     let actions = repair_in(store.clone(), "").unwrap();
@@ -296,7 +313,8 @@ fn tables_on_disk_are_repaired_in_place() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("t");
     let mut writer =
-        CTableWriter::create(&root, &[("a", options("int8", 3)), ("b", options("int8", 5))]).unwrap();
+        CTableWriter::create(&root, &[("a", options("int8", 3)), ("b", options("int8", 5))])
+            .unwrap();
     writer.append(&[&[1; 10], &[2; 10]]).unwrap();
     writer.rename_column("b", "c").unwrap();
     writer.finish().unwrap();

@@ -27,7 +27,8 @@ pub struct StreamRef {
     pub nbytes: usize,
     /// How the data are kept.
     pub kind: StreamKind,
-    /// Where the stored bytes are (bytes from the start of the chunk); the token of a run is not one of them.
+    /// Where the stored bytes are (bytes from the start of the chunk); the token of a run is not
+    /// one of them.
     pub payload: Range<usize>,
 }
 
@@ -49,7 +50,9 @@ impl BlockRef {
         Self::read(&source, &Map::new(&source)?, nblock)
     }
 
-    pub(super) fn all<'a>(chunk: Chunk<'a>) -> Result<impl Iterator<Item = Result<Self>> + use<'a>> {
+    pub(super) fn all<'a>(
+        chunk: Chunk<'a>,
+    ) -> Result<impl Iterator<Item = Result<Self>> + use<'a>> {
         let source = InMemory::new(chunk)?;
         let map = Map::new(&source)?;
         Ok((0..chunk.nblocks()).map(move |nblock| Self::read(&source, &map, nblock)))
@@ -62,7 +65,8 @@ impl BlockRef {
         let streams = if blocks.layout().header.is_vl() {
             vec![vl_stream(bytes, offset, data.len())]
         } else {
-            read_streams(blocks, bytes, offset, data.len()).map_err(|error| error.in_block(nblock, offset))?
+            read_streams(blocks, bytes, offset, data.len())
+                .map_err(|error| error.in_block(nblock, offset))?
         };
         Ok(Self { nblock, data, offset, streams })
     }
@@ -116,7 +120,12 @@ impl StreamRef {
     }
 }
 
-fn read_streams(blocks: &impl Blocks, bytes: &[u8], at: usize, nbytes: usize) -> Result<Vec<StreamRef>> {
+fn read_streams(
+    blocks: &impl Blocks,
+    bytes: &[u8],
+    at: usize,
+    nbytes: usize,
+) -> Result<Vec<StreamRef>> {
     let layout = blocks.layout();
     let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
     let nstreams = nstreams(layout, &streams, bytes.len(), nbytes);

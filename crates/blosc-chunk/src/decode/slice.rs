@@ -1,11 +1,12 @@
-//! A part of a block without the rest of it: which bytes of the streams hold it, and the filter undone for these alone.
+//! A part of a block without the rest of it: which bytes of the streams hold it, and the filter
+//! undone for these alone.
 
 use core::ops::Range;
 
 use blosc_filters::{BitshuffleRule, FilterCx, FilterId, Undo};
 
-/// The bytes of a filtered block that hold a part of its data: the same bytes of each of its planes. Without a filter
-/// the block is one plane.
+/// The bytes of a filtered block that hold a part of its data: the same bytes of each of its
+/// planes. Without a filter the block is one plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slice {
     planes: usize,
@@ -43,8 +44,8 @@ impl Slice {
         }
     }
 
-    /// For items of which each byte is spread over `bits` planes, so many of them to a byte. The items behind the last
-    /// such byte are not in planes.
+    /// For items of which each byte is spread over `bits` planes, so many of them to a byte. The
+    /// items behind the last such byte are not in planes.
     fn of_items(typesize: usize, bits: usize, nbytes: usize, part: &Range<usize>) -> Option<Self> {
         let together = typesize * bits;
         let width = nbytes / together;
@@ -64,12 +65,13 @@ impl Slice {
         self.part.clone()
     }
 
-    /// From the first to the last byte of the slice in a stream that is this part of the block, counted from the start
-    /// of the stream.
+    /// From the first to the last byte of the slice in a stream that is this part of the block,
+    /// counted from the start of the stream.
     pub(super) fn span(&self, stream: &Range<usize>) -> Range<usize> {
         let Self { planes, width, from, to, .. } = *self;
         // The first plane that does not end before the stream, and the last one that begins in it.
-        let first = if stream.start % width < to { stream.start / width } else { stream.start / width + 1 };
+        let first =
+            if stream.start % width < to { stream.start / width } else { stream.start / width + 1 };
         let last = ((stream.end - 1) / width).min(planes - 1);
         let last = if last * width + from < stream.end { Some(last) } else { last.checked_sub(1) };
         let Some(last) = last.filter(|&last| first <= last) else { return 0..0 };
@@ -96,12 +98,14 @@ mod tests {
             for from in 0..width {
                 for to in from + 1..=width {
                     let slice = Slice { planes, width, from, to, part: 0..0 };
-                    let is_in = |at: usize| at / width < planes && (from..to).contains(&(at % width));
+                    let is_in =
+                        |at: usize| at / width < planes && (from..to).contains(&(at % width));
                     for start in 0..12 {
                         for end in start + 1..=12 {
                             let first = (start..end).find(|&at| is_in(at));
                             let last = (start..end).rev().find(|&at| is_in(at));
-                            let expected = first.zip(last).map_or(0..0, |(a, b)| a - start..b + 1 - start);
+                            let expected =
+                                first.zip(last).map_or(0..0, |(a, b)| a - start..b + 1 - start);
                             let span = slice.span(&(start..end));
                             assert_eq!(span, expected, "{slice:?} in {start}..{end}");
                         }

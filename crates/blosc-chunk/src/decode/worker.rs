@@ -39,12 +39,14 @@ impl Worker {
         let cx = job.filter_cx(reference, Stores::Plain);
         if let Some(slice) = Slice::new(&job.undo, &cx, nbytes, part) {
             let mut filtered = core::mem::take(&mut self.filtered);
-            let result = self.read_slice(job, nblock, &cx, &slice, room(&mut filtered, nbytes), dest);
+            let result =
+                self.read_slice(job, nblock, &cx, &slice, room(&mut filtered, nbytes), dest);
             self.filtered = filtered;
             return result;
         }
         let mut block = core::mem::take(&mut self.block);
-        let result = self.read_block(job, nblock, reference, room(&mut block, nbytes), Stores::Plain);
+        let result =
+            self.read_block(job, nblock, reference, room(&mut block, nbytes), Stores::Plain);
         if result.is_ok() {
             dest.copy_from_slice(&block[part.clone()]);
         }
@@ -52,7 +54,8 @@ impl Worker {
         result
     }
 
-    /// Decodes no more of a block than it takes for a part. There is room for all of it in `filtered`.
+    /// Decodes no more of a block than it takes for a part. There is room for all of it in
+    /// `filtered`.
     fn read_slice<B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
@@ -69,7 +72,8 @@ impl Worker {
             slice.gather(filtered, dest);
             return Ok(());
         }
-        let (planes, plain) = room(&mut self.block, 2 * slice.nbytes()).split_at_mut(slice.nbytes());
+        let (planes, plain) =
+            room(&mut self.block, 2 * slice.nbytes()).split_at_mut(slice.nbytes());
         slice.gather(filtered, planes);
         let result = job.undo.apply(cx, planes, plain);
         result.map_err(|source| Error::from(source).in_block(nblock, at))?;
@@ -115,7 +119,8 @@ impl Worker {
         result
     }
 
-    /// Undoes a shuffle whose planes are streams: stored ones from where they are, while others are decoded to `filtered`.
+    /// Undoes a shuffle whose planes are streams: stored ones from where they are, while others are
+    /// decoded to `filtered`.
     fn unshuffle_planes<B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
@@ -133,8 +138,8 @@ impl Worker {
         Ok(job.undo.apply(cx, filtered, dest)?)
     }
 
-    /// The planes of a shuffle that are streams; returns whether one of them is where it is stored. The others are decoded to
-    /// `filtered`.
+    /// The planes of a shuffle that are streams; returns whether one of them is where it is stored.
+    /// The others are decoded to `filtered`.
     fn read_planes<'p, B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
@@ -161,7 +166,8 @@ impl Worker {
         nblock: usize,
         show: impl FnOnce(&[&[u8]]),
     ) -> Result<bool> {
-        let (nbytes, typesize) = (job.map.range(nblock).len(), job.blocks.layout().header.typesize());
+        let (nbytes, typesize) =
+            (job.map.range(nblock).len(), job.blocks.layout().header.typesize());
         let is_shuffled = job.undo.only() == Some(SHUFFLE) && (2..=MOST_PLANES).contains(&typesize);
         if !is_shuffled || nbytes == 0 || !nbytes.is_multiple_of(typesize) {
             return Ok(false);
@@ -176,7 +182,10 @@ impl Worker {
             self.read_planes(job, bytes, at, src, planes).map(drop)
         } else {
             self.read_streams(job, bytes, at, src, None, Stores::Plain).map(|()| {
-                planes.iter_mut().zip(src.chunks_exact(nbytes / typesize)).for_each(|(to, from)| *to = from);
+                planes
+                    .iter_mut()
+                    .zip(src.chunks_exact(nbytes / typesize))
+                    .for_each(|(to, from)| *to = from);
             })
         };
         if result.is_ok() {
@@ -214,7 +223,8 @@ impl Worker {
         stores: Stores,
     ) -> Result<()> {
         let layout = job.blocks.layout();
-        let span = |stream: Range<usize>| slice.map_or(0..stream.len(), |slice| slice.span(&stream));
+        let span =
+            |stream: Range<usize>| slice.map_or(0..stream.len(), |slice| slice.span(&stream));
         if layout.header.is_vl() {
             let span = span(0..dest.len());
             return self.read_payload(job, vl::payload(bytes, dest.len()), at, dest, span, stores);
@@ -292,7 +302,8 @@ fn is_in_planes<B: Blocks>(job: &Job<'_, B>, bytes: &[u8], at: usize, len: usize
         && job.undo.only() == Some(SHUFFLE)
 }
 
-/// Decodes the block of a chunk that has only one, which is split. The streams are shared among several threads.
+/// Decodes the block of a chunk that has only one, which is split. The streams are shared among
+/// several threads.
 pub(super) fn read_split_block<B: Blocks>(
     job: &Job<'_, B>,
     jobs: usize,
@@ -303,7 +314,8 @@ pub(super) fn read_split_block<B: Blocks>(
     let in_block = |error: Error| error.in_block(0, at);
     let streams = Streams::new(bytes, at, job.blocks.layout().header.version() > 2);
     if job.undo.is_nothing() {
-        return read_streams_apart(job, jobs, workers, streams, dest, job.stores()).map_err(in_block);
+        return read_streams_apart(job, jobs, workers, streams, dest, job.stores())
+            .map_err(in_block);
     }
     job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
     let mut filtered = core::mem::take(&mut jobs::first(workers).filtered);
@@ -337,7 +349,12 @@ fn read_streams_apart<B: Blocks>(
 /// A part of the work on a block that is shuffled.
 enum Step<'a> {
     /// To decode a stream.
-    Decode { at: usize, payload: Result<Payload<'a>>, plane: &'a mut [u8], decoded: &'a Later<&'a [u8]> },
+    Decode {
+        at: usize,
+        payload: Result<Payload<'a>>,
+        plane: &'a mut [u8],
+        decoded: &'a Later<&'a [u8]>,
+    },
     /// To put items together from the first bytes on of all planes.
     Unshuffle { first: usize, items: &'a mut [u8] },
 }
@@ -441,9 +458,14 @@ impl Cached {
         let found = found.map_err(unknown)?;
         // Codecs without dictionaries ignore one, as C-Blosc2 does.
         let dict = dict.filter(|_| found.has_dict());
-        let options =
-            DecodeOptions { meta, typesize: typesize.into(), dict, blockshape: params.blockshape.as_deref() };
-        let decoder = found.new_decoder(&options).map_err(|source| Error::Codec { at: 0, source })?;
+        let options = DecodeOptions {
+            meta,
+            typesize: typesize.into(),
+            dict,
+            blockshape: params.blockshape.as_deref(),
+        };
+        let decoder =
+            found.new_decoder(&options).map_err(|source| Error::Codec { at: 0, source })?;
         Ok(Self { key, dict: dict.map(Arc::from), decoder })
     }
 

@@ -47,8 +47,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Whether a block of zeros is filtered to zeros, so that there is no need to do it. That is so with all filters
-    /// of the format, but for delta with another block.
+    /// Whether a block of zeros is filtered to zeros, so that there is no need to do it. That is so
+    /// with all filters of the format, but for delta with another block.
     pub(super) fn zeros_stay_zeros(&self, nblock: usize) -> bool {
         let refers = nblock > 0 && self.reference.is_some();
         let known = self.params.filters.active().all(|slot| slot.id <= FilterId::INT_TRUNC);
@@ -70,12 +70,14 @@ pub(super) fn encode(
     }
     let first = first_block(params, plan, input)?;
     let job = Job::new(params, plan, input, first.as_deref());
-    let least = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
+    let least =
+        if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
     let parts = if plan.grid.nblocks == 1 { plan.all_streams() } else { plan.grid.nblocks };
-    let end = pace.run(params.threads.most(parts), plan.header.nbytes(), least, |jobs| match jobs {
-        1 => encode_serial(&job, workers, dest),
-        jobs => slots::encode(&job, jobs, workers, dest),
-    })?;
+    let end =
+        pace.run(params.threads.most(parts), plan.header.nbytes(), least, |jobs| match jobs {
+            1 => encode_serial(&job, workers, dest),
+            jobs => slots::encode(&job, jobs, workers, dest),
+        })?;
     plan.put_dict(dest);
     let all_zeros = plan.table_end() + 4 * plan.all_streams();
     Ok(match end {
@@ -92,7 +94,11 @@ fn may_be_special(params: &CParams, plan: &Plan) -> bool {
 }
 
 /// Compresses straight to the destination; `None` if it is too small.
-fn encode_serial(job: &Job<'_>, workers: &mut Vec<Worker>, dest: &mut [u8]) -> Result<Option<usize>> {
+fn encode_serial(
+    job: &Job<'_>,
+    workers: &mut Vec<Worker>,
+    dest: &mut [u8],
+) -> Result<Option<usize>> {
     let worker = jobs::first(workers);
     let mut end = job.plan.table_end();
     for nblock in 0..job.plan.grid.nblocks {
@@ -110,10 +116,15 @@ pub(super) fn put_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [u8
     dest[at..at + 4].copy_from_slice(&field(start).to_le_bytes());
 }
 
-/// What delta refers to in blocks after the first: the first block as a decoder will have it, which is not the same
-/// as the data if a filter loses some.
-pub(super) fn first_block(params: &CParams, plan: &Plan, input: Input<'_>) -> Result<Option<Vec<u8>>> {
-    if plan.grid.nblocks < 2 || plan.form() == Form::Vl || !params.filters.contains(FilterId::DELTA) {
+/// What delta refers to in blocks after the first: the first block as a decoder will have it, which
+/// is not the same as the data if a filter loses some.
+pub(super) fn first_block(
+    params: &CParams,
+    plan: &Plan,
+    input: Input<'_>,
+) -> Result<Option<Vec<u8>>> {
+    if plan.grid.nblocks < 2 || plan.form() == Form::Vl || !params.filters.contains(FilterId::DELTA)
+    {
         return Ok(None);
     }
     let mut first = Vec::new();

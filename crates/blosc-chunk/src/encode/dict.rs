@@ -1,7 +1,7 @@
 //! The dictionary of a chunk ("Dictionary section" in the format document).
 //!
-//! C-Blosc2 trains with the first sixteenth of the data only; here the samples come from all over them. What counts
-//! for a reader is what is stored.
+//! C-Blosc2 trains with the first sixteenth of the data only; here the samples come from all over
+//! them. What counts for a reader is what is stored.
 
 use std::sync::Arc;
 
@@ -26,7 +26,9 @@ pub(super) fn choose(
         Dict::Given(dict) => Ok(Some(dict.clone())),
         Dict::Train { max } => {
             let max = (*max).min(MAX_DICT).min(input.nbytes() / 20);
-            if max < MIN_DICT || (matches!(input, Input::Blocks(_)) && plan.grid.nblocks < MIN_SAMPLES) {
+            if max < MIN_DICT
+                || (matches!(input, Input::Blocks(_)) && plan.grid.nblocks < MIN_SAMPLES)
+            {
                 return Ok(None);
             }
             train(params, plan, input, workers, max)

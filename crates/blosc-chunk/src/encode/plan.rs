@@ -10,7 +10,8 @@ use crate::header::field;
 use crate::layout::{Grid, MAX_DICT};
 use crate::raw::{RawExtension, RawHeader};
 use crate::{
-    Blosc2Flags, Blosc2Flags2, CParams, ChunkHeader, Error, Flags, Param, Result, SpecialKind, Target,
+    Blosc2Flags, Blosc2Flags2, CParams, ChunkHeader, Error, Flags, Param, Result, SpecialKind,
+    Target,
 };
 
 /// The header without the final size, and what the blocks are like.
@@ -27,7 +28,8 @@ pub(super) struct Plan {
 impl Plan {
     /// Plans a chunk for `nbytes` bytes of data and a destination of `room` bytes.
     pub(super) fn new(params: &CParams, nbytes: usize, room: usize) -> Result<Self> {
-        let header_len = if params.target.is_blosc1() { ChunkHeader::MIN_LEN } else { ChunkHeader::MAX_LEN };
+        let header_len =
+            if params.target.is_blosc1() { ChunkHeader::MIN_LEN } else { ChunkHeader::MAX_LEN };
         let max = i32::MAX as usize - header_len;
         let too_long = Error::Param(Param::Nbytes { nbytes, max });
         let size = u32::try_from(nbytes).ok().filter(|_| nbytes <= max).ok_or(too_long)?;
@@ -38,7 +40,12 @@ impl Plan {
         let table = header_len + 4 * grid.nblocks;
         let stored = is_stored(params, &grid) || table > room.min(nbytes + header_len);
         let nstreams = if split { header.typesize() } else { 1 };
-        Ok(Self { header: if stored { up_front(header) } else { header }, grid, nstreams, dict: None })
+        Ok(Self {
+            header: if stored { up_front(header) } else { header },
+            grid,
+            nstreams,
+            dict: None,
+        })
     }
 
     /// Plans a VL-block chunk.
@@ -66,7 +73,12 @@ impl Plan {
         let extension = RawExtension { blosc2_flags2: Blosc2Flags2::VL, ..*header.extension() };
         let header = header.with_extension(extension);
         let blocksize = nbytes as usize;
-        Self { header, grid: Grid { nbytes: blocksize, blocksize, nblocks }, nstreams: 1, dict: None }
+        Self {
+            header,
+            grid: Grid { nbytes: blocksize, blocksize, nblocks },
+            nstreams: 1,
+            dict: None,
+        }
     }
 
     /// The same with a dictionary for all streams.
@@ -146,15 +158,17 @@ pub(super) enum Form {
     Vl,
 }
 
-/// Data that are not worth trying, and those that some reader of Blosc 1 would damage: C-Blosc before 1.18 and
-/// C-Blosc2 forget the cut item at the end of a bit-shuffled block, if the items before are a multiple of 8.
+/// Data that are not worth trying, and those that some reader of Blosc 1 would damage: C-Blosc
+/// before 1.18 and C-Blosc2 forget the cut item at the end of a bit-shuffled block, if the items
+/// before are a multiple of 8.
 fn is_stored(params: &CParams, grid: &Grid) -> bool {
     let blosc1 = params.target.is_blosc1();
     let min = if blosc1 { MIN_BUFFER_1 } else { MIN_BUFFER_2 };
     if params.level.get() == 0 || grid.nbytes < min {
         return true;
     }
-    let (last, typesize) = (grid.range(grid.nblocks - 1).len(), usize::from(params.stored_typesize()));
+    let (last, typesize) =
+        (grid.range(grid.nblocks - 1).len(), usize::from(params.stored_typesize()));
     let forgets = last % typesize != 0 && (last / typesize).is_multiple_of(8);
     blosc1 && forgets && params.filters.contains(FilterId::BITSHUFFLE)
 }

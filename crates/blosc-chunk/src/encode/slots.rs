@@ -1,9 +1,10 @@
-//! Many blocks at once, or many streams of one block: each stream is compressed into the part of the destination that
-//! is as long as its data, and all are moved to their places when their sizes are known.
+//! Many blocks at once, or many streams of one block: each stream is compressed into the part of
+//! the destination that is as long as its data, and all are moved to their places when their sizes
+//! are known.
 //!
-//! A stream that is stored has four bytes more than its data, those of its size, so sizes are kept apart until
-//! then: without them, a block always fits. Some streams move up, others down, and none over one that has still to
-//! move: see [`Packing::move_all`].
+//! A stream that is stored has four bytes more than its data, those of its size, so sizes are kept
+//! apart until then: without them, a block always fits. Some streams move up, others down, and none
+//! over one that has still to move: see [`Packing::move_all`].
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +43,8 @@ pub(super) fn encode(
     Ok(end)
 }
 
-/// The same for a destination with room for all data, of which the chunk may use the first `most` bytes.
+/// The same for a destination with room for all data, of which the chunk may use the first `most`
+/// bytes.
 fn encode_within(
     job: &Job<'_>,
     jobs: usize,
@@ -64,7 +66,8 @@ fn encode_within(
     Ok(Some(packing.finish(job, dest)))
 }
 
-/// Compresses each block to its slot; whether all fit `room`, of which the rest is not tried if they do not.
+/// Compresses each block to its slot; whether all fit `room`, of which the rest is not tried if
+/// they do not.
 fn fill(
     job: &Job<'_>,
     jobs: usize,
@@ -153,16 +156,18 @@ impl Packing {
         packing
     }
 
-    /// Both the streams and their places are in order. So what moves up can reach only into streams behind it that
-    /// move up as well, and what moves down only into such before it.
+    /// Both the streams and their places are in order. So what moves up can reach only into streams
+    /// behind it that move up as well, and what moves down only into such before it.
     fn move_all(&self, dest: &mut [u8]) {
-        let mut copy = |Move { from, to, coded }: &Move| dest.copy_within(*from..from + coded.len, *to);
+        let mut copy =
+            |Move { from, to, coded }: &Move| dest.copy_within(*from..from + coded.len, *to);
         let moves = self.moves.iter().filter(|item| !item.coded.is_source);
         moves.clone().rev().filter(|item| item.to > item.from).for_each(&mut copy);
         moves.filter(|item| item.to < item.from).for_each(copy);
     }
 
-    /// Copies streams that are bytes of `source` as they are, which is as long as all slots. `first` is where those begin.
+    /// Copies streams that are bytes of `source` as they are, which is as long as all slots.
+    /// `first` is where those begin.
     fn copy_stored(
         &self,
         job: &Job<'_>,

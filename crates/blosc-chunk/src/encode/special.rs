@@ -7,7 +7,8 @@ use crate::{Blosc2Flags, CParams, ChunkHeader, Error, Flags, Param, Result, Spec
 
 /// A chunk of `nbytes` bytes that are a run.
 ///
-/// Zeros that are not whole items become a chunk of many small runs, since C-Blosc2 before 3.1.5 refuses the short form.
+/// Zeros that are not whole items become a chunk of many small runs, since C-Blosc2 before 3.1.5
+/// refuses the short form.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Special, decompress, special_chunk};
@@ -21,8 +22,8 @@ use crate::{Blosc2Flags, CParams, ChunkHeader, Error, Flags, Param, Result, Spec
 ///
 /// # Errors
 ///
-/// [`Error::Param`] if the run does not consist of whole items, a value is not as wide as the typesize, NaN items are
-/// neither 4 nor 8 bytes, or the target does not know such chunks.
+/// [`Error::Param`] if the run does not consist of whole items, a value is not as wide as the
+/// typesize, NaN items are neither 4 nor 8 bytes, or the target does not know such chunks.
 pub fn special_chunk(special: Special<'_>, nbytes: usize, params: &CParams) -> Result<Vec<u8>> {
     check(&special, nbytes, params)?;
     let whole = nbytes.is_multiple_of(params.typesize) && nbytes.is_multiple_of(stored(params));
@@ -61,8 +62,8 @@ fn stored(params: &CParams) -> usize {
     usize::from(params.stored_typesize())
 }
 
-/// As the constructors of C-Blosc2 write it: no filters, no codec. Its readers expand a run block by block, so a block
-/// has whole items, even if the caller chose a smaller size.
+/// As the constructors of C-Blosc2 write it: no filters, no codec. Its readers expand a run block
+/// by block, so a block has whole items, even if the caller chose a smaller size.
 fn header(plan: &Plan, special: &Special<'_>, params: &CParams) -> ChunkHeader {
     let blocksize = plan.grid.blocksize.max(params.typesize);
     let width = if let Special::Value(value) = special { value.len() } else { 0 };

@@ -36,8 +36,14 @@ struct Buffers {
 }
 
 impl Worker {
-    /// Compresses a block to the start of `dest`; returns how long it is (bytes), or `None` if it does not fit.
-    pub(super) fn encode(&mut self, job: &Job<'_>, nblock: usize, dest: &mut [u8]) -> Result<Option<usize>> {
+    /// Compresses a block to the start of `dest`; returns how long it is (bytes), or `None` if it
+    /// does not fit.
+    pub(super) fn encode(
+        &mut self,
+        job: &Job<'_>,
+        nblock: usize,
+        dest: &mut [u8],
+    ) -> Result<Option<usize>> {
         let Some(block) = filtered_unless_zeros(&mut self.buffers, job, nblock)? else {
             let nbytes = job.input.block_nbytes(job.plan, nblock);
             return Ok(put_zeros(job.plan.nstreams(nbytes), dest));
@@ -53,15 +59,19 @@ impl Worker {
         Ok(Some(end))
     }
 
-    /// Compresses a block to its slot, without the sizes of streams; returns how long it is with them (bytes).
+    /// Compresses a block to its slot, without the sizes of streams; returns how long it is with
+    /// them (bytes).
     pub(super) fn encode_apart(&mut self, job: &Job<'_>, slot: Slot<'_>) -> Result<usize> {
         let Slot { nblock, room, streams } = slot;
         let mut cbytes = 4 * streams.len();
-        let Some(block) = filtered_unless_zeros(&mut self.buffers, job, nblock)? else { return Ok(cbytes) };
+        let Some(block) = filtered_unless_zeros(&mut self.buffers, job, nblock)? else {
+            return Ok(cbytes);
+        };
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         let is_kept = job.source().is_some();
         for (plain, room, coded) in parts(block, room, streams) {
-            *coded = if is_kept { coder.code_apart(plain, room)? } else { coder.code(plain, room)? };
+            *coded =
+                if is_kept { coder.code_apart(plain, room)? } else { coder.code(plain, room)? };
             cbytes += coded.len;
         }
         Ok(cbytes)
@@ -104,7 +114,8 @@ impl Worker {
         is_zero(job, nblock, block)
     }
 
-    /// Where streams that are stored have stayed: the data, or after [`encode_streams`] the only block as the codec got it.
+    /// Where streams that are stored have stayed: the data, or after [`encode_streams`] the only
+    /// block as the codec got it.
     pub(super) fn kept<'b>(&'b self, job: &Job<'b>) -> &'b [u8] {
         match job.source() {
             Some(source) => source,
@@ -126,9 +137,10 @@ struct Shared<'a> {
     took: &'a mut Duration,
 }
 
-/// The same as [`Worker::encode_apart`], with the streams in several threads. What took longest in the block before comes
-/// first: often all others together take less than one plane, of bytes between noise and order. Streams that are stored
-/// stay in the block, which is [`Worker::kept`] of the first worker.
+/// The same as [`Worker::encode_apart`], with the streams in several threads. What took longest in
+/// the block before comes first: often all others together take less than one plane, of bytes
+/// between noise and order. Streams that are stored stay in the block, which is [`Worker::kept`] of
+/// the first worker.
 pub(super) fn encode_streams(
     job: &Job<'_>,
     jobs: usize,
@@ -137,7 +149,8 @@ pub(super) fn encode_streams(
 ) -> Result<usize> {
     let Slot { nblock, room, streams } = slot;
     let first = jobs::first(workers);
-    let (mut buffers, mut took) = (core::mem::take(&mut first.buffers), core::mem::take(&mut first.took));
+    let (mut buffers, mut took) =
+        (core::mem::take(&mut first.buffers), core::mem::take(&mut first.took));
     took.resize(streams.len(), Duration::ZERO);
     let len = room.len() / streams.len();
     let shared = room.chunks_exact_mut(len).zip(&mut *streams).zip(&mut took);
@@ -174,7 +187,8 @@ enum Step<'a> {
     Encode { plane: &'a Mutex<&'a mut [u8]>, stream: Shared<'a> },
 }
 
-/// The filter is shared among the threads as well: each shuffles some items at a time, which fit in the nearest cache.
+/// The filter is shared among the threads as well: each shuffles some items at a time, which fit in
+/// the nearest cache.
 fn encode_shuffled<'a>(
     job: &Job<'_>,
     jobs: usize,
@@ -184,14 +198,18 @@ fn encode_shuffled<'a>(
 ) -> Result<()> {
     let typesize = job.plan.header.typesize();
     let nitems = (block.len() / jobs / SHARES).clamp(LEAST_PART, MOST_PART) / typesize;
-    let planes: Vec<_> = filtered.chunks_exact_mut(block.len() / typesize).map(Mutex::new).collect();
+    let planes: Vec<_> =
+        filtered.chunks_exact_mut(block.len() / typesize).map(Mutex::new).collect();
     let parts = block.chunks(nitems * typesize);
     let done: Vec<_> = parts.clone().map(|_| Later::default()).collect();
     let shuffle = parts.zip(&done).enumerate();
-    let shuffle = shuffle.map(|(n, (items, done))| Step::Shuffle { items, first: n * nitems, done });
+    let shuffle =
+        shuffle.map(|(n, (items, done))| Step::Shuffle { items, first: n * nitems, done });
     let encode = streams.map(|(n, stream)| Step::Encode { plane: &planes[n], stream });
     for_each(jobs, workers, shuffle.chain(encode), |worker, step| match step {
-        Step::Shuffle { items, first, done } => done.set(|| worker.shuffle(job, items, first, &planes)),
+        Step::Shuffle { items, first, done } => {
+            done.set(|| worker.shuffle(job, items, first, &planes))
+        }
         // The error of whoever shuffles counts.
         Step::Encode { .. } if done.iter().any(|done| done.wait().is_none()) => Ok(()),
         Step::Encode { plane, stream } => worker.encode_stream(job, &lock(plane), stream),
@@ -202,8 +220,8 @@ fn lock<'l, 'a>(plane: &'l Mutex<&'a mut [u8]>) -> MutexGuard<'l, &'a mut [u8]> 
     plane.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of data that are shuffled at a time: they and their planes fit in the second-level cache at most. The more there
-/// are, the less do threads wait for each other's locks.
+/// Bytes of data that are shuffled at a time: they and their planes fit in the second-level cache
+/// at most. The more there are, the less do threads wait for each other's locks.
 const LEAST_PART: usize = 16 << 10;
 const MOST_PART: usize = 128 << 10;
 /// Parts for each thread, as long as they are not too short.
@@ -335,8 +353,8 @@ impl<'a> Coder<'a> {
         Self { encoder, form: job.plan.form(), simd: job.params.registries.simd }
     }
 
-    /// Writes one stream with its size; returns how long both are (bytes), or `None` if they do not fit. `spare` is
-    /// for streams that may turn out to fit.
+    /// Writes one stream with its size; returns how long both are (bytes), or `None` if they do not
+    /// fit. `spare` is for streams that may turn out to fit.
     fn put(&mut self, plain: &[u8], dest: &mut [u8], spare: &mut Vec<u8>) -> Result<Option<usize>> {
         let Some((size, body)) = dest.split_at_mut_checked(4) else { return Ok(None) };
         let coded = if body.len() >= plain.len() {
@@ -371,8 +389,9 @@ impl<'a> Coder<'a> {
         Ok(coded.unwrap_or_else(|| Coded { is_source: true, ..Coded::stored(plain) }))
     }
 
-    /// The same if it gets shorter and fits. If there is room for all of `plain`, the codec gets one byte less, so that
-    /// the result depends neither on the room nor on the side that measures it.
+    /// The same if it gets shorter and fits. If there is room for all of `plain`, the codec gets
+    /// one byte less, so that the result depends neither on the room nor on the side that
+    /// measures it.
     fn shorten(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Option<Coded>> {
         if self.form == Form::Blosc2
             && let Some(value) = run_value(plain)
@@ -381,7 +400,9 @@ impl<'a> Coder<'a> {
         }
         let most = room.len().min(plain.len() - 1);
         let coded = self.encoder.encode(plain, &mut room[..most]);
-        let Some(len) = coded.map_err(|source| Error::Codec { at: 0, source })? else { return Ok(None) };
+        let Some(len) = coded.map_err(|source| Error::Codec { at: 0, source })? else {
+            return Ok(None);
+        };
         let size = if self.form == Form::Vl { plain.len() } else { len };
         Ok(Some(Coded { size: field(size).to_le_bytes(), len, is_source: false }))
     }
@@ -423,7 +444,8 @@ impl fmt::Debug for Cached {
 /// The encoder of the last chunk, if this one wants the same.
 fn encoder<'a>(cached: &'a mut Option<Cached>, job: &Job<'_>) -> Result<&'a mut dyn BlockEncoder> {
     let (split, dict) = (job.plan.header.is_split(), &job.plan.dict);
-    let encoder = match cached.take().filter(|cached| cached.split == split && cached.dict == *dict) {
+    let encoder = match cached.take().filter(|cached| cached.split == split && cached.dict == *dict)
+    {
         Some(cached) => cached,
         None => Cached::new(job.params, split, dict.clone())?,
     };
@@ -443,7 +465,8 @@ impl Cached {
             dict: dict.as_deref(),
             blockshape: params.blockshape.as_deref(),
         };
-        let encoder = codec.new_encoder(&options).map_err(|source| Error::Codec { at: 0, source })?;
+        let encoder =
+            codec.new_encoder(&options).map_err(|source| Error::Codec { at: 0, source })?;
         Ok(Self { split, dict, encoder })
     }
 }

@@ -57,7 +57,11 @@ fn check_dict(params: &CParams, codec: &dyn Codec) -> Result<()> {
         Dict::Given(dict) => dict.len(),
     };
     let max = if codec.has_dict() { MAX_DICT } else { 0 };
-    if (1..=max).contains(&dsize) { Ok(()) } else { Err(Error::Param(Param::DictSize { dsize, max })) }
+    if (1..=max).contains(&dsize) {
+        Ok(())
+    } else {
+        Err(Error::Param(Param::DictSize { dsize, max }))
+    }
 }
 
 fn check_blosc2(params: &CParams) -> Result<()> {
@@ -83,7 +87,8 @@ fn check_blosc2(params: &CParams) -> Result<()> {
     Ok(())
 }
 
-/// C-Blosc2 to 3.3.5 overwrites the reference of delta while it decodes, if the filter has three before it and one after.
+/// C-Blosc2 to 3.3.5 overwrites the reference of delta while it decodes, if the filter has three
+/// before it and one after.
 fn loses_delta(pipeline: &Pipeline) -> bool {
     let delta = pipeline.active().position(|slot| slot.id == FilterId::DELTA);
     delta.is_some_and(|before| before >= 3 && pipeline.active().count() > before + 1)

@@ -22,8 +22,8 @@ pub(super) fn decompress_uncached(src: &[u8], dest: &mut [u8]) -> Result<(), Err
     finish(src, at, dest, done, usize::MAX)
 }
 
-/// As [`decompress`], but stops as soon as the first `wanted` bytes of `dest` are right; nothing is known of the rest
-/// of the stream then.
+/// As [`decompress`], but stops as soon as the first `wanted` bytes of `dest` are right; nothing is
+/// known of the rest of the stream then.
 ///
 /// # Errors
 ///
@@ -44,9 +44,15 @@ pub fn decompress_safely(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     finish(src, 0, dest, 0, usize::MAX)
 }
 
-/// Decodes from the instruction at `src[at..]`, which writes to `dest[done..]`, to the end or to where `until` bytes
-/// are there.
-fn finish(src: &[u8], at: usize, dest: &mut [u8], mut done: usize, until: usize) -> Result<(), Error> {
+/// Decodes from the instruction at `src[at..]`, which writes to `dest[done..]`, to the end or to
+/// where `until` bytes are there.
+fn finish(
+    src: &[u8],
+    at: usize,
+    dest: &mut [u8],
+    mut done: usize,
+    until: usize,
+) -> Result<(), Error> {
     let mut input = Input { src, at };
     let mut control = input.byte(1)?;
     if at == 0 {
@@ -111,7 +117,13 @@ impl Input<'_> {
 
     /// Executes the match that `control` starts, as far as `until`, and returns its end in `dest`.
     #[inline(always)]
-    fn repeat(&mut self, control: u8, dest: &mut [u8], done: usize, until: usize) -> Result<usize, Error> {
+    fn repeat(
+        &mut self,
+        control: u8,
+        dest: &mut [u8],
+        done: usize,
+        until: usize,
+    ) -> Result<usize, Error> {
         let start = self.at - 1;
         let len = self.length(control, dest.len() - done)?;
         let distance = self.distance(control & 31)?;

@@ -22,16 +22,19 @@ const SLOTS: usize = 1 << BITS;
 const BITS: u32 = 14;
 /// Up to level 6, half of them, which the nearest cache holds.
 const FAST_BITS: u32 = 13;
-/// Below, the first of them are enough, which are soon in the nearest cache, and no distance is far.
+/// Below, the first of them are enough, which are soon in the nearest cache, and no distance is
+/// far.
 const SHORT: usize = 1 << 13;
 const SHORT_BITS: u32 = 12;
-/// In streams below this, planes of bits have some hundred bytes: a step as long as in others would miss what they repeat.
+/// In streams below this, planes of bits have some hundred bytes: a step as long as in others would
+/// miss what they repeat.
 const MEDIUM: usize = 1 << 15;
 /// Bytes of a small item.
 const ITEM: usize = 4;
 /// All but the first byte of two of them, or of one large item.
 const REST: usize = 2 * ITEM - 1;
-/// Of the first eight bytes of such a rest, bits at the end that may differ: shorter ones seldom save anything.
+/// Of the first eight bytes of such a rest, bits at the end that may differ: shorter ones seldom
+/// save anything.
 const ITEM_FREE: usize = 16;
 /// So many small items that match nothing are passed over, if as many before them were found.
 const MISSES: usize = 4;
@@ -50,7 +53,8 @@ impl Encoder {
         Self { table: Table::new(), effort: level.effort() }
     }
 
-    /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does not fit.
+    /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does
+    /// not fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         match (self.effort > 6, src.len()) {
             (false, ..SHORT) => self.compress_with::<Fast<2, 8>, SHORT_BITS>(src, dest),
@@ -61,7 +65,11 @@ impl Encoder {
         }
     }
 
-    fn compress_with<C: Care, const BITS: u32>(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    fn compress_with<C: Care, const BITS: u32>(
+        &mut self,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Option<usize> {
         let places = self.table.start(src.len())?;
         let mut search = Search::<C, BITS>::new(src, places);
         let mut stream = Stream { out: Room::new(dest), src };
@@ -90,16 +98,18 @@ impl BlockEncoder for Encoder {
     }
 }
 
-/// How hard to search, and the shortest matches that pay: a near one takes two bytes, a far one four, and either may end
-/// a literal run.
+/// How hard to search, and the shortest matches that pay: a near one takes two bytes, a far one
+/// four, and either may end a literal run.
 trait Care {
     /// What a miss adds, of [`PATIENCE`].
     const GROWTH: usize;
-    /// The longest step. Behind noise, what can be compressed again is found before it has ended, as in planes of bits.
+    /// The longest step. Behind noise, what can be compressed again is found before it has ended,
+    /// as in planes of bits.
     const MOST_STEP: usize;
     const NEAR: usize;
     const FAR: usize;
-    /// A match of this length knows a context in which the next one may begin, such as a run. Shorter ones seldom do.
+    /// A match of this length knows a context in which the next one may begin, such as a run.
+    /// Shorter ones seldom do.
     const CONTEXT: usize;
     /// Whether what starts where a match ended is compared with what goes on from its last byte.
     const BOTH: bool;
@@ -146,8 +156,8 @@ enum Effort {
     AsBefore,
 }
 
-/// Behind a start that does not pay. The original gives up there, so that this has little more time than noise takes: all
-/// eight bytes have to agree, and steps soon get long.
+/// Behind a start that does not pay. The original gives up there, so that this has little more time
+/// than noise takes: all eight bytes have to agree, and steps soon get long.
 struct Hasty;
 
 impl Care for Hasty {
@@ -206,7 +216,8 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
 
     /// Goes on until `limit` at least.
     ///
-    /// Items have a loop of their own. It is not called from within the other one, whose registers the call would take.
+    /// Items have a loop of their own. It is not called from within the other one, whose registers
+    /// the call would take.
     fn run(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<()> {
         while self.sequences(limit, stream)? {
             self.items(limit, stream)?;
@@ -242,9 +253,11 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         Some(false)
     }
 
-    /// The next match of as many bytes as may pay. If there is none up to `limit`, the place is the last one before.
+    /// The next match of as many bytes as may pay. If there is none up to `limit`, the place is the
+    /// last one before.
     ///
-    /// Whether four bytes agree is hard to foretell in data where many do and few go on; whether six agree is not.
+    /// Whether four bytes agree is hard to foretell in data where many do and few go on; whether
+    /// six agree is not.
     #[inline(always)]
     fn scan(&mut self, limit: usize) -> Option<Match> {
         let ground = Ground::new(self.src, limit - 1)?;
@@ -274,12 +287,13 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         (self.anchor, self.at, self.probes, self.last) = (end, end, PATIENCE, m.len);
     }
 
-    /// Where items differ from earlier ones in their first byte alone, that is one literal and the rest of two items (or of
-    /// a large one) again and again. Goes on from item to item until several in a row match nothing, or something else
-    /// does. The search has just taken two such matches.
+    /// Where items differ from earlier ones in their first byte alone, that is one literal and the
+    /// rest of two items (or of a large one) again and again. Goes on from item to item until
+    /// several in a row match nothing, or something else does. The search has just taken two
+    /// such matches.
     ///
-    /// No match starts with the literal; and as it is known by a branch, which is foretold, where the next one starts,
-    /// the search there does not wait until this one is measured.
+    /// No match starts with the literal; and as it is known by a branch, which is foretold, where
+    /// the next one starts, the search there does not wait until this one is measured.
     #[inline(never)]
     fn items(&mut self, limit: usize, stream: &mut Stream<'_>) -> Option<()> {
         let Some(ground) = Ground::new(self.src, limit - 1) else { return Some(()) };
@@ -315,11 +329,12 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         Some(())
     }
 
-    /// Where these four bytes were last, or else the start, if it is within reach and of the first eight bytes at most `free`
-    /// bits at the end differ; and in what they do.
+    /// Where these four bytes were last, or else the start, if it is within reach and of the first
+    /// eight bytes at most `free` bits at the end differ; and in what they do.
     ///
-    /// Whether the four bytes came before at all is as hard to foretell as whether more agree. So there is one branch for
-    /// both, and where nothing is known the bytes are compared with those at the start.
+    /// Whether the four bytes came before at all is as hard to foretell as whether more agree. So
+    /// there is one branch for both, and where nothing is known the bytes are compared with
+    /// those at the start.
     #[inline(always)]
     fn candidate(&mut self, here: Place<'_>, free: usize) -> Option<(usize, u64)> {
         let earlier = self.places.swap(hash(here.word()), here.at());
@@ -337,8 +352,8 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
 
     /// Whether the part that the probe names would be compressed enough.
     fn pays(&mut self, probe: &Probe) -> bool {
-        // The original encoder leaves the last byte of each match, takes none below 6, and looks at every place; only
-        // where skipping some leaves a doubt is that done here.
+        // The original encoder leaves the last byte of each match, takes none below 6, and looks at
+        // every place; only where skipping some leaves a doubt is that done here.
         let Range { start: enough, end: doubtful } = probe.bounds();
         let cost = self.cost::<Usual>(&probe.part, 1, 1, &(enough..doubtful));
         cost <= enough
@@ -346,9 +361,10 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
                 && self.cost::<Usual>(&probe.part, 1, 0, &(enough..enough)) <= enough
     }
 
-    /// How hard to search where the start does not pay, if there is a part further on where that is worth its time. It is
-    /// where matches are long, or hardly any (something may still come behind), both of which take little; and where
-    /// shorter ones save enough. It is not where many of them save little.
+    /// How hard to search where the start does not pay, if there is a part further on where that is
+    /// worth its time. It is where matches are long, or hardly any (something may still come
+    /// behind), both of which take little; and where shorter ones save enough. It is not where
+    /// many of them save little.
     fn pays_further_on(&mut self, probe: &Probe) -> Option<Effort> {
         let part = probe.further.as_ref()?;
         let (plain, cost) = (part.len(), self.cost::<Thorough<0>>(part, 0, 1, &(0..usize::MAX)));
@@ -359,8 +375,9 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         }
     }
 
-    /// How many bytes this part would take, if `less` bytes of each match are left and the step grows by `growth`. No
-    /// further than it takes to know that this is up to the first of `bounds` or above the second.
+    /// How many bytes this part would take, if `less` bytes of each match are left and the step
+    /// grows by `growth`. No further than it takes to know that this is up to the first of
+    /// `bounds` or above the second.
     fn cost<P: Care>(
         &mut self,
         part: &Range<usize>,
@@ -410,8 +427,8 @@ impl<'a, C: Care, const BITS: u32> Search<'a, C, BITS> {
         Match { at, distance: at - earlier, len }
     }
 
-    /// Where a match ended, what goes on from its last byte may be longer than what starts here: it knows the
-    /// context, such as the end of a run.
+    /// Where a match ended, what goes on from its last byte may be longer than what starts here: it
+    /// knows the context, such as the end of a run.
     #[inline(always)]
     fn find_after_match(&mut self, limit: usize) -> Option<Match> {
         let at = self.at;
@@ -465,9 +482,10 @@ fn hash(word: u64) -> u32 {
     (word as u32).wrapping_mul(2_654_435_761)
 }
 
-/// Data that is hard to compress is left alone, at low levels sooner. If the start does not pay, a part decides, the
-/// same one that the original encoder looks at. From level 7 on, that is the start, which says little of planes of
-/// bytes one after another: the half of the others is looked at as well.
+/// Data that is hard to compress is left alone, at low levels sooner. If the start does not pay, a
+/// part decides, the same one that the original encoder looks at. From level 7 on, that is the
+/// start, which says little of planes of bytes one after another: the half of the others is looked
+/// at as well.
 struct Probe {
     /// The start is judged by so many bytes.
     enough: usize,
@@ -548,19 +566,22 @@ impl Stream<'_> {
         let end = at + 1 + usize::from(is_long);
         out[end] = low;
         if may_be_far {
-            out[end + 1..end + 3].copy_from_slice(&(m.distance.wrapping_sub(FAR_BASE) as u16).to_be_bytes());
+            out[end + 1..end + 3]
+                .copy_from_slice(&(m.distance.wrapping_sub(FAR_BASE) as u16).to_be_bytes());
         }
         self.out.skip(end + 1 + 2 * usize::from(is_far));
         Some(())
     }
 
-    /// The literal before `at`, then a match of [`REST`] bytes with `earlier`, or of one more if the literal is the same as
-    /// well; in one word. `false` where that does not do.
+    /// The literal before `at`, then a match of [`REST`] bytes with `earlier`, or of one more if
+    /// the literal is the same as well; in one word. `false` where that does not do.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "each value is below its field's bound")]
     fn item(&mut self, src: &[u8], at: usize, earlier: usize) -> bool {
         let distance = at - earlier;
-        let (1.., ..=MAX_NEAR, Some(out)) = (earlier, distance, self.out.next::<4>()) else { return false };
+        let (1.., ..=MAX_NEAR, Some(out)) = (earlier, distance, self.out.next::<4>()) else {
+            return false;
+        };
         let literal = src[at - 1];
         let more = usize::from(literal == src[earlier - 1]);
         let control = (REST - 2 + more) << 5 | (distance - 1) >> 8;
@@ -633,7 +654,12 @@ mod tests {
                 let cost = |bounds: &Range<usize>| {
                     let mut table = Table::new();
                     let places = table.start(src.len()).unwrap();
-                    Search::<Usual, FAST_BITS>::new(&src, places).cost::<Usual>(&probe.part, 1, 1, bounds)
+                    Search::<Usual, FAST_BITS>::new(&src, places).cost::<Usual>(
+                        &probe.part,
+                        1,
+                        1,
+                        bounds,
+                    )
                 };
                 let Range { start: enough, end: doubtful } = probe.bounds();
                 let (all, bounded) = (cost(&(0..usize::MAX)), cost(&(enough..doubtful)));

@@ -1,10 +1,12 @@
-//! Copies that run past their end: the fast half of the LZ77 decoders, and the only `unsafe` of this crate.
+//! Copies that run past their end: the fast half of the LZ77 decoders, and the only `unsafe` of
+//! this crate.
 //!
-//! Most copies of such a stream are shorter than a register. Copying a whole register and advancing by less is one
-//! load and one store; copying the right number of bytes is a call. So these loops go on as long as some bytes are left
-//! in the stream and in the destination (the margin of each codec), test once for each instruction that it ends before
-//! the margin, and hand the rest, and everything doubtful, to the plain decoder of the codec: it starts where they
-//! stopped, and finds the errors. What they accept is what it would, which the tests of the codecs compare.
+//! Most copies of such a stream are shorter than a register. Copying a whole register and advancing
+//! by less is one load and one store; copying the right number of bytes is a call. So these loops
+//! go on as long as some bytes are left in the stream and in the destination (the margin of each
+//! codec), test once for each instruction that it ends before the margin, and hand the rest, and
+//! everything doubtful, to the plain decoder of the codec: it starts where they stopped, and finds
+//! the errors. What they accept is what it would, which the tests of the codecs compare.
 //!
 //! Their access goes through [`load`] and [`store`]. The encoders have the comparison of long
 //! matches from here, and words at places that were tested before.
@@ -22,11 +24,12 @@ pub(crate) use place::{Ground, Place};
 /// Bytes that stay free behind a copy: its longest step.
 const STEP: usize = 32;
 
-/// With so many bytes more than are wanted in the destination, these loops mostly make all that are wanted: at least
-/// the margin of each of them.
+/// With so many bytes more than are wanted in the destination, these loops mostly make all that are
+/// wanted: at least the margin of each of them.
 pub(crate) const MARGIN: usize = 2 * STEP;
 
-/// Bytes from which on the library's copies, which find out first what the machine can do, are worth their call.
+/// Bytes from which on the library's copies, which find out first what the machine can do, are
+/// worth their call.
 const LONG: usize = 512;
 
 /// The same where steps are taken one by one.
@@ -41,14 +44,18 @@ fn has_avx2() -> bool {
 
 /// A codec with a fast half of a decoder.
 pub(crate) trait FastHalf {
-    /// Decodes whole instructions from the start of `src` and returns how far it read and wrote: to where the margin
-    /// begins, or to the first instruction that is doubtful. With `UNCACHED`, lines of the destination are fetched ahead.
+    /// Decodes whole instructions from the start of `src` and returns how far it read and wrote: to
+    /// where the margin begins, or to the first instruction that is doubtful. With `UNCACHED`,
+    /// lines of the destination are fetched ahead.
     fn decode_plain<const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize);
 }
 
 /// [`FastHalf::decode_plain`], compiled for the widest registers that the machine has.
 #[inline]
-pub(crate) fn decode<C: FastHalf, const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+pub(crate) fn decode<C: FastHalf, const UNCACHED: bool>(
+    src: &[u8],
+    dest: &mut [u8],
+) -> (usize, usize) {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if has_avx2() {
         // SAFETY: the machine has what the function is compiled for.
@@ -64,12 +71,14 @@ fn decode_avx2<C: FastHalf, const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -
     C::decode_plain::<UNCACHED>(src, dest)
 }
 
-/// Called on ways that the compiler shall lay aside, so that the usual one runs straight on and keeps the registers.
+/// Called on ways that the compiler shall lay aside, so that the usual one runs straight on and
+/// keeps the registers.
 #[cold]
 fn aside() {}
 
-/// Has the lines brought to the cache that are `AHEAD` bytes behind a copy of `len` bytes to `to`. A match that reads what
-/// was written just before waits until that is in the cache, and long matches write faster than lines get there.
+/// Has the lines brought to the cache that are `AHEAD` bytes behind a copy of `len` bytes to `to`.
+/// A match that reads what was written just before waits until that is in the cache, and long
+/// matches write faster than lines get there.
 #[inline(always)]
 fn fetch(dest: &[u8], to: usize, len: usize) {
     let mut line = 0;
@@ -129,7 +138,8 @@ unsafe fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
     unsafe { store(bytes, to, value) };
 }
 
-/// How many bytes agree, by steps of two registers of AVX-512, between which there is no branch; `None` without it.
+/// How many bytes agree, by steps of two registers of AVX-512, between which there is no branch;
+/// `None` without it.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[inline(always)]
 pub(crate) fn common_avx512(here: &[u8], there: &[u8]) -> Option<usize> {
@@ -144,7 +154,8 @@ pub(crate) fn common_avx512(here: &[u8], there: &[u8]) -> Option<usize> {
         })
     }
     // SAFETY: the machine has what the function is compiled for.
-    (std::is_x86_feature_detected!("avx512bw") && has_avx2()).then(|| unsafe { common(here, there) })
+    (std::is_x86_feature_detected!("avx512bw") && has_avx2())
+        .then(|| unsafe { common(here, there) })
 }
 
 /// A bit for each byte that differs.
@@ -180,7 +191,9 @@ pub(crate) fn common_avx2(here: &[u8], there: &[u8]) -> Option<usize> {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn differences_avx2(x: &[u8; 64], y: &[u8; 64]) -> u64 {
-    use core::arch::x86_64::{__m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8};
+    use core::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+    };
     let (x, y) = (x.as_chunks::<32>().0, y.as_chunks::<32>().0);
     let register = |half: &[u8; 32]| {
         // SAFETY: 32 bytes are read, at any address.
@@ -214,8 +227,9 @@ fn differences(x: &[u8; 32], y: &[u8; 32]) -> u32 {
         // SAFETY: 16 bytes are read, at any address.
         unsafe { _mm_loadu_si128(half.as_ptr().cast::<__m128i>()) }
     };
-    let equal =
-        |at: usize| _mm_movemask_epi8(_mm_cmpeq_epi8(register(&x[at]), register(&y[at]))).cast_unsigned();
+    let equal = |at: usize| {
+        _mm_movemask_epi8(_mm_cmpeq_epi8(register(&x[at]), register(&y[at]))).cast_unsigned()
+    };
     !(equal(0) | equal(1) << 16)
 }
 
@@ -227,8 +241,9 @@ fn differences(x: &[u8; 32], y: &[u8; 32]) -> u32 {
 #[inline(always)]
 unsafe fn literals(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usize) {
     let mut done = 0;
-    // Two steps with an exit between them: a loop of one is made a call of the library's copy, which takes longer to
-    // start, and for long runs uses an instruction that is slow unless both sides are aligned alike.
+    // Two steps with an exit between them: a loop of one is made a call of the library's copy,
+    // which takes longer to start, and for long runs uses an instruction that is slow unless
+    // both sides are aligned alike.
     loop {
         // SAFETY: `done <= len`, and there are 32 bytes more.
         let value = unsafe { load::<32>(src, from + done) };
@@ -248,8 +263,8 @@ unsafe fn literals(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usi
     }
 }
 
-/// `base` and the bytes from `at` that extend it, and where they end; a length that passes every end when they do not
-/// end before `src_end`.
+/// `base` and the bytes from `at` that extend it, and where they end; a length that passes every
+/// end when they do not end before `src_end`.
 ///
 /// # Safety
 ///
@@ -258,7 +273,11 @@ unsafe fn literals(src: &[u8], from: usize, dest: &mut [u8], to: usize, len: usi
 unsafe fn length(base: usize, src: &[u8], at: usize, src_end: usize) -> (usize, usize) {
     // SAFETY: the caller's promise.
     let [more] = unsafe { load(src, at) };
-    if more == u8::MAX { long_length(base, src, at, src_end) } else { (base + usize::from(more), at + 1) }
+    if more == u8::MAX {
+        long_length(base, src, at, src_end)
+    } else {
+        (base + usize::from(more), at + 1)
+    }
 }
 
 /// As [`length`], for long ones; out of the way of the others.
@@ -342,8 +361,9 @@ unsafe fn tiny_match(dest: &mut [u8], to: usize, distance: usize) {
 #[inline(always)]
 unsafe fn short_match(dest: &mut [u8], to: usize, distance: usize) {
     let from = to.wrapping_sub(distance);
-    // Not by 16 where it could be: what was written last is not yet in the cache, and is read sooner in small pieces.
-    // SAFETY: `from < to`, and 18 bytes are free from `to` on; each step reads what the one before has written.
+    // Not by 16 where it could be: what was written last is not yet in the cache, and is read
+    // sooner in small pieces. SAFETY: `from < to`, and 18 bytes are free from `to` on; each
+    // step reads what the one before has written.
     unsafe { again::<8>(dest, from, to) };
     // SAFETY: likewise.
     unsafe { again::<8>(dest, from + 8, to + 8) };
@@ -367,7 +387,8 @@ unsafe fn short_period(dest: &mut [u8], to: usize, distance: usize) {
     }
 }
 
-/// Repeats `len` bytes from `distance` back, with an exit after so many `STEPS` (1 or 2) where there is room.
+/// Repeats `len` bytes from `distance` back, with an exit after so many `STEPS` (1 or 2) where
+/// there is room.
 ///
 /// # Safety
 ///
@@ -424,17 +445,24 @@ unsafe fn long_match<const STEPS: usize>(dest: &mut [u8], to: usize, distance: u
     }
 }
 
-/// Copies `len` bytes in steps of `N`, with an exit after so many `STEPS`: nothing foretells where a match ends.
+/// Copies `len` bytes in steps of `N`, with an exit after so many `STEPS`: nothing foretells where
+/// a match ends.
 ///
 /// # Safety
 ///
 /// `from < to` and `to + len + N * STEPS <= dest.len()`.
 #[inline(always)]
-unsafe fn repeat<const N: usize, const STEPS: usize>(dest: &mut [u8], from: usize, to: usize, len: usize) {
+unsafe fn repeat<const N: usize, const STEPS: usize>(
+    dest: &mut [u8],
+    from: usize,
+    to: usize,
+    len: usize,
+) {
     let mut done = 0;
     loop {
         for _ in 0..STEPS {
-            // SAFETY: at most `len` bytes are before the first of these steps, and all of them are free.
+            // SAFETY: at most `len` bytes are before the first of these steps, and all of them are
+            // free.
             unsafe { again::<N>(dest, from + done, to + done) };
             done += N;
         }
@@ -454,7 +482,8 @@ unsafe fn fill<const STEPS: usize>(dest: &mut [u8], to: usize, len: usize, step:
     let mut done = 0;
     loop {
         for _ in 0..STEPS {
-            // SAFETY: at most `len` bytes are before the first of these steps, and all of them are free.
+            // SAFETY: at most `len` bytes are before the first of these steps, and all of them are
+            // free.
             unsafe { store(dest, to + done, step) };
             done += STEP;
         }
@@ -464,8 +493,8 @@ unsafe fn fill<const STEPS: usize>(dest: &mut [u8], to: usize, len: usize, step:
     }
 }
 
-/// The 16 bytes that go on from `to` with a period of 1, 2, 4, 8 or 16 bytes, in two halves: put together in memory,
-/// they would not be there yet when they are read.
+/// The 16 bytes that go on from `to` with a period of 1, 2, 4, 8 or 16 bytes, in two halves: put
+/// together in memory, they would not be there yet when they are read.
 ///
 /// # Safety
 ///
@@ -473,8 +502,8 @@ unsafe fn fill<const STEPS: usize>(dest: &mut [u8], to: usize, len: usize, step:
 #[inline(always)]
 unsafe fn period16(bytes: &[u8], to: usize, distance: usize) -> (u64, u64) {
     let low = if distance <= 2 {
-        // A byte comes from the store that wrote it. A word that two stores wrote, as is usual where a run goes on behind
-        // other matches, waits until both are in the cache.
+        // A byte comes from the store that wrote it. A word that two stores wrote, as is usual
+        // where a run goes on behind other matches, waits until both are in the cache.
         // SAFETY: a place before `to`.
         let [first] = unsafe { load(bytes, to - distance) };
         // SAFETY: likewise.

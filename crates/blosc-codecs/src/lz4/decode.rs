@@ -21,8 +21,8 @@ pub(super) fn decompress_uncached(src: &[u8], dest: &mut [u8]) -> Result<(), Err
     finish(src, at, dest, done, &[], usize::MAX)
 }
 
-/// Decompresses an LZ4 block whose offsets may reach into `dict`, the last byte of which stands right before the
-/// output.
+/// Decompresses an LZ4 block whose offsets may reach into `dict`, the last byte of which stands
+/// right before the output.
 ///
 /// # Errors
 ///
@@ -33,13 +33,18 @@ pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<
     finish(src, at, dest, done, dict, usize::MAX)
 }
 
-/// As [`decompress_with_dict`], but stops as soon as the first `wanted` bytes of `dest` are right; nothing is known of
-/// the rest of the block then.
+/// As [`decompress_with_dict`], but stops as soon as the first `wanted` bytes of `dest` are right;
+/// nothing is known of the rest of the block then.
 ///
 /// # Errors
 ///
 /// As [`decompress`].
-pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize, dict: &[u8]) -> Result<(), Error> {
+pub fn decompress_prefix(
+    src: &[u8],
+    dest: &mut [u8],
+    wanted: usize,
+    dict: &[u8],
+) -> Result<(), Error> {
     let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
     let (at, done) =
         if dict.is_empty() { wild::decode::<Lz4, false>(src, &mut dest[..near]) } else { (0, 0) };
@@ -56,8 +61,8 @@ pub fn decompress_safely(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     finish(src, 0, dest, 0, &[], usize::MAX)
 }
 
-/// Decodes from the sequence at `src[at..]`, which writes to `dest[done..]`, to the end or to where `until` bytes are
-/// there.
+/// Decodes from the sequence at `src[at..]`, which writes to `dest[done..]`, to the end or to where
+/// `until` bytes are there.
 fn finish(
     src: &[u8],
     at: usize,
@@ -78,7 +83,10 @@ fn finish(
         let distance = input.offset()?;
         let len = input.length(token & 15, dest.len() - done)? + MIN_MATCH;
         if distance == 0 || distance > done + dict.len() {
-            return Err(corrupt(start, Corrupt::Distance { distance, available: done + dict.len() }));
+            return Err(corrupt(
+                start,
+                Corrupt::Distance { distance, available: done + dict.len() },
+            ));
         }
         if len > dest.len() - done {
             return Err(corrupt(start, too_long(done, len, dest)));
@@ -138,7 +146,8 @@ impl Input<'_> {
         Ok(usize::from(u16::from_le_bytes([low, high])))
     }
 
-    /// A length whose first four bits are `nibble`; more than `room` as soon as it is known to be so.
+    /// A length whose first four bits are `nibble`; more than `room` as soon as it is known to be
+    /// so.
     #[inline(always)]
     fn length(&mut self, nibble: u8, room: usize) -> Result<usize, Error> {
         let mut len = usize::from(nibble);

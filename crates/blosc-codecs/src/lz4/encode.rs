@@ -1,11 +1,13 @@
 //! The fast search: one hash table, one candidate, and a step that grows where nothing matches.
 //!
-//! The table is 16 KiB, half of the nearest cache: places of two bytes where they suffice, else half as many of four.
-//! It is cleared for each block, unless several have room in the two bytes.
+//! The table is 16 KiB, half of the nearest cache: places of two bytes where they suffice, else
+//! half as many of four. It is cleared for each block, unless several have room in the two bytes.
 
 use alloc::boxed::Box;
 
-use super::{LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MAX_INPUT, MIN_MATCH, Window, sequence::Block};
+use super::{
+    LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MAX_INPUT, MIN_MATCH, Window, sequence::Block,
+};
 use crate::{
     BlockEncoder, Error, Level,
     lz::{
@@ -16,8 +18,8 @@ use crate::{
 
 /// Slots of the table for short blocks, and twice those of the one for long blocks.
 const SLOTS: usize = 1 << 13;
-/// Shortest block that is a long one. Below, all places where a match may start are within reach of each other, and
-/// four bytes are hashed.
+/// Shortest block that is a long one. Below, all places where a match may start are within reach of
+/// each other, and four bytes are hashed.
 const LONG: usize = (1 << 16) + MATCH_LIMIT - 1;
 /// Longest block whose places are counted on from those of the block before.
 const TINY: usize = 1 << 13;
@@ -42,7 +44,8 @@ impl Encoder {
         Self { short, long, next: 0, acceleration, window: Window::new(dict) }
     }
 
-    /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not fit.
+    /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not
+    /// fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         if src.len() > MAX_INPUT {
             return None;
@@ -55,10 +58,12 @@ impl Encoder {
         } else if window.len() < LONG {
             self.short.fill(0);
             self.next = usize::MAX;
-            Search { window, places: &mut *self.short, anchor: start }.compress(self.acceleration, block)
+            Search { window, places: &mut *self.short, anchor: start }
+                .compress(self.acceleration, block)
         } else {
             self.long.fill(0);
-            Search { window, places: &mut *self.long, anchor: start }.compress(self.acceleration, block)
+            Search { window, places: &mut *self.long, anchor: start }
+                .compress(self.acceleration, block)
         }
     }
 }
@@ -95,8 +100,8 @@ impl Places for [u16; SLOTS] {
     }
 }
 
-/// The same for tiny blocks. Places are counted on from block to block, so what is left of former ones is told from
-/// what is new, and counts as empty.
+/// The same for tiny blocks. Places are counted on from block to block, so what is left of former
+/// ones is told from what is new, and counts as empty.
 struct Recent<'a> {
     slots: &'a mut [u16; SLOTS],
     /// What stands for place 0.
@@ -171,9 +176,12 @@ impl<P: Places> Search<'_, P> {
         // There is nothing before the first place.
         let mut at = self.anchor.max(1);
         loop {
-            let Some((found, earlier)) = self.next(at, ground, acceleration) else { return Some(()) };
+            let Some((found, earlier)) = self.next(at, ground, acceleration) else {
+                return Some(());
+            };
             at = found;
-            let mut len = MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
+            let mut len =
+                MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
             let (mut start, distance) = (at, at - earlier);
             while start > self.anchor
                 && start > distance
@@ -203,7 +211,12 @@ impl<P: Places> Search<'_, P> {
 
     /// The next place from `at` on that matches an earlier one, and that one.
     #[inline(always)]
-    fn next(&mut self, at: usize, ground: Ground<'_>, acceleration: usize) -> Option<(usize, usize)> {
+    fn next(
+        &mut self,
+        at: usize,
+        ground: Ground<'_>,
+        acceleration: usize,
+    ) -> Option<(usize, usize)> {
         let mut probes = acceleration * PATIENCE;
         let mut step = 1;
         let mut next = ground.place(at)?;
@@ -258,9 +271,12 @@ mod tests {
     #[test]
     fn a_block_does_not_depend_on_those_before() {
         let mut used = Encoder::new(Level::DEFAULT, &[]);
-        for len in [4096, 100, 8192, 4096, 8193, 5000, 70_000, 4096, 20_000, 300, 8192, 8192, 8000, 13] {
+        for len in
+            [4096, 100, 8192, 4096, 8193, 5000, 70_000, 4096, 20_000, 300, 8192, 8192, 8000, 13]
+        {
             for kind in Kind::ALL {
-                let (plain, mut block, mut expected) = (kind.bytes(len), vec![0; 2 * len], vec![0; 2 * len]);
+                let (plain, mut block, mut expected) =
+                    (kind.bytes(len), vec![0; 2 * len], vec![0; 2 * len]);
                 let size = used.compress(&plain, &mut block);
                 assert_eq!(size, Encoder::new(Level::DEFAULT, &[]).compress(&plain, &mut expected));
                 assert!(block == expected, "{} of {len} bytes", kind.name());

@@ -32,7 +32,8 @@ impl HcEncoder {
         Self { method, window: Window::new(dict) }
     }
 
-    /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not fit.
+    /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not
+    /// fit.
     pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         if src.len() > MAX_INPUT {
             return None;
@@ -94,7 +95,12 @@ impl Match {
     /// Lets the match begin earlier, down to `low`, where the bytes agree.
     #[inline(always)]
     fn widen(self, window: &[u8], low: usize) -> Self {
-        let more = common_len_before(window, self.start - self.distance, self.start, low.max(self.distance));
+        let more = common_len_before(
+            window,
+            self.start - self.distance,
+            self.start,
+            low.max(self.distance),
+        );
         Self { start: self.start - more, len: self.len + more, ..self }
     }
 }

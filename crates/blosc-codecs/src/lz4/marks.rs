@@ -12,7 +12,8 @@ use core::ops::Range;
 
 use super::MIN_MATCH;
 
-/// Places of a block from which its sequences can be followed, one for each 256 bytes of data; 512 if it is long.
+/// Places of a block from which its sequences can be followed, one for each 256 bytes of data; 512
+/// if it is long.
 ///
 /// ```
 /// use blosc_codecs::{Level, lz4::{Encoder, Marks}};
@@ -59,8 +60,8 @@ enum Steps {
 }
 
 impl Marks {
-    /// Follows a block without a dictionary, of which `nbytes` bytes come. `None` if it is no such block: decoding it
-    /// tells what is wrong.
+    /// Follows a block without a dictionary, of which `nbytes` bytes come. `None` if it is no such
+    /// block: decoding it tells what is wrong.
     #[must_use]
     pub fn new(src: &[u8], nbytes: usize) -> Option<Self> {
         // No block makes more of a byte than 255.
@@ -105,8 +106,8 @@ impl Marks {
         }
     }
 
-    /// A byte of the data. `read` reads the block, as it was. `None` if the way to the byte is too long, or the block is not
-    /// what it was.
+    /// A byte of the data. `read` reads the block, as it was. `None` if the way to the byte is too
+    /// long, or the block is not what it was.
     ///
     /// # Errors
     ///
@@ -115,7 +116,8 @@ impl Marks {
         let mut wanted = place;
         let mut window = Window { bytes: [0; WINDOW], range: 0..0 };
         for _ in 0..MOST_HOPS {
-            let Some(mark) = self.marks.get(wanted / self.step).filter(|_| wanted < self.nbytes) else {
+            let Some(mark) = self.marks.get(wanted / self.step).filter(|_| wanted < self.nbytes)
+            else {
                 break;
             };
             match self.follow(mark, wanted, &mut window, read)? {
@@ -149,10 +151,13 @@ impl Marks {
                 return Ok(byte.map(Found::Byte));
             }
             (at, done) = (start + nliterals, done + nliterals);
-            let (low, high) = (window.byte(at, self.len, read)?, window.byte(at + 1, self.len, read)?);
+            let (low, high) =
+                (window.byte(at, self.len, read)?, window.byte(at + 1, self.len, read)?);
             let (Some(low), Some(high)) = (low, high) else { return Ok(None) };
             let distance = usize::from(u16::from_le_bytes([low, high]));
-            let Some((len, end)) = self.length(token & 15, at + 2, window, read)? else { return Ok(None) };
+            let Some((len, end)) = self.length(token & 15, at + 2, window, read)? else {
+                return Ok(None);
+            };
             if distance == 0 || distance > done {
                 return Ok(None);
             }
@@ -202,7 +207,9 @@ impl Steps {
     /// None if a place is behind what there can be.
     fn push(&mut self, mark: Mark) -> Option<()> {
         match self {
-            Self::Short(marks) => marks.push([mark.at.try_into().ok()?, mark.done.try_into().ok()?]),
+            Self::Short(marks) => {
+                marks.push([mark.at.try_into().ok()?, mark.done.try_into().ok()?])
+            }
             Self::Long(marks) => marks.push(mark),
         }
         Some(())
@@ -234,7 +241,12 @@ struct Window {
 
 impl Window {
     /// Reads the first bytes of a part, if they are not here, of a block of `len` bytes.
-    fn fill<E>(&mut self, wanted: Range<usize>, len: usize, read: ReadBlock<'_, E>) -> Result<(), E> {
+    fn fill<E>(
+        &mut self,
+        wanted: Range<usize>,
+        len: usize,
+        read: ReadBlock<'_, E>,
+    ) -> Result<(), E> {
         if self.range.start <= wanted.start && wanted.end <= self.range.end {
             return Ok(());
         }
@@ -267,7 +279,11 @@ impl Window {
 
 /// A length whose first four bits are `nibble`, and what follows its further bytes.
 #[inline]
-fn length(nibble: u8, mut at: usize, mut byte: impl FnMut(usize) -> Option<u8>) -> Option<(usize, usize)> {
+fn length(
+    nibble: u8,
+    mut at: usize,
+    mut byte: impl FnMut(usize) -> Option<u8>,
+) -> Option<(usize, usize)> {
     let mut len = usize::from(nibble);
     if nibble < 15 {
         return Some((len, at));
@@ -345,7 +361,9 @@ mod tests {
 
     #[test]
     fn every_byte_is_that_of_the_data() {
-        for data in [data(10_000), vec![7; 3000], (0..=255).cycle().take(5000).collect(), data(13), vec![]] {
+        for data in
+            [data(10_000), vec![7; 3000], (0..=255).cycle().take(5000).collect(), data(13), vec![]]
+        {
             let block = compress(&data);
             let marks = Marks::new(&block, data.len()).unwrap();
             for (place, expected) in data.iter().enumerate() {
@@ -386,7 +404,10 @@ mod tests {
         }
         // An empty stream, and one that ends with a match.
         assert!(Marks::new(&[], 0).is_none() && Marks::new(&[0], 0).is_some());
-        assert!(Marks::new(&[0x10, 1, 1, 0], 5).is_none() && Marks::new(&[0x10, 1, 1, 0, 0], 5).is_some());
+        assert!(
+            Marks::new(&[0x10, 1, 1, 0], 5).is_none()
+                && Marks::new(&[0x10, 1, 1, 0, 0], 5).is_some()
+        );
         // A distance of 0, and one before the start.
         assert!(Marks::new(&[0x10, 1, 0, 0, 0x50, 1, 2, 3, 4, 5], 10).is_none());
         assert!(Marks::new(&[0x10, 1, 2, 0, 0x50, 1, 2, 3, 4, 5], 10).is_none());

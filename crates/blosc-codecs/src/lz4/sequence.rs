@@ -18,7 +18,13 @@ impl<'a> Block<'a> {
     /// The literals from `anchor` to `at`, then a match.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "distances are below 65536")]
-    pub(super) fn sequence(&mut self, anchor: usize, at: usize, distance: usize, len: usize) -> Option<()> {
+    pub(super) fn sequence(
+        &mut self,
+        anchor: usize,
+        at: usize,
+        distance: usize,
+        len: usize,
+    ) -> Option<()> {
         let (nliterals, distance) = (at - anchor, (distance as u16).to_le_bytes());
         if let (0..15, Some(run), Some(out)) =
             (nliterals, self.window.get(anchor..anchor + 16), self.out.next::<32>())

@@ -84,8 +84,12 @@ impl Encoder {
         Some(false)
     }
 
-    /// Where in the stream the rows of `mask` stand, one after another. An empty mask stands nowhere, which is fine.
-    #[allow(clippy::option_option, reason = "outer: whether it was found; inner: whether it is needed")]
+    /// Where in the stream the rows of `mask` stand, one after another. An empty mask stands
+    /// nowhere, which is fine.
+    #[allow(
+        clippy::option_option,
+        reason = "outer: whether it was found; inner: whether it is needed"
+    )]
     fn find(&self, cell: &[u8], mask: u8, out: &mut Room<'_>) -> Option<Option<usize>> {
         if mask == 0 {
             return Some(None);
@@ -98,7 +102,8 @@ impl Encoder {
             len += side;
         }
         let at = self.table[hash(&key[..len])] as usize;
-        let found = out.written().get(at..at + len) == Some(&key[..len]) && out.len() - at <= MAX_OFFSET;
+        let found =
+            out.written().get(at..at + len) == Some(&key[..len]) && out.len() - at <= MAX_OFFSET;
         (found && at > 0).then_some(Some(at))
     }
 
@@ -147,7 +152,8 @@ fn layouts(side: Side) -> Vec<(u8, Layout)> {
 
 /// FNV-1a, folded.
 fn hash(key: &[u8]) -> usize {
-    let h =
-        key.iter().fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01B3));
+    let h = key
+        .iter()
+        .fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01B3));
     (h >> (64 - HASH_BITS)) as usize
 }

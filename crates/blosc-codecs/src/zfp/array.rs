@@ -1,4 +1,5 @@
-//! The array as a grid of cells: which items a cell holds, and what fills a cell that the edge cuts.
+//! The array as a grid of cells: which items a cell holds, and what fills a cell that the edge
+//! cuts.
 
 use super::{cell::MAX_CELL, real::Real};
 
@@ -24,7 +25,8 @@ pub(super) struct Place {
 }
 
 impl Grid {
-    /// `None` unless there are one to four dimensions, none of them empty, and few enough items to count.
+    /// `None` unless there are one to four dimensions, none of them empty, and few enough items to
+    /// count.
     pub(super) fn new(blockshape: &[u32]) -> Option<Self> {
         let mut shape = [1; 4];
         let mut strides = [0; 4];
@@ -108,15 +110,16 @@ impl Grid {
         let ([_, y_stride, z_stride, w_stride], at) = (self.strides, place.at);
         (0..ws).flat_map(move |w| {
             (0..zs).flat_map(move |z| {
-                (0..ys)
-                    .map(move |y| (64 * w + 16 * z + 4 * y, at + w * w_stride + z * z_stride + y * y_stride))
+                (0..ys).map(move |y| {
+                    (64 * w + 16 * z + 4 * y, at + w * w_stride + z * z_stride + y * y_stride)
+                })
             })
         })
     }
 }
 
-/// Fills the lines along `axis` up to four values. Lines along faster axes are full by now; along slower ones, only
-/// those inside exist.
+/// Fills the lines along `axis` up to four values. Lines along faster axes are full by now; along
+/// slower ones, only those inside exist.
 fn pad<R: Real>(axis: usize, count: &[usize; 4], values: &mut [R; MAX_CELL]) {
     let step = 1 << (2 * axis);
     // Values 0, 1, 2 of a line that repeat as values 1, 2, 3, by how many there are.

@@ -1,7 +1,8 @@
 //! The bit planes of a cell's coefficients, most significant first.
 //!
-//! Coefficients that had a set bit in an earlier plane come first and are written as they are. The rest is searched:
-//! a bit says whether any coefficient from here on is set, then zeros lead up to the one that is, and so on.
+//! Coefficients that had a set bit in an earlier plane come first and are written as they are. The
+//! rest is searched: a bit says whether any coefficient from here on is set, then zeros lead up to
+//! the one that is, and so on.
 
 use super::{
     bits::{BitReader, BitWriter},
@@ -93,8 +94,8 @@ pub(super) fn decode(coefficients: &mut [u64], budget: Budget, input: &mut BitRe
     }
 }
 
-/// Reads zeros and the one behind them: at most `limit` zeros, after which the one is not written, and at most `bits`
-/// bits. Returns the number of zeros.
+/// Reads zeros and the one behind them: at most `limit` zeros, after which the one is not written,
+/// and at most `bits` bits. Returns the number of zeros.
 fn zeros(input: &mut BitReader<'_>, limit: u32, bits: &mut u32) -> u32 {
     let mut count = 0;
     while count < limit && *bits > 0 {

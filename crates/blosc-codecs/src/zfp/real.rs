@@ -15,8 +15,9 @@ pub(super) trait Real: Copy + Default {
     fn load(bytes: &[u8]) -> Self;
     /// To `LEN` little-endian bytes.
     fn store(self, bytes: &mut [u8]);
-    /// The exponent `e` of the largest magnitude, which lies in `0.5 * 2^e .. 2^e`, but not less than that of the
-    /// smallest normal number. Inner `None`: all are zero. Outer `None`: one is not finite.
+    /// The exponent `e` of the largest magnitude, which lies in `0.5 * 2^e .. 2^e`, but not less
+    /// than that of the smallest normal number. Inner `None`: all are zero. Outer `None`: one
+    /// is not finite.
     #[allow(clippy::option_option, reason = "two questions, two answers")]
     fn common_exponent(values: &[Self]) -> Option<Option<i32>>;
     /// The exponent as it is stored.
@@ -25,7 +26,8 @@ pub(super) trait Real: Copy + Default {
     fn unbiased(stored: u64) -> i32;
     /// The integer for this value in a cell of exponent `emax`, rounded toward zero.
     fn quantize(self, emax: i32) -> Self::Lane;
-    /// What [`dequantize`](Self::dequantize) multiplies by: a power of two, or zero when it is below all numbers.
+    /// What [`dequantize`](Self::dequantize) multiplies by: a power of two, or zero when it is
+    /// below all numbers.
     fn dequantizer(emax: i32) -> Self;
     /// The value for an integer.
     fn dequantize(lane: Self::Lane, scale: Self) -> Self;
@@ -98,7 +100,11 @@ macro_rules! real {
                 bytes.copy_from_slice(&self.to_le_bytes());
             }
 
-            #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "an exponent")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_possible_wrap,
+                reason = "an exponent"
+            )]
             fn common_exponent(values: &[Self]) -> Option<Option<i32>> {
                 let largest = values.iter().map(|v| v.to_bits() << 1).max().unwrap_or(0) >> 1;
                 let biased = (largest >> (Self::MANTISSA_DIGITS - 1)) as i32;
@@ -110,7 +116,11 @@ macro_rules! real {
                 (emax + Self::MAX_EXP - 1).cast_unsigned()
             }
 
-            #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "at most 11 bits")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_possible_wrap,
+                reason = "at most 11 bits"
+            )]
             fn unbiased(stored: u64) -> i32 {
                 stored as i32 - (Self::MAX_EXP - 1)
             }
@@ -119,7 +129,8 @@ macro_rules! real {
             fn quantize(self, emax: i32) -> $lane {
                 // In two steps, since the factor itself may be out of range.
                 let shift = <$bits>::BITS.cast_signed() - 2 - emax;
-                (self * Self::power_of_two(shift / 2) * Self::power_of_two(shift - shift / 2)) as $lane
+                (self * Self::power_of_two(shift / 2) * Self::power_of_two(shift - shift / 2))
+                    as $lane
             }
 
             fn dequantizer(emax: i32) -> Self {

@@ -1,7 +1,8 @@
 //! Huffman codes as tables: RFC 1951, 3.2.2.
 //!
-//! The next bits of the stream are an index, and the entry tells what they stand for and how many of them do. Codes
-//! that are longer than the index lead to a second table, of the bits that follow. An entry:
+//! The next bits of the stream are an index, and the entry tells what they stand for and how many
+//! of them do. Codes that are longer than the index lead to a second table, of the bits that
+//! follow. An entry:
 //!
 //! ```text
 //! bits 0..6    bits of the code and those that extend its value; for a second table, bits of the first index
@@ -120,8 +121,9 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         Self { entries: [SPECIAL; N] }
     }
 
-    /// The code with these lengths of the codes of `symbols`, 0 for none; whether any bits are part of one. `None`
-    /// when there is no such code; the only one that may leave bits over has one symbol.
+    /// The code with these lengths of the codes of `symbols`, 0 for none; whether any bits are part
+    /// of one. `None` when there is no such code; the only one that may leave bits over has one
+    /// symbol.
     fn set(&mut self, lens: &[u8], symbols: &[u32]) -> Option<bool> {
         let mut counts = Counts::of(lens);
         let is_complete = counts.check()?;
@@ -148,14 +150,16 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         Some(is_complete)
     }
 
-    /// Repeats what is known by the first `from` bits of the index, as it does not depend on those up to `to`.
+    /// Repeats what is known by the first `from` bits of the index, as it does not depend on those
+    /// up to `to`.
     fn double(&mut self, from: u32, to: u32) {
         for bits in from..to.min(BITS) {
             self.entries.copy_within(..1 << bits, 1 << bits);
         }
     }
 
-    /// Puts a symbol into a second table, wherever the index starts with its code, `len` bits of `bits`.
+    /// Puts a symbol into a second table, wherever the index starts with its code, `len` bits of
+    /// `bits`.
     #[allow(clippy::cast_possible_truncation, reason = "tables are short")]
     fn place(
         &mut self,
@@ -168,8 +172,13 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         let (prefix, rest, len) = (bits & ((1 << BITS) - 1), bits >> BITS, len - BITS);
         if places.prefix != Some(prefix) {
             let bits = counts.second_bits(len, BITS);
-            *places = Places { prefix: Some(prefix), start: places.next, next: places.next + (1 << bits) };
-            self.entries[prefix as usize] = SPECIAL | SECOND | (places.start as u32) << 16 | bits << 8 | BITS;
+            *places = Places {
+                prefix: Some(prefix),
+                start: places.next,
+                next: places.next + (1 << bits),
+            };
+            self.entries[prefix as usize] =
+                SPECIAL | SECOND | (places.start as u32) << 16 | bits << 8 | BITS;
         }
         let entry = symbol + (len << 8 | len);
         let second = self.entries.get_mut(places.start..places.next)?;
@@ -212,8 +221,8 @@ impl Counts {
         Self { all, left: all }
     }
 
-    /// Whether any bits are part of a code; `None` when codes are parts of each other, or bits are left over and
-    /// there is more than one code.
+    /// Whether any bits are part of a code; `None` when codes are parts of each other, or bits are
+    /// left over and there is more than one code.
     fn check(&self) -> Option<bool> {
         let mut left = 1_i32;
         for &n in &self.all[1..] {
@@ -241,8 +250,8 @@ impl Counts {
         (sorted, nsorted)
     }
 
-    /// Bits of the index of a second table whose shortest code has `len`: as many as it takes to hold all codes that
-    /// start alike.
+    /// Bits of the index of a second table whose shortest code has `len`: as many as it takes to
+    /// hold all codes that start alike.
     fn second_bits(&self, len: u32, first: u32) -> u32 {
         let mut bits = len;
         let mut used = u32::from(self.left[(first + bits) as usize]);
@@ -276,7 +285,8 @@ mod tests {
     #[test]
     fn every_code_is_found_by_its_bits() {
         // One code of each length up to 15, and two of that.
-        let lens: [u8; 16] = core::array::from_fn(|n| u8::try_from(n + 1).unwrap_or_default().min(15));
+        let lens: [u8; 16] =
+            core::array::from_fn(|n| u8::try_from(n + 1).unwrap_or_default().min(15));
         let mut code = DistanceCode::new();
         code.set_distance(&lens).unwrap();
         for (symbol, &len) in lens.iter().enumerate() {

@@ -1,19 +1,21 @@
 //! Our own decoder of zlib streams (RFC 1950, RFC 1951), for those that are as they should be.
 //!
-//! It knows where everything goes, so it needs no window and no state between calls: matches are copied within the
-//! destination. It answers `None` to any doubt, and then the library decides what is wrong. `codes` makes the tables,
-//! `lz::wild::deflate` is the fast half; what is here goes symbol by symbol, near the ends.
+//! It knows where everything goes, so it needs no window and no state between calls: matches are
+//! copied within the destination. It answers `None` to any doubt, and then the library decides what
+//! is wrong. `codes` makes the tables, `lz::wild::deflate` is the fast half; what is here goes
+//! symbol by symbol, near the ends.
 
 use alloc::boxed::Box;
 
 use super::codes::{
-    DISTANCE_BITS, DistanceCode, END, LITERAL, LITLEN_BITS, LitLenCode, PRECODE_BITS, Precode, SECOND,
-    SPECIAL, value,
+    DISTANCE_BITS, DistanceCode, END, LITERAL, LITLEN_BITS, LitLenCode, PRECODE_BITS, Precode,
+    SECOND, SPECIAL, value,
 };
 use crate::lz::{copy_match, wild};
 
 /// The order in which the lengths of the precode stand.
-const PRECODE_ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+const PRECODE_ORDER: [usize; 19] =
+    [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /// Keeps its tables.
 pub(super) struct Inflater {
@@ -33,7 +35,8 @@ impl Inflater {
         Self { own: Box::new(Tables::new()), fixed: None }
     }
 
-    /// Decompresses all of `src` to all of `dest`; `None` when that cannot be, or is left to the library.
+    /// Decompresses all of `src` to all of `dest`; `None` when that cannot be, or is left to the
+    /// library.
     pub(super) fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Option<()> {
         let (head, body) = src.split_first_chunk::<2>()?;
         let (body, sum) = body.split_last_chunk::<4>()?;
@@ -130,7 +133,13 @@ impl Tables {
     }
 
     /// Decodes the symbols of a block to `dest[done..]`; where they end.
-    fn block(&self, input: &mut Input<'_>, dest: &mut [u8], mut done: usize, is_fast: bool) -> Option<usize> {
+    fn block(
+        &self,
+        input: &mut Input<'_>,
+        dest: &mut [u8],
+        mut done: usize,
+        is_fast: bool,
+    ) -> Option<usize> {
         if is_fast {
             let is_end;
             (done, is_end) = wild::deflate::decode(input, dest, done, &self.litlen, &self.distance);
@@ -238,7 +247,8 @@ mod tests {
     use crate::{Codec as _, EncodeOptions, Level, zlib::Zlib};
 
     fn stream(plain: &[u8], level: u8) -> Vec<u8> {
-        let options = EncodeOptions { level: Level::try_from(level).unwrap(), ..EncodeOptions::default() };
+        let options =
+            EncodeOptions { level: Level::try_from(level).unwrap(), ..EncodeOptions::default() };
         let mut stream = vec![0; 2 * plain.len() + 64];
         let len = Zlib.new_encoder(&options).unwrap().encode(plain, &mut stream).unwrap().unwrap();
         stream.truncate(len);
@@ -254,7 +264,11 @@ mod tests {
                 for level in [1, 5, 9] {
                     let stream = stream(&plain, level);
                     let mut dest = vec![0xA5; nbytes];
-                    assert_eq!(inflater.decode(&stream, &mut dest), Some(()), "{kind:?}, {nbytes} bytes");
+                    assert_eq!(
+                        inflater.decode(&stream, &mut dest),
+                        Some(()),
+                        "{kind:?}, {nbytes} bytes"
+                    );
                     assert!(dest == plain, "{kind:?}, {nbytes} bytes");
                 }
             }
@@ -274,7 +288,8 @@ mod tests {
                         let at = usize::try_from(rng.below(body.len() as u64)).unwrap();
                         damaged[at] = rng.next_u32().to_le_bytes()[0];
                     }
-                    let cut = usize::try_from(rng.below(2 * body.len() as u64)).unwrap().min(body.len());
+                    let cut =
+                        usize::try_from(rng.below(2 * body.len() as u64)).unwrap().min(body.len());
                     let room = nbytes + usize::try_from(rng.below(3)).unwrap() - 1;
                     let (mut fast, mut plain) = (vec![0xA5; room], vec![0xA5; room]);
                     let verdict = inflater.blocks(&damaged[..cut], &mut fast, true);

@@ -45,7 +45,8 @@ pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
     tail.copy_from_slice(from_tail);
 }
 
-/// Writes `byte` all over `dest`: that registers of 32 bytes are faster than the library was seen with AVX-512 only.
+/// Writes `byte` all over `dest`: that registers of 32 bytes are faster than the library was seen
+/// with AVX-512 only.
 #[target_feature(enable = "avx2")]
 pub(super) fn fill(byte: u8, dest: &mut [u8]) {
     dest.fill(byte);
@@ -59,8 +60,8 @@ fn load16(bytes: &[u8], at: usize) -> __m128i {
     transmute!(array)
 }
 
-/// The 16 bytes at `low` in the low lane, those at `high` in the high lane. (An insertion from memory needs no
-/// execution unit for permutations, which is what the kernels are short of.)
+/// The 16 bytes at `low` in the low lane, those at `high` in the high lane. (An insertion from
+/// memory needs no execution unit for permutations, which is what the kernels are short of.)
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load_lanes(bytes: &[u8], low: usize, high: usize) -> __m256i {

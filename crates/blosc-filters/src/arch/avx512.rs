@@ -1,5 +1,5 @@
-//! AVX-512 with VBMI, which permutes all 64 bytes of a register in one instruction, and GFNI, which transposes 8 x 8
-//! bits in one.
+//! AVX-512 with VBMI, which permutes all 64 bytes of a register in one instruction, and GFNI, which
+//! transposes 8 x 8 bits in one.
 #![forbid(unsafe_code)]
 
 mod bits;
@@ -20,7 +20,8 @@ pub(super) use avx2::{running_sum, running_xor};
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
 pub(super) use copy::{copy, fill};
 
-// Items larger than a lane are loaded and stored lane by lane, for which half the width does as well.
+// Items larger than a lane are loaded and stored lane by lane, for which half the width does as
+// well.
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
@@ -34,7 +35,9 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     match typesize {
-        2 | 4 | 8 if by_halves(&[src], src.len() / typesize, dest) => avx2::unshuffle(typesize, src, dest),
+        2 | 4 | 8 if by_halves(&[src], src.len() / typesize, dest) => {
+            avx2::unshuffle(typesize, src, dest)
+        }
         ..=16 => shuffle::unshuffle(typesize, src, dest),
         _ => avx2::unshuffle(typesize, src, dest),
     }
@@ -50,12 +53,13 @@ pub(super) fn unshuffle_apart(planes: &[&[u8]], dest: &mut [u8]) {
     }
 }
 
-/// Lengths of blocks that come from the second-level cache, as they just do not fit the nearest one. Half a line at a time is
-/// as fast there, or faster.
+/// Lengths of blocks that come from the second-level cache, as they just do not fit the nearest
+/// one. Half a line at a time is as fast there, or faster.
 const FROM_SECOND_LEVEL: Range<usize> = 48 << 10..192 << 10;
 
-/// Whether to undo a shuffle by registers of half a line, where the lines come from the second-level cache: of blocks that
-/// just do not fit the nearest one, and where all planes, `stride` bytes each, and the items are on lines that share a set of it.
+/// Whether to undo a shuffle by registers of half a line, where the lines come from the
+/// second-level cache: of blocks that just do not fit the nearest one, and where all planes,
+/// `stride` bytes each, and the items are on lines that share a set of it.
 fn by_halves(planes: &[&[u8]], stride: usize, dest: &[u8]) -> bool {
     let on_line = |bytes: &[u8]| bytes.as_ptr().addr().is_multiple_of(64);
     FROM_SECOND_LEVEL.contains(&dest.len())

@@ -1,7 +1,7 @@
 //! Rows between a block and an array, which is not in the cache.
 //!
-//! Long rows are written past the cache. Before a short one is copied, the processor is told to fetch one that is some
-//! lines ahead: it foresees only what follows within a page.
+//! Long rows are written past the cache. Before a short one is copied, the processor is told to
+//! fetch one that is some lines ahead: it foresees only what follows within a page.
 
 use core::arch::x86_64::*;
 
@@ -55,7 +55,13 @@ pub(super) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
 
 /// From the planes of a block of items of 2, 4 or 8 bytes to the array, 32 items or more to a row.
 #[target_feature(enable = "avx2")]
-pub(super) fn put_planes(rows: EvenRows, stores: Stores, planes: &[&[u8]], from: usize, array: &mut [u8]) {
+pub(super) fn put_planes(
+    rows: EvenRows,
+    stores: Stores,
+    planes: &[&[u8]],
+    from: usize,
+    array: &mut [u8],
+) {
     match planes {
         [a, b] => put_planes_of(rows, stores, &[*a, *b], from, array),
         [a, b, c, d] => put_planes_of(rows, stores, &[*a, *b, *c, *d], from, array),

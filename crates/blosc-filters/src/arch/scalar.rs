@@ -1,4 +1,5 @@
-//! The definitions: simple loops that say what a kernel does, and run where there are no vector instructions.
+//! The definitions: simple loops that say what a kernel does, and run where there are no vector
+//! instructions.
 #![forbid(unsafe_code)]
 
 mod bitshuffle;

@@ -1,14 +1,16 @@
 //! Stores that pass the cache by.
 //!
-//! A plain store first fetches the line that it changes, and the line pushes another one out of the cache. Both are
-//! wasted on a destination that does not fit there. Such stores want registers at multiples of 32 bytes, lines written
-//! as a whole and in ascending order, and no long work between them.
+//! A plain store first fetches the line that it changes, and the line pushes another one out of the
+//! cache. Both are wasted on a destination that does not fit there. Such stores want registers at
+//! multiples of 32 bytes, lines written as a whole and in ascending order, and no long work between
+//! them.
 
 use core::arch::x86_64::*;
 
 use zerocopy::{FromBytes, IntoBytes, transmute};
 
-/// Has `work` store past the cache. Its stores are ordered before all that comes after the call, as any others.
+/// Has `work` store past the cache. Its stores are ordered before all that comes after the call, as
+/// any others.
 pub(super) fn streaming(work: impl FnOnce(&mut Streaming)) {
     work(&mut Streaming(()));
 }
@@ -25,8 +27,9 @@ impl Streaming {
             // Miri does not know the instruction.
             *to = register;
         } else {
-            // SAFETY: `to` may be written and is aligned, as it is a reference. It is not looked at before the stores
-            // are ordered: who could do so had to borrow it from the caller of `streaming`.
+            // SAFETY: `to` may be written and is aligned, as it is a reference. It is not looked at
+            // before the stores are ordered: who could do so had to borrow it from the
+            // caller of `streaming`.
             unsafe { _mm256_stream_si256(to, register) };
         }
     }
@@ -84,7 +87,8 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// For units and tiles of so many bytes; a tile is a multiple of 32. `None` if no tile starts at a unit.
+    /// For units and tiles of so many bytes; a tile is a multiple of 32. `None` if no tile starts
+    /// at a unit.
     pub(super) fn new(dest: &'a mut [u8], unit: usize, tile: usize) -> Option<Self> {
         let head = dest.as_ptr().align_offset(LINE);
         if head > dest.len() || !head.is_multiple_of(unit) {
@@ -113,9 +117,12 @@ mod tests {
     fn parts_are_all_of_a_destination() {
         let mut bytes = vec![0; 1100];
         let aligned = bytes.as_ptr().align_offset(LINE);
-        for (start, unit, expected) in
-            [(0, 4, Some([0, 896])), (8, 4, Some([56, 824])), (63, 4, None), (63, 1, Some([1, 897]))]
-        {
+        for (start, unit, expected) in [
+            (0, 4, Some([0, 896])),
+            (8, 4, Some([56, 824])),
+            (63, 4, None),
+            (63, 1, Some([1, 897])),
+        ] {
             let dest = &mut bytes[aligned + start..][..950];
             let parts = Parts::new(dest, unit, 128);
             assert_eq!(parts.as_ref().map(Parts::starts), expected);

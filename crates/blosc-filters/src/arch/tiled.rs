@@ -8,8 +8,9 @@
 //!                                  ...                                        ...
 //! ```
 //!
-//! A row is 64 bytes, so that a whole cache line of each plane is written (or read) at a time. Items of more than 16
-//! bytes are taken in columns of 16 bytes, of which the last may overlap the one before.
+//! A row is 64 bytes, so that a whole cache line of each plane is written (or read) at a time.
+//! Items of more than 16 bytes are taken in columns of 16 bytes, of which the last may overlap the
+//! one before.
 
 /// Items of a tile, and bytes of a row.
 pub(super) const TILE: usize = 64;
@@ -17,8 +18,9 @@ pub(super) const TILE: usize = 64;
 /// Items of a strip: as many as have 64 bytes in a row of bits.
 pub(super) const STRIP: usize = 8 * TILE;
 
-/// Starts of strips that cover `nitems`, which are 512 or more. If they are no multiple of 512, the last strip overlaps
-/// the one before: its items are done twice, which costs less than a second, slower way for what is left.
+/// Starts of strips that cover `nitems`, which are 512 or more. If they are no multiple of 512, the
+/// last strip overlaps the one before: its items are done twice, which costs less than a second,
+/// slower way for what is left.
 pub(super) fn strips(nitems: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..nitems).step_by(size).map(move |first| first.min(nitems - size))
 }
@@ -34,16 +36,17 @@ pub(super) fn groups(
     })
 }
 
-/// How many of `n` lines, each `stride` bytes after the one before, may be in the same set of the first-level cache:
-/// in most processors, that is where they are a multiple of 4096 bytes apart.
+/// How many of `n` lines, each `stride` bytes after the one before, may be in the same set of the
+/// first-level cache: in most processors, that is where they are a multiple of 4096 bytes apart.
 pub(super) const fn in_a_set(n: usize, stride: usize) -> usize {
     let period = 4096;
     if stride.is_multiple_of(period) { n } else { n.div_ceil(period >> stride.trailing_zeros()) }
 }
 
-/// Planes, `most` or fewer, that bit shuffle keeps at a time: those of a strip, or of several strips (eight, if they
-/// fit) where more rows share a set of the cache than it has ways. Then the same eight rows are written again and again
-/// before others evict them, half written. No more than an eighth of the block, since the buffer has to be cleared first.
+/// Planes, `most` or fewer, that bit shuffle keeps at a time: those of a strip, or of several
+/// strips (eight, if they fit) where more rows share a set of the cache than it has ways. Then the
+/// same eight rows are written again and again before others evict them, half written. No more than
+/// an eighth of the block, since the buffer has to be cleared first.
 pub(super) const fn planes_at_once(typesize: usize, nitems: usize, most: usize) -> usize {
     let planes = if typesize > 16 { 16 } else { typesize };
     if in_a_set(8 * planes, nitems / 8) <= 8 {
@@ -56,13 +59,15 @@ pub(super) const fn planes_at_once(typesize: usize, nitems: usize, most: usize) 
     several
 }
 
-/// Where to start for all bytes of an item to be in 16 from a start, or in `typesize` if that is less.
+/// Where to start for all bytes of an item to be in 16 from a start, or in `typesize` if that is
+/// less.
 pub(super) fn columns(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(16).map(move |column| column.min(typesize.saturating_sub(16)))
 }
 
-/// So many tiles of each of `G` planes of `stride` bytes, from item `first` on. (Apart from the kernels, as a closure of
-/// theirs requires what they do, and is not inlined into functions that do not.)
+/// So many tiles of each of `G` planes of `stride` bytes, from item `first` on. (Apart from the
+/// kernels, as a closure of theirs requires what they do, and is not inlined into functions that do
+/// not.)
 #[inline]
 pub(super) fn tiles_of_planes<const G: usize>(
     dest: &mut [u8],
@@ -78,7 +83,8 @@ pub(super) fn tiles_of_planes<const G: usize>(
     })
 }
 
-/// Calls a function generic over the bytes of an item, 16 at most, and the power of two from there up.
+/// Calls a function generic over the bytes of an item, 16 at most, and the power of two from there
+/// up.
 macro_rules! for_typesize {
     ($typesize:expr, $function:ident $([$size:tt])? ($($argument:expr),+)) => {
         match $typesize {
@@ -115,8 +121,9 @@ macro_rules! for_planes {
     };
 }
 
-/// Evaluates `$work` on `$items` where the compiler sees that none of `$n` items of `$typesize` bytes is out of bounds;
-/// near the end of a block and for large items, where it does not. (A check for each item doubles the time.)
+/// Evaluates `$work` on `$items` where the compiler sees that none of `$n` items of `$typesize`
+/// bytes is out of bounds; near the end of a block and for large items, where it does not. (A check
+/// for each item doubles the time.)
 macro_rules! bounded {
     ($n:literal, $typesize:ident, $items:ident . $first_chunk:ident, $work:expr) => {
         match $items.$first_chunk::<{ ($n - 1) * 64 + 16 }>() {
@@ -126,16 +133,20 @@ macro_rules! bounded {
     };
 }
 
-/// Defines `shuffle`, `unshuffle` and `unshuffle_apart` for a set of instructions whose registers have a
-/// given type and number of bytes. In scope must be, for items of `G` bytes and `W` the power of two from `G` up:
+/// Defines `shuffle`, `unshuffle` and `unshuffle_apart` for a set of instructions whose registers
+/// have a given type and number of bytes. In scope must be, for items of `G` bytes and `W` the
+/// power of two from `G` up:
 ///
-/// * `load_items::<G, W>(&[u8], gather) -> [register; W]`: as many items as a register has bytes, byte `j` of all in
-///   register `j`, for `j` below `G`, where `gather` is what `gather::<G, W>()` gives, once for many items; and
-///   `store_items::<G, W>([register; W], &mut [u8], scatter)`, likewise. Both may touch more bytes than the items have:
+/// * `load_items::<G, W>(&[u8], gather) -> [register; W]`: as many items as a register has bytes,
+///   byte `j` of all in register `j`, for `j` below `G`, where `gather` is what `gather::<G, W>()`
+///   gives, once for many items; and `store_items::<G, W>([register; W], &mut [u8], scatter)`,
+///   likewise. Both may touch more bytes than the items have:
 /// * `reach(G, W)`, how many at most from the start of 64 items;
-/// * `load_column(typesize, &[u8], gather) -> [register; 16]`: byte `j` of as many items as a register has bytes in
-///   register `j`, for `j` below 16; and `store_column([register; 16], typesize, &mut [u8], scatter)`;
-/// * `in_strips(typesize, nitems)`: whether to shuffle by way of a buffer, if there are [`STRIP`] items; and
+/// * `load_column(typesize, &[u8], gather) -> [register; 16]`: byte `j` of as many items as a
+///   register has bytes in register `j`, for `j` below 16; and `store_column([register; 16],
+///   typesize, &mut [u8], scatter)`;
+/// * `in_strips(typesize, nitems)`: whether to shuffle by way of a buffer, if there are [`STRIP`]
+///   items; and
 /// * `UNSHUFFLE_IN_STRIPS`, whether to undo it in the same way.
 macro_rules! tiled_kernels {
     ($features:literal, $register:ty, $width:literal) => {
@@ -186,7 +197,8 @@ macro_rules! tiled_kernels {
             }
         }
 
-        /// By way of a buffer for `N` items of each plane, so that whole cache lines of a plane are written at once.
+        /// By way of a buffer for `N` items of each plane, so that whole cache lines of a plane are
+        /// written at once.
         #[target_feature(enable = $features)]
         fn shuffle_strips<const N: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
             let nitems = src.len() / typesize;
@@ -251,7 +263,12 @@ macro_rules! tiled_kernels {
                             *row = transmute!(bytes);
                             at += nitems;
                         }
-                        store_column(rows, typesize, &mut dest[first * typesize + column..], scatter);
+                        store_column(
+                            rows,
+                            typesize,
+                            &mut dest[first * typesize + column..],
+                            scatter,
+                        );
                     }
                 }
             }
@@ -272,7 +289,8 @@ macro_rules! tiled_kernels {
             }
         }
 
-        /// Undoes [`shuffle_strip`]. `items` may go on, and some bytes after these items may change.
+        /// Undoes [`shuffle_strip`]. `items` may go on, and some bytes after these items may
+        /// change.
         #[target_feature(enable = $features)]
         fn unshuffle_strip<const N: usize>(
             typesize: usize,
@@ -338,7 +356,8 @@ macro_rules! tiled_kernels {
         ) {
             let gather = gather::<16, 16>();
             for part in 0..N / WIDTH {
-                let rows = load_column(typesize, &items[part * WIDTH * typesize + column..], gather);
+                let rows =
+                    load_column(typesize, &items[part * WIDTH * typesize + column..], gather);
                 for (plane, row) in planes.iter_mut().zip(rows) {
                     plane.as_chunks_mut::<WIDTH>().0[part] = transmute!(row);
                 }
@@ -358,14 +377,23 @@ macro_rules! tiled_kernels {
                 for (row, plane) in rows.iter_mut().zip(planes) {
                     *row = transmute!(plane.as_chunks::<WIDTH>().0[part]);
                 }
-                store_column(rows, typesize, &mut items[part * WIDTH * typesize + column..], scatter);
+                store_column(
+                    rows,
+                    typesize,
+                    &mut items[part * WIDTH * typesize + column..],
+                    scatter,
+                );
             }
         }
 
-        /// All tiles that may be read in place; then the items that remain, and before the end some once more, from a
-        /// copy.
+        /// All tiles that may be read in place; then the items that remain, and before the end some
+        /// once more, from a copy.
         #[target_feature(enable = $features)]
-        fn shuffle_items<const G: usize, const W: usize>(nitems: usize, src: &[u8], dest: &mut [u8]) {
+        fn shuffle_items<const G: usize, const W: usize>(
+            nitems: usize,
+            src: &[u8],
+            dest: &mut [u8],
+        ) {
             let ntiles = whole_tiles(src.len(), G, W);
             shuffle_tiles::<G, W>(ntiles, src, dest, 0, nitems);
             for first in (ntiles * TILE..nitems).step_by(TILE) {
@@ -378,7 +406,11 @@ macro_rules! tiled_kernels {
 
         /// As [`shuffle_items`].
         #[target_feature(enable = $features)]
-        fn unshuffle_items<const G: usize, const W: usize>(nitems: usize, src: &[u8], dest: &mut [u8]) {
+        fn unshuffle_items<const G: usize, const W: usize>(
+            nitems: usize,
+            src: &[u8],
+            dest: &mut [u8],
+        ) {
             let mut planes: [&[u8]; G] = [&[]; G];
             for (j, plane) in planes.iter_mut().enumerate() {
                 *plane = &src[j * nitems..][..nitems];
@@ -417,8 +449,12 @@ macro_rules! tiled_kernels {
             stride: usize,
         ) {
             let planes = tiles_of_planes::<G>(dest, stride, first, ntiles);
-            // What the compiler then knows is checked no more between the stores, so that they may stand anywhere.
-            assert!(planes.iter().all(|plane| plane.len() == ntiles), "shuffle: planes of one length");
+            // What the compiler then knows is checked no more between the stores, so that they may
+            // stand anywhere.
+            assert!(
+                planes.iter().all(|plane| plane.len() == ntiles),
+                "shuffle: planes of one length"
+            );
             let gather = gather::<G, W>();
             for tile in 0..ntiles {
                 let items = &src[tile * TILE * G..][..reach(G, W)];
@@ -466,11 +502,12 @@ macro_rules! tiled_kernels {
     };
 }
 
-/// Defines `bitshuffle` and `bitunshuffle` beside [`tiled_kernels`], for registers that need another permutation to transpose
-/// bits. In scope must be:
+/// Defines `bitshuffle` and `bitunshuffle` beside [`tiled_kernels`], for registers that need
+/// another permutation to transpose bits. In scope must be:
 ///
-/// * `load_bits(&[u8], gather) -> [register; 8]`: eight times as many bytes as a register has, bit `k` of all in register `k`; and
-///   `store_bits([register; 8], &mut [u8], scatter)`, with the orders for `G` = `W` = 8;
+/// * `load_bits(&[u8], gather) -> [register; 8]`: eight times as many bytes as a register has, bit
+///   `k` of all in register `k`; and `store_bits([register; 8], &mut [u8], scatter)`, with the
+///   orders for `G` = `W` = 8;
 /// * `PLANES`: how many planes of a strip may be in the first-level cache, 16 at least.
 macro_rules! tiled_bit_kernels {
     ($features:literal) => {
@@ -483,10 +520,14 @@ macro_rules! tiled_bit_kernels {
                 return scalar::bitshuffle(typesize, src, dest);
             }
             if typesize == 1 {
-                return strips(nitems, STRIP)
-                    .for_each(|first| bitshuffle_plane(&src[first..], &mut dest[first / 8..], nitems / 8));
+                return strips(nitems, STRIP).for_each(|first| {
+                    bitshuffle_plane(&src[first..], &mut dest[first / 8..], nitems / 8)
+                });
             }
-            for_planes!(planes_at_once(typesize, nitems, PLANES), bitshuffle_strips(typesize, src, dest));
+            for_planes!(
+                planes_at_once(typesize, nitems, PLANES),
+                bitshuffle_strips(typesize, src, dest)
+            );
         }
 
         /// By way of a buffer for as many planes of strips as [`planes_at_once`] says.
@@ -517,10 +558,14 @@ macro_rules! tiled_bit_kernels {
                 return scalar::bitunshuffle(typesize, src, dest);
             }
             if typesize == 1 {
-                return strips(nitems, STRIP)
-                    .for_each(|first| bitunshuffle_plane(&src[first / 8..], nitems / 8, &mut dest[first..]));
+                return strips(nitems, STRIP).for_each(|first| {
+                    bitunshuffle_plane(&src[first / 8..], nitems / 8, &mut dest[first..])
+                });
             }
-            for_planes!(planes_at_once(typesize, nitems, PLANES), bitunshuffle_strips(typesize, src, dest));
+            for_planes!(
+                planes_at_once(typesize, nitems, PLANES),
+                bitunshuffle_strips(typesize, src, dest)
+            );
         }
 
         /// Undoes [`bitshuffle_strips`].

@@ -1,12 +1,14 @@
 //! Transpositions with registers of 16 bytes, for all instruction sets that have them.
 //!
-//! Interleaving the bytes of register `i` with those of register `i + n/2` rotates the index of a byte (register,
-//! position) by one bit. With one item in each of 16 registers, or all items in `W` registers without gaps, four rounds
-//! put the bytes of a plane into one register. Backwards it takes as many rounds as the register's number has bits.
+//! Interleaving the bytes of register `i` with those of register `i + n/2` rotates the index of a
+//! byte (register, position) by one bit. With one item in each of 16 registers, or all items in `W`
+//! registers without gaps, four rounds put the bytes of a plane into one register. Backwards it
+//! takes as many rounds as the register's number has bits.
 
-/// Defines what [`tiled_kernels`](super::tiled::tiled_kernels) needs, for a register type of which these are in scope:
-/// `interleave_low` and `interleave_high`, which take bytes from two registers in turn; `and`, `xor` and `splat`;
-/// `shift_right` and `shift_left` by a constant number of bits, in units of any size.
+/// Defines what [`tiled_kernels`](super::tiled::tiled_kernels) needs, for a register type of which
+/// these are in scope: `interleave_low` and `interleave_high`, which take bytes from two registers
+/// in turn; `and`, `xor` and `splat`; `shift_right` and `shift_left` by a constant number of bits,
+/// in units of any size.
 macro_rules! vector16_kernels {
     ($features:literal, $register:ty) => {
         tiled_kernels!($features, $register, 16);
@@ -16,8 +18,9 @@ macro_rules! vector16_kernels {
 
         use super::super::tiled::bounded;
 
-        /// Where corresponding bytes of all planes are in the same few sets of the first-level cache, they evict each
-        /// other's lines half written. That is the common case: blocks have a power of two of bytes.
+        /// Where corresponding bytes of all planes are in the same few sets of the first-level
+        /// cache, they evict each other's lines half written. That is the common case: blocks have
+        /// a power of two of bytes.
         const fn in_strips(typesize: usize, nitems: usize) -> bool {
             typesize >= 4 && nitems.is_multiple_of(2048)
         }
@@ -42,7 +45,10 @@ macro_rules! vector16_kernels {
 
         #[target_feature(enable = $features)]
         #[inline]
-        fn load_items<const G: usize, const W: usize>(items: &[u8], _gather: $register) -> [$register; W] {
+        fn load_items<const G: usize, const W: usize>(
+            items: &[u8],
+            _gather: $register,
+        ) -> [$register; W] {
             if G == W {
                 let mut rows = [ZERO; W];
                 for (k, row) in rows.iter_mut().enumerate() {
@@ -89,15 +95,24 @@ macro_rules! vector16_kernels {
         #[target_feature(enable = $features)]
         #[inline]
         fn load_column(typesize: usize, items: &[u8], _gather: $register) -> [$register; 16] {
-            let rows =
-                bounded!(16, typesize, items.first_chunk, array::from_fn(|i| load(items, i * typesize)));
+            let rows = bounded!(
+                16,
+                typesize,
+                items.first_chunk,
+                array::from_fn(|i| load(items, i * typesize))
+            );
             interleave::<16>(interleave(interleave(interleave(rows))))
         }
 
         /// Undoes [`load_column`].
         #[target_feature(enable = $features)]
         #[inline]
-        fn store_column(rows: [$register; 16], typesize: usize, items: &mut [u8], _scatter: $register) {
+        fn store_column(
+            rows: [$register; 16],
+            typesize: usize,
+            items: &mut [u8],
+            _scatter: $register,
+        ) {
             let rows = interleave(interleave(interleave(interleave(rows))));
             bounded!(16, typesize, items.first_chunk_mut, {
                 for (i, row) in rows.iter().enumerate() {
@@ -133,7 +148,8 @@ macro_rules! vector16_kernels {
             mixed
         }
 
-        /// Register `e` gets byte `e` of each of 16 groups of eight; then bits and registers change places.
+        /// Register `e` gets byte `e` of each of 16 groups of eight; then bits and registers change
+        /// places.
         #[target_feature(enable = $features)]
         #[inline]
         fn load_bits(groups: &[u8], gather: $register) -> [$register; 8] {
@@ -166,7 +182,11 @@ macro_rules! vector16_kernels {
         /// Exchanges the upper bits of `a` with the lower ones of `b`, in blocks of `SHIFT` bits.
         #[target_feature(enable = $features)]
         #[inline]
-        fn exchange<const SHIFT: i32>(a: $register, b: $register, lower: u8) -> ($register, $register) {
+        fn exchange<const SHIFT: i32>(
+            a: $register,
+            b: $register,
+            lower: u8,
+        ) -> ($register, $register) {
             let differing = and(xor(shift_right::<SHIFT>(a), b), splat(lower));
             (xor(a, shift_left::<SHIFT>(differing)), xor(b, differing))
         }

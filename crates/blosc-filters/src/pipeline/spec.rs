@@ -6,8 +6,9 @@ use super::{FilterSlot, Pipeline};
 use crate::{Error, FilterId, Spec};
 
 impl Pipeline {
-    /// From a list of filters in encoding order: names or ids, each with `:meta` where it takes one. `none` and empty
-    /// parts stand for nothing. The filters come into the last slots, so that `shuffle` is [`Self::SHUFFLE`].
+    /// From a list of filters in encoding order: names or ids, each with `:meta` where it takes
+    /// one. `none` and empty parts stand for nothing. The filters come into the last slots, so
+    /// that `shuffle` is [`Self::SHUFFLE`].
     ///
     /// # Errors
     ///
@@ -17,13 +18,16 @@ impl Pipeline {
         for (nfilter, part) in spec.split(',').enumerate() {
             let slot = parse_slot(part.trim()).map_err(|what| Error::Spec { nfilter, what })?;
             if slot.id != FilterId::NOFILTER {
-                pipeline = pipeline.push(slot).map_err(|_| Error::Spec { nfilter, what: Spec::TooMany })?;
+                pipeline = pipeline
+                    .push(slot)
+                    .map_err(|_| Error::Spec { nfilter, what: Spec::TooMany })?;
             }
         }
         Ok(pipeline)
     }
 
-    /// The text that [`parse`](Self::parse) takes; `none` for an empty pipeline. Empty slots are not shown.
+    /// The text that [`parse`](Self::parse) takes; `none` for an empty pipeline. Empty slots are
+    /// not shown.
     #[must_use]
     pub fn to_spec(&self) -> impl fmt::Display + '_ {
         self
@@ -53,7 +57,9 @@ impl fmt::Display for Pipeline {
 impl fmt::Display for FilterSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.id, self.meta) {
-            (id, meta) if needs_meta(id) && is_signed(id) => write!(f, "{id}:{}", meta.cast_signed()),
+            (id, meta) if needs_meta(id) && is_signed(id) => {
+                write!(f, "{id}:{}", meta.cast_signed())
+            }
             (id, 0) if !needs_meta(id) => write!(f, "{id}"),
             (id, meta) => write!(f, "{id}:{meta}"),
         }
@@ -121,8 +127,13 @@ mod tests {
 
     #[test]
     fn the_text_of_a_pipeline_parses_to_the_same() {
-        for spec in ["delta, shuffle", "shuffle:2, bytedelta:4", "ndcell:4, 200:7", "bytedelta", "bitshuffle"]
-        {
+        for spec in [
+            "delta, shuffle",
+            "shuffle:2, bytedelta:4",
+            "ndcell:4, 200:7",
+            "bytedelta",
+            "bitshuffle",
+        ] {
             let pipeline = Pipeline::parse(spec).unwrap();
             assert_eq!(pipeline.to_string(), spec);
             assert_eq!(spec.parse(), Ok(pipeline));
@@ -137,7 +148,10 @@ mod tests {
         assert_eq!(Pipeline::parse(":3"), error(0, Spec::Name));
         assert_eq!(Pipeline::parse("trunc:256"), error(0, Spec::Meta));
         assert_eq!(Pipeline::parse("trunc:-129"), error(0, Spec::Meta));
-        assert_eq!(Pipeline::parse("trunc"), error(0, Spec::MetaNeeded { id: FilterId::TRUNC_PREC }));
+        assert_eq!(
+            Pipeline::parse("trunc"),
+            error(0, Spec::MetaNeeded { id: FilterId::TRUNC_PREC })
+        );
         assert_eq!(Pipeline::parse("1,1,1,1,1,1,1"), error(6, Spec::TooMany));
     }
 }

@@ -4,7 +4,8 @@ use super::{Pipeline, find};
 use crate::filter::check_lengths;
 use crate::{Error, FilterCx, FilterId, FilterSlot, Registry, Stores};
 
-/// The filters that decoding has to undo: those of a [`Pipeline`] but for the ones whose inverse only copies.
+/// The filters that decoding has to undo: those of a [`Pipeline`] but for the ones whose inverse
+/// only copies.
 ///
 /// ```
 /// use blosc_filters::{FilterCx, Pipeline, Registry};
@@ -41,8 +42,8 @@ impl Undo<'_> {
         self.only
     }
 
-    /// Undoes the filters. Both buffers are equally long; the result is in `dest`, and `src` holds anything
-    /// afterwards. How `dest` is written at last is for [`FilterCx::stores`] to say.
+    /// Undoes the filters. Both buffers are equally long; the result is in `dest`, and `src` holds
+    /// anything afterwards. How `dest` is written at last is for [`FilterCx::stores`] to say.
     ///
     /// # Errors
     ///
@@ -55,7 +56,8 @@ impl Undo<'_> {
         let (mut in_dest, mut remaining) = (false, self.nfilters);
         for slot in self.pipeline.active().rev() {
             let filter = find(self.registry, slot.id)?;
-            let (from, to) = if in_dest { (&mut *dest, &mut *src) } else { (&mut *src, &mut *dest) };
+            let (from, to) =
+                if in_dest { (&mut *dest, &mut *src) } else { (&mut *src, &mut *dest) };
             in_dest = !in_dest;
             remaining -= 1;
             // What the next filter reads, or the copy below, belongs in the cache.
@@ -84,7 +86,9 @@ impl Pipeline {
     pub fn undo<'r>(&self, registry: &'r Registry, cx: &FilterCx<'_>) -> Result<Undo<'r>, Error> {
         let (mut pipeline, mut nfilters, mut only) = (*self, 0, None);
         if !self.is_empty() {
-            for (nslot, slot) in self.slots().enumerate().filter(|(_, slot)| slot.id != FilterId::NOFILTER) {
+            for (nslot, slot) in
+                self.slots().enumerate().filter(|(_, slot)| slot.id != FilterId::NOFILTER)
+            {
                 if find(registry, slot.id)?.backward_is_identity(cx, slot.meta) {
                     pipeline.ids[nslot] = FilterId::NOFILTER.0;
                 } else {

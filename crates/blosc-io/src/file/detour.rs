@@ -1,9 +1,10 @@
 //! Copies of the system that would be slow, done in two steps.
 //!
-//! Reading and writing copy between the caller's memory and pages of the file, by one instruction of the processor. On
-//! AMD's Zen 3 and Zen 4 this is ten times as slow (2 GB/s) where the destination begins 1 to 63 bytes behind the source, not
-//! counting whole pages. Memory from an allocator often lies like that for what starts a page of the file. Then a
-//! buffer that lies well is read or written instead, and the rest is a copy in the cache.
+//! Reading and writing copy between the caller's memory and pages of the file, by one instruction
+//! of the processor. On AMD's Zen 3 and Zen 4 this is ten times as slow (2 GB/s) where the
+//! destination begins 1 to 63 bytes behind the source, not counting whole pages. Memory from an
+//! allocator often lies like that for what starts a page of the file. Then a buffer that lies well
+//! is read or written instead, and the rest is a copy in the cache.
 
 use std::io;
 
@@ -24,8 +25,8 @@ fn is_right_behind(from: u64, to: u64) -> bool {
     (1..64).contains(&((to.wrapping_sub(from) as usize) % PAGE))
 }
 
-/// Whether the processor may be one of those. They have no AVX-VNNI, which came to AMD with Zen 5; there, such a copy is slower
-/// by a quarter, and the way around it by a third.
+/// Whether the processor may be one of those. They have no AVX-VNNI, which came to AMD with Zen 5;
+/// there, such a copy is slower by a quarter, and the way around it by a third.
 fn has_such_copies() -> bool {
     #[cfg(target_arch = "x86_64")]
     let may_have = !std::is_x86_feature_detected!("avxvnni");

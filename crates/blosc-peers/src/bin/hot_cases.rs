@@ -1,6 +1,7 @@
 //! What is done most often, to have its instructions counted: `hot_cases CASE CALLS`.
 //!
-//! `cargo xtask instructions` runs it below valgrind, which knows AVX2 at most, so that this is what it is told to use.
+//! `cargo xtask instructions` runs it below valgrind, which knows AVX2 at most, so that this is
+//! what it is told to use.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +9,9 @@ use core::error::Error;
 use std::process::ExitCode;
 
 use b2frame::{FrameParams, SChunk, to_cframe};
-use blosc_chunk::{CParams, Chunk, CodecId, DParams, Decoder, Encoder, Level, Pipeline, Registries, Scratch};
+use blosc_chunk::{
+    CParams, Chunk, CodecId, DParams, Decoder, Encoder, Level, Pipeline, Registries, Scratch,
+};
 use blosc_filters::Simd;
 use blosc_testdata::data::{Kind, Recipe, XorShift32};
 
@@ -39,10 +42,14 @@ fn run(words: &[String]) -> Result<()> {
         "lz4-bitshuffle-decompress" => {
             decompress(&params(CodecId::LZ4, Pipeline::parse("bitshuffle")?), calls)
         }
-        "blosclz-shuffle-decompress" => decompress(&params(CodecId::BLOSCLZ, Pipeline::SHUFFLE), calls),
+        "blosclz-shuffle-decompress" => {
+            decompress(&params(CodecId::BLOSCLZ, Pipeline::SHUFFLE), calls)
+        }
         "tiny-decompress" => tiny(calls),
         "tiny-shuffle-item" => tiny_item(&params(CodecId::LZ4, Pipeline::SHUFFLE), calls),
-        "stored-item" => tiny_item(&params(CodecId::LZ4, Pipeline::EMPTY).level(Level::NONE), calls),
+        "stored-item" => {
+            tiny_item(&params(CodecId::LZ4, Pipeline::EMPTY).level(Level::NONE), calls)
+        }
         "frame-chunk" => frame_chunk(calls),
         _ => Err(format!("{case}: no such case").into()),
     }
@@ -93,7 +100,8 @@ fn tiny(calls: usize) -> Result<()> {
 /// One item of such a chunk.
 fn tiny_item(params: &CParams, calls: usize) -> Result<()> {
     let chunk = blosc_chunk::compress(&data(TINY), params)?;
-    let (mut item, mut scratch) = ([0; 4], Scratch::new(&DParams::default().registries(registries())));
+    let (mut item, mut scratch) =
+        ([0; 4], Scratch::new(&DParams::default().registries(registries())));
     for nitem in 0..calls * 100 {
         let nitem = nitem % (TINY / 4);
         Chunk::parse(&chunk)?.read_items(nitem..nitem + 1, &mut item, &mut scratch)?;
@@ -107,7 +115,8 @@ fn frame_chunk(calls: usize) -> Result<()> {
     const NCHUNKS: u64 = 250;
     let params = FrameParams::new(params(CodecId::LZ4, Pipeline::SHUFFLE)).chunksize(CHUNK);
     let schunk = SChunk::from_cframe(to_cframe(&data(CHUNK * 250), &params)?)?;
-    let (mut rng, mut dest, mut scratch) = (XorShift32::default(), vec![0; CHUNK], schunk.scratch());
+    let (mut rng, mut dest, mut scratch) =
+        (XorShift32::default(), vec![0; CHUNK], schunk.scratch());
     for _ in 0..calls * 100 {
         schunk.decode_chunk_into(rng.below(NCHUNKS), &mut dest, &mut scratch)?;
     }

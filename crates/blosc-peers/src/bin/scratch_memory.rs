@@ -1,9 +1,11 @@
-//! The memory that one chunk takes beside its source and destination, ours and C-Blosc2's: `scratch_memory`.
+//! The memory that one chunk takes beside its source and destination, ours and C-Blosc2's:
+//! `scratch_memory`.
 //!
-//! Ours is the most that was allocated at once by everything from a new encoder (or decoder) to the end of its first
-//! chunk, counted by the allocator. C-Blosc2's is what its source says that each thread allocates, four blocks with
-//! room for the sizes of their streams; on one thread `mallinfo2` finds 2 KiB more. What the C libraries of codecs
-//! take for themselves is counted on neither side.
+//! Ours is the most that was allocated at once by everything from a new encoder (or decoder) to the
+//! end of its first chunk, counted by the allocator. C-Blosc2's is what its source says that each
+//! thread allocates, four blocks with room for the sizes of their streams; on one thread
+//! `mallinfo2` finds 2 KiB more. What the C libraries of codecs take for themselves is counted on
+//! neither side.
 
 #![forbid(unsafe_code)]
 
@@ -22,9 +24,13 @@ const NBYTES: usize = 4 << 20;
 const TYPESIZE: usize = 4;
 
 fn main() -> Result<()> {
-    println!("| codec, filter | threads | block | C-Blosc2 | compress | part | decompress | part |");
+    println!(
+        "| codec, filter | threads | block | C-Blosc2 | compress | part | decompress | part |"
+    );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
-    for (name, codec) in [("blosclz", CodecId::BLOSCLZ), ("lz4", CodecId::LZ4), ("lz4hc", CodecId::LZ4HC)] {
+    for (name, codec) in
+        [("blosclz", CodecId::BLOSCLZ), ("lz4", CodecId::LZ4), ("lz4hc", CodecId::LZ4HC)]
+    {
         for filter in ["none", "shuffle", "bitshuffle"] {
             for threads in [Threads::One, Threads::N(NonZeroUsize::MIN.saturating_add(1))] {
                 let params = CParams::default().codec(codec).typesize(TYPESIZE);
@@ -46,7 +52,8 @@ fn row(name: &str, params: &CParams) -> Result<()> {
     let nbytes = encode()?;
     let compress = peak(&mut || encode().map(drop))?;
     let mut decode = || {
-        Decoder::new(DParams::default().threads(params.threads)).decode_into(&chunk[..nbytes], &mut back)?;
+        Decoder::new(DParams::default().threads(params.threads))
+            .decode_into(&chunk[..nbytes], &mut back)?;
         Ok(())
     };
     decode()?;

@@ -21,10 +21,22 @@ type CreateCtx = unsafe extern "C" fn(
     *const c_void,
     i32,
 ) -> *mut c_void;
-type GetSlice =
-    unsafe extern "C" fn(*const c_void, *const i64, *const i64, *mut c_void, *const i64, i64) -> c_int;
-type SetSlice =
-    unsafe extern "C" fn(*const c_void, *const i64, i64, *const i64, *const i64, *mut c_void) -> c_int;
+type GetSlice = unsafe extern "C" fn(
+    *const c_void,
+    *const i64,
+    *const i64,
+    *mut c_void,
+    *const i64,
+    i64,
+) -> c_int;
+type SetSlice = unsafe extern "C" fn(
+    *const c_void,
+    *const i64,
+    i64,
+    *const i64,
+    *const i64,
+    *mut c_void,
+) -> c_int;
 
 /// The functions of arrays.
 pub(super) struct Functions {
@@ -76,11 +88,23 @@ impl CBlosc2 {
             io: ptr::null_mut(),
         };
         let ndim = i8::try_from(grid.shape.len())?;
-        let (shape, chunks, blocks) = (grid.shape.as_ptr(), grid.chunks.as_ptr(), grid.blocks.as_ptr());
+        let (shape, chunks, blocks) =
+            (grid.shape.as_ptr(), grid.chunks.as_ptr(), grid.blocks.as_ptr());
         let (dtype, functions) = (grid.dtype.as_ptr(), &self.0.arrays);
-        // SAFETY: all that it points to has `ndim` numbers and lives until the call returns; the library copies it.
+        // SAFETY: all that it points to has `ndim` numbers and lives until the call returns; the
+        // library copies it.
         let context = unsafe {
-            (functions.create_ctx)(&raw const storage, ndim, shape, chunks, blocks, dtype, 0, ptr::null(), 0)
+            (functions.create_ctx)(
+                &raw const storage,
+                ndim,
+                shape,
+                chunks,
+                blocks,
+                dtype,
+                0,
+                ptr::null(),
+                0,
+            )
         };
         let mut raw = ptr::null_mut();
         // SAFETY: the length is that of the slice, which the library checks against the shape.
@@ -97,8 +121,9 @@ impl CBlosc2 {
     pub(crate) fn array_of(&self, frame: &[u8]) -> Result<Array> {
         let mut raw = ptr::null_mut();
         // SAFETY: the length is that of the slice, and the bytes are copied.
-        let done =
-            unsafe { (self.0.arrays.from_frame)(frame.as_ptr(), long(frame.len()), true, &raw mut raw) };
+        let done = unsafe {
+            (self.0.arrays.from_frame)(frame.as_ptr(), long(frame.len()), true, &raw mut raw)
+        };
         check(done, "b2nd_from_cframe")?;
         Ok(Array { raw, library: self.clone() })
     }
@@ -118,12 +143,18 @@ impl Array {
     }
 
     /// The box from `start` to before `stop`.
-    pub(crate) fn read_slice(&mut self, start: &[i64], stop: &[i64], dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn read_slice(
+        &mut self,
+        start: &[i64],
+        stop: &[i64],
+        dest: &mut [u8],
+    ) -> Result<()> {
         let shape = shape(start, stop);
         let (to, nbytes) = (dest.as_mut_ptr().cast(), long(dest.len()));
         let get = self.library.0.arrays.get_slice;
         // SAFETY: all have a number for each dimension, and the length is that of the slice.
-        let done = unsafe { get(self.raw, start.as_ptr(), stop.as_ptr(), to, shape.as_ptr(), nbytes) };
+        let done =
+            unsafe { get(self.raw, start.as_ptr(), stop.as_ptr(), to, shape.as_ptr(), nbytes) };
         check(done, "b2nd_get_slice_cbuffer")
     }
 
@@ -133,7 +164,8 @@ impl Array {
         let (from, nbytes) = (items.as_ptr().cast(), long(items.len()));
         let set = self.library.0.arrays.set_slice;
         // SAFETY: all have a number for each dimension, and the length is that of the slice.
-        let done = unsafe { set(from, shape.as_ptr(), nbytes, start.as_ptr(), stop.as_ptr(), self.raw) };
+        let done =
+            unsafe { set(from, shape.as_ptr(), nbytes, start.as_ptr(), stop.as_ptr(), self.raw) };
         check(done, "b2nd_set_slice_cbuffer")
     }
 }

@@ -1,7 +1,7 @@
 //! Arrays in memory: all of them written and read, and slices.
 //!
-//! Slices are read from the same frame, which ours wrote; C-Blosc2 reads back what ours wrote. Whole arrays are also
-//! read and written by two threads.
+//! Slices are read from the same frame, which ours wrote; C-Blosc2 reads back what ours wrote.
+//! Whole arrays are also read and written by two threads.
 
 use core::num::NonZeroUsize;
 
@@ -64,7 +64,8 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
                 threads: 1,
             };
             let nitems = usize::try_from(case.grid.shape.iter().product::<i64>())?;
-            let plain: Vec<u8> = set.bytes.iter().copied().cycle().take(nitems * set.typesize).collect();
+            let plain: Vec<u8> =
+                set.bytes.iter().copied().cycle().take(nitems * set.typesize).collect();
             let one = Work { case: &case, setting: name, params, plain: &plain };
             if case.is_large {
                 one.whole(bench)?;
@@ -94,9 +95,12 @@ impl Work<'_> {
             _ => return fail("neither 2 nor 3 dimensions"),
         };
         let item = vec![1; self.case.grid.shape.len()];
-        for (what, lens) in
-            [("first index", first), ("last index", last), ("box", cube.clone()), ("one item", item)]
-        {
+        for (what, lens) in [
+            ("first index", first),
+            ("last index", last),
+            ("box", cube.clone()),
+            ("one item", item),
+        ] {
             self.slices(bench, what, &lens, &frame)?;
         }
         self.write_box(bench, &cube, &frame)
@@ -159,7 +163,13 @@ impl Work<'_> {
     }
 
     /// Boxes of these lengths at random places.
-    fn slices(&self, bench: &mut Bench, what: &'static str, lens: &[i64], frame: &[u8]) -> Result<()> {
+    fn slices(
+        &self,
+        bench: &mut Bench,
+        what: &'static str,
+        lens: &[i64],
+        frame: &[u8],
+    ) -> Result<()> {
         let array = NdArray::from_cframe(frame.to_vec())?.read_options(self.read_options());
         let mut theirs = bench.c.array_of(frame)?;
         let nbytes = self.nbytes(lens)?;
@@ -180,9 +190,11 @@ impl Work<'_> {
                 return fail(format!("arrays: {what}: not the same items"));
             }
         }
-        bench.measure(self.subject(what, nbytes, 0.0), &mut || ours(&mut dest, &mut rng), &mut || {
-            c(&mut c_dest, &mut c_rng)
-        })
+        bench.measure(
+            self.subject(what, nbytes, 0.0),
+            &mut || ours(&mut dest, &mut rng),
+            &mut || c(&mut c_dest, &mut c_rng),
+        )
     }
 
     /// Puts a box in at random places.
@@ -219,7 +231,8 @@ impl Work<'_> {
 
     /// Start and stop of a box that is inside.
     fn place(&self, lens: &[i64], rng: &mut XorShift32) -> (Vec<i64>, Vec<i64>) {
-        let room = self.case.grid.shape.iter().zip(lens).map(|(all, len)| (all - len + 1).unsigned_abs());
+        let room =
+            self.case.grid.shape.iter().zip(lens).map(|(all, len)| (all - len + 1).unsigned_abs());
         let start: Vec<i64> = room.map(|room| rng.below(room).cast_signed()).collect();
         let stop = start.iter().zip(lens).map(|(start, len)| start + len).collect();
         (start, stop)

@@ -33,9 +33,13 @@ fn arrays(bench: &mut Bench, python: &mut Python, root: &str, name: &str, rows: 
     let array = CArray::open(root)?;
     let subject = |what, nbytes: u64| subject(what, format!("{rows} {name}"), nbytes);
     // Given back before the next one is asked for, as Python does it.
-    compare(bench, subject("read all", rows * 8), python, ("read_all", json!({"root": root})), &mut || {
-        Ok(json!(array.read(0..rows)?.len() / 8))
-    })?;
+    compare(
+        bench,
+        subject("read all", rows * 8),
+        python,
+        ("read_all", json!({"root": root})),
+        &mut || Ok(json!(array.read(0..rows)?.len() / 8)),
+    )?;
     // What bcolz cannot: fresh memory costs the system as much as decoding.
     let mut buffer = array.read(0..rows)?;
     compare(
@@ -49,9 +53,13 @@ fn arrays(bench: &mut Bench, python: &mut Python, root: &str, name: &str, rows: 
         },
     )?;
     drop(buffer);
-    compare(bench, subject("sum", rows * 8), python, ("total", json!({"root": root})), &mut || {
-        Ok(json!(CTable::of_array("x", &array).scan().aggregate("x")?.sum.to_f64()))
-    })?;
+    compare(
+        bench,
+        subject("sum", rows * 8),
+        python,
+        ("total", json!({"root": root})),
+        &mut || Ok(json!(CTable::of_array("x", &array).scan().aggregate("x")?.sum.to_f64())),
+    )?;
     // A multiple of a prime walks through all rows in disorder.
     let random: Vec<u64> = (0..1000_u64).map(|n| n * 999_983 * 7919 % rows).collect();
     let near: Vec<u64> = (0..1000_u64).map(|n| rows / 2 + n * 7919 % 10_000).collect();
@@ -101,7 +109,15 @@ fn tables(bench: &mut Bench, python: &mut Python, root: &str, rows: u64) -> Resu
 
 fn subject(what: &'static str, case: String, nbytes: u64) -> Subject {
     let nbytes = usize::try_from(nbytes).unwrap_or(usize::MAX);
-    Subject { group: "bcolz", what, setting: "lz4 shuffle".into(), case, threads: 2, nbytes, size: 0.0 }
+    Subject {
+        group: "bcolz",
+        what,
+        setting: "lz4 shuffle".into(),
+        case,
+        threads: 2,
+        nbytes,
+        size: 0.0,
+    }
 }
 
 /// A place where nothing is.

@@ -1,5 +1,5 @@
-//! Files packed and unpacked, against Bloscpack in Python with C-Blosc. Both read and write the same files, which are in
-//! the cache of the system, with all processors.
+//! Files packed and unpacked, against Bloscpack in Python with C-Blosc. Both read and write the
+//! same files, which are in the cache of the system, with all processors.
 
 use std::{
     fs::{self, File},
@@ -30,7 +30,16 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     let sets: &[&str] = if bench.quick {
         &["f64_linspace", "i32_walk", "random"]
     } else {
-        &["f64_linspace", "f32_field", "i32_walk", "u8_text", "i64_time", "random", "zeros", "sparse_f64"]
+        &[
+            "f64_linspace",
+            "f32_field",
+            "i32_walk",
+            "u8_text",
+            "i64_time",
+            "random",
+            "zeros",
+            "sparse_f64",
+        ]
     };
     for name in sets {
         let Some(set) = bench.sets.iter().find(|set| set.name == *name) else {
@@ -40,7 +49,8 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
         let files = Files::new(&bench.folder);
         fs::write(&files.plain, &bytes)?;
         for (codec_name, codec, level) in CODECS {
-            let params = default_cparams().codec(codec).level(Level::try_from(level)?).typesize(typesize);
+            let params =
+                default_cparams().codec(codec).level(Level::try_from(level)?).typesize(typesize);
             let options = WriteOptions::default().nbytes(Some(bytes.len() as u64)).cparams(params);
             let setting = format!("{codec_name} {level} shuffle");
             let request = json!({"codec": codec_name, "level": level, "typesize": typesize});
@@ -112,13 +122,23 @@ impl Job<'_> {
             nbytes: self.plain.len(),
             size,
         };
-        compare(bench, subject("pack"), python, ("pack", self.request(plain, their_packed)), &mut || {
-            pack(plain, packed, &self.options)?;
-            Ok(Value::Null)
-        })?;
-        compare(bench, subject("unpack"), python, ("unpack", self.request(back, their_packed)), &mut || {
-            Ok(unpack(their_packed, back)?.into())
-        })
+        compare(
+            bench,
+            subject("pack"),
+            python,
+            ("pack", self.request(plain, their_packed)),
+            &mut || {
+                pack(plain, packed, &self.options)?;
+                Ok(Value::Null)
+            },
+        )?;
+        compare(
+            bench,
+            subject("unpack"),
+            python,
+            ("unpack", self.request(back, their_packed)),
+            &mut || Ok(unpack(their_packed, back)?.into()),
+        )
     }
 
     fn request(&self, plain: &Path, packed: &Path) -> Value {
@@ -142,8 +162,8 @@ fn unpack(packed: &Path, back: &Path) -> Result<u64> {
     Ok(file.copy_to(0..file.nchunks()?, &mut new_file(back)?)?)
 }
 
-/// Not the one that is there, emptied: some systems write such a file to the disk when it is closed, and whoever empties it
-/// again waits for that.
+/// Not the one that is there, emptied: some systems write such a file to the disk when it is
+/// closed, and whoever empties it again waits for that.
 fn new_file(path: &Path) -> Result<File> {
     if path.exists() {
         fs::remove_file(path)?;

@@ -1,15 +1,16 @@
 //! Whole chunks and items of them.
 //!
-//! `chunks`: 4 MiB with automatic blocks, into a buffer that stays in the cache. `array`: the same chunks one after
-//! another into a destination that does not fit in any cache. `small`: chunks of 32 KiB, one after another, and super-chunks of
-//! them by two threads. `threads`: two of ours against one. `items`: one item of a chunk, of another block each time and of the same block.
+//! `chunks`: 4 MiB with automatic blocks, into a buffer that stays in the cache. `array`: the same
+//! chunks one after another into a destination that does not fit in any cache. `small`: chunks of
+//! 32 KiB, one after another, and super-chunks of them by two threads. `threads`: two of ours
+//! against one. `items`: one item of a chunk, of another block each time and of the same block.
 
 use core::{cell::RefCell, num::NonZeroUsize};
 
 use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, compress_stream};
 use blosc_chunk::{
-    CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, ItemReader, Level, Pipeline, Scratch,
-    SplitMode, Threads,
+    CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, ItemReader, Level, Pipeline,
+    Scratch, SplitMode, Threads,
 };
 use blosc_io::MemStore;
 
@@ -182,7 +183,9 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
         plain.chunks_exact(SMALL).try_for_each(|part| schunk.append(part))?;
         Ok(schunk)
     };
-    bench.measure(subject("compress"), &mut || compress().map(drop), &mut || c_compress().map(drop))?;
+    bench.measure(subject("compress"), &mut || compress().map(drop), &mut || {
+        c_compress().map(drop)
+    })?;
     let (schunk, mut c_schunk) = (SChunk::from_cframe(compress()?)?, c_compress()?);
     let (mut dest, mut c_dest) = (vec![0; plain.len()], vec![0; plain.len()]);
     let nitems = (plain.len() / params.typesize) as u64;
@@ -198,7 +201,12 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
 }
 
 /// The first `total` bytes of a set in chunks of `nbytes`.
-fn whole_job(bench: &mut Bench, group: &'static str, job: &Job, [nbytes, total]: [usize; 2]) -> Result<()> {
+fn whole_job(
+    bench: &mut Bench,
+    group: &'static str,
+    job: &Job,
+    [nbytes, total]: [usize; 2],
+) -> Result<()> {
     let Job { setting, set, params } = job;
     let case = format!("{} level {}", bench.sets[*set].name, params.level);
     let plain = bench.sets[*set].bytes[..total].to_vec();
@@ -219,10 +227,12 @@ impl Place {
     }
 }
 
-/// The parts of `plain`, of `nbytes` each, one after another into a buffer that is used again and again.
+/// The parts of `plain`, of `nbytes` each, one after another into a buffer that is used again and
+/// again.
 ///
-/// One part alone would be learnt by the branch predictor, and by chance better on one side. Both sides
-/// write to the same buffer, as which sets of the cache a buffer shares with the source is luck as well.
+/// One part alone would be learnt by the branch predictor, and by chance better on one side. Both
+/// sides write to the same buffer, as which sets of the cache a buffer shares with the source is
+/// luck as well.
 pub(super) fn hot(
     bench: &mut Bench,
     place: Place,
@@ -233,7 +243,8 @@ pub(super) fn hot(
     let mut sides = Sides::new(bench, params)?;
     let parts: Vec<&[u8]> = plain.chunks_exact(nbytes).collect();
     let chunks: Vec<_> = parts.iter().map(|part| sides.chunks(part)).collect::<Result<_>>()?;
-    let [ours, theirs] = [chunks.iter().map(|c| c.0.len()).sum(), chunks.iter().map(|c| c.1.len()).sum()];
+    let [ours, theirs] =
+        [chunks.iter().map(|c| c.0.len()).sum(), chunks.iter().map(|c| c.1.len()).sum()];
     let subject = |what| place.subject(what, params.threads, plain.len(), ratio(ours, theirs));
     let dest = RefCell::new(vec![0; nbytes + 64]);
     let Sides { encoder, decoder, c_encoder, c_decoder } = &mut sides;
@@ -253,7 +264,9 @@ pub(super) fn hot(
         subject("decompress"),
         &mut || {
             let dest = &mut dest.borrow_mut()[..nbytes];
-            Ok(chunks.iter().try_for_each(|(_, chunk)| decoder.decode_into(chunk, dest).map(drop))?)
+            Ok(chunks
+                .iter()
+                .try_for_each(|(_, chunk)| decoder.decode_into(chunk, dest).map(drop))?)
         },
         &mut || {
             let dest = &mut dest.borrow_mut()[..nbytes];
@@ -274,8 +287,15 @@ fn large(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
         plain.chunks(CHUNK).map(|part| Ok(sides.chunks(part)?.1)).collect::<Result<_>>()?;
     let nbytes = plain.len().max(ARRAY);
     let case = (*name).to_owned();
-    let subject =
-        Subject { group: "array", what: "decompress", setting, case, threads: 1, nbytes, size: 0.0 };
+    let subject = Subject {
+        group: "array",
+        what: "decompress",
+        setting,
+        case,
+        threads: 1,
+        nbytes,
+        size: 0.0,
+    };
     let (mut dest, mut c_dest) = (vec![0; nbytes], vec![0; nbytes]);
     let Sides { decoder, c_decoder, .. } = &mut sides;
     decoder.scratch().set_destination(Destination::of(nbytes));
@@ -310,12 +330,15 @@ pub(crate) fn own_threads(bench: &mut Bench) -> Result<()> {
 }
 
 fn own_chunk(bench: &mut Bench, place: Place, both: &[Params; 2], plain: &[u8]) -> Result<()> {
-    let [mut encoder, mut one_encoder] = [Encoder::new(ours(&both[0])?)?, Encoder::new(ours(&both[1])?)?];
+    let [mut encoder, mut one_encoder] =
+        [Encoder::new(ours(&both[0])?)?, Encoder::new(ours(&both[1])?)?];
     let [mut decoder, mut one_decoder] =
         both.each_ref().map(|params| Decoder::new(DParams::default().threads(threads(params))));
     let subject = |what| place.subject(what, both[0].threads, plain.len(), 0.0);
     let buffer = RefCell::new(vec![0; plain.len() + 64]);
-    let run = |encoder: &mut Encoder| Ok(encoder.encode_into(plain, &mut buffer.borrow_mut()).map(drop)?);
+    let run = |encoder: &mut Encoder| {
+        Ok(encoder.encode_into(plain, &mut buffer.borrow_mut()).map(drop)?)
+    };
     bench.measure(subject("compress"), &mut || run(&mut encoder), &mut || run(&mut one_encoder))?;
     let chunk = encoder.encode(plain)?;
     let run = |decoder: &mut Decoder| {
@@ -342,9 +365,21 @@ fn item(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
     };
     let different = format!("items: {setting}: not the same item");
     let case = bench.sets[set].name.to_owned();
-    let cold =
-        Subject { group: "items", what: "cold", setting, case, threads: 1, nbytes: typesize, size: 0.0 };
-    let same = Subject { what: "same block", setting: cold.setting.clone(), case: cold.case.clone(), ..cold };
+    let cold = Subject {
+        group: "items",
+        what: "cold",
+        setting,
+        case,
+        threads: 1,
+        nbytes: typesize,
+        size: 0.0,
+    };
+    let same = Subject {
+        what: "same block",
+        setting: cold.setting.clone(),
+        case: cold.case.clone(),
+        ..cold
+    };
     let Sides { decoder, c_decoder, .. } = &mut sides;
     let (mut item, mut c_item) = (vec![0; typesize], vec![0; typesize]);
     let (mut turn, mut c_turn) = (0, 0);
@@ -364,9 +399,11 @@ fn item(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
         }
     }
     let mut reader = ItemReader::new(Chunk::parse(&bytes)?, Scratch::default());
-    bench.measure(same, &mut || Ok(reader.read_items(block / 2..block / 2 + 1, &mut item)?), &mut || {
-        c_decoder.item(&bytes, block / 2, &mut c_item).map(drop)
-    })?;
+    bench.measure(
+        same,
+        &mut || Ok(reader.read_items(block / 2..block / 2 + 1, &mut item)?),
+        &mut || c_decoder.item(&bytes, block / 2, &mut c_item).map(drop),
+    )?;
     if item != c_item { fail(different) } else { Ok(()) }
 }
 

@@ -1,8 +1,8 @@
 //! The filter kernels.
 //!
-//! What they reach depends on where the buffers are: on the alignment of both, and on which sets of the cache they
-//! share. So both sides work on the very same buffers, and each typesize is measured with blocks of several sizes and
-//! at several places within a page.
+//! What they reach depends on where the buffers are: on the alignment of both, and on which sets of
+//! the cache they share. So both sides work on the very same buffers, and each typesize is measured
+//! with blocks of several sizes and at several places within a page.
 
 use core::cell::RefCell;
 
@@ -17,7 +17,8 @@ use crate::{
 const PAGE: usize = 4096;
 /// From the first-level cache to beyond the second.
 const BLOCKS: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
-/// Where source and destination start within a page: as large allocations do, on lines of the cache, and anywhere.
+/// Where source and destination start within a page: as large allocations do, on lines of the
+/// cache, and anywhere.
 const PLACES: [(usize, usize); 3] = [(16, 16), (0, 0), (1, 2099)];
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
@@ -28,8 +29,11 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
             if id == FilterId::SHUFFLE && typesize == 1 {
                 continue;
             }
-            for (nbytes, places) in BLOCKS.into_iter().flat_map(|n| PLACES.map(|places| (n, places))) {
-                let job = Job { name, id, typesize, nbytes: nbytes / typesize * typesize, places, simd };
+            for (nbytes, places) in
+                BLOCKS.into_iter().flat_map(|n| PLACES.map(|places| (n, places)))
+            {
+                let job =
+                    Job { name, id, typesize, nbytes: nbytes / typesize * typesize, places, simd };
                 both_ways(bench, &job)?;
             }
         }
@@ -54,7 +58,11 @@ impl Job {
             group: "filters",
             what,
             setting: format!("{} {}", self.name, self.typesize),
-            case: format!("{} {}K at {from} to {to}", self.simd.name(), self.nbytes.div_ceil(1 << 10)),
+            case: format!(
+                "{} {}K at {from} to {to}",
+                self.simd.name(),
+                self.nbytes.div_ceil(1 << 10)
+            ),
             threads: 1,
             nbytes: self.nbytes,
             size: 0.0,

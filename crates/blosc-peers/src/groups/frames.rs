@@ -39,7 +39,8 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// When appended chunks count. The other side never syncs, so what is held against goals does not either.
+/// When appended chunks count. The other side never syncs, so what is held against goals does not
+/// either.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Commits {
     /// All at the end.
@@ -58,7 +59,8 @@ struct Frames {
 
 impl Frames {
     fn all(&self, bench: &mut Bench) -> Result<()> {
-        let (ours, theirs) = (bench.folder.join("ours.b2frame"), bench.folder.join("theirs.b2frame"));
+        let (ours, theirs) =
+            (bench.folder.join("ours.b2frame"), bench.folder.join("theirs.b2frame"));
         // Minutes for the other side, whose appends cost the more the more chunks there are.
         if self.nchunks <= 50_000 {
             self.append(bench, &ours, &theirs)?;
@@ -73,7 +75,15 @@ impl Frames {
 
     fn subject(&self, what: &'static str, nbytes: usize) -> Subject {
         let case = format!("{} chunks of {} bytes", self.nchunks, self.chunk);
-        Subject { group: "frames", what, setting: "lz4 shuffle".into(), case, threads: 1, nbytes, size: 0.0 }
+        Subject {
+            group: "frames",
+            what,
+            setting: "lz4 shuffle".into(),
+            case,
+            threads: 1,
+            nbytes,
+            size: 0.0,
+        }
     }
 
     fn parts<'a>(&self, bench: &'a Bench) -> impl Iterator<Item = &'a [u8]> + use<'a> {
@@ -100,7 +110,8 @@ impl Frames {
         let _ = std::fs::remove_file(path);
         let start = Instant::now();
         let params = CParams::default().codec(CodecId::LZ4).typesize(8);
-        let mut writer = SChunkWriter::create(path, &FrameParams::new(params).chunksize(self.chunk))?;
+        let mut writer =
+            SChunkWriter::create(path, &FrameParams::new(params).chunksize(self.chunk))?;
         if commits != Commits::Synced {
             writer.set_durability(Durability::Process);
         }

@@ -32,7 +32,8 @@ pub(super) fn chunk() -> Result<(Vec<u8>, Vec<u8>)> {
 
 /// From a file: to the header of the super-chunk, and to a chunk in the middle.
 pub(crate) fn open(bench: &mut Bench) -> Result<()> {
-    let counts: &[u64] = if bench.quick { &[1_000, 100_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
+    let counts: &[u64] =
+        if bench.quick { &[1_000, 100_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
     let path = bench.folder.join("many.b2frame");
     let (items, chunk) = chunk()?;
     for &nchunks in counts {
@@ -74,7 +75,8 @@ fn open_one(bench: &mut Bench, nchunks: u64, path: &Path, items: &[u8]) -> Resul
 pub(crate) fn save(bench: &mut Bench) -> Result<()> {
     let counts: &[u64] = if bench.quick { &[1_000] } else { &[1_000, 10_000] };
     let (items, chunk) = chunk()?;
-    let (path, theirs_path) = (bench.folder.join("ours.b2frame"), bench.folder.join("theirs.b2frame"));
+    let (path, theirs_path) =
+        (bench.folder.join("ours.b2frame"), bench.folder.join("theirs.b2frame"));
     let theirs_c = c_path(&theirs_path)?;
     for &nchunks in counts {
         let mut writer = SChunkWriter::in_memory(&params())?;

@@ -1,7 +1,8 @@
 //! Whole chunks against other crates in Rust: `blosc2-pure-rs` and `blusc` (feature `rust-peers`).
 //!
-//! One thread, level 5, shuffled; each side reads the other's chunk before anything is measured. A chunk that a peer
-//! or we cannot read is reported and not measured: it says something about one of the two.
+//! One thread, level 5, shuffled; each side reads the other's chunk before anything is measured. A
+//! chunk that a peer or we cannot read is reported and not measured: it says something about one of
+//! the two.
 
 use blosc_chunk::{CParams, CodecId, DParams, Decoder, Encoder, Pipeline};
 
@@ -53,7 +54,10 @@ impl Peer for Blusc {
             filters: SHUFFLE,
             ..blusc::BLOSC2_CPARAMS_DEFAULTS
         };
-        Self(blusc::blosc2_create_cctx(params), blusc::blosc2_create_dctx(blusc::BLOSC2_DPARAMS_DEFAULTS))
+        Self(
+            blusc::blosc2_create_cctx(params),
+            blusc::blosc2_create_dctx(blusc::BLOSC2_DPARAMS_DEFAULTS),
+        )
     }
 
     fn encode(&self, src: &[u8], dest: &mut [u8]) -> Result<usize> {
@@ -132,7 +136,9 @@ fn against<P: Peer>(bench: &mut Bench, codec_name: &str, codec: u8, set: usize) 
             &mut || peer.decode(&chunk, &mut their_dest[..CHUNK]).map(drop_count),
         )?,
         Ok(_) => eprintln!("  {}, {codec_name}, {name}: reads other bytes from our chunk", P::NAME),
-        Err(why) => eprintln!("  {}, {codec_name}, {name}: does not read our chunk: {why}", P::NAME),
+        Err(why) => {
+            eprintln!("  {}, {codec_name}, {name}: does not read our chunk: {why}", P::NAME)
+        }
     }
     Ok(())
 }

@@ -17,8 +17,8 @@ use crate::{
 
 /// Both in turns; what comes out is the same, and nobody starts with empty caches.
 ///
-/// There are two rows of it: by the wall, and by the processor time of all threads, which says more where others keep
-/// the machine busy.
+/// There are two rows of it: by the wall, and by the processor time of all threads, which says more
+/// where others keep the machine busy.
 pub(super) fn compare(
     bench: &mut Bench,
     subject: Subject,
@@ -39,10 +39,14 @@ pub(super) fn compare(
         let both = [here[0], answer.seconds, here[1], answer.processor];
         all.iter_mut().zip(both).for_each(|(all, seconds)| all.push(seconds));
     }
-    let [ours, theirs, our_processors, their_processors] = all.each_mut().map(|all| best_quarter(all));
+    let [ours, theirs, our_processors, their_processors] =
+        all.each_mut().map(|all| best_quarter(all));
     let setting = format!("{}, processor time", subject.setting);
     bench.keep(subject.clone(), Times { ours, theirs });
-    bench.keep(Subject { setting, ..subject }, Times { ours: our_processors, theirs: their_processors });
+    bench.keep(
+        Subject { setting, ..subject },
+        Times { ours: our_processors, theirs: their_processors },
+    );
     Ok(())
 }
 

@@ -1,7 +1,8 @@
-//! What one chunk more costs, from a thousand to a million of them: append, save, open, one chunk at random.
+//! What one chunk more costs, from a thousand to a million of them: append, save, open, one chunk
+//! at random.
 //!
-//! By the processor time of the thread. Appending and saving, C-Blosc2 goes over the index again for each chunk; it is not
-//! asked for what would take it more than a minute.
+//! By the processor time of the thread. Appending and saving, C-Blosc2 goes over the index again
+//! for each chunk; it is not asked for what would take it more than a minute.
 
 use core::fmt::Write as _;
 use std::path::Path;
@@ -23,7 +24,8 @@ use crate::{
 /// Seconds that C-Blosc2 may take for one point.
 const LIMIT: f64 = 60.0;
 
-/// An operation: its name, and the seconds of a chunk (append, save) or a call (open, random chunk) on both sides.
+/// An operation: its name, and the seconds of a chunk (append, save) or a call (open, random chunk)
+/// on both sides.
 struct Operation {
     title: &'static str,
     ours: Vec<(u64, f64)>,
@@ -35,8 +37,8 @@ impl Operation {
         Self { title, ours: Vec::new(), theirs: Vec::new() }
     }
 
-    /// Whether `nchunks` would take C-Blosc2 longer than we wait, if a chunk goes on to cost more as it did between the
-    /// last two points.
+    /// Whether `nchunks` would take C-Blosc2 longer than we wait, if a chunk goes on to cost more
+    /// as it did between the last two points.
     fn is_too_long(&self, nchunks: u64) -> bool {
         let Some(&(n, last)) = self.theirs.last() else { return false };
         let slope = match self.theirs.iter().rev().nth(1) {
@@ -48,7 +50,8 @@ impl Operation {
 }
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
-    let counts: &[u64] = if bench.quick { &[100, 1_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
+    let counts: &[u64] =
+        if bench.quick { &[100, 1_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
     let mut append = Operation::new("append, per chunk");
     let mut save = Operation::new("save from memory to a new file, per chunk");
     let mut open = Operation::new("open a file");
@@ -143,7 +146,12 @@ fn measure_save(bench: &Bench, nchunks: u64, path: &Path, save: &mut Operation) 
 }
 
 /// Both sides open the same file.
-fn measure_open(bench: &Bench, nchunks: u64, path: &Path, [open, random]: [&mut Operation; 2]) -> Result<()> {
+fn measure_open(
+    bench: &Bench,
+    nchunks: u64,
+    path: &Path,
+    [open, random]: [&mut Operation; 2],
+) -> Result<()> {
     let ((items, _), c, c_path) = (chunk()?, &bench.c, c_path(path)?);
     let times = clock::compare(
         bench.effort,
@@ -205,7 +213,11 @@ fn csv(all: &[Operation]) -> String {
     for operation in all {
         for (side, points) in [("ours", &operation.ours), ("C-Blosc2", &operation.theirs)] {
             for (nchunks, seconds) in points {
-                let _ = writeln!(text, "{},{side},{nchunks},{seconds:.3e}", operation.title.replace(',', ""));
+                let _ = writeln!(
+                    text,
+                    "{},{side},{nchunks},{seconds:.3e}",
+                    operation.title.replace(',', "")
+                );
             }
         }
     }
@@ -213,9 +225,11 @@ fn csv(all: &[Operation]) -> String {
 }
 
 fn panel(operation: &Operation, counts: &[u64]) -> Panel {
-    let floats = |points: &[(u64, f64)]| points.iter().map(|&(n, seconds)| (float(n), seconds)).collect();
+    let floats =
+        |points: &[(u64, f64)]| points.iter().map(|&(n, seconds)| (float(n), seconds)).collect();
     let is_short = operation.theirs.len() < counts.len();
-    let ours = Curve { name: "ours", colour: "#1f6fb4", points: floats(&operation.ours), end: None };
+    let ours =
+        Curve { name: "ours", colour: "#1f6fb4", points: floats(&operation.ours), end: None };
     let theirs = Curve {
         name: "C-Blosc2",
         colour: "#c8352b",
@@ -236,7 +250,10 @@ mod tests {
 
     #[test]
     fn squares_are_foreseen() {
-        let with = |theirs: &[(u64, f64)]| Operation { theirs: theirs.to_vec(), ..Operation::new("append") };
+        let with = |theirs: &[(u64, f64)]| Operation {
+            theirs: theirs.to_vec(),
+            ..Operation::new("append")
+        };
         // 0.1 and 1 s: 10 s come next. 0.1 and 9 s: about 900 s come next.
         assert!(!with(&[(1_000, 1e-4), (10_000, 1e-4)]).is_too_long(100_000));
         assert!(with(&[(1_000, 1e-4), (10_000, 9e-4)]).is_too_long(100_000));

@@ -1,7 +1,7 @@
 //! Codecs almost alone: what chunks hand to them, as chunks of one block without a filter.
 //!
-//! Streams of 4 KiB and of 256 KiB, one after another: the bytes as they are, and the planes of a shuffle, without
-//! those that are runs of one byte, as a codec never sees these.
+//! Streams of 4 KiB and of 256 KiB, one after another: the bytes as they are, and the planes of a
+//! shuffle, without those that are runs of one byte, as a codec never sees these.
 
 use blosc_filters::shuffle;
 
@@ -16,14 +16,16 @@ const LENGTHS: [(usize, usize); 2] = [(4 << 10, 128 << 10), (256 << 10, 2 << 20)
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     let levels: &[u8] = if bench.quick { &[5] } else { &[1, 5, 9] };
-    let sets: Vec<_> = bench.sets.iter().map(|set| LENGTHS.map(|lengths| streams(set, lengths))).collect();
+    let sets: Vec<_> =
+        bench.sets.iter().map(|set| LENGTHS.map(|lengths| streams(set, lengths))).collect();
     for (name, codec) in CODECS {
         for (nth, (nbytes, _)) in LENGTHS.into_iter().enumerate() {
             for &level in levels {
                 let params = params(codec, level, nbytes);
                 for (case, plain) in sets.iter().flat_map(|lengths| &lengths[nth]) {
                     let setting = format!("{name} {}K level {level}", nbytes >> 10);
-                    let place = Place { group: "streams", setting, case: format!("{case} level {level}") };
+                    let place =
+                        Place { group: "streams", setting, case: format!("{case} level {level}") };
                     hot(bench, place, &params, plain, nbytes)?;
                 }
             }
@@ -40,14 +42,28 @@ fn noise(bench: &mut Bench) -> Result<()> {
     for (name, codec) in CODECS.into_iter().filter(|(_, codec)| !is_fast(*codec)) {
         let (setting, case) =
             (format!("noise, {name} {}K level 9", nbytes >> 10), "random level 9".to_owned());
-        hot(bench, Place { group: "streams", setting, case }, &params(codec, 9, nbytes), &plain, nbytes)?;
+        hot(
+            bench,
+            Place { group: "streams", setting, case },
+            &params(codec, 9, nbytes),
+            &plain,
+            nbytes,
+        )?;
     }
     Ok(())
 }
 
 /// One block of single bytes.
 fn params(codec: u8, level: u8, nbytes: usize) -> Params {
-    Params { codec, level, typesize: 1, filters: [0; 6], block_size: nbytes, split: NEVER, threads: 1 }
+    Params {
+        codec,
+        level,
+        typesize: 1,
+        filters: [0; 6],
+        block_size: nbytes,
+        split: NEVER,
+        threads: 1,
+    }
 }
 
 /// What is measured of a set, and its name.
@@ -68,7 +84,9 @@ fn planes(typesize: usize, bytes: &[u8], nbytes: usize, total: usize) -> Vec<u8>
     let mut all = Vec::with_capacity(total);
     for part in bytes.chunks_exact(block.len()) {
         shuffle(typesize, part, &mut block);
-        for plane in block.chunks_exact(nbytes).filter(|plane| plane.iter().any(|&byte| byte != plane[0])) {
+        for plane in
+            block.chunks_exact(nbytes).filter(|plane| plane.iter().any(|&byte| byte != plane[0]))
+        {
             if all.len() < total {
                 all.extend_from_slice(plane);
             }

@@ -45,9 +45,11 @@ impl Plan {
             Some(chunk_size) => chunk_size,
         };
         let first = nchunks.saturating_sub(1);
-        let chunks_at = if nchunks == 0 { file.preamble().chunks_at } else { file.position(first)? };
+        let chunks_at =
+            if nchunks == 0 { file.preamble().chunks_at } else { file.position(first)? };
         let old = if nchunks == 0 { vec![] } else { file.chunk(first)? };
-        let total = (old.len() as u64).checked_add(new_nbytes).ok_or(too_many(nchunks, u64::MAX))?;
+        let total =
+            (old.len() as u64).checked_add(new_nbytes).ok_or(too_many(nchunks, u64::MAX))?;
         let pieces = Division::new(total, chunk_size)?;
         let plan = Self {
             header,
@@ -76,7 +78,8 @@ impl Plan {
         if header.offsets && added > available {
             return Err(Param::NotEnoughSpace { needed: added, available }.into());
         }
-        let nchunks = self.nchunks_before.checked_add(added).filter(|sum| i64::try_from(*sum).is_ok());
+        let nchunks =
+            self.nchunks_before.checked_add(added).filter(|sum| i64::try_from(*sum).is_ok());
         Ok(Header {
             nchunks: Some(nchunks.ok_or(too_many(self.nchunks_before, added))?),
             max_app_chunks: if header.offsets { available - added } else { available },
@@ -105,7 +108,11 @@ impl Plan {
         let most = (self.old.len() as u64)
             .saturating_add(self.new_nbytes)
             .saturating_add(self.pieces.nchunks.saturating_mul(per_chunk));
-        change::Plan { overwritten, len_before: self.chunks_end, end: self.chunks_at.saturating_add(most) }
+        change::Plan {
+            overwritten,
+            len_before: self.chunks_end,
+            end: self.chunks_at.saturating_add(most),
+        }
     }
 }
 
@@ -129,7 +136,10 @@ fn check<S: ReadAt>(file: &BlpFile<S>) -> Result<u64> {
 }
 
 /// The new metadata, if there are any and they differ.
-fn section<S: ReadAt>(file: &BlpFile<S>, options: &AppendOptions) -> Result<Option<(u64, Section)>> {
+fn section<S: ReadAt>(
+    file: &BlpFile<S>,
+    options: &AppendOptions,
+) -> Result<Option<(u64, Section)>> {
     let Some(value) = &options.metadata else { return Ok(None) };
     let old = file.metadata().ok_or(Param::NoMetadata)?;
     if old.json() == Some(value) {

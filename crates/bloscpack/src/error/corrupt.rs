@@ -1,4 +1,5 @@
-//! What is wrong in a file. One variant for each entry of the validation checklist in the format document.
+//! What is wrong in a file. One variant for each entry of the validation checklist in the format
+//! document.
 
 use core::fmt;
 
@@ -67,7 +68,9 @@ pub enum Corrupt {
         chunk_size: u32,
     },
     /// More chunks than can be counted.
-    #[error("nchunks {nchunks} and max_app_chunks {max_app_chunks} together are more than 2^63 - 1")]
+    #[error(
+        "nchunks {nchunks} and max_app_chunks {max_app_chunks} together are more than 2^63 - 1"
+    )]
     ChunkCount {
         /// The field `nchunks`.
         nchunks: u64,

@@ -7,7 +7,9 @@ use crate::Checksum;
 #[non_exhaustive]
 pub enum Param {
     /// No checksum has this name.
-    #[error("checksum {name:?}, known are None, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512")]
+    #[error(
+        "checksum {name:?}, known are None, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512"
+    )]
     ChecksumName {
         /// The name.
         name: String,

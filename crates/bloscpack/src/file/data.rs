@@ -59,7 +59,8 @@ impl<'a, S: ReadAt> DataReader<'a, S> {
 
     /// What of the kept chunk lies behind the cursor.
     fn rest(&self) -> &[u8] {
-        let inside = self.at.checked_sub(self.start).and_then(|inside| usize::try_from(inside).ok());
+        let inside =
+            self.at.checked_sub(self.start).and_then(|inside| usize::try_from(inside).ok());
         inside.and_then(|inside| self.chunk.get(inside..)).unwrap_or_default()
     }
 }

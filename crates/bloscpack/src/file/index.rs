@@ -45,7 +45,10 @@ impl Index {
             let Some((chunk, _)) = read_header(&mut file.input(at), file.expected(nchunk))? else {
                 index.check_end(header.nchunks)?;
                 let last = nchunk.checked_sub(1);
-                return last.map_or(Ok(()), |n| sizes.check_last(n, before)).map_err(corrupt).map(|()| index);
+                return last
+                    .map_or(Ok(()), |n| sizes.check_last(n, before))
+                    .map_err(corrupt)
+                    .map(|()| index);
             };
             before = nbytes(&chunk);
             sizes.next(nchunk, before).map_err(corrupt)?;

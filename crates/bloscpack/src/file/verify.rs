@@ -57,7 +57,8 @@ pub enum Note {
     ReservedBytes,
     /// An append or another change was interrupted; the file is seen as it was before.
     Interrupted,
-    /// The number of chunks is not in the header. Release 0.16.0 of the original decodes such a file to nothing.
+    /// The number of chunks is not in the header. Release 0.16.0 of the original decodes such a
+    /// file to nothing.
     CountUnknown,
 }
 
@@ -67,7 +68,9 @@ impl fmt::Display for Note {
             Self::TrailingBytes(n) => write!(f, "{n} bytes behind the last chunk"),
             Self::OffsetsUnset => f.write_str("the offsets are not set"),
             Self::ReservedBytes => f.write_str("reserved bytes of the header are not 0"),
-            Self::Interrupted => f.write_str("a change was interrupted, the file is seen as it was before"),
+            Self::Interrupted => {
+                f.write_str("a change was interrupted, the file is seen as it was before")
+            }
             Self::CountUnknown => f.write_str("the number of chunks is not in the header"),
         }
     }
@@ -76,8 +79,8 @@ impl fmt::Display for Note {
 impl<S: ReadAt> BlpFile<S> {
     /// Checks all positions, sizes and digests, and decodes all chunks.
     ///
-    /// A chunk that is wrong is reported, and the next one looked for: behind it if its header can be read, otherwise
-    /// where the offsets say.
+    /// A chunk that is wrong is reported, and the next one looked for: behind it if its header can
+    /// be read, otherwise where the offsets say.
     ///
     /// # Errors
     ///
@@ -92,9 +95,15 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// As [`verify`](Self::verify).
     pub fn verify_with(&self, options: &ReadOptions) -> Result<Report> {
-        let mut report = Report { nchunks: self.header().nchunks.unwrap_or(0), ..Report::default() };
-        let mut scan =
-            Scan { file: self, next: 0, at: Some(self.preamble().chunks_at), before: 0, bad: vec![] };
+        let mut report =
+            Report { nchunks: self.header().nchunks.unwrap_or(0), ..Report::default() };
+        let mut scan = Scan {
+            file: self,
+            next: 0,
+            at: Some(self.preamble().chunks_at),
+            before: 0,
+            bad: vec![],
+        };
         let mut decoding = Decoding::new(options).lenient();
         loop {
             match decoding.next(&mut || scan.next()) {
@@ -163,7 +172,8 @@ impl<S: ReadAt> Scan<'_, S> {
                     continue;
                 }
             };
-            (self.next, self.at, self.before) = (nchunk + 1, Some(chunk.end()), nbytes(chunk.header()));
+            (self.next, self.at, self.before) =
+                (nchunk + 1, Some(chunk.end()), nbytes(chunk.header()));
             match self.check_digest(&chunk) {
                 Ok(()) => return Ok(Some(chunk)),
                 Err(error) => self.complain(nchunk, error)?,

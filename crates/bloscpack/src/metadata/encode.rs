@@ -9,7 +9,8 @@ use super::header::MAX_LEVEL;
 use super::{Metadata, MetadataCodec, MetadataHeader};
 use crate::{Checksum, Param, Result, json};
 
-/// How metadata are stored. The default is that of the original: Adler-32, zlib at level 6, tenfold room.
+/// How metadata are stored. The default is that of the original: Adler-32, zlib at level 6, tenfold
+/// room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataOptions {
@@ -25,7 +26,12 @@ pub struct MetadataOptions {
 
 impl Default for MetadataOptions {
     fn default() -> Self {
-        Self { checksum: Checksum::Adler32, codec: MetadataCodec::Zlib, level: 6, room: Room::Times(10) }
+        Self {
+            checksum: Checksum::Adler32,
+            codec: MetadataCodec::Zlib,
+            level: 6,
+            room: Room::Times(10),
+        }
     }
 }
 
@@ -89,15 +95,20 @@ impl Section {
         Self::with_room(&text, options, room).map(Some)
     }
 
-    /// New metadata for a section that is there already: same room, same length of digest. As in the original, zlib
-    /// at level 6 is tried whatever the old metadata were.
-    pub(crate) fn replacing(old: &Metadata, value: &Value, checksum: Option<Checksum>) -> Result<Self> {
+    /// New metadata for a section that is there already: same room, same length of digest. As in
+    /// the original, zlib at level 6 is tried whatever the old metadata were.
+    pub(crate) fn replacing(
+        old: &Metadata,
+        value: &Value,
+        checksum: Option<Checksum>,
+    ) -> Result<Self> {
         let (old, new) = (*old.header(), checksum.unwrap_or(old.header().checksum));
         if old.checksum.digest_len() != new.digest_len() {
             return Err(Param::ChecksumLength { old: old.checksum, new }.into());
         }
         let options = MetadataOptions::default().checksum(new);
-        let section = Self::with_room(&json::to_text(value), &options, |_| old.max_meta_size.into())?;
+        let section =
+            Self::with_room(&json::to_text(value), &options, |_| old.max_meta_size.into())?;
         let header = MetadataHeader { user_codec: old.user_codec, ..section.header };
         Ok(Self { header, ..section })
     }
@@ -105,15 +116,24 @@ impl Section {
     /// The same metadata for another file, of whatever format, with the same room.
     pub(crate) fn keeping(old: &Metadata) -> Result<Self> {
         let header = *old.header();
-        let options =
-            MetadataOptions::default().checksum(header.checksum).codec(header.codec).level(header.level);
+        let options = MetadataOptions::default()
+            .checksum(header.checksum)
+            .codec(header.codec)
+            .level(header.level);
         let room = |data: usize| (data as u64).max(header.max_meta_size.into());
         let section = Self::with_room(old.text(), &options, room)?;
         let MetadataHeader { magic_format, user_codec, .. } = header;
-        Ok(Self { header: MetadataHeader { magic_format, user_codec, ..section.header }, ..section })
+        Ok(Self {
+            header: MetadataHeader { magic_format, user_codec, ..section.header },
+            ..section
+        })
     }
 
-    fn with_room(text: &[u8], options: &MetadataOptions, room: impl Fn(usize) -> u64) -> Result<Self> {
+    fn with_room(
+        text: &[u8],
+        options: &MetadataOptions,
+        room: impl Fn(usize) -> u64,
+    ) -> Result<Self> {
         let level = options.level;
         if level > MAX_LEVEL {
             return Err(Param::MetadataLevel { level }.into());

@@ -9,8 +9,8 @@ use crate::{Checksum, Corrupt, Error, Field, Result};
 
 /// How metadata are stored.
 ///
-/// Whoever holds one knows that the data are not longer than the room for them. The text may be: metadata can have
-/// been replaced.
+/// Whoever holds one knows that the data are not longer than the room for them. The text may be:
+/// metadata can have been replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataHeader {
     pub(crate) magic_format: [u8; 8],

@@ -62,7 +62,10 @@ fn null_is_no_metadata() {
 fn compression_is_dropped_only_if_strictly_longer() {
     let long = json!("x".repeat(500));
     let metadata = read(&section(&long, MetadataOptions::default())).unwrap();
-    assert_eq!((metadata.header().codec(), metadata.header().max_meta_size()), (MetadataCodec::Zlib, 5020));
+    assert_eq!(
+        (metadata.header().codec(), metadata.header().max_meta_size()),
+        (MetadataCodec::Zlib, 5020)
+    );
     assert_eq!(metadata.json(), Some(&long));
     let short = read(&changed(&[])).unwrap();
     assert_eq!((short.header().codec(), short.header().level()), (MetadataCodec::None, 6));
@@ -107,7 +110,10 @@ fn header_fields_are_checked() {
     assert_eq!(error(&changed(&[(11, 10)])), (43, range));
     let room = Corrupt::MetadataRoom { meta_comp_size: 7, max_meta_size: 6 };
     assert_eq!(error(&changed(&[(16, 6)])), (52, room));
-    assert_eq!(error(&changed(&[(12, 99)])), (44, Corrupt::MetadataSize { meta_size: 99, found: 7 }));
+    assert_eq!(
+        error(&changed(&[(12, 99)])),
+        (44, Corrupt::MetadataSize { meta_size: 99, found: 7 })
+    );
 }
 
 #[test]
@@ -149,7 +155,9 @@ fn text_must_be_utf8_and_json() {
 fn other_formats_are_handed_out_as_bytes() {
     let mut bytes = raw(b"\x01\x02", 0, 2);
     bytes[..4].copy_from_slice(b"BSON");
-    assert!(matches!(read(&bytes), Err(Error::MetadataFormat { magic_format }) if magic_format[0] == b'B'));
+    assert!(
+        matches!(read(&bytes), Err(Error::MetadataFormat { magic_format }) if magic_format[0] == b'B')
+    );
     let metadata = read_as(&bytes, MetadataUse::Raw).unwrap();
     assert_eq!((metadata.text(), metadata.json()), (&b"\x01\x02"[..], None));
     assert_eq!(metadata.header().format_name(), b"BSON");

@@ -16,7 +16,8 @@ pub(super) fn from_json(value: &Value) -> Result<Dtype> {
     let dtype = match value {
         Value::String(text) => Dtype::parse(text)?,
         Value::Array(_) => {
-            let text = fields(value, 0).ok_or(Error::corrupt(0, Corrupt::ArrayKey { key: "dtype" }))?;
+            let text =
+                fields(value, 0).ok_or(Error::corrupt(0, Corrupt::ArrayKey { key: "dtype" }))?;
             Dtype::parse(&text)?
         }
         _ => return Err(Error::corrupt(0, Corrupt::ArrayKey { key: "dtype" })),
@@ -34,11 +35,13 @@ fn unwrap_plain(dtype: Dtype) -> Dtype {
 
 /// `[["a", "<i4"], ...]` as the literal `[('a', '<i4'), ...]`.
 fn fields(list: &Value, depth: usize) -> Option<String> {
-    // Deeper ones are refused by the parser of the literal, which must not be handed megabytes first.
+    // Deeper ones are refused by the parser of the literal, which must not be handed megabytes
+    // first.
     if depth > blosc_dtype::MAX_DEPTH {
         return None;
     }
-    let parts: Option<Vec<String>> = list.as_array()?.iter().map(|part| field(part, depth)).collect();
+    let parts: Option<Vec<String>> =
+        list.as_array()?.iter().map(|part| field(part, depth)).collect();
     Some(format!("[{}]", parts?.join(", ")))
 }
 
@@ -97,9 +100,13 @@ mod tests {
 
     #[test]
     fn other_values_are_refused() {
-        for wrong in
-            [json!(1), json!([["a"]]), json!([["a", 1]]), json!([[1, "<i4"]]), json!([["a", "<i4", [-1]]])]
-        {
+        for wrong in [
+            json!(1),
+            json!([["a"]]),
+            json!([["a", 1]]),
+            json!([[1, "<i4"]]),
+            json!([["a", "<i4", [-1]]]),
+        ] {
             let result = from_json(&wrong);
             assert!(matches!(result, Err(Error::Corrupt { .. })), "{wrong}: {result:?}");
         }

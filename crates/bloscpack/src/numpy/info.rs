@@ -8,7 +8,8 @@ use crate::{Corrupt, Error, Param, Result};
 
 /// Type of the items, shape and order of an array.
 ///
-/// Whoever holds one knows that the items are not objects and that the size in bytes can be counted.
+/// Whoever holds one knows that the items are not objects and that the size in bytes can be
+/// counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayInfo {
     dtype: Dtype,
@@ -41,7 +42,8 @@ impl ArrayInfo {
         let dtype = dtype.scalar().cloned().map_or(dtype, Dtype::from);
         let itemsize = dtype.itemsize() as u64;
         // A length of 0 makes an empty array, but must not hide lengths that cannot be.
-        let full = shape.iter().filter(|n| **n > 0).try_fold(itemsize, |nbytes, n| nbytes.checked_mul(*n));
+        let full =
+            shape.iter().filter(|n| **n > 0).try_fold(itemsize, |nbytes, n| nbytes.checked_mul(*n));
         let full = full.ok_or(Error::corrupt(0, Corrupt::ArrayOverflow))?;
         let nbytes = if shape.contains(&0) { 0 } else { full };
         let info = Self { dtype, shape, order: Order::C, nbytes };
@@ -75,7 +77,8 @@ impl ArrayInfo {
     ///
     /// [`Param::Array`] if the type of the items cannot be written down.
     pub fn to_metadata(&self) -> Result<Value> {
-        let descr = self.dtype.descr().ok_or(Param::Array { what: "overlapping fields or sub-arrays" })?;
+        let descr =
+            self.dtype.descr().ok_or(Param::Array { what: "overlapping fields or sub-arrays" })?;
         let order = if self.order == Order::C { "C" } else { "F" };
         Ok(json!({ "dtype": descr, "shape": self.shape, "order": order, "container": "numpy" }))
     }
@@ -112,7 +115,11 @@ impl ArrayInfo {
 
     pub(crate) fn check_nbytes(&self, found: u64) -> Result<()> {
         let needed = self.nbytes;
-        if needed == found { Ok(()) } else { Err(Error::corrupt(0, Corrupt::ArraySize { needed, found })) }
+        if needed == found {
+            Ok(())
+        } else {
+            Err(Error::corrupt(0, Corrupt::ArraySize { needed, found }))
+        }
     }
 }
 
@@ -130,7 +137,8 @@ mod tests {
     #[test]
     fn metadata_are_those_of_the_original() {
         let info =
-            ArrayInfo::new("[('a', '<i4'), ('b', 'S3')]".parse().unwrap(), vec![2, 3], Order::F).unwrap();
+            ArrayInfo::new("[('a', '<i4'), ('b', 'S3')]".parse().unwrap(), vec![2, 3], Order::F)
+                .unwrap();
         let metadata = info.to_metadata().unwrap();
         let text = String::from_utf8(crate::json::to_text(&metadata)).unwrap();
         assert_eq!(
@@ -168,15 +176,19 @@ mod tests {
         assert_eq!(error(&of("'|O'", json!([1]))), Corrupt::ArrayObjects);
         assert_eq!(error(&of("[('a', '<i4'), ('b', '|O')]", json!([1]))), Corrupt::ArrayObjects);
         assert_eq!(error(&of("'<f8'", json!([1_u64 << 32, 1_u64 << 32]))), Corrupt::ArrayOverflow);
-        assert_eq!(error(&of("'<f8'", json!([1_u64 << 32, 0, 1_u64 << 32]))), Corrupt::ArrayOverflow);
+        assert_eq!(
+            error(&of("'<f8'", json!([1_u64 << 32, 0, 1_u64 << 32]))),
+            Corrupt::ArrayOverflow
+        );
         let code = ArrayInfo::from_metadata(&of("__import__('os')", json!([1])));
         assert!(matches!(code, Err(Error::Dtype { .. })));
     }
 
     #[test]
     fn orders_that_are_the_same_are_c() {
-        let order =
-            |shape: &[u64]| ArrayInfo::new("<f8".parse().unwrap(), shape.to_vec(), Order::F).unwrap().order();
+        let order = |shape: &[u64]| {
+            ArrayInfo::new("<f8".parse().unwrap(), shape.to_vec(), Order::F).unwrap().order()
+        };
         for shape in [&[][..], &[5], &[1, 5], &[5, 1, 1], &[0, 3], &[1, 1]] {
             assert_eq!(order(shape), Order::C, "{shape:?}");
         }

@@ -1,6 +1,7 @@
 //! Parts of an array, whatever the order of its items.
 //!
-//! The walk follows the file, not the result: each chunk is decoded once as long as the positions go up.
+//! The walk follows the file, not the result: each chunk is decoded once as long as the positions
+//! go up.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 
@@ -12,8 +13,8 @@ use crate::pack::own;
 use crate::{BlpFile, Param, Result};
 
 impl<S: ReadAt> BlpFile<S> {
-    /// The items at all combinations of these positions, one list per dimension, in C order: NumPy's
-    /// `a[np.ix_(...)]`. The array is what [`array_info`](Self::array_info) says.
+    /// The items at all combinations of these positions, one list per dimension, in C order:
+    /// NumPy's `a[np.ix_(...)]`. The array is what [`array_info`](Self::array_info) says.
     ///
     /// ```
     /// use blosc_io::MemStore;
@@ -32,9 +33,15 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// # Errors
     ///
-    /// [`Param::Positions`] for positions outside the array and for more or fewer lists than it has dimensions,
-    /// [`Param::ItemsBuffer`] for a buffer of another length than the items have; otherwise as [`chunk`](Self::chunk).
-    pub fn read_oindex_bytes(&self, info: &ArrayInfo, positions: &[&[u64]], dest: &mut [u8]) -> Result<()> {
+    /// [`Param::Positions`] for positions outside the array and for more or fewer lists than it has
+    /// dimensions, [`Param::ItemsBuffer`] for a buffer of another length than the items have;
+    /// otherwise as [`chunk`](Self::chunk).
+    pub fn read_oindex_bytes(
+        &self,
+        info: &ArrayInfo,
+        positions: &[&[u64]],
+        dest: &mut [u8],
+    ) -> Result<()> {
         let mut axes = axes(info, positions)?;
         let itemsize = info.dtype().itemsize();
         let needed = positions.iter().try_fold(itemsize, |n, list| n.checked_mul(list.len()));
@@ -74,15 +81,18 @@ fn axes<'a>(info: &ArrayInfo, positions: &[&'a [u64]]) -> Result<Vec<Axis<'a>>> 
     if positions.len() != shape.len() || !positions.iter().zip(shape).all(inside) {
         return Err(Param::Positions.into());
     }
-    let mut axes: Vec<Axis<'_>> =
-        positions.iter().map(|positions| Axis { positions, next: 0, stride: 0, dest_stride: 0 }).collect();
+    let mut axes: Vec<Axis<'_>> = positions
+        .iter()
+        .map(|positions| Axis { positions, next: 0, stride: 0, dest_stride: 0 })
+        .collect();
     let itemsize = info.dtype().itemsize();
     let mut dest_stride = itemsize;
     for axis in axes.iter_mut().rev() {
         axis.dest_stride = dest_stride;
         dest_stride = dest_stride.saturating_mul(axis.positions.len());
     }
-    // The size of the whole array was checked; only one without items can be more than can be counted.
+    // The size of the whole array was checked; only one without items can be more than can be
+    // counted.
     let mut stride = itemsize as u64;
     let mut set = |(axis, len): (&mut Axis<'_>, &u64)| {
         axis.stride = stride;
@@ -182,7 +192,9 @@ mod tests {
             for [i, j, k] in &lists {
                 let expected: Vec<u8> = i
                     .iter()
-                    .flat_map(|i| j.iter().flat_map(move |j| k.iter().flat_map(move |k| value([*i, *j, *k]))))
+                    .flat_map(|i| {
+                        j.iter().flat_map(move |j| k.iter().flat_map(move |k| value([*i, *j, *k])))
+                    })
                     .collect();
                 let mut found = vec![0; expected.len()];
                 file.read_oindex_bytes(&info, &[i, j, k], &mut found).unwrap();
@@ -209,7 +221,9 @@ mod tests {
     fn one_item_has_no_dimensions() {
         let info = ArrayInfo::new("<i2".parse().unwrap(), vec![], Order::C).unwrap();
         let array = NpArray::new(info.clone(), vec![7, 1]).unwrap();
-        let file = BlpFile::new(MemStore::new(pack_array(&array, WriteOptions::default()).unwrap())).unwrap();
+        let file =
+            BlpFile::new(MemStore::new(pack_array(&array, WriteOptions::default()).unwrap()))
+                .unwrap();
         let mut item = [0; 2];
         file.read_oindex_bytes(&info, &[], &mut item).unwrap();
         assert_eq!(item, [7, 1]);

@@ -72,7 +72,10 @@ fn parse(text: &str) -> Result<ArrayInfo> {
     let wrong = |expected| npy_error(10, expected);
     let entries = entries(text.trim()).ok_or(wrong("a dict of descr, fortran_order and shape"))?;
     let get = |key: &str| {
-        entries.iter().find(|(k, _)| k.get(1..k.len().saturating_sub(1)) == Some(key)).map(|(_, v)| *v)
+        entries
+            .iter()
+            .find(|(k, _)| k.get(1..k.len().saturating_sub(1)) == Some(key))
+            .map(|(_, v)| *v)
     };
     let descr = get("descr").ok_or(wrong("'descr'"))?;
     let order = match get("fortran_order") {
@@ -136,12 +139,15 @@ pub fn write_header(npy: &mut dyn Write, info: &ArrayInfo) -> Result<()> {
 }
 
 fn header(info: &ArrayInfo) -> Result<Vec<u8>> {
-    let descr = info.dtype().descr().ok_or(Param::Array { what: "overlapping fields or sub-arrays" })?;
+    let descr =
+        info.dtype().descr().ok_or(Param::Array { what: "overlapping fields or sub-arrays" })?;
     let order = if info.order() == Order::F { "True" } else { "False" };
     let shape: Vec<String> = info.shape().iter().map(u64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
-    let text =
-        format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': ({}{comma}), }}", shape.join(", "));
+    let text = format!(
+        "{{'descr': {descr}, 'fortran_order': {order}, 'shape': ({}{comma}), }}",
+        shape.join(", ")
+    );
     let latin = text.is_ascii();
     let version = match text.len() {
         len if latin && len + ALIGN < usize::from(u16::MAX) => 1,
@@ -150,7 +156,8 @@ fn header(info: &ArrayInfo) -> Result<Vec<u8>> {
     };
     let before = if version == 1 { 10 } else { 12 };
     let padded = (before + text.len() + 1).next_multiple_of(ALIGN) - before;
-    let len = u32::try_from(padded).map_err(|_| Param::Array { what: "more than 4 GiB of names" })?;
+    let len =
+        u32::try_from(padded).map_err(|_| Param::Array { what: "more than 4 GiB of names" })?;
     let mut bytes = [&MAGIC[..], &[version, 0]].concat();
     bytes.extend_from_slice(&len.to_le_bytes()[..before - 8]);
     bytes.extend_from_slice(text.as_bytes());
@@ -159,11 +166,13 @@ fn header(info: &ArrayInfo) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes the array of a `.npy` file to a new `.blp` file, chunk by chunk, and returns the destination.
+/// Writes the array of a `.npy` file to a new `.blp` file, chunk by chunk, and returns the
+/// destination.
 ///
 /// # Errors
 ///
-/// As [`read_header`] and [`array_writer`]; [`Param::DataSize`] if there are more or fewer items than the header says.
+/// As [`read_header`] and [`array_writer`]; [`Param::DataSize`] if there are more or fewer items
+/// than the header says.
 pub fn to_blp<W: Write + Seek>(mut npy: impl Read, blp: W, options: WriteOptions) -> Result<W> {
     let info = read_header(&mut npy)?;
     let mut writer = array_writer(blp, &info, options)?;
@@ -175,7 +184,8 @@ pub fn to_blp<W: Write + Seek>(mut npy: impl Read, blp: W, options: WriteOptions
 ///
 /// # Errors
 ///
-/// [`Param::NotAnArray`] if the file holds none; otherwise as [`Reader::array_info`] and [`Reader::copy_to`].
+/// [`Param::NotAnArray`] if the file holds none; otherwise as [`Reader::array_info`] and
+/// [`Reader::copy_to`].
 pub fn from_blp<R: Read>(reader: &mut Reader<R>, npy: &mut dyn Write) -> Result<ArrayInfo> {
     let info = reader.array_info()?.ok_or(Param::NotAnArray)?;
     write_header(npy, &info)?;

@@ -10,7 +10,9 @@ use crate::header::Version;
 use crate::input::Input;
 use crate::journal::Before;
 use crate::preamble::Preamble;
-use crate::{Digests, Error, Header, MetadataUse, OffsetsUse, PackedChunk, RcHeader, ReadOptions, Result};
+use crate::{
+    Digests, Error, Header, MetadataUse, OffsetsUse, PackedChunk, RcHeader, ReadOptions, Result,
+};
 
 /// A scan of a file from front to back.
 pub(super) struct Scan<'a, S> {
@@ -62,8 +64,10 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             (MetadataUse::Ignore, OffsetsUse::Ignore),
         ];
         for (metadata, offsets) in uses {
-            let options =
-                ReadOptions::default().metadata(metadata).offsets(offsets).rc_header(RcHeader::Never);
+            let options = ReadOptions::default()
+                .metadata(metadata)
+                .offsets(offsets)
+                .rc_header(RcHeader::Never);
             match Preamble::read(&mut input(self.view, 0, self.len), &options) {
                 Ok(preamble) => {
                     self.take(preamble);
@@ -83,7 +87,8 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     }
 
     fn take(&mut self, preamble: Preamble) {
-        self.positions = preamble.offsets.as_ref().and_then(|o| o.positions()).unwrap_or_default().to_vec();
+        self.positions =
+            preamble.offsets.as_ref().and_then(|o| o.positions()).unwrap_or_default().to_vec();
         self.chunks_at = preamble.chunks_at;
         self.found.header = Some(preamble.header);
         self.found.metadata = preamble.metadata;
@@ -116,8 +121,14 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     /// The chunk at byte `at`, if it is sound. Goes on behind it.
     fn sound(&mut self, at: u64) -> Result<Option<Rescued>> {
         let nchunk = self.number(at);
-        let packed = match read(self.view, self.len, &self.rule, &self.found.limits, at, at == self.chunks_at)
-        {
+        let packed = match read(
+            self.view,
+            self.len,
+            &self.rule,
+            &self.found.limits,
+            at,
+            at == self.chunks_at,
+        ) {
             Ok(Some(packed)) => packed,
             Err(error @ Error::Io { .. }) => return Err(error),
             Ok(None) | Err(_) => return Ok(None),
@@ -154,7 +165,8 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             let read = input(self.view, from, self.len).up_to(&mut window)?;
             let headers = window[..read].windows(ChunkHeader::MIN_LEN);
             let searched = headers.len() as u64;
-            let found = headers.enumerate().find(|(i, bytes)| self.is_plausible(bytes, from + *i as u64));
+            let found =
+                headers.enumerate().find(|(i, bytes)| self.is_plausible(bytes, from + *i as u64));
             if let Some((i, _)) = found {
                 self.spend(i as u64 + 1);
                 return Ok(from + i as u64);
@@ -195,7 +207,8 @@ pub(super) fn read<S: ReadAt>(
     chunk::read_chunk(&mut input(view, at, len), expected)
 }
 
-/// What a header says about any chunk, whatever its number; if there is none, a chunk may be anything.
+/// What a header says about any chunk, whatever its number; if there is none, a chunk may be
+/// anything.
 pub(super) fn rule(header: Option<&Header>) -> Header {
     header.map_or(Header::bare(Version::V1), |header| Header { nchunks: None, ..*header })
 }

@@ -9,7 +9,8 @@ pub(super) struct Output<W> {
     to: W,
     /// Bytes written so far.
     at: u64,
-    /// Seeks, if the destination can: the position is that of the file's first byte plus the offset.
+    /// Seeks, if the destination can: the position is that of the file's first byte plus the
+    /// offset.
     seek: Option<(u64, SeekTo<W>)>,
 }
 

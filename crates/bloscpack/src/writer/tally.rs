@@ -24,11 +24,22 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(super) fn new(header: Header) -> Self {
-        Self { header, sizes: SizeCheck::new(header), nchunks: 0, nbytes: 0, last: 0, announced: None }
+        Self {
+            header,
+            sizes: SizeCheck::new(header),
+            nchunks: 0,
+            nbytes: 0,
+            last: 0,
+            announced: None,
+        }
     }
 
     /// Reads once; no bytes at the end.
-    pub(crate) fn read(&self, source: &mut (dyn io::Read + Send), room: &mut [u8]) -> Result<usize> {
+    pub(crate) fn read(
+        &self,
+        source: &mut (dyn io::Read + Send),
+        room: &mut [u8],
+    ) -> Result<usize> {
         loop {
             match source.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -37,7 +48,8 @@ impl Tally {
         }
     }
 
-    /// Data of the chunk that is being filled, and has `filled` bytes (bytes); an error if nothing more may come.
+    /// Data of the chunk that is being filled, and has `filled` bytes (bytes); an error if nothing
+    /// more may come.
     pub(crate) fn next_size(&self, filled: usize) -> Result<usize> {
         if let Some(announced) = self.announced
             && self.nbytes + filled as u64 >= announced
@@ -83,7 +95,9 @@ impl Tally {
         let found = self.nbytes;
         let missing = self.header.nchunks.is_some_and(|nchunks| nchunks != self.nchunks);
         match self.announced {
-            Some(announced) if announced != found => Err(Param::DataSize { announced, found }.into()),
+            Some(announced) if announced != found => {
+                Err(Param::DataSize { announced, found }.into())
+            }
             _ if missing => {
                 let announced = self.header.nbytes().unwrap_or(0);
                 Err(Param::DataSize { announced, found }.into())

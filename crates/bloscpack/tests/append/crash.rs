@@ -4,8 +4,8 @@ use std::io;
 
 use blosc_io::{MemStore, ReadAt, Sync, WriteAt};
 
-/// Takes a number of steps, and nothing more. A written byte is a step, and so are a change of length and a wait
-/// for the disk.
+/// Takes a number of steps, and nothing more. A written byte is a step, and so are a change of
+/// length and a wait for the disk.
 pub(crate) struct CrashStore {
     store: MemStore,
     left: u64,
@@ -30,7 +30,10 @@ impl CrashStore {
 }
 
 /// How many steps a whole change takes.
-pub(crate) fn total_cost<T>(before: &[u8], change: impl Fn(&mut CrashStore) -> bloscpack::Result<T>) -> u64 {
+pub(crate) fn total_cost<T>(
+    before: &[u8],
+    change: impl Fn(&mut CrashStore) -> bloscpack::Result<T>,
+) -> u64 {
     let mut store = CrashStore::new(before.to_vec(), u64::MAX);
     assert!(change(&mut store).is_ok());
     store.taken

@@ -1,4 +1,5 @@
-//! Appending: what the original makes of the same sequence, what it refuses, and a crash at every byte.
+//! Appending: what the original makes of the same sequence, what it refuses, and a crash at every
+//! byte.
 
 mod crash;
 
@@ -8,8 +9,8 @@ use blosc_chunk::{CParams, CodecId, Threads};
 use blosc_io::{MemStore, ReadAt};
 use blosc_testdata::data::Kind;
 use bloscpack::{
-    AppendOptions, BlpFile, Checksum, Durability, Error, Note, Param, RepackOptions, Reserve, WriteOptions,
-    Writer, append, default_cparams, pack, recover, repack, rewrite_metadata, unpack,
+    AppendOptions, BlpFile, Checksum, Durability, Error, Note, Param, RepackOptions, Reserve,
+    WriteOptions, Writer, append, default_cparams, pack, recover, repack, rewrite_metadata, unpack,
 };
 use crash::CrashStore;
 use proptest::prelude::*;
@@ -92,9 +93,13 @@ fn a_full_reserve_refuses_before_anything_is_written() {
         assert_eq!(fields(&store), (11, 11, 11, 0));
         let before = store.clone();
         let result = append(&mut store, &b"x"[..], 1, &options);
-        assert!(matches!(result, Err(Error::Param(Param::NotEnoughSpace { needed: 1, available: 0 }))));
+        assert!(matches!(
+            result,
+            Err(Error::Param(Param::NotEnoughSpace { needed: 1, available: 0 }))
+        ));
         assert_eq!(store, before);
-        let larger = repack(&BlpFile::new(&store).unwrap(), Cursor::new(vec![]), &RepackOptions::default());
+        let larger =
+            repack(&BlpFile::new(&store).unwrap(), Cursor::new(vec![]), &RepackOptions::default());
         let mut larger = MemStore::new(larger.unwrap().into_inner());
         append(&mut larger, &b"x"[..], 1, &options).unwrap();
         assert_eq!(fields(&larger), (11, 1, 12, 109));
@@ -134,7 +139,10 @@ fn files_that_cannot_be_changed_say_why() {
     ] {
         let mut store = MemStore::new(bytes.clone());
         let error = add(&mut store, b"x").unwrap_err();
-        assert!(matches!(error, Error::Param(Param::NotAppendable { what }) if what == why), "{error}");
+        assert!(
+            matches!(error, Error::Param(Param::NotAppendable { what }) if what == why),
+            "{error}"
+        );
         assert_eq!(store.as_bytes(), bytes);
     }
 }
@@ -144,7 +152,8 @@ fn metadata_are_replaced_along_with_it() {
     let options = small().metadata(Some(json!({ "n": 1 })));
     let mut store = store(&[1; 250], options.clone());
     let new = json!({ "n": 2, "m": "x" });
-    append(&mut store, &[2; 100][..], 100, &AppendOptions::default().metadata(Some(new.clone()))).unwrap();
+    append(&mut store, &[2; 100][..], 100, &AppendOptions::default().metadata(Some(new.clone())))
+        .unwrap();
     assert_eq!(BlpFile::new(&store).unwrap().metadata().unwrap().json(), Some(&new));
     assert_eq!(fields(&store), (100, 50, 4, 29));
 
@@ -152,10 +161,14 @@ fn metadata_are_replaced_along_with_it() {
     let long: Vec<u32> = (0..1000).map(|n: u32| n.wrapping_mul(0x9e37_79b9)).collect();
     let too_long = AppendOptions::default().metadata(Some(json!(long)));
     let result = append(&mut store, &[2; 100][..], 100, &too_long);
-    assert!(matches!(result, Err(Error::Param(Param::MetadataRoom { room: 70, .. }))), "{result:?}");
+    assert!(
+        matches!(result, Err(Error::Param(Param::MetadataRoom { room: 70, .. }))),
+        "{result:?}"
+    );
     assert_eq!(store, before);
     let mut without = self::store(&[1; 250], small());
-    let result = append(&mut without, &b"x"[..], 1, &AppendOptions::default().metadata(Some(json!(1))));
+    let result =
+        append(&mut without, &b"x"[..], 1, &AppendOptions::default().metadata(Some(json!(1))));
     assert!(matches!(result, Err(Error::Param(Param::NoMetadata))));
 }
 
@@ -164,7 +177,12 @@ fn metadata_alone_are_rewritten() {
     for durability in [Durability::CrashSafe, Durability::InPlace] {
         let mut store = store(&[1; 250], small().metadata(Some(json!({ "key": "value" }))));
         let len = store.len().unwrap();
-        rewrite_metadata(&mut store, &json!("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), durability).unwrap();
+        rewrite_metadata(
+            &mut store,
+            &json!("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+            durability,
+        )
+        .unwrap();
         let file = BlpFile::new(&store).unwrap();
         assert_eq!(file.metadata().unwrap().header().meta_comp_size(), 13);
         assert_eq!((file.file_len(), unpack(store.as_bytes()).unwrap()), (len, vec![1; 250]));
@@ -181,7 +199,10 @@ fn fewer_data_than_announced_leave_the_file_as_it_was() {
         let before = store.clone();
         let options = AppendOptions::default().durability(durability).threads(Threads::One);
         let result = append(&mut store, &[5; 499][..], 500, &options);
-        assert!(matches!(result, Err(Error::Param(Param::DataSize { announced: 500, found: 499 }))));
+        assert!(matches!(
+            result,
+            Err(Error::Param(Param::DataSize { announced: 500, found: 499 }))
+        ));
         assert_eq!(store, before);
         append(&mut store, &[5; 501][..], 500, &options).unwrap();
         assert_eq!(unpack(store.as_bytes()).unwrap().len(), 750);
@@ -200,7 +221,8 @@ fn a_damaged_last_chunk_is_not_appended_to() {
 
 #[test]
 fn what_an_older_append_left_behind_is_cut() {
-    let bytes = blosc_testdata::fixture::read("bloscpack/real_append_trailing_garbage.blp").unwrap();
+    let bytes =
+        blosc_testdata::fixture::read("bloscpack/real_append_trailing_garbage.blp").unwrap();
     let mut store = MemStore::new(bytes);
     let before = BlpFile::new(&store).unwrap();
     assert_eq!(before.trailing_bytes().unwrap(), 1656);
@@ -211,7 +233,8 @@ fn what_an_older_append_left_behind_is_cut() {
 
 /// One append with metadata to a file of 250 bytes, on any store.
 fn change(store: &mut impl blosc_io::WriteAt) -> bloscpack::Result<bloscpack::AppendReport> {
-    let options = AppendOptions::default().metadata(Some(json!({ "state": "after" }))).threads(Threads::One);
+    let options =
+        AppendOptions::default().metadata(Some(json!({ "state": "after" }))).threads(Threads::One);
     let cparams: CParams = default_cparams().codec(CodecId::LZ4).typesize(1);
     append(store, &[2; 230][..], 230, &options.cparams(Some(cparams)))
 }
@@ -231,7 +254,8 @@ fn a_crash_at_any_byte_leaves_the_file_before_or_after() {
         assert_eq!(result.is_ok(), cost == all, "{cost}");
         let mut left = MemStore::new(store.into_bytes());
         let data = BlpFile::new(&left).unwrap();
-        let (found, metadata) = (data.nbytes().unwrap(), data.metadata().unwrap().json().unwrap().clone());
+        let (found, metadata) =
+            (data.nbytes().unwrap(), data.metadata().unwrap().json().unwrap().clone());
         let report = data.verify().unwrap();
         assert!(report.is_sound(), "{cost}");
         match (found, metadata["state"].as_str().unwrap()) {

@@ -103,7 +103,8 @@ impl Array {
             let name = entry?.file_name();
             let theirs = fs::read(self.root.join("data").join(&name))?;
             let found = fs::read(ours.join("data").join(&name))?;
-            // Magic, header and sizes: all but the compressed size and whether the data are stored as they are.
+            // Magic, header and sizes: all but the compressed size and whether the data are stored
+            // as they are.
             let head = |file: &[u8]| [&file[..18], &[file[18] & !2], &file[19..28]].concat();
             compare("the head of a chunk", &head(&theirs), &head(&found))?;
             if self.recipe.json()["clevel"] == 0 {
@@ -151,7 +152,13 @@ impl Array {
         }
     }
 
-    fn append(&mut self, bench: &mut Bench, case: &Case, draw: &mut Draw, ours: bool) -> Result<()> {
+    fn append(
+        &mut self,
+        bench: &mut Bench,
+        case: &Case,
+        draw: &mut Draw,
+        ours: bool,
+    ) -> Result<()> {
         let len = draw.any_size(10);
         let data = self.recipe.rows(draw, case, len);
         if ours {
@@ -166,7 +173,9 @@ impl Array {
     }
 
     fn set(&mut self, bench: &mut Bench, case: &Case, draw: &mut Draw, ours: bool) -> Result<()> {
-        let Some(rows) = slice(draw, self.len()).filter(|rows| !rows.is_empty()) else { return Ok(()) };
+        let Some(rows) = slice(draw, self.len()).filter(|rows| !rows.is_empty()) else {
+            return Ok(());
+        };
         let data = self.recipe.rows(draw, case, rows.len());
         if ours {
             let mut writer = CArrayWriter::open(&self.root)?;

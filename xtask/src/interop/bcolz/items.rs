@@ -61,8 +61,9 @@ impl Recipe {
             _ => vec![],
         };
         let itemsize = Dtype::parse(dtype).map_or(1, |dtype| dtype.itemsize());
-        let rowsize =
-            row_shape.iter().fold(itemsize, |size, length| size * usize::try_from(*length).unwrap_or(1));
+        let rowsize = row_shape
+            .iter()
+            .fold(itemsize, |size, length| size * usize::try_from(*length).unwrap_or(1));
         let is_float = matches!(dtype, "float32" | "float64");
         Self {
             dtype,
@@ -111,8 +112,9 @@ impl Recipe {
         };
         match self.dtype {
             "bool" => bytes.iter_mut().for_each(|byte| *byte &= 1),
-            // Characters that there are, and no empty string: for a chunk in memory with nothing but those, bcolz gives
-            // back bytes that it never set, and writes them to disk.
+            // Characters that there are, and no empty string: for a chunk in memory with nothing
+            // but those, bcolz gives back bytes that it never set, and writes them to
+            // disk.
             "<U3" => {
                 bytes.chunks_mut(4).for_each(|c| c[1..].fill(0));
                 bytes.chunks_mut(12).for_each(|item| item[0] |= 0x20);

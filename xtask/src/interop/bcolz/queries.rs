@@ -11,9 +11,9 @@ pub(in crate::interop) const COLUMNS: [(&str, &str); 4] =
     [("i", "int32"), ("k", "int64"), ("f", "float64"), ("s", "|S2")];
 
 const FUNCTIONS: [&str; 25] = [
-    "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "cos", "cosh", "exp",
-    "expm1", "floor", "log", "log10", "log1p", "log2", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
-    "trunc",
+    "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "cos", "cosh",
+    "exp", "expm1", "floor", "log", "log10", "log1p", "log2", "round", "sign", "sin", "sinh",
+    "sqrt", "tan", "tanh", "trunc",
 ];
 
 const FUNCTIONS_OF_TWO: [&str; 7] =
@@ -27,7 +27,8 @@ pub(in super::super) fn query(bench: &mut Bench, case: &Case) -> Result<Verdict>
     let table = CTable::open(&root)?;
     for _ in 0..5 {
         let expr = condition(&mut draw, 3);
-        let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).filter(|_| draw.chance(60)).collect();
+        let names: Vec<&str> =
+            COLUMNS.iter().map(|(name, _)| *name).filter(|_| draw.chance(60)).collect();
         let names = if names.is_empty() { vec!["k"] } else { names };
         let request = json!({
             "op": "bcolz_query", "root": root.to_string_lossy(), "expr": expr, "names": names,
@@ -50,8 +51,9 @@ pub(in crate::interop) fn make(root: &std::path::Path, draw: &mut Draw) -> Resul
     let mut options = Vec::new();
     for (name, dtype) in COLUMNS {
         let chunklen = Some(1 + draw.any_size(10) as u64);
-        let new =
-            CreateOptions::new(Dtype::parse(dtype)?).chunklen(chunklen).durability(Durability::ProcessDeath);
+        let new = CreateOptions::new(Dtype::parse(dtype)?)
+            .chunklen(chunklen)
+            .durability(Durability::ProcessDeath);
         options.push((name, new));
     }
     let small = |draw: &mut Draw| i32::try_from(draw.within(0..100)).unwrap_or(0) - 50;

@@ -91,7 +91,11 @@ impl Table {
             return fail(format!("they know {}, we {names:?} and {}", theirs.facts, self.len));
         }
         if !table.names().eq(names.iter().copied()) || table.len() != self.len as u64 {
-            return fail(format!("we find {:?} and {}", table.names().collect::<Vec<_>>(), table.len()));
+            return fail(format!(
+                "we find {:?} and {}",
+                table.names().collect::<Vec<_>>(),
+                table.len()
+            ));
         }
         for (column, found) in self.columns.iter().zip(&theirs.parts) {
             compare("what they read", &column.data, found).at(&column.name)?;
@@ -117,7 +121,13 @@ impl Table {
         }
     }
 
-    fn append(&mut self, bench: &mut Bench, case: &Case, draw: &mut Draw, ours: bool) -> Result<()> {
+    fn append(
+        &mut self,
+        bench: &mut Bench,
+        case: &Case,
+        draw: &mut Draw,
+        ours: bool,
+    ) -> Result<()> {
         let len = draw.any_size(8).max(1);
         let data: Vec<Vec<u8>> =
             self.columns.iter().map(|column| column.recipe.rows(draw, case, len)).collect();
@@ -130,7 +140,10 @@ impl Table {
             bench.oracle.ask(self.request("bcolz_table_append"), &parts)?;
         }
         self.len += len;
-        self.columns.iter_mut().zip(&data).for_each(|(column, data)| column.data.extend_from_slice(data));
+        self.columns
+            .iter_mut()
+            .zip(&data)
+            .for_each(|(column, data)| column.data.extend_from_slice(data));
         Ok(())
     }
 
@@ -145,7 +158,9 @@ impl Table {
         }
         self.len -= rows;
         let len = self.len;
-        self.columns.iter_mut().for_each(|column| column.data.truncate(len * column.recipe.rowsize));
+        self.columns
+            .iter_mut()
+            .for_each(|column| column.data.truncate(len * column.recipe.rowsize));
         Ok(())
     }
 

@@ -59,7 +59,8 @@ pub(in crate::interop) fn write(bench: &mut Bench, case: &Case) -> Result<Verdic
     let drawn = Drawn::new(case)?;
     let blp = pack_array(&drawn.array, drawn.how.options(case))?;
     check(&drawn.array, &unpack_array(&blp)?)?;
-    let reply = bench.oracle.ask(json!({"op": "blp_array_read", "nthreads": case.threads}), &[&blp])?;
+    let reply =
+        bench.oracle.ask(json!({"op": "blp_array_read", "nthreads": case.threads}), &[&blp])?;
     let (ours, theirs) = (drawn.array.info().to_metadata()?, &reply.facts["metadata"]);
     if drawn.itemsize() <= MAX_ITEMSIZE && ours != *theirs {
         return fail(format!("metadata {ours}, the original program writes {theirs}"));

@@ -1,4 +1,5 @@
-//! Parameters that only C functions take: plugins, items of any width, many filters, a destination with room to spare.
+//! Parameters that only C functions take: plugins, items of any width, many filters, a destination
+//! with room to spare.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -64,7 +65,8 @@ impl Call {
     }
 
     pub(super) fn params(&self) -> CParams {
-        let shape: Option<Arc<[u32]>> = (!self.shape.is_empty()).then(|| self.shape.as_slice().into());
+        let shape: Option<Arc<[u32]>> =
+            (!self.shape.is_empty()).then(|| self.shape.as_slice().into());
         cparams(&self.case).codec_meta(self.codec_meta).blockshape(shape).target(self.target)
     }
 
@@ -188,8 +190,12 @@ impl Call {
                 8 => (BYTEDELTA, byte(draw.within(1..20))),
                 // C forgets what is left of a block after streams of equal length.
                 9 if self.has_whole_items() => (OLD_BYTEDELTA, byte(typesize)),
-                10 if matches!(typesize, 4 | 8) => (TRUNC_PREC, draw.pick(&[1, 10, 23, 0xFF, 0xF8])),
-                11 if matches!(typesize, 1 | 2 | 4 | 8) => (INT_TRUNC, draw.pick(&[1, 7, 8, 0xFF, 0xFC])),
+                10 if matches!(typesize, 4 | 8) => {
+                    (TRUNC_PREC, draw.pick(&[1, 10, 23, 0xFF, 0xF8]))
+                }
+                11 if matches!(typesize, 1 | 2 | 4 | 8) => {
+                    (INT_TRUNC, draw.pick(&[1, 7, 8, 0xFF, 0xFC]))
+                }
                 _ => (BYTEDELTA, byte(typesize)),
             };
         }
@@ -252,7 +258,8 @@ mod tests {
     fn every_codec_and_filter_is_called() {
         let codecs: std::collections::BTreeSet<u8> = calls().map(|call| call.case.codec).collect();
         assert_eq!(codecs.into_iter().collect::<Vec<_>>(), [0, 1, 2, 4, 5, 32, 33, 34, 35]);
-        let filters: std::collections::BTreeSet<u8> = calls().flat_map(|call| call.case.filters).collect();
+        let filters: std::collections::BTreeSet<u8> =
+            calls().flat_map(|call| call.case.filters).collect();
         assert_eq!(filters.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 32, 33, 34, 35, 36]);
     }
 

@@ -3,7 +3,8 @@
 use blosc_chunk::{Special, special_chunk};
 
 use super::{
-    Bench, Call, Case, Result, Theirs, Verdict, check_ours, check_sizes, compare, decode, fail, written,
+    Bench, Call, Case, Result, Theirs, Verdict, check_ours, check_sizes, compare, decode, fail,
+    written,
 };
 use crate::{failure::Context, interop::case::Draw};
 
@@ -45,7 +46,8 @@ impl Run {
         }
         call.case.run = None;
         let nitems = call.case.recipe.nbytes / typesize;
-        call.case.slices = (0..3).map_while(|_| crate::interop::case::slice(&mut draw, nitems)).collect();
+        call.case.slices =
+            (0..3).map_while(|_| crate::interop::case::slice(&mut draw, nitems)).collect();
         let value = (0..typesize).map(|_| u8::try_from(draw.within(0..256)).unwrap_or(0)).collect();
         Self { call, name, value }
     }
@@ -75,7 +77,9 @@ impl Run {
         let mut request = self.call.json("c_special");
         request["special"] = self.name.into();
         request["nbytes"] = self.call.case.recipe.nbytes.into();
-        let Some(chunk) = written(bench, request, &[&self.value])? else { return Ok(Verdict::Refused) };
+        let Some(chunk) = written(bench, request, &[&self.value])? else {
+            return Ok(Verdict::Refused);
+        };
         self.check(bench, &chunk)
     }
 

@@ -56,7 +56,11 @@ impl Theirs {
         }
         if chunk.header().kind() == Kind::Regular {
             let part = parts.next().map_or(&[][..], Vec::as_slice);
-            compare("masked by the original program", &masked(&chunk, &mask(call, &chunk), content)?, part)?;
+            compare(
+                "masked by the original program",
+                &masked(&chunk, &mask(call, &chunk), content)?,
+                part,
+            )?;
         }
         Ok(verdict)
     }
@@ -71,13 +75,18 @@ pub(super) fn check_sizes(chunk: &Chunk<'_>, theirs: &Theirs) -> Result<()> {
     let header = chunk.header();
     let ours = serde_json::json!([0, header.nbytes(), header.cbytes(), header.blocksize()]);
     let said = &theirs.reply.facts["sizes"];
-    if *said == ours { Ok(()) } else { fail(format!("sizes {ours}, the original program says {said}")) }
+    if *said == ours {
+        Ok(())
+    } else {
+        fail(format!("sizes {ours}, the original program says {said}"))
+    }
 }
 
-/// Whether C is known to get these bytes of a chunk wrong when it is asked for them alone. It forgets the first block
-/// where delta refers to it, and the dictionary. It starts a value that is repeated from its beginning wherever the
-/// bytes start. Where as many bytes are asked for as a block has, it puts the whole block over what it has so far. And
-/// of ZFP with a fixed rate it takes items from one cell only.
+/// Whether C is known to get these bytes of a chunk wrong when it is asked for them alone. It
+/// forgets the first block where delta refers to it, and the dictionary. It starts a value that is
+/// repeated from its beginning wherever the bytes start. Where as many bytes are asked for as a
+/// block has, it puts the whole block over what it has so far. And of ZFP with a fixed rate it
+/// takes items from one cell only.
 pub(in crate::interop) fn is_misread(chunk: &Chunk<'_>, bytes: &Range<usize>) -> bool {
     if let Some(Special::Value(value)) = chunk.special() {
         let is_whole = |at: usize| at.is_multiple_of(value.len());
@@ -93,7 +102,9 @@ pub(in crate::interop) fn is_misread(chunk: &Chunk<'_>, bytes: &Range<usize>) ->
 
 /// The blocks that hold these bytes.
 fn touched(chunk: &Chunk<'_>, bytes: &Range<usize>) -> Range<usize> {
-    chunk.blocksize().map_or(0..0, |blocksize| bytes.start / blocksize..bytes.end.div_ceil(blocksize))
+    chunk
+        .blocksize()
+        .map_or(0..0, |blocksize| bytes.start / blocksize..bytes.end.div_ceil(blocksize))
 }
 
 fn block_len(chunk: &Chunk<'_>, nblock: usize) -> usize {

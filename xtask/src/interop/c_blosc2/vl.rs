@@ -3,7 +3,9 @@
 use blosc_chunk::{Blame, Chunk, Depth, Encoder, Scratch, Target, Threads};
 
 use super::call::{BYTEDELTA, OLD_BYTEDELTA, without_layers};
-use super::{Bench, Call, Case, DELTA, Reply, Result, Verdict, compare, decode, dparams, fail, written};
+use super::{
+    Bench, Call, Case, DELTA, Reply, Result, Verdict, compare, decode, dparams, fail, written,
+};
 use crate::{failure::Context, interop::case::Draw};
 
 /// C writes blocks; we read each of them, and all.
@@ -25,7 +27,9 @@ pub(in crate::interop) fn write(bench: &mut Bench, case: &Case) -> Result<Verdic
 fn read_call(bench: &mut Bench, call: &Call) -> Result<Verdict> {
     let data = call.case.data();
     let blocks = cut(call, &data);
-    let Some(chunk) = written(bench, call.json("c_vl_write"), &blocks)? else { return Ok(Verdict::Refused) };
+    let Some(chunk) = written(bench, call.json("c_vl_write"), &blocks)? else {
+        return Ok(Verdict::Refused);
+    };
     let found = read_blocks(call, &chunk)?;
     compare("number of blocks", &blocks.len().to_le_bytes(), &found.len().to_le_bytes())?;
     for (block, found) in blocks.iter().zip(&found) {
@@ -87,8 +91,8 @@ fn cut<'a>(call: &Call, data: &'a [u8]) -> Vec<&'a [u8]> {
     blocks
 }
 
-/// Whether C keeps all of a block. Three filters write into the data, which are filtered again after they gave a
-/// dictionary.
+/// Whether C keeps all of a block. Three filters write into the data, which are filtered again
+/// after they gave a dictionary.
 fn is_exact(call: &Call, block: &[u8]) -> bool {
     let overwritten = call.nfilters() > 2 && call.case.dict;
     let lossy = call.is_lossy() || overwritten;
@@ -109,13 +113,15 @@ fn read_blocks(call: &Call, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
         return fail(format!("validate: {report:?}"));
     }
     let vl = chunk.as_vl()?;
-    let blocks: Vec<Vec<u8>> =
-        (0..vl.nblocks()).map(|nblock| vl.read(nblock, &mut scratch)).collect::<blosc_chunk::Result<_>>()?;
+    let blocks: Vec<Vec<u8>> = (0..vl.nblocks())
+        .map(|nblock| vl.read(nblock, &mut scratch))
+        .collect::<blosc_chunk::Result<_>>()?;
     compare("blocks and the whole", &blocks.concat(), &decode(call, bytes)?)?;
     Ok(blocks)
 }
 
-/// C reads the same blocks, together and alone. Of the whole chunk it gets wrong what delta made of the later blocks.
+/// C reads the same blocks, together and alone. Of the whole chunk it gets wrong what delta made of
+/// the later blocks.
 fn check_read(call: &Call, reply: &Reply, blocks: &[Vec<u8>]) -> Result<Verdict> {
     let facts = &reply.facts;
     let Some((whole, theirs)) = reply.parts.split_first() else { return fail("no content") };
@@ -128,7 +134,11 @@ fn check_read(call: &Call, reply: &Reply, blocks: &[Vec<u8>]) -> Result<Verdict>
         if is_kept(call, block.len()) {
             compare(&name, block, theirs)?;
         } else {
-            compare(&format!("length of {name}"), &block.len().to_le_bytes(), &theirs.len().to_le_bytes())?;
+            compare(
+                &format!("length of {name}"),
+                &block.len().to_le_bytes(),
+                &theirs.len().to_le_bytes(),
+            )?;
         }
     }
     if call.has(DELTA) && *whole != blocks.concat() {

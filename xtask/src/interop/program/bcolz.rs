@@ -1,5 +1,5 @@
-//! `b2 convert`, `b2 append` and `b2 show` on directories of bcolz: what they make is read by bcolz-zipline, NumPy and
-//! python-blosc2, and what those made is read by them.
+//! `b2 convert`, `b2 append` and `b2 show` on directories of bcolz: what they make is read by
+//! bcolz-zipline, NumPy and python-blosc2, and what those made is read by them.
 
 mod text;
 
@@ -32,7 +32,8 @@ pub(in crate::interop) fn table(bench: &mut Bench, case: &Case) -> Result<Verdic
     let len = draw.any_size(9);
     let names = ["a", "b1", "data", "ü", "meta"];
     let count = draw.within(1..names.len());
-    let columns = names[..count].iter().map(|name| Column::draw(&mut draw, case, name, len)).collect();
+    let columns =
+        names[..count].iter().map(|name| Column::draw(&mut draw, case, name, len)).collect();
     live(bench, case, &mut draw, columns)
 }
 
@@ -103,7 +104,8 @@ impl Set {
     /// What bcolz reads is what there should be.
     fn check(&self, bench: &mut Bench) -> Result<()> {
         let op = if self.is_table() { "bcolz_table_content" } else { "bcolz_content" };
-        let found = bench.oracle.ask(json!({"op": op, "root": self.root.to_string_lossy()}), &[])?;
+        let found =
+            bench.oracle.ask(json!({"op": op, "root": self.root.to_string_lossy()}), &[])?;
         self.compare(&found.parts)
     }
 
@@ -133,7 +135,12 @@ impl Set {
     fn convert_to(&self, bench: &mut Bench, case: &Case, draw: &mut Draw) -> Result<()> {
         let path = self.file(bench, draw, &self.data())?;
         let mut b2 = bench.b2(case, "convert");
-        b2.args(["--quiet", "--verify", "--format", if self.is_table() { "ctable" } else { "carray" }]);
+        b2.args([
+            "--quiet",
+            "--verify",
+            "--format",
+            if self.is_table() { "ctable" } else { "carray" },
+        ]);
         if draw.chance(50) {
             b2.args(options(&self.columns[0].recipe));
         }
@@ -162,7 +169,10 @@ impl Set {
             let path = self.file(bench, draw, &parts)?;
             run(b2.arg(path), &[])?;
         }
-        self.columns.iter_mut().zip(&more).for_each(|(column, more)| column.data.extend_from_slice(more));
+        self.columns
+            .iter_mut()
+            .zip(&more)
+            .for_each(|(column, more)| column.data.extend_from_slice(more));
         Ok(())
     }
 }

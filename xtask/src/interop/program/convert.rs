@@ -1,4 +1,5 @@
-//! `b2 convert` and `b2 append`: what they make of the frames of python-blosc2 is read by Bloscpack, and back.
+//! `b2 convert` and `b2 append`: what they make of the frames of python-blosc2 is read by
+//! Bloscpack, and back.
 
 use std::{fs, path::Path};
 
@@ -11,14 +12,21 @@ use crate::{
     interop::frames::{content_for_oracle, frame_of_oracle},
 };
 
-/// A frame becomes a Bloscpack file and a frame again, and both grow; each is read by its original program.
+/// A frame becomes a Bloscpack file and a frame again, and both grow; each is read by its original
+/// program.
 pub(in crate::interop) fn there_and_back(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let Some(frame) = frame_of_oracle(bench, case)? else { return Ok(Verdict::Refused) };
-    let Some(content) = content_for_oracle(bench, case, &frame)? else { return Ok(Verdict::Refused) };
-    let [first, blp, second] = ["a.b2frame", "b.blp", "c.b2frame"].map(|name| bench.folder.join(name));
+    let Some(content) = content_for_oracle(bench, case, &frame)? else {
+        return Ok(Verdict::Refused);
+    };
+    let [first, blp, second] =
+        ["a.b2frame", "b.blp", "c.b2frame"].map(|name| bench.folder.join(name));
     fs::write(&first, &frame).at(first.display())?;
     for (from, to) in [(&first, &blp), (&blp, &second)] {
-        run(bench.b2(case, "convert").args(["--quiet", "--force", "--verify"]).args([from, to]), &[])?;
+        run(
+            bench.b2(case, "convert").args(["--quiet", "--force", "--verify"]).args([from, to]),
+            &[],
+        )?;
     }
     check_blp(bench, case, &blp, &content, "converted")?;
     check_frame(bench, case, &second, &content, "converted back")?;
@@ -33,17 +41,32 @@ pub(in crate::interop) fn there_and_back(bench: &mut Bench, case: &Case) -> Resu
     Ok(Verdict::Equal)
 }
 
-fn check_blp(bench: &mut Bench, case: &Case, path: &Path, content: &[u8], what: &str) -> Result<()> {
+fn check_blp(
+    bench: &mut Bench,
+    case: &Case,
+    path: &Path,
+    content: &[u8],
+    what: &str,
+) -> Result<()> {
     let blp = fs::read(path).at(path.display())?;
     let reply = bench.oracle.ask(json!({"op": "blp_read", "nthreads": case.threads}), &[&blp])?;
-    let layers = |key: &str| reply.facts["metadata"][key].as_object().map_or(0, serde_json::Map::len);
-    if (layers("metalayers"), layers("vlmetalayers")) != (case.metalayers.len(), case.vlmetalayers.len()) {
+    let layers =
+        |key: &str| reply.facts["metadata"][key].as_object().map_or(0, serde_json::Map::len);
+    if (layers("metalayers"), layers("vlmetalayers"))
+        != (case.metalayers.len(), case.vlmetalayers.len())
+    {
         return fail(format!("{what}: metadata {}", reply.facts["metadata"]));
     }
     compare(&format!("the Bloscpack file, {what},"), content, &reply.into_first()?)
 }
 
-fn check_frame(bench: &mut Bench, case: &Case, path: &Path, content: &[u8], what: &str) -> Result<()> {
+fn check_frame(
+    bench: &mut Bench,
+    case: &Case,
+    path: &Path,
+    content: &[u8],
+    what: &str,
+) -> Result<()> {
     let frame = fs::read(path).at(path.display())?;
     match content_for_oracle(bench, case, &frame)? {
         Some(found) => compare(&format!("the frame, {what},"), content, &found),

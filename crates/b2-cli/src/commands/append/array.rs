@@ -1,7 +1,7 @@
 //! Items along a dimension of an array in a frame.
 //!
-//! Along the first dimension rows are taken as they come, in bands that end where chunks end. Along another one the
-//! array grows first, and its new part is filled in boxes.
+//! Along the first dimension rows are taken as they come, in bands that end where chunks end. Along
+//! another one the array grows first, and its new part is filled in boxes.
 
 use b2frame::{NdWriter, Pick, SChunkWriter};
 use blosc_dtype::Dtype;
@@ -18,8 +18,10 @@ impl Work<'_> {
         let writer = SChunkWriter::open_with(self.path, &self.cx.edit_options(self.path, offset))?;
         let mut writer = NdWriter::from_writer(writer)?.read_options(self.cx.read_options());
         self.check_axis(writer.shape().len())?;
-        let layouts =
-            self.inputs.iter().map(|input| layout(input, writer.dtype(), writer.shape(), self.args.axis));
+        let layouts = self
+            .inputs
+            .iter()
+            .map(|input| layout(input, writer.dtype(), writer.shape(), self.args.axis));
         let layouts = layouts.collect::<Result<Vec<_>>>()?;
         for (input, layout) in self.inputs.iter().zip(layouts) {
             match self.args.axis {
@@ -30,7 +32,8 @@ impl Work<'_> {
         }
         writer.commit()?;
         let itemsize = writer.dtype().itemsize() as u64;
-        let nbytes = writer.shape().iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+        let nbytes =
+            writer.shape().iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
         Ok(Grown { nbytes, shape: Some(writer.shape().to_vec()) })
     }
 
@@ -68,7 +71,13 @@ impl Work<'_> {
     }
 
     /// A part at the end of another dimension.
-    fn boxes(&self, writer: &mut NdWriter, input: &Input, layout: &Layout, axis: usize) -> Result<()> {
+    fn boxes(
+        &self,
+        writer: &mut NdWriter,
+        input: &Input,
+        layout: &Layout,
+        axis: usize,
+    ) -> Result<()> {
         let mut shape = writer.shape().to_vec();
         let start = shape[axis];
         shape[axis] = start.saturating_add(layout.shape[axis]);
@@ -76,7 +85,9 @@ impl Work<'_> {
         writer.resize(&shape)?;
         let itemsize = layout.dtype.itemsize() as u64;
         let mut part = vec![];
-        for bounds in Boxes::new(&layout.shape, writer.meta().chunkshape(), itemsize, self.cx.memory() / 4) {
+        for bounds in
+            Boxes::new(&layout.shape, writer.meta().chunkshape(), itemsize, self.cx.memory() / 4)
+        {
             part.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
             items.fill(&bounds, &mut part)?;
             let place = bounds.iter().enumerate().map(|(dim, range)| {
@@ -107,7 +118,12 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
     let fits = found.shape.len() == shape.len()
         && found.shape.iter().zip(&shape).enumerate().all(|(dim, (a, b))| dim == axis || a == b);
     if !fits {
-        return Err(Error::OtherShape { file: input.name.clone(), found: found.shape, array: shape, axis });
+        return Err(Error::OtherShape {
+            file: input.name.clone(),
+            found: found.shape,
+            array: shape,
+            axis,
+        });
     }
     Ok(found)
 }

@@ -1,7 +1,7 @@
 //! `b2 compress` on arrays: `.npy` files, and raw data with a shape and a type.
 //!
-//! The items are taken in boxes of whole chunks, so that every chunk is compressed once and the memory holds whatever
-//! the shape is.
+//! The items are taken in boxes of whole chunks, so that every chunk is compressed once and the
+//! memory holds whatever the shape is.
 
 use std::{
     fs::File,
@@ -24,7 +24,8 @@ use crate::{
     sink::Sink,
 };
 
-/// Where the items are, if the input is to be taken for an array: on `.npy` files unless something else was asked for.
+/// Where the items are, if the input is to be taken for an array: on `.npy` files unless something
+/// else was asked for.
 ///
 /// # Errors
 ///
@@ -63,7 +64,8 @@ pub(super) fn layout(
         (None, _) if is_bytes => Ok(None),
         (None, Some(CompressedFormat::B2nd)) => Ok(Some(NpyHeader::parse(sample)?)),
         (None, None) if wants_array => Ok(Some(NpyHeader::parse(sample)?)),
-        // Objects, several arrays in one file, and headers from the future are kept as the bytes that they are.
+        // Objects, several arrays in one file, and headers from the future are kept as the bytes
+        // that they are.
         (None, None | Some(CompressedFormat::Blp)) => {
             Ok(NpyHeader::parse(sample).ok().filter(|header| is_all(data, header)))
         }
@@ -72,14 +74,20 @@ pub(super) fn layout(
 
 impl Work<'_> {
     /// One array in one file.
-    pub(super) fn array_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {
+    pub(super) fn array_to_file(
+        &self,
+        data: Data,
+        file: File,
+        target: &Path,
+    ) -> Result<(Counts, Digest)> {
         let size = file.try_clone().map_err(Error::io_at(Doing::Create, target))?;
         let (nbytes, digest) = self.array(data, file).map_err(|error| at(error, target))?;
         let stored = size.metadata().map_err(Error::io_at(Doing::Write, target))?.len();
         Ok((Counts { frames: 1, nbytes, stored }, digest))
     }
 
-    /// One array to a stream: through a temporary file, since the header of a frame is written last.
+    /// One array to a stream: through a temporary file, since the header of a frame is written
+    /// last.
     pub(super) fn array_to_stream(&self, data: Data, out: &mut Sink) -> Result<Counts> {
         let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
         let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
@@ -123,13 +131,15 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Writes the array to `file`; returns how many bytes its items have, and the digest of those of a stream.
+    /// Writes the array to `file`; returns how many bytes its items have, and the digest of those
+    /// of a stream.
     fn array(&self, data: Data, file: File) -> Result<(u64, Digest)> {
         let layout = self.layout.as_ref().ok_or(Error::NoArray)?;
         let expected = layout.nbytes().ok_or(Error::ArrayLen { expected: u64::MAX, found: 0 })?;
         check_len(&data, layout, expected)?;
-        let mut writer = NdWriter::create_in(Box::new(FileStore::from_file(file)), &self.nd_params(layout)?)?
-            .read_options(self.cx.read_options());
+        let mut writer =
+            NdWriter::create_in(Box::new(FileStore::from_file(file)), &self.nd_params(layout)?)?
+                .read_options(self.cx.read_options());
         let chunkshape = writer.meta().chunkshape().to_vec();
         let itemsize = layout.dtype.itemsize() as u64;
         let boxes = Boxes::new(&layout.shape, &chunkshape, itemsize, self.budget());
@@ -138,7 +148,8 @@ impl Work<'_> {
             return Err(Error::MaxMemory { needed, limit });
         }
         let stream = data.len().is_none();
-        let mut source = if stream { stream_of(data, layout, &boxes)? } else { self.stored(layout)? };
+        let mut source =
+            if stream { stream_of(data, layout, &boxes)? } else { self.stored(layout)? };
         let mut digest = Digest::default();
         let mut items = Vec::new();
         for bounds in boxes {
@@ -158,7 +169,8 @@ impl Work<'_> {
     /// What the options say about the array.
     fn nd_params(&self, layout: &NpyHeader) -> Result<NdParams> {
         let (tuning, frame) = (&self.args.tuning, &self.params);
-        let mut params = NdParams::new(&layout.shape, layout.dtype.clone()).cparams(frame.cparams.clone());
+        let mut params =
+            NdParams::new(&layout.shape, layout.dtype.clone()).cparams(frame.cparams.clone());
         params.chunkshape = tuning.chunks.as_ref().map(Shape::lens);
         params.blockshape = tuning.blocks.as_ref().map(Shape::lens);
         params.metalayers.clone_from(&frame.metalayers);

@@ -1,4 +1,5 @@
-//! One Bloscpack file of one input: to a pipe without the number of chunks and without offsets, as the format allows.
+//! One Bloscpack file of one input: to a pipe without the number of chunks and without offsets, as
+//! the format allows.
 
 use std::{
     fs::File,
@@ -21,11 +22,18 @@ use crate::{
 };
 
 impl Work<'_> {
-    pub(super) fn blp_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {
+    pub(super) fn blp_to_file(
+        &self,
+        data: Data,
+        file: File,
+        target: &Path,
+    ) -> Result<(Counts, Digest)> {
         let writer = Writer::seekable(file, self.blp_options(&data)?)?;
         let mut reader = Digesting::new(self.items(data)?, self.args.tuning.verify);
         let (nbytes, file) = self.pack(&mut reader, writer).map_err(|error| match error {
-            Error::Blp(bloscpack::Error::Io { source, .. }) => Error::io_at(Doing::Write, target)(source),
+            Error::Blp(bloscpack::Error::Io { source, .. }) => {
+                Error::io_at(Doing::Write, target)(source)
+            }
             other => other,
         })?;
         let stored = file.metadata().map_err(Error::io_at(Doing::Write, target))?.len();
@@ -80,7 +88,8 @@ impl Work<'_> {
     fn items(&self, data: Data) -> Result<impl Read + use<>> {
         let mut reader = data.into_reader();
         let header = self.layout.as_ref().map_or(0, |layout| layout.len as u64);
-        io::copy(&mut (&mut reader).take(header), &mut io::sink()).map_err(Error::io(Doing::Read))?;
+        io::copy(&mut (&mut reader).take(header), &mut io::sink())
+            .map_err(Error::io(Doing::Read))?;
         Ok(reader)
     }
 

@@ -29,7 +29,12 @@ impl Work<'_> {
 }
 
 /// All data of `reader`, which has `len` bytes if that is known.
-fn all(reader: &mut dyn Read, len: Option<u64>, cparams: &CParams, cx: &Context) -> Result<Vec<u8>> {
+fn all(
+    reader: &mut dyn Read,
+    len: Option<u64>,
+    cparams: &CParams,
+    cx: &Context,
+) -> Result<Vec<u8>> {
     cx.one_chunk(cparams, len.unwrap_or(0))?;
     let mut src = Vec::with_capacity(len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0));
     // More than this is refused in any case, so that a pipe without end does not fill the memory.

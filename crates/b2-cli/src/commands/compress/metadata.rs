@@ -49,7 +49,8 @@ impl Metadata {
     /// `params` with these metalayers.
     pub(super) fn put(&self, params: FrameParams) -> FrameParams {
         let fixed = self.fixed.iter().cloned();
-        let params = fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
+        let params =
+            fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
         let variable = self.variable.iter().cloned();
         variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content))
     }

@@ -1,6 +1,8 @@
 //! How data are compressed that cannot be moved, or for which it was asked.
 
-use blosc_chunk::{CParams, CodecId, FilterId, Level, Pipeline, Registries, SplitMode, Target as Reader};
+use blosc_chunk::{
+    CParams, CodecId, FilterId, Level, Pipeline, Registries, SplitMode, Target as Reader,
+};
 
 use super::Work;
 use crate::{
@@ -20,7 +22,10 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     }
     let holds_data = matches!(
         format,
-        ConvertedFormat::Raw | ConvertedFormat::Npy | ConvertedFormat::Csv | ConvertedFormat::Parquet
+        ConvertedFormat::Raw
+            | ConvertedFormat::Npy
+            | ConvertedFormat::Csv
+            | ConvertedFormat::Parquet
     );
     if holds_data && (args.anew.is_wanted() || args.anew.target.is_some()) {
         return Err(Error::NotCompressed { format: format.name() });
@@ -32,7 +37,9 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
         Some(target) if matches!(format, ConvertedFormat::Carray | ConvertedFormat::Ctable) => {
             Err(Error::FormatForTarget { format: format.name(), target })
         }
-        Some(target) if format != ConvertedFormat::Chunk && (target < Reader::Blosc2_0) != is_blp => {
+        Some(target)
+            if format != ConvertedFormat::Chunk && (target < Reader::Blosc2_0) != is_blp =>
+        {
             Err(Error::FormatForTarget { format: format.name(), target })
         }
         _ => Ok(()),
@@ -45,7 +52,8 @@ impl Work<'_> {
         self.args.anew.is_wanted() || self.args.anew.target.is_some()
     }
 
-    /// The parameters of the input, as far as the output can have them, with those that were asked for.
+    /// The parameters of the input, as far as the output can have them, with those that were asked
+    /// for.
     pub(super) fn cparams(&self) -> Result<CParams> {
         let anew = &self.args.anew;
         let target = anew.target.unwrap_or(match self.format {
@@ -106,5 +114,9 @@ fn fitting(old: CParams, target: Reader) -> CParams {
     let codec = if is_known { (old.codec, old.codec_meta) } else { (CodecId::ZSTD, 0) };
     let split = if is_blosc1 { SplitMode::ForwardCompat } else { old.split };
     let level = if old.level == Level::NONE { Level::DEFAULT } else { old.level };
-    old.filters(Pipeline::from_slots(ids, metas)).codec(codec.0).codec_meta(codec.1).split(split).level(level)
+    old.filters(Pipeline::from_slots(ids, metas))
+        .codec(codec.0)
+        .codec_meta(codec.1)
+        .split(split)
+        .level(level)
 }

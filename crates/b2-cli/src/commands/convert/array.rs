@@ -1,8 +1,8 @@
 //! To an array in a contiguous frame.
 //!
-//! The chunks of a Bloscpack file are moved if they hold whole rows in whole blocks, which nearly all files of
-//! one-dimensional arrays do. Everything else is taken in boxes that are whole chunks of the array, from the stream of
-//! items if that gives them in order, and else from a file.
+//! The chunks of a Bloscpack file are moved if they hold whole rows in whole blocks, which nearly
+//! all files of one-dimensional arrays do. Everything else is taken in boxes that are whole chunks
+//! of the array, from the stream of items if that gives them in order, and else from a file.
 
 use core::ops::Range;
 use std::path::Path;
@@ -79,7 +79,8 @@ impl Work<'_> {
         let params = NdParams::new(&layout.shape, layout.dtype.clone()).cparams(cparams);
         let metadata = self.source.metadata()?.without_array();
         let fixed = metadata.fixed.clone().into_iter();
-        let params = fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
+        let params =
+            fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
         let variable = metadata.into_variable().into_iter();
         Ok(variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content)))
     }
@@ -87,8 +88,9 @@ impl Work<'_> {
     /// The rows in the chunks of a file, if all chunks but the last have as many, in whole blocks.
     fn rows(&self, blp: &Blp, layout: &Layout) -> Result<Option<Rows>> {
         let Some((_, others)) = layout.shape.split_first() else { return Ok(None) };
-        let row =
-            others.iter().fold(layout.dtype.itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len));
+        let row = others
+            .iter()
+            .fold(layout.dtype.itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len));
         let (Ok(nbytes), Some(size), false) = (
             usize::try_from(row),
             self.source.chunksize()?,
@@ -108,7 +110,8 @@ impl Work<'_> {
 
     fn move_rows(&self, blp: &Blp, layout: &Layout, rows: Rows, path: &Path) -> Result<Done> {
         let shape_of = |rows: u32| -> Vec<u32> {
-            let others = layout.shape[1..].iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX));
+            let others =
+                layout.shape[1..].iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX));
             [rows].into_iter().chain(others).collect()
         };
         let params = self.nd_params(layout)?;
@@ -124,7 +127,9 @@ impl Work<'_> {
             match moved {
                 Some(chunk) => writer.schunk_writer().update_chunk(nchunk, &chunk)?,
                 // The last chunk is filled up, and others are not as the first.
-                None => writer.write_bytes([Pick::from(range.clone())], &blp.file.chunk(nchunk)?)?,
+                None => {
+                    writer.write_bytes([Pick::from(range.clone())], &blp.file.chunk(nchunk)?)?
+                }
             }
             self.progress.add((range.end - range.start) * rows.nbytes as u64);
         }

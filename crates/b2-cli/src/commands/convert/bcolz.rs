@@ -1,7 +1,8 @@
 //! To arrays and tables of bcolz: one with a column for each field of the items, or an array.
 //!
-//! The writers of bcolz take rows and make chunks of them, as long as bcolz would make them unless `--chunks` was given. What
-//! was a data set of bcolz before keeps its chunks' length and parameters, fill values and attributes, each column its own.
+//! The writers of bcolz take rows and make chunks of them, as long as bcolz would make them unless
+//! `--chunks` was given. What was a data set of bcolz before keeps its chunks' length and
+//! parameters, fill values and attributes, each column its own.
 
 use std::path::Path;
 
@@ -43,7 +44,8 @@ impl Work<'_> {
         self.ctable(&layout, path)
     }
 
-    /// Writes a table for Parquet to `path`: that of the input, or one that is made of it for a while.
+    /// Writes a table for Parquet to `path`: that of the input, or one that is made of it for a
+    /// while.
     pub(super) fn parquet(&self, path: &Path) -> Result<Done> {
         if !cfg!(feature = "parquet") {
             return Err(Error::NoParquet);
@@ -129,7 +131,8 @@ impl Work<'_> {
         rows: u64,
         model: Option<&CArray>,
     ) -> Result<CreateOptions> {
-        let durability = if self.output.no_sync { Durability::ProcessDeath } else { Durability::PowerLoss };
+        let durability =
+            if self.output.no_sync { Durability::ProcessDeath } else { Durability::PowerLoss };
         let asked = self.args.anew.chunks.as_ref().and_then(|chunks| chunks.0.first().copied());
         let mut options = CreateOptions::new(dtype)
             .row_shape(inner.to_vec())
@@ -160,7 +163,8 @@ impl Work<'_> {
         }
         if let Some(choice) = anew.codec {
             let name = choice.id.to_string();
-            cparams = cparams.cname(Cname::from_name(&name).ok_or(Error::BcolzCodec { codec: name })?);
+            cparams =
+                cparams.cname(Cname::from_name(&name).ok_or(Error::BcolzCodec { codec: name })?);
         }
         if let Some(filter) = anew.filter {
             let ids: Vec<FilterId> = filter.active().map(|slot| slot.id).collect();
@@ -182,14 +186,16 @@ impl Work<'_> {
         }
     }
 
-    /// What is lost of a table where there are no columns: their attributes, even if nobody can read them.
+    /// What is lost of a table where there are no columns: their attributes, even if nobody can
+    /// read them.
     pub(super) fn lost_of_columns(&self) -> Option<String> {
         let Some(DataSet::CTable(table)) = self.data_set() else { return None };
         let keeps = matches!(
             self.format,
             ConvertedFormat::Carray | ConvertedFormat::Ctable | ConvertedFormat::Parquet
         );
-        let has = |array: &CArray| array.attrs().map_or(true, |attrs| attrs.iter().next().is_some());
+        let has =
+            |array: &CArray| array.attrs().map_or(true, |attrs| attrs.iter().next().is_some());
         let lost = !keeps && table.columns().iter().any(|column| has(&column.array));
         lost.then(|| "the attributes of columns".to_owned())
     }

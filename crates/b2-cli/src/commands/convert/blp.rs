@@ -50,7 +50,12 @@ impl Work<'_> {
     }
 
     /// Chunks with the header of Blosc 1, where that can be; the others compressed anew.
-    fn push_chunks(&self, mut writer: Writer<File>, size: usize, options: &WriteOptions) -> Result<Done> {
+    fn push_chunks(
+        &self,
+        mut writer: Writer<File>,
+        size: usize,
+        options: &WriteOptions,
+    ) -> Result<Done> {
         let wrong = |source| Error::Chunk { at: 0, source };
         let mut encoder = Encoder::new(options.cparams.clone()).map_err(wrong)?;
         let mut done = Done::default();
@@ -80,7 +85,8 @@ impl Work<'_> {
         let Some(Packed::Bytes(bytes)) = self.source.packed(nchunk, self.cx.memory())? else {
             return Ok(None);
         };
-        let chunk = transcode_header(&bytes, self.args.anew.target.unwrap_or(Reader::Blosc1_14)).ok();
+        let chunk =
+            transcode_header(&bytes, self.args.anew.target.unwrap_or(Reader::Blosc1_14)).ok();
         let fits = |chunk: &Vec<u8>| {
             blosc_chunk::ChunkHeader::parse(chunk).is_ok_and(|header| header.nbytes() == nbytes)
         };
@@ -97,16 +103,23 @@ impl Work<'_> {
         Ok(Done { recompressed: self.source.nbytes()?.div_ceil(size), ..Done::default() })
     }
 
-    fn write_options(&self, size: Option<usize>, left_out: &mut Vec<String>) -> Result<WriteOptions> {
+    fn write_options(
+        &self,
+        size: Option<usize>,
+        left_out: &mut Vec<String>,
+    ) -> Result<WriteOptions> {
         let cparams = self.cparams()?;
-        let asked = self.args.anew.chunk_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
+        let asked =
+            self.args.anew.chunk_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
         let size = asked.or(size).unwrap_or(CHUNK);
         let memory = self.cx.compress_options(&cparams, size, 0)?;
         let (metadata, array) = (self.source.metadata()?, self.array_info(left_out));
         // What describes the array already stays as it is written: there are older spellings.
         let is_told = array.is_none() || metadata.array() == array;
-        let (metadata, array) = if is_told { (metadata, None) } else { (metadata.without_array(), array) };
-        let checksum = self.source.blp().map(|blp| blp.file.header().checksum()).unwrap_or_default();
+        let (metadata, array) =
+            if is_told { (metadata, None) } else { (metadata.without_array(), array) };
+        let checksum =
+            self.source.blp().map(|blp| blp.file.header().checksum()).unwrap_or_default();
         Ok(WriteOptions::default()
             .chunk_size(u32::try_from(size).unwrap_or(u32::MAX))
             .checksum(self.args.checksum.unwrap_or(checksum))
@@ -123,7 +136,8 @@ impl Work<'_> {
         let Layout { dtype, shape, fortran_order } = self.source.layout().ok().flatten()?;
         let text = dtype.to_string();
         let order = if fortran_order { Order::F } else { Order::C };
-        let info = ArrayInfo::new(dtype, shape, order).ok().filter(|info| info.to_metadata().is_ok());
+        let info =
+            ArrayInfo::new(dtype, shape, order).ok().filter(|info| info.to_metadata().is_ok());
         if info.is_none() {
             left_out.push(format!("an array of items of the type {text}"));
         }
@@ -131,7 +145,8 @@ impl Work<'_> {
     }
 }
 
-/// Do the chunks, one after the other, have the items in C order, with padding behind the last item only?
+/// Do the chunks, one after the other, have the items in C order, with padding behind the last item
+/// only?
 fn is_in_order(meta: &NdMeta) -> bool {
     let lens = |shape: &[u32]| shape.iter().map(|len| u64::from(*len)).collect::<Vec<_>>();
     let (shape, chunk, block) = (meta.shape(), lens(meta.chunkshape()), lens(meta.blockshape()));

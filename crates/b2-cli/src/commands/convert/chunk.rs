@@ -24,7 +24,8 @@ impl Work<'_> {
     /// The chunk with all content, if there is one, for the target if there is one.
     fn only_chunk(&self) -> Result<Option<Vec<u8>>> {
         let nbytes = self.source.nbytes()?;
-        let is_all = self.source.chunksize()?.is_some_and(|size| size as u64 >= nbytes) && nbytes > 0;
+        let is_all =
+            self.source.chunksize()?.is_some_and(|size| size as u64 >= nbytes) && nbytes > 0;
         // The items of an array may lie otherwise in a chunk.
         let is_fortran = self.source.layout()?.is_some_and(|layout| layout.fortran_order);
         let is_flat = self.source.nd_meta()?.is_none() && !is_fortran;
@@ -67,6 +68,8 @@ impl Work<'_> {
             data.extend_from_slice(bytes);
             Ok(())
         })?;
-        Encoder::new(cparams.threads(threads)).and_then(|mut encoder| encoder.encode(&data)).map_err(wrong)
+        Encoder::new(cparams.threads(threads))
+            .and_then(|mut encoder| encoder.encode(&data))
+            .map_err(wrong)
     }
 }

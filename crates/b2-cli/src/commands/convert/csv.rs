@@ -1,4 +1,5 @@
-//! To comma-separated values: a line with the names of the fields, or the numbers of the columns, and a line per row.
+//! To comma-separated values: a line with the names of the fields, or the numbers of the columns,
+//! and a line per row.
 
 use std::{
     fs::File,
@@ -22,7 +23,8 @@ impl Work<'_> {
         let columns = Columns::of(&layout)?;
         let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
         let mut out = Writer::from_writer(BufWriter::with_capacity(1 << 20, file));
-        let wrong = |error: csv::Error| Error::io_at(Doing::Write, path)(std::io::Error::from(error));
+        let wrong =
+            |error: csv::Error| Error::io_at(Doing::Write, path)(std::io::Error::from(error));
         out.write_record(columns.names()).map_err(wrong)?;
         self.each_rows(columns.rowsize(), &mut |rows| {
             for row in rows.chunks_exact(columns.rowsize().max(1)) {
@@ -67,7 +69,9 @@ impl<'a> Columns<'a> {
 
     fn names(&self) -> Vec<String> {
         match self {
-            Self::Fields(dtype) => dtype.fields().iter().map(|field| field.name().to_owned()).collect(),
+            Self::Fields(dtype) => {
+                dtype.fields().iter().map(|field| field.name().to_owned()).collect()
+            }
             Self::Items(_, len) => (0..*len).map(|n| n.to_string()).collect(),
         }
     }
@@ -81,9 +85,10 @@ impl<'a> Columns<'a> {
                 };
                 dtype.fields().iter().map(part).collect()
             }
-            Self::Items(dtype, _) => {
-                row.chunks_exact(dtype.itemsize().max(1)).map(|bytes| item::cell(dtype, bytes)).collect()
-            }
+            Self::Items(dtype, _) => row
+                .chunks_exact(dtype.itemsize().max(1))
+                .map(|bytes| item::cell(dtype, bytes))
+                .collect(),
         }
     }
 }

@@ -65,7 +65,8 @@ impl Work<'_> {
         !self.args.anew.is_wanted() && size.is_multiple_of(self.source.typesize())
     }
 
-    /// Chunks with the header of Blosc2 in place of their own. C-Blosc2 reads frames with other chunks only by halves.
+    /// Chunks with the header of Blosc2 in place of their own. C-Blosc2 reads frames with other
+    /// chunks only by halves.
     fn move_chunks(&self, size: usize, path: &Path) -> Result<Done> {
         let params = self.frame_params(size)?;
         let mut writer = self.create(&params, path)?;
@@ -75,7 +76,9 @@ impl Work<'_> {
         for nchunk in 0..self.source.nbytes()?.div_ceil(size as u64) {
             let before = writer.nbytes();
             let moved = match self.source.packed(nchunk, self.cx.memory())? {
-                Some(Packed::Run { kind, nbytes }) => writer.append_special(kind, nbytes).map(|()| true)?,
+                Some(Packed::Run { kind, nbytes }) => {
+                    writer.append_special(kind, nbytes).map(|()| true)?
+                }
                 Some(Packed::Bytes(bytes)) => match self.blosc2(&bytes) {
                     Some(chunk) => writer.append_chunk(&chunk).map(|()| true)?,
                     None => false,
@@ -86,7 +89,8 @@ impl Work<'_> {
                 // What is wrong with the chunk, if anything is, comes out here.
                 let data = self.source.data(nchunk, &self.cx.read_options())?;
                 let encoder = encoder_of(&mut encoder, &params)?;
-                let chunk = encoder.encode(&data).map_err(|source| Error::Chunk { at: 0, source })?;
+                let chunk =
+                    encoder.encode(&data).map_err(|source| Error::Chunk { at: 0, source })?;
                 writer.append_chunk(&chunk)?;
             }
             done.count(moved);
@@ -156,7 +160,9 @@ impl Work<'_> {
         let frame = contiguous(self.format, path);
         let mut writer = NdWriter::create(&frame, &params)?.read_options(self.cx.read_options());
         let boxes = self.boxes(&writer)?;
-        self.fill(&mut writer, boxes, &mut |bounds, items| Ok(array.read_bytes(selection(bounds), items)?))?;
+        self.fill(&mut writer, boxes, &mut |bounds, items| {
+            Ok(array.read_bytes(selection(bounds), items)?)
+        })?;
         let recompressed = writer.meta().nchunks();
         writer.finish()?;
         self.spread(&frame, path)?;
@@ -184,7 +190,8 @@ impl Work<'_> {
         let metadata = self.source.metadata()?;
         let params = FrameParams::new(self.cparams()?).chunksize(chunksize);
         let fixed = metadata.fixed.clone().into_iter();
-        let params = fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
+        let params =
+            fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
         let variable = metadata.into_variable().into_iter();
         Ok(variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content)))
     }
@@ -207,9 +214,13 @@ fn contiguous(format: ConvertedFormat, path: &Path) -> PathBuf {
 }
 
 /// An encoder, made when it is needed first.
-fn encoder_of<'a>(encoder: &'a mut Option<Encoder>, params: &FrameParams) -> Result<&'a mut Encoder> {
+fn encoder_of<'a>(
+    encoder: &'a mut Option<Encoder>,
+    params: &FrameParams,
+) -> Result<&'a mut Encoder> {
     if encoder.is_none() {
-        let made = Encoder::new(params.cparams.clone()).map_err(|source| Error::Chunk { at: 0, source })?;
+        let made = Encoder::new(params.cparams.clone())
+            .map_err(|source| Error::Chunk { at: 0, source })?;
         *encoder = Some(made);
     }
     encoder.as_mut().ok_or(Error::NotAnArray)

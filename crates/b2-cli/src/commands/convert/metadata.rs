@@ -6,7 +6,8 @@
 //! | `variable` | vlmetalayers | `{"vlmetalayers": {...}}` |
 //! | `json` | the vlmetalayer `bloscpack`, as MessagePack | everything else |
 //!
-//! Values in a Bloscpack file are JSON as `info --json` prints it. The way there and back gives the same bytes.
+//! Values in a Bloscpack file are JSON as `info --json` prints it. The way there and back gives the
+//! same bytes.
 
 use b2frame::{Metalayer, NdMeta, SChunk};
 use bloscpack::numpy::ArrayInfo;
@@ -42,7 +43,8 @@ impl Metadata {
     ///
     /// When a vlmetalayer does not decode.
     pub(super) fn of_frame(schunk: &SChunk) -> Result<Self> {
-        let layer = |layer: Metalayer<'_>, content| Layer { name: layer.name_text().into_owned(), content };
+        let layer =
+            |layer: Metalayer<'_>, content| Layer { name: layer.name_text().into_owned(), content };
         let is_array = |layer: &Metalayer<'_>| {
             layer.name == NdMeta::NAME.as_bytes() || layer.name == NdMeta::OLD_NAME.as_bytes()
         };
@@ -70,12 +72,16 @@ impl Metadata {
     fn of_json(mut value: Value) -> Self {
         let mut metadata = Self::default();
         if let Some(map) = value.as_object_mut() {
-            for (key, layers) in [(FIXED, &mut metadata.fixed), (VARIABLE, &mut metadata.variable)] {
+            for (key, layers) in [(FIXED, &mut metadata.fixed), (VARIABLE, &mut metadata.variable)]
+            {
                 if map.get(key).is_some_and(is_layers) {
                     let named = map.shift_remove(key).and_then(|named| named.as_object().cloned());
                     let named = named.into_iter().flatten();
                     layers.extend(
-                        named.map(|(name, value)| Layer { name, content: payload::from_json(&value) }),
+                        named.map(|(name, value)| Layer {
+                            name,
+                            content: payload::from_json(&value),
+                        }),
                     );
                 }
             }
@@ -94,7 +100,12 @@ impl Metadata {
         let (short, long): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|(name, _)| fits(name));
         let layer = |(name, value)| Layer { name, content: payload::from_json(&value) };
         let json = (!long.is_empty()).then(|| Value::Object(long.into_iter().collect()));
-        Self { fixed: vec![], variable: short.into_iter().map(layer).collect(), json, attributes: true }
+        Self {
+            fixed: vec![],
+            variable: short.into_iter().map(layer).collect(),
+            json,
+            attributes: true,
+        }
     }
 
     /// All values with their names.
@@ -135,7 +146,8 @@ impl Metadata {
 
     /// The vlmetalayers of a frame.
     pub(super) fn into_variable(self) -> Vec<Layer> {
-        let layer = |value| Layer { name: BLOSCPACK.to_owned(), content: payload::from_json(&value) };
+        let layer =
+            |value| Layer { name: BLOSCPACK.to_owned(), content: payload::from_json(&value) };
         self.variable.into_iter().chain(self.json.map(layer)).collect()
     }
 
@@ -209,7 +221,11 @@ mod tests {
             Metadata::default(),
             Metadata { fixed: vec![layer("kind", b"\xa4demo")], ..Metadata::default() },
             Metadata {
-                fixed: vec![layer("long form", b"\xcc\x01"), layer("bytes", b"\xc1\xc1"), layer("none", b"")],
+                fixed: vec![
+                    layer("long form", b"\xcc\x01"),
+                    layer("bytes", b"\xc1\xc1"),
+                    layer("none", b""),
+                ],
                 variable: vec![layer("note", b"\x92\x01\x02")],
                 attributes: false,
                 json: Some(json!({ "mine": [1, 2.5, null] })),
@@ -222,9 +238,13 @@ mod tests {
 
     #[test]
     fn metadata_of_bloscpack_go_to_frames_and_back() {
-        for value in
-            [json!({}), json!({"a": 1, "b": {"c": []}}), json!([1, 2]), json!("x"), json!({"metalayers": 7})]
-        {
+        for value in [
+            json!({}),
+            json!({"a": 1, "b": {"c": []}}),
+            json!([1, 2]),
+            json!("x"),
+            json!({"metalayers": 7}),
+        ] {
             let layers = Metadata::of_json(value.clone()).into_variable();
             let [layer] = &layers[..] else { panic!("one layer") };
             assert_eq!((layer.name.as_str(), exact(&layer.content)), (BLOSCPACK, Some(value)));
@@ -233,7 +253,8 @@ mod tests {
 
     #[test]
     fn an_array_says_itself_what_it_is() {
-        let info = ArrayInfo::new("<f8".parse().unwrap(), vec![2, 3], bloscpack::numpy::Order::C).unwrap();
+        let info =
+            ArrayInfo::new("<f8".parse().unwrap(), vec![2, 3], bloscpack::numpy::Order::C).unwrap();
         let metadata = Metadata { json: Some(json!({ "unit": "K" })), ..Metadata::default() };
         let value = metadata.clone().into_json(Some(&info)).unwrap().unwrap();
         assert_eq!(value["shape"], json!([2, 3]));

@@ -44,7 +44,11 @@ impl Items {
     /// # Errors
     ///
     /// [`Error::ArrayLen`] when that is more or less than it says.
-    pub(in crate::commands) fn new(store: FileStore, file_len: u64, header: NpyHeader) -> Result<Self> {
+    pub(in crate::commands) fn new(
+        store: FileStore,
+        file_len: u64,
+        header: NpyHeader,
+    ) -> Result<Self> {
         let found = file_len.saturating_sub(header.len as u64);
         let expected = header.nbytes().unwrap_or(u64::MAX);
         if expected != found {
@@ -107,7 +111,9 @@ impl Source {
     /// The format, as `info` calls it.
     pub(in crate::commands) fn name(&self) -> &'static str {
         match self {
-            Self::Object(Object::Frame(schunk)) if schunk.layout() != FrameLayout::Current => "legacy-frame",
+            Self::Object(Object::Frame(schunk)) if schunk.layout() != FrameLayout::Current => {
+                "legacy-frame"
+            }
             Self::Object(Object::Frame(schunk)) if is_sparse(schunk) => "sframe",
             Self::Object(Object::Frame(_)) => "cframe",
             Self::Object(Object::Chunk(_)) => "chunk",
@@ -188,7 +194,8 @@ impl Source {
         Ok(self.frame().map(|schunk| schunk.nd_meta()).transpose()?.flatten())
     }
 
-    /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or there is none.
+    /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or
+    /// there is none.
     pub(in crate::commands) fn chunksize(&self) -> Result<Option<usize>> {
         let size = match self {
             Self::Object(Object::Frame(schunk)) => schunk.chunksize().fixed(),
@@ -245,8 +252,8 @@ impl Source {
         }
     }
 
-    /// Hands the content to `sink`, piece by piece in the order in which it is stored; arrays in frames are put in C
-    /// order.
+    /// Hands the content to `sink`, piece by piece in the order in which it is stored; arrays in
+    /// frames are put in C order.
     pub(in crate::commands) fn stream(&self, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
         match self {
             Self::Object(object) => content::all(object, options, sink),
@@ -255,12 +262,18 @@ impl Source {
     }
 
     /// The items somewhere in a file: where they are, or in a temporary one.
-    pub(in crate::commands) fn in_file(&self, layout: &Layout, options: &ReadOptions) -> Result<Stored> {
+    pub(in crate::commands) fn in_file(
+        &self,
+        layout: &Layout,
+        options: &ReadOptions,
+    ) -> Result<Stored> {
         let (store, start): (Arc<dyn ReadAt>, u64) = match self {
             Self::Items(items) => (Arc::clone(&items.stored.store), items.stored.start),
             Self::Object(_) => {
                 let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
-                self.stream(options, &mut |bytes| file.write_all(bytes).map_err(Error::io(Doing::Spool)))?;
+                self.stream(options, &mut |bytes| {
+                    file.write_all(bytes).map_err(Error::io(Doing::Spool))
+                })?;
                 (Arc::new(FileStore::from_file(file)), 0)
             }
         };
@@ -268,8 +281,8 @@ impl Source {
         Ok(Stored { store, start, shape, itemsize: dtype.itemsize() as u64, fortran_order })
     }
 
-    /// Hands the content to `sink`, arrays in C order, in pieces of at most `budget` bytes where they have to be put in
-    /// order, or of one row.
+    /// Hands the content to `sink`, arrays in C order, in pieces of at most `budget` bytes where
+    /// they have to be put in order, or of one row.
     pub(in crate::commands) fn in_c_order(
         &self,
         options: &ReadOptions,
@@ -297,8 +310,12 @@ impl Items {
     fn stream(&self, sink: Sink<'_>) -> Result<()> {
         let (mut at, mut buffer) = (self.stored.start, vec![0; 1 << 20]);
         while at < self.file_len {
-            let len = usize::try_from(self.file_len - at).map_or(buffer.len(), |left| left.min(buffer.len()));
-            self.stored.store.read_exact_at(at, &mut buffer[..len]).map_err(Error::io(Doing::Read))?;
+            let len = usize::try_from(self.file_len - at)
+                .map_or(buffer.len(), |left| left.min(buffer.len()));
+            self.stored
+                .store
+                .read_exact_at(at, &mut buffer[..len])
+                .map_err(Error::io(Doing::Read))?;
             sink(&buffer[..len])?;
             at += len as u64;
         }

@@ -1,6 +1,8 @@
-//! The spans of a Bloscpack file: header, metadata, offsets, chunks with their digests, and what lies behind them.
+//! The spans of a Bloscpack file: header, metadata, offsets, chunks with their digests, and what
+//! lies behind them.
 //!
-//! A file whose change was interrupted is shown as it was before, and then what the change has left.
+//! A file whose change was interrupted is shown as it was before, and then what the change has
+//! left.
 
 use blosc_chunk::ChunkHeader;
 use bloscpack::{Checksum, PackedChunk};
@@ -8,7 +10,9 @@ use serde_json::Value;
 
 use super::{
     Printer, SHOWN_TO_PROGRAMS, Span, Wanted, chunk,
-    fields::{Field, bits, byte, field, long_le, plain, signed_le, text, unsigned_le, unsigned_long_le},
+    fields::{
+        Field, bits, byte, field, long_le, plain, signed_le, text, unsigned_le, unsigned_long_le,
+    },
 };
 use crate::{
     blp::Blp,
@@ -17,7 +21,12 @@ use crate::{
 };
 
 /// Everything in a file.
-pub(super) fn file(printer: &mut Printer<'_>, found: &Found, blp: &Blp, wanted: &Wanted) -> Result<()> {
+pub(super) fn file(
+    printer: &mut Printer<'_>,
+    found: &Found,
+    blp: &Blp,
+    wanted: &Wanted,
+) -> Result<()> {
     let mut walk = Walk { printer, found, blp: Some(blp), at: 0, is_lost: false };
     let end = walk.preamble(wanted)?;
     walk.at = end;
@@ -70,7 +79,8 @@ impl Walk<'_, '_, '_> {
             !is_rc && bytes.get(4..6).is_some_and(|b| b[0] >= version && b[1] & bit != 0)
         };
         let (has_metadata, has_offsets) = (has(3, METADATA), has(2, OFFSETS));
-        let number = |at: usize| bytes.get(at..).map_or(0, |n| unsigned_long_le(n).as_u64().unwrap_or(0));
+        let number =
+            |at: usize| bytes.get(at..).map_or(0, |n| unsigned_long_le(n).as_u64().unwrap_or(0));
         // In version 2 the bytes of the reserve mean nothing.
         let (nchunks, reserve) = (number(0x10), if has(3, OFFSETS) { number(0x18) } else { 0 });
         if has_metadata {
@@ -84,7 +94,8 @@ impl Walk<'_, '_, '_> {
 
     fn metadata(&mut self, shown: bool) -> Result<()> {
         let bytes = self.read(self.at, METADATA_LEN)?;
-        let number = |at: usize| bytes.get(at..).map_or(0, |n| unsigned_le(n).as_u64().unwrap_or(0));
+        let number =
+            |at: usize| bytes.get(at..).map_or(0, |n| unsigned_le(n).as_u64().unwrap_or(0));
         let (room, stored) = (number(0x10), number(0x14));
         let checksum = bytes.get(9).and_then(|id| Checksum::from_id(*id)).unwrap_or(Checksum::None);
         if !shown {
@@ -155,7 +166,8 @@ impl Walk<'_, '_, '_> {
     }
 
     fn chunk(&mut self, blp: &Blp, chunk: &PackedChunk) -> Result<()> {
-        let (nchunk, bytes, checksum) = (chunk.nchunk(), chunk.bytes(), blp.file.header().checksum());
+        let (nchunk, bytes, checksum) =
+            (chunk.nchunk(), chunk.bytes(), blp.file.header().checksum());
         let at = self.found.at + chunk.position();
         self.printer.section(&format!("chunk {nchunk}"), &format!(", {} bytes", bytes.len()))?;
         chunk::spans(self.printer, bytes, at)?;
@@ -164,7 +176,12 @@ impl Walk<'_, '_, '_> {
         if digest.is_empty() {
             return Ok(());
         }
-        self.printer.piece(at + bytes.len() as u64, digest, checksum.name(), digest_value(digest))?;
+        self.printer.piece(
+            at + bytes.len() as u64,
+            digest,
+            checksum.name(),
+            digest_value(digest),
+        )?;
         if checksum.digest(bytes).as_bytes() == digest {
             return Ok(());
         }
@@ -185,7 +202,8 @@ impl Walk<'_, '_, '_> {
         self.next(len, name, None::<Value>)
     }
 
-    /// What an interrupted change has left: data that were to be added, and the bytes that it has overwritten.
+    /// What an interrupted change has left: data that were to be added, and the bytes that it has
+    /// overwritten.
     fn behind(&mut self, blp: &Blp) -> Result<()> {
         if !blp.file.is_interrupted() {
             return Ok(());
@@ -194,9 +212,11 @@ impl Walk<'_, '_, '_> {
         self.blp = None;
         let end = self.len()?;
         let footer = self.read(end.saturating_sub(FOOTER_LEN), FOOTER_LEN)?;
-        let number = |at: usize| footer.get(at..).and_then(|n| unsigned_long_le(n).as_u64()).unwrap_or(0);
+        let number =
+            |at: usize| footer.get(at..).and_then(|n| unsigned_long_le(n).as_u64()).unwrap_or(0);
         let (start, nentries) = (number(8), number(24));
-        self.printer.section("interrupted change", &format!(", {} bytes", end.saturating_sub(self.at)))?;
+        self.printer
+            .section("interrupted change", &format!(", {} bytes", end.saturating_sub(self.at)))?;
         self.next(start.saturating_sub(self.at), "new data", None::<Value>)?;
         for _ in 0..nentries {
             let entry = self.read(self.at, 16)?;
@@ -226,7 +246,12 @@ impl Walk<'_, '_, '_> {
     fn len(&self) -> Result<u64> {
         match self.blp {
             Some(blp) => Ok(blp.file.file_len()),
-            None => Ok(self.found.store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.found.at)),
+            None => Ok(self
+                .found
+                .store
+                .len()
+                .map_err(Error::io(Doing::Open))?
+                .saturating_sub(self.found.at)),
         }
     }
 
@@ -254,13 +279,16 @@ fn digest_value(digest: &[u8]) -> Value {
 }
 
 fn options(bytes: &[u8]) -> Value {
-    bytes
-        .first()
-        .map_or(Value::Null, |byte| bits(*byte, &[(OFFSETS, "offsets"), (METADATA, "metadata")]).into())
+    bytes.first().map_or(Value::Null, |byte| {
+        bits(*byte, &[(OFFSETS, "offsets"), (METADATA, "metadata")]).into()
+    })
 }
 
 fn checksum(bytes: &[u8]) -> Value {
-    bytes.first().and_then(|id| Checksum::from_id(*id)).map_or(Value::Null, |checksum| checksum.name().into())
+    bytes
+        .first()
+        .and_then(|id| Checksum::from_id(*id))
+        .map_or(Value::Null, |checksum| checksum.name().into())
 }
 
 fn metadata_codec(bytes: &[u8]) -> Value {

@@ -1,6 +1,8 @@
 //! The spans of a chunk: header, block starts, dictionary, blocks and their streams.
 
-use blosc_chunk::{BlockRef, Blosc2Flags, Blosc2Flags2, Chunk, ChunkHeader, Special, StreamKind, StreamRef};
+use blosc_chunk::{
+    BlockRef, Blosc2Flags, Blosc2Flags2, Chunk, ChunkHeader, Special, StreamKind, StreamRef,
+};
 use serde_json::Value;
 
 use super::{
@@ -81,7 +83,12 @@ fn dict(printer: &mut Printer<'_>, chunk: &Chunk<'_>, offset: u64) -> Result<()>
     printer.piece(offset + at as u64 + 4, dict, "dictionary", Value::Null)
 }
 
-fn streams(printer: &mut Printer<'_>, chunk: &Chunk<'_>, block: &BlockRef, offset: u64) -> Result<()> {
+fn streams(
+    printer: &mut Printer<'_>,
+    chunk: &Chunk<'_>,
+    block: &BlockRef,
+    offset: u64,
+) -> Result<()> {
     for (nstream, stream) in block.streams().iter().enumerate() {
         let several = block.streams().len() > 1;
         let name = if several { format!(" stream {nstream}") } else { String::new() };
@@ -118,8 +125,12 @@ fn payload(
 fn lazy(printer: &mut Printer<'_>, header: &ChunkHeader, bytes: &[u8], offset: u64) -> Result<()> {
     let start = header.header_len();
     let table = 4 * header.nblocks();
-    let fields =
-        [("block starts", table), ("number", 4), ("position in the frame", 8), ("block sizes", table)];
+    let fields = [
+        ("block starts", table),
+        ("number", 4),
+        ("position in the frame", 8),
+        ("block sizes", table),
+    ];
     let mut at = start;
     for (name, len) in fields {
         let piece = bytes.get(at..at + len).unwrap_or_default();
@@ -146,8 +157,9 @@ fn blosc2_flags(bytes: &[u8]) -> Value {
     match Blosc2Flags(byte).special_code() {
         0 => set.into(),
         code => {
-            let kind =
-                ["", "zeros", "NaN", "one value", "uninitialised"].get(usize::from(code)).unwrap_or(&"?");
+            let kind = ["", "zeros", "NaN", "one value", "uninitialised"]
+                .get(usize::from(code))
+                .unwrap_or(&"?");
             let set = if set == "none" { String::new() } else { format!("{set}, ") };
             format!("{set}special kind {code}: {kind}").into()
         }

@@ -15,7 +15,12 @@ pub(super) struct Field {
 }
 
 /// A field of `len` bytes at `at`.
-pub(super) const fn field(at: usize, len: usize, name: &'static str, means: fn(&[u8]) -> Value) -> Field {
+pub(super) const fn field(
+    at: usize,
+    len: usize,
+    name: &'static str,
+    means: fn(&[u8]) -> Value,
+) -> Field {
     Field { at, len, name, means }
 }
 
@@ -96,7 +101,8 @@ pub(super) fn boolean(bytes: &[u8]) -> Value {
 
 /// Filters by slot.
 pub(super) fn filters(bytes: &[u8]) -> Value {
-    let names = bytes.iter().map(|id| if *id == 0 { "-".to_owned() } else { FilterId(*id).to_string() });
+    let names =
+        bytes.iter().map(|id| if *id == 0 { "-".to_owned() } else { FilterId(*id).to_string() });
     names.collect::<Vec<_>>().join(", ").into()
 }
 
@@ -106,7 +112,8 @@ pub(super) fn codec(bytes: &[u8]) -> Value {
 
 /// The names of the bits of a byte that are set.
 pub(super) fn bits(byte: u8, names: &[(u8, &str)]) -> String {
-    let set: Vec<_> = names.iter().filter(|(bit, _)| byte & bit != 0).map(|(_, name)| *name).collect();
+    let set: Vec<_> =
+        names.iter().filter(|(bit, _)| byte & bit != 0).map(|(_, name)| *name).collect();
     if set.is_empty() { "none".to_owned() } else { set.join(", ") }
 }
 

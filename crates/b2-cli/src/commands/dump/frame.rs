@@ -29,7 +29,12 @@ pub(super) fn header(printer: &mut Printer<'_>, found: &Found) -> Result<()> {
 }
 
 /// Everything behind the header.
-pub(super) fn body(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk, wanted: &Wanted) -> Result<()> {
+pub(super) fn body(
+    printer: &mut Printer<'_>,
+    found: &Found,
+    schunk: &SChunk,
+    wanted: &Wanted,
+) -> Result<()> {
     if let Some(nchunk) = wanted.chunk {
         schunk.chunk_info(nchunk)?;
         one_chunk(printer, schunk, nchunk)?;
@@ -76,7 +81,10 @@ fn chunks(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<(
     }
     if runs > 0 {
         let (chunks, are) = if runs == 1 { ("chunk", "is a run") } else { ("chunks", "are runs") };
-        printer.section(&format!("{runs} {chunks}"), &format!(" that {are} in the index, without bytes"))?;
+        printer.section(
+            &format!("{runs} {chunks}"),
+            &format!(" that {are} in the index, without bytes"),
+        )?;
     }
     Ok(())
 }
@@ -108,7 +116,13 @@ fn dead(printer: &mut Printer<'_>, found: &Found, range: core::ops::Range<u64>) 
     let len = range.end - range.start;
     let bytes = read(found, range.start, len.min(super::SHOWN_TO_PROGRAMS as u64))?;
     printer.section("dead bytes", &format!(", {len} bytes"))?;
-    printer.span(&Span { offset: range.start, len, bytes: &bytes, name: "dead", value: Value::Null })
+    printer.span(&Span {
+        offset: range.start,
+        len,
+        bytes: &bytes,
+        name: "dead",
+        value: Value::Null,
+    })
 }
 
 fn index(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()> {
@@ -176,16 +190,27 @@ impl Layers<'_, '_, '_> {
         let mut names = Vec::new();
         for _ in 0..nlayers.as_u64().unwrap_or(0) {
             let Some(name) = self.name()? else { return Ok(None) };
-            let Some(_) = self.take(0xd2, 5, &format!("{name}: position"), marked)? else { return Ok(None) };
+            let Some(_) = self.take(0xd2, 5, &format!("{name}: position"), marked)? else {
+                return Ok(None);
+            };
             names.push(name);
         }
         let Some(_) = self.take(0xdc, 3, "contents", count)? else { return Ok(None) };
         for name in names {
-            let Some(len) = self.take(0xc6, 5, &format!("{name}: length"), bin_len)? else { return Ok(None) };
+            let Some(len) = self.take(0xc6, 5, &format!("{name}: length"), bin_len)? else {
+                return Ok(None);
+            };
             let len = len.as_u64().and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
-            let Some(content) = self.bytes.get(self.at..self.at.saturating_add(len)) else { return Ok(None) };
+            let Some(content) = self.bytes.get(self.at..self.at.saturating_add(len)) else {
+                return Ok(None);
+            };
             let value = if self.decoded { payload::to_json(content) } else { Value::Null };
-            self.printer.piece(self.offset + self.at as u64, content, &format!("{name}: content"), value)?;
+            self.printer.piece(
+                self.offset + self.at as u64,
+                content,
+                &format!("{name}: content"),
+                value,
+            )?;
             self.at += len;
         }
         Ok(Some(()))
@@ -193,7 +218,8 @@ impl Layers<'_, '_, '_> {
 
     /// A short string.
     fn name(&mut self) -> Result<Option<String>> {
-        let Some(len) = self.bytes.get(self.at).filter(|marker| (0xa1..=0xbf).contains(*marker)) else {
+        let Some(len) = self.bytes.get(self.at).filter(|marker| (0xa1..=0xbf).contains(*marker))
+        else {
             return Ok(None);
         };
         let len = usize::from(len & 0x1f);
@@ -213,7 +239,8 @@ impl Layers<'_, '_, '_> {
         name: &str,
         means: fn(&[u8]) -> Value,
     ) -> Result<Option<Value>> {
-        let bytes = self.bytes.get(self.at..self.at + len).filter(|bytes| bytes.first() == Some(&marker));
+        let bytes =
+            self.bytes.get(self.at..self.at + len).filter(|bytes| bytes.first() == Some(&marker));
         let Some(bytes) = bytes else { return Ok(None) };
         let value = means(bytes);
         self.printer.piece(self.offset + self.at as u64, bytes, name, value.clone())?;
@@ -224,12 +251,18 @@ impl Layers<'_, '_, '_> {
 
 /// The number of elements behind the marker of a map or an array.
 fn count(bytes: &[u8]) -> Value {
-    bytes.get(1..).and_then(|n| n.first_chunk()).map_or(Value::Null, |n| u16::from_be_bytes(*n).into())
+    bytes
+        .get(1..)
+        .and_then(|n| n.first_chunk())
+        .map_or(Value::Null, |n| u16::from_be_bytes(*n).into())
 }
 
 /// The length behind the marker of a byte string.
 fn bin_len(bytes: &[u8]) -> Value {
-    bytes.get(1..).and_then(|n| n.first_chunk()).map_or(Value::Null, |n| u32::from_be_bytes(*n).into())
+    bytes
+        .get(1..)
+        .and_then(|n| n.first_chunk())
+        .map_or(Value::Null, |n| u32::from_be_bytes(*n).into())
 }
 
 fn elements(bytes: &[u8]) -> Value {
@@ -260,7 +293,8 @@ fn codec_and_level(bytes: &[u8]) -> Value {
 
 fn split_mode(bytes: &[u8]) -> Value {
     let mode = bytes.first().map(|byte| usize::from(byte & 3));
-    let mode = mode.and_then(|mode| ["always", "never", "automatic", "forward compatible"].get(mode));
+    let mode =
+        mode.and_then(|mode| ["always", "never", "automatic", "forward compatible"].get(mode));
     mode.map_or(Value::Null, |mode| format!("split {mode}").into())
 }
 
@@ -304,7 +338,8 @@ const HEADER: &[Field] = &[
     field(0x56, 1, "reserved", plain),
 ];
 
-const TRAILER_START: &[Field] = &[field(0, 1, "array", elements), field(1, 1, "trailer version", byte)];
+const TRAILER_START: &[Field] =
+    &[field(0, 1, "array", elements), field(1, 1, "trailer version", byte)];
 
 /// The last 23 bytes of a frame.
 const TRAILER_END: &[Field] = &[

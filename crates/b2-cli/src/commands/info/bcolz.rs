@@ -64,7 +64,8 @@ fn array(lines: &mut Lines, array: &ArrayReport<'_>, file_bytes: u64, verbose: b
     let units = lines.units;
     lines.text.push_str("bcolz array (carray, disk format 1)\n");
     let is_object = array.dtype == "object";
-    let items = if is_object { String::new() } else { format!(", items of {} bytes", array.typesize) };
+    let items =
+        if is_object { String::new() } else { format!(", items of {} bytes", array.typesize) };
     lines.add("shape", &format!("{}     {}{items}", dims(array.shape), array.dtype));
     let chunks = size::count(array.nchunks);
     let chunks = match array.nchunks {
@@ -73,7 +74,8 @@ fn array(lines: &mut Lines, array: &ArrayReport<'_>, file_bytes: u64, verbose: b
         _ => {
             let (rows, nbytes) = (size::count(array.chunklen), units.size(array.chunksize));
             let rest = array.shape.first().map_or(0, |len| len % array.chunklen.max(1));
-            let last = if rest > 0 { format!(", last {}", size::count(rest)) } else { String::new() };
+            let last =
+                if rest > 0 { format!(", last {}", size::count(rest)) } else { String::new() };
             format!("{chunks} of {rows} rows ({nbytes}){last}")
         }
     };
@@ -88,15 +90,18 @@ fn array(lines: &mut Lines, array: &ArrayReport<'_>, file_bytes: u64, verbose: b
 }
 
 fn pipeline(array: &ArrayReport<'_>, units: Units) -> String {
-    let filters = if array.filters.is_empty() { "no filter".to_owned() } else { array.filters.join(", ") };
-    let blocks =
-        array.blocksize.map(|blocksize| format!(" (first chunk, blocks of {})", units.size(blocksize)));
+    let filters =
+        if array.filters.is_empty() { "no filter".to_owned() } else { array.filters.join(", ") };
+    let blocks = array
+        .blocksize
+        .map(|blocksize| format!(" (first chunk, blocks of {})", units.size(blocksize)));
     format!("{filters} -> {} level {}{}", array.codec, array.clevel, blocks.unwrap_or_default())
 }
 
 fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: bool) {
     let units = lines.units;
-    let plural = |n: u64, what: &str| format!("{} {what}{}", size::count(n), if n == 1 { "" } else { "s" });
+    let plural =
+        |n: u64, what: &str| format!("{} {what}{}", size::count(n), if n == 1 { "" } else { "s" });
     let (rows, columns) = (plural(table.rows, "row"), plural(table.columns.len() as u64, "column"));
     let _written = writeln!(lines.text, "bcolz table (ctable, disk format 1), {rows}, {columns}");
     let mut cells = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Left, Align::Left]);
@@ -133,6 +138,8 @@ fn attrs(lines: &mut Lines, attrs: &Map<String, Value>, verbose: bool) {
 /// A name for what a rescue saves: `prices-fixed.bcolz`.
 fn fixed(path: &str) -> String {
     let path = path.trim_end_matches('/');
-    let stem = Path::new(path).extension().map_or(path.len(), |extension| path.len() - extension.len() - 1);
+    let stem = Path::new(path)
+        .extension()
+        .map_or(path.len(), |extension| path.len() - extension.len() - 1);
     format!("{}-fixed{}", &path[..stem], &path[stem..])
 }

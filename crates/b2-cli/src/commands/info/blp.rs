@@ -28,12 +28,14 @@ pub(super) fn run(cx: &Context, name: &str, blp: &Blp) -> Result<()> {
 
 /// The report for people: a line per topic.
 fn text(report: &BlpReport<'_>, verbose: bool, units: Units) -> String {
-    let headline = format!("{}: Bloscpack file (format version {})\n", report.path, report.format_version);
+    let headline =
+        format!("{}: Bloscpack file (format version {})\n", report.path, report.format_version);
     let mut lines = Lines { text: headline, units };
     let sizes = sizes(report.nbytes, report.cbytes, units);
     match &report.array {
         Some(array) => {
-            let shape = format!("{}     {}, {} order", dims(&array.shape), array.dtype, array.order);
+            let shape =
+                format!("{}     {}, {} order", dims(&array.shape), array.dtype, array.order);
             lines.add("shape", &shape);
             lines.add("size", &sizes);
         }
@@ -45,10 +47,16 @@ fn text(report: &BlpReport<'_>, verbose: bool, units: Units) -> String {
     lines.add("chunks", &chunks(report, units));
     lines.add("offsets", &offsets(report));
     if let Some(first) = &report.first {
-        let filters =
-            if first.filters.is_empty() { "no filter".to_owned() } else { first.filters.join(", ") };
+        let filters = if first.filters.is_empty() {
+            "no filter".to_owned()
+        } else {
+            first.filters.join(", ")
+        };
         let blocks = units.size(first.blocksize as u64);
-        lines.add("pipeline", &format!("{filters} -> {} (first chunk, blocks of {blocks})", first.codec));
+        lines.add(
+            "pipeline",
+            &format!("{filters} -> {} (first chunk, blocks of {blocks})", first.codec),
+        );
     }
     let dead = units.size(report.dead_bytes);
     lines.add("file", &format!("{}     dead {dead}", units.size(report.file_bytes)));
@@ -57,8 +65,11 @@ fn text(report: &BlpReport<'_>, verbose: bool, units: Units) -> String {
     lines.add("checksums", checksums);
     if let (Some(metadata), Some((stored, room))) = (&report.metadata, report.metadata_bytes) {
         let metadata = metadata.to_string();
-        let shown =
-            if verbose || metadata.chars().count() <= SHOWN { metadata.as_str() } else { "-v shows them" };
+        let shown = if verbose || metadata.chars().count() <= SHOWN {
+            metadata.as_str()
+        } else {
+            "-v shows them"
+        };
         let (stored, room) = (units.size(stored.into()), units.size(room.into()));
         lines.add("metadata", &format!("{stored}, room for {room}: {shown}"));
     }

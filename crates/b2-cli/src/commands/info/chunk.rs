@@ -104,7 +104,8 @@ fn dict_text(report: &ChunkReport<'_>, units: Units) -> String {
 }
 
 fn file_text(report: &ChunkReport<'_>, units: Units) -> String {
-    let mut text = format!("{}     header {} B", units.size(report.file_bytes), report.header_bytes);
+    let mut text =
+        format!("{}     header {} B", units.size(report.file_bytes), report.header_bytes);
     if report.lazy {
         return text + "; a lazy chunk: its blocks are elsewhere";
     }

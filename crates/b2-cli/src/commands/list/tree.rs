@@ -70,8 +70,15 @@ fn is_walked(path: &Path) -> bool {
 /// What an input is, in a line.
 fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     let mut objects = Objects::open(origin, cx.dparams())?;
-    let name = origin.path().and_then(Path::file_name).map_or("stdin".into(), |name| name.to_string_lossy());
-    let node = |what: String, children| Node { name: name.clone().into_owned(), what: Some(what), children };
+    let name = origin
+        .path()
+        .and_then(Path::file_name)
+        .map_or("stdin".into(), |name| name.to_string_lossy());
+    let node = |what: String, children| Node {
+        name: name.clone().into_owned(),
+        what: Some(what),
+        children,
+    };
     let units = cx.console.units();
     Ok(match objects.next()? {
         Some(Object::Bcolz(set)) => node(data_set(&set), columns(&set)),
@@ -159,11 +166,16 @@ impl Node {
 
     /// What is below the node, behind `margin`.
     fn draw_below(&self, margin: &str, text: &mut String) {
-        let width =
-            self.children.iter().map(|child| harmless(&child.name).chars().count()).max().unwrap_or(0);
+        let width = self
+            .children
+            .iter()
+            .map(|child| harmless(&child.name).chars().count())
+            .max()
+            .unwrap_or(0);
         for (n, child) in self.children.iter().enumerate() {
             let is_last = n + 1 == self.children.len();
-            let (branch, more) = if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
+            let (branch, more) =
+                if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
             text.push_str(&format!("{margin}{branch}{}\n", child.line(width)));
             child.draw_below(&format!("{margin}{more}"), text);
         }
@@ -185,7 +197,8 @@ mod tests {
 
     #[test]
     fn a_tree_has_branches() {
-        let leaf = |name: &str| Node { name: name.into(), what: Some("x".into()), children: vec![] };
+        let leaf =
+            |name: &str| Node { name: name.into(), what: Some("x".into()), children: vec![] };
         let mut root = Node::of(Path::new("top"));
         for path in ["a", "b/c", "b/dd", "b/e/f", "g"] {
             let parts: Vec<String> = path.split('/').map(str::to_owned).collect();

@@ -9,7 +9,8 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Makes all changes in one step. What is not changed stays as it is, also if JSON has no word for it.
+/// Makes all changes in one step. What is not changed stays as it is, also if JSON has no word for
+/// it.
 pub(super) fn change(set: &Bcolz, changes: &[Change]) -> Result<()> {
     let mut found = set.attrs()?;
     for change in changes {

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use blosc_io::FileStore;
-use bloscpack::{Durability, MetadataOptions, NewMetadata, Param, RepackOptions, repack, rewrite_metadata};
+use bloscpack::{
+    Durability, MetadataOptions, NewMetadata, Param, RepackOptions, repack, rewrite_metadata,
+};
 use serde_json::{Map, Value};
 
 use super::document::{Change, Document};

@@ -32,7 +32,8 @@ pub(super) enum Change {
     Replace(Value),
 }
 
-/// All metadata. Kinds that a file cannot have are not there; kinds that are not there are not changed.
+/// All metadata. Kinds that a file cannot have are not there; kinds that are not there are not
+/// changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +76,12 @@ impl Document {
                     let content = schunk.vlmeta().decode(layer)?;
                     variable.entry(layer.name_text()).or_insert_with(|| payload::to_json(&content));
                 }
-                Ok(Self { metalayers: Some(fixed), vlmetalayers: Some(variable), metadata: None, reserved })
+                Ok(Self {
+                    metalayers: Some(fixed),
+                    vlmetalayers: Some(variable),
+                    metadata: None,
+                    reserved,
+                })
             }
             Object::Blp(blp) => {
                 let value = blp.file.metadata().and_then(|metadata| metadata.json()).cloned();
@@ -98,7 +104,9 @@ impl Document {
     }
 
     fn parts(bytes: &[u8]) -> Result<Self, MetadataError> {
-        let Value::Object(parts) = serde_json::from_slice(bytes)? else { return Err(MetadataError::Shape) };
+        let Value::Object(parts) = serde_json::from_slice(bytes)? else {
+            return Err(MetadataError::Shape);
+        };
         let mut document = Self::default();
         for (key, value) in parts {
             match (key.as_str(), value) {
@@ -127,8 +135,9 @@ impl Document {
     /// The value of a name.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         let in_object = || self.metadata.as_ref()?.get(name);
-        let layer =
-            |map: &'_ Option<Map<String, Value>>| map.as_ref().is_some_and(|map| map.contains_key(name));
+        let layer = |map: &'_ Option<Map<String, Value>>| {
+            map.as_ref().is_some_and(|map| map.contains_key(name))
+        };
         match (layer(&self.metalayers), layer(&self.vlmetalayers)) {
             (true, _) => self.metalayers.as_ref()?.get(name),
             (_, true) => self.vlmetalayers.as_ref()?.get(name),
@@ -234,7 +243,11 @@ fn differences(
         old.get(*name) != Some(*value)
             && (kind == Some(Kind::Variable) || reserved.get(*name) != Some(*value))
     });
-    changes.extend(set.map(|(name, value)| Change::Set { kind, name: name.clone(), value: value.clone() }));
+    changes.extend(set.map(|(name, value)| Change::Set {
+        kind,
+        name: name.clone(),
+        value: value.clone(),
+    }));
 }
 
 #[cfg(test)]
@@ -265,7 +278,10 @@ mod tests {
     #[test]
     fn documents_are_objects_of_objects() {
         for text in ["", "[]", "{\"metalayers\": 1}", "{\"other\": {}}"] {
-            assert!(matches!(Document::parse(text.as_bytes()), Err(Error::Metadata { .. })), "{text}");
+            assert!(
+                matches!(Document::parse(text.as_bytes()), Err(Error::Metadata { .. })),
+                "{text}"
+            );
         }
     }
 }

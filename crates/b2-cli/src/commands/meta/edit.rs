@@ -16,7 +16,8 @@ use crate::{
 /// When it cannot be started or was not content.
 pub(super) fn edited(text: &str, cx: &Context) -> Result<String> {
     let create = || tempfile::Builder::new().prefix("b2-meta-").suffix(".json").tempfile();
-    let file = cx.unfinished.create(create, NamedTempFile::path).map_err(Error::io(Doing::Spool))?;
+    let file =
+        cx.unfinished.create(create, NamedTempFile::path).map_err(Error::io(Doing::Spool))?;
     let path = file.into_temp_path();
     let text = write(&path, text).and_then(|()| run(&path));
     let name = path.to_path_buf();
@@ -30,14 +31,17 @@ fn write(path: &std::path::Path, text: &str) -> Result<()> {
 }
 
 fn run(path: &std::path::Path) -> Result<String> {
-    let editor = ["VISUAL", "EDITOR"].iter().find_map(env::var_os).filter(|editor| !editor.is_empty());
+    let editor =
+        ["VISUAL", "EDITOR"].iter().find_map(env::var_os).filter(|editor| !editor.is_empty());
     let mut line = editor.unwrap_or_else(|| "vi".into());
     // The editor may be a line of a shell, with options of its own.
     line.push(" \"$1\"");
     let words: [OsString; 4] = ["-c".into(), line.clone(), "sh".into(), path.into()];
     let status = Command::new("sh").args(words).status().map_err(Error::io(Doing::Editor))?;
     if !status.success() {
-        return Err(Error::Editor { line: line.to_string_lossy().trim_end_matches(" \"$1\"").to_owned() });
+        return Err(Error::Editor {
+            line: line.to_string_lossy().trim_end_matches(" \"$1\"").to_owned(),
+        });
     }
     fs::read_to_string(path).map_err(Error::io(Doing::Spool))
 }

@@ -11,7 +11,9 @@ pub(super) fn change(cx: &Context, path: &Path, offset: u64, changes: &[Change])
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset))?;
     for change in changes {
         match change {
-            Change::Set { kind, name, value } => set(&mut writer, *kind, name, &payload::from_json(value))?,
+            Change::Set { kind, name, value } => {
+                set(&mut writer, *kind, name, &payload::from_json(value))?
+            }
             Change::Delete { kind, name } => delete(&mut writer, *kind, name)?,
             // Only Bloscpack files have this.
             Change::Replace(_) => {}
@@ -24,7 +26,10 @@ pub(super) fn change(cx: &Context, path: &Path, offset: u64, changes: &[Change])
 fn set(writer: &mut SChunkWriter, kind: Option<Kind>, name: &str, content: &[u8]) -> Result<()> {
     let is_fixed = match kind {
         Some(kind) => kind == Kind::Fixed,
-        None => writer.schunk()?.meta().get(name).is_some() && writer.schunk()?.vlmeta().get(name)?.is_none(),
+        None => {
+            writer.schunk()?.meta().get(name).is_some()
+                && writer.schunk()?.vlmeta().get(name)?.is_none()
+        }
     };
     match is_fixed {
         true => Ok(writer.set_meta(name, content)?),

@@ -1,4 +1,5 @@
-//! Data sets of bcolz: a copy of the directory, of which what cannot be read is repaired, filled or left out.
+//! Data sets of bcolz: a copy of the directory, of which what cannot be read is repaired, filled or
+//! left out.
 
 use std::{
     fs::{self, File},
@@ -18,16 +19,24 @@ use crate::{
 };
 
 /// Saves what can be saved of `root` as `target`.
-pub(super) fn run(cx: &Context, root: &Path, target: &Path, options: StageOptions) -> Result<Saved> {
+pub(super) fn run(
+    cx: &Context,
+    root: &Path,
+    target: &Path,
+    options: StageOptions,
+) -> Result<Saved> {
     let nest = Nest::create(target, options, &cx.unfinished)?;
     copy(root, nest.path(), MAX_DEPTH, options)?;
     let limits = Limits::none().max_nbytes(cx.memory() / 2);
-    let read = OpenOptions::default().dparams(cx.dparams().limits(limits)).max_memory(cx.memory() / 2);
+    let read =
+        OpenOptions::default().dparams(cx.dparams().limits(limits)).max_memory(cx.memory() / 2);
     let store = Arc::new(DirStore::new(nest.path()));
     let actions = bcolz_store::rescue_in(store.clone(), "", &read)?;
     let set = bcolz_store::open_in(store, "", &read)?;
     let filled = actions.iter().fold(0u64, |sum, action| match action.what {
-        Repair::Filled { rows, .. } => sum.saturating_add(rows.saturating_mul(rowsize(&set, &action.path))),
+        Repair::Filled { rows, .. } => {
+            sum.saturating_add(rows.saturating_mul(rowsize(&set, &action.path)))
+        }
         _ => sum,
     });
     let nbytes = match &set {

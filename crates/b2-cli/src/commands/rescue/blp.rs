@@ -1,4 +1,5 @@
-//! Bloscpack files: the chunks that are sound, in a new file; zeros for those whose number and size are known.
+//! Bloscpack files: the chunks that are sound, in a new file; zeros for those whose number and size
+//! are known.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -21,7 +22,12 @@ pub(super) fn begins_like_one(path: &Path) -> Result<bool> {
 }
 
 /// Saves what can be saved of `path` as `target`.
-pub(super) fn run(cx: &Context, path: &Path, target: &Path, options: StageOptions) -> Result<Saved> {
+pub(super) fn run(
+    cx: &Context,
+    path: &Path,
+    target: &Path,
+    options: StageOptions,
+) -> Result<Saved> {
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let limits = Limits::none().max_nbytes(cx.memory() / 2);
     let found = bloscpack::rescue_with(&store, &cx.dparams().limits(limits))?;
@@ -40,7 +46,10 @@ pub(super) fn run(cx: &Context, path: &Path, target: &Path, options: StageOption
         }
     }
     actions.extend(
-        found.lost.iter().map(|range| format!("bytes {} to {} are no chunk", range.start, range.end)),
+        found
+            .lost
+            .iter()
+            .map(|range| format!("bytes {} to {} are no chunk", range.start, range.end)),
     );
     Ok(Saved { complete: found.is_complete(), nbytes, filled: 0, actions })
 }

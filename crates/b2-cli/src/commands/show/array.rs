@@ -1,4 +1,5 @@
-//! Arrays of all kinds: in a frame, in a Bloscpack file whose metadata say so, and in a directory of bcolz.
+//! Arrays of all kinds: in a frame, in a Bloscpack file whose metadata say so, and in a directory
+//! of bcolz.
 
 use b2frame::{NdArray, Selection};
 use bcolz_store::{CArray, DataSet};
@@ -22,9 +23,9 @@ impl Array {
     /// When it says that it is one, and cannot be.
     pub(super) fn of(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
         Ok(match object {
-            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
-                Ok(Self::Frame(Box::new(NdArray::from_schunk(schunk)?.read_options(cx.read_options()))))
-            }
+            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => Ok(Self::Frame(Box::new(
+                NdArray::from_schunk(schunk)?.read_options(cx.read_options()),
+            ))),
             Object::Blp(blp) => match blp.file.array_info()? {
                 Some(info) => Ok(Self::Blp { blp, info }),
                 None => Err(Object::Blp(blp)),
@@ -81,7 +82,10 @@ impl Array {
             Self::Blp { .. } | Self::Bcolz(_) if dest.is_empty() => Ok(()),
             Self::Blp { .. } | Self::Bcolz(_) => {
                 let positions = selection.positions(self.shape()).map_err(b2frame::Error::from)?;
-                self.read_at(&positions.into_iter().map(Iterator::collect).collect::<Vec<_>>(), dest)
+                self.read_at(
+                    &positions.into_iter().map(Iterator::collect).collect::<Vec<_>>(),
+                    dest,
+                )
             }
         }
     }
@@ -105,7 +109,9 @@ impl Array {
 fn of_rows(array: &CArray, lists: &[&[u64]], dest: &mut [u8]) -> Result<()> {
     let Some((rows, inner)) = lists.split_first() else { return Ok(()) };
     let rowsize = array.rowsize();
-    let part = inner.iter().fold(array.dtype().itemsize(), |nbytes, list| nbytes.saturating_mul(list.len()));
+    let part = inner
+        .iter()
+        .fold(array.dtype().itemsize(), |nbytes, list| nbytes.saturating_mul(list.len()));
     let at_once = (PIECE / rowsize).max(1);
     let strides = strides(array.shape(), array.dtype().itemsize());
     let mut dest = dest.chunks_exact_mut(part.max(1));
@@ -131,7 +137,9 @@ fn strides(shape: &[u64], itemsize: usize) -> Vec<usize> {
 
 /// Copies the items at all combinations of positions to the front of `dest`, which moves on.
 fn take(from: &[u8], lists: &[&[u64]], strides: &[usize], dest: &mut &mut [u8]) {
-    let (Some((list, lists)), Some((stride, strides))) = (lists.split_first(), strides.split_first()) else {
+    let (Some((list, lists)), Some((stride, strides))) =
+        (lists.split_first(), strides.split_first())
+    else {
         let (item, rest) = core::mem::take(dest).split_at_mut(from.len());
         item.copy_from_slice(from);
         *dest = rest;

@@ -12,9 +12,15 @@ pub(super) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
     }
     match dtype.subarray() {
         Some((base, _)) => {
-            format!("[{}]", parts(base, bytes).map(|item| text(base, item)).collect::<Vec<_>>().join(" "))
+            format!(
+                "[{}]",
+                parts(base, bytes).map(|item| text(base, item)).collect::<Vec<_>>().join(" ")
+            )
         }
-        None => format!("({})", fields(dtype, bytes).map(|(_, item)| item).collect::<Vec<_>>().join(", ")),
+        None => format!(
+            "({})",
+            fields(dtype, bytes).map(|(_, item)| item).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 
@@ -22,9 +28,8 @@ pub(super) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
 pub(in crate::commands) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
     match dtype.scalar().map(|scalar| plain(scalar, bytes)) {
         Some(Plain::Text(text)) => text,
-        Some(Plain::Bytes(bytes)) => {
-            String::from_utf8(bytes).unwrap_or_else(|error| error.as_bytes().escape_ascii().to_string())
-        }
+        Some(Plain::Bytes(bytes)) => String::from_utf8(bytes)
+            .unwrap_or_else(|error| error.as_bytes().escape_ascii().to_string()),
         Some(plain) => plain.text(),
         None => text(dtype, bytes),
     }
@@ -43,13 +48,17 @@ pub(super) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
     if let Some((base, _)) = dtype.subarray() {
         return parts(base, bytes).map(|item| json(base, item)).collect();
     }
-    let member =
-        |field: &blosc_dtype::Field| (field.name().to_owned(), json(field.dtype(), part(field, bytes)));
+    let member = |field: &blosc_dtype::Field| {
+        (field.name().to_owned(), json(field.dtype(), part(field, bytes)))
+    };
     Value::Object(dtype.fields().iter().map(member).collect::<Map<_, _>>())
 }
 
 /// The fields of a structured item, with their names.
-pub(super) fn fields<'a>(dtype: &'a Dtype, bytes: &'a [u8]) -> impl Iterator<Item = (&'a str, String)> {
+pub(super) fn fields<'a>(
+    dtype: &'a Dtype,
+    bytes: &'a [u8],
+) -> impl Iterator<Item = (&'a str, String)> {
     dtype.fields().iter().map(|field| (field.name(), text(field.dtype(), part(field, bytes))))
 }
 
@@ -195,9 +204,11 @@ fn complex(little: &[u8]) -> Plain {
 }
 
 fn unicode(little: &[u8]) -> String {
-    let letters = little.chunks_exact(4).map(|bytes| u32::try_from(unsigned(bytes)).unwrap_or_default());
-    let text: String =
-        letters.map(|letter| char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    let letters =
+        little.chunks_exact(4).map(|bytes| u32::try_from(unsigned(bytes)).unwrap_or_default());
+    let text: String = letters
+        .map(|letter| char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect();
     text.trim_end_matches('\0').to_owned()
 }
 

@@ -56,7 +56,8 @@ fn text(object: &Object) -> String {
         Object::Tuple(items) => format!("({})", list(items)),
         Object::Set(items) => format!("{{{}}}", list(items)),
         Object::Dict(entries) => {
-            let entries = entries.iter().map(|(key, value)| format!("{}: {}", text(key), text(value)));
+            let entries =
+                entries.iter().map(|(key, value)| format!("{}: {}", text(key), text(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         Object::Scalar { dtype, item } => match dtype.parse() {
@@ -73,19 +74,25 @@ fn json(object: &Object) -> Value {
         Object::None => Value::Null,
         Object::Bool(is) => (*is).into(),
         Object::Int(n) => i64::try_from(*n).map_or_else(|_| n.to_string().into(), Value::from),
-        Object::Float(n) => Number::from_f64(*n).map_or_else(|| n.to_string().into(), Value::Number),
+        Object::Float(n) => {
+            Number::from_f64(*n).map_or_else(|| n.to_string().into(), Value::Number)
+        }
         Object::Str(text) => (&**text).into(),
         Object::Bytes(bytes) => match core::str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(_) => payload::base64_object(bytes),
         },
-        Object::List(items) | Object::Tuple(items) | Object::Set(items) => items.iter().map(json).collect(),
+        Object::List(items) | Object::Tuple(items) | Object::Set(items) => {
+            items.iter().map(json).collect()
+        }
         Object::Dict(entries) => {
             let key = |key: &Object| match key {
                 Object::Str(key) => (**key).to_owned(),
                 key => text(key),
             };
-            Value::Object(entries.iter().map(|(name, value)| (key(name), json(value))).collect::<Map<_, _>>())
+            Value::Object(
+                entries.iter().map(|(name, value)| (key(name), json(value))).collect::<Map<_, _>>(),
+            )
         }
         Object::Scalar { dtype, item } => match dtype.parse() {
             Ok(dtype) => super::item::json(&dtype, item),
@@ -112,7 +119,11 @@ fn hex(little: &[u8]) -> String {
         .collect();
     let digits: String = magnitude.iter().rev().map(|byte| format!("{byte:02x}")).collect();
     let digits = digits.trim_start_matches('0');
-    format!("{}0x{}", if is_negative { "-" } else { "" }, if digits.is_empty() { "0" } else { digits })
+    format!(
+        "{}0x{}",
+        if is_negative { "-" } else { "" },
+        if digits.is_empty() { "0" } else { digits }
+    )
 }
 
 #[cfg(test)]

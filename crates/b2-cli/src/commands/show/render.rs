@@ -38,7 +38,8 @@ impl Part {
             }
             return out;
         }
-        let columns = self.shape.last().and_then(|len| usize::try_from(*len).ok()).unwrap_or(1).max(1);
+        let columns =
+            self.shape.last().and_then(|len| usize::try_from(*len).ok()).unwrap_or(1).max(1);
         let itemsize = self.dtype.itemsize().max(1);
         for row in self.bytes.chunks(columns.saturating_mul(itemsize)) {
             line(row.chunks_exact(itemsize).map(|bytes| item::text(&self.dtype, bytes)), &mut out);
@@ -94,7 +95,8 @@ fn values(items: &mut impl Iterator<Item = Value>, shape: &[u64]) -> Value {
     }
 }
 
-/// One line of comma-separated values. A value that is empty and alone has quotes: an empty line is none.
+/// One line of comma-separated values. A value that is empty and alone has quotes: an empty line is
+/// none.
 pub(super) fn line(texts: impl Iterator<Item = String>, out: &mut String) {
     let (start, mut count) = (out.len(), 0);
     for text in texts {
@@ -114,19 +116,30 @@ mod tests {
     use super::*;
 
     fn part(dtype: &str, shape: &[u64], elided: &[bool], bytes: Vec<u8>) -> Part {
-        Part { dtype: dtype.parse().unwrap(), shape: shape.to_vec(), elided: elided.to_vec(), bytes }
+        Part {
+            dtype: dtype.parse().unwrap(),
+            shape: shape.to_vec(),
+            elided: elided.to_vec(),
+            bytes,
+        }
     }
 
     #[test]
     fn brackets_are_those_of_numpy() {
         let bytes: Vec<u8> = (5..17).collect();
         let cube = part("u1", &[2, 2, 3], &[false; 3], bytes.clone());
-        assert_eq!(cube.brackets(), "[[[ 5  6  7]\n  [ 8  9 10]]\n\n [[11 12 13]\n  [14 15 16]]]\n");
+        assert_eq!(
+            cube.brackets(),
+            "[[[ 5  6  7]\n  [ 8  9 10]]\n\n [[11 12 13]\n  [14 15 16]]]\n"
+        );
         let flat = part("u1", &[6], &[true], vec![0, 1, 2, 97, 98, 99]);
         assert_eq!(flat.brackets(), "[ 0  1  2 ... 97 98 99]\n");
         assert_eq!(part("u1", &[], &[], vec![7]).brackets(), "7\n");
         assert_eq!(part("u1", &[0], &[false], vec![]).brackets(), "[]\n");
-        assert_eq!(cube.json(), serde_json::json!([[[5, 6, 7], [8, 9, 10]], [[11, 12, 13], [14, 15, 16]]]));
+        assert_eq!(
+            cube.json(),
+            serde_json::json!([[[5, 6, 7], [8, 9, 10]], [[11, 12, 13], [14, 15, 16]]])
+        );
         assert_eq!(cube.csv(), "5,6,7\n8,9,10\n11,12,13\n14,15,16\n");
     }
 

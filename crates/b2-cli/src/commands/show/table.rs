@@ -1,7 +1,8 @@
-//! Tables of bcolz: rows with names of columns above them, as text, comma-separated values, or JSON lines.
+//! Tables of bcolz: rows with names of columns above them, as text, comma-separated values, or JSON
+//! lines.
 //!
-//! Values and JSON come batch by batch, so that any number of rows passes through bounded memory. Text stands in columns,
-//! whose widths depend on all rows: what is too much for that is refused.
+//! Values and JSON come batch by batch, so that any number of rows passes through bounded memory.
+//! Text stands in columns, whose widths depend on all rows: what is too much for that is refused.
 
 use core::ops::Range;
 
@@ -49,8 +50,9 @@ impl<'a> Columns<'a> {
         for name in wanted {
             let array = table.column(name)?;
             if args.columns.is_empty() && array.is_object() {
-                let message =
-                    format!("column {name:?} holds Python objects, which are shown by themselves only");
+                let message = format!(
+                    "column {name:?} holds Python objects, which are shown by themselves only"
+                );
                 cx.console.warning(path, &message);
                 continue;
             }
@@ -94,7 +96,8 @@ impl<'a> Columns<'a> {
                 let names = self.names.iter().map(|name| (*name).to_owned());
                 rows.push(names.zip(values).collect());
             });
-            let lines: String = rows.into_iter().map(|row| format!("{}\n", Value::Object(row))).collect();
+            let lines: String =
+                rows.into_iter().map(|row| format!("{}\n", Value::Object(row))).collect();
             cx.console.print(&lines)?;
         }
         Ok(())
@@ -102,8 +105,10 @@ impl<'a> Columns<'a> {
 
     /// Values in columns; without a choice of rows, the middle of a long table is left out.
     fn text(&self, cx: &Context, args: &ShowArgs) -> Result<()> {
-        let chosen =
-            args.filter.is_some() || args.lines.is_some() || args.slice.is_some() || args.skip.is_some();
+        let chosen = args.filter.is_some()
+            || args.lines.is_some()
+            || args.slice.is_some()
+            || args.skip.is_some();
         let len = self.rows.end - self.rows.start;
         let parts = if chosen || len <= MANY {
             vec![self.rows.clone()]

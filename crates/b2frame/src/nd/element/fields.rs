@@ -1,4 +1,5 @@
-//! What the code behind [`element!`](crate::element) calls: fields of a structured item, one by one.
+//! What the code behind [`element!`](crate::element) calls: fields of a structured item, one by
+//! one.
 
 use blosc_dtype::{Dtype, Field};
 

@@ -1,4 +1,5 @@
-//! The checksum of zlib streams (RFC 1950, 8.2): by registers of 64 bytes where there are such, else the library's.
+//! The checksum of zlib streams (RFC 1950, 8.2): by registers of 64 bytes where there are such,
+//! else the library's.
 
 /// Adler-32 of these bytes.
 pub(crate) fn adler32(bytes: &[u8]) -> u32 {
@@ -48,8 +49,8 @@ fn adler32_avx512(bytes: &[u8]) -> u32 {
             let pairs = _mm512_maddubs_epi16(step, weights);
             weighted = _mm512_add_epi32(weighted, _mm512_madd_epi16(pairs, ones));
         }
-        let [plain, before, weighted] =
-            [plain, before, halves(weighted)].map(|lanes| _mm512_reduce_add_epi64(lanes).cast_unsigned());
+        let [plain, before, weighted] = [plain, before, halves(weighted)]
+            .map(|lanes| _mm512_reduce_add_epi64(lanes).cast_unsigned());
         sums = (sums + sum * 64 * steps.len() as u64 + 64 * before + weighted) % BASE;
         sum = (sum + plain) % BASE;
     }
@@ -61,7 +62,9 @@ fn adler32_avx512(bytes: &[u8]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn halves(lanes: core::arch::x86_64::__m512i) -> core::arch::x86_64::__m512i {
-    use core::arch::x86_64::{_mm512_add_epi64, _mm512_and_si512, _mm512_set1_epi64, _mm512_srli_epi64};
+    use core::arch::x86_64::{
+        _mm512_add_epi64, _mm512_and_si512, _mm512_set1_epi64, _mm512_srli_epi64,
+    };
     let low = _mm512_and_si512(lanes, _mm512_set1_epi64(0xFFFF_FFFF));
     _mm512_add_epi64(low, _mm512_srli_epi64::<32>(lanes))
 }
@@ -73,10 +76,16 @@ mod tests {
 
     #[test]
     fn it_is_the_checksum_of_the_library() {
-        let ramp =
-            |n: u32| -> Vec<u8> { (0..n).map(|i| (i.wrapping_mul(i) >> 5).to_le_bytes()[0]).collect() };
+        let ramp = |n: u32| -> Vec<u8> {
+            (0..n).map(|i| (i.wrapping_mul(i) >> 5).to_le_bytes()[0]).collect()
+        };
         for bytes in [0, 1, 63, 64, 65, 1000, 65_535, 65_536, 65_600, 300_000].map(ramp) {
-            assert_eq!(adler32(&bytes), zlib_rs::adler32::adler32(1, &bytes), "{} bytes", bytes.len());
+            assert_eq!(
+                adler32(&bytes),
+                zlib_rs::adler32::adler32(1, &bytes),
+                "{} bytes",
+                bytes.len()
+            );
             let most = alloc::vec![u8::MAX; bytes.len()];
             assert_eq!(adler32(&most), zlib_rs::adler32::adler32(1, &most), "{} bytes", most.len());
         }

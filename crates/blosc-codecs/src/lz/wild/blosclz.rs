@@ -3,11 +3,12 @@
 use super::{FastHalf, STEP, aside, fetch, length, load, long_match, store, tiny_match};
 use crate::blosclz::{BloscLz, FAR_BASE, MAX_RUN};
 
-/// Bytes of a literal run that are copied at once. Few runs are longer, and what is written beyond them is written again.
+/// Bytes of a literal run that are copied at once. Few runs are longer, and what is written beyond
+/// them is written again.
 const RUN: usize = 16;
 
-/// Bytes that stay free behind every instruction in the stream: a control byte, a literal run, and one that is left to
-/// the plain decoder, which looks at the end.
+/// Bytes that stay free behind every instruction in the stream: a control byte, a literal run, and
+/// one that is left to the plain decoder, which looks at the end.
 const SRC_MARGIN: usize = 1 + RUN + 1;
 
 /// Bytes that stay free in the destination: a literal run, or a short match.
@@ -24,7 +25,8 @@ impl FastHalf for BloscLz {
         };
         // The first instruction is a literal run, whatever its upper bits say.
         let mut mask = 31;
-        // Both margins are there at the start. Each way through an instruction tests them at its end and goes on from there.
+        // Both margins are there at the start. Each way through an instruction tests them at its
+        // end and goes on from there.
         loop {
             let stop = (at, done);
             // SAFETY: the margin is behind `at`.

@@ -5,17 +5,18 @@ use core::hint;
 use super::{STEP, load, long_match, short_match, short_period, store};
 use crate::zlib::{
     codes::{
-        DISTANCE, DISTANCE_BITS, DistanceCode, END, LITERAL, LITLEN, LITLEN_BITS, LitLenCode, SECOND,
-        SPECIAL, value,
+        DISTANCE, DISTANCE_BITS, DistanceCode, END, LITERAL, LITLEN, LITLEN_BITS, LitLenCode,
+        SECOND, SPECIAL, value,
     },
     inflate::Input,
 };
 
-/// Bytes of the stream that stay free behind every symbol. Bits are filled up to twice, by 8 bytes of which at most 7
-/// are taken.
+/// Bytes of the stream that stay free behind every symbol. Bits are filled up to twice, by 8 bytes
+/// of which at most 7 are taken.
 const SRC_MARGIN: usize = 7 + 8;
 
-/// Literals in a row between two fillings: as many as fit into 56 bits, with the index of what follows.
+/// Literals in a row between two fillings: as many as fit into 56 bits, with the index of what
+/// follows.
 const LITERALS: u32 = 56 / LITLEN_BITS - 1;
 
 /// The bits that are not taken yet.
@@ -57,8 +58,9 @@ impl Bits {
     }
 }
 
-/// Decodes symbols to `dest[done..]`: up to the end of the block, or where the margin of the stream or of the
-/// destination begins, or to the first that is doubtful. Where they end, and whether the block does.
+/// Decodes symbols to `dest[done..]`: up to the end of the block, or where the margin of the stream
+/// or of the destination begins, or to the first that is doubtful. Where they end, and whether the
+/// block does.
 pub(crate) fn decode(
     input: &mut Input<'_>,
     dest: &mut [u8],
@@ -96,7 +98,8 @@ fn decode_plain(
     distances: &DistanceCode,
 ) -> (usize, bool) {
     let src = input.src;
-    let (Some(src_end), Some(dest_end)) = (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(STEP))
+    let (Some(src_end), Some(dest_end)) =
+        (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(STEP))
     else {
         return (done, false);
     };
@@ -118,7 +121,8 @@ fn decode_plain(
                 entry = litlen.entries[now.low(LITLEN_BITS)];
                 done += 1;
                 if n == LITERALS {
-                    // SAFETY: the first of at most two fillings from the margin. The bits of the entry stay.
+                    // SAFETY: the first of at most two fillings from the margin. The bits of the
+                    // entry stay.
                     unsafe { now.fill(src) };
                     continue 'symbols;
                 }
@@ -133,7 +137,8 @@ fn decode_plain(
         if entry & SPECIAL != 0 {
             if entry & SECOND != 0 {
                 now.skip(entry);
-                entry = litlen.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % LITLEN];
+                entry =
+                    litlen.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % LITLEN];
                 if entry & LITERAL != 0 {
                     // SAFETY: at most the fifth byte of a step.
                     unsafe { store(dest, done, [literal(entry)]) };
@@ -160,7 +165,8 @@ fn decode_plain(
         entry = distances.entries[now.low(DISTANCE_BITS)];
         if entry & SECOND != 0 {
             now.skip(entry);
-            entry = distances.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % DISTANCE];
+            entry =
+                distances.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % DISTANCE];
         }
         let distance = value(entry, now.bits);
         if entry & SPECIAL != 0 || distance > done || done + len > dest_end {
@@ -188,7 +194,8 @@ fn decode_plain(
 #[inline(always)]
 unsafe fn copy(dest: &mut [u8], done: usize, distance: usize, len: usize) {
     if len > 18 {
-        // Whoever knows how long matches can be unrolls the loops over them, which then take longer to start and to end.
+        // Whoever knows how long matches can be unrolls the loops over them, which then take longer
+        // to start and to end.
         let len = hint::black_box(len);
         // SAFETY: the caller's promise.
         unsafe { long_match::<1>(dest, done, distance, len) };

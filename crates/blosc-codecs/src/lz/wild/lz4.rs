@@ -1,12 +1,13 @@
 //! The inner part of an LZ4 block.
 
 use super::{
-    FastHalf, STEP, aside, fetch, length, literals, load, long_match, short_match, short_period, store,
+    FastHalf, STEP, aside, fetch, length, literals, load, long_match, short_match, short_period,
+    store,
 };
 use crate::lz4::Lz4;
 
-/// Bytes that stay free behind every token in the stream: a token, 14 literals, a distance and a byte of a length, or a
-/// token and the 16 bytes that are copied for up to 14.
+/// Bytes that stay free behind every token in the stream: a token, 14 literals, a distance and a
+/// byte of a length, or a token and the 16 bytes that are copied for up to 14.
 const SRC_MARGIN: usize = 18;
 
 /// Bytes that stay free in the destination: 14 literals, and a match of up to 18 bytes.
@@ -23,8 +24,8 @@ impl FastHalf for Lz4 {
             return (0, 0);
         };
         let src_end = run_end + STEP - SRC_MARGIN;
-        // Both margins are there at the start. Either way through a sequence tests them at its end and goes on from there:
-        // the usual one jumps once.
+        // Both margins are there at the start. Either way through a sequence tests them at its end
+        // and goes on from there: the usual one jumps once.
         loop {
             let stop = (at, done);
             // SAFETY: the margin is behind `at`.

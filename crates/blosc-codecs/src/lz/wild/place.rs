@@ -1,11 +1,12 @@
-//! Places of which it is known that eight bytes are there, so that a search tests once how far it may go, and not again
-//! for each word that it compares.
+//! Places of which it is known that eight bytes are there, so that a search tests once how far it
+//! may go, and not again for each word that it compares.
 
 use core::hint::select_unpredictable;
 
 use super::load;
 
-/// Bytes, and the last place in them where a search may stand: eight bytes before their end, at least.
+/// Bytes, and the last place in them where a search may stand: eight bytes before their end, at
+/// least.
 #[derive(Clone, Copy)]
 pub(crate) struct Ground<'a> {
     bytes: &'a [u8],
@@ -46,8 +47,9 @@ impl Place<'_> {
         u64::from_le_bytes(unsafe { load(self.bytes, self.at) })
     }
 
-    /// `earlier`, if it is before this place and within `reach` (`u32::MAX`: anywhere), else the start; and the eight bytes
-    /// from there. Nothing foretells which it is, so there is no branch.
+    /// `earlier`, if it is before this place and within `reach` (`u32::MAX`: anywhere), else the
+    /// start; and the eight bytes from there. Nothing foretells which it is, so there is no
+    /// branch.
     #[inline(always)]
     pub(crate) fn before(self, earlier: u32, reach: u32) -> (usize, u64) {
         let is_before = match reach {

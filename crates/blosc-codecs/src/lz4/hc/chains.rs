@@ -1,12 +1,14 @@
-//! All earlier places with the same four bytes: one chain per hash, from each place to the one before.
+//! All earlier places with the same four bytes: one chain per hash, from each place to the one
+//! before.
 //!
-//! The links do not depend on what the search finds, so they are made for some places ahead at a time, in a loop that
-//! waits for nothing. The search then finds the head of each chain in the link of the place itself.
+//! The links do not depend on what the search finds, so they are made for some places ahead at a
+//! time, in a loop that waits for nothing. The search then finds the head of each chain in the link
+//! of the place itself.
 //!
-//! Inside a run of one byte, every place has the same four bytes, and a chain of them all would use up the search on
-//! places that match up to the end of the shorter run and no further. So such a place is linked to those with as much
-//! of their run ahead: there, what follows may match as well. Any longer run has such a place, too; and the place
-//! before stands for what is in the run itself.
+//! Inside a run of one byte, every place has the same four bytes, and a chain of them all would use
+//! up the search on places that match up to the end of the shorter run and no further. So such a
+//! place is linked to those with as much of their run ahead: there, what follows may match as well.
+//! Any longer run has such a place, too; and the place before stands for what is in the run itself.
 
 use alloc::boxed::Box;
 
@@ -61,7 +63,8 @@ pub(super) struct Search<'a> {
     /// The dictionary, then the input.
     pub(super) window: &'a [u8],
     heads: Stream<'a, SLOTS, BITS, MAX_DISTANCE>,
-    /// Distance from each place to the one before with the same hash; 0 when there is none in reach.
+    /// Distance from each place to the one before with the same hash; 0 when there is none in
+    /// reach.
     links: &'a mut [u16; LINKS],
     depth: usize,
     /// Places that are linked.
@@ -69,9 +72,13 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The longest match that covers `at`, starts no earlier than `low`, and is longer than `longest`.
+    /// The longest match that covers `at`, starts no earlier than `low`, and is longer than
+    /// `longest`.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "links go round, and four bytes are compared")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "links go round, and four bytes are compared"
+    )]
     pub(super) fn longest(&mut self, at: usize, low: usize, longest: usize) -> Option<Match> {
         if at >= self.known {
             self.link(at);
@@ -121,7 +128,8 @@ impl Search<'_> {
         self.known = at;
     }
 
-    /// Links the places of a run, each to a place with as much of its run ahead; the first that is left.
+    /// Links the places of a run, each to a place with as much of its run ahead; the first that is
+    /// left.
     #[cold]
     #[allow(clippy::cast_possible_truncation, reason = "at most `LONG_RUN`")]
     fn link_run(&mut self, at: usize, word: u32, end: usize) -> usize {
@@ -153,8 +161,8 @@ struct Best {
 }
 
 impl Best {
-    /// A longer match holds at the four bytes from here. It is always in the ground, as matches end before the last
-    /// literals.
+    /// A longer match holds at the four bytes from here. It is always in the ground, as matches end
+    /// before the last literals.
     #[inline(always)]
     fn probe<'a>(&self, ground: Ground<'a>) -> Option<Place<'a>> {
         ground.place((self.low + self.found.len + 1 - MIN_MATCH).max(self.at))

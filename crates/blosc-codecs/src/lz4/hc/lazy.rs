@@ -1,7 +1,7 @@
 //! Levels 3 to 9: no match is written before two places further on were searched for better ones.
 //!
-//! Up to three matches are in hand, each longer than the one before, which it may overlap. A search near the end of
-//! one finds the next.
+//! Up to three matches are in hand, each longer than the one before, which it may overlap. A search
+//! near the end of one finds the next.
 
 use super::{
     super::{MATCH_LIMIT, MIN_MATCH, sequence::Block},
@@ -50,7 +50,8 @@ impl Parse<'_> {
         let mut former = one;
         'one: loop {
             let Some(mut two) = self.better(&one, 2) else { return self.write(&one, block) };
-            // What took the place of the former did so for this one's sake, which no longer needs it.
+            // What took the place of the former did so for this one's sake, which no longer needs
+            // it.
             if former.start < one.start && two.start < one.start + former.len {
                 one = former;
             }
@@ -70,7 +71,8 @@ impl Parse<'_> {
                     self.write(&one, block)?;
                     (one, two) = (two, three);
                 } else if three.start >= one.end() {
-                    // The second is not worth its token, unless the third gives way to a better one.
+                    // The second is not worth its token, unless the third gives way to a better
+                    // one.
                     two.begin_at(one.end());
                     former = if two.len < MIN_MATCH { three } else { two };
                     self.write(&one, block)?;
@@ -83,7 +85,8 @@ impl Parse<'_> {
         }
     }
 
-    /// A longer match that covers a place so far before the end of `m`, and does not start before it.
+    /// A longer match that covers a place so far before the end of `m`, and does not start before
+    /// it.
     #[inline(always)]
     fn better(&mut self, m: &Match, overlap: usize) -> Option<Match> {
         if m.end() > self.limit {

@@ -1,4 +1,5 @@
-//! Levels 1 and 2: two tables, one of seven-byte words for long matches, one of four-byte words for the rest.
+//! Levels 1 and 2: two tables, one of seven-byte words for long matches, one of four-byte words for
+//! the rest.
 
 use super::{
     super::{LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MIN_MATCH, sequence::Block},
@@ -26,7 +27,12 @@ impl Quick {
     }
 
     /// Compresses `window[start..]` but for its last literals; where these begin.
-    pub(super) fn run(&mut self, window: &[u8], start: usize, block: &mut Block<'_>) -> Option<usize> {
+    pub(super) fn run(
+        &mut self,
+        window: &[u8],
+        start: usize,
+        block: &mut Block<'_>,
+    ) -> Option<usize> {
         let mut search = Search {
             window,
             longs: self.longs.start(window.len())?,
@@ -106,8 +112,8 @@ impl Search<'_> {
         self.shorts.note(short_hash(load32(self.window, at)), at);
     }
 
-    /// Of a match that was found at `at` and ends at `end`, places next to both: long words further from the end than
-    /// short ones.
+    /// Of a match that was found at `at` and ends at `end`, places next to both: long words further
+    /// from the end than short ones.
     #[inline(always)]
     fn note_around(&mut self, at: usize, end: usize, limit: usize) {
         if end > limit {

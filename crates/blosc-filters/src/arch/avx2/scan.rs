@@ -1,14 +1,15 @@
 //! Running XOR and running sum with AVX2.
 //!
-//! Within a lane, each word takes in the one before, then the two before those, and so on; then the upper lane takes in
-//! the last word of the lower one, and all take in what the registers before came to. Only this last step, one
-//! instruction, waits for the register before.
+//! Within a lane, each word takes in the one before, then the two before those, and so on; then the
+//! upper lane takes in the last word of the lower one, and all take in what the registers before
+//! came to. Only this last step, one instruction, waits for the register before.
 
 use core::arch::x86_64::*;
 
 use zerocopy::transmute;
 
-/// Each word of `width` bytes (1, 2, 4 or 8) becomes the XOR of all words up to it. `src` holds whole words.
+/// Each word of `width` bytes (1, 2, 4 or 8) becomes the XOR of all words up to it. `src` holds
+/// whole words.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn running_xor(width: usize, src: &[u8], dest: &mut [u8]) {
     match width {

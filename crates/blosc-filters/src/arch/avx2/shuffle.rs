@@ -4,13 +4,16 @@ use core::arch::x86_64::__m256i;
 
 use super::super::tiled::{tiled_bit_kernels, tiled_kernels};
 use super::bits::{load_bits, store_bits};
-use super::transpose::{gather, load_column, load_items, reach, scatter, store_column, store_items};
+use super::transpose::{
+    gather, load_column, load_items, reach, scatter, store_column, store_items,
+};
 
 tiled_kernels!("avx2", __m256i, 32);
 tiled_bit_kernels!("avx2");
 
-/// Where corresponding bytes of all planes are in the same few sets of the first-level cache, they evict each other's
-/// lines half written. That is the common case: blocks have a power of two of bytes. (To read them so costs less.)
+/// Where corresponding bytes of all planes are in the same few sets of the first-level cache, they
+/// evict each other's lines half written. That is the common case: blocks have a power of two of
+/// bytes. (To read them so costs less.)
 pub(super) const fn in_strips(typesize: usize, nitems: usize) -> bool {
     match typesize {
         ..8 => false,

@@ -7,7 +7,8 @@ use zerocopy::transmute;
 use super::super::streaming::{Parts, Streaming};
 use super::transpose::{interleave_to_items, scatter, store_items};
 
-/// Bytes of a tile, if there is one for such items. (Those of 16 bytes take a way by a buffer, which leaves nothing to gain.)
+/// Bytes of a tile, if there is one for such items. (Those of 16 bytes take a way by a buffer,
+/// which leaves nothing to gain.)
 pub(in super::super) const fn tile(typesize: usize) -> Option<usize> {
     match typesize {
         2 | 4 | 8 => Some(LANES * typesize),
@@ -69,7 +70,9 @@ pub(in super::super) fn put_row<const W: usize>(
     row: &mut [u8],
 ) {
     let end = first + row.len() / W;
-    let Some(parts) = Parts::new(row, W, LANES * W) else { return unshuffle_row(planes, first, row) };
+    let Some(parts) = Parts::new(row, W, LANES * W) else {
+        return unshuffle_row(planes, first, row);
+    };
     let [head, tail] = [parts.head.len(), parts.tail.len()];
     let mut tile = [0; LANES * MOST];
     if head > 0 {
@@ -86,7 +89,11 @@ pub(in super::super) fn put_row<const W: usize>(
 /// The same by way of the cache.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(in super::super) fn unshuffle_row<const W: usize>(planes: &[&[u8]; W], first: usize, row: &mut [u8]) {
+pub(in super::super) fn unshuffle_row<const W: usize>(
+    planes: &[&[u8]; W],
+    first: usize,
+    row: &mut [u8],
+) {
     let end = first + row.len() / W;
     let mut tiles = row.chunks_exact_mut(LANES * W);
     for (n, tile) in tiles.by_ref().enumerate() {

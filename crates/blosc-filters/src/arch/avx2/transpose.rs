@@ -1,7 +1,8 @@
-//! Transpositions between registers: `W` items of up to `W` bytes, times `16 / W` per lane, to `W` rows and back.
+//! Transpositions between registers: `W` items of up to `W` bytes, times `16 / W` per lane, to `W`
+//! rows and back.
 //!
-//! A tile of 32 items is a matrix of 32 x `G` bytes. Each lane takes 16 of the items, so that one row of the result
-//! fills one register. In a lane, with `W` the power of two from `G` up:
+//! A tile of 32 items is a matrix of 32 x `G` bytes. Each lane takes 16 of the items, so that one
+//! row of the result fills one register. In a lane, with `W` the power of two from `G` up:
 //!
 //! ```text
 //!   W = 4, G = 3    4 loads of 4 items each (and 4 bytes of the next)   a0 a1 a2 b0 b1 b2 c0 c1 c2 d0 d1 d2 . . . .
@@ -11,9 +12,10 @@
 //!                                                                       a2 b2 c2 d2 ...
 //! ```
 //!
-//! The transposition is log2(W) rounds, each of which interleaves register i with register i + W/2: the index of a
-//! unit (register, position) is rotated by one bit in each round. Backwards, log2(W) rounds that interleave bytes
-//! make registers of whole items of `W` bytes, and a permutation closes the gaps.
+//! The transposition is log2(W) rounds, each of which interleaves register i with register i + W/2:
+//! the index of a unit (register, position) is rotated by one bit in each round. Backwards, log2(W)
+//! rounds that interleave bytes make registers of whole items of `W` bytes, and a permutation
+//! closes the gaps.
 
 use core::arch::x86_64::*;
 use core::array;
@@ -31,8 +33,8 @@ pub(super) const fn reach(g: usize, w: usize) -> usize {
 
 /// The order of bytes within a lane that brings byte `j` of its items to unit `j`.
 ///
-/// Were it known at compile time, LLVM would merge the permutation with the interleaving after it, into twice as many
-/// instructions.
+/// Were it known at compile time, LLVM would merge the permutation with the interleaving after it,
+/// into twice as many instructions.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn gather<const G: usize, const W: usize>() -> __m256i {
@@ -70,7 +72,10 @@ pub(super) fn scatter<const G: usize, const W: usize>() -> __m256i {
 /// Reads 16 bytes at a time, the last of them from byte `(32 - 16 / W) * G` on.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn load_items<const G: usize, const W: usize>(items: &[u8], gather: __m256i) -> [__m256i; W] {
+pub(super) fn load_items<const G: usize, const W: usize>(
+    items: &[u8],
+    gather: __m256i,
+) -> [__m256i; W] {
     let mut rows = [_mm256_setzero_si256(); W];
     for (k, row) in rows.iter_mut().enumerate() {
         let at = k * (16 / W) * G;
@@ -82,7 +87,8 @@ pub(super) fn load_items<const G: usize, const W: usize>(items: &[u8], gather: _
     transpose(rows)
 }
 
-/// Undoes [`load_items`]. Writes 16 bytes at a time in ascending order, also where an item ends before.
+/// Undoes [`load_items`]. Writes 16 bytes at a time in ascending order, also where an item ends
+/// before.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn store_items<const G: usize, const W: usize>(
@@ -123,7 +129,12 @@ pub(super) fn load_column(typesize: usize, items: &[u8], _gather: __m256i) -> [_
 /// Undoes [`load_column`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn store_column(rows: [__m256i; 16], typesize: usize, items: &mut [u8], _scatter: __m256i) {
+pub(super) fn store_column(
+    rows: [__m256i; 16],
+    typesize: usize,
+    items: &mut [u8],
+    _scatter: __m256i,
+) {
     let rows = transpose_bytes(rows);
     bounded!(32, typesize, items.first_chunk_mut, {
         for (k, row) in rows.iter().enumerate() {

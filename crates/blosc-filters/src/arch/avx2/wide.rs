@@ -1,7 +1,7 @@
 //! Unshuffle of items of 16 bytes and more, for the typesizes that are most frequent.
 //!
-//! Half of the planes go to the low lanes and half to the high ones, so that three rounds of interleaving need no more
-//! than eight registers at a time:
+//! Half of the planes go to the low lanes and half to the high ones, so that three rounds of
+//! interleaving need no more than eight registers at a time:
 //!
 //! ```text
 //!   low lanes 0..8, high lanes 16..24    a0 .. a7   b0 .. b7  | a16 .. a23  b16 .. b23    8 registers, for 16 items
@@ -9,9 +9,11 @@
 //!   halves of both                       a0 .. a15            | a16 .. a31                16 registers, one per item
 //! ```
 //!
-//! Items of 16 bytes have bytes 8..16 in the high lanes, and the middle quarters change places in the end.
+//! Items of 16 bytes have bytes 8..16 in the high lanes, and the middle quarters change places in
+//! the end.
 //!
-//! With all sizes known at compile time no store has to be checked: that is what makes the difference.
+//! With all sizes known at compile time no store has to be checked: that is what makes the
+//! difference.
 
 use core::arch::x86_64::*;
 
@@ -58,8 +60,9 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Rows `$n` of eight planes from `$low` on for the low lanes, and from `$high` on for the high ones, interleaved:
-/// register `i` has in each lane eight bytes of item `2 * i`, then of the next. (A function would not be inlined.)
+/// Rows `$n` of eight planes from `$low` on for the low lanes, and from `$high` on for the high
+/// ones, interleaved: register `i` has in each lane eight bytes of item `2 * i`, then of the next.
+/// (A function would not be inlined.)
 macro_rules! eight_rows {
     ($n:ident, $low:ident $from_low:literal, $high:ident $from_high:literal) => {{
         let mut rows = [_mm256_setzero_si256(); 8];
@@ -90,7 +93,8 @@ macro_rules! two_columns {
     }};
 }
 
-/// Items of 16 bytes, by way of a buffer for `N` rows of each plane, so that the planes evict each other less.
+/// Items of 16 bytes, by way of a buffer for `N` rows of each plane, so that the planes evict each
+/// other less.
 #[target_feature(enable = "avx2")]
 fn unshuffle_16<const N: usize>(src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / 16;
@@ -118,7 +122,9 @@ fn unshuffle_buffered<const T: usize>(src: &[u8], dest: &mut [u8]) {
     for first in strips(nitems, WINDOW) {
         for [low, high] in pairs(T) {
             for (buffer, column) in [(&mut lows, low), (&mut highs, high)] {
-                for (plane, from) in buffer.iter_mut().zip(src[column * nitems..].chunks_exact(nitems)) {
+                for (plane, from) in
+                    buffer.iter_mut().zip(src[column * nitems..].chunks_exact(nitems))
+                {
                     plane.as_flattened_mut().copy_from_slice(&from[first..first + WINDOW]);
                 }
             }
@@ -153,7 +159,8 @@ fn unshuffle_direct<const T: usize>(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Where the two columns of 16 bytes start that are taken at a time: they cover all bytes, some of them twice.
+/// Where the two columns of 16 bytes start that are taken at a time: they cover all bytes, some of
+/// them twice.
 fn pairs(typesize: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..typesize).step_by(32).map(move |low| {
         let low = low.min(typesize.saturating_sub(32));

@@ -1,12 +1,14 @@
 //! Bits of 64 items.
 //!
-//! `gf2p8affineqb` multiplies matrices of 8 x 8 bits: bit `i` of byte `k` of the result is the parity of byte `7 - i`
-//! of one operand and byte `k` of the other. With bit `k` alone set in byte `k` of the latter, that is bit `k` of byte
-//! `7 - i`: of eight bytes in reversed order, the transposed matrix.
+//! `gf2p8affineqb` multiplies matrices of 8 x 8 bits: bit `i` of byte `k` of the result is the
+//! parity of byte `7 - i` of one operand and byte `k` of the other. With bit `k` alone set in byte
+//! `k` of the latter, that is bit `k` of byte `7 - i`: of eight bytes in reversed order, the
+//! transposed matrix.
 //!
-//! So a register is loaded with items, and a permutation brings byte `j` of eight of them together in a qword, the last
-//! first. Bits `k` are bytes `k` then, and what remains is as with bytes: qwords of the same `j` come together in one
-//! register, and bytes of the same `k` in one qword, both by the last round of the transposition.
+//! So a register is loaded with items, and a permutation brings byte `j` of eight of them together
+//! in a qword, the last first. Bits `k` are bytes `k` then, and what remains is as with bytes:
+//! qwords of the same `j` come together in one register, and bytes of the same `k` in one qword,
+//! both by the last round of the transposition.
 
 use core::arch::x86_64::*;
 use core::hint::black_box;
@@ -16,7 +18,8 @@ use zerocopy::transmute;
 use super::transpose::{column, transpose_scattered};
 use super::{load, permute, permute_two};
 
-/// Where the bytes of registers come from: those of items to the qwords whose bits are transposed, and those in the last round.
+/// Where the bytes of registers come from: those of items to the qwords whose bits are transposed,
+/// and those in the last round.
 #[derive(Clone, Copy)]
 pub(super) struct Orders {
     first: [__m512i; 2],
@@ -90,10 +93,14 @@ const fn last_round(w: usize, half: usize, at: usize) -> u8 {
     from.to_le_bytes()[0]
 }
 
-/// 64 items of `G` bytes as `G` lines, and `W - G` of no meaning: bit `k` of byte `j` of all in qword `k` of line `j`.
+/// 64 items of `G` bytes as `G` lines, and `W - G` of no meaning: bit `k` of byte `j` of all in
+/// qword `k` of line `j`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
-pub(super) fn load_tile<const G: usize, const W: usize>(items: &[u8], orders: Orders) -> [__m512i; W] {
+pub(super) fn load_tile<const G: usize, const W: usize>(
+    items: &[u8],
+    orders: Orders,
+) -> [__m512i; W] {
     let mut rows = [_mm512_setzero_si512(); W];
     for (k, row) in rows.iter_mut().enumerate() {
         *row = load(items, k * (64 / W) * G);
@@ -153,8 +160,8 @@ pub(super) fn transpose_bits(bytes: __m512i) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8::<0>(diagonal, bytes)
 }
 
-/// The last round that undoes the transposition of eight lines to rows, with the bytes of each qword as [`transpose_bits`] wants
-/// them.
+/// The last round that undoes the transposition of eight lines to rows, with the bytes of each
+/// qword as [`transpose_bits`] wants them.
 pub(super) fn back() -> [__m512i; 2] {
     let orders: [[u8; 64]; 2] = const {
         let mut orders = [[0; 64]; 2];

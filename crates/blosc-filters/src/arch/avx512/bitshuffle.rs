@@ -7,8 +7,9 @@
 //!   64 items --load_tile--> line of byte 0 --+            +--> row 7
 //! ```
 //!
-//! Lines wait for the others of their byte in registers, if these have room, or else where the rows (or, backwards, the items)
-//! will be, or in a buffer, if there are several strips at a time or rows are not on lines of the cache.
+//! Lines wait for the others of their byte in registers, if these have room, or else where the rows
+//! (or, backwards, the items) will be, or in a buffer, if there are several strips at a time or
+//! rows are not on lines of the cache.
 
 use core::arch::x86_64::*;
 
@@ -112,14 +113,19 @@ fn bitshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8
             }
             for j in 0..width {
                 for (first, planes) in firsts.clone().zip(buffer.chunks_exact(width)) {
-                    store_rows(planes[j], &mut dest[(column + j) * nitems + first / 8..], nitems / 8);
+                    store_rows(
+                        planes[j],
+                        &mut dest[(column + j) * nitems + first / 8..],
+                        nitems / 8,
+                    );
                 }
             }
         }
     }
 }
 
-/// Several strips at a time, first `C` and then the other `C` of `G` bytes, as the buffer of all takes too much of the first-level cache.
+/// Several strips at a time, first `C` and then the other `C` of `G` bytes, as the buffer of all
+/// takes too much of the first-level cache.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitshuffle_halves<const G: usize, const C: usize, const P: usize>(src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / G;
@@ -139,7 +145,11 @@ fn bitshuffle_halves<const G: usize, const C: usize, const P: usize>(src: &[u8],
             }
             for j in 0..C {
                 for (first, planes) in firsts.clone().zip(buffer.as_chunks::<C>().0) {
-                    store_rows(planes[j], &mut dest[(C * half + j) * nitems + first / 8..], nitems / 8);
+                    store_rows(
+                        planes[j],
+                        &mut dest[(C * half + j) * nitems + first / 8..],
+                        nitems / 8,
+                    );
                 }
             }
         }
@@ -221,7 +231,8 @@ fn bitunshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
     for first in strips(nitems, STRIP) {
         let mut planes = [ZERO; G];
         for (j, plane) in planes.iter_mut().enumerate() {
-            *plane = transpose_scattered(load_rows(&src[j * nitems + first / 8..], nitems / 8), back);
+            *plane =
+                transpose_scattered(load_rows(&src[j * nitems + first / 8..], nitems / 8), back);
         }
         let items = &mut dest[first * G..][..STRIP * G];
         for tile in 0..8 {
@@ -234,8 +245,8 @@ fn bitunshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Undoes [`bitshuffle_in_place`], for items that are stored without a gap: the lines of a tile are where its items will be, or a
-/// few bytes after that, on lines of the cache.
+/// Undoes [`bitshuffle_in_place`], for items that are stored without a gap: the lines of a tile are
+/// where its items will be, or a few bytes after that, on lines of the cache.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitunshuffle_in_place<const G: usize>(at_once: usize, src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / G;
@@ -284,7 +295,9 @@ fn bitunshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [
             for (first, planes) in firsts.clone().zip(buffer.chunks_exact(width)) {
                 let items = &mut dest[first * typesize..];
                 match (typesize, planes.first_chunk()) {
-                    (17.., Some(planes)) => planes_to_column(typesize, planes, &mut items[column..]),
+                    (17.., Some(planes)) => {
+                        planes_to_column(typesize, planes, &mut items[column..])
+                    }
                     _ => for_typesize!(typesize, planes_to_items(planes, items)),
                 }
             }

@@ -6,8 +6,8 @@ use zerocopy::transmute;
 
 /// Copies `src` to `dest`, which is as long.
 ///
-/// The first line and the last four go wherever they are, so that all between are lines of the destination and no part of
-/// it is left to a loop of its own.
+/// The first line and the last four go wherever they are, so that all between are lines of the
+/// destination and no part of it is left to a loop of its own.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn copy(src: &[u8], dest: &mut [u8]) {
     if dest.len() < LINES || dest.len() != src.len() {
@@ -34,8 +34,9 @@ fn copy_lines(from: &[u8; LINES], to: &mut [u8; LINES]) {
     *to = transmute!([a, b, c, d]);
 }
 
-/// Writes `byte` all over `dest`; its ends go wherever they are, as those of [`copy`]. In the cache that is up to twice as
-/// fast as the processor's instruction, which the C library takes from 2 KiB on.
+/// Writes `byte` all over `dest`; its ends go wherever they are, as those of [`copy`]. In the cache
+/// that is up to twice as fast as the processor's instruction, which the C library takes from 2 KiB
+/// on.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn fill(byte: u8, dest: &mut [u8]) {
     if dest.len() < LINES {

@@ -4,12 +4,14 @@ use core::arch::x86_64::*;
 use core::hint::black_box;
 
 use super::super::tiled::{in_a_set, tiled_kernels};
-use super::transpose::{gather, load_column, load_items, reach, scatter, store_column, store_items};
+use super::transpose::{
+    gather, load_column, load_items, reach, scatter, store_column, store_items,
+};
 
 tiled_kernels!("avx512f,avx512bw,avx512vl,avx512vbmi,gfni", __m512i, 64);
 
-/// Where corresponding bytes of more planes than a set of the first-level cache has ways are in the same set, they evict
-/// each other's lines half written.
+/// Where corresponding bytes of more planes than a set of the first-level cache has ways are in the
+/// same set, they evict each other's lines half written.
 const fn in_strips(typesize: usize, nitems: usize) -> bool {
     nitems >= STRIP && in_a_set(typesize, nitems) > 8
 }
@@ -22,7 +24,8 @@ pub(super) fn shuffle_pairs(src: &[u8], dest: &mut [u8]) {
     let (lines, rest) = src.as_chunks::<64>();
     let (low, high) = dest.split_at_mut(src.len() / 2);
     let gather: __m256i = transmute!(black_box(EVEN_THEN_ODD));
-    let ((low, low_rest), (high, high_rest)) = (low.as_chunks_mut::<32>(), high.as_chunks_mut::<32>());
+    let ((low, low_rest), (high, high_rest)) =
+        (low.as_chunks_mut::<32>(), high.as_chunks_mut::<32>());
     for ((line, low), high) in lines.iter().zip(low).zip(high) {
         let [a, b]: [__m256i; 2] = transmute!(*line);
         let [a, b] = [permute_half(gather, a), permute_half(gather, b)];

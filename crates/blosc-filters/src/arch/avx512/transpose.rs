@@ -1,10 +1,12 @@
 //! Transpositions between registers: 64 items of up to `W` bytes to `W` rows of 64 bytes, and back.
 //!
-//! A register is loaded with `64 / W` items of `G` bytes (and what comes after them), and one permutation brings byte
-//! `j` of each together in unit `j` of `64 / W` bytes. What remains is to transpose a matrix of `W` x `W` units in `W`
-//! registers: first what is within the lanes of 16 bytes, in groups of registers that follow each other, then the lanes.
-//! Backwards the same transposition; its last round closes the gaps as well, by permutations of two registers. (Forwards
-//! the first round could gather as well, but what is loaded from two lines of the cache each time is then slower.)
+//! A register is loaded with `64 / W` items of `G` bytes (and what comes after them), and one
+//! permutation brings byte `j` of each together in unit `j` of `64 / W` bytes. What remains is to
+//! transpose a matrix of `W` x `W` units in `W` registers: first what is within the lanes of 16
+//! bytes, in groups of registers that follow each other, then the lanes. Backwards the same
+//! transposition; its last round closes the gaps as well, by permutations of two registers.
+//! (Forwards the first round could gather as well, but what is loaded from two lines of the cache
+//! each time is then slower.)
 
 use core::arch::x86_64::*;
 use core::hint::black_box;
@@ -36,8 +38,8 @@ pub(super) fn gather<const G: usize, const W: usize>() -> __m512i {
     black_box(transmute!(order))
 }
 
-/// The inverse of [`gather`] for the bytes that items have, with the last round: where the bytes of two registers come
-/// from, of two others.
+/// The inverse of [`gather`] for the bytes that items have, with the last round: where the bytes of
+/// two registers come from, of two others.
 pub(super) fn scatter<const G: usize, const W: usize>() -> [__m512i; 2] {
     let orders: [[u8; 64]; 2] = const {
         let mut orders = [[0; 64]; 2];
@@ -63,7 +65,10 @@ pub(super) fn scatter<const G: usize, const W: usize>() -> [__m512i; 2] {
 /// 64 items of `G` bytes as `G` rows, and `W - G` of no meaning.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
-pub(super) fn load_items<const G: usize, const W: usize>(items: &[u8], gather: __m512i) -> [__m512i; W] {
+pub(super) fn load_items<const G: usize, const W: usize>(
+    items: &[u8],
+    gather: __m512i,
+) -> [__m512i; W] {
     let mut rows = [_mm512_setzero_si512(); W];
     for (k, row) in rows.iter_mut().enumerate() {
         *row = permute(gather, load(items, k * (64 / W) * G));
@@ -71,7 +76,8 @@ pub(super) fn load_items<const G: usize, const W: usize>(items: &[u8], gather: _
     transpose(rows)
 }
 
-/// Undoes [`load_items`]. Stores are in ascending order, since each may write some bytes beyond its items.
+/// Undoes [`load_items`]. Stores are in ascending order, since each may write some bytes beyond its
+/// items.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 pub(super) fn store_items<const G: usize, const W: usize>(
@@ -104,7 +110,8 @@ pub(super) fn column(typesize: usize, items: &[u8]) -> [__m512i; 16] {
     bounded!(64, typesize, items.first_chunk, {
         for (k, row) in rows.iter_mut().enumerate() {
             let [a, b] = [load16(items, 4 * k * typesize), load16(items, (4 * k + 1) * typesize)];
-            let [c, d] = [load16(items, (4 * k + 2) * typesize), load16(items, (4 * k + 3) * typesize)];
+            let [c, d] =
+                [load16(items, (4 * k + 2) * typesize), load16(items, (4 * k + 3) * typesize)];
             let [low, high] = [_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)];
             *row = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
         }
@@ -115,7 +122,12 @@ pub(super) fn column(typesize: usize, items: &[u8]) -> [__m512i; 16] {
 /// Undoes [`load_column`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
-pub(super) fn store_column(rows: [__m512i; 16], typesize: usize, items: &mut [u8], scatter: [__m512i; 2]) {
+pub(super) fn store_column(
+    rows: [__m512i; 16],
+    typesize: usize,
+    items: &mut [u8],
+    scatter: [__m512i; 2],
+) {
     let rows = transpose_scattered(rows, scatter);
     bounded!(64, typesize, items.first_chunk_mut, {
         for (k, row) in rows.iter().enumerate() {
@@ -134,13 +146,15 @@ pub(super) fn transpose<const W: usize>(rows: [__m512i; W]) -> [__m512i; W] {
     let mut rows = rows;
     if W == 2 {
         let [a, b] = [rows[0], rows[1]];
-        [rows[0], rows[1]] = [_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xEE>(a, b)];
+        [rows[0], rows[1]] =
+            [_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xEE>(a, b)];
         return rows;
     }
     transpose_in_lanes(&mut rows);
     let step = W / 4;
     for e in 0..step {
-        let lanes = first_of_lanes([rows[e], rows[step + e], rows[2 * step + e], rows[3 * step + e]]);
+        let lanes =
+            first_of_lanes([rows[e], rows[step + e], rows[2 * step + e], rows[3 * step + e]]);
         [rows[e], rows[step + e], rows[2 * step + e], rows[3 * step + e]] = second_of_lanes(lanes);
     }
     rows
@@ -149,7 +163,10 @@ pub(super) fn transpose<const W: usize>(rows: [__m512i; W]) -> [__m512i; W] {
 /// Undoes [`transpose`] and the order in which items were gathered: the last round does both.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
-pub(super) fn transpose_scattered<const W: usize>(rows: [__m512i; W], scatter: [__m512i; 2]) -> [__m512i; W] {
+pub(super) fn transpose_scattered<const W: usize>(
+    rows: [__m512i; W],
+    scatter: [__m512i; 2],
+) -> [__m512i; W] {
     let mut rows = rows;
     if W == 2 {
         [rows[0], rows[1]] = permute_two(scatter, [rows[0], rows[1]]);
@@ -166,8 +183,8 @@ pub(super) fn transpose_scattered<const W: usize>(rows: [__m512i; W], scatter: [
     rows
 }
 
-/// Transposes what is in a lane of `W / 4` rows that follow each other: then lane `i` of row `W / 4 * k + e` has unit
-/// `W / 4 * i + e` of each.
+/// Transposes what is in a lane of `W / 4` rows that follow each other: then lane `i` of row `W / 4
+/// * k + e` has unit `W / 4 * i + e` of each.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 fn transpose_in_lanes<const W: usize>(rows: &mut [__m512i; W]) {

@@ -1,12 +1,13 @@
 //! Bit shuffle, 8 x 8 bits at a time.
 
-/// Transposes the bits of a multiple of eight items: bit `k` of byte `j` of item `i` goes to row `8 * j + k`, there to
-/// bit `i % 8` of byte `i / 8`.
+/// Transposes the bits of a multiple of eight items: bit `k` of byte `j` of item `i` goes to row `8
+/// * j + k`, there to bit `i % 8` of byte `i / 8`.
 pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let row = src.len() / typesize / 8;
     for (tile, items) in src.chunks(TILE * 8 * typesize).enumerate() {
         for j in 0..typesize {
-            // Of each row, the bytes of eight groups of items, so that not every byte is in another cache line.
+            // Of each row, the bytes of eight groups of items, so that not every byte is in another
+            // cache line.
             let mut rows = [[0; TILE]; 8];
             for (group, items) in items.chunks_exact(8 * typesize).enumerate() {
                 let bits = transpose8x8(core::array::from_fn(|i| items[i * typesize + j]));
@@ -14,7 +15,8 @@ pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8])
             }
             let ngroups = items.len() / typesize / 8;
             for (k, bytes) in rows.iter().enumerate() {
-                dest[(8 * j + k) * row + TILE * tile..][..ngroups].copy_from_slice(&bytes[..ngroups]);
+                dest[(8 * j + k) * row + TILE * tile..][..ngroups]
+                    .copy_from_slice(&bytes[..ngroups]);
             }
         }
     }
@@ -28,7 +30,8 @@ pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8
             let ngroups = items.len() / typesize / 8;
             let mut rows = [[0; TILE]; 8];
             for (k, bytes) in rows.iter_mut().enumerate() {
-                bytes[..ngroups].copy_from_slice(&src[(8 * j + k) * row + TILE * tile..][..ngroups]);
+                bytes[..ngroups]
+                    .copy_from_slice(&src[(8 * j + k) * row + TILE * tile..][..ngroups]);
             }
             for (group, items) in items.chunks_exact_mut(8 * typesize).enumerate() {
                 let bytes = transpose8x8(core::array::from_fn(|k| rows[k][group]));
@@ -38,7 +41,8 @@ pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8
     }
 }
 
-/// Bit `k` of byte `i` becomes bit `i` of byte `k`: blocks of 1, 2 and 4 bits change places across the diagonal.
+/// Bit `k` of byte `i` becomes bit `i` of byte `k`: blocks of 1, 2 and 4 bits change places across
+/// the diagonal.
 fn transpose8x8(bytes: [u8; 8]) -> [u8; 8] {
     let swap = |x: u64, shift: u32, mask: u64| {
         let t = (x ^ (x >> shift)) & mask;

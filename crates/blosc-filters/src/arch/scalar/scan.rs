@@ -1,6 +1,7 @@
 //! Running XOR and running sum.
 
-/// Each word of `width` bytes (1, 2, 4 or 8) becomes the XOR of all words up to it. `src` holds whole words.
+/// Each word of `width` bytes (1, 2, 4 or 8) becomes the XOR of all words up to it. `src` holds
+/// whole words.
 pub(in super::super) fn running_xor(width: usize, src: &[u8], dest: &mut [u8]) {
     match width {
         1 => xor_words::<1>(src, dest),

@@ -39,7 +39,8 @@ fn all_versions_and_spellings_are_read() {
         assert_eq!(info.dtype().fields()[0].name(), "a:,}");
     }
     let latin =
-        [&file(1, "{'descr': [('")[..], b"\xe4', 'u1')], 'fortran_order': False, 'shape': ()}"].concat();
+        [&file(1, "{'descr': [('")[..], b"\xe4', 'u1')], 'fortran_order': False, 'shape': ()}"]
+            .concat();
     let mut latin = latin;
     latin[8] = u8::try_from(latin.len() - 10).unwrap();
     assert_eq!(read_header(&mut &latin[..]).unwrap().dtype().fields()[0].name(), "ä");
@@ -49,7 +50,8 @@ fn all_versions_and_spellings_are_read() {
 fn long_headers_are_version_2() {
     let fields: Vec<String> = (0..5000).map(|n| format!("('f{n}', '<f8')")).collect();
     let info =
-        ArrayInfo::new(format!("[{}]", fields.join(", ")).parse().unwrap(), vec![1], Order::C).unwrap();
+        ArrayInfo::new(format!("[{}]", fields.join(", ")).parse().unwrap(), vec![1], Order::C)
+            .unwrap();
     let bytes = header(&info).unwrap();
     assert_eq!(bytes[6], 2);
     assert_eq!(read_header(&mut &bytes[..]).unwrap(), info);
@@ -60,7 +62,10 @@ fn wrong_headers_are_refused() {
     for (bytes, expected) in [
         (b"PK\x03\x04....".to_vec(), "at byte 0: .npy header: expected \\x93NUMPY"),
         (file(4, ""), "at byte 6: .npy header: expected version 1, 2 or 3"),
-        (file(1, "[]"), "at byte 10: .npy header: expected a dict of descr, fortran_order and shape"),
+        (
+            file(1, "[]"),
+            "at byte 10: .npy header: expected a dict of descr, fortran_order and shape",
+        ),
         (file(1, "{'fortran_order': True}"), "at byte 10: .npy header: expected 'descr'"),
         (
             file(1, "{'descr': '<i4', 'shape': ()}"),
@@ -70,13 +75,19 @@ fn wrong_headers_are_refused() {
             file(1, "{'descr': '<i4', 'fortran_order': False, 'shape': (-1,)}"),
             "at byte 10: .npy header: expected 'shape': (lengths)",
         ),
-        (file(1, "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}"), "at byte 0: array of objects"),
+        (
+            file(1, "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}"),
+            "at byte 0: array of objects",
+        ),
         (file(2, "{'descr'")[..15].to_vec(), "at byte 12: .npy header of 8 bytes, 3 are left"),
     ] {
         assert_eq!(error(&bytes).to_string(), expected);
     }
     let long = [&MAGIC[..], &[2, 0, 0xff, 0xff, 0xff, 0xff]].concat();
-    assert_eq!(error(&long).to_string(), "at byte 8: .npy header: expected a header of at most 1 MiB");
+    assert_eq!(
+        error(&long).to_string(),
+        "at byte 8: .npy header: expected a header of at most 1 MiB"
+    );
     let code = file(1, "{'descr': eval('1'), 'fortran_order': False, 'shape': (1,)}");
     assert!(matches!(error(&code), Error::Dtype { .. }));
 }
@@ -95,6 +106,9 @@ fn arrays_go_in_and_out() {
     assert_eq!(back, npy);
     for wrong in [&npy[..npy.len() - 1], &[&npy[..], b"x"].concat()] {
         let result = to_blp(wrong, Cursor::new(vec![]), options.clone());
-        assert!(matches!(result, Err(Error::Param(Param::DataSize { announced: 2400, .. }))), "{result:?}");
+        assert!(
+            matches!(result, Err(Error::Param(Param::DataSize { announced: 2400, .. }))),
+            "{result:?}"
+        );
     }
 }

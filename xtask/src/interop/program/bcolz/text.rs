@@ -1,4 +1,5 @@
-//! Values as text, and in Parquet files: tables of the types that have them, and the rows that a condition finds.
+//! Values as text, and in Parquet files: tables of the types that have them, and the rows that a
+//! condition finds.
 
 use serde_json::{Value, json};
 
@@ -29,7 +30,8 @@ const FIELDS: [(&str, &str, &str); 12] = [
 
 /// Comma-separated values of the original become a table, which becomes comma-separated values.
 pub(in crate::interop) fn text(bench: &mut Bench, case: &Case) -> Result<Verdict> {
-    let quoting = json!({"quoting": case.level % 4 % 3, "newline": if case.dict { "\r\n" } else { "\n" }});
+    let quoting =
+        json!({"quoting": case.level % 4 % 3, "newline": if case.dict { "\r\n" } else { "\n" }});
     there_and_back(bench, case, "csv", quoting)
 }
 
@@ -44,7 +46,8 @@ fn there_and_back(bench: &mut Bench, case: &Case, format: &str, manners: Value) 
     let fields: Vec<_> = FIELDS.into_iter().filter(|_| draw.chance(60)).collect();
     let fields = if fields.is_empty() { vec![FIELDS[5]] } else { fields };
     let rows = 1 + draw.any_size(9);
-    let data: Vec<Vec<u8>> = fields.iter().map(|(_, dtype, _)| items(&mut draw, dtype, rows)).collect();
+    let data: Vec<Vec<u8>> =
+        fields.iter().map(|(_, dtype, _)| items(&mut draw, dtype, rows)).collect();
     let parts: Vec<&[u8]> = data.iter().map(Vec::as_slice).collect();
     let mut request = manners;
     request["op"] = "file_write".into();
@@ -71,7 +74,10 @@ fn there_and_back(bench: &mut Bench, case: &Case, format: &str, manners: Value) 
         .zip(found.parts.iter().zip(found.facts["dtypes"].as_array().into_iter().flatten()))
     {
         compare("what bcolz reads", expected, found).at(name)?;
-        if format == "csv" && !is_told && !dtype.as_str().is_some_and(|dtype| dtype.starts_with(guess)) {
+        if format == "csv"
+            && !is_told
+            && !dtype.as_str().is_some_and(|dtype| dtype.starts_with(guess))
+        {
             return fail(format!("column {name} is {dtype}, {guess} expected"));
         }
     }
@@ -95,15 +101,16 @@ fn items(draw: &mut Draw, dtype: &str, rows: usize) -> Vec<u8> {
             "int64" => bytes.extend((i64::from(number) << draw.within(0..32)).to_le_bytes()),
             "uint64" => bytes.extend((u64::MAX - u64::from(number.unsigned_abs())).to_le_bytes()),
             "float64" => bytes.extend((f64::from(number) / 3.0).to_le_bytes()),
-            "float32" => {
-                bytes.extend((f32::from(i16::try_from(number % 1000).unwrap_or(0)) / 8.0).to_le_bytes())
-            }
+            "float32" => bytes
+                .extend((f32::from(i16::try_from(number % 1000).unwrap_or(0)) / 8.0).to_le_bytes()),
             // The first is none, and the others are days that nanoseconds reach.
             dtype if dtype.starts_with("datetime64") && bytes.is_empty() && rows > 1 => {
                 bytes.extend(i64::MIN.to_le_bytes());
             }
             "datetime64[D]" => bytes.extend(i64::from(number % 50_000).to_le_bytes()),
-            "datetime64[s]" | "datetime64[ns]" => bytes.extend((i64::from(number) << 10).to_le_bytes()),
+            "datetime64[s]" | "datetime64[ns]" => {
+                bytes.extend((i64::from(number) << 10).to_le_bytes())
+            }
             "bool" => bytes.push(u8::from(number % 2 == 0)),
             "|S7" => bytes.extend(letters(draw, 7, b"aZ ,\".")),
             _ => {
@@ -138,11 +145,13 @@ pub(in crate::interop) fn query(bench: &mut Bench, case: &Case) -> Result<Verdic
         });
         let theirs = bench.oracle.ask(request, &[]).at(&expr)?;
         let mut b2 = bench.b2(case, "show");
-        b2.arg("--csv").arg(format!("--where={expr}")).arg(format!("--columns={}", names.join(",")));
+        b2.arg("--csv")
+            .arg(format!("--where={expr}"))
+            .arg(format!("--columns={}", names.join(",")));
         std::fs::write(&path, run(b2.arg(&root), &[]).at(&expr)?).at(path.display())?;
-        let fields: Vec<Value> = chosen.iter().map(|(name, dtype)| json!([name, dtype, []])).collect();
-        let request =
-            json!({"op": "file_read", "path": path.to_string_lossy(), "format": "csv", "fields": fields});
+        let fields: Vec<Value> =
+            chosen.iter().map(|(name, dtype)| json!([name, dtype, []])).collect();
+        let request = json!({"op": "file_read", "path": path.to_string_lossy(), "format": "csv", "fields": fields});
         let ours = bench.oracle.ask(request, &[]).at(&expr)?;
         for ((name, theirs), ours) in names.iter().zip(&theirs.parts).zip(&ours.parts) {
             compare("the rows", theirs, ours).at(name).at(&expr)?;

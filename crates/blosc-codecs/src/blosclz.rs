@@ -23,7 +23,7 @@ pub use decode::{decompress, decompress_prefix};
 pub use encode::Encoder;
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, StreamDecoder, StreamEncoder,
     codec::refuse_dict,
 };
 
@@ -55,12 +55,12 @@ impl Codec for BloscLz {
         len + len.div_ceil(MAX_RUN)
     }
 
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         refuse_dict(CodecId::BLOSCLZ, options.dict)?;
         Ok(Box::new(Encoder::new(options.level)))
     }
 
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         refuse_dict(CodecId::BLOSCLZ, options.dict)?;
         Ok(Box::new(Decoder))
     }
@@ -69,7 +69,7 @@ impl Codec for BloscLz {
 /// The decoder; it keeps nothing.
 struct Decoder;
 
-impl BlockDecoder for Decoder {
+impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         decompress(src, dest)
     }

@@ -30,14 +30,14 @@ pub trait Codec: Send + Sync {
     ///
     /// [`Error::Param`] when the options do not suit the codec, [`Error::Unsupported`] when it
     /// cannot encode.
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error>;
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error>;
 
     /// A decoder for these options, to be kept and used again.
     ///
     /// # Errors
     ///
     /// As [`new_encoder`](Self::new_encoder).
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error>;
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error>;
 
     /// Whether streams may refer to a dictionary.
     fn has_dict(&self) -> bool {
@@ -63,7 +63,7 @@ pub trait Codec: Send + Sync {
 
 /// Compresses streams with fixed options. Streams are independent: what is kept between them is
 /// memory, not state.
-pub trait BlockEncoder: Send {
+pub trait StreamEncoder: Send {
     /// Compresses `src` to the start of `dest` and returns the length of the stream (bytes), or
     /// `None` when it does not fit. `dest` is exactly the room there is; give it less than
     /// `src.len()` bytes, since a stream as long as the plain bytes is of no use to a chunk.
@@ -85,7 +85,7 @@ pub trait BlockEncoder: Send {
 ///
 /// Streams of one block may be decoded by several threads of rayon's pool, some of which wait for
 /// others: an implementation may have threads of its own, but must not wait for tasks of that pool.
-pub trait BlockDecoder: Send {
+pub trait StreamDecoder: Send {
     /// Decompresses the stream `src`. Succeeds only if all of `src` makes sense and exactly
     /// `dest.len()` bytes come out. After an error, the content of `dest` is unspecified (but
     /// was written by nobody else).

@@ -5,7 +5,7 @@ use crate::{CodecId, FormatId};
 /// Why a stream was not decoded, or why a codec cannot work.
 ///
 /// That a stream does not fit the room is no error:
-/// [`BlockEncoder::encode`](crate::BlockEncoder::encode) returns `None` then.
+/// [`StreamEncoder::encode`](crate::StreamEncoder::encode) returns `None` then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

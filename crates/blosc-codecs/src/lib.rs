@@ -95,7 +95,7 @@ pub mod zlib;
 #[cfg(feature = "zstd")]
 pub mod zstd;
 
-pub use codec::{BlockDecoder, BlockEncoder, Codec, DecodeOptions, EncodeOptions};
+pub use codec::{Codec, DecodeOptions, EncodeOptions, StreamDecoder, StreamEncoder};
 pub use error::{Corrupt, Error, Param};
 pub use id::{CodecId, FormatId, Level};
 pub use registry::{Description, Registry};

@@ -326,14 +326,14 @@ impl<'a> Room<'a> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::{BlockEncoder, EncodeOptions, Error, Level};
+    use crate::{EncodeOptions, Error, Level, StreamEncoder};
     use alloc::{vec, vec::Vec};
     use blosc_testdata::data::{Kind, XorShift32};
 
     /// Compares two decoders on good, damaged and cut streams: the same verdict, and the same bytes
     /// if it is good.
     pub(crate) fn twins(
-        encoder: impl Fn(&EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error>,
+        encoder: impl Fn(&EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error>,
         fast: impl Fn(&[u8], &mut [u8]) -> Result<(), Error>,
         plain: impl Fn(&[u8], &mut [u8]) -> Result<(), Error>,
     ) {
@@ -370,7 +370,7 @@ pub(crate) mod tests {
 
     /// Compares prefixes with the data, and lets damaged streams do what they can.
     pub(crate) fn prefixes(
-        encoder: impl Fn(&EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error>,
+        encoder: impl Fn(&EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error>,
         decode: impl Fn(&[u8], &mut [u8], usize) -> Result<(), Error>,
     ) {
         let mut rng = XorShift32::default();

@@ -26,7 +26,8 @@ pub use hc::HcEncoder;
 pub use marks::{Marks, ReadBlock};
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, dict,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, StreamDecoder, StreamEncoder,
+    dict,
 };
 
 /// Shortest match.
@@ -65,11 +66,11 @@ impl Codec for Lz4 {
         max_compressed_len(len)
     }
 
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         Ok(Box::new(Encoder::new(options.level, options.dict.unwrap_or_default())))
     }
 
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         Ok(Box::new(Decoder { dict: options.dict.unwrap_or_default().into() }))
     }
 
@@ -99,11 +100,11 @@ impl Codec for Lz4Hc {
         max_compressed_len(len)
     }
 
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         Ok(Box::new(HcEncoder::new(options.level, options.dict.unwrap_or_default())))
     }
 
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         Lz4.new_decoder(options)
     }
 
@@ -121,7 +122,7 @@ struct Decoder {
     dict: Box<[u8]>,
 }
 
-impl BlockDecoder for Decoder {
+impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         if self.dict.is_empty() {
             decompress(src, dest)

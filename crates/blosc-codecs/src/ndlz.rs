@@ -20,8 +20,8 @@ pub use decode::decompress;
 pub use encode::Encoder;
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
-    Param, codec::refuse_dict,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param, StreamDecoder,
+    StreamEncoder, codec::refuse_dict,
 };
 
 /// The codec.
@@ -46,7 +46,7 @@ impl Codec for Ndlz {
         HEADER_LEN + 2 * len
     }
 
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         refuse_dict(CodecId::NDLZ, options.dict)?;
         let shape = options.blockshape.ok_or(param(Param::NoShape))?;
         let [rows, cols] = *shape else {
@@ -55,7 +55,7 @@ impl Codec for Ndlz {
         Ok(Box::new(Encoder::new(Side::new(options.meta)?, rows, cols)?))
     }
 
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         refuse_dict(CodecId::NDLZ, options.dict)?;
         Ok(Box::new(Decoder { side: Side::new(options.meta)? }))
     }
@@ -97,7 +97,7 @@ struct Decoder {
     side: Side,
 }
 
-impl BlockDecoder for Decoder {
+impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         decompress(self.side, src, dest)
     }

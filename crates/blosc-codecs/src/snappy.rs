@@ -10,8 +10,8 @@ use alloc::{boxed::Box, vec::Vec};
 use snap::raw;
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
-    Param, codec::refuse_dict,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param, StreamDecoder,
+    StreamEncoder, codec::refuse_dict,
 };
 
 /// Longest input (bytes): the stream starts with a length of 32 bits.
@@ -38,12 +38,12 @@ impl Codec for Snappy {
         32 + len + len / 6
     }
 
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         refuse_dict(CodecId::SNAPPY, options.dict)?;
         Ok(Box::new(Encoder { snap: raw::Encoder::new(), scratch: Vec::new() }))
     }
 
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         refuse_dict(CodecId::SNAPPY, options.dict)?;
         Ok(Box::new(Decoder))
     }
@@ -55,7 +55,7 @@ struct Encoder {
     scratch: Vec<u8>,
 }
 
-impl BlockEncoder for Encoder {
+impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         if src.len() > MAX_INPUT {
             let what = Param::TooLong { nbytes: src.len(), limit: MAX_INPUT };
@@ -75,7 +75,7 @@ impl BlockEncoder for Encoder {
 
 struct Decoder;
 
-impl BlockDecoder for Decoder {
+impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         let room = dest.len();
         let what = match raw::Decoder::new().decompress(src, dest) {

@@ -26,8 +26,8 @@ use planes::Budget;
 use real::Real;
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
-    Param, codec::refuse_dict,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param, StreamDecoder,
+    StreamEncoder, codec::refuse_dict,
 };
 
 /// The codec, in one of its modes.
@@ -101,12 +101,12 @@ impl Codec for Zfp {
         len.saturating_mul(2 * cell::MAX_CELL).saturating_add(64)
     }
 
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         refuse_dict(self.id(), options.dict)?;
         Ok(Box::new(self.array(options.meta, options.typesize, options.blockshape)?))
     }
 
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         refuse_dict(self.id(), options.dict)?;
         Ok(Box::new(self.array(options.meta, options.typesize, options.blockshape)?))
     }
@@ -281,7 +281,7 @@ impl Array {
     }
 }
 
-impl BlockEncoder for Array {
+impl StreamEncoder for Array {
     /// Values that are not finite have no common exponent, and the original encoder takes no
     /// dimension below 4: such blocks are for the chunk to store, so this returns `None`.
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
@@ -296,7 +296,7 @@ impl BlockEncoder for Array {
     }
 }
 
-impl BlockDecoder for Array {
+impl StreamDecoder for Array {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         self.check(dest.len())?;
         match self.width {

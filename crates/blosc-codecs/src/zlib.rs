@@ -11,8 +11,8 @@ use inflate::Inflater;
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status};
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
-    Level, Param, codec::refuse_dict, noise::Noise,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param, StreamDecoder,
+    StreamEncoder, codec::refuse_dict, noise::Noise,
 };
 
 /// Bits of the window; Blosc always uses the largest.
@@ -40,12 +40,12 @@ impl Codec for Zlib {
         len + len / 8 + 64
     }
 
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         refuse_dict(CodecId::ZLIB, options.dict)?;
         Ok(Box::new(Encoder::new(options.level)))
     }
 
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         refuse_dict(CodecId::ZLIB, options.dict)?;
         Ok(Box::new(Decoder { inflater: Inflater::new(), library: None }))
     }
@@ -63,7 +63,7 @@ impl Encoder {
     }
 }
 
-impl BlockEncoder for Encoder {
+impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         if dest.len() <= src.len() && self.noise.is(src) {
             return Ok(None);
@@ -86,7 +86,7 @@ struct Decoder {
     library: Option<Inflate>,
 }
 
-impl BlockDecoder for Decoder {
+impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         match self.inflater.decode(src, dest) {
             Some(()) => Ok(()),

@@ -8,8 +8,8 @@ use alloc::{boxed::Box, vec::Vec};
 use ::zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ErrorCode};
 
 use crate::{
-    BlockDecoder, BlockEncoder, Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error,
-    Level, Param, noise::Noise,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param, StreamDecoder,
+    StreamEncoder, noise::Noise,
 };
 
 /// The codec.
@@ -33,11 +33,11 @@ impl Codec for Zstd {
         zstd_safe::compress_bound(len)
     }
 
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn BlockEncoder>, Error> {
+    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         Ok(Box::new(Encoder::new(options.level, options.dict)?))
     }
 
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn BlockDecoder>, Error> {
+    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         Ok(Box::new(Decoder::new(options.dict)?))
     }
 
@@ -76,7 +76,7 @@ impl Encoder {
     }
 }
 
-impl BlockEncoder for Encoder {
+impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         if dest.len() <= src.len() && self.noise.as_mut().is_some_and(|noise| noise.is(src)) {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Decoder {
     }
 }
 
-impl BlockDecoder for Decoder {
+impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         legacy(src)?;
         let what = match self.context.decompress(dest, src) {

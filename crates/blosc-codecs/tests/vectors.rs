@@ -1,7 +1,7 @@
 //! Streams of the original libraries, and streams made by hand: `testdata/vectors/codecs.json`.
 
 use blosc_codecs::{
-    BlockDecoder, BlockEncoder, CodecId, DecodeOptions, EncodeOptions, Error, Registry,
+    CodecId, DecodeOptions, EncodeOptions, Error, Registry, StreamDecoder, StreamEncoder,
 };
 use blosc_testdata::crc32;
 use serde_json::Value;
@@ -55,7 +55,7 @@ fn blockshape(entry: &Value) -> Vec<u32> {
     dims.iter().map(|d| u32::try_from(d.as_u64().expect("a number")).expect("small")).collect()
 }
 
-fn decoder(entry: &Value, dict: Option<&[u8]>) -> Result<Box<dyn BlockDecoder>, Error> {
+fn decoder(entry: &Value, dict: Option<&[u8]>) -> Result<Box<dyn StreamDecoder>, Error> {
     let shape = blockshape(entry);
     let options = DecodeOptions {
         meta: u8::try_from(number(entry, "codec_meta").unwrap_or(0)).expect("a byte"),
@@ -193,7 +193,7 @@ fn ndlz_streams_are_about_as_short() {
     assert!(sizes.0 <= sizes.1, "ours {}, theirs {}", sizes.0, sizes.1);
 }
 
-fn encoder(entry: &Value) -> Box<dyn BlockEncoder> {
+fn encoder(entry: &Value) -> Box<dyn StreamEncoder> {
     let shape = blockshape(entry);
     let options = EncodeOptions {
         meta: u8::try_from(number(entry, "codec_meta").unwrap_or(0)).expect("a byte"),

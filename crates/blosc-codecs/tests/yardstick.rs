@@ -2,7 +2,7 @@
 //! in the codec document): no encoder of ours may make longer streams than theirs, but for a small
 //! margin.
 
-use blosc_codecs::{BlockEncoder, CodecId, DecodeOptions, EncodeOptions, Level, Registry};
+use blosc_codecs::{CodecId, DecodeOptions, EncodeOptions, Level, Registry, StreamEncoder};
 use blosc_testdata::{crc32, yardstick};
 
 /// Bytes in each set.
@@ -109,7 +109,7 @@ fn size(codec: CodecId, level: u8, plain: &[u8]) -> usize {
         level: Level::try_from(level).expect("a level"),
         ..EncodeOptions::default()
     };
-    let mut encoder: Box<dyn BlockEncoder> = codec.new_encoder(&options).expect("an encoder");
+    let mut encoder: Box<dyn StreamEncoder> = codec.new_encoder(&options).expect("an encoder");
     let mut stream = vec![0; plain.len() - 1];
     let Some(csize) = encoder.encode(plain, &mut stream).expect("no error") else {
         return plain.len();

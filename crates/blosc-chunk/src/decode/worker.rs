@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Range;
 use std::sync::Arc;
 
-use blosc_codecs::{BlockDecoder, CodecId, DecodeOptions, FormatId};
+use blosc_codecs::{CodecId, DecodeOptions, FormatId, StreamDecoder};
 use blosc_filters::{FilterCx, FilterId, FilterSlot, Reference, Stores, unshuffle_planes};
 
 use super::Job;
@@ -278,7 +278,7 @@ impl Worker {
     }
 
     /// The decoder of the last chunk, if this one wants the same.
-    fn decoder<B: Blocks>(&mut self, job: &Job<'_, B>) -> Result<&mut dyn BlockDecoder> {
+    fn decoder<B: Blocks>(&mut self, job: &Job<'_, B>) -> Result<&mut dyn StreamDecoder> {
         let dict = job.blocks.dict();
         self.decoder.take_if(|cached| !cached.suits(job.key, dict));
         let cached = match &mut self.decoder {
@@ -439,7 +439,7 @@ impl DecoderKey {
 struct Cached {
     key: DecoderKey,
     dict: Option<Arc<[u8]>>,
-    decoder: Box<dyn BlockDecoder>,
+    decoder: Box<dyn StreamDecoder>,
 }
 
 impl Cached {

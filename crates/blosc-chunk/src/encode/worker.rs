@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use blosc_codecs::{BlockEncoder, EncodeOptions};
+use blosc_codecs::{EncodeOptions, StreamEncoder};
 use blosc_filters::{BlockGeometry, FilterCx, FilterId, FilterSlot, Reference, Simd, Stores};
 
 use super::blocks::Job;
@@ -343,13 +343,13 @@ impl Coded {
 
 /// Writes streams.
 struct Coder<'a> {
-    encoder: &'a mut dyn BlockEncoder,
+    encoder: &'a mut dyn StreamEncoder,
     form: Form,
     simd: Simd,
 }
 
 impl<'a> Coder<'a> {
-    fn new(encoder: &'a mut dyn BlockEncoder, job: &Job<'_>) -> Self {
+    fn new(encoder: &'a mut dyn StreamEncoder, job: &Job<'_>) -> Self {
         Self { encoder, form: job.plan.form(), simd: job.params.registries.simd }
     }
 
@@ -432,7 +432,7 @@ fn put_run(value: u8, room: &mut [u8]) -> Option<Coded> {
 struct Cached {
     split: bool,
     dict: Option<Arc<[u8]>>,
-    encoder: Box<dyn BlockEncoder>,
+    encoder: Box<dyn StreamEncoder>,
 }
 
 impl fmt::Debug for Cached {
@@ -442,7 +442,7 @@ impl fmt::Debug for Cached {
 }
 
 /// The encoder of the last chunk, if this one wants the same.
-fn encoder<'a>(cached: &'a mut Option<Cached>, job: &Job<'_>) -> Result<&'a mut dyn BlockEncoder> {
+fn encoder<'a>(cached: &'a mut Option<Cached>, job: &Job<'_>) -> Result<&'a mut dyn StreamEncoder> {
     let (split, dict) = (job.plan.header.is_split(), &job.plan.dict);
     let encoder = match cached.take().filter(|cached| cached.split == split && cached.dict == *dict)
     {

@@ -4,7 +4,7 @@ use core::{marker::PhantomData, ops::Range};
 
 use super::{FAR_BASE, MAX_NEAR, MAX_RUN};
 use crate::{
-    BlockEncoder, Error, Level,
+    Error, Level, StreamEncoder,
     lz::{
         Room, Stream as Places, Table, common_len, load32,
         wild::{Ground, Place},
@@ -88,7 +88,7 @@ impl Encoder {
     }
 }
 
-impl BlockEncoder for Encoder {
+impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         Ok(self.compress(src, dest))
     }

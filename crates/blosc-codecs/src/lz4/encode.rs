@@ -9,7 +9,7 @@ use super::{
     LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MAX_INPUT, MIN_MATCH, Window, sequence::Block,
 };
 use crate::{
-    BlockEncoder, Error, Level,
+    Error, Level, StreamEncoder,
     lz::{
         common_len,
         wild::{Ground, Place},
@@ -68,7 +68,7 @@ impl Encoder {
     }
 }
 
-impl BlockEncoder for Encoder {
+impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         Ok(self.compress(src, dest))
     }

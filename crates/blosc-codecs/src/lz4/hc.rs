@@ -8,7 +8,7 @@ use chains::Chains;
 use quick::Quick;
 
 use super::{MAX_INPUT, Window, sequence::Block};
-use crate::{BlockEncoder, Error, Level, lz::common_len_before};
+use crate::{Error, Level, StreamEncoder, lz::common_len_before};
 
 /// Compresses blocks thoroughly; keeps its tables and dictionary between them.
 pub struct HcEncoder {
@@ -48,7 +48,7 @@ impl HcEncoder {
     }
 }
 
-impl BlockEncoder for HcEncoder {
+impl StreamEncoder for HcEncoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         Ok(self.compress(src, dest))
     }

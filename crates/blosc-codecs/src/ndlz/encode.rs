@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, vec, vec::Vec};
 
 use super::{CONSTANT, Cell, LITERAL, Layout, Side, TOKENS_4, WHOLE, cells, one, param, rows_of};
-use crate::{BlockEncoder, Error, Param, lz::Room};
+use crate::{Error, Param, StreamEncoder, lz::Room};
 
 /// Bits of the hash.
 const HASH_BITS: u32 = 12;
@@ -119,7 +119,7 @@ impl Encoder {
     }
 }
 
-impl BlockEncoder for Encoder {
+impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         let shape = self.rows * self.cols;
         if src.len() != shape {

@@ -14,10 +14,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("blosc-testdata", &[]),
     ("blosc-chunk", &["blosc-filters", "blosc-codecs"]),
     ("b2frame-derive", &[]),
-    ("b2frame", &["blosc-chunk", "blosc-io", "blosc-dtype", "b2frame-derive"]),
-    ("bloscpack", &["blosc-chunk", "blosc-io", "blosc-dtype"]),
-    ("bcolz-store", &["blosc-chunk", "blosc-io", "blosc-dtype"]),
-    ("b2-cli", &["b2frame", "bloscpack", "bcolz-store", "blosc-chunk", "blosc-dtype", "blosc-io"]),
+    ("blosc-container", &["blosc-chunk", "blosc-io"]),
+    ("b2frame", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype", "b2frame-derive"]),
+    ("bloscpack", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype"]),
+    ("bcolz-store", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype"]),
+    (
+        "b2-cli",
+        &[
+            "b2frame",
+            "bloscpack",
+            "bcolz-store",
+            "blosc-container",
+            "blosc-chunk",
+            "blosc-dtype",
+            "blosc-io",
+        ],
+    ),
 ];
 
 /// These may use everything: no user gets them.

@@ -1,0 +1,80 @@
+//! How many threads and how many bytes an operation may use.
+
+use blosc_chunk::Threads;
+
+/// What an operation on many chunks may use.
+///
+/// ```
+/// use blosc_chunk::Threads;
+/// use blosc_container::Budget;
+///
+/// let budget = Budget { threads: Threads::One, ..Budget::default() };
+/// assert_eq!(budget.nworkers(), 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Threads that compress or decompress, the caller's among them. Default: [`Threads::Auto`].
+    pub threads: Threads,
+    /// Bytes of chunks, compressed and not, that are in memory at a time. Default: 128 MiB. One
+    /// block is always allowed; some containers need a whole chunk, and say so.
+    pub max_memory: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { threads: Threads::Auto, max_memory: 128 << 20 }
+    }
+}
+
+impl Budget {
+    /// Number of threads, the caller's among them; at least 1.
+    #[must_use]
+    pub fn nworkers(&self) -> usize {
+        count(self.threads)
+    }
+
+    /// Bytes for one of `njobs` jobs of each worker.
+    #[must_use]
+    pub fn share(&self, njobs: u64) -> u64 {
+        let all = njobs.saturating_mul(self.nworkers() as u64);
+        self.max_memory.checked_div(all).unwrap_or(self.max_memory)
+    }
+
+    /// How many workers have memory for a job of `nbytes` bytes each, at least 1.
+    #[must_use]
+    pub fn nworkers_for(&self, nbytes: u64) -> usize {
+        let fitting = self.max_memory.checked_div(nbytes).unwrap_or(u64::MAX);
+        usize::try_from(fitting).unwrap_or(usize::MAX).min(self.nworkers()).max(1)
+    }
+}
+
+fn count(threads: Threads) -> usize {
+    match threads {
+        _ if cfg!(not(feature = "rayon")) => 1,
+        #[cfg(feature = "rayon")]
+        Threads::Auto => rayon::current_num_threads(),
+        Threads::N(n) => n.get(),
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::num::NonZeroUsize;
+
+    use super::*;
+
+    #[test]
+    fn memory_is_shared_among_the_workers() {
+        let threads = Threads::N(NonZeroUsize::new(4).unwrap());
+        let budget = Budget { threads, max_memory: 1000 };
+        let nworkers = if cfg!(feature = "rayon") { 4 } else { 1 };
+        assert_eq!(budget.nworkers(), nworkers);
+        assert_eq!(budget.share(5), 1000 / 5 / nworkers as u64);
+        assert_eq!(budget.share(0), 1000);
+        assert_eq!(
+            [0, 1, 400, 2000].map(|n| budget.nworkers_for(n)),
+            [nworkers, nworkers, nworkers.min(2), 1]
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! What the containers of Blosc chunks have in common: frames (`b2frame`), Bloscpack files
+//! (`bloscpack`) and the directories of bcolz (`bcolz-store`) are built on it. It knows chunks and
+//! storage, and no format.
+//!
+//! | module | one concept |
+//! |---|---|
+//! | [`parallel`] | work on many chunks with several threads, in any order or in order and in bounded memory |
+//! | [`budget`] | how many threads and how many bytes an operation may use |
+//! | [`pool`] | scratch buffers that wait for the next caller |
+//! | [`report`] | what verifying a container found, and how far it has come |
+//!
+//! Programs depend on a container, not on this crate: each container re-exports the types of its
+//! own interface.
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing
+    )
+)]
+
+pub mod budget;
+pub mod parallel;
+pub mod pool;
+pub mod report;
+
+pub use budget::Budget;
+pub use pool::{Pool, Pooled, Reusable};
+pub use report::{BadChunk, Progress, Report, VerifyOptions};

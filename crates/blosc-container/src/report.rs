@@ -1,0 +1,111 @@
+//! What verifying a container found, and how far it has come.
+//!
+//! `E` is the error of the container, `N` its notes: what is unusual and does no harm differs from
+//! format to format.
+
+use crate::Budget;
+
+/// What verifying a container found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report<E, N> {
+    /// Chunks of the container.
+    pub nchunks: u64,
+    /// Bytes that could be decoded.
+    pub nbytes: u64,
+    /// Number of chunks that could not be read.
+    pub nbad: u64,
+    /// The chunks that could not be read, in order; at most [`VerifyOptions::max_reported`] of
+    /// them.
+    pub bad: Vec<BadChunk<E>>,
+    /// Damage apart from chunks: metadata, sums of sizes.
+    pub other: Vec<E>,
+    /// What is unusual and does no harm; at most [`VerifyOptions::max_reported`] of them.
+    pub notes: Vec<N>,
+}
+
+impl<E, N> Default for Report<E, N> {
+    fn default() -> Self {
+        Self { nchunks: 0, nbytes: 0, nbad: 0, bad: vec![], other: vec![], notes: vec![] }
+    }
+}
+
+impl<E, N> Report<E, N> {
+    /// Whether everything could be read.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.nbad == 0 && self.other.is_empty()
+    }
+
+    /// Counts a bad chunk, and keeps it unless `max_reported` are kept already.
+    pub fn add_bad(&mut self, bad: BadChunk<E>, max_reported: usize) {
+        self.nbad = self.nbad.saturating_add(1);
+        if self.bad.len() < max_reported {
+            self.bad.push(bad);
+        }
+    }
+
+    /// Adds what was found in another part of the container.
+    pub fn merge(&mut self, other: Self) {
+        self.nchunks = self.nchunks.saturating_add(other.nchunks);
+        self.nbytes = self.nbytes.saturating_add(other.nbytes);
+        self.nbad = self.nbad.saturating_add(other.nbad);
+        self.bad.extend(other.bad);
+        self.other.extend(other.other);
+        self.notes.extend(other.notes);
+    }
+}
+
+/// A chunk that could not be read.
+#[derive(Clone, Debug)]
+pub struct BadChunk<E> {
+    /// Its number.
+    pub nchunk: u64,
+    /// Where it starts in its file (bytes), if that is known.
+    pub offset: Option<u64>,
+    /// Why it could not be read.
+    pub error: E,
+}
+
+/// How far an operation on many chunks has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Chunks done.
+    pub nchunks: u64,
+    /// Uncompressed bytes done.
+    pub nbytes: u64,
+}
+
+/// How to verify a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// Threads and memory.
+    pub budget: Budget,
+    /// Most bad chunks and notes that the report lists; all are counted. Default: 1000.
+    pub max_reported: usize,
+}
+
+impl Default for VerifyOptions {
+    fn default() -> Self {
+        Self { budget: Budget::default(), max_reported: 1000 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_chunks_beyond_the_limit_are_counted() {
+        let mut report: Report<&str, ()> = Report::default();
+        assert!(report.is_ok());
+        for nchunk in 0..5 {
+            report.add_bad(BadChunk { nchunk, offset: None, error: "cut" }, 3);
+        }
+        assert_eq!((report.nbad, report.bad.len(), report.is_ok()), (5, 3, false));
+        let mut all = Report { other: vec!["sum"], nbytes: 7, ..Report::default() };
+        assert!(!all.is_ok());
+        all.merge(report);
+        assert_eq!((all.nbad, all.nbytes, all.other.len()), (5, 7, 1));
+    }
+}

@@ -7,6 +7,7 @@
 pub(crate) mod append;
 pub(crate) mod compress;
 pub(crate) mod convert;
+pub(crate) mod item_range;
 pub(crate) mod level;
 pub(crate) mod manners;
 pub(crate) mod meta;
@@ -152,10 +153,10 @@ pub(crate) struct CatArgs {
         conflicts_with = "bytes",
         help_heading = "Selection"
     )]
-    pub(crate) items: Option<crate::span::Span>,
+    pub(crate) items: Option<item_range::Span>,
     /// Only these bytes, as in Python
     #[arg(long, value_name = "A:B", allow_hyphen_values = true, help_heading = "Selection")]
-    pub(crate) bytes: Option<crate::span::Span>,
+    pub(crate) bytes: Option<item_range::Span>,
     /// Write binary data to a terminal
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,

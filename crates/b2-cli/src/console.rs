@@ -16,8 +16,10 @@ use crate::{
         shared::{ProgressWhen, When},
     },
     error::{Doing, Error, Result, chain},
-    place::{Place, place_of},
-    size::Units,
+    render::{
+        error_position::{Place, place_of},
+        size::Units,
+    },
 };
 
 /// How the program speaks.

@@ -11,9 +11,9 @@ use crate::{
     console::Console,
     error::{Error, Result},
     exit::Code,
-    input::{Found, Origin},
-    interrupt::Unfinished,
+    inputs::origin::{Found, Origin},
     memory,
+    output::unfinished::Unfinished,
 };
 
 /// Memory that a decoding thread needs besides the chunks under way (bytes).
@@ -173,7 +173,7 @@ mod tests {
     fn context(threads: usize, memory: u64) -> Context {
         let general = GeneralArgs {
             threads,
-            max_memory: Some(crate::size::ByteSize(memory)),
+            max_memory: Some(crate::render::size::ByteSize(memory)),
             ..GeneralArgs::default()
         };
         Context::new(Console::new("b2", &general), &general, Unfinished::default())

@@ -14,7 +14,10 @@ use std::{
 use b2frame::{Kind, probe};
 use blosc_chunk::Blame;
 
-use crate::{exit::Code, npy::NpyError, separated::CsvError};
+use crate::{
+    exit::Code,
+    formats::{csv_table::CsvError, npy::NpyError},
+};
 
 /// Why an input was not done.
 #[derive(Debug, thiserror::Error)]

@@ -13,47 +13,26 @@
 //! over its arguments. What the commands mean is told in `docs/cli.md`. It decodes nothing; only
 //! `dump` knows more of a format than its name.
 //!
-//! Output files are written beside their target and renamed (`stage`), removed on failure and on
-//! SIGINT or SIGTERM (`interrupt`). Input from pipes is kept in bounded memory (`objects`). Errors
+//! Output files are written beside their target and renamed (`output::staged`), removed on failure and on
+//! SIGINT or SIGTERM (`output::unfinished`). Input from pipes is kept in bounded memory (`inputs::object_reader`). Errors
 //! carry whose fault they are, which decides the [exit code](Code).
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod args;
-mod bcolz;
-mod blp;
 mod blpk;
-mod boxes;
-mod chunk;
 mod commands;
-mod compare;
 mod console;
-mod content;
 mod context;
-mod data;
-mod date;
 mod error;
 mod exit;
-mod input;
-mod interrupt;
+mod formats;
+mod inputs;
 mod memory;
-mod npy;
-mod object;
-mod objects;
-mod parquet;
-mod payload;
-mod place;
-mod progress;
+mod output;
+mod render;
 mod report;
-mod separated;
-mod sink;
-mod size;
-mod span;
-mod stage;
-mod table;
-mod targets;
-mod typesize;
 
 use std::{ffi::OsString, path::Path};
 
@@ -61,7 +40,7 @@ use args::{Cli, Command, GeneralArgs};
 use console::Console;
 use context::Context;
 use error::{Doing, Error, Result};
-use interrupt::Unfinished;
+use output::unfinished::Unfinished;
 
 pub use blpk::run_blpk;
 pub use exit::Code;

@@ -8,7 +8,7 @@ use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
 use super::{GeneralArgs, InputArgs, OutputArgs, level::LevelArgs};
-use crate::{error::chain, payload, size::ByteSize};
+use crate::{error::chain, formats::msgpack_json, render::size::ByteSize};
 
 /// What `b2 compress` accepts.
 #[derive(Args, Debug)]
@@ -222,7 +222,7 @@ fn parse_layer(text: &str) -> Result<Layer, ValueError> {
         .filter(|(name, _)| !name.is_empty())
         .ok_or_else(|| ValueError::Layer { text: text.to_owned() })?;
     let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-    Ok(Layer { name: name.to_owned(), content: payload::from_json(&value) })
+    Ok(Layer { name: name.to_owned(), content: msgpack_json::from_json(&value) })
 }
 
 pub(crate) fn parse_target(text: &str) -> Result<Target, ValueError> {

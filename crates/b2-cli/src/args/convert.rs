@@ -13,7 +13,7 @@ use super::{
     },
     level::LevelArgs,
 };
-use crate::size::ByteSize;
+use crate::render::size::ByteSize;
 
 /// What `b2 convert` accepts.
 #[derive(Args, Debug)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::size::ByteSize;
+use crate::render::size::ByteSize;
 use blosc_chunk::Simd;
 
 /// Which files are read.

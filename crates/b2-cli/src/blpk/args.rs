@@ -19,7 +19,7 @@ use super::{
     fail::{Failure, Result},
     pretty,
 };
-use crate::span::Span;
+use crate::args::item_range::Span;
 
 /// Compress and decompress Bloscpack files.
 ///

@@ -17,7 +17,7 @@ use super::{
     files::{self, Output, SinkWriter, is_stream},
     header, pretty,
 };
-use crate::sink::Sink;
+use crate::output::byte_sink::Sink;
 
 /// Compresses a file.
 ///

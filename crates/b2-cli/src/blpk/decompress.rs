@@ -16,7 +16,7 @@ use super::{
     files::{self, Output, SUFFIX, is_stream},
     look, pretty, python,
 };
-use crate::{blp, error::Error, sink::Sink, span::Span};
+use crate::{args::item_range::Span, error::Error, formats::blp, output::byte_sink::Sink};
 
 /// Decompresses a file, or a part of it.
 pub(super) fn run(session: &Session<'_>, args: &DecompressArgs) -> Result<()> {

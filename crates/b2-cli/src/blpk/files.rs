@@ -10,9 +10,9 @@ use super::{
     Session,
     fail::{Failure, Result},
 };
-use crate::{
-    sink::Sink,
-    stage::{StageOptions, Staged},
+use crate::output::{
+    byte_sink::Sink,
+    staged::{StageOptions, Staged},
 };
 
 /// The suffix of compressed files.

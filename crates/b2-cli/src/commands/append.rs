@@ -31,12 +31,16 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result},
     exit::Code,
-    input::{self, Origin},
-    npy::{NpyError, NpyHeader},
-    object::Object,
-    objects::Objects,
-    progress::Progress,
-    separated, size,
+    formats::{
+        csv_table,
+        npy::{NpyError, NpyHeader},
+    },
+    inputs::{
+        object::Object,
+        object_reader::Objects,
+        origin::{self, Origin},
+    },
+    render::{progress::Progress, size},
 };
 
 /// Bytes of data in a chunk of a frame whose chunks have any size.
@@ -234,7 +238,7 @@ fn open(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result
     {
         return Err(Error::Same { path: path.clone() });
     }
-    if *part != input::Part::Whole || input::is_ours(path) {
+    if *part != origin::Part::Whole || origin::is_ours(path) {
         let mut objects = Objects::open(&origin, cx.dparams()).map_err(at)?;
         let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
         if objects.next()?.is_some() {
@@ -244,7 +248,7 @@ fn open(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result
         let is_array = source.layout()?.is_some();
         return Ok(Input { name, source, is_array });
     }
-    if let Some(row) = row.filter(|_| separated::is_csv(path)) {
+    if let Some(row) = row.filter(|_| csv_table::is_csv(path)) {
         return Ok(Input { name, source: Source::Items(values(path, Some(row))?), is_array: true });
     }
     let mut opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;

@@ -3,22 +3,23 @@
 use core::ops::Range;
 
 use crate::{
-    args::CatArgs,
-    content::{self, Guard},
+    args::{CatArgs, item_range::Span},
     context::Context,
     error::{Error, Result},
     exit::Code,
-    input::{self, Origin},
-    object::Object,
-    objects::Objects,
-    progress::Progress,
-    sink::Sink,
-    span::Span,
+    inputs::{
+        decoded::{self, Guard},
+        object::Object,
+        object_reader::Objects,
+        origin::{self, Origin},
+    },
+    output::byte_sink::Sink,
+    render::progress::Progress,
 };
 
 /// Writes each input behind the other.
 pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::has_suffix);
+    let inputs = origin::find(&args.inputs, &origin::has_suffix);
     cx.each(inputs, |origin| one(args, cx, origin))
 }
 
@@ -73,7 +74,7 @@ impl Selection {
 
     /// Finds the ends of the span in all objects.
     fn settle(&mut self, objects: &[Object]) -> Result<()> {
-        let nbytes = objects.iter().map(content::nbytes).sum::<Result<u64>>()?;
+        let nbytes = objects.iter().map(decoded::nbytes).sum::<Result<u64>>()?;
         self.wanted = self.span.within(nbytes / self.unit);
         Ok(())
     }
@@ -101,10 +102,10 @@ impl Selection {
         if self.counts_items && typesize != self.unit {
             return Err(Error::MixedTypesize { first: self.unit, other: typesize });
         }
-        let (nbytes, wanted) = (content::nbytes(object)?, self.bytes());
+        let (nbytes, wanted) = (decoded::nbytes(object)?, self.bytes());
         let place = |end: u64| end.saturating_sub(self.at).min(nbytes);
         let range = place(wanted.start)..place(wanted.end);
         self.at = self.at.saturating_add(nbytes);
-        content::part(object, range, &cx.read_options(), &mut |bytes| out.write(bytes))
+        decoded::part(object, range, &cx.read_options(), &mut |bytes| out.write(bytes))
     }
 }

@@ -28,20 +28,23 @@ use crate::{
         CompressArgs,
         compress::{CompressedFormat, Split, TuningArgs, Typesize},
     },
-    compare::{self, Digest, Digesting},
     context::Context,
-    data::Data,
     error::{Doing, Error, Result},
     exit::Code,
-    input::{self, Origin},
-    npy::NpyHeader,
-    objects::Objects,
-    progress::Progress,
-    sink::Sink,
-    size,
-    stage::{StageOptions, Staged},
-    targets::{self, Naming, Target, Targets},
-    typesize,
+    formats::npy::NpyHeader,
+    inputs::{
+        object_reader::Objects,
+        origin::{self, Origin},
+        raw_data::Data,
+        typesize,
+    },
+    output::{
+        byte_sink::Sink,
+        read_back::{self, Digest, Digesting},
+        staged::{StageOptions, Staged},
+        targets::{self, Naming, Target, Targets},
+    },
+    render::{progress::Progress, size},
 };
 
 use metadata::Metadata;
@@ -68,7 +71,7 @@ struct CompressReport<'a> {
 /// Compresses each input.
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     let inputs =
-        input::find(&args.inputs, &|path| !input::has_suffix(path) && !input::is_object(path));
+        origin::find(&args.inputs, &|path| !origin::has_suffix(path) && !origin::is_object(path));
     let ready = check(args).and_then(|()| {
         Ok((Targets::new(&args.output, inputs.len())?, Metadata::of(&args.tuning)?))
     });
@@ -396,7 +399,7 @@ impl Work<'_> {
             Some(path) => {
                 let mut source = File::open(path).map_err(Error::io(Doing::Open))?;
                 source.seek(io::SeekFrom::Start(self.before())).map_err(Error::io(Doing::Read))?;
-                compare::equal(&mut objects, &mut io::BufReader::new(source), &options)
+                read_back::equal(&mut objects, &mut io::BufReader::new(source), &options)
             }
             None => {
                 let object = objects.next()?.ok_or(Error::ReadBackPipe)?;

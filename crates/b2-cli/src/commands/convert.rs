@@ -37,25 +37,30 @@ use serde::Serialize;
 
 use crate::{
     args::{ConvertArgs, InputArgs, OutputArgs, convert::ConvertedFormat},
-    bcolz::Bcolz,
-    boxes::Stored,
-    compare::{Digest, Digesting},
-    content::Guard,
     context::Context,
-    data,
     error::{Doing, Error, Result},
     exit::Code,
-    input::{self, Origin},
-    npy::NpyHeader,
-    object::Object,
-    objects::Objects,
-    parquet,
-    progress::Progress,
-    separated::{self, Values},
-    sink::Sink,
-    size,
-    stage::{Nest, StageOptions},
-    targets::{Naming, Target, Targets},
+    formats::{
+        bcolz::Bcolz,
+        csv_table::{self, Values},
+        npy::NpyHeader,
+        parquet,
+        stored_array::Stored,
+    },
+    inputs::{
+        decoded::Guard,
+        object::Object,
+        object_reader::Objects,
+        origin::{self, Origin},
+        raw_data,
+    },
+    output::{
+        byte_sink::Sink,
+        read_back::{Digest, Digesting},
+        staged::{Nest, StageOptions},
+        targets::{Naming, Target, Targets},
+    },
+    render::{progress::Progress, size},
 };
 
 use source::{Items, Source};
@@ -83,7 +88,7 @@ struct ConvertReport<'a> {
 /// Converts each input.
 pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     let (inputs, output) = named(args);
-    let inputs = input::find(&inputs, &input::is_ours);
+    let inputs = origin::find(&inputs, &origin::is_ours);
     let ready = format(args, &output)
         .and_then(|format| anew::check(args, format).map(|()| format))
         .and_then(|format| Ok((format, Targets::new(&output, inputs.len())?)));
@@ -126,8 +131,8 @@ fn one(
     targets: &mut Targets<'_>,
 ) -> Result<()> {
     let start = Instant::now();
-    if let Some(path) = origin.path().filter(|path| !input::is_sparse_frame(path)) {
-        data::check_kind(path, output)?;
+    if let Some(path) = origin.path().filter(|path| !origin::is_sparse_frame(path)) {
+        raw_data::check_kind(path, output)?;
     }
     let target = targets.next(origin, Naming::Replace(format.suffix()))?;
     let source = open(args, cx, origin)?;
@@ -167,7 +172,7 @@ fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
 
 /// The file of Parquet that the input is.
 fn parquet_file(origin: &Origin) -> Result<Option<&Path>> {
-    let Origin::File { path, part: input::Part::Whole } = origin else { return Ok(None) };
+    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() {
         return Ok(None);
     }
@@ -178,11 +183,11 @@ fn parquet_file(origin: &Origin) -> Result<Option<&Path>> {
 /// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was
 /// given.
 fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
-    let Origin::File { path, part: input::Part::Whole } = origin else { return Ok(None) };
-    if path.is_dir() || input::is_ours(path) {
+    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
+    if path.is_dir() || origin::is_ours(path) {
         return Ok(None);
     }
-    if separated::is_csv(path) && args.format != Some(ConvertedFormat::Csv) {
+    if csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv) {
         return values(path, args.dtype.as_ref()).map(Some);
     }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
@@ -204,7 +209,7 @@ fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
 
 /// Comma-separated values, as items with fields: those of the `given` type, or what they look like.
 pub(super) fn values(path: &Path, given: Option<&Dtype>) -> Result<Items> {
-    let Values { dtype, rows, file } = separated::read(path, given)?;
+    let Values { dtype, rows, file } = csv_table::read(path, given)?;
     let store = FileStore::from_file(file);
     let file_len = store.len().map_err(Error::io(Doing::Spool))?;
     let itemsize = dtype.itemsize() as u64;
@@ -334,7 +339,7 @@ impl Work<'_> {
                 digest_of_file(path, NpyHeader::parse(&head(&store)?)?.len as u64)?
             }
             _ => {
-                let origin = Origin::File { path: path.to_owned(), part: input::Part::Whole };
+                let origin = Origin::File { path: path.to_owned(), part: origin::Part::Whole };
                 let object = Objects::open(&origin, self.cx.dparams())?.next()?;
                 self.digest(&Source::Object(object.ok_or(Error::ReadBackPipe)?))?
             }
@@ -364,7 +369,7 @@ impl Work<'_> {
         if let (Some(what), false) = (done.left_out.first(), self.output.force) {
             return Err(Error::WouldLose { what: what.clone() });
         }
-        match input::is_sparse_frame(path) {
+        match origin::is_sparse_frame(path) {
             true => remove_sparse(path),
             false => fs::remove_file(path),
         }
@@ -451,7 +456,7 @@ fn remove_sparse(path: &Path) -> io::Result<()> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default();
         let is_chunk = path.extension().is_some_and(|extension| extension == "chunk");
-        if is_chunk || name == input::INDEX_FILE || name == ".b2lock" {
+        if is_chunk || name == origin::INDEX_FILE || name == ".b2lock" {
             fs::remove_file(path)?;
         }
     }
@@ -463,8 +468,8 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
     if !path.is_dir() {
         return Ok(fs::metadata(path)?.len());
     }
-    if crate::bcolz::is_data_set(path) {
-        return Ok(crate::bcolz::stored(path));
+    if crate::formats::bcolz::is_data_set(path) {
+        return Ok(crate::formats::bcolz::stored(path));
     }
     fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + entry?.metadata()?.len()))
 }

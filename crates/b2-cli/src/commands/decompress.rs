@@ -11,22 +11,24 @@ use serde::Serialize;
 
 use crate::{
     args::{DecompressArgs, RestoredFormat},
-    blp::Blp,
-    compare,
-    content::{self, Guard},
     context::Context,
-    data,
     error::{Doing, Error, Result},
     exit::Code,
-    input::{self, Origin, Part},
-    npy::NpyHeader,
-    object::{Object, item_type},
-    objects::Objects,
-    progress::Progress,
-    sink::Sink,
-    size,
-    stage::{StageOptions, Staged},
-    targets::{self, Naming, Target, Targets},
+    formats::{blp::Blp, npy::NpyHeader},
+    inputs::{
+        decoded::{self, Guard},
+        object::{Object, item_type},
+        object_reader::Objects,
+        origin::{self, Origin, Part},
+        raw_data,
+    },
+    output::{
+        byte_sink::Sink,
+        read_back,
+        staged::{StageOptions, Staged},
+        targets::{self, Naming, Target, Targets},
+    },
+    render::{progress::Progress, size},
 };
 
 /// What was restored.
@@ -44,7 +46,7 @@ struct DecompressReport<'a> {
 
 /// Restores each input.
 pub(crate) fn run(args: &DecompressArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::has_suffix);
+    let inputs = origin::find(&args.inputs, &origin::has_suffix);
     match Targets::new(&args.output, inputs.len()) {
         Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
         Err(error) => cx.refuse(&error),
@@ -58,7 +60,7 @@ fn one(
     targets: &mut Targets<'_>,
 ) -> Result<()> {
     if let Some(path) = origin.path() {
-        data::check_kind(path, &args.output)?;
+        raw_data::check_kind(path, &args.output)?;
     }
     let start = Instant::now();
     let mut objects =
@@ -191,8 +193,8 @@ impl Work<'_> {
                 }
                 out.write(&npy_header(&object)?)?;
             }
-            let (nbytes, stored) = (content::nbytes(&object)?, object.stored());
-            content::all(&object, &self.cx.read_options(), &mut |bytes| {
+            let (nbytes, stored) = (decoded::nbytes(&object)?, object.stored());
+            decoded::all(&object, &self.cx.read_options(), &mut |bytes| {
                 progress.add_share(bytes.len() as u64, nbytes, stored);
                 out.write(bytes)
             })?;
@@ -275,7 +277,7 @@ impl Work<'_> {
             let len = npy_header(&object)?.len() as u64;
             file.seek(io::SeekFrom::Start(len)).map_err(Error::io(Doing::Read))?;
         }
-        compare::equal(&mut objects, &mut io::BufReader::new(file), &self.cx.read_options())
+        read_back::equal(&mut objects, &mut io::BufReader::new(file), &self.cx.read_options())
     }
 
     /// Mode and times of a regular file.

@@ -19,14 +19,16 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, chain},
     exit::Code,
-    input::{self, Origin},
-    object::Object,
-    objects::{FoundKind, Objects},
+    inputs::{
+        object::Object,
+        object_reader::{FoundKind, Objects},
+        origin::{self, Origin},
+    },
 };
 
 /// Shows each input.
 pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::is_ours);
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
     cx.each(inputs, |origin| one(args, cx, origin))
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     console::Console,
     error::Result,
-    table::{Align, Table},
+    render::text_table::{Align, Table},
 };
 
 /// What a build can do.

@@ -14,16 +14,18 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Code,
-    input::{self, Origin},
-    object::Object,
-    objects::Objects,
+    inputs::{
+        object::Object,
+        object_reader::Objects,
+        origin::{self, Origin},
+    },
+    render::size::{self, Units},
     report::{ChunkRow, ChunkTable, InfoReport},
-    size::{self, Units},
 };
 
 /// Tells about each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::is_ours);
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
     cx.each(inputs, |origin| one(cx, origin))
 }
 

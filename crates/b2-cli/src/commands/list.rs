@@ -11,11 +11,15 @@ use crate::{
     context::Context,
     error::Result,
     exit::Code,
-    input::{self, Origin},
-    object::{Object, is_sparse},
-    objects::Objects,
-    size,
-    table::{Align, Table},
+    inputs::{
+        object::{Object, is_sparse},
+        object_reader::Objects,
+        origin::{self, Origin},
+    },
+    render::{
+        size,
+        text_table::{Align, Table},
+    },
 };
 
 /// What is listed of one input.
@@ -44,7 +48,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
         return tree::run(&inputs, cx);
     }
     let mut rows = Vec::new();
-    let inputs = input::find(&args.inputs, &input::is_ours);
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
     let code = cx.each(inputs, |origin| {
         let row = row(cx, origin)?;
         if cx.console.json() {

@@ -23,10 +23,8 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result},
     exit::Code,
-    input::Origin,
-    object::Object,
-    objects::Objects,
-    stage::{StageOptions, Staged},
+    inputs::{object::Object, object_reader::Objects, origin::Origin},
+    output::staged::{StageOptions, Staged},
 };
 
 use document::{Change, Document, Kind};

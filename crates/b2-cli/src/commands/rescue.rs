@@ -13,9 +13,11 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result},
     exit::Code,
-    input::{self, Origin, Part},
-    stage::StageOptions,
-    targets::{Naming, Target, Targets},
+    inputs::origin::{self, Origin, Part},
+    output::{
+        staged::StageOptions,
+        targets::{Naming, Target, Targets},
+    },
 };
 
 /// What was saved of one input.
@@ -43,7 +45,7 @@ struct Saved {
 
 /// Saves what can be saved of each input.
 pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::is_ours);
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
     let outputs = args.outputs();
     match Targets::new(&outputs, inputs.len()) {
         Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
@@ -57,7 +59,7 @@ fn one(args: &RescueArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'
         return Err(Error::RescueWhole);
     };
     let options = StageOptions { force: args.force, sync: !args.no_sync };
-    let saved = if crate::bcolz::is_data_set(path) {
+    let saved = if crate::formats::bcolz::is_data_set(path) {
         bcolz::run(cx, path, &target, options)?
     } else if blp::begins_like_one(path)? {
         blp::run(cx, path, &target, options)?

@@ -17,15 +17,16 @@ use self::{
     render::{EDGE, Part},
 };
 use crate::{
-    args::ShowArgs,
-    content,
+    args::{ShowArgs, item_range::Span},
     context::Context,
     error::{Error, Result},
     exit::Code,
-    input::{self, Origin},
-    object::Object,
-    objects::Objects,
-    span::Span,
+    inputs::{
+        decoded,
+        object::Object,
+        object_reader::Objects,
+        origin::{self, Origin},
+    },
 };
 
 /// What is shown of one object.
@@ -40,7 +41,7 @@ struct ShowReport<'a> {
 
 /// Shows each input.
 pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::is_ours);
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
     cx.each(inputs, |origin| one(args, cx, origin))
 }
 
@@ -129,7 +130,7 @@ fn of_items(args: &ShowArgs, cx: &Context, object: &Object) -> Result<Part> {
     let raw = raw(typesize)?;
     let dtype = dtype(args, &raw, 0)?;
     let itemsize = dtype.itemsize().max(1) as u64;
-    let nitems = content::nbytes(object)? / itemsize;
+    let nitems = decoded::nbytes(object)? / itemsize;
     let (first, last) = match (&args.slice, args.lines) {
         (Some(slice), _) => (range(&slice.0, nitems)?, None),
         (None, Some(lines)) => (0..nitems.min(lines), None),
@@ -143,7 +144,7 @@ fn of_items(args: &ShowArgs, cx: &Context, object: &Object) -> Result<Part> {
     bytes.clear();
     for range in ranges() {
         let range = range.start * itemsize..range.end * itemsize;
-        content::part(object, range, &cx.read_options(), &mut |piece| {
+        decoded::part(object, range, &cx.read_options(), &mut |piece| {
             bytes.extend_from_slice(piece);
             Ok(())
         })?;

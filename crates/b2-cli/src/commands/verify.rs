@@ -6,20 +6,26 @@ use serde::Serialize;
 
 use crate::{
     args::VerifyArgs,
-    bcolz::{self, Bcolz},
-    blp::Blp,
-    chunk::BareChunk,
-    content::Guard,
     context::Context,
     error::{Error, Result, chain},
     exit::Code,
-    input::{self, Origin},
-    object::Object,
-    objects::Objects,
-    place::{Place, place_of},
-    progress::Progress,
+    formats::{
+        bcolz::{self, Bcolz},
+        blp::Blp,
+        chunk::BareChunk,
+    },
+    inputs::{
+        decoded::Guard,
+        object::Object,
+        object_reader::Objects,
+        origin::{self, Origin},
+    },
+    render::{
+        error_position::{Place, place_of},
+        progress::Progress,
+        size,
+    },
     report::note_text,
-    size,
 };
 
 /// Bad chunks that are described without `-v`.
@@ -68,7 +74,7 @@ struct Problem {
 
 /// Verifies each input.
 pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
-    let inputs = input::find(&args.inputs, &input::is_ours);
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
     cx.each(inputs, |origin| one(args, cx, origin))
 }
 

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::ChunkRow;
 use crate::{
-    bcolz::{self, Bcolz, attrs},
     error::{Error, chain},
-    size,
+    formats::bcolz::{self, Bcolz, attrs},
+    render::size,
 };
 
 /// What is known of one data set.

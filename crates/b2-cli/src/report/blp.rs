@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::ChunkRow;
 use crate::{
-    blp::Blp,
     error::{Result, chain},
-    size,
+    formats::blp::Blp,
+    render::size,
 };
 
 /// What is known of one file.

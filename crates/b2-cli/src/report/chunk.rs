@@ -8,9 +8,9 @@ use serde::{Serialize, Serializer};
 
 use super::{chunks::special_name, readers};
 use crate::{
-    chunk::BareChunk,
     error::{Result, chain},
-    size,
+    formats::chunk::BareChunk,
+    render::size,
 };
 
 /// What is known of one chunk.

@@ -77,7 +77,7 @@ impl ChunkRow {
         Self {
             frame,
             nchunk,
-            offset: crate::place::place_of(error).offset,
+            offset: crate::render::error_position::place_of(error).offset,
             cbytes: 0,
             nbytes: 0,
             special: None,

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use super::{ChunkTable, readers};
 use crate::{
     error::{Result, chain},
-    object::{frame_bytes, is_sparse},
-    payload, size,
+    formats::msgpack_json,
+    inputs::object::{frame_bytes, is_sparse},
+    render::size,
 };
 
 /// All frames of one input taken together; parameters are those of the first.
@@ -244,7 +245,7 @@ fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
 fn metalayers(schunk: &SChunk) -> Map<String, Value> {
     let mut map = Map::new();
     for layer in schunk.meta().iter() {
-        map.entry(layer.name_text()).or_insert_with(|| payload::to_json(layer.content));
+        map.entry(layer.name_text()).or_insert_with(|| msgpack_json::to_json(layer.content));
     }
     map
 }
@@ -254,7 +255,7 @@ fn vlmetalayers(schunk: &SChunk, problems: &mut Vec<String>) -> Map<String, Valu
     let vlmeta = schunk.vlmeta();
     for layer in vlmeta.stored().iter() {
         if let Some(content) = noted(problems, vlmeta.decode(layer).map_err(Into::into)) {
-            map.entry(layer.name_text()).or_insert_with(|| payload::to_json(&content));
+            map.entry(layer.name_text()).or_insert_with(|| msgpack_json::to_json(&content));
         }
     }
     map

@@ -8,9 +8,9 @@ use blosc_dtype::Dtype;
 
 use super::{Grown, Input, Work};
 use crate::{
-    boxes::{Boxes, Source as BoxSource, count},
     commands::convert::source::Layout,
     error::{Error, Result},
+    formats::stored_array::{Boxes, Source as BoxSource, count},
 };
 
 impl Work<'_> {

@@ -5,10 +5,10 @@ use blosc_dtype::Dtype;
 
 use super::{Grown, Work, array::layout};
 use crate::{
-    bcolz::Bcolz,
     commands::convert::bcolz::{each_rows, split},
-    content::Sink,
     error::Result,
+    formats::bcolz::Bcolz,
+    inputs::decoded::Sink,
 };
 
 impl Work<'_> {

@@ -9,10 +9,10 @@ use bloscpack::{
 
 use super::{Grown, Input, Work};
 use crate::{
-    blp::Blp,
     commands::convert::pull::pull,
-    content::Sink,
     error::{Doing, Error, Result},
+    formats::blp::Blp,
+    inputs::decoded::Sink,
 };
 
 impl Work<'_> {

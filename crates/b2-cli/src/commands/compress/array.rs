@@ -16,12 +16,16 @@ use blosc_io::FileStore;
 use super::{Counts, Work, at};
 use crate::{
     args::compress::{CompressedFormat, Shape, TuningArgs, Typesize},
-    boxes::{Boxes, Source, Stored, count, selection},
-    compare::{Digest, Digesting},
-    data::Data,
     error::{ByteOrEnd, Doing, Error, Result},
-    npy::NpyHeader,
-    sink::Sink,
+    formats::{
+        npy::NpyHeader,
+        stored_array::{Boxes, Source, Stored, count, selection},
+    },
+    inputs::raw_data::Data,
+    output::{
+        byte_sink::Sink,
+        read_back::{Digest, Digesting},
+    },
 };
 
 /// Where the items are, if the input is to be taken for an array: on `.npy` files unless something

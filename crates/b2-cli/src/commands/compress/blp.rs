@@ -15,10 +15,12 @@ use bloscpack::{
 
 use super::{Counts, Work, array};
 use crate::{
-    compare::{Digest, Digesting},
-    data::Data,
     error::{Doing, Error, Result},
-    sink::Sink,
+    inputs::raw_data::Data,
+    output::{
+        byte_sink::Sink,
+        read_back::{Digest, Digesting},
+    },
 };
 
 impl Work<'_> {
@@ -61,7 +63,9 @@ impl Work<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::io(Doing::Read)(error)),
             };
-            writer.fill(len).map_err(|error| self.told(crate::blp::unpacked(error.into())))?;
+            writer
+                .fill(len)
+                .map_err(|error| self.told(crate::formats::blp::unpacked(error.into())))?;
             nbytes += len as u64;
             self.progress.add(len as u64);
         }

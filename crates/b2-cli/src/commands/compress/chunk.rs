@@ -6,10 +6,10 @@ use blosc_chunk::{CParams, Encoder};
 
 use super::{Counts, Work};
 use crate::{
-    compare::{Digest, Digesting},
     context::Context,
-    data::Data,
     error::{Doing, Error, Result},
+    inputs::raw_data::Data,
+    output::read_back::{Digest, Digesting},
 };
 
 impl Work<'_> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     args::compress::{Layer, TuningArgs},
     error::{Doing, Error, MetadataError, Result},
-    payload,
+    formats::msgpack_json,
 };
 
 /// Names of the metalayer that describes an array: now, and in the betas.
@@ -67,7 +67,7 @@ impl Metadata {
                 _ => return Err(MetadataError::Key { key }),
             };
             for (name, value) in layers {
-                put(kind, Layer { name, content: payload::from_json(&value) });
+                put(kind, Layer { name, content: msgpack_json::from_json(&value) });
             }
         }
         Ok(())

@@ -16,10 +16,12 @@ use super::{
     source::{Layout, Packed},
 };
 use crate::{
-    blp::Blp,
-    boxes::{Boxes, Source as BoxSource, count, selection},
-    content::Sink,
     error::{Doing, Error, Result},
+    formats::{
+        blp::Blp,
+        stored_array::{Boxes, Source as BoxSource, count, selection},
+    },
+    inputs::decoded::Sink,
 };
 
 /// Fills the items of a box.

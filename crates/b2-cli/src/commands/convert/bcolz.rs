@@ -19,13 +19,11 @@ use super::{
 };
 use crate::{
     args::convert::ConvertedFormat,
-    bcolz::attrs,
-    content::Sink,
     context::Context,
     error::{Error, Result},
-    object::Object,
-    parquet,
-    stage::Nest,
+    formats::{bcolz::attrs, parquet},
+    inputs::{decoded::Sink, object::Object},
+    output::staged::Nest,
 };
 
 impl Work<'_> {

@@ -13,9 +13,9 @@ use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode_header};
 use super::{Done, Work, pull::pull, source::Packed};
 use crate::{
     args::convert::ConvertedFormat,
-    boxes::selection,
-    content::Sink,
     error::{Error, Result},
+    formats::stored_array::selection,
+    inputs::decoded::Sink,
 };
 
 /// What only formats of arrays have a place for.

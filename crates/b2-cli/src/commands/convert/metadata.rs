@@ -13,7 +13,11 @@ use b2frame::{Metalayer, NdMeta, SChunk};
 use bloscpack::numpy::ArrayInfo;
 use serde_json::{Map, Value};
 
-use crate::{args::compress::Layer, blp::Blp, error::Result, payload};
+use crate::{
+    args::compress::Layer,
+    error::Result,
+    formats::{blp::Blp, msgpack_json},
+};
 
 /// The vlmetalayer that holds the metadata of a Bloscpack file.
 const BLOSCPACK: &str = "bloscpack";
@@ -77,12 +81,10 @@ impl Metadata {
                 if map.get(key).is_some_and(is_layers) {
                     let named = map.shift_remove(key).and_then(|named| named.as_object().cloned());
                     let named = named.into_iter().flatten();
-                    layers.extend(
-                        named.map(|(name, value)| Layer {
-                            name,
-                            content: payload::from_json(&value),
-                        }),
-                    );
+                    layers.extend(named.map(|(name, value)| Layer {
+                        name,
+                        content: msgpack_json::from_json(&value),
+                    }));
                 }
             }
             // Nothing but metalayers is left; an object that was empty counts.
@@ -98,7 +100,7 @@ impl Metadata {
     pub(super) fn of_attrs(attrs: Map<String, Value>) -> Self {
         let fits = |name: &str| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
         let (short, long): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|(name, _)| fits(name));
-        let layer = |(name, value)| Layer { name, content: payload::from_json(&value) };
+        let layer = |(name, value)| Layer { name, content: msgpack_json::from_json(&value) };
         let json = (!long.is_empty()).then(|| Value::Object(long.into_iter().collect()));
         Self {
             fixed: vec![],
@@ -147,7 +149,7 @@ impl Metadata {
     /// The vlmetalayers of a frame.
     pub(super) fn into_variable(self) -> Vec<Layer> {
         let layer =
-            |value| Layer { name: BLOSCPACK.to_owned(), content: payload::from_json(&value) };
+            |value| Layer { name: BLOSCPACK.to_owned(), content: msgpack_json::from_json(&value) };
         self.variable.into_iter().chain(self.json.map(layer)).collect()
     }
 
@@ -194,12 +196,12 @@ const MAX_NAME: usize = 31;
 
 /// The content of a metalayer as JSON, from which it can be made again.
 fn shown(content: &[u8]) -> Value {
-    exact(content).unwrap_or_else(|| payload::base64_object(content))
+    exact(content).unwrap_or_else(|| msgpack_json::base64_object(content))
 }
 
 /// The value, if it is written as we would.
 fn exact(content: &[u8]) -> Option<Value> {
-    Some(payload::to_json(content)).filter(|value| payload::from_json(value) == content)
+    Some(msgpack_json::to_json(content)).filter(|value| msgpack_json::from_json(value) == content)
 }
 
 #[cfg(test)]

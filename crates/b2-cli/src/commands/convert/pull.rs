@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use crate::{content::Sink, error::Result};
+use crate::{error::Result, inputs::decoded::Sink};
 
 /// Pieces under way from the one thread to the other.
 const PIECES: usize = 2;

@@ -5,8 +5,8 @@ use std::{fs::File, path::Path};
 use super::{Done, Work, frame::ARRAY};
 use crate::{
     error::{Doing, Error, Result},
-    npy::NpyHeader,
-    sink::Sink,
+    formats::npy::NpyHeader,
+    output::byte_sink::Sink,
 };
 
 impl Work<'_> {

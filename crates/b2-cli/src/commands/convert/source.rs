@@ -10,12 +10,16 @@ use bloscpack::numpy::{ArrayInfo, Order};
 
 use super::metadata::Metadata;
 use crate::{
-    blp::Blp,
-    boxes::{Boxes, Source as BoxSource, Stored, count},
-    content::{self, Sink},
     error::{Doing, Error, Result},
-    npy::NpyHeader,
-    object::{Object, is_sparse, item_type},
+    formats::{
+        blp::Blp,
+        npy::NpyHeader,
+        stored_array::{Boxes, Source as BoxSource, Stored, count},
+    },
+    inputs::{
+        decoded::{self, Sink},
+        object::{Object, is_sparse, item_type},
+    },
 };
 
 /// What is converted, with the questions that destinations have.
@@ -126,7 +130,7 @@ impl Source {
     /// Bytes of the content.
     pub(in crate::commands) fn nbytes(&self) -> Result<u64> {
         match self {
-            Self::Object(object) => content::nbytes(object),
+            Self::Object(object) => decoded::nbytes(object),
             Self::Items(items) => Ok(items.file_len.saturating_sub(items.stored.start)),
         }
     }
@@ -256,7 +260,7 @@ impl Source {
     /// frames are put in C order.
     pub(in crate::commands) fn stream(&self, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
         match self {
-            Self::Object(object) => content::all(object, options, sink),
+            Self::Object(object) => decoded::all(object, options, sink),
             Self::Items(items) => items.stream(sink),
         }
     }

@@ -15,9 +15,9 @@ use super::{
     },
 };
 use crate::{
-    blp::Blp,
     error::{Doing, Error, Result},
-    objects::Found,
+    formats::blp::Blp,
+    inputs::object_reader::Found,
 };
 
 /// Everything in a file.

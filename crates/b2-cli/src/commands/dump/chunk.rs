@@ -10,8 +10,8 @@ use super::{
     fields::{Field, bits, byte, chunk_flags, codec, field, filters, signed_le},
 };
 use crate::{
-    chunk::BareChunk,
     error::{Error, Result},
+    formats::chunk::BareChunk,
 };
 
 /// A chunk that is a file of its own.

@@ -9,9 +9,8 @@ use super::{
 };
 use crate::{
     error::{Doing, Error, Result},
-    object::is_sparse,
-    objects::Found,
-    payload,
+    formats::msgpack_json,
+    inputs::{object::is_sparse, object_reader::Found},
 };
 
 /// The header of a frame, whatever else may be wrong with it.
@@ -204,7 +203,7 @@ impl Layers<'_, '_, '_> {
             let Some(content) = self.bytes.get(self.at..self.at.saturating_add(len)) else {
                 return Ok(None);
             };
-            let value = if self.decoded { payload::to_json(content) } else { Value::Null };
+            let value = if self.decoded { msgpack_json::to_json(content) } else { Value::Null };
             self.printer.piece(
                 self.offset + self.at as u64,
                 content,

@@ -8,14 +8,16 @@ use serde_json::{Map, Value};
 
 use super::{Lines, dims, print_rows, sizes};
 use crate::{
-    bcolz::Bcolz,
     console::harmless,
     context::Context,
     error::{Error, Result},
     exit::Code,
+    formats::bcolz::Bcolz,
+    render::{
+        size::{self, Units},
+        text_table::{Align, Table},
+    },
     report::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport},
-    size::{self, Units},
-    table::{Align, Table},
 };
 
 /// Tells about a data set.

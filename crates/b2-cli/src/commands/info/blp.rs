@@ -2,12 +2,12 @@
 
 use super::{Lines, dims, print_rows, sizes};
 use crate::{
-    blp::Blp,
     context::Context,
     error::{Error, Result},
     exit::Code,
+    formats::blp::Blp,
+    render::size::{self, Units},
     report::{BlpChunks, BlpReport},
-    size::{self, Units},
 };
 
 /// Tells about a file.

@@ -4,12 +4,12 @@ use core::fmt::Write;
 
 use super::{Lines, PAGE, filters_text, sizes};
 use crate::{
-    chunk::BareChunk,
     context::Context,
     error::{Error, Result},
     exit::Code,
+    formats::chunk::BareChunk,
+    render::size::{self, Units},
     report::{BlockRow, BlockTable, ChunkReport},
-    size::{self, Units},
 };
 
 /// Tells about a chunk.

@@ -6,15 +6,17 @@ use bcolz_store::{CArray, DataSet};
 
 use crate::{
     args::InputArgs,
-    bcolz::Bcolz,
     console::harmless,
     context::Context,
     error::Result,
     exit::Code,
-    input::{self, Origin},
-    object::Object,
-    objects::Objects,
-    size,
+    formats::bcolz::Bcolz,
+    inputs::{
+        object::Object,
+        object_reader::Objects,
+        origin::{self, Origin},
+    },
+    render::size,
 };
 
 /// A line of the tree, and those below it.
@@ -30,7 +32,7 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
     let mut roots: Vec<Node> =
         inputs.files.iter().filter(|path| is_walked(path)).map(|path| Node::of(path)).collect();
     let tops: Vec<PathBuf> = inputs.files.iter().filter(|path| is_walked(path)).cloned().collect();
-    let mut code = cx.each(input::find(inputs, &input::is_ours), |origin| {
+    let mut code = cx.each(origin::find(inputs, &origin::is_ours), |origin| {
         if cx.console.json() {
             return cx.console.document(&super::row(cx, origin)?);
         }
@@ -64,7 +66,7 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
 }
 
 fn is_walked(path: &Path) -> bool {
-    path.is_dir() && !input::is_object(path)
+    path.is_dir() && !origin::is_object(path)
 }
 
 /// What an input is, in a line.

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::document::Change;
 use crate::{
-    bcolz::{Bcolz, attrs},
     error::{Error, Result},
+    formats::bcolz::{Bcolz, attrs},
 };
 
 /// Makes all changes in one step. What is not changed stays as it is, also if JSON has no word for

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 
 use super::document::{Change, Document};
 use crate::{
-    blp::Blp,
     context::Context,
     error::{Doing, Error, Result},
-    stage::{StageOptions, Staged},
+    formats::blp::Blp,
+    output::staged::{StageOptions, Staged},
 };
 
 pub(super) fn change(

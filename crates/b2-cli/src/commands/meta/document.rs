@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, MetadataError, Result},
-    object::Object,
-    payload,
+    formats::msgpack_json,
+    inputs::object::Object,
 };
 
 /// Names of the metalayer that describes an array: now, and in the betas.
@@ -70,11 +70,13 @@ impl Document {
                     let name = layer.name_text().into_owned();
                     let is_reserved = RESERVED.contains(&name.as_str());
                     let map = if is_reserved { &mut reserved } else { &mut fixed };
-                    map.entry(name).or_insert_with(|| payload::to_json(layer.content));
+                    map.entry(name).or_insert_with(|| msgpack_json::to_json(layer.content));
                 }
                 for layer in schunk.vlmeta().stored().iter() {
                     let content = schunk.vlmeta().decode(layer)?;
-                    variable.entry(layer.name_text()).or_insert_with(|| payload::to_json(&content));
+                    variable
+                        .entry(layer.name_text())
+                        .or_insert_with(|| msgpack_json::to_json(&content));
                 }
                 Ok(Self {
                     metalayers: Some(fixed),

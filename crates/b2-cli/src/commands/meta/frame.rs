@@ -5,14 +5,14 @@ use std::path::Path;
 use b2frame::SChunkWriter;
 
 use super::document::{Change, Kind};
-use crate::{context::Context, error::Result, payload};
+use crate::{context::Context, error::Result, formats::msgpack_json};
 
 pub(super) fn change(cx: &Context, path: &Path, offset: u64, changes: &[Change]) -> Result<()> {
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset))?;
     for change in changes {
         match change {
             Change::Set { kind, name, value } => {
-                set(&mut writer, *kind, name, &payload::from_json(value))?
+                set(&mut writer, *kind, name, &msgpack_json::from_json(value))?
             }
             Change::Delete { kind, name } => delete(&mut writer, *kind, name)?,
             // Only Bloscpack files have this.

@@ -15,7 +15,7 @@ use super::{Saved, unreadable};
 use crate::{
     context::Context,
     error::{Doing, Error, Result},
-    stage::{Nest, StageOptions},
+    output::staged::{Nest, StageOptions},
 };
 
 /// Saves what can be saved of `root` as `target`.

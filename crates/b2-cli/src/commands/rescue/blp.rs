@@ -10,7 +10,7 @@ use super::{Saved, unreadable};
 use crate::{
     context::Context,
     error::{Doing, Error, Result},
-    stage::{StageOptions, Staged},
+    output::staged::{StageOptions, Staged},
 };
 
 /// Does the file begin as Bloscpack files do?

@@ -6,7 +6,7 @@ use bcolz_store::{CArray, DataSet};
 use blosc_dtype::Dtype;
 use bloscpack::numpy::ArrayInfo;
 
-use crate::{blp::Blp, context::Context, error::Result, object::Object};
+use crate::{context::Context, error::Result, formats::blp::Blp, inputs::object::Object};
 
 /// An array, of which parts are read.
 pub(super) enum Array {

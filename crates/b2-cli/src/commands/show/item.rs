@@ -3,7 +3,7 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 use serde_json::{Map, Number, Value};
 
-use crate::{console::harmless, payload};
+use crate::{console::harmless, formats::msgpack_json};
 
 /// One item as text, near to how NumPy shows it.
 pub(super) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
@@ -113,8 +113,8 @@ impl Plain {
             },
             Self::Complex(text) | Self::Text(text) | Self::Time(text) => text.into(),
             Self::Bytes(bytes) => String::from_utf8(bytes)
-                .map_or_else(|error| payload::base64_object(error.as_bytes()), Value::from),
-            Self::Opaque(bytes) => payload::base64_object(&bytes),
+                .map_or_else(|error| msgpack_json::base64_object(error.as_bytes()), Value::from),
+            Self::Opaque(bytes) => msgpack_json::base64_object(&bytes),
         }
     }
 }
@@ -129,8 +129,12 @@ fn plain(scalar: &Scalar, bytes: &[u8]) -> Plain {
         (Kind::Complex, 8 | 16) => complex(&little),
         (Kind::Bytes, _) => Plain::Bytes(without_padding(bytes).to_vec()),
         (Kind::Unicode, _) => Plain::Text(unicode(&little)),
-        (Kind::DateTime, 8) => Plain::Time(crate::date::date(signed(&little), scalar.unit())),
-        (Kind::TimeDelta, 8) => Plain::Time(crate::date::span(signed(&little), scalar.unit())),
+        (Kind::DateTime, 8) => {
+            Plain::Time(crate::render::date::date(signed(&little), scalar.unit()))
+        }
+        (Kind::TimeDelta, 8) => {
+            Plain::Time(crate::render::date::span(signed(&little), scalar.unit()))
+        }
         _ => Plain::Opaque(bytes.to_vec()),
     }
 }

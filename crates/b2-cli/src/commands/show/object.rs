@@ -8,7 +8,7 @@ use crate::{
     args::ShowArgs,
     context::Context,
     error::{Error, Result},
-    payload,
+    formats::msgpack_json,
 };
 
 /// Shows elements of an object array, one in a line.
@@ -80,7 +80,7 @@ fn json(object: &Object) -> Value {
         Object::Str(text) => (&**text).into(),
         Object::Bytes(bytes) => match core::str::from_utf8(bytes) {
             Ok(text) => text.into(),
-            Err(_) => payload::base64_object(bytes),
+            Err(_) => msgpack_json::base64_object(bytes),
         },
         Object::List(items) | Object::Tuple(items) | Object::Set(items) => {
             items.iter().map(json).collect()
@@ -96,7 +96,7 @@ fn json(object: &Object) -> Value {
         }
         Object::Scalar { dtype, item } => match dtype.parse() {
             Ok(dtype) => super::item::json(&dtype, item),
-            Err(_) => payload::base64_object(item),
+            Err(_) => msgpack_json::base64_object(item),
         },
         object => text(object).into(),
     }

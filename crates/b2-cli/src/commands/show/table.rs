@@ -13,12 +13,14 @@ use serde_json::{Map, Value};
 use super::{item, range, render};
 use crate::{
     args::ShowArgs,
-    bcolz::Bcolz,
     console::harmless,
     context::Context,
     error::{Error, Result},
-    size,
-    table::{Align, Table},
+    formats::bcolz::Bcolz,
+    render::{
+        size,
+        text_table::{Align, Table},
+    },
 };
 
 /// Shows rows of a table.

@@ -15,7 +15,7 @@ use std::{
 use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
-    input::{self, Origin},
+    inputs::origin::{self, Origin},
 };
 
 /// The suffix of contiguous frames.
@@ -195,11 +195,11 @@ fn stem_of_bytes(_: &OsStr, _: &[&str]) -> Option<OsString> {
 /// Is this meant as a directory? It is one that is no object by itself, or it ends like one.
 fn is_directory(path: &Path) -> bool {
     let looks_like_one = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
-    looks_like_one && !input::is_object(path)
+    looks_like_one && !origin::is_object(path)
 }
 
 /// Devices and pipes are written in place; everything else is a file for
-/// [`Staged`](crate::stage::Staged) to judge.
+/// [`Staged`](crate::output::staged::Staged) to judge.
 fn classify(path: PathBuf, force: bool) -> Result<Target> {
     match irregular(&path) {
         Ok(Some(kind @ (FileKind::Device | FileKind::Pipe))) if !force => {
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> Origin {
-        Origin::File { path: path.into(), part: input::Part::Whole }
+        Origin::File { path: path.into(), part: origin::Part::Whole }
     }
 
     fn target(args: &OutputArgs, naming: Naming, origin: &Origin) -> Result<Target> {
@@ -309,7 +309,7 @@ mod tests {
         let path = dir.path().join("x");
         fs::write(&path, b"data").unwrap();
         let args = OutputArgs { output: Some(path.clone()), force: true, ..OutputArgs::default() };
-        let origin = Origin::File { path, part: input::Part::Whole };
+        let origin = Origin::File { path, part: origin::Part::Whole };
         assert!(matches!(target(&args, Naming::Add(SUFFIX), &origin), Err(Error::Same { .. })));
     }
 

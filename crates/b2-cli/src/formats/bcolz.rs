@@ -22,8 +22,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result},
-    npy::NpyHeader,
-    stage::Nest,
+    formats::npy::NpyHeader,
+    output::staged::Nest,
 };
 
 /// A data set, and where it is.

@@ -10,8 +10,10 @@ use std::{
 use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
-    input::{self, Origin, Part},
-    typesize::SAMPLE,
+    inputs::{
+        origin::{self, Origin, Part},
+        typesize::SAMPLE,
+    },
 };
 
 /// Data and what is known of it.
@@ -95,7 +97,7 @@ pub(crate) fn check_kind(path: &Path, output: &OutputArgs) -> Result<()> {
     match irregular(path).map_err(Error::io(Doing::Open))? {
         Some(FileKind::Link) if named && !output.rm => Ok(()),
         Some(FileKind::Pipe) if named => Ok(()),
-        Some(FileKind::Directory) if input::is_object(path) && !output.rm => Ok(()),
+        Some(FileKind::Directory) if origin::is_object(path) && !output.rm => Ok(()),
         Some(kind @ FileKind::Directory) => Err(Error::NotRegular { path: path.to_owned(), kind }),
         Some(kind) if !output.force => Err(Error::NotRegular { path: path.to_owned(), kind }),
         _ => Ok(()),

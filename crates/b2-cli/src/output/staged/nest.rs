@@ -15,8 +15,8 @@ use tempfile::{Builder, TempDir, TempPath};
 use super::{StageOptions, carry_over, check_target, directory_of, prefix, sync_directory};
 use crate::{
     error::{Doing, Error, FileKind, Result, irregular},
-    input,
-    interrupt::Unfinished,
+    inputs::origin,
+    output::unfinished::Unfinished,
 };
 
 /// Output under way in a folder of its own, which is removed when this is dropped.
@@ -43,7 +43,7 @@ impl Nest {
         unfinished: &Unfinished,
     ) -> Result<Self> {
         let target = match irregular(target) {
-            Ok(Some(FileKind::Directory)) if input::is_object(target) => {
+            Ok(Some(FileKind::Directory)) if origin::is_object(target) => {
                 if !options.force {
                     return Err(Error::Exists { path: target.to_owned() });
                 }
@@ -191,7 +191,7 @@ mod tests {
 
     fn sparse(path: &Path, content: &str) {
         fs::create_dir(path).unwrap();
-        fs::write(path.join(input::INDEX_FILE), content).unwrap();
+        fs::write(path.join(origin::INDEX_FILE), content).unwrap();
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
             let nest = nest(&target, FORCE).unwrap();
             sparse(nest.path(), content);
             nest.commit(None).unwrap();
-            assert_eq!(fs::read_to_string(target.join(input::INDEX_FILE)).unwrap(), content);
+            assert_eq!(fs::read_to_string(target.join(origin::INDEX_FILE)).unwrap(), content);
             assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         }
         assert!(matches!(nest(&target, CAREFUL), Err(Error::Exists { .. })));

@@ -13,8 +13,8 @@ use blosc_chunk::{
 use blosc_io::ReadAt;
 
 use crate::{
-    content::Sink,
     error::{Doing, Error, Result},
+    inputs::decoded::Sink,
 };
 
 /// A chunk in a store.

@@ -24,12 +24,16 @@ use blosc_io::{FileStore, MemStore, ReadAt};
 use bloscpack::Digests;
 
 use crate::{
-    bcolz::{self, Bcolz},
-    blp::Blp,
-    chunk::{self, BareChunk},
     error::{Doing, Error, Result},
-    input::{self, Origin, Part},
-    object::Object,
+    formats::{
+        bcolz::{self, Bcolz},
+        blp::Blp,
+        chunk::{self, BareChunk},
+    },
+    inputs::{
+        object::Object,
+        origin::{self, Origin, Part},
+    },
 };
 
 /// Bytes of a piped frame that stay in memory.
@@ -360,8 +364,8 @@ impl ReadAt for Shifted {
 
 /// Opens a file, or the index file of a sparse frame, with the directory of that.
 fn open_file(path: &Path) -> Result<(FileStore, Option<PathBuf>)> {
-    let folder = input::is_sparse_frame(path).then(|| path.to_owned());
-    let index = folder.as_ref().map(|folder| folder.join(input::INDEX_FILE));
+    let folder = origin::is_sparse_frame(path).then(|| path.to_owned());
+    let index = folder.as_ref().map(|folder| folder.join(origin::INDEX_FILE));
     let file = FileStore::open(index.as_deref().unwrap_or(path)).map_err(Error::io(Doing::Open))?;
     Ok((file, folder))
 }

@@ -2,7 +2,7 @@
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 
-use crate::date::Moment;
+use crate::render::date::Moment;
 
 /// Can values of this type be read from text?
 pub(super) fn is_readable(dtype: &Dtype) -> bool {

@@ -12,10 +12,8 @@ use std::{
 use b2frame::ReadOptions;
 
 use crate::{
-    content,
     error::{ByteOrEnd, Doing, Error, Result},
-    object::Object,
-    objects::Objects,
+    inputs::{decoded, object::Object, object_reader::Objects},
 };
 
 /// Compares the content of all `objects` with the bytes of `raw`.
@@ -30,7 +28,7 @@ pub(crate) fn equal(
 ) -> Result<()> {
     let mut comparison = Comparison { raw, at: 0, buffer: Vec::new() };
     while let Some(object) = objects.next()? {
-        content::all(&object, options, &mut |bytes| comparison.next(bytes))?;
+        decoded::all(&object, options, &mut |bytes| comparison.next(bytes))?;
     }
     comparison.finish()
 }
@@ -87,7 +85,7 @@ impl Digest {
     /// When it cannot be decoded.
     pub(crate) fn of(object: &Object, options: &ReadOptions) -> Result<Self> {
         let mut digest = Self::default();
-        content::all(object, options, &mut |bytes| {
+        decoded::all(object, options, &mut |bytes| {
             digest.update(bytes);
             Ok(())
         })?;

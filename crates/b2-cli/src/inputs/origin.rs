@@ -10,9 +10,9 @@ use b2frame::{Kind, PROBE_LEN, probe};
 
 use crate::{
     args::InputArgs,
-    bcolz, chunk,
     error::{Doing, Error, FileKind, Result, irregular},
-    targets::SUFFIXES,
+    formats::{bcolz, chunk},
+    output::targets::SUFFIXES,
 };
 
 /// One input.

@@ -9,8 +9,8 @@ use b2frame::{ChunkSize, ReadOptions, SChunk};
 use crate::{
     args::LimitArgs,
     error::{Error, Result},
-    object::Object,
-    size::ByteSize,
+    inputs::object::Object,
+    render::size::ByteSize,
 };
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all

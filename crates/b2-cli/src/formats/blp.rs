@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     error::{Doing, Error, Result},
-    npy::NpyHeader,
+    formats::npy::NpyHeader,
 };
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all

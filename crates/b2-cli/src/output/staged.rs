@@ -19,7 +19,7 @@ pub(crate) use nest::Nest;
 
 use crate::{
     error::{Doing, Error, Result, irregular},
-    interrupt::Unfinished,
+    output::unfinished::Unfinished,
 };
 
 /// How a file is put in its place.

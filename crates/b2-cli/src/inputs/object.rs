@@ -6,7 +6,10 @@ use std::sync::Arc;
 use b2frame::{FrameType, NdMeta, SChunk};
 use blosc_dtype::Dtype;
 
-use crate::{bcolz::Bcolz, blp::Blp, chunk::BareChunk, error::Result, npy::NpyError};
+use crate::{
+    error::Result,
+    formats::{bcolz::Bcolz, blp::Blp, chunk::BareChunk, npy::NpyError},
+};
 
 /// One thing with content.
 pub(crate) enum Object {

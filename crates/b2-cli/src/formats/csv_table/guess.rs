@@ -2,7 +2,7 @@
 
 use blosc_dtype::{Dtype, Error};
 
-use crate::date::{Moment, Precision};
+use crate::render::date::{Moment, Precision};
 
 /// What was seen of a column.
 #[derive(Clone, Debug)]

@@ -1,0 +1,7 @@
+//! Values as people and programs read them: sizes, dates, columns, positions, progress.
+
+pub(crate) mod date;
+pub(crate) mod error_position;
+pub(crate) mod progress;
+pub(crate) mod size;
+pub(crate) mod text_table;

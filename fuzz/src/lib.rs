@@ -35,10 +35,10 @@ pub fn cparams(input: &mut &[u8]) -> Option<CParams> {
     let split = [SplitMode::Auto, SplitMode::Always, SplitMode::Never][usize::from(take(input)) % 3];
     let params = CParams::default()
         .codec(codec)
-        .level(level)
+        .clevel(level)
         .typesize(typesize)
         .filters(Pipeline::from_slots(filters, [0; 6]))
-        .block_size(block_size)
+        .blocksize(block_size)
         .split(split);
     params.check().is_ok().then_some(params)
 }

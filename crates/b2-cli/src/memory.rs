@@ -22,7 +22,7 @@ pub(crate) fn budget(asked: Option<u64>) -> u64 {
 /// Measured, as growth of the peak per thread, and rounded up: with Zstd 6 times the block up to
 /// level 5 and 20 times above (its search tables), with the other codecs less than 3 times.
 pub(crate) fn encoder(cparams: &CParams) -> u64 {
-    let level = cparams.level.get();
+    let level = cparams.clevel.get();
     let (factor, automatic) = match (cparams.codec, level) {
         (CodecId::ZSTD, ..=5) => (6, 256 << 10),
         (CodecId::ZSTD, ..=8) => (20, 512 << 10),
@@ -30,7 +30,7 @@ pub(crate) fn encoder(cparams: &CParams) -> u64 {
         (_, ..=7) => (3, 512 << 10),
         _ => (3, 2 << 20),
     };
-    let block = cparams.block_size.map_or(automatic, |size| size as u64);
+    let block = cparams.blocksize.map_or(automatic, |size| size as u64);
     block.saturating_mul(factor)
 }
 
@@ -58,10 +58,10 @@ mod tests {
     #[test]
     fn strong_compression_needs_more() {
         let of = |level: u8| {
-            encoder(&CParams::default().codec(CodecId::ZSTD).level(level.try_into().unwrap()))
+            encoder(&CParams::default().codec(CodecId::ZSTD).clevel(level.try_into().unwrap()))
         };
         assert!(of(5) < of(7) && of(7) < of(9));
-        let large = CParams::default().block_size(Some(8 << 20));
+        let large = CParams::default().blocksize(Some(8 << 20));
         assert_eq!(encoder(&large), 24 << 20);
     }
 

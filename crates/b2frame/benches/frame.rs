@@ -28,7 +28,7 @@ fn open(c: &mut Criterion) {
     let mut group = c.benchmark_group("frame/open");
     for nchunks in [1, 1000, 100_000] {
         let level = Level::try_from(0).unwrap();
-        let params = FrameParams::new(CParams::default().level(level).typesize(4)).chunksize(4);
+        let params = FrameParams::new(CParams::default().clevel(level).typesize(4)).chunksize(4);
         let store =
             Arc::new(MemStore::new(to_cframe(&Kind::Noise.bytes(4 * nchunks), &params).unwrap()));
         group.throughput(Throughput::Elements(nchunks as u64));

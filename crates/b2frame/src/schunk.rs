@@ -254,10 +254,10 @@ impl SChunk {
         CParams::default()
             .codec(CodecId(header.codec()))
             .codec_meta(header.codec_meta())
-            .level(Level::try_from(header.clevel()).unwrap_or(Level::BEST))
+            .clevel(Level::try_from(header.clevel()).unwrap_or(Level::BEST))
             .typesize(self.typesize())
             .filters(Pipeline::from_slots(header.filters(), header.filters_meta()))
-            .block_size(blocksize)
+            .blocksize(blocksize)
             .split(split)
             .dict(dict)
     }

@@ -342,7 +342,7 @@ fn new_header(
 ) -> Result<FrameHeader> {
     let CodecId(codec) = cparams.codec;
     // Ids from 6 on do not fit the low half of the byte; 6 refers to `udcodec`.
-    let (low, level) = (codec.min(6), cparams.level.get());
+    let (low, level) = (codec.min(6), cparams.clevel.get());
     let typesize = u32::try_from(cparams.typesize).ok().and_then(core::num::NonZeroU32::new);
     let chunksize = u32::try_from(chunksize).ok().and_then(core::num::NonZeroU32::new);
     let (Some(typesize), Some(chunksize)) = (typesize, chunksize) else {
@@ -350,7 +350,7 @@ fn new_header(
             Param::Typesize { typesize: cparams.typesize as u64, max: MAX_CHUNK as u64 }.into()
         );
     };
-    let blocksize = cparams.block_size.unwrap_or(0).min(MAX_CHUNK);
+    let blocksize = cparams.blocksize.unwrap_or(0).min(MAX_CHUNK);
     Ok(FrameHeader {
         header_len,
         frame_len: 0,
@@ -402,10 +402,10 @@ pub(crate) fn compress_vlmeta(content: &[u8], cparams: &CParams) -> Result<Vec<u
 pub(crate) fn encode_index(offsets: &[u64], registries: &Registries) -> Result<Vec<u8>> {
     let params = CParams::default()
         .codec(CodecId::BLOSCLZ)
-        .level(Level::DEFAULT)
+        .clevel(Level::DEFAULT)
         .filters(Pipeline::SHUFFLE)
         .typesize(size_of::<u64>())
-        .block_size(Some(INDEX_BLOCK))
+        .blocksize(Some(INDEX_BLOCK))
         .split(SplitMode::Never)
         .special_values(false)
         .registries(registries.clone());

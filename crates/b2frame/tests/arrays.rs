@@ -57,7 +57,7 @@ fn frame(shapes: &Shapes, meta: &NdMeta) -> Vec<u8> {
     }
     let block_nbytes = usize::try_from(meta.block_items()).unwrap() * TYPESIZE;
     let cparams =
-        CParams::default().codec(CodecId::LZ4).typesize(TYPESIZE).block_size(Some(block_nbytes));
+        CParams::default().codec(CodecId::LZ4).typesize(TYPESIZE).blocksize(Some(block_nbytes));
     let params = FrameParams::new(cparams)
         .chunksize(chunk_items * TYPESIZE)
         .metalayer("b2nd", meta.encode());

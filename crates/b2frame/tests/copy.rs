@@ -227,7 +227,7 @@ fn a_file_can_be_replaced_by_its_own_copy_but_not_by_half_of_one() {
     let sparse = dir.path().join("sparse");
     for dest in [dest, Dest::Sparse(sparse.clone())] {
         let error = damaged
-            .copy(&dest, &CopyOptions::default().cparams(zstd().level(9.try_into().unwrap())));
+            .copy(&dest, &CopyOptions::default().cparams(zstd().clevel(9.try_into().unwrap())));
         assert!(matches!(error.unwrap_err(), Error::Chunk { nchunk: 5, .. }));
     }
     assert_eq!(std::fs::read(&path).unwrap(), before);
@@ -311,7 +311,7 @@ fn views_can_be_copied_and_blocks_chosen() {
 #[test]
 fn the_super_chunk_of_an_array_is_compressed_anew_block_by_block() {
     let array = array();
-    let options = CopyOptions::default().cparams(zstd().block_size(Some(1 << 16)));
+    let options = CopyOptions::default().cparams(zstd().blocksize(Some(1 << 16)));
     let schunk = array.schunk().copy(&Dest::Memory, &options).unwrap();
     assert_eq!(schunk.chunk_info(0).unwrap().stored.unwrap().blocksize, 64);
     check_metadata(&schunk);

@@ -60,7 +60,7 @@ fn samples() -> Vec<Vec<u8>> {
         .iter()
         .map(|name| blosc_testdata::fixture::read(format!("frames/{name}")).unwrap())
         .collect();
-    let cparams = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(400));
+    let cparams = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(400));
     let params = FrameParams::new(cparams)
         .chunksize(2000)
         .metalayer("m", *b"x")

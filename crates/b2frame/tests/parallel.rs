@@ -26,13 +26,13 @@ fn decode(schunk: &SChunk, threads: usize) -> (Vec<u8>, usize, Result<(), Error>
 }
 
 fn ways() -> Vec<CParams> {
-    let plain = CParams::default().typesize(4).block_size(Some(20_000));
+    let plain = CParams::default().typesize(4).blocksize(Some(20_000));
     vec![
         plain.clone(),
         plain.clone().codec(CodecId::LZ4).filters(Pipeline::parse("delta, shuffle").unwrap()),
         plain.clone().codec(CodecId::ZSTD).dict(Dict::Train { max: 4096 }),
-        plain.clone().level(0.try_into().unwrap()),
-        plain.block_size(None),
+        plain.clone().clevel(0.try_into().unwrap()),
+        plain.blocksize(None),
     ]
 }
 

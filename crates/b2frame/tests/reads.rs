@@ -70,7 +70,7 @@ fn looking_at_chunks_reads_their_headers() {
 #[test]
 fn a_range_reads_the_chunks_and_blocks_that_hold_it() {
     let data = Kind::Walk.bytes(4_000_000);
-    let cparams = CParams::default().codec(CodecId::ZSTD).typesize(4).block_size(Some(16_000));
+    let cparams = CParams::default().codec(CodecId::ZSTD).typesize(4).blocksize(Some(16_000));
     for filters in [Pipeline::SHUFFLE, Pipeline::parse("delta,shuffle").unwrap()] {
         let params = FrameParams::new(cparams.clone().filters(filters)).chunksize(1_000_000);
         let (store, schunk) = counted(to_cframe(&data, &params).unwrap());
@@ -129,7 +129,7 @@ fn any_range_is_a_slice_of_the_whole() {
 
 #[test]
 fn large_chunks_come_in_parts_that_fit_into_memory() {
-    let cparams = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(32_000));
+    let cparams = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(32_000));
     let mut data = Kind::Mixed.bytes(5_000_000);
     data[1_000_000..3_500_000].fill(0);
     let params = FrameParams::new(cparams).chunksize(1_000_000);

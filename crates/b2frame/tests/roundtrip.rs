@@ -77,10 +77,10 @@ proptest! {
         let chunksize = chunksize.max(len / 300);
         let cparams = CParams::default()
             .codec(CodecId(codec))
-            .level(Level::try_from(level).unwrap())
+            .clevel(Level::try_from(level).unwrap())
             .typesize(typesize)
             .filters(Pipeline::parse(filters).unwrap())
-            .block_size(block);
+            .blocksize(block);
         check(&data, &FrameParams::new(cparams).chunksize(chunksize));
     }
 
@@ -112,10 +112,10 @@ proptest! {
 fn the_header_keeps_the_parameters() {
     let cparams = CParams::default()
         .codec(CodecId::ZSTD)
-        .level(Level::try_from(7).unwrap())
+        .clevel(Level::try_from(7).unwrap())
         .typesize(300)
         .filters(Pipeline::parse("delta,shuffle").unwrap())
-        .block_size(Some(6000))
+        .blocksize(Some(6000))
         .split(SplitMode::Never)
         .dict(Dict::Train { max: 32 << 10 });
     let frame = to_cframe(&[1; 1000], &FrameParams::new(cparams.clone())).unwrap();

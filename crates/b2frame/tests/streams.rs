@@ -111,7 +111,7 @@ fn gathered_items_are_those_of_the_data() {
 #[test]
 fn gathering_little_reads_little() {
     let data = noise(4 << 20, 5);
-    let params = FrameParams::new(CParams::default().typesize(4).block_size(Some(16 << 10)))
+    let params = FrameParams::new(CParams::default().typesize(4).blocksize(Some(16 << 10)))
         .chunksize(1 << 20);
     let frame = to_cframe(&data, &params).unwrap();
     let len = frame.len() as u64;

@@ -142,7 +142,7 @@ impl CParams {
         blosc_chunk::CParams::default()
             .target(Target::Blosc1_14)
             .codec(self.cname.codec())
-            .level(Level::try_from(self.clevel).unwrap_or_default())
+            .clevel(Level::try_from(self.clevel).unwrap_or_default())
             .filters(filters)
             .typesize(typesize)
     }

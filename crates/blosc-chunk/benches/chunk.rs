@@ -14,7 +14,7 @@ fn cases() -> impl Iterator<Item = (String, CParams)> {
     let with = |codec, level, filters| {
         let level = Level::try_from(level).unwrap();
         let filters = Pipeline::parse(filters).unwrap();
-        CParams::default().codec(codec).level(level).typesize(4).filters(filters)
+        CParams::default().codec(codec).clevel(level).typesize(4).filters(filters)
     };
     [
         (CodecId::BLOSCLZ, 5, "shuffle"),

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let params = CParams::default()
             .codec(codec)
-            .level(Level::DEFAULT)
+            .clevel(Level::DEFAULT)
             .typesize(8)
             .filters(Pipeline::parse(filters)?);
         let bytes = Encoder::new(params)?.encode(&data)?;

@@ -40,10 +40,10 @@ fn blocksize_2(params: &CParams, nbytes: usize) -> usize {
     if nbytes < typesize {
         return 1;
     }
-    let wanted = match params.block_size {
+    let wanted = match params.blocksize {
         Some(user) => user.min(MAX_BLOCKSIZE_2 as usize),
-        None if params.level.get() > 0 && is_split_2(params, typesize, nbytes) => {
-            split_size(params.level.get()).saturating_mul(typesize).clamp(32 * K, 4 * M)
+        None if params.clevel.get() > 0 && is_split_2(params, typesize, nbytes) => {
+            split_size(params.clevel.get()).saturating_mul(typesize).clamp(32 * K, 4 * M)
         }
         None if nbytes < 32 * K => nbytes,
         None => base(params),
@@ -58,12 +58,12 @@ fn blocksize_1(params: &CParams, nbytes: usize) -> usize {
     if nbytes < typesize {
         return 1;
     }
-    let mut wanted = match params.block_size {
+    let mut wanted = match params.blocksize {
         Some(user) => user.clamp(MIN_BUFFER_1, MAX_BLOCKSIZE_1 as usize),
         None if nbytes < 32 * K => nbytes,
         None => base(params),
     };
-    if params.level.get() > 0 && is_split_1(params, typesize, wanted) {
+    if params.clevel.get() > 0 && is_split_1(params, typesize, wanted) {
         wanted = (wanted.min(256 * K) * typesize).clamp(64 * K, M);
     }
     whole_items(wanted.min(nbytes), typesize)
@@ -86,7 +86,7 @@ fn is_split_2(params: &CParams, typesize: usize, blocksize: usize) -> bool {
 fn splits_well(params: &CParams) -> bool {
     match params.codec {
         CodecId::BLOSCLZ | CodecId::LZ4 => true,
-        CodecId::ZSTD => params.level.get() <= 5,
+        CodecId::ZSTD => params.clevel.get() <= 5,
         _ => false,
     }
 }
@@ -109,9 +109,9 @@ pub(crate) fn splits_in_blosc1(typesize: usize, blocksize: usize) -> bool {
 /// Blocks for codecs that run on whole blocks (bytes). The slower the codec and the higher the
 /// level, the larger.
 fn base(params: &CParams) -> usize {
-    let shift = [0, 1, 2, 3, 4, 4, 5, 5, 5, 5][usize::from(params.level.get())];
+    let shift = [0, 1, 2, 3, 4, 4, 5, 5, 5, 5][usize::from(params.clevel.get())];
     match params.codec {
-        CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD if params.level.get() == 9 => M,
+        CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD if params.clevel.get() == 9 => M,
         CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD => (16 * K) << shift,
         _ => (8 * K) << shift,
     }
@@ -168,7 +168,7 @@ mod tests {
     fn params(section: &str, codec: &str, level: u8, typesize: usize) -> CParams {
         let params = CParams::default()
             .codec(CodecId::from_name(codec).unwrap())
-            .level(Level::try_from(level).unwrap())
+            .clevel(Level::try_from(level).unwrap())
             .typesize(typesize);
         match section {
             "A.1" => params,
@@ -242,11 +242,11 @@ mod tests {
 
     #[test]
     fn blocks_of_the_caller_are_rounded_to_items_and_enlarged_by_blosc1_only() {
-        let params = params("A.1", "lz4", 5, 3).block_size(Some(64));
+        let params = params("A.1", "lz4", 5, 3).blocksize(Some(64));
         assert_eq!(blocksize(&params, 1000), 63);
-        assert_eq!(blocksize(&params.clone().block_size(Some(1000)), 64), 63);
+        assert_eq!(blocksize(&params.clone().blocksize(Some(1000)), 64), 63);
         assert_eq!(
-            blocksize(&params.target(Target::Blosc1_14).block_size(Some(4096)), M),
+            blocksize(&params.target(Target::Blosc1_14).blocksize(Some(4096)), M),
             64 * K - 1
         );
     }

@@ -145,7 +145,7 @@ impl<'a> Chunk<'a> {
     /// use blosc_chunk::{CParams, Chunk, compress};
     ///
     /// let data: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
-    /// let bytes = compress(&data, &CParams::default().typesize(4).block_size(Some(1 << 16)))?;
+    /// let bytes = compress(&data, &CParams::default().typesize(4).blocksize(Some(1 << 16)))?;
     /// for block in Chunk::parse(&bytes)?.blocks()? {
     ///     let block = block?;
     ///     assert!(block.offset() + block.cbytes() <= bytes.len());

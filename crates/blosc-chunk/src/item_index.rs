@@ -237,7 +237,7 @@ mod tests {
                             .target(target)
                             .split(split);
                         for block_size in [Some(4096), None] {
-                            check(&params.clone().typesize(typesize).block_size(block_size));
+                            check(&params.clone().typesize(typesize).blocksize(block_size));
                         }
                     }
                 }

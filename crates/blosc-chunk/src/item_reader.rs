@@ -106,7 +106,7 @@ mod tests {
 
     fn chunk_of(data: &[u8]) -> Vec<u8> {
         let params =
-            CParams::default().typesize(4).block_size(Some(4096)).filters(Pipeline::SHUFFLE);
+            CParams::default().typesize(4).blocksize(Some(4096)).filters(Pipeline::SHUFFLE);
         compress(data, &params).unwrap()
     }
 
@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn runs_and_copies_have_no_blocks_to_keep() {
         for data in [vec![0; 20_000], (0..20_000u32).map(|i| (i % 251 * i % 241) as u8).collect()] {
-            let chunk =
-                compress(&data, &CParams::default().typesize(1).level(crate::Level::NONE)).unwrap();
+            let chunk = compress(&data, &CParams::default().typesize(1).clevel(crate::Level::NONE))
+                .unwrap();
             let mut reader = ItemReader::new(Chunk::parse(&chunk).unwrap(), Scratch::default());
             let mut dest = [1; 10];
             reader.read_bytes(500..510, &mut dest).unwrap();

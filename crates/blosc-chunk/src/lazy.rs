@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn data_are_decoded_from_where_they_are() {
         let data: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
-        let params = CParams::default().typesize(4).block_size(Some(4096));
+        let params = CParams::default().typesize(4).blocksize(Some(4096));
         let stored = compress(&data, &params).unwrap();
         let chunk = Chunk::parse(&stored).unwrap();
         let mut lazy = stored[..32 + 4 * chunk.nblocks()].to_vec();

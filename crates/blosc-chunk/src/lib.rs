@@ -77,6 +77,7 @@ mod pace;
 mod params;
 pub mod raw;
 pub mod read;
+mod setters;
 mod source;
 mod special;
 mod stream;

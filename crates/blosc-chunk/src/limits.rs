@@ -2,28 +2,31 @@
 
 use crate::{ChunkHeader, Error, Result};
 
-/// Upper bounds that are checked before memory is allocated or time spent.
-///
-/// ```
-/// use blosc_chunk::{DParams, Decoder, Error, Limits};
-///
-/// // 32 bytes that announce two gigabytes of zeros.
-/// let bomb = b"\x05\x01\x05\x01\xdf\xff\xff\x7f\x00\xf0\xff\x1f\x20\0\0\0\
-///              \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10";
-/// let limits = Limits::default().max_nbytes(1 << 20);
-/// let error = Decoder::new(DParams::default().limits(limits)).decode(bomb).unwrap_err();
-/// assert_eq!(error, Error::Limit { nbytes: 0x7fffffdf, limit: 1 << 20 });
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Bytes of data in one chunk, and so of any buffer that is allocated for it. Default: 1 GiB.
-    pub max_nbytes: u64,
-    /// Data per compressed byte; `None` (the default) for any, since a chunk of zeros is honest at
-    /// any ratio.
-    pub max_ratio: Option<u64>,
-    /// Blocks in one chunk; `None` (the default) for as many as the chunk has bytes for.
-    pub max_blocks: Option<u64>,
+crate::setters! {
+    /// Upper bounds that are checked before memory is allocated or time spent.
+    ///
+    /// ```
+    /// use blosc_chunk::{DParams, Decoder, Error, Limits};
+    ///
+    /// // 32 bytes that announce two gigabytes of zeros.
+    /// let bomb = b"\x05\x01\x05\x01\xdf\xff\xff\x7f\x00\xf0\xff\x1f\x20\0\0\0\
+    ///              \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10";
+    /// let limits = Limits::default().max_nbytes(1 << 20);
+    /// let error = Decoder::new(DParams::default().limits(limits)).decode(bomb).unwrap_err();
+    /// assert_eq!(error, Error::Limit { nbytes: 0x7fffffdf, limit: 1 << 20 });
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Limits {
+        /// Bytes of data in one chunk, and so of any buffer that is allocated for it. Default: 1
+        /// GiB.
+        pub max_nbytes: u64,
+        /// Data per compressed byte; `None` (the default) for any, since a chunk of zeros is honest
+        /// at any ratio.
+        pub max_ratio: Option<u64>,
+        /// Blocks in one chunk; `None` (the default) for as many as the chunk has bytes for.
+        pub max_blocks: Option<u64>,
+    }
 }
 
 impl Limits {
@@ -31,24 +34,6 @@ impl Limits {
     #[must_use]
     pub const fn none() -> Self {
         Self { max_nbytes: u64::MAX, max_ratio: None, max_blocks: None }
-    }
-
-    /// With another bound on the data of one chunk (bytes).
-    #[must_use]
-    pub const fn max_nbytes(self, max_nbytes: u64) -> Self {
-        Self { max_nbytes, ..self }
-    }
-
-    /// With another bound on the ratio of data to chunk.
-    #[must_use]
-    pub const fn max_ratio(self, max_ratio: Option<u64>) -> Self {
-        Self { max_ratio, ..self }
-    }
-
-    /// With another bound on the number of blocks.
-    #[must_use]
-    pub const fn max_blocks(self, max_blocks: Option<u64>) -> Self {
-        Self { max_blocks, ..self }
     }
 
     /// Whether data of this size may be put into memory.

@@ -11,48 +11,53 @@ use blosc_filters::{Pipeline, Simd, Stores};
 
 use crate::{Limits, Result};
 
-/// How to compress. The default is that of C-Blosc2: BloscLZ at level 5, items of 8 bytes, shuffle,
-/// automatic block size; the chunks are readable by every C-Blosc2 from 2.0.3 on.
-///
-/// ```
-/// use blosc_chunk::{CParams, CodecId, Pipeline};
-///
-/// let params = CParams::default().codec(CodecId::LZ4).typesize(4).filters(Pipeline::parse("bitshuffle")?);
-/// assert!(params.check().is_ok());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CParams {
-    /// The codec of the streams.
-    pub codec: CodecId,
-    /// The codec's parameter, stored in the header; 0 for built-in codecs.
-    pub codec_meta: u8,
-    /// How hard to try, 0 to 9; at 0 the data are stored.
-    pub level: Level,
-    /// Bytes of an item. Items wider than 255 bytes are compressed as bytes.
-    pub typesize: usize,
-    /// The filters before the codec.
-    pub filters: Pipeline,
-    /// Bytes of a block, rounded down to whole items; `None` for the automatic choice of the
-    /// original libraries.
-    pub block_size: Option<usize>,
-    /// Whether blocks are split into streams.
-    pub split: SplitMode,
-    /// A dictionary for the streams of a chunk.
-    pub dict: Dict,
-    /// The oldest program that shall read the chunks.
-    pub target: Target,
-    /// Whether a chunk of zeros is stored as 32 bytes.
-    pub special_values: bool,
-    /// Threads inside one chunk. The bytes do not depend on it.
-    pub threads: Threads,
-    /// The codecs and filters there are.
-    pub registries: Registries,
-    /// Items per dimension of a block, slowest first, for codecs and filters that work on arrays.
-    pub blockshape: Option<Arc<[u32]>>,
-    /// Bytes of an item for filters that want the super-chunk's typesize; `None` for `typesize`.
-    pub schunk_typesize: Option<usize>,
+crate::setters! {
+    /// How to compress. The default is that of C-Blosc2: BloscLZ at level 5, items of 8 bytes,
+    /// shuffle, automatic block size; the chunks are readable by every C-Blosc2 from 2.0.3 on.
+    ///
+    /// ```
+    /// use blosc_chunk::{CParams, CodecId, Pipeline};
+    ///
+    /// let params = CParams::default().codec(CodecId::LZ4).typesize(4);
+    /// let params = params.filters(Pipeline::parse("bitshuffle")?);
+    /// assert!(params.check().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct CParams {
+        /// The codec of the streams.
+        pub codec: CodecId,
+        /// The codec's parameter, stored in the header; 0 for built-in codecs.
+        pub codec_meta: u8,
+        /// How hard to try, 0 to 9; at 0 the data are stored.
+        pub clevel: Level,
+        /// Bytes of an item. Items wider than 255 bytes are compressed as bytes.
+        pub typesize: usize,
+        /// The filters before the codec.
+        pub filters: Pipeline,
+        /// Bytes of a block, rounded down to whole items; `None` for the automatic choice of the
+        /// original libraries.
+        pub blocksize: Option<usize>,
+        /// Whether blocks are split into streams.
+        pub split: SplitMode,
+        /// A dictionary for the streams of a chunk.
+        pub dict: Dict,
+        /// The oldest program that shall read the chunks.
+        pub target: Target,
+        /// Whether a chunk of zeros is stored as 32 bytes.
+        pub special_values: bool,
+        /// Threads inside one chunk. The bytes do not depend on it.
+        pub threads: Threads,
+        /// The codecs and filters there are.
+        pub registries: Registries,
+        /// Items per dimension of a block, slowest first, for codecs and filters that work on
+        /// arrays.
+        pub blockshape: Option<Arc<[u32]>>,
+        /// Bytes of an item for filters that want the super-chunk's typesize; `None` for
+        /// `typesize`.
+        pub schunk_typesize: Option<usize>,
+    }
 }
 
 impl Default for CParams {
@@ -60,10 +65,10 @@ impl Default for CParams {
         Self {
             codec: CodecId::BLOSCLZ,
             codec_meta: 0,
-            level: Level::DEFAULT,
+            clevel: Level::DEFAULT,
             typesize: 8,
             filters: Pipeline::SHUFFLE,
-            block_size: None,
+            blocksize: None,
             split: SplitMode::default(),
             dict: Dict::None,
             target: Target::default(),
@@ -76,92 +81,7 @@ impl Default for CParams {
     }
 }
 
-/// One method for each field, to be chained.
 impl CParams {
-    /// With another codec.
-    #[must_use]
-    pub fn codec(self, codec: CodecId) -> Self {
-        Self { codec, ..self }
-    }
-
-    /// With another parameter for the codec.
-    #[must_use]
-    pub fn codec_meta(self, codec_meta: u8) -> Self {
-        Self { codec_meta, ..self }
-    }
-
-    /// With another level.
-    #[must_use]
-    pub fn level(self, level: Level) -> Self {
-        Self { level, ..self }
-    }
-
-    /// With items of another size (bytes).
-    #[must_use]
-    pub fn typesize(self, typesize: usize) -> Self {
-        Self { typesize, ..self }
-    }
-
-    /// With other filters.
-    #[must_use]
-    pub fn filters(self, filters: Pipeline) -> Self {
-        Self { filters, ..self }
-    }
-
-    /// With blocks of another size (bytes), or `None` for the automatic choice.
-    #[must_use]
-    pub fn block_size(self, block_size: Option<usize>) -> Self {
-        Self { block_size, ..self }
-    }
-
-    /// With another rule for splitting blocks.
-    #[must_use]
-    pub fn split(self, split: SplitMode) -> Self {
-        Self { split, ..self }
-    }
-
-    /// With or without a dictionary.
-    #[must_use]
-    pub fn dict(self, dict: Dict) -> Self {
-        Self { dict, ..self }
-    }
-
-    /// For other readers.
-    #[must_use]
-    pub fn target(self, target: Target) -> Self {
-        Self { target, ..self }
-    }
-
-    /// With or without special chunks for zeros.
-    #[must_use]
-    pub fn special_values(self, special_values: bool) -> Self {
-        Self { special_values, ..self }
-    }
-
-    /// With another number of threads.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { threads, ..self }
-    }
-
-    /// With other codecs and filters.
-    #[must_use]
-    pub fn registries(self, registries: Registries) -> Self {
-        Self { registries, ..self }
-    }
-
-    /// With the shape of a block, in items.
-    #[must_use]
-    pub fn blockshape(self, blockshape: Option<Arc<[u32]>>) -> Self {
-        Self { blockshape, ..self }
-    }
-
-    /// With the typesize of the super-chunk (bytes).
-    #[must_use]
-    pub fn schunk_typesize(self, schunk_typesize: Option<usize>) -> Self {
-        Self { schunk_typesize, ..self }
-    }
-
     /// Whether chunks can be written like this, for this target.
     ///
     /// # Errors
@@ -179,70 +99,28 @@ impl CParams {
     }
 }
 
-/// How to decompress.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct DParams {
-    /// How much a chunk may cost.
-    pub limits: Limits,
-    /// Threads inside one chunk.
-    pub threads: Threads,
-    /// The codecs and filters there are.
-    pub registries: Registries,
-    /// Items per dimension of a block, slowest first, for codecs and filters that work on arrays.
-    pub blockshape: Option<Arc<[u32]>>,
-    /// Bytes of an item for filters that want the super-chunk's typesize; `None` for that of the
-    /// chunk.
-    pub schunk_typesize: Option<usize>,
-    /// Whether instrumented chunks are read. What comes out is statistics, 16 bytes for each
-    /// stream.
-    pub instrumented: bool,
-    /// What the data are decoded to.
-    pub destination: Destination,
-}
-
-/// One method for each field, to be chained.
-impl DParams {
-    /// With other limits.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// With another number of threads.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { threads, ..self }
-    }
-
-    /// With other codecs and filters.
-    #[must_use]
-    pub fn registries(self, registries: Registries) -> Self {
-        Self { registries, ..self }
-    }
-
-    /// With the shape of a block, in items.
-    #[must_use]
-    pub fn blockshape(self, blockshape: Option<Arc<[u32]>>) -> Self {
-        Self { blockshape, ..self }
-    }
-
-    /// With the typesize of the super-chunk (bytes).
-    #[must_use]
-    pub fn schunk_typesize(self, schunk_typesize: Option<usize>) -> Self {
-        Self { schunk_typesize, ..self }
-    }
-
-    /// Reading instrumented chunks, or not.
-    #[must_use]
-    pub fn instrumented(self, instrumented: bool) -> Self {
-        Self { instrumented, ..self }
-    }
-
-    /// For another destination.
-    #[must_use]
-    pub fn destination(self, destination: Destination) -> Self {
-        Self { destination, ..self }
+crate::setters! {
+    /// How to decompress.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct DParams {
+        /// How much a chunk may cost.
+        pub limits: Limits,
+        /// Threads inside one chunk.
+        pub threads: Threads,
+        /// The codecs and filters there are.
+        pub registries: Registries,
+        /// Items per dimension of a block, slowest first, for codecs and filters that work on
+        /// arrays.
+        pub blockshape: Option<Arc<[u32]>>,
+        /// Bytes of an item for filters that want the super-chunk's typesize; `None` for that of
+        /// the chunk.
+        pub schunk_typesize: Option<usize>,
+        /// Whether instrumented chunks are read. What comes out is statistics, 16 bytes for each
+        /// stream.
+        pub instrumented: bool,
+        /// What the data are decoded to.
+        pub destination: Destination,
     }
 }
 

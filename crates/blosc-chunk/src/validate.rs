@@ -107,7 +107,7 @@ impl Chunk<'_> {
     /// use blosc_chunk::{CParams, Chunk, Depth, Scratch, compress};
     ///
     /// let data: Vec<u8> = (0..20_000u32).flat_map(u32::to_le_bytes).collect();
-    /// let mut bytes = compress(&data, &CParams::default().typesize(4).block_size(Some(16 << 10)))?;
+    /// let mut bytes = compress(&data, &CParams::default().typesize(4).blocksize(Some(16 << 10)))?;
     /// let second = Chunk::parse(&bytes)?.block(1)?.offset();
     /// bytes[second + 3] = 0x7f; // a stream of two gigabytes
     ///

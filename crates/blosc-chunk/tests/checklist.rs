@@ -392,7 +392,7 @@ fn check_24_large_outputs_need_permission_and_are_filled_at_once() {
     assert_eq!(part, [0; 16]);
     // A million blocks of one byte that are not really there.
     let copy =
-        compress(&[5; 1 << 20], &CParams::default().level(blosc_chunk::Level::NONE)).unwrap();
+        compress(&[5; 1 << 20], &CParams::default().clevel(blosc_chunk::Level::NONE)).unwrap();
     assert_eq!(decompress(&patch_i32(&copy, 8, 1)).unwrap(), [5; 1 << 20]);
     let by_ratio = DParams::default().limits(Limits::none().max_ratio(Some(1000)));
     let error = Decoder::new(by_ratio).decode(&special(1, 1, 1 << 20, b""));

@@ -33,10 +33,10 @@ fn chunks() -> Vec<Vec<u8>> {
             {
                 let params = CParams::default()
                     .codec(codec)
-                    .level(level)
+                    .clevel(level)
                     .typesize(typesize)
                     .filters(Pipeline::parse(filters).unwrap())
-                    .block_size(Some(block));
+                    .blocksize(Some(block));
                 all.extend(compress(&data(), &params));
             }
         }
@@ -113,7 +113,7 @@ fn stored_planes_stand_beside_others() {
                 let cparams = CParams::default()
                     .codec(codec)
                     .typesize(typesize)
-                    .block_size(blocksize)
+                    .blocksize(blocksize)
                     .split(SplitMode::Always);
                 let chunk = compress(&plain, &cparams).expect("a chunk");
                 for threads in [Threads::One, Threads::N(NonZeroUsize::MIN.saturating_add(1))] {

@@ -58,9 +58,9 @@ fn check(params: &CParams, pipelines: &[&str], splits: &[SplitMode]) {
             .clone()
             .typesize(typesize)
             .filters(Pipeline::parse(spec).unwrap())
-            .level(Level::try_from(LEVELS[ncase % 9]).unwrap())
+            .clevel(Level::try_from(LEVELS[ncase % 9]).unwrap())
             .split(splits[ncase % splits.len()])
-            .block_size(BLOCKS[ncase % 4]);
+            .blocksize(BLOCKS[ncase % 4]);
         check_lengths(params, &data, ncase);
     }
 }

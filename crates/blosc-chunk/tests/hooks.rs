@@ -26,7 +26,7 @@ fn data(nbytes: usize) -> Vec<u8> {
 
 #[test]
 fn a_prefilter_gives_the_chunk_that_its_data_give() {
-    let params = CParams::default().typesize(4).block_size(Some(1024)).codec(CodecId::LZ4);
+    let params = CParams::default().typesize(4).blocksize(Some(1024)).codec(CodecId::LZ4);
     let cases = [
         params.clone(),
         params.clone().filters(Pipeline::parse("delta,shuffle").unwrap()),
@@ -35,7 +35,7 @@ fn a_prefilter_gives_the_chunk_that_its_data_give() {
             .codec(CodecId::LZ4HC)
             .dict(Dict::Train { max: 1000 })
             .target(Target::Blosc3_0),
-        params.clone().level(Level::NONE),
+        params.clone().clevel(Level::NONE),
         params.target(Target::Blosc1_14),
     ];
     for params in cases {
@@ -60,7 +60,7 @@ fn each_block_is_made_once() {
         asked.fetch_add(dest.len(), Ordering::Relaxed);
         made(at, dest);
     };
-    let params = CParams::default().typesize(4).block_size(Some(1024));
+    let params = CParams::default().typesize(4).blocksize(Some(1024));
     let mut encoder = Encoder::new(params.clone()).unwrap();
     let mut chunk = vec![0; max_compressed_len(10_000)];
     let cbytes = encoder.encode_with_into(10_000, &counted, &mut chunk).unwrap();
@@ -85,13 +85,13 @@ fn a_prefilter_whose_data_do_not_compress_is_asked_for_all_of_them() {
 
 #[test]
 fn a_postfilter_changes_each_byte_once_wherever_reading_starts() {
-    let params = CParams::default().typesize(4).block_size(Some(512)).target(Target::Blosc3_0);
+    let params = CParams::default().typesize(4).blocksize(Some(512)).target(Target::Blosc3_0);
     let plain = data(5000);
     let delta = params.clone().filters(Pipeline::parse("delta,shuffle").unwrap());
     let chunks = [
         compress(&plain, &params).unwrap(),
         compress(&plain, &delta).unwrap(),
-        compress(&plain, &params.clone().level(Level::NONE)).unwrap(),
+        compress(&plain, &params.clone().clevel(Level::NONE)).unwrap(),
         compress(&plain, &params.clone().target(Target::Blosc1_14)).unwrap(),
         special_chunk(Special::Value(b"abcd"), 5000, &params).unwrap(),
         Encoder::new(params).unwrap().encode_vl(&[&plain[..700], &plain[700..]]).unwrap(),
@@ -120,7 +120,7 @@ fn a_postfilter_changes_each_byte_once_wherever_reading_starts() {
 #[test]
 fn a_postfilter_sees_every_block_once_in_any_thread() {
     let plain = data(600_000);
-    let bytes = compress(&plain, &CParams::default().typesize(1).block_size(Some(10_000))).unwrap();
+    let bytes = compress(&plain, &CParams::default().typesize(1).blocksize(Some(10_000))).unwrap();
     let mut dest = vec![0; plain.len()];
     let seen = AtomicUsize::new(0);
     let invert = |_: usize, data: &mut [u8]| {

@@ -39,7 +39,7 @@ fn read_lazily(chunk: &[u8], range: Range<usize>, merge_gap: usize) -> Result<Ve
 
 fn chunks() -> Vec<(Vec<u8>, Vec<u8>)> {
     let data = Data::Walk.bytes(20_003);
-    let params = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(2048));
+    let params = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(2048));
     let target3 = params.clone().target(Target::Blosc3_0);
     let blocks: Vec<&[u8]> = data.chunks(1777).collect();
     let delta = Pipeline::parse("delta,shuffle").unwrap();
@@ -50,7 +50,7 @@ fn chunks() -> Vec<(Vec<u8>, Vec<u8>)> {
         compress(&data, &target3.clone().dict(Dict::Train { max: 2048 })).unwrap(),
         Encoder::new(target3.clone()).unwrap().encode_vl(&blocks).unwrap(),
         Encoder::new(target3.filters(delta)).unwrap().encode_vl(&blocks).unwrap(),
-        compress(&data, &params.clone().level(blosc_chunk::Level::NONE)).unwrap(),
+        compress(&data, &params.clone().clevel(blosc_chunk::Level::NONE)).unwrap(),
     ];
     let mut chunks: Vec<_> = made.into_iter().map(|chunk| (chunk, data.clone())).collect();
     let value = special_chunk(Special::Value(b"abcd"), 4000, &params).unwrap();

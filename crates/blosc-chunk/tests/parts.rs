@@ -51,7 +51,7 @@ fn any_part_is_that_of_the_data() {
                             .typesize(typesize);
                         let params = params.split(split);
                         let params =
-                            params.filters(Pipeline::parse(spec).unwrap()).block_size(block_size);
+                            params.filters(Pipeline::parse(spec).unwrap()).blocksize(block_size);
                         check(&params, &data, &mut rng);
                     }
                 }
@@ -70,7 +70,7 @@ fn any_part_of_a_chunk_of_blosc_1_as_well() {
                     .target(Target::Blosc1_14)
                     .codec(CodecId::LZ4)
                     .typesize(typesize);
-                let params = params.filters(Pipeline::parse(spec).unwrap()).block_size(block_size);
+                let params = params.filters(Pipeline::parse(spec).unwrap()).blocksize(block_size);
                 check(&params, &data(Kind::Walk, typesize), &mut rng);
             }
         }
@@ -90,7 +90,7 @@ fn planes_are_the_bytes_of_items() {
             let params = CParams::default()
                 .codec(CodecId::LZ4)
                 .typesize(typesize)
-                .block_size(Some(10 * 48 * typesize))
+                .blocksize(Some(10 * 48 * typesize))
                 .split(split)
                 .filters(Pipeline::SHUFFLE);
             let bytes = compress(&data, &params).unwrap();

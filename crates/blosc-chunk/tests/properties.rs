@@ -25,9 +25,9 @@ fn blosc2_params() -> impl Strategy<Value = CParams> {
                 .codec(CODECS[codec])
                 .filters(Pipeline::parse(FILTERS[filters]).unwrap())
                 .split(SPLITS[split])
-                .level(Level::try_from(level).unwrap())
+                .clevel(Level::try_from(level).unwrap())
                 .typesize(typesize)
-                .block_size(block_size)
+                .blocksize(block_size)
         },
     )
 }

@@ -36,7 +36,7 @@ const ORDERS: [&str; 6] = [
 ];
 
 fn all_params() -> Vec<CParams> {
-    let lz4 = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(BLOCK));
+    let lz4 = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(BLOCK));
     let shuffled =
         lz4.clone().filters(Pipeline::parse("shuffle").unwrap()).split(SplitMode::Always);
     vec![
@@ -75,7 +75,7 @@ fn chunks_of_one_block_come_out_the_same() {
             "nnnnnnnnnnnnnnnnnnnn",
         ] {
             let data = data(order);
-            let params = params.clone().block_size(Some(data.len())).dict(Dict::None);
+            let params = params.clone().blocksize(Some(data.len())).dict(Dict::None);
             let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
             let mut parallel = Encoder::new(params.threads(TWO)).unwrap();
             assert!(parallel.encode(&data).unwrap() == serial, "{order}");
@@ -92,7 +92,7 @@ fn a_block_is_filtered_in_parts_of_any_number_of_items() {
     for (typesize, nitems) in [(2, 150_001), (3, 110_003), (7, 50_021), (8, 40_961), (16, 20_479)] {
         let data = Kind::Walk.bytes(typesize * nitems);
         let params =
-            CParams::default().codec(CodecId::LZ4).typesize(typesize).block_size(Some(data.len()));
+            CParams::default().codec(CodecId::LZ4).typesize(typesize).blocksize(Some(data.len()));
         let params = params.filters(Pipeline::SHUFFLE).split(SplitMode::Always);
         let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
         assert!(
@@ -113,7 +113,7 @@ fn a_block_is_filtered_in_parts_of_any_number_of_items() {
 #[test]
 fn the_first_damaged_stream_is_told() {
     let data = data("tttttttttttttttttttt");
-    let params = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(data.len()));
+    let params = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(data.len()));
     let params = params.filters(Pipeline::SHUFFLE).split(SplitMode::Always);
     let chunk = Encoder::new(params).unwrap().encode(&data).unwrap();
     let mut serial = Decoder::default();

@@ -84,7 +84,7 @@ fn what_blosc1_does_not_know_is_refused() {
     let params = CParams::default().typesize(4).codec(CodecId::LZ4).target(Target::Blosc3_0);
     let params = params.filters(Pipeline::EMPTY).split(SplitMode::Never);
     let chunk = |params: CParams, data: &[u8]| compress(data, &params).unwrap();
-    let blocks = params.clone().block_size(Some(4000));
+    let blocks = params.clone().blocksize(Some(4000));
     let runs = chunk(blocks.clone(), &[&text[..4000], &[7; 4000]].concat());
     assert_eq!(what(&runs, Target::Blosc1_14), "runs");
     let unsplit = chunk(blocks.clone(), &text[..8000]);
@@ -94,7 +94,7 @@ fn what_blosc1_does_not_know_is_refused() {
         text[..8000]
     );
     let narrow =
-        params.clone().block_size(Some(256)).filters(Pipeline::SHUFFLE).split(SplitMode::Always);
+        params.clone().blocksize(Some(256)).filters(Pipeline::SHUFFLE).split(SplitMode::Always);
     let steps: Vec<u8> = (0..2048u32).flat_map(|i| (i / 16 * 0x0101_0101).to_le_bytes()).collect();
     assert_eq!(what(&chunk(narrow, &steps), Target::Blosc1_14), "this split");
     let bitshuffle = blocks.clone().filters(Pipeline::parse("bitshuffle").unwrap());

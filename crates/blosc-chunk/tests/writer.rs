@@ -24,7 +24,7 @@ fn short_or_uncompressed_data_get_the_flags_of_c() {
     assert_eq!(hello, expected);
     let hello = compress(b"Hello Blosc!", &lz4.clone().target(Target::Blosc1_14)).unwrap();
     assert_eq!(hello, b"\x02\x01\x33\x04\x0c\0\0\0\x0c\0\0\0\x1c\0\0\0Hello Blosc!");
-    let stored = compress(&items(1000), &lz4.clone().level(Level::NONE)).unwrap();
+    let stored = compress(&items(1000), &lz4.clone().clevel(Level::NONE)).unwrap();
     assert_eq!((header(&stored).flags().0, stored.len()), (0x07, 4032));
     let empty = compress(&[], &lz4).unwrap();
     assert_eq!((header(&empty).flags().0, header(&empty).blocksize(), empty.len()), (0x07, 1, 32));
@@ -42,7 +42,7 @@ fn noise_falls_back_to_a_copy_that_keeps_the_codec_bits() {
     assert_eq!((header(&chunk).flags().0, chunk.len()), (0x27, 20_032));
     // More room does not make it larger.
     let mut roomy = vec![0; 30_000];
-    let params = CParams::default().codec(CodecId::LZ4).typesize(4).block_size(Some(512));
+    let params = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(512));
     assert_eq!(Encoder::new(params).unwrap().encode_into(&noise, &mut roomy), Ok(20_032));
 }
 
@@ -89,7 +89,7 @@ fn specials_made_without_data() {
     assert_eq!(decompress(&uninit).unwrap(), [0; 80]);
     // C-Blosc2 refuses blocks that are no whole items.
     for (special, typesize) in [(Special::Nans, 4), (Special::Value(b"abcd"), 4)] {
-        let params = CParams::default().typesize(typesize).block_size(Some(3));
+        let params = CParams::default().typesize(typesize).blocksize(Some(3));
         assert_eq!(header(&special_chunk(special, 80, &params).unwrap()).blocksize(), 4);
     }
     let odd = special_chunk(Special::Zeros, 100_001, &params).unwrap();
@@ -116,7 +116,7 @@ fn items_wider_than_a_byte_can_tell_are_stored_as_bytes() {
 #[test]
 fn a_lossy_filter_before_delta_gives_the_truncated_data_in_every_block() {
     let data: Vec<u8> = (0..4000u32).flat_map(|i| (1.0 + i as f32 * 1e-4).to_le_bytes()).collect();
-    let params = CParams::default().typesize(4).block_size(Some(1024)).target(Target::Blosc3_0);
+    let params = CParams::default().typesize(4).blocksize(Some(1024)).target(Target::Blosc3_0);
     let chunk =
         compress(&data, &params.filters(Pipeline::parse("trunc:12,delta,shuffle").unwrap()))
             .unwrap();
@@ -198,7 +198,7 @@ fn dictionaries_are_trained_stored_and_used() {
         let params = CParams::default()
             .codec(codec)
             .typesize(1)
-            .block_size(Some(2048))
+            .blocksize(Some(2048))
             .target(Target::Blosc3_0);
         let without = compress(&data, &params).unwrap();
         let params = params.dict(Dict::Train { max: 8192 });
@@ -299,7 +299,7 @@ fn what_a_target_cannot_read_is_refused() {
     assert_eq!(refused(filters("shuffle,delta")), Param::DeltaNotFirst);
     assert_eq!(refused(filters("delta,delta")), Param::TwoDeltas);
     assert!(matches!(refused(CParams::default().typesize(0)), Param::Typesize { .. }));
-    assert!(matches!(refused(CParams::default().block_size(Some(0))), Param::Blocksize { .. }));
+    assert!(matches!(refused(CParams::default().blocksize(Some(0))), Param::Blocksize { .. }));
     assert!(matches!(
         CParams::default().codec(CodecId(200)).check(),
         Err(Error::UnknownCodec { .. })

@@ -83,7 +83,7 @@ fn item(c: &mut Criterion) {
 fn checksums(c: &mut Criterion) {
     let mut group = c.benchmark_group("bloscpack/checksum");
     let data = Kind::Noise.bytes(LEN / 4);
-    let stored = default_cparams().level(Level::NONE);
+    let stored = default_cparams().clevel(Level::NONE);
     group.throughput(Throughput::Bytes(data.len() as u64)).sample_size(10);
     for checksum in Checksum::ALL {
         let options = WriteOptions::default()

@@ -326,7 +326,7 @@ impl Reserve {
 #[must_use]
 pub fn default_cparams() -> CParams {
     let level = Level::try_from(7).unwrap_or_default();
-    CParams::default().target(Target::Blosc1_14).level(level)
+    CParams::default().target(Target::Blosc1_14).clevel(level)
 }
 
 /// Data of a chunk unless something else is said: 1 MiB.

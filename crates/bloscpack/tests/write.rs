@@ -47,7 +47,7 @@ fn known_files_are_written_byte_for_byte() {
 #[test]
 fn files_of_the_original_are_written_again_byte_for_byte() {
     // Stored data do not depend on the version of a codec.
-    let level_0 = default_cparams().level(Level::NONE);
+    let level_0 = default_cparams().clevel(Level::NONE);
     for (file, cparams) in [("real_clevel_0", level_0), ("real_incompressible", default_cparams())]
     {
         let expected = fixture::read(format!("bloscpack/{file}.blp")).unwrap();
@@ -279,7 +279,7 @@ proptest! {
         let data = Kind::ALL[kind].bytes(nbytes);
         let cparams = default_cparams()
             .codec(codec(codec_number))
-            .level(Level::try_from(level).unwrap())
+            .clevel(Level::try_from(level).unwrap())
             .typesize(typesize)
             .filters(Pipeline::parse(["none", "shuffle", "bitshuffle"][filter]).unwrap());
         let options = WriteOptions::default()

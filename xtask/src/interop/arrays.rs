@@ -328,7 +328,7 @@ impl Array {
     fn params(&self, case: &Case) -> Result<NdParams> {
         let cparams = CParams::default()
             .codec(CodecId(case.codec))
-            .level(Level::try_from(level_of(case))?)
+            .clevel(Level::try_from(level_of(case))?)
             .filters(Pipeline::from_slots([0, 0, 0, 0, 0, self.filter], [0; 6]));
         let params = NdParams::new(&self.shape, self.dtype.parse()?).cparams(cparams);
         Ok(params.chunkshape(&self.chunks).blockshape(&self.blocks))

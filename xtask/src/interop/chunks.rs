@@ -148,10 +148,10 @@ pub(super) fn cparams(case: &Case) -> CParams {
     let target = if case.dict { Target::Blosc3_0 } else { Target::default() };
     CParams::default()
         .codec(CodecId(case.codec))
-        .level(Level::try_from(case.level).unwrap_or(Level::DEFAULT))
+        .clevel(Level::try_from(case.level).unwrap_or(Level::DEFAULT))
         .typesize(case.typesize)
         .filters(Pipeline::from_slots(case.filters, case.filters_meta))
-        .block_size((case.blocksize > 0).then_some(case.blocksize))
+        .blocksize((case.blocksize > 0).then_some(case.blocksize))
         .split(split)
         .dict(dict)
         .target(target)

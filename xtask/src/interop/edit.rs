@@ -31,7 +31,7 @@ pub(super) fn variable(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let (typesize, is_vl) = (case.typesize, draw.chance(40));
     let cparams = CParams::default()
         .codec(CodecId(case.codec))
-        .level(Level::try_from(case.level)?)
+        .clevel(Level::try_from(case.level)?)
         .typesize(typesize)
         .filters(Pipeline::from_slots([0, 0, 0, 0, 0, draw.pick(&[0, 1, 2])], [0; 6]));
     let (meta, vlmeta) = (vec![0; 8], BTreeMap::new());
@@ -108,7 +108,7 @@ impl State {
         if draw.chance(50) {
             let cparams = CParams::default()
                 .codec(CodecId(case.codec))
-                .level(Level::try_from(case.level)?)
+                .clevel(Level::try_from(case.level)?)
                 .typesize(typesize)
                 .filters(Pipeline::from_slots([0, 0, 0, 0, 0, filter], [0; 6]));
             let params =

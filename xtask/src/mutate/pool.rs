@@ -79,7 +79,7 @@ impl Pool {
                 let split =
                     if (i + j).is_multiple_of(2) { SplitMode::Always } else { SplitMode::Never };
                 let blosc2 =
-                    params.clone().target(Target::Blosc3_0).split(split).block_size(Some(400));
+                    params.clone().target(Target::Blosc3_0).split(split).blocksize(Some(400));
                 self.add(blosc2, &data)?;
                 self.add(params.target(Target::Blosc1_14), &data)?;
             }
@@ -90,7 +90,7 @@ impl Pool {
     fn add_arrays(&mut self) -> Result<()> {
         let floats = Recipe { kind: Kind::Linspace, typesize: 4, seed: 7, nbytes: 960 }.bytes();
         let none = CParams::default().typesize(4).filters(Pipeline::EMPTY);
-        let none = none.block_size(Some(480)).blockshape(Some(SHAPE.as_slice().into()));
+        let none = none.blocksize(Some(480)).blockshape(Some(SHAPE.as_slice().into()));
         for (codec, meta) in [(33, 253), (34, 12), (35, 40)] {
             self.add(none.clone().codec(CodecId(codec)).codec_meta(meta), &floats)?;
         }
@@ -110,7 +110,7 @@ impl Pool {
         let new = CParams::default().typesize(1).target(Target::Blosc3_0).filters(Pipeline::EMPTY);
         for codec in [CodecId::LZ4, CodecId::LZ4HC, CodecId::ZSTD] {
             let dict =
-                new.clone().codec(codec).dict(Dict::Train { max: 512 }).block_size(Some(1000));
+                new.clone().codec(codec).dict(Dict::Train { max: 512 }).blocksize(Some(1000));
             self.add(dict.clone(), &text)?;
             let pieces: Vec<&[u8]> = text.chunks(700).collect();
             self.0.push(Encoder::new(dict)?.encode_vl(&pieces)?);
@@ -128,7 +128,7 @@ impl Pool {
         for special in [Special::Zeros, Special::Nans, Special::Value(b"abcd"), Special::Uninit] {
             self.0.push(special_chunk(special, 4000, &params)?);
         }
-        self.add(params.clone().level(Level::NONE), &text[..200])?;
+        self.add(params.clone().clevel(Level::NONE), &text[..200])?;
         self.add(params, &[])
     }
 

@@ -280,7 +280,7 @@ impl BloscArgs {
     ///
     /// When there is no such level.
     pub(super) fn level(&self, verb: &'static str) -> Result<Level> {
-        let Some(text) = &self.clevel else { return Ok(bloscpack::default_cparams().level) };
+        let Some(text) = &self.clevel else { return Ok(bloscpack::default_cparams().clevel) };
         let level = integer(text)
             .map_err(|what| Failure::usage(verb, &format!("argument -l/--clevel: {what}")))?;
         u8::try_from(level).ok().and_then(|level| Level::try_from(level).ok()).ok_or_else(|| {

@@ -129,7 +129,7 @@ pub(super) fn cparams(args: &BloscArgs, verb: &'static str) -> Result<CParams> {
     };
     Ok(default_cparams()
         .codec(args.codec(verb)?)
-        .level(args.level(verb)?)
+        .clevel(args.level(verb)?)
         .typesize(args.typesize(verb)?.into())
         .filters(filter))
 }

@@ -223,7 +223,7 @@ fn tell(
         evidence.map(|text| format!(" ({text})")).unwrap_or_default(),
         cparams.filters,
         cparams.codec,
-        cparams.level
+        cparams.clevel
     ));
 }
 
@@ -243,10 +243,10 @@ fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
     CParams::default()
         .codec(codec)
         .codec_meta(meta)
-        .level(tuning.level.level)
+        .clevel(tuning.level.level)
         .typesize(typesize)
         .filters(tuning.filter)
-        .block_size(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
+        .blocksize(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
         .special_values(!tuning.no_special)
         .dict(if tuning.dict { Dict::Train { max: DICT } } else { Dict::None })
         .target(tuning.target)

@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn parts_are_slices_of_the_whole_in_any_memory() {
-        let stored = chunk(&CParams::default().typesize(4).block_size(Some(8000)));
+        let stored = chunk(&CParams::default().typesize(4).blocksize(Some(8000)));
         let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
         for memory in [40_000, 200_000, 128 << 20] {
             let options = ReadOptions::default().threads(Threads::One).max_memory(memory);
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_block_that_does_not_fit_is_a_limit() {
-        let stored = chunk(&CParams::default().block_size(Some(800_000)));
+        let stored = chunk(&CParams::default().blocksize(Some(800_000)));
         let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
         let options = ReadOptions::default().max_memory(1 << 20);
         let refused = bare.part(0..1, &options, &mut |_| Ok(()));

@@ -91,7 +91,7 @@ fn of_data(sample: &[u8]) -> u8 {
 fn trial(sample: &[u8], typesize: u8) -> Option<usize> {
     let params = CParams::default()
         .codec(CodecId::LZ4)
-        .level(Level::DEFAULT)
+        .clevel(Level::DEFAULT)
         .typesize(typesize.into())
         .filters(Pipeline::SHUFFLE);
     blosc_chunk::compress(sample, &params).ok().map(|chunk| chunk.len())

@@ -135,7 +135,7 @@ impl<'a> InfoReport<'a> {
             blocksize,
             typesize: first.typesize() as u64,
             codec: cparams.codec.to_string(),
-            clevel: cparams.level.get(),
+            clevel: cparams.clevel.get(),
             filters: slots.iter().map(|slot| slot.id.to_string()).collect(),
             filters_meta: slots.iter().map(|slot| slot.meta).collect(),
             split: split_name(cparams.split),

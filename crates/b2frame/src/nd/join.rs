@@ -226,6 +226,6 @@ impl NdWriter {
 
 /// Whether chunks look as if they had been compressed with the same parameters.
 fn is_same_way(a: &CParams, b: &CParams) -> bool {
-    let key = |p: &CParams| (p.codec, p.codec_meta, p.level, p.filters, p.dict.clone());
+    let key = |p: &CParams| (p.codec, p.codec_meta, p.clevel, p.filters, p.dict.clone());
     key(a) == key(b)
 }

@@ -176,7 +176,7 @@ pub(crate) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> 
     let cparams = cparams
         .clone()
         .typesize(typesize)
-        .block_size((block_nbytes > 0).then_some(block_nbytes))
+        .blocksize((block_nbytes > 0).then_some(block_nbytes))
         .blockshape(Some(Arc::from(meta.blockshape())))
         .filters(filters_for(cparams, dtype));
     for_its_readers(cparams)

@@ -64,7 +64,7 @@ impl Model {
         let chunk_nbytes = usize::try_from(meta.chunk_items()).unwrap() * self.typesize;
         let block_nbytes = usize::try_from(meta.block_items()).unwrap() * self.typesize;
         let cparams = CParams::default().codec(CodecId::LZ4).typesize(self.typesize);
-        let cparams = cparams.block_size(Some(block_nbytes));
+        let cparams = cparams.blocksize(Some(block_nbytes));
         let params = FrameParams::new(cparams).chunksize(chunk_nbytes.max(self.typesize));
         let params = params.metalayer("b2nd", meta.encode());
         let mut writer = FrameWriter::new(MemStore::default(), &params).unwrap();

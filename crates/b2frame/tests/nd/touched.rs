@@ -9,7 +9,7 @@ use blosc_io::{CountingStore, MemStore};
 /// 8 x 8 chunks of 8 x 8 blocks of 64 x 64 bytes that hardly compress.
 fn noise() -> (Arc<CountingStore<MemStore>>, NdArray) {
     let meta = NdMeta::new(&[4096, 4096], &[512, 512], &[64, 64], "|u1").unwrap();
-    let cparams = CParams::default().typesize(1).block_size(Some(64 * 64));
+    let cparams = CParams::default().typesize(1).blocksize(Some(64 * 64));
     let params = FrameParams::new(cparams).chunksize(512 * 512).metalayer("b2nd", meta.encode());
     let mut writer = FrameWriter::new(MemStore::default(), &params).unwrap();
     let mut state = 1_u64;

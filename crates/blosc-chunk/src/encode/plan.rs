@@ -164,7 +164,7 @@ pub(super) enum Form {
 fn is_stored(params: &CParams, grid: &Grid) -> bool {
     let blosc1 = params.target.is_blosc1();
     let min = if blosc1 { MIN_BUFFER_1 } else { MIN_BUFFER_2 };
-    if params.level.get() == 0 || grid.nbytes < min {
+    if params.clevel.get() == 0 || grid.nbytes < min {
         return true;
     }
     let (last, typesize) =

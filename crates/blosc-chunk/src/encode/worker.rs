@@ -458,7 +458,7 @@ impl Cached {
         let codec = params.registries.codecs.require(id);
         let codec = codec.map_err(|source| Error::UnknownCodec { format, id, source })?;
         let options = EncodeOptions {
-            level: params.level,
+            level: params.clevel,
             meta: params.codec_meta,
             typesize: usize::from(params.stored_typesize()),
             split,

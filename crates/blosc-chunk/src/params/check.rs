@@ -21,7 +21,7 @@ fn check_sizes(params: &CParams) -> Result<()> {
         return Err(Error::Param(Param::Typesize { typesize: params.typesize, max }));
     }
     let max = if params.target.is_blosc1() { MAX_BLOCKSIZE_1 as usize } else { max };
-    match params.block_size {
+    match params.blocksize {
         Some(blocksize) if !(1..=max).contains(&blocksize) => {
             Err(Error::Param(Param::Blocksize { blocksize, max }))
         }

@@ -48,7 +48,7 @@ fn run(words: &[String]) -> Result<()> {
         "tiny-decompress" => tiny(calls),
         "tiny-shuffle-item" => tiny_item(&params(CodecId::LZ4, Pipeline::SHUFFLE), calls),
         "stored-item" => {
-            tiny_item(&params(CodecId::LZ4, Pipeline::EMPTY).level(Level::NONE), calls)
+            tiny_item(&params(CodecId::LZ4, Pipeline::EMPTY).clevel(Level::NONE), calls)
         }
         "frame-chunk" => frame_chunk(calls),
         _ => Err(format!("{case}: no such case").into()),

@@ -117,7 +117,7 @@ impl Work<'_> {
         let shape: Vec<u64> = grid.shape.iter().map(|len| len.unsigned_abs()).collect();
         let cparams = CParams::default()
             .codec(CodecId(self.params.codec))
-            .level(Level::try_from(self.params.level)?)
+            .clevel(Level::try_from(self.params.level)?)
             .typesize(self.params.typesize)
             .filters(Pipeline::SHUFFLE);
         Ok(NdParams::new(&shape, grid.dtype.to_str()?.parse()?)

@@ -50,7 +50,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
         fs::write(&files.plain, &bytes)?;
         for (codec_name, codec, level) in CODECS {
             let params =
-                default_cparams().codec(codec).level(Level::try_from(level)?).typesize(typesize);
+                default_cparams().codec(codec).clevel(Level::try_from(level)?).typesize(typesize);
             let options = WriteOptions::default().nbytes(Some(bytes.len() as u64)).cparams(params);
             let setting = format!("{codec_name} {level} shuffle");
             let request = json!({"codec": codec_name, "level": level, "typesize": typesize});

@@ -78,10 +78,10 @@ fn ours(params: &Params) -> Result<CParams> {
     let split = if params.split == NEVER { SplitMode::Never } else { SplitMode::ForwardCompat };
     Ok(CParams::default()
         .codec(CodecId(params.codec))
-        .level(Level::try_from(params.level)?)
+        .clevel(Level::try_from(params.level)?)
         .typesize(params.typesize)
         .filters(Pipeline::from_slots(params.filters, [0; 6]))
-        .block_size((params.block_size > 0).then_some(params.block_size))
+        .blocksize((params.block_size > 0).then_some(params.block_size))
         .split(split)
         .threads(threads(params)))
 }

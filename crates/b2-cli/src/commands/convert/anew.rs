@@ -66,15 +66,15 @@ impl Work<'_> {
             None if anew.level.fast => (CodecId::LZ4, 0),
             None => (old.codec, old.codec_meta),
         };
-        let level = if anew.level.given { anew.level.level } else { old.level };
+        let level = if anew.level.given { anew.level.level } else { old.clevel };
         let block_size = anew.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
         Ok(CParams::default()
             .codec(codec.0)
             .codec_meta(codec.1)
-            .level(level)
+            .clevel(level)
             .typesize(self.source.typesize())
             .filters(anew.filter.unwrap_or(old.filters))
-            .block_size(block_size)
+            .blocksize(block_size)
             .split(old.split)
             .target(target)
             .registries(self.cx.registries()))
@@ -113,10 +113,10 @@ fn fitting(old: CParams, target: Reader) -> CParams {
         && (is_blosc1 || old.codec != CodecId::SNAPPY);
     let codec = if is_known { (old.codec, old.codec_meta) } else { (CodecId::ZSTD, 0) };
     let split = if is_blosc1 { SplitMode::ForwardCompat } else { old.split };
-    let level = if old.level == Level::NONE { Level::DEFAULT } else { old.level };
+    let level = if old.clevel == Level::NONE { Level::DEFAULT } else { old.clevel };
     old.filters(Pipeline::from_slots(ids, metas))
         .codec(codec.0)
         .codec_meta(codec.1)
         .split(split)
-        .level(level)
+        .clevel(level)
 }

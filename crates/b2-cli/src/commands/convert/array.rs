@@ -77,7 +77,7 @@ impl Work<'_> {
 
     fn nd_params(&self, layout: &Layout) -> Result<NdParams> {
         let typesize = layout.dtype.itemsize();
-        let cparams = self.cparams()?.typesize(typesize).block_size(None);
+        let cparams = self.cparams()?.typesize(typesize).blocksize(None);
         let params = NdParams::new(&layout.shape, layout.dtype.clone()).cparams(cparams);
         let metadata = self.source.metadata()?.without_array();
         let fixed = metadata.fixed.clone().into_iter();

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`parallel`] | work on many chunks with several threads, in any order or in order and in bounded memory |
 //! | [`budget`] | how many threads and how many bytes an operation may use |
+//! | [`chunk_reader`] | a chunk at a position of a store: any range of its data, reading no more than it needs |
+//! | [`buffer`] | buffers that are used again and only grow |
 //! | [`pool`] | scratch buffers that wait for the next caller |
 //! | [`report`] | what verifying a container found, and how far it has come |
 //!
@@ -24,10 +26,14 @@
 )]
 
 pub mod budget;
+pub mod buffer;
+pub mod chunk_reader;
 pub mod parallel;
 pub mod pool;
 pub mod report;
 
 pub use budget::Budget;
+pub use buffer::resized;
+pub use chunk_reader::{ChunkReader, Fetched, ReadError};
 pub use pool::{Pool, Pooled, Reusable};
 pub use report::{BadChunk, Progress, Report, VerifyOptions};

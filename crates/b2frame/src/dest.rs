@@ -30,7 +30,7 @@ impl Dest {
                 let mut schunk = replace_file(path, |temporary| {
                     make(&Self::Contiguous(temporary.to_path_buf()))
                 })?;
-                schunk.path = std::path::absolute(path).ok();
+                schunk.set_path(path);
                 Ok(schunk)
             }
             Self::Sparse(path) => {

@@ -26,7 +26,7 @@ mod shared;
 
 use core::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use blosc_chunk::{CParams, Encoder};
 use blosc_io::{FileStore, MemStore, WriteAt};
@@ -36,9 +36,9 @@ use crate::error::{Error, Param, Result};
 use crate::header::FrameType;
 use crate::legacy::FrameLayout;
 use crate::lock::{FrameLock, Locking};
-use crate::offsets::{Index, Section};
-use crate::params::{Durability, EditOptions, FrameParams, OpenOptions};
-use crate::schunk::{Pool, SChunk};
+use crate::offsets::Section;
+use crate::params::{Durability, EditOptions, FrameParams};
+use crate::schunk::{FrameState, SChunk};
 use crate::source::Source;
 use crate::sparse::{Folder, INDEX_FILE};
 use crate::writer::Start;
@@ -129,15 +129,16 @@ impl SChunkWriter {
         let store = FileStore::create(path).map_err(|source| Error::Open { source })?;
         let mut writer = Self::in_store(Box::new(store), start, cparams);
         writer.file.path = whole_path(path, 0)?;
-        writer.schunk.path = std::path::absolute(path).ok();
+        writer.schunk.set_path(path);
         Ok(writer)
     }
 
     fn in_store(store: Box<dyn WriteAt>, mut start: Start, cparams: CParams) -> Self {
-        start.header.frame_type = FrameType::Contiguous;
+        start.header.set_frame_type(FrameType::Contiguous);
         let options = EditOptions::default();
-        let file = FrameFile::new(store, start.header.header_len.into(), options.durability);
-        let schunk = SChunk::start(file.source(), start, options.open.clone());
+        let file = FrameFile::new(store, start.header.header_len().into(), options.durability);
+        let open = options.open.clone().for_items_of(&start.header, &start.meta);
+        let schunk = SChunk::from_state(FrameState::new(file.source(), None, start), open);
         Self::over(schunk, file, cparams, options)
     }
 
@@ -147,20 +148,20 @@ impl SChunkWriter {
         cparams: CParams,
         options: EditOptions,
     ) -> Result<Self> {
-        start.header.frame_type = FrameType::Sparse;
+        start.header.set_frame_type(FrameType::Sparse);
         std::fs::create_dir(path).map_err(|source| Error::Open { source })?;
         let (folder, durability) = (Folder::new(path), options.durability);
         let files = ChunkFiles::new(folder.clone(), core::iter::empty(), durability)?;
         // The store is a file once there is one.
         let file = FrameFile::new(
             Box::new(MemStore::default()),
-            start.header.header_len.into(),
+            start.header.header_len().into(),
             durability,
         );
-        let mut schunk = SChunk::start(file.source(), start, options.open.clone());
-        schunk.index.set_section(Section::Files);
-        schunk.folder = Some(folder);
-        schunk.path = std::path::absolute(path).ok();
+        let open = options.open.clone().for_items_of(&start.header, &start.meta);
+        let state = FrameState::new(file.source(), Some(folder), start);
+        let mut schunk = SChunk::from_state(state, open);
+        schunk.set_path(path);
         Ok(Self { files: Some(files), ..Self::over(schunk, file, cparams, options) })
     }
 
@@ -207,13 +208,13 @@ impl SChunkWriter {
     fn open_unlocked(path: &Path, options: &EditOptions) -> Result<Self> {
         if let Some(folder) = Folder::at(path) {
             let mut writer = Self::in_folder(folder, options)?;
-            writer.schunk.path = std::path::absolute(path).ok();
+            writer.schunk.set_path(path);
             return Ok(writer);
         }
         let store = FileStore::open_rw(path).map_err(|source| Error::Open { source })?;
         let mut writer = Self::open_in(Box::new(store), options)?;
         writer.file.path = whole_path(path, options.open.offset)?;
-        writer.schunk.path = std::path::absolute(path).ok();
+        writer.schunk.set_path(path);
         Ok(writer)
     }
 
@@ -235,12 +236,10 @@ impl SChunkWriter {
         let source = Source::new(Arc::new(store.clone()), 0);
         let mut schunk = SChunk::in_folder(source, folder.clone(), options.open.clone())?;
         // The index of a frame without chunks does not tell.
-        schunk.index.set_section(Section::Files);
+        schunk.state_mut().index.set_section(Section::Files);
         let cparams = new_cparams(&schunk, options);
         let file = FrameFile::of(store, 0, schunk.frame_len(), options.durability);
-        let numbers =
-            schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
-        let ids = numbers.into_iter().filter_map(|number| u32::try_from(number).ok());
+        let ids = schunk.offsets()?.into_iter().filter_map(|number| u32::try_from(number).ok());
         let files = Some(ChunkFiles::new(folder, ids, options.durability)?);
         Ok(Self { files, ..Self::over(schunk, file, cparams, options.clone()) })
     }
@@ -282,7 +281,7 @@ impl SChunkWriter {
     /// Takes the exclusive lock, if there is locking and it is not held. What others have changed
     /// meanwhile is taken over.
     fn take_lock(&mut self) -> Result<()> {
-        let Some(path) = self.schunk.path.clone() else { return Ok(()) };
+        let Some(path) = self.schunk.path().map(Path::to_path_buf) else { return Ok(()) };
         if self.options.open.locking == Locking::Off || self.lock.is_some() {
             return Ok(());
         }
@@ -348,10 +347,13 @@ impl SChunkWriter {
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<SChunk> {
         self.commit()?;
-        let Self { schunk, file, .. } = self;
+        let Self { mut schunk, file, .. } = self;
         let (store, base) = (file.store.clone(), file.base());
         drop(file);
-        Ok(schunk.moved(store, base))
+        // Its share of the store must be gone, for the lock to be left out.
+        schunk.state_mut().release_source();
+        schunk.state_mut().source = Source::new(store.into_store(), base);
+        Ok(schunk)
     }
 }
 
@@ -379,39 +381,4 @@ fn whole_path(path: &Path, offset: u64) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     path.canonicalize().map(Some).map_err(|source| Error::Open { source })
-}
-
-impl SChunk {
-    /// A super-chunk of a frame that is not there yet.
-    fn start(source: Source, start: Start, options: OpenOptions) -> Self {
-        let Start { header, meta, vlmeta } = start;
-        let options = options.for_items_of(&header, &meta);
-        let mut index = Index::empty();
-        index.set_table(vec![]);
-        let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
-        let (starts, pool, folder, path) = (OnceLock::new(), Pool::default(), None, None);
-        let layout = FrameLayout::Current;
-        Self {
-            source,
-            folder,
-            layout,
-            header,
-            trailer_len,
-            meta,
-            vlmeta,
-            index,
-            options,
-            starts,
-            pool,
-            path,
-        }
-    }
-
-    /// The same, in a store of its own.
-    fn moved(mut self, store: Shared, base: u64) -> Self {
-        // Its share of the store must be gone, for the lock to be left behind.
-        self.source = Source::new(Arc::new(MemStore::default()), base);
-        self.source = Source::new(store.into_store(), base);
-        self
-    }
 }

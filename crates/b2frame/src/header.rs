@@ -5,8 +5,11 @@
 //! same bytes.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod change;
+
 use core::num::NonZeroU32;
 
+use blosc_chunk::ChunkHeader;
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 use crate::error::{Corrupt, Error, Result};
@@ -15,6 +18,10 @@ use crate::probe::Kind;
 use crate::raw::RawHeader;
 use crate::trailer;
 
+pub(crate) use change::OlderFields;
+
+/// Most uncompressed bytes of a chunk.
+pub(crate) const MAX_CHUNK: usize = i32::MAX as usize - ChunkHeader::MAX_LEN;
 /// Length of the fixed part of a header (bytes).
 pub(crate) const FIXED_LEN: usize = size_of::<RawHeader>();
 /// Length of a header without metalayers (bytes).
@@ -33,26 +40,26 @@ const SLOTS: u8 = 6;
 /// trailer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    pub(crate) header_len: u32,
-    pub(crate) frame_len: u64,
-    pub(crate) flags: GeneralFlags,
-    pub(crate) frame_type: FrameType,
-    pub(crate) codec_and_level: u8,
-    pub(crate) other_flags: u8,
-    pub(crate) nbytes: u64,
-    pub(crate) cbytes: i64,
-    pub(crate) typesize: NonZeroU32,
-    pub(crate) blocksize: u32,
-    pub(crate) chunksize: ChunkSize,
-    pub(crate) threads: [i16; 2],
-    pub(crate) has_vlmeta: bool,
-    pub(crate) nfilters: u8,
-    pub(crate) filters: [u8; 6],
-    pub(crate) filters_meta: [u8; 6],
-    pub(crate) udcodec: u8,
-    pub(crate) codec_meta: u8,
-    pub(crate) other_flags2: u8,
-    pub(crate) reserved: u8,
+    header_len: u32,
+    frame_len: u64,
+    flags: GeneralFlags,
+    frame_type: FrameType,
+    codec_and_level: u8,
+    other_flags: u8,
+    nbytes: u64,
+    cbytes: i64,
+    typesize: NonZeroU32,
+    blocksize: u32,
+    chunksize: ChunkSize,
+    threads: [i16; 2],
+    has_vlmeta: bool,
+    nfilters: u8,
+    filters: [u8; 6],
+    filters_meta: [u8; 6],
+    udcodec: u8,
+    codec_meta: u8,
+    other_flags2: u8,
+    reserved: u8,
 }
 
 /// The byte at 0x19: format version and features.
@@ -79,16 +86,6 @@ impl GeneralFlags {
     #[must_use]
     pub fn variable_chunks(self) -> bool {
         self.0 & 0x40 != 0
-    }
-
-    /// The flags of a frame whose chunks have different sizes.
-    pub(crate) fn with_variable_chunks(self) -> Self {
-        Self(self.0 & 0xf0 | 0x43)
-    }
-
-    /// The flags of a frame whose chunks have VL-blocks.
-    pub(crate) fn with_vl_blocks(self) -> Self {
-        Self(self.0 & 0xf0 | 0x83)
     }
 
     /// Whether every chunk has blocks of different sizes (VL-blocks).
@@ -290,10 +287,9 @@ impl FrameHeader {
         self.has_vlmeta
     }
 
-    /// With a data section of so many bytes.
-    pub(crate) fn set_cbytes(&mut self, cbytes: u64) {
-        // Positions in a store are less than 2^63.
-        self.cbytes = i64::try_from(cbytes).unwrap_or(i64::MAX);
+    /// The field `cbytes` as stored: also of a frame without data.
+    pub(crate) fn stored_cbytes(&self) -> i64 {
+        self.cbytes
     }
 
     /// Number of chunks that `nbytes` and a fixed chunk size give.

@@ -37,7 +37,7 @@
 //! | read parts of an array | [`NdArray`] |
 //! | make and change an array | [`NdWriter`] |
 //! | read it like a file, or scattered items | [`SChunk::reader`], [`SChunk::gather`] |
-//! | read all of it, by all processors | [`SChunk::read_par`], [`SChunk::decode_ordered`], [`NdView::for_each_band`] |
+//! | read all of it, by all processors | [`SChunk::read_par`], [`SChunk::decode_ordered`], [`NdArray::for_each_band`] |
 //! | look for damage | [`SChunk::verify`] |
 //! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`]; to a pipe [`FrameStream`] |
 //! | change one | [`SChunkWriter`] |
@@ -60,6 +60,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod compress;
+mod copy;
 mod dest;
 mod edit;
 mod error;
@@ -75,6 +76,8 @@ mod ordered;
 mod params;
 mod probe;
 mod raw;
+mod rewrite;
+mod save;
 mod schunk;
 mod source;
 mod sparse;
@@ -113,8 +116,8 @@ pub use legacy::{FrameLayout, OlderCorrupt};
 pub use lock::{FrameLock, Locking};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
 pub use nd::{
-    ChunkPlan, Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdView,
-    NdWriter, Pick, Selection,
+    ChunkPlan, Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdWriter,
+    Pick, Selection,
 };
 pub use params::{
     CompressOptions, CopyOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions,

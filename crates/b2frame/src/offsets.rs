@@ -257,7 +257,7 @@ impl Index {
     }
 
     /// Where the index chunk is now, and how long it is (bytes).
-    pub(crate) fn set_place(&mut self, at: u64, cbytes: u64) {
+    pub(crate) fn set_position(&mut self, at: u64, cbytes: u64) {
         (self.at, self.cbytes) = (at, cbytes);
     }
 

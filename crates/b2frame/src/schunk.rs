@@ -6,7 +6,6 @@
 //! `schunk/verify.rs` looks for damage.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-mod copy;
 mod gather;
 mod locate;
 mod ordered;
@@ -16,7 +15,7 @@ mod pool;
 mod read;
 mod reader;
 mod refresh;
-mod save;
+mod state;
 mod usage;
 mod verify;
 
@@ -35,7 +34,7 @@ use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType};
 use crate::legacy::{self, FrameLayout, Parts};
 use crate::lock::{FrameLock, Locking};
 use crate::metalayers::{Metalayer, Metalayers, Section};
-use crate::nd::{NdMeta, NdView};
+use crate::nd::NdMeta;
 use crate::offsets::Index;
 use crate::params::OpenOptions;
 use crate::probe::Kind;
@@ -53,6 +52,7 @@ pub use verify::{BadChunk, Note, Progress, VerifyReport};
 pub(crate) use locate::Location;
 pub(crate) use pool::{Pool, Pooled};
 pub(crate) use read::{Buffers, fill, room};
+pub(crate) use state::FrameState;
 
 /// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.
 ///
@@ -71,23 +71,15 @@ pub(crate) use read::{Buffers, fill, room};
 /// # Ok::<(), b2frame::Error>(())
 /// ```
 pub struct SChunk {
-    /// Where header, index and trailer are.
-    pub(crate) source: Source,
-    /// Where the chunks are, unless they are in `source`.
-    pub(crate) folder: Option<Folder>,
-    pub(crate) layout: FrameLayout,
-    pub(crate) header: FrameHeader,
-    pub(crate) trailer_len: u32,
-    pub(crate) meta: Metalayers,
-    pub(crate) vlmeta: Metalayers,
-    pub(crate) index: Index,
-    pub(crate) options: OpenOptions,
+    state: FrameState,
+    layout: FrameLayout,
+    options: OpenOptions,
     /// Of a frame with variable chunk sizes: where each chunk begins in the data.
-    pub(crate) starts: OnceLock<Result<Vec<u64>, Corrupt>>,
+    starts: OnceLock<Result<Vec<u64>, Corrupt>>,
     /// Buffers of readers.
-    pub(crate) pool: Pool,
+    pool: Pool,
     /// The name it was opened by.
-    pub(crate) path: Option<PathBuf>,
+    path: Option<PathBuf>,
 }
 
 impl SChunk {
@@ -114,7 +106,7 @@ impl SChunk {
             Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone())?,
             None => Self::from_store_with(open_file(path)?, options)?,
         };
-        schunk.path = std::path::absolute(path).ok();
+        schunk.set_path(path);
         Ok(schunk)
     }
 
@@ -144,6 +136,49 @@ impl SChunk {
         open_frame(index, Some(folder), options)
     }
 
+    /// A frame of the current layout whose parts are known.
+    pub(crate) fn from_state(state: FrameState, options: OpenOptions) -> Self {
+        Self {
+            state,
+            layout: FrameLayout::Current,
+            options,
+            starts: OnceLock::new(),
+            pool: Pool::default(),
+            path: None,
+        }
+    }
+
+    /// The parts of the frame.
+    pub(crate) fn state(&self) -> &FrameState {
+        &self.state
+    }
+
+    /// The parts of the frame, to be changed by its editor. What was computed from them is dropped.
+    pub(crate) fn state_mut(&mut self) -> &mut FrameState {
+        self.starts = OnceLock::new();
+        &mut self.state
+    }
+
+    /// The name it was opened by, as an absolute path.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Notes the name by which the frame can be opened again.
+    pub(crate) fn set_path(&mut self, path: &Path) {
+        self.path = std::path::absolute(path).ok();
+    }
+
+    /// Position of the index chunk in the store (bytes).
+    pub(crate) fn index_position(&self) -> u64 {
+        self.state.source.position(self.state.index.position())
+    }
+
+    /// What it was opened with.
+    pub(crate) fn open_options(&self) -> &OpenOptions {
+        &self.options
+    }
+
     /// Takes a buffer that is one frame and nothing else.
     ///
     /// # Errors
@@ -151,7 +186,7 @@ impl SChunk {
     pub fn from_cframe(frame: Vec<u8>) -> Result<Self> {
         let available = frame.len() as u64;
         let schunk = Self::from_store(Arc::new(MemStore::new(frame)))?;
-        let frame_len = schunk.header.frame_len();
+        let frame_len = schunk.state.header.frame_len();
         if frame_len != available {
             return Err(Error::Corrupt {
                 at: 0x10,
@@ -170,62 +205,62 @@ impl SChunk {
     /// The header; of an older layout in today's terms.
     #[must_use]
     pub fn header(&self) -> &FrameHeader {
-        &self.header
+        &self.state.header
     }
 
     /// Number of chunks.
     #[must_use]
     pub fn nchunks(&self) -> u64 {
-        self.index.nchunks()
+        self.state.index.nchunks()
     }
 
     /// Uncompressed bytes of all chunks. Of an array this includes the padding of its chunks.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
-        self.header.nbytes()
+        self.state.header.nbytes()
     }
 
     /// Length of the data section (bytes): all chunks, and what they left behind when they were
     /// replaced. See [`usage`](Self::usage) for the chunks alone.
     #[must_use]
     pub fn cbytes(&self) -> u64 {
-        self.header.cbytes()
+        self.state.header.cbytes()
     }
 
     /// Length of the whole frame (bytes).
     #[must_use]
     pub fn frame_len(&self) -> u64 {
-        self.header.frame_len()
+        self.state.header.frame_len()
     }
 
     /// Position of the frame in its file (bytes).
     #[must_use]
     pub fn offset(&self) -> u64 {
-        self.source.base()
+        self.state.source.base()
     }
 
     /// Length of the index chunk (bytes).
     #[must_use]
     pub fn index_len(&self) -> u64 {
-        self.index.cbytes()
+        self.state.index.cbytes()
     }
 
     /// Length of the trailer (bytes).
     #[must_use]
     pub fn trailer_len(&self) -> u64 {
-        self.trailer_len.into()
+        self.state.trailer_len.into()
     }
 
     /// Bytes of an item.
     #[must_use]
     pub fn typesize(&self) -> usize {
-        usize::try_from(self.header.typesize().get()).unwrap_or(usize::MAX)
+        usize::try_from(self.state.header.typesize().get()).unwrap_or(usize::MAX)
     }
 
     /// Uncompressed bytes of a chunk.
     #[must_use]
     pub fn chunksize(&self) -> ChunkSize {
-        self.header.chunksize()
+        self.state.header.chunksize()
     }
 
     /// The codecs and filters there are.
@@ -242,7 +277,7 @@ impl SChunk {
     /// [`chunk_info`](Self::chunk_info).
     #[must_use]
     pub fn cparams(&self) -> CParams {
-        let header = &self.header;
+        let header = &self.state.header;
         let blocksize = header.blocksize().and_then(|size| usize::try_from(size.get()).ok());
         let split = match header.split_mode() {
             0 => SplitMode::Always,
@@ -271,36 +306,13 @@ impl SChunk {
     /// The metalayers, contents as stored.
     #[must_use]
     pub fn meta(&self) -> &Metalayers {
-        &self.meta
+        &self.state.meta
     }
 
     /// The vlmetalayers.
     #[must_use]
     pub fn vlmeta(&self) -> VlMeta<'_> {
         VlMeta { schunk: self }
-    }
-
-    /// Description of the n-dimensional array, if the frame holds one.
-    ///
-    /// # Errors
-    /// What is wrong with the description, in itself or for this frame.
-    pub fn nd_meta(&self) -> Result<Option<NdMeta>> {
-        let layer = self.meta.get(NdMeta::NAME).or_else(|| self.meta.get(NdMeta::OLD_NAME));
-        let Some(layer) = layer else { return Ok(None) };
-        let at = self.source.position(layer.position);
-        let meta = NdMeta::parse(layer.content).map_err(|error| error.moved(at))?;
-        let (typesize, chunksize) = (self.header.typesize().get(), self.chunksize().fixed());
-        meta.check_frame(typesize, chunksize, self.nchunks(), self.nbytes())
-            .map_err(|what| Error::Corrupt { at, what: what.into() })?;
-        Ok(Some(meta))
-    }
-
-    /// The n-dimensional array, if the frame holds one.
-    ///
-    /// # Errors
-    /// As [`nd_meta`](Self::nd_meta).
-    pub fn nd_view(&self) -> Result<Option<NdView<'_>>> {
-        Ok(self.nd_meta()?.map(|meta| NdView::new(self, meta)))
     }
 }
 
@@ -309,8 +321,7 @@ impl SChunk {
     fn take_filters_of_first_chunk(&mut self) {
         // Damage is for whoever reads the chunk to report.
         if let Ok(ChunkInfo { stored: Some(stored), .. }) = self.chunk_info(0) {
-            self.header.filters = stored.pipeline.ids();
-            self.header.filters_meta = stored.pipeline.metas();
+            self.state.header.set_filters(stored.pipeline.ids(), stored.pipeline.metas());
         }
     }
 }
@@ -319,7 +330,7 @@ impl fmt::Debug for SChunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SChunk")
             .field("offset", &self.offset())
-            .field("header", &self.header)
+            .field("header", &self.state.header)
             .finish_non_exhaustive()
     }
 }
@@ -346,7 +357,7 @@ impl<'a> VlMeta<'a> {
     /// Names, with contents as stored: each is a chunk.
     #[must_use]
     pub fn stored(&self) -> &'a Metalayers {
-        &self.schunk.vlmeta
+        &self.schunk.state.vlmeta
     }
 
     /// The content of the first one of this name.
@@ -363,7 +374,7 @@ impl<'a> VlMeta<'a> {
     /// [`Error::VlMeta`], [`Error::Limit`], or [`Corrupt::VlMetaCbytes`].
     pub fn decode(&self, layer: Metalayer<'_>) -> Result<Vec<u8>> {
         let trailer = self.schunk.frame_len().saturating_sub(self.schunk.trailer_len());
-        let at = self.schunk.source.position(trailer.saturating_add(layer.position));
+        let at = self.schunk.state.source.position(trailer.saturating_add(layer.position));
         let vlmeta = |source| Error::VlMeta { name: layer.name_text().into_owned(), at, source };
         let header = ChunkHeader::parse(layer.content).map_err(vlmeta)?;
         let (cbytes, len) = (header.cbytes() as u64, layer.content.len() as u64);
@@ -417,21 +428,8 @@ fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> R
         let end = header.frame_len().saturating_sub(trailer_len.into());
         Index::open(&source, &header, end, options.max_index, &options.dparams)?
     };
-    let (starts, pool, path) = (OnceLock::new(), Pool::default(), None);
-    let mut schunk = SChunk {
-        source,
-        folder,
-        layout,
-        header,
-        trailer_len,
-        meta,
-        vlmeta,
-        index,
-        options,
-        starts,
-        pool,
-        path,
-    };
+    let state = FrameState { source, folder, header, trailer_len, meta, vlmeta, index };
+    let mut schunk = SChunk { layout, ..SChunk::from_state(state, options) };
     if layout == FrameLayout::Beta1 {
         schunk.take_filters_of_first_chunk();
     }

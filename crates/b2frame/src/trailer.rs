@@ -91,6 +91,11 @@ pub(crate) fn around(vlmeta: &Metalayers) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The length of a trailer, which was checked when it was made (bytes).
+pub(crate) fn len(trailer: &[u8]) -> u32 {
+    u32::try_from(trailer.len()).unwrap_or(u32::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

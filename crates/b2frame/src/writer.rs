@@ -14,21 +14,18 @@
 use std::path::Path;
 
 use blosc_chunk::{
-    CParams, ChunkHeader, CodecId, Dict, Encoder, Level, Pipeline, Registries, Special,
-    SpecialKind, SplitMode,
+    CParams, CodecId, Encoder, Level, Pipeline, Registries, Special, SpecialKind, SplitMode,
 };
 use blosc_io::{FileStore, MemStore, WriteAt};
 
 use crate::error::{Error, Param, Result};
-use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType, GeneralFlags};
+use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, MAX_CHUNK};
 use crate::metalayers::{Metalayers, Section};
 use crate::offsets::{MAX_NCHUNKS, Offset};
 use crate::params::FrameParams;
 use crate::schunk::SChunk;
 use crate::trailer;
 
-/// Most uncompressed bytes of a chunk.
-pub(crate) const MAX_CHUNK: usize = i32::MAX as usize - ChunkHeader::MAX_LEN;
 /// The block size that C-Blosc2 gives to index chunks (bytes).
 const INDEX_BLOCK: usize = 16 << 10;
 
@@ -120,13 +117,13 @@ impl<S: WriteAt> FrameWriter<S> {
     /// Uncompressed bytes so far.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
-        self.header.nbytes
+        self.header.nbytes()
     }
 
     /// Compressed bytes so far.
     #[must_use]
     pub fn cbytes(&self) -> u64 {
-        self.header.cbytes.unsigned_abs()
+        self.header.stored_cbytes().unsigned_abs()
     }
 
     /// Compresses `data` and appends it as a chunk. It has [`chunksize`](Self::chunksize) bytes;
@@ -198,7 +195,7 @@ impl<S: WriteAt> FrameWriter<S> {
     /// # Errors
     /// [`Error::Write`]; [`Error::Compress`] for the index.
     pub fn finish(mut self) -> Result<S> {
-        let mut at = u64::from(self.header.header_len).saturating_add(self.cbytes());
+        let mut at = u64::from(self.header.header_len()).saturating_add(self.cbytes());
         if !self.offsets.is_empty() {
             let index = encode_index(&self.offsets, &self.cparams.registries)?;
             self.write(at, &index)?;
@@ -206,7 +203,7 @@ impl<S: WriteAt> FrameWriter<S> {
         }
         let trailer = core::mem::take(&mut self.trailer);
         self.write(at, &trailer)?;
-        self.header.frame_len = at.saturating_add(trailer.len() as u64);
+        self.header.set_frame_len(at.saturating_add(trailer.len() as u64));
         let mut header = self.header.encode().to_vec();
         header.extend_from_slice(self.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
         self.write(0, &header)?;
@@ -234,15 +231,15 @@ impl<S: WriteAt> FrameWriter<S> {
     /// Writes a chunk behind the last one.
     fn store(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
         let offset = self.cbytes();
-        self.write(u64::from(self.header.header_len).saturating_add(offset), chunk)?;
-        self.header.cbytes = self.header.cbytes.saturating_add_unsigned(chunk.len() as u64);
+        self.write(u64::from(self.header.header_len()).saturating_add(offset), chunk)?;
+        self.header.add_cbytes(chunk.len() as u64);
         self.note(offset, nbytes);
         Ok(())
     }
 
     fn note(&mut self, offset: u64, nbytes: usize) {
         self.offsets.push(offset);
-        self.header.nbytes = self.header.nbytes.saturating_add(nbytes as u64);
+        self.header.replace_nbytes(0, nbytes);
         self.is_short = nbytes < self.chunksize;
     }
 
@@ -291,15 +288,14 @@ impl Start {
         let vlmeta = encode_vlmeta(&params.vlmetalayers, &params.cparams)?;
         let too_long = |_| Param::MetaTooLong { nbytes: meta.bytes().len() as u64 };
         let header_len = i32::try_from(meta.bytes().len()).map_err(too_long)?.unsigned_abs();
-        let header = new_header(header_len, chunksize, !vlmeta.is_empty(), &params.cparams)?;
+        let header = FrameHeader::new(header_len, chunksize, !vlmeta.is_empty(), &params.cparams)?;
         Ok(Self { header, meta, vlmeta })
     }
 
     /// A frame like this, without its chunks.
     pub(crate) fn like(schunk: &SChunk) -> Self {
-        let mut header = schunk.header.clone();
-        (header.nbytes, header.cbytes, header.frame_len) = (0, 0, 0);
-        Self { header, meta: schunk.meta.clone(), vlmeta: schunk.vlmeta.clone() }
+        let (meta, vlmeta) = (schunk.meta().clone(), schunk.vlmeta().stored().clone());
+        Self { header: schunk.header().without_chunks(), meta, vlmeta }
     }
 
     /// A frame with the metadata of this one, and chunks of its kind, compressed like this.
@@ -310,12 +306,8 @@ impl Start {
     ) -> Result<Self> {
         let Self { header: old, meta, vlmeta } = Self::like(schunk);
         let typesize = cparams.typesize;
-        let mut header = new_header(old.header_len, typesize, !vlmeta.is_empty(), cparams)?;
-        header.chunksize = chunksize;
-        if chunksize == ChunkSize::Variable {
-            header.flags = old.flags;
-        }
-        Ok(Self { header, meta, vlmeta })
+        let header = FrameHeader::new(old.header_len(), typesize, !vlmeta.is_empty(), cparams)?;
+        Ok(Self { header: header.chunks_like(chunksize, &old), meta, vlmeta })
     }
 }
 
@@ -331,54 +323,6 @@ pub(crate) fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
         return Err(Param::ChunkSize { chunksize, typesize, max }.into());
     }
     Ok(whole)
-}
-
-/// The header of a frame without chunks.
-fn new_header(
-    header_len: u32,
-    chunksize: usize,
-    has_vlmeta: bool,
-    cparams: &CParams,
-) -> Result<FrameHeader> {
-    let CodecId(codec) = cparams.codec;
-    // Ids from 6 on do not fit the low half of the byte; 6 refers to `udcodec`.
-    let (low, level) = (codec.min(6), cparams.clevel.get());
-    let typesize = u32::try_from(cparams.typesize).ok().and_then(core::num::NonZeroU32::new);
-    let chunksize = u32::try_from(chunksize).ok().and_then(core::num::NonZeroU32::new);
-    let (Some(typesize), Some(chunksize)) = (typesize, chunksize) else {
-        return Err(
-            Param::Typesize { typesize: cparams.typesize as u64, max: MAX_CHUNK as u64 }.into()
-        );
-    };
-    let blocksize = cparams.blocksize.unwrap_or(0).min(MAX_CHUNK);
-    Ok(FrameHeader {
-        header_len,
-        frame_len: 0,
-        flags: GeneralFlags::VERSION_2,
-        frame_type: FrameType::Contiguous,
-        codec_and_level: level << 4 | low,
-        other_flags: match cparams.split {
-            SplitMode::Always => 0,
-            SplitMode::Never => 1,
-            SplitMode::Auto => 2,
-            _ => 3,
-        },
-        nbytes: 0,
-        cbytes: 0,
-        typesize,
-        blocksize: u32::try_from(blocksize).unwrap_or(0),
-        chunksize: ChunkSize::Fixed(chunksize),
-        // How many threads there were must not show in the bytes.
-        threads: [1, 1],
-        has_vlmeta,
-        nfilters: 6,
-        filters: cparams.filters.ids(),
-        filters_meta: cparams.filters.metas(),
-        udcodec: codec,
-        codec_meta: cparams.codec_meta,
-        other_flags2: u8::from(cparams.dict != Dict::None),
-        reserved: 0,
-    })
 }
 
 /// Vlmetalayers with these contents compressed.

@@ -9,10 +9,9 @@ use super::SChunkWriter;
 use super::file::FrameFile;
 use super::files::ChunkFiles;
 use crate::error::{Error, Param, Result};
-use crate::header::ChunkSize;
+use crate::header::{ChunkSize, FrameHeader, MAX_CHUNK};
 use crate::offsets::{MAX_NCHUNKS, Offset, Section};
 use crate::schunk::{ChunkBytes, Location, SChunk};
-use crate::writer::MAX_CHUNK;
 
 /// A chunk that is in storage, or stands for itself in the index, and has no place yet.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +40,7 @@ struct Storage<'a> {
 
 impl<'a> Storage<'a> {
     fn of(file: &'a mut FrameFile, files: &'a mut Option<ChunkFiles>, schunk: &SChunk) -> Self {
-        Self { file, files: files.as_mut(), header_len: schunk.header.header_len.into() }
+        Self { file, files: files.as_mut(), header_len: schunk.header().header_len().into() }
     }
 
     /// Writes a chunk to where nobody looks yet, and gives the number for the index.
@@ -154,7 +153,7 @@ impl SChunkWriter {
         self.edit_index(|offsets| {
             offsets.remove(len_of(nchunk));
         });
-        self.schunk.header.nbytes = self.schunk.header.nbytes.saturating_sub(nbytes as u64);
+        self.header_mut().replace_nbytes(nbytes, 0);
         Ok(())
     }
 
@@ -187,7 +186,7 @@ impl SChunkWriter {
                 chunks.iter().map(|chunk| chunk.as_ref().and_then(old).unwrap_or(zeros)).collect();
         });
         let size = self.schunk.chunksize().fixed().unwrap_or(0);
-        self.schunk.header.nbytes = (chunks.len() as u64).saturating_mul(size.into());
+        self.header_mut().set_nbytes((chunks.len() as u64).saturating_mul(size.into()));
         Ok(())
     }
 
@@ -203,14 +202,24 @@ impl SChunkWriter {
         self.load_index()?;
         let runs = self.noted_runs()?;
         self.store_runs(&runs)?;
-        self.schunk.header.chunksize = ChunkSize::Variable;
-        self.schunk.header.flags = self.schunk.header.flags.with_variable_chunks();
+        self.header_mut().set_variable_chunks();
         self.changed.chunks = true;
         Ok(())
     }
+
+    /// The numbers of the index, which was loaded.
+    pub(super) fn table(&self) -> &[u64] {
+        self.schunk.state().index.as_table()
+    }
+
+    /// The header, to be changed.
+    pub(super) fn header_mut(&mut self) -> &mut FrameHeader {
+        &mut self.schunk.state_mut().header
+    }
+
     /// Compresses data to a chunk.
     pub(super) fn encode(&mut self, data: &[u8]) -> Result<Vec<u8>> {
-        if self.schunk.header.flags.vl_blocks() {
+        if self.schunk.header().flags().vl_blocks() {
             return Err(Param::VlBlocks.into());
         }
         let nchunk = self.schunk.nchunks();
@@ -220,7 +229,7 @@ impl SChunkWriter {
     /// Compresses blocks to a chunk, of a kind that is younger than the others.
     fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         self.begin()?;
-        if self.schunk.nchunks() > 0 && !self.schunk.header.flags.vl_blocks() {
+        if self.schunk.nchunks() > 0 && !self.schunk.header().flags().vl_blocks() {
             return Err(Param::VlBlocks.into());
         }
         let nchunk = self.schunk.nchunks();
@@ -306,13 +315,13 @@ impl SChunkWriter {
 
     /// Notes that so many bytes of chunks were written.
     fn count_stored(&mut self, cbytes: usize) {
-        let header = &mut self.schunk.header;
+        let state = self.schunk.state_mut();
         if self.files.is_some() {
-            header.cbytes = header.cbytes.saturating_add_unsigned(cbytes as u64);
+            state.header.add_cbytes(cbytes as u64);
         } else {
-            let cbytes = self.file.end().saturating_sub(header.header_len.into());
-            header.set_cbytes(cbytes);
-            self.schunk.index.set_section(Section::Bytes(cbytes));
+            let cbytes = self.file.end().saturating_sub(state.header.header_len().into());
+            state.header.set_cbytes(cbytes);
+            state.index.set_section(Section::Bytes(cbytes));
         }
         self.changed.chunks = true;
     }
@@ -376,24 +385,17 @@ impl SChunkWriter {
             }
             Place::InsteadOf(nchunk) => self.set_offset(nchunk, ready.offset),
         }
-        let header = &mut self.schunk.header;
-        header.nbytes =
-            header.nbytes.saturating_sub(old as u64).saturating_add(ready.nbytes as u64);
-        if let (ChunkSize::Unset, Ok(nbytes)) = (header.chunksize, u32::try_from(ready.nbytes)) {
-            header.chunksize =
-                core::num::NonZeroU32::new(nbytes).map_or(ChunkSize::Unset, ChunkSize::Fixed);
-        }
+        self.header_mut().replace_nbytes(old, ready.nbytes);
         Ok(())
     }
 
     /// Notes that the chunk of this number is not wanted any more: in a sparse frame its file goes.
     fn forget(&mut self, nchunk: u64) {
-        let number = self.schunk.index.as_table().get(len_of(nchunk)).copied();
+        let number = self.table().get(len_of(nchunk)).copied();
         let id = number.and_then(|number| u32::try_from(number).ok());
         if let (Some(files), Some(id)) = (&mut self.files, id) {
             let len = files.forget(id);
-            let header = &mut self.schunk.header;
-            header.cbytes = header.cbytes.saturating_sub_unsigned(len);
+            self.header_mut().subtract_cbytes(len);
         }
     }
 
@@ -407,24 +409,21 @@ impl SChunkWriter {
 
     /// Changes the table of the index, which was loaded, and forgets what was computed from it.
     fn edit_index(&mut self, edit: impl FnOnce(&mut Vec<u64>)) {
-        self.schunk.index.edit(edit);
-        self.schunk.starts = std::sync::OnceLock::new();
+        self.schunk.state_mut().index.edit(edit);
         self.changed.chunks = true;
     }
 
     /// Makes the index a table that can be changed.
     pub(super) fn load_index(&mut self) -> Result<()> {
-        if self.schunk.index.is_table() {
+        if self.schunk.state().index.is_table() {
             return Ok(());
         }
-        let schunk = &self.schunk;
-        let table =
-            schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
+        let table = self.schunk.offsets()?;
         // C-Blosc2 notes runs in frames of variable chunk sizes too. Their sizes can be told only
         // now.
-        let is_variable = schunk.chunksize() == ChunkSize::Variable;
+        let is_variable = self.schunk.chunksize() == ChunkSize::Variable;
         let runs = if is_variable { self.noted_runs()? } else { vec![] };
-        self.schunk.index.set_table(table);
+        self.schunk.state_mut().index.set_table(table);
         self.store_runs(&runs)
     }
 
@@ -450,15 +449,13 @@ impl SChunkWriter {
 
     /// Whether a chunk with VL-blocks, or without, may be in this frame. The first chunk decides.
     fn check_kind(&mut self, is_vl: bool, is_run: bool) -> Result<()> {
-        let header = &mut self.schunk.header;
-        if is_vl == header.flags.vl_blocks() || is_run {
+        if is_vl == self.schunk.header().flags().vl_blocks() || is_run {
             return Ok(());
         }
-        if !is_vl || self.schunk.index.nchunks() > 0 {
+        if !is_vl || self.schunk.nchunks() > 0 {
             return Err(Param::VlBlocks.into());
         }
-        header.flags = header.flags.with_variable_chunks().with_vl_blocks();
-        header.chunksize = ChunkSize::Variable;
+        self.header_mut().set_vl_blocks();
         Ok(())
     }
 

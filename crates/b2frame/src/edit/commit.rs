@@ -14,17 +14,16 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
-use blosc_io::{FileStore, MemStore, Sync, WriteAt};
+use blosc_io::MemStore;
 
 use super::{Changed, SChunkWriter};
-use crate::dest::replace_file;
-use crate::error::{Error, Param, Result};
-use crate::header::{FIXED_LEN, FrameHeader, FrameType};
-use crate::offsets::{Offset, Section};
+use crate::error::{Param, Result};
+use crate::header::{FIXED_LEN, FrameHeader};
+use crate::offsets::Offset;
 use crate::params::EditOptions;
-use crate::schunk::{ChunkBytes, SChunk};
+use crate::rewrite::{Copied, copy_live, write_file};
+use crate::schunk::ChunkBytes;
 use crate::trailer;
 use crate::writer::encode_index;
 
@@ -57,7 +56,7 @@ impl SChunkWriter {
         if self.files.is_some() {
             return self.commit_files();
         }
-        let is_longer = self.schunk.meta.header_len() != self.schunk.header.header_len;
+        let is_longer = self.schunk.meta().header_len() != self.schunk.header().header_len();
         let is_trailer_alone =
             self.schunk.nbytes() == 0 && self.changed.vlmeta && self.file.path.is_some();
         if is_longer || is_trailer_alone {
@@ -84,7 +83,7 @@ impl SChunkWriter {
         self.commit_held()?;
         self.load_index()?;
         let saved = match &mut self.files {
-            Some(files) => files.sweep(self.schunk.index.as_table())?,
+            Some(files) => files.sweep(self.schunk.state().index.as_table())?,
             None => {
                 let before = self.schunk.frame_len();
                 self.rewrite()?;
@@ -95,38 +94,26 @@ impl SChunkWriter {
         Ok(saved)
     }
 
-    /// A super-chunk as a contiguous frame.
-    pub(crate) fn image(schunk: &SChunk) -> Result<Vec<u8>> {
-        let mut image = MemStore::default();
-        copy_live(schunk, &mut image)?;
-        Ok(image.into_bytes())
-    }
-
-    /// Writes a super-chunk as a contiguous frame to a file, or in place of one.
-    pub(crate) fn save(schunk: &SChunk, path: &Path) -> Result<()> {
-        write_file(schunk, path).map(drop)
-    }
-
     /// Index and trailer behind everything, then the header.
     fn commit_data(&mut self) -> Result<()> {
         let is_new = self.file.is_new;
-        let (mut header, start) = (self.schunk.header.clone(), self.file.end());
-        let mut index_len = self.schunk.index.cbytes();
+        let (mut header, start) = (self.schunk.header().clone(), self.file.end());
+        let mut index_len = self.schunk.index_len();
         let mut bytes = vec![];
         if self.changed.chunks || is_new {
             self.load_index()?;
-            bytes = encode_index(self.schunk.index.as_table(), self.schunk.registries())?;
+            bytes = encode_index(self.table(), self.schunk.registries())?;
             index_len = bytes.len() as u64;
-            header.set_cbytes(start.saturating_sub(header.header_len.into()));
+            header.set_cbytes(start.saturating_sub(header.header_len().into()));
         }
         if self.changed.chunks || self.changed.vlmeta || is_new {
-            let trailer = trailer::around(&self.schunk.vlmeta)?;
-            self.schunk.trailer_len = len_of(&trailer);
+            let trailer = trailer::around(self.schunk.vlmeta().stored())?;
+            self.schunk.state_mut().trailer_len = trailer::len(&trailer);
             bytes.extend(trailer);
             // Not yet part of the frame, so not counted before the header is written: a failure
             // changes nothing.
             self.file.write_behind(start, &bytes)?;
-            header.frame_len = start.saturating_add(bytes.len() as u64);
+            header.set_frame_len(start.saturating_add(bytes.len() as u64));
             self.file.sync()?;
         }
         self.write_header(header, index_len)
@@ -141,28 +128,28 @@ impl SChunkWriter {
 
     fn commit_index_file(&mut self) -> Result<()> {
         self.load_index()?;
-        let index = match self.schunk.index.as_table() {
+        let index = match self.table() {
             [] => vec![],
             table => encode_index(table, self.schunk.registries())?,
         };
-        let trailer = trailer::around(&self.schunk.vlmeta)?;
-        let mut header = self.schunk.header.clone();
-        let parts = [u64::from(header.header_len), index.len() as u64, trailer.len() as u64];
-        header.frame_len = parts.into_iter().fold(0, u64::saturating_add);
-        if header.nbytes == 0 {
+        let trailer = trailer::around(self.schunk.vlmeta().stored())?;
+        let mut header = self.schunk.header().clone();
+        let parts = [u64::from(header.header_len()), index.len() as u64, trailer.len() as u64];
+        header.set_frame_len(parts.into_iter().fold(0, u64::saturating_add));
+        if header.nbytes() == 0 {
             header.set_cbytes(0);
         }
         let mut written = header.clone();
         if let Some(least) = self.largest_number().map(|id| id.saturating_add(MIN_CHUNK)) {
             written.set_cbytes(least.max(written.cbytes()));
         }
-        let meta = self.schunk.meta.bytes().get(FIXED_LEN..).unwrap_or_default();
+        let meta = self.schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default();
         let image = [written.encode().as_slice(), meta, &index, &trailer].concat();
         let Some(files) = &mut self.files else { return Ok(()) };
         let store = files.commit(&image)?;
-        files.clean(self.schunk.index.as_table());
+        files.clean(self.schunk.state().index.as_table());
         self.file.store.replace(Box::new(store));
-        self.schunk.trailer_len = len_of(&trailer);
+        self.schunk.state_mut().trailer_len = trailer::len(&trailer);
         self.adopt(header, index.len() as u64);
         self.changed = Changed::default();
         Ok(())
@@ -176,11 +163,11 @@ impl SChunkWriter {
     /// compressed bytes than there are. A reader that did not look at the index since then
     /// finds another chunk under the number.
     fn lower_numbers(&mut self) -> Result<bool> {
-        let bound = self.schunk.header.cbytes().saturating_sub(MIN_CHUNK);
+        let bound = self.schunk.cbytes().saturating_sub(MIN_CHUNK);
         if self.largest_number().is_none_or(|id| id <= bound) {
             return Ok(false);
         }
-        let table = self.schunk.index.as_table().to_vec();
+        let table = self.table().to_vec();
         let used: HashSet<u64> = table.iter().copied().collect();
         let is_free = |id: &u64| {
             !used.contains(id) && self.files.as_ref().is_none_or(|files| !files.has(*id))
@@ -211,29 +198,28 @@ impl SChunkWriter {
             (self.schunk.chunk(nchunk)?, &mut self.files)
         {
             files.create_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
-            let header = &mut self.schunk.header;
-            header.cbytes = header.cbytes.saturating_add_unsigned(bytes.len() as u64);
+            self.header_mut().add_cbytes(bytes.len() as u64);
         }
         Ok(id)
     }
 
     /// The largest number of a chunk's file.
     fn largest_number(&self) -> Option<u64> {
-        self.schunk.index.as_table().iter().copied().filter(|number| is_stored(*number)).max()
+        self.table().iter().copied().filter(|number| is_stored(*number)).max()
     }
 
     /// The trailer right behind the header, where nothing may lie that readers still need.
     fn commit_empty(&mut self) -> Result<()> {
-        let mut header = self.schunk.header.clone();
-        let header_len = u64::from(header.header_len);
-        let trailer = trailer::around(&self.schunk.vlmeta)?;
+        let mut header = self.schunk.header().clone();
+        let header_len = u64::from(header.header_len());
+        let trailer = trailer::around(self.schunk.vlmeta().stored())?;
         if self.changed.chunks || self.changed.vlmeta || self.file.is_new {
             self.vacate(trailer.len() as u64)?;
             self.file.write(header_len, &trailer)?;
             self.file.sync()?;
         }
-        self.schunk.trailer_len = len_of(&trailer);
-        header.frame_len = header_len.saturating_add(trailer.len() as u64);
+        self.schunk.state_mut().trailer_len = trailer::len(&trailer);
+        header.set_frame_len(header_len.saturating_add(trailer.len() as u64));
         header.set_cbytes(0);
         self.write_header(header, 0)?;
         self.file.cut(self.schunk.frame_len())
@@ -243,9 +229,10 @@ impl SChunkWriter {
     fn write_header(&mut self, header: FrameHeader, index_len: u64) -> Result<()> {
         let mut bytes = header.encode().to_vec();
         if self.changed.meta || self.file.is_new {
-            bytes.extend_from_slice(self.schunk.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
+            bytes
+                .extend_from_slice(self.schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default());
         }
-        self.file.protect(header.frame_len);
+        self.file.protect(header.frame_len());
         self.file.write(0, &bytes)?;
         self.file.sync()?;
         self.adopt(header, index_len);
@@ -254,13 +241,8 @@ impl SChunkWriter {
 
     /// The super-chunk for reading is the committed one.
     fn adopt(&mut self, header: FrameHeader, index_len: u64) {
-        let schunk = &mut self.schunk;
-        schunk.index.set_place(header.index_position(), index_len);
-        if schunk.folder.is_none() {
-            schunk.index.set_section(Section::Bytes(header.cbytes()));
-        }
-        self.file.commit(header.frame_len);
-        schunk.header = header;
+        self.file.commit(header.frame_len());
+        self.schunk.state_mut().set_written(header, index_len);
     }
 
     /// Moves away what readers need of the first bytes behind the header, in a commit of its own.
@@ -270,15 +252,17 @@ impl SChunkWriter {
         };
         self.file.cut(frame_len)?;
         let options = EditOptions { durability: self.file.durability(), ..EditOptions::default() };
-        let options =
-            EditOptions { open: self.schunk.options.clone().offset(self.file.base()), ..options };
+        let options = EditOptions {
+            open: self.schunk.open_options().clone().offset(self.file.base()),
+            ..options
+        };
         let mut old = Self::on(self.file.store.clone(), &options)?;
         if old.schunk.nbytes() == 0 {
             return Ok(());
         }
         old.load_index()?;
         for nchunk in 0..old.schunk.nchunks() {
-            let offset = old.schunk.index.get(&old.schunk.source, nchunk, old.schunk.dparams())?;
+            let offset = old.schunk.offset_of(nchunk)?;
             if matches!(offset, Offset::Stored(offset) if offset < nbytes) {
                 old.move_to_end(nchunk)?;
             }
@@ -312,7 +296,7 @@ impl SChunkWriter {
                 let mut image = MemStore::default();
                 let copy = copy_live(&self.schunk, &mut image)?;
                 self.file.write(0, image.as_bytes())?;
-                self.file.cut(copy.header.frame_len)?;
+                self.file.cut(copy.header.frame_len())?;
                 self.file.sync()?;
                 self.take_copy(copy);
                 Ok(())
@@ -321,85 +305,13 @@ impl SChunkWriter {
     }
 
     fn take_copy(&mut self, copy: Copied) {
-        self.schunk.index.edit(|table| *table = copy.table);
-        self.schunk.trailer_len = copy.trailer_len;
+        self.schunk.state_mut().index.edit(|table| *table = copy.table);
+        self.schunk.state_mut().trailer_len = copy.trailer_len;
         self.adopt(copy.header, copy.index_len);
-    }
-}
-
-/// Writes a super-chunk to a file that takes the place of the one at `path`, if there is one.
-fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Copied)> {
-    replace_file(path, |temporary| {
-        let mut store = FileStore::create(temporary).map_err(|source| Error::Open { source })?;
-        let copy = copy_live(schunk, &mut store)?;
-        let failed = |source| Error::Write { at: 0, len: copy.header.frame_len, source };
-        store.sync(Sync::All).map_err(failed)?;
-        Ok((store, copy))
-    })
-}
-
-/// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header
-/// last.
-fn copy_live(schunk: &SChunk, to: &mut dyn WriteAt) -> Result<Copied> {
-    let header_len = schunk.meta.header_len();
-    let mut to = Copy { to, at: header_len.into() };
-    let mut table =
-        schunk.index.table(&schunk.source, schunk.options.max_index, schunk.dparams())?;
-    let mut moved = HashMap::new();
-    for (nchunk, number) in (0..).zip(&mut table) {
-        if let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? {
-            let new = match moved.get(number) {
-                Some(new) => *new,
-                None => to.append(&bytes)?.saturating_sub(header_len.into()),
-            };
-            moved.insert(*number, new);
-            *number = new;
-        }
-    }
-    let mut header =
-        FrameHeader { header_len, frame_type: FrameType::Contiguous, ..schunk.header.clone() };
-    header.set_cbytes(to.at.saturating_sub(header_len.into()));
-    let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
-    to.append(&index)?;
-    let trailer = trailer::around(&schunk.vlmeta)?;
-    to.append(&trailer)?;
-    header.frame_len = to.at;
-    to.at = 0;
-    let mut bytes = header.encode().to_vec();
-    bytes.extend_from_slice(schunk.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
-    to.append(&bytes)?;
-    Ok(Copied { header, table, index_len: index.len() as u64, trailer_len: len_of(&trailer) })
-}
-
-/// What was written anew.
-struct Copied {
-    header: FrameHeader,
-    table: Vec<u64>,
-    index_len: u64,
-    trailer_len: u32,
-}
-
-/// Writes one thing behind the other.
-struct Copy<'a> {
-    to: &'a mut dyn WriteAt,
-    at: u64,
-}
-
-impl Copy<'_> {
-    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
-        let (at, len) = (self.at, bytes.len() as u64);
-        self.to.write_at(at, bytes).map_err(|source| Error::Write { at, len, source })?;
-        self.at = at.saturating_add(len);
-        Ok(at)
     }
 }
 
 /// Whether a number of the index stands for bytes, not for a special value.
 fn is_stored(number: u64) -> bool {
     matches!(Offset::parse(0, number), Ok(Offset::Stored(_)))
-}
-
-/// The length of a trailer, which was checked when it was made.
-fn len_of(trailer: &[u8]) -> u32 {
-    u32::try_from(trailer.len()).unwrap_or(u32::MAX)
 }

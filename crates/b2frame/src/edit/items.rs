@@ -9,10 +9,9 @@ use std::io;
 use super::SChunkWriter;
 use super::chunks::Place;
 use crate::error::{Param, Result};
-use crate::header::ChunkSize;
+use crate::header::{ChunkSize, MAX_CHUNK};
 use crate::params::ReadOptions;
 use crate::schunk::SChunk;
-use crate::writer::MAX_CHUNK;
 
 impl SChunkWriter {
     /// Appends data.
@@ -56,7 +55,7 @@ impl SChunkWriter {
     /// # Errors
     /// As [`append`](Self::append), or what is wrong with a chunk.
     pub fn append_data(&mut self, other: &SChunk, options: &ReadOptions) -> Result<()> {
-        if other.header.flags.vl_blocks() {
+        if other.header().flags().vl_blocks() {
             return (0..other.nchunks()).try_for_each(|nchunk| {
                 let blocks = other.vl_blocks(nchunk)?;
                 self.append_vl(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())

@@ -22,9 +22,9 @@ impl SChunkWriter {
     pub fn set_meta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
         self.begin()?;
         let name = name.as_ref();
-        if !self.schunk.meta.overwrite(name, content) {
-            let layers = with(&self.schunk.meta, name, content);
-            self.schunk.meta = new_meta(&layers)?;
+        if !self.schunk.state_mut().meta.overwrite(name, content) {
+            let layers = with(self.schunk.meta(), name, content);
+            self.schunk.state_mut().meta = new_meta(&layers)?;
             self.move_start();
         }
         self.changed.meta = true;
@@ -39,9 +39,9 @@ impl SChunkWriter {
     pub fn delete_meta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
         self.begin()?;
         let name = name.as_ref();
-        let is_there = self.schunk.meta.get(name).is_some();
+        let is_there = self.schunk.meta().get(name).is_some();
         if is_there {
-            self.schunk.meta = new_meta(&without(&self.schunk.meta, name))?;
+            self.schunk.state_mut().meta = new_meta(&without(self.schunk.meta(), name))?;
             self.move_start();
             self.changed.meta = true;
         }
@@ -56,7 +56,7 @@ impl SChunkWriter {
     pub fn set_vlmeta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
         self.begin()?;
         let chunk = compress_vlmeta(content, &self.vlmeta_cparams())?;
-        let layers = with(&self.schunk.vlmeta, name.as_ref(), &chunk);
+        let layers = with(self.schunk.vlmeta().stored(), name.as_ref(), &chunk);
         self.change_vlmeta(&layers)
     }
 
@@ -67,9 +67,9 @@ impl SChunkWriter {
     pub fn delete_vlmeta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
         self.begin()?;
         let name = name.as_ref();
-        let is_there = self.schunk.vlmeta.get(name).is_some();
+        let is_there = self.schunk.vlmeta().stored().get(name).is_some();
         if is_there {
-            let layers = without(&self.schunk.vlmeta, name);
+            let layers = without(self.schunk.vlmeta().stored(), name);
             self.change_vlmeta(&layers)?;
         }
         Ok(is_there)
@@ -91,18 +91,18 @@ impl SChunkWriter {
     }
 
     fn change_vlmeta(&mut self, layers: &[Layer]) -> Result<()> {
-        self.schunk.vlmeta = Metalayers::build(layers.iter().map(as_slices), Section::TRAILER)?;
-        self.schunk.header.has_vlmeta = !layers.is_empty();
+        let vlmeta = Metalayers::build(layers.iter().map(as_slices), Section::TRAILER)?;
+        self.schunk.state_mut().set_vlmeta(vlmeta);
         self.changed.vlmeta = true;
         Ok(())
     }
 
     /// While there is nothing behind the header yet, it can have any length.
     fn move_start(&mut self) {
-        let (old, new) = (self.schunk.header.header_len, self.schunk.meta.header_len());
+        let (old, new) = (self.schunk.header().header_len(), self.schunk.meta().header_len());
         // Positions in a sparse frame do not depend on it.
         if self.files.is_some() || self.file.is_untouched(old.into()) {
-            self.schunk.header.header_len = new;
+            self.header_mut().set_header_len(new);
             self.file.set_start(new.into());
         }
     }

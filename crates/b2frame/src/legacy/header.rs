@@ -8,7 +8,7 @@ use zerocopy::FromBytes as _;
 use super::raw::{RawBase, RawPipeline};
 use super::{FrameLayout, OlderCorrupt, swap};
 use crate::error::{Corrupt, Error, Result};
-use crate::header::{ChunkSize, FrameHeader, FrameType, GeneralFlags, expect_markers};
+use crate::header::{ChunkSize, FrameHeader, GeneralFlags, OlderFields, expect_markers};
 use crate::metalayers::{MAX_METALAYERS, Metalayers, Section};
 use crate::msgpack::{FALSE, FIXEXT16, FIXSTR, INT16, INT32, INT64, TRUE, UINT64};
 
@@ -40,8 +40,8 @@ pub(super) fn parse(layout: FrameLayout, head: &[u8], available: u64) -> Result<
     }
     let (raw, rest) = RawBase::read_from_prefix(&bytes).map_err(|_| truncated())?;
     check_markers(&raw)?;
-    let (nfilters, filters, filters_meta) = if layout == FrameLayout::Beta1 {
-        (6, SHUFFLE, [0; SLOTS])
+    let (filters, filters_meta) = if layout == FrameLayout::Beta1 {
+        (SHUFFLE, [0; SLOTS])
     } else {
         parse_pipeline(&RawPipeline::read_from_bytes(rest).map_err(|_| truncated())?)?
     };
@@ -53,32 +53,22 @@ pub(super) fn parse(layout: FrameLayout, head: &[u8], available: u64) -> Result<
     if layout != FrameLayout::Beta1 && raw.frame_type != 0 {
         return Err(Error::UnreleasedLayout { first_byte: raw.array, flags: raw.general_flags });
     }
-    Ok(FrameHeader {
+    Ok(FrameHeader::from_older(OlderFields {
         header_len: parse_header_len(layout, &raw)?,
         frame_len,
         flags: GeneralFlags(raw.general_flags),
-        frame_type: FrameType::Contiguous,
         codec_and_level: raw.codec,
-        other_flags: FORWARD_COMPAT,
+        udcodec: if raw.codec & 0x0f == LIZARD { LIZARD } else { 0 },
         nbytes: parse_nbytes(raw.nbytes.get())?,
         cbytes: raw.cbytes.get(),
         typesize: parse_typesize(raw.typesize.get())?,
-        blocksize: 0,
         chunksize: parse_chunksize(&raw)?,
         threads: [raw.cthreads.get(), raw.dthreads.get()],
         has_vlmeta: layout != FrameLayout::Beta1 && raw.has_meta == TRUE,
-        nfilters,
         filters,
         filters_meta,
-        udcodec: if raw.codec & 0x0f == LIZARD { LIZARD } else { 0 },
-        codec_meta: 0,
-        other_flags2: 0,
-        reserved: 0,
-    })
+    }))
 }
-
-/// The split mode is not stored; this is the default.
-const FORWARD_COMPAT: u8 = 3;
 
 /// Parses the metalayers of a whole header.
 pub(super) fn parse_meta(layout: FrameLayout, mut bytes: Vec<u8>) -> Result<Metalayers> {
@@ -100,9 +90,9 @@ pub(super) fn check_sections(header: &FrameHeader, trailer_len: u32) -> Result<(
     }
     let others = u64::from(header.header_len()).saturating_add(trailer_len.into());
     let room = header.frame_len().saturating_sub(others).saturating_sub(MIN_INDEX);
-    match u64::try_from(header.cbytes) {
+    match u64::try_from(header.stored_cbytes()) {
         Ok(cbytes) if cbytes <= room => Ok(()),
-        _ => Err(Error::corrupt(0x27, Corrupt::Cbytes { cbytes: header.cbytes, room })),
+        _ => Err(Error::corrupt(0x27, Corrupt::Cbytes { cbytes: header.stored_cbytes(), room })),
     }
 }
 
@@ -125,7 +115,7 @@ fn check_markers(raw: &RawBase) -> Result<()> {
 }
 
 /// Filters are stored without gaps, and lie in the last slots today.
-fn parse_pipeline(raw: &RawPipeline) -> Result<(u8, [u8; SLOTS], [u8; SLOTS])> {
+fn parse_pipeline(raw: &RawPipeline) -> Result<([u8; SLOTS], [u8; SLOTS])> {
     expect_markers(&[(0x40, "filter pipeline", raw.marker, FIXEXT16)])?;
     let count = usize::from(raw.nfilters);
     let (Some(filters), Some(metas), Some(empty)) =
@@ -138,7 +128,7 @@ fn parse_pipeline(raw: &RawPipeline) -> Result<(u8, [u8; SLOTS], [u8; SLOTS])> {
         slots.iter_mut().skip(empty).zip(stored).for_each(|(slot, stored)| *slot = *stored);
         slots
     };
-    Ok((6, last(filters), last(metas)))
+    Ok((last(filters), last(metas)))
 }
 
 fn parse_header_len(layout: FrameLayout, raw: &RawBase) -> Result<u32> {

@@ -48,7 +48,7 @@ pub(super) fn fetch<'a>(
     let (file, at, header) = match location {
         Location::Stored { source, at, header } => (source, *at, header),
         Location::Special { kind, .. } => {
-            let at = schunk.source.position(schunk.index.position());
+            let at = schunk.index_position();
             return Ok(Fetched { what: What::Run(*kind, schunk.typesize()), nchunk, at });
         }
     };

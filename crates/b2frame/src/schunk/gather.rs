@@ -75,7 +75,7 @@ impl SChunk {
 
     /// The items in the order of the data.
     fn sorted(&self, items: &[u64]) -> Result<Vec<Wanted>> {
-        let typesize = u64::from(self.header.typesize().get());
+        let typesize = u64::from(self.state.header.typesize().get());
         let len = self.nbytes().checked_div(typesize).unwrap_or(0);
         let mut wanted = Vec::with_capacity(items.len());
         for (place, item) in items.iter().enumerate() {

@@ -159,7 +159,7 @@ impl SChunk {
         first: &mut [u8],
     ) -> Result<(Location, usize)> {
         let expected = self.expected_nbytes(nchunk)?;
-        let kind = match self.index.get(&self.source, nchunk, &self.options.dparams)? {
+        let kind = match self.offset_of(nchunk)? {
             Offset::Special(kind) => kind,
             Offset::Stored(offset) => {
                 let (source, at, header, len) = self.stored(nchunk, offset, first)?;
@@ -167,9 +167,8 @@ impl SChunk {
                 return Ok((Location::Stored { source, at, header }, len));
             }
         };
-        let corrupt =
-            |what| Error::Corrupt { at: self.source.position(self.index.position()), what };
-        let typesize = self.header.typesize().get();
+        let corrupt = |what| Error::Corrupt { at: self.index_position(), what };
+        let typesize = self.state.header.typesize().get();
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
             return Err(corrupt(Corrupt::NanTypesize { nchunk, typesize }));
         }
@@ -180,13 +179,27 @@ impl SChunk {
         Ok((Location::Special { kind, nbytes }, 0))
     }
 
+    /// All numbers of the index, if they may be allocated.
+    pub(crate) fn offsets(&self) -> Result<Vec<u64>> {
+        let state = &self.state;
+        state.index.table(&state.source, self.options.max_index, &self.options.dparams)
+    }
+
+    /// What the index has for a chunk, checked.
+    pub(crate) fn offset_of(&self, nchunk: u64) -> Result<Offset> {
+        self.state.index.get(&self.state.source, nchunk, &self.options.dparams)
+    }
+
     /// Where the index says that a chunk starts in the file (bytes).
     pub(crate) fn stored_at(&self, nchunk: u64) -> Option<u64> {
-        match self.index.get(&self.source, nchunk, &self.options.dparams) {
-            Ok(Offset::Stored(_)) if self.folder.is_some() => Some(0),
-            Ok(Offset::Stored(offset)) => {
-                Some(self.source.position(offset).saturating_add(self.header.header_len().into()))
-            }
+        match self.offset_of(nchunk) {
+            Ok(Offset::Stored(_)) if self.state.folder.is_some() => Some(0),
+            Ok(Offset::Stored(offset)) => Some(
+                self.state
+                    .source
+                    .position(offset)
+                    .saturating_add(self.state.header.header_len().into()),
+            ),
             _ => None,
         }
     }
@@ -200,8 +213,11 @@ impl SChunk {
         first: &mut [u8],
     ) -> Result<(Source, u64, ChunkHeader, usize)> {
         let (source, at, room) = self.place(nchunk, offset)?;
-        let likely =
-            if self.folder.is_some() { Some(room) } else { self.index.gap(nchunk, offset) };
+        let likely = if self.state.folder.is_some() {
+            Some(room)
+        } else {
+            self.state.index.gap(nchunk, offset)
+        };
         let len = match likely.and_then(|likely| usize::try_from(likely).ok()) {
             Some(likely) if likely <= first.len() && !source.is_in_memory() => {
                 likely.max(ChunkHeader::MAX_LEN)
@@ -229,9 +245,9 @@ impl SChunk {
 
     /// Where a stored chunk begins, and how many bytes there are for it.
     fn place(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, u64)> {
-        let Some(folder) = &self.folder else {
-            let at = u64::from(self.header.header_len()).saturating_add(offset);
-            return Ok((self.source.clone(), at, self.cbytes().saturating_sub(offset)));
+        let Some(folder) = &self.state.folder else {
+            let at = u64::from(self.state.header.header_len()).saturating_add(offset);
+            return Ok((self.state.source.clone(), at, self.cbytes().saturating_sub(offset)));
         };
         // The index has checked that its numbers are ids.
         let source = folder.open_chunk(nchunk, u32::try_from(offset).unwrap_or(u32::MAX))?;
@@ -248,7 +264,8 @@ impl SChunk {
         expected: Option<usize>,
     ) -> Result<()> {
         let corrupt = |what| Err(Error::Corrupt { at, what });
-        let (found, expected_vl) = (header.kind() == Kind::Vl, self.header.flags().vl_blocks());
+        let (found, expected_vl) =
+            (header.kind() == Kind::Vl, self.state.header.flags().vl_blocks());
         let is_run = header.special().is_some();
         if found != expected_vl && !is_run {
             return corrupt(Corrupt::VlBlocks { nchunk, found, expected: expected_vl });
@@ -289,7 +306,7 @@ impl SChunk {
     }
 
     fn starts_or_error<'a>(&self, starts: &'a Result<Vec<u64>, Corrupt>) -> Result<&'a [u64]> {
-        let at = self.source.position(self.index.position());
+        let at = self.index_position();
         starts.as_deref().map_err(|what| Error::Corrupt { at, what: what.clone() })
     }
 
@@ -300,7 +317,7 @@ impl SChunk {
         let mut sizes = Vec::new();
         let (mut known, mut specials) = (0_u64, vec![]);
         for nchunk in 0..self.nchunks() {
-            let nbytes = match self.index.get(&self.source, nchunk, &self.options.dparams)? {
+            let nbytes = match self.offset_of(nchunk)? {
                 Offset::Special(_) => {
                     specials.push(nchunk);
                     0
@@ -333,7 +350,7 @@ impl SChunk {
 
     /// The size of a special chunk in a frame with variable chunk sizes (bytes).
     fn nbytes_of_special(&self, nchunk: u64) -> Result<usize> {
-        let at = self.source.position(self.index.position());
+        let at = self.index_position();
         let starts = self.starts().map_err(|error| match error {
             Error::Corrupt { what: Corrupt::SizeLost { count, nbytes, .. }, .. } => {
                 Error::Corrupt { at, what: Corrupt::SizeLost { nchunk, count, nbytes } }

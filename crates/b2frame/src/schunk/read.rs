@@ -190,7 +190,7 @@ impl SChunk {
 
     /// The first byte of `items`, for which `dest` must have room.
     pub(super) fn start_of(&self, items: Range<u64>, dest: &[u8]) -> Result<u64> {
-        let typesize = NonZeroU64::from(self.header.typesize());
+        let typesize = NonZeroU64::from(self.state.header.typesize());
         let (start, end, len) = (items.start, items.end, self.nbytes() / typesize);
         let nitems = end.checked_sub(start).filter(|_| end <= len).ok_or(Param::Range {
             start,
@@ -242,7 +242,7 @@ impl SChunk {
     ) -> Result<()> {
         let (source, at, header) = match location {
             Location::Special { kind, .. } => {
-                let at = self.source.position(self.index.position());
+                let at = self.index_position();
                 return fill(*kind, self.typesize(), range.start, dest)
                     .map_err(|source| Error::Chunk { nchunk, at, source });
             }

@@ -99,21 +99,22 @@ impl SChunk {
         if self.layout != FrameLayout::Current {
             return Ok(None); // Nobody writes such frames any more.
         }
-        let source = match (&self.folder, &self.path) {
+        let source = match (&self.state.folder, &self.path) {
             (Some(folder), _) => folder.open_index()?,
-            (None, Some(path)) => Source::new(open_file(path)?, self.source.base()),
-            (None, None) => self.source.clone(),
+            (None, Some(path)) => Source::new(open_file(path)?, self.state.source.base()),
+            (None, None) => self.state.source.clone(),
         };
         let (head, _) = source.read_head::<FIXED_LEN>(0, FIXED_LEN as u64)?;
         // Metalayers change without the rest only where a writer replaces them by others of their
         // size.
-        let meta =
-            source.read_vec(FIXED_LEN as u64, self.meta.bytes().len().saturating_sub(FIXED_LEN));
-        let is_same_meta = meta.is_ok_and(|meta| self.meta.bytes().get(FIXED_LEN..) == Some(&meta));
-        if head == self.header.encode() && is_same_meta {
+        let meta = source
+            .read_vec(FIXED_LEN as u64, self.state.meta.bytes().len().saturating_sub(FIXED_LEN));
+        let is_same_meta =
+            meta.is_ok_and(|meta| self.state.meta.bytes().get(FIXED_LEN..) == Some(&meta));
+        if head == self.state.header.encode() && is_same_meta {
             return Ok(None);
         }
-        let mut new = match &self.folder {
+        let mut new = match &self.state.folder {
             Some(folder) => Self::in_folder(source, folder.clone(), self.options.clone())?,
             None => Self::from_source(source, self.options.clone())?,
         };

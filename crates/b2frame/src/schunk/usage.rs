@@ -33,15 +33,19 @@ impl SChunk {
     /// What is wrong with the first bad chunk.
     pub fn usage(&self) -> Result<Usage> {
         let mut usage = Usage::default();
-        if self.index.is_repeated() && self.nchunks() > 0 {
+        if self.state.index.is_repeated() && self.nchunks() > 0 {
             usage.add(&self.chunk_info(0)?, self.nchunks());
         } else {
             for info in self.chunk_infos() {
                 usage.add(&info?, 1);
             }
         }
-        let parts =
-            [self.header.header_len().into(), usage.cbytes, self.index_len(), self.trailer_len()];
+        let parts = [
+            self.state.header.header_len().into(),
+            usage.cbytes,
+            self.index_len(),
+            self.trailer_len(),
+        ];
         usage.dead_bytes =
             self.frame_len().saturating_sub(parts.into_iter().fold(0, u64::saturating_add));
         Ok(usage)

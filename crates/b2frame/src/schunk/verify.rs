@@ -103,14 +103,14 @@ impl SChunk {
     ) -> VerifyReport {
         let mut report = VerifyReport { nchunks: self.nchunks(), ..VerifyReport::default() };
         self.verify_metadata(&mut report);
-        if self.index.is_repeated() && self.nchunks() > 1 {
+        if self.state.index.is_repeated() && self.nchunks() > 1 {
             self.verify_repeated(options, &mut report, &mut progress);
         } else {
             self.verify_chunks(0..self.nchunks(), options, &mut report, &mut progress);
         }
         if report.is_ok() && report.nbytes != self.nbytes() {
             let what = Corrupt::SumOfChunks { found: report.nbytes, expected: self.nbytes() };
-            report.other.push(Error::Corrupt { at: self.source.position(0x1e), what });
+            report.other.push(Error::Corrupt { at: self.state.source.position(0x1e), what });
         }
         progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
         report

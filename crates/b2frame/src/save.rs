@@ -3,12 +3,15 @@
 
 use std::path::Path;
 
-use super::SChunk;
+use blosc_io::MemStore;
+
 use crate::dest::Dest;
 use crate::edit::SChunkWriter;
 use crate::error::Result;
 use crate::legacy::FrameLayout;
 use crate::legacy::convert;
+use crate::rewrite::{copy_live, write_file};
+use crate::schunk::SChunk;
 use crate::writer::Start;
 
 impl SChunk {
@@ -19,11 +22,12 @@ impl SChunk {
     /// # Errors
     /// What is wrong with a chunk.
     pub fn to_cframe(&self) -> Result<Vec<u8>> {
-        if self.layout() == FrameLayout::Current {
-            SChunkWriter::image(self)
-        } else {
-            convert::to_cframe(self)
+        if self.layout() != FrameLayout::Current {
+            return convert::to_cframe(self);
         }
+        let mut image = MemStore::default();
+        copy_live(self, &mut image)?;
+        Ok(image.into_bytes())
     }
 
     /// Writes the super-chunk as a contiguous frame to a file, or in place of one, without unused
@@ -35,7 +39,7 @@ impl SChunk {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         match self.as_current()? {
             Some(current) => current.save(path),
-            None => SChunkWriter::save(self, path.as_ref()),
+            None => write_file(self, path.as_ref()).map(drop),
         }
     }
 
@@ -70,7 +74,7 @@ impl SChunk {
     }
 
     /// A frame of an older layout as one of today, in memory.
-    pub(super) fn as_current(&self) -> Result<Option<Self>> {
+    pub(crate) fn as_current(&self) -> Result<Option<Self>> {
         match self.layout() {
             FrameLayout::Current => Ok(None),
             _ => self.to_cframe().and_then(Self::from_cframe).map(Some),

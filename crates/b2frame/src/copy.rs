@@ -11,7 +11,6 @@
 
 use blosc_chunk::{CParams, ChunkHeader, Encoder, Target, Threads, max_compressed_len};
 
-use super::{ChunkBytes, Location, SChunk, Scratch, check_limit};
 use crate::dest::Dest;
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Limited, Param, Result};
@@ -19,6 +18,7 @@ use crate::header::ChunkSize;
 use crate::nd::{chunk_cparams, item_dtype};
 use crate::ordered::{Budget, Job, in_order};
 use crate::params::{CopyOptions, count};
+use crate::schunk::{ChunkBytes, Location, SChunk, Scratch, check_limit};
 use crate::writer::{Start, whole_items};
 
 impl SChunk {
@@ -122,7 +122,7 @@ impl<'a> Transcode<'a> {
             }
             cparams = chunk_cparams(&cparams, &meta, &item_dtype(&meta, typesize));
         }
-        if stays && schunk.header.flags.vl_blocks() {
+        if stays && schunk.header().flags().vl_blocks() {
             cparams = cparams.target(Target::Blosc3_0);
         }
         let chunksize = match options.chunksize.filter(|_| !stays) {

@@ -1,0 +1,81 @@
+//! A super-chunk written anew as a contiguous frame, without unused bytes: for copies, and where an
+//! editor has to move everything.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use blosc_io::{FileStore, Sync, WriteAt};
+
+use crate::dest::replace_file;
+use crate::error::{Error, Result};
+use crate::header::{FIXED_LEN, FrameHeader, FrameType};
+use crate::schunk::{ChunkBytes, SChunk};
+use crate::trailer;
+use crate::writer::encode_index;
+
+/// Writes a super-chunk to a file that takes the place of the one at `path`, if there is one.
+pub(crate) fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Copied)> {
+    replace_file(path, |temporary| {
+        let mut store = FileStore::create(temporary).map_err(|source| Error::Open { source })?;
+        let copy = copy_live(schunk, &mut store)?;
+        let failed = |source| Error::Write { at: 0, len: copy.header.frame_len(), source };
+        store.sync(Sync::All).map_err(failed)?;
+        Ok((store, copy))
+    })
+}
+
+/// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header
+/// last.
+pub(crate) fn copy_live(schunk: &SChunk, to: &mut dyn WriteAt) -> Result<Copied> {
+    let header_len = schunk.meta().header_len();
+    let mut to = Appender { to, at: header_len.into() };
+    let mut table = schunk.offsets()?;
+    let mut moved = HashMap::new();
+    for (nchunk, number) in (0..).zip(&mut table) {
+        if let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? {
+            let new = match moved.get(number) {
+                Some(new) => *new,
+                None => to.append(&bytes)?.saturating_sub(header_len.into()),
+            };
+            moved.insert(*number, new);
+            *number = new;
+        }
+    }
+    let mut header = schunk.header().clone();
+    header.set_header_len(header_len);
+    header.set_frame_type(FrameType::Contiguous);
+    header.set_cbytes(to.at.saturating_sub(header_len.into()));
+    let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
+    to.append(&index)?;
+    let trailer = trailer::around(schunk.vlmeta().stored())?;
+    to.append(&trailer)?;
+    header.set_frame_len(to.at);
+    to.at = 0;
+    let mut bytes = header.encode().to_vec();
+    bytes.extend_from_slice(schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default());
+    to.append(&bytes)?;
+    Ok(Copied { header, table, index_len: index.len() as u64, trailer_len: trailer::len(&trailer) })
+}
+
+/// The parts of the new frame that differ from the old one's.
+pub(crate) struct Copied {
+    pub header: FrameHeader,
+    pub table: Vec<u64>,
+    pub index_len: u64,
+    pub trailer_len: u32,
+}
+
+/// Writes at consecutive positions of a store.
+struct Appender<'a> {
+    to: &'a mut dyn WriteAt,
+    at: u64,
+}
+
+impl Appender<'_> {
+    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+        let (at, len) = (self.at, bytes.len() as u64);
+        self.to.write_at(at, bytes).map_err(|source| Error::Write { at, len, source })?;
+        self.at = at.saturating_add(len);
+        Ok(at)
+    }
+}

@@ -1,7 +1,7 @@
 //! Any bytes opened as a frame: metadata, every chunk, a range, the array and `verify`.
 #![no_main]
 
-use b2frame::{OpenOptions, SChunk, VerifyOptions};
+use b2frame::{Error, OpenOptions, SChunk, VerifyOptions};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
@@ -23,10 +23,12 @@ fuzz_target!(|data: &[u8]| {
     }
     let mut some = [0; 100];
     let _ = frame.read_bytes(frame.nbytes() / 2, &mut some);
-    if let Ok(Some(view)) = frame.nd_view() {
-        let _ = view.to_vec(blosc_fuzz::MAX_NBYTES);
-    }
     if frame.nchunks() <= 20 && frame.nbytes() <= 4 * blosc_fuzz::MAX_NBYTES {
         let _ = frame.verify(&VerifyOptions::default(), |_| {});
+    }
+    if let Ok(Some(array)) = Arc::new(frame).nd_array()
+        && array.nbytes() <= blosc_fuzz::MAX_NBYTES
+    {
+        let _ = array.for_each_band(|_| Ok::<(), Error>(()));
     }
 });

@@ -4,8 +4,8 @@ use core::hint::black_box;
 use std::sync::Arc;
 
 use b2frame::{
-    CompressOptions, Error, FrameParams, FrameWriter, NdMeta, ReadOptions, SChunk, compress_stream,
-    to_cframe,
+    CompressOptions, Error, FrameParams, FrameWriter, NdArray, NdMeta, ReadOptions, SChunk,
+    compress_stream, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Level, Threads};
 use blosc_io::MemStore;
@@ -109,10 +109,10 @@ fn array(c: &mut Criterion) {
     group.throughput(Throughput::Bytes(LEN as u64)).sample_size(20);
     let meta = NdMeta::new(&[2048, 2048], &[512, 512], &[64, 64], "<f4").unwrap();
     let params = params(CodecId::LZ4).metalayer("b2nd", meta.encode());
-    let schunk = open_frame(to_cframe(&Kind::Walk.bytes(LEN), &params).unwrap());
-    let array = schunk.nd_view().unwrap().unwrap();
+    let frame = to_cframe(&Kind::Walk.bytes(LEN), &params).unwrap();
+    let array = NdArray::from_cframe(frame).unwrap();
     for (threads, label) in [(Threads::One, "one"), (Threads::Auto, "all")] {
-        let options = ReadOptions::default().threads(threads);
+        let array = array.clone().read_options(ReadOptions::default().threads(threads));
         group.bench_function(BenchmarkId::new("lz4-5/walk", label), |b| {
             b.iter(|| {
                 let mut total = 0;
@@ -120,7 +120,7 @@ fn array(c: &mut Criterion) {
                     total += bytes.len();
                     Ok::<(), Error>(())
                 };
-                array.for_each_band(&options, sink).unwrap();
+                array.for_each_band(sink).unwrap();
                 total
             });
         });

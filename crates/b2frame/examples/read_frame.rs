@@ -4,13 +4,14 @@
 use core::error::Error;
 use std::fs::File;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use b2frame::{ReadOptions, SChunk};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let Some(input) = args.next() else { return Err("give a frame to read".into()) };
-    let schunk = SChunk::open(&input)?;
+    let schunk = Arc::new(SChunk::open(&input)?);
     println!(
         "{input}: {} bytes in {} chunks, items of {}",
         schunk.nbytes(),
@@ -31,8 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Some(output) = args.next() else { return Ok(()) };
     let mut file = File::create(output)?;
     let options = ReadOptions::default();
-    match schunk.nd_view()? {
-        Some(array) => array.for_each_band(&options, |bytes| write(&mut file, bytes)),
+    match schunk.nd_array()? {
+        Some(array) => array.for_each_band(|bytes| write(&mut file, bytes)),
         None => {
             schunk.decode_ordered(0..schunk.nchunks(), &options, |_, bytes| write(&mut file, bytes))
         }

@@ -3,9 +3,9 @@
 //! ```text
 //! meta.rs      the metalayer                     select.rs   what part is wanted, as NumPy writes it
 //! geometry.rs  chunks, blocks, bytes             axis.rs     the same per dimension, cut by chunks and blocks
-//! view.rs      everything, in C order            read.rs     parts of it
-//! array.rs     the array and views of it         blocks.rs   which blocks hold a part, and where their items go
-//! bands.rs     a part for each thread            fetch.rs    blocks of a chunk, from storage
+//! array.rs     the array and views of it         read.rs     parts of it
+//! row_ranges.rs     everything, in C order       blocks.rs   which blocks hold a part, and where their items go
+//! thread_slices.rs  a part for each thread       fetch.rs    blocks of a chunk, from storage
 //! element.rs   Rust types as items               typed.rs    parts as values
 //! params.rs    what a new array is like          writer.rs   making arrays, writing parts
 //! shapes.rs    chunk and block shapes            resize.rs   other shapes for an array
@@ -15,7 +15,6 @@
 
 mod array;
 mod axis;
-mod bands;
 mod blocks;
 pub(crate) mod element;
 mod fetch;
@@ -28,11 +27,12 @@ mod params;
 mod patch;
 mod read;
 mod resize;
+mod row_ranges;
 mod rows;
 mod select;
 mod shapes;
+mod thread_slices;
 mod typed;
-mod view;
 #[cfg(feature = "ndarray")]
 mod with_ndarray;
 mod writer;
@@ -44,7 +44,6 @@ pub use param::NdParam;
 pub use params::{Fill, NdParams};
 pub use read::ChunkPlan;
 pub use select::{Pick, Selection};
-pub use view::NdView;
 pub use writer::NdWriter;
 
 pub(crate) use array::item_dtype;

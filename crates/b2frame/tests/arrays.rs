@@ -1,7 +1,7 @@
 //! Arrays in C order, against a model that places one item at a time by the formulas of the format
 //! document.
 
-use b2frame::{Error, FrameParams, FrameWriter, NdMeta, ReadOptions, SChunk};
+use b2frame::{Error, FrameParams, FrameWriter, NdArray, NdMeta, ReadOptions};
 use blosc_chunk::{CParams, CodecId, Threads};
 use blosc_io::MemStore;
 use proptest::prelude::*;
@@ -66,10 +66,10 @@ fn frame(shapes: &Shapes, meta: &NdMeta) -> Vec<u8> {
     writer.finish().unwrap().into_bytes()
 }
 
-fn read(schunk: &SChunk, options: &ReadOptions) -> Result<Vec<u8>, Error> {
-    let array = schunk.nd_view()?.expect("an array");
+fn read(array: &NdArray, options: &ReadOptions) -> Result<Vec<u8>, Error> {
+    let array = array.clone().read_options(*options);
     let mut bytes = vec![];
-    array.for_each_band(options, |band| {
+    array.for_each_band(|band| {
         assert!(band.len() as u64 <= options.max_memory / 2);
         bytes.extend_from_slice(band);
         Ok::<(), Error>(())
@@ -81,16 +81,16 @@ proptest! {
     #[test]
     fn any_array_in_any_memory(shapes in shapes(), memory in 1..2000_u64) {
         let meta = NdMeta::new(&shapes.shape, &shapes.chunks, &shapes.blocks, "|V3").unwrap();
-        let schunk = SChunk::from_cframe(frame(&shapes, &meta)).unwrap();
+        let array = NdArray::from_cframe(frame(&shapes, &meta)).unwrap();
         let expected: Vec<u8> = (0..meta.nitems()).flat_map(item).collect();
-        prop_assert_eq!(schunk.nd_view().unwrap().unwrap().nbytes(), expected.len() as u64);
+        prop_assert_eq!(array.nbytes(), expected.len() as u64);
         for threads in [Threads::One, Threads::Auto] {
             let options = ReadOptions::default().threads(threads);
-            prop_assert!(read(&schunk, &options).unwrap() == expected);
+            prop_assert!(read(&array, &options).unwrap() == expected);
             // One block and one item must fit into half of the memory, the block twice.
             let needed = 4 * meta.block_items() * TYPESIZE as u64;
             let options = options.max_memory(needed + memory);
-            prop_assert!(read(&schunk, &options).unwrap() == expected);
+            prop_assert!(read(&array, &options).unwrap() == expected);
         }
     }
 }
@@ -100,10 +100,16 @@ fn a_damaged_chunk_is_named() {
     let shapes = Shapes { shape: vec![40, 40], chunks: vec![20, 20], blocks: vec![10, 10] };
     let meta = NdMeta::new(&shapes.shape, &shapes.chunks, &shapes.blocks, "|V3").unwrap();
     let mut frame = frame(&shapes, &meta);
-    let offset = SChunk::from_cframe(frame.clone()).unwrap().chunk_info(2).unwrap().offset.unwrap();
+    let offset = NdArray::from_cframe(frame.clone())
+        .unwrap()
+        .schunk()
+        .chunk_info(2)
+        .unwrap()
+        .offset
+        .unwrap();
     // The first block start, behind the header of the chunk.
     let at = usize::try_from(offset).unwrap() + 32;
     frame[at..at + 4].copy_from_slice(&(-1_i32).to_le_bytes());
-    let error = read(&SChunk::from_cframe(frame).unwrap(), &ReadOptions::default()).unwrap_err();
+    let error = read(&NdArray::from_cframe(frame).unwrap(), &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Chunk { nchunk: 2, at, .. } if at == offset), "{error:?}");
 }

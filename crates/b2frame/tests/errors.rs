@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use b2frame::{
     Blame, CompressOptions, Corrupt, Error, FrameHeader, FrameParams, FrameWriter, Kind, Limited,
-    NdCorrupt, NdMeta, OpenOptions, Param, ReadOptions, SChunk, VerifyOptions, compress_stream,
-    read_frame, to_cframe,
+    NdArray, NdCorrupt, NdMeta, OpenOptions, Param, ReadOptions, SChunk, VerifyOptions,
+    compress_stream, read_frame, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Special, SpecialKind, Target, Threads, special_chunk};
 use blosc_io::{MemStore, ReadAt, Sync, WriteAt};
@@ -214,7 +214,7 @@ fn an_array_that_does_not_fit_its_frame() {
     assert_eq!(corrupt(frame), (114, NdCorrupt::Ndim { ndim: 17 }.into()));
     let error = open(edited("tiny-nd.b2nd", 112 + 1, &[1])).unwrap().nd_meta().unwrap_err();
     assert!(matches!(error, Error::UnknownNdVersion { version: 1 }));
-    assert!(open(sample("tiny.b2frame")).unwrap().nd_view().unwrap().is_none());
+    assert!(open(sample("tiny.b2frame")).unwrap().nd_meta().unwrap().is_none());
     assert_eq!(NdMeta::NAME, "b2nd");
 }
 
@@ -298,14 +298,18 @@ fn limits() {
     );
     assert!(matches!(error, Err(Error::Limit { what: Limited::Memory, limit: 1999, .. })));
 
-    let array = open(sample("tiny-nd.b2nd")).unwrap();
-    let array = array.nd_view().unwrap().unwrap();
-    let error = array.for_each_band(&ReadOptions::default().max_memory(2), |_| Ok::<(), Error>(()));
+    let array = NdArray::from_schunk(open(sample("tiny-nd.b2nd")).unwrap()).unwrap();
+    let array = array.read_options(ReadOptions::default().max_memory(2));
+    let error = array.for_each_band(|_| Ok::<(), Error>(()));
     assert!(
         matches!(error, Err(Error::Limit { what: Limited::Memory, limit: 1, .. })),
         "{error:?}"
     );
-    assert!(matches!(array.to_vec(29), Err(Error::Limit { nbytes: 30, limit: 29, .. })));
+    let mut options = OpenOptions::default();
+    options.dparams.limits.max_nbytes = 29;
+    let store = Arc::new(MemStore::new(sample("tiny-nd.b2nd")));
+    let array = NdArray::from_schunk(SChunk::from_store_with(store, &options).unwrap()).unwrap();
+    assert!(matches!(array.to_bytes(..), Err(Error::Limit { nbytes: 30, limit: 29, .. })));
 }
 
 #[test]

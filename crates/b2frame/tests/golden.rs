@@ -3,7 +3,9 @@
 //! The samples are of C-Blosc2 3.3.5, or were made by hand and checked to be read by it;
 //! `testdata/frames/README.md` says what each shows.
 
-use b2frame::{ChunkBytes, Corrupt, Error, FrameType, Note, ReadOptions, SChunk, VerifyOptions};
+use b2frame::{
+    ChunkBytes, Corrupt, Error, FrameType, NdArray, Note, ReadOptions, SChunk, VerifyOptions,
+};
 use blosc_chunk::{SpecialKind, Threads};
 use serde_json::Value;
 
@@ -180,7 +182,7 @@ fn arrays_are_what_the_sidecars_say() {
     for name in SAMPLES.iter().filter(|name| name.ends_with(".b2nd")) {
         let (schunk, sidecar) = open(name);
         let expected = &sidecar["b2nd"];
-        let array = schunk.nd_view().unwrap().unwrap();
+        let array = NdArray::from_schunk(schunk).unwrap();
         let wide = |lens: &[u32]| lens.iter().map(|len| u64::from(*len)).collect::<Vec<_>>();
         assert_eq!(array.meta().shape(), numbers(&expected["shape"]), "{name}");
         assert_eq!(wide(array.meta().chunkshape()), numbers(&expected["chunkshape"]), "{name}");
@@ -192,7 +194,7 @@ fn arrays_are_what_the_sidecars_say() {
             "{name}"
         );
         assert_eq!(array.nbytes(), number(&expected["c_order_nbytes"]), "{name}");
-        let items = array.to_vec(1 << 20).unwrap();
+        let items = array.to_bytes(..).unwrap();
         assert_eq!(blosc_testdata::sha256_hex(&items), expected["c_order_sha256"], "{name}");
     }
 }

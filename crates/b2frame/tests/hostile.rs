@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use b2frame::{
-    Error, FrameParams, Limited, NdMeta, OpenOptions, ReadOptions, SChunk, VerifyOptions, to_cframe,
+    Error, FrameParams, Limited, NdArray, NdMeta, OpenOptions, ReadOptions, SChunk, VerifyOptions,
+    to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Special, Threads, special_chunk};
 use blosc_io::MemStore;
@@ -27,9 +28,9 @@ fn use_it(frame: Vec<u8>) -> Result<(), Error> {
         let _ = schunk.usage();
         schunk.verify(&VerifyOptions::default().read(read), |_| {});
     }
-    if let Ok(Some(array)) = schunk.nd_view() {
+    if let Ok(array) = NdArray::from_schunk(schunk) {
         let mut left = 1_u64 << 20;
-        let _ = array.for_each_band(&read, |bytes| {
+        let _ = array.read_options(read).for_each_band(|bytes| {
             left = left.checked_sub(bytes.len() as u64).ok_or(Stop)?;
             Ok::<(), Stop>(())
         });

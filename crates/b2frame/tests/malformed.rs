@@ -1,6 +1,8 @@
 //! Frames with one thing wrong each: `testdata/frames/malformed.json` says what is done to which
 //! sample and what a reader must do, the table here says what ours does.
 
+use std::sync::Arc;
+
 use b2frame::{Error, SChunk};
 use serde_json::Value;
 
@@ -194,7 +196,7 @@ fn chain(error: &Error) -> String {
 
 /// Reads all there is; the error of opening starts with "open: ".
 fn read(bytes: Vec<u8>) -> Result<String, String> {
-    let store = std::sync::Arc::new(blosc_io::MemStore::new(bytes));
+    let store = Arc::new(blosc_io::MemStore::new(bytes));
     let schunk = SChunk::from_store(store).map_err(|error| format!("open: {}", chain(&error)))?;
     let wrong = |error: Error| chain(&error);
     let mut read = "reads".to_owned();
@@ -205,8 +207,8 @@ fn read(bytes: Vec<u8>) -> Result<String, String> {
     for layer in schunk.vlmeta().stored().iter() {
         schunk.vlmeta().decode(layer).map_err(wrong)?;
     }
-    if let Some(array) = schunk.nd_view().map_err(wrong)? {
-        let items = array.to_vec(1 << 20).map_err(wrong)?;
+    if let Some(array) = Arc::new(schunk).nd_array().map_err(wrong)? {
+        let items = array.to_bytes(..).map_err(wrong)?;
         let items: Vec<_> =
             items.chunks_exact(2).map(|item| i16::from_le_bytes([item[0], item[1]])).collect();
         read += &format!(", {:?} {} {items:?}", array.meta().shape(), array.meta().dtype_text(2));

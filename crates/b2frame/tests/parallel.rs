@@ -99,12 +99,12 @@ fn an_array_of_one_chunk_is_read_by_all_threads() {
         assert!(array.read::<i32>().unwrap() == items, "{threads} threads");
         assert!(array.read_slice::<i32>((17..983, 5..650)).unwrap() == part, "{threads} threads");
         let mut found = vec![];
-        let view = array.schunk().nd_view().unwrap().unwrap();
-        view.for_each_band(&options(threads), |band| {
-            found.extend_from_slice(band);
-            Ok::<(), Error>(())
-        })
-        .unwrap();
+        array
+            .for_each_band(|band| {
+                found.extend_from_slice(band);
+                Ok::<(), Error>(())
+            })
+            .unwrap();
         assert!(found == bytes, "{threads} threads");
     }
 }
@@ -159,14 +159,14 @@ fn the_first_bad_chunk_of_an_array_is_named_whatever_the_threads() {
             damaged[at + 32 + 4 * nblock..][..4].fill(0x7f);
         }
         let array = NdArray::from_cframe(damaged).unwrap();
-        let view = array.schunk().nd_view().unwrap().unwrap();
         for threads in [1, 2, 3, 4, 8] {
-            let error = array.clone().read_options(options(threads)).to_bytes(..).unwrap_err();
+            let array = array.clone().read_options(options(threads));
+            let error = array.to_bytes(..).unwrap_err();
             assert!(
                 matches!(error, Error::Chunk { nchunk, .. } if nchunk == first),
                 "{threads}: {error:?}"
             );
-            let error = view.for_each_band(&options(threads), |_| Ok::<(), Error>(())).unwrap_err();
+            let error = array.for_each_band(|_| Ok::<(), Error>(())).unwrap_err();
             assert!(
                 matches!(error, Error::Chunk { nchunk, .. } if nchunk == first),
                 "{threads}: {error:?}"

@@ -3,6 +3,7 @@
 //! them.
 
 use core::ops::Range;
+use std::sync::Arc;
 
 use b2frame::{ChunkSize, ReadOptions, SChunk};
 
@@ -66,19 +67,19 @@ pub(crate) fn part(
     }
 }
 
-fn frame_nbytes(schunk: &SChunk) -> Result<u64> {
-    Ok(schunk.nd_view()?.map_or(schunk.nbytes(), |array| array.nbytes()))
+fn frame_nbytes(schunk: &Arc<SChunk>) -> Result<u64> {
+    Ok(schunk.nd_array()?.map_or(schunk.nbytes(), |array| array.nbytes()))
 }
 
-fn frame_all(schunk: &SChunk, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
-    match schunk.nd_view()? {
-        Some(array) => array.for_each_band(options, sink),
+fn frame_all(schunk: &Arc<SChunk>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+    match schunk.nd_array()? {
+        Some(array) => array.read_options(*options).for_each_band(sink),
         None => schunk.decode_ordered(0..schunk.nchunks(), options, |_, bytes| sink(bytes)),
     }
 }
 
 fn frame_part(
-    schunk: &SChunk,
+    schunk: &Arc<SChunk>,
     range: Range<u64>,
     options: &ReadOptions,
     sink: Sink<'_>,
@@ -89,14 +90,14 @@ fn frame_part(
     if range == (0..frame_nbytes(schunk)?) {
         return frame_all(schunk, options, sink);
     }
-    if range.end - range.start <= SMALL && schunk.nd_view()?.is_none() {
+    if range.end - range.start <= SMALL && schunk.nd_meta()?.is_none() {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
         schunk.read_bytes(range.start, &mut bytes)?;
         return sink(&bytes);
     }
     // Arrays are cut after they were put in order: their chunks know nothing of C order.
     let (nchunks, mut at) =
-        if schunk.nd_view()?.is_some() { (0..0, 0) } else { chunks_of(schunk, &range)? };
+        if schunk.nd_meta()?.is_some() { (0..0, 0) } else { chunks_of(schunk, &range)? };
     let mut cut = |bytes: &[u8]| {
         let piece = intersection(bytes, at, &range);
         at += bytes.len() as u64;

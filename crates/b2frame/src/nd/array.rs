@@ -10,7 +10,7 @@ use std::sync::Arc;
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 
 use super::{Geometry, NdMeta, NdParam};
-use crate::error::{Error, Param, Result};
+use crate::error::{Corrupt, Error, Param, Result};
 use crate::params::{OpenOptions, ReadOptions};
 use crate::schunk::SChunk;
 
@@ -71,12 +71,20 @@ impl NdArray {
     /// [`Param::NotAnArray`], or what is wrong with its description.
     pub fn from_schunk(schunk: impl Into<Arc<SChunk>>) -> Result<Self> {
         let schunk = schunk.into();
-        let meta = schunk.nd_meta()?.ok_or(Param::NotAnArray)?;
-        let geometry = Arc::new(Geometry::new(&meta, schunk.typesize()));
-        let (dims, shape) = ((0..meta.ndim()).map(Some).collect(), meta.shape().to_vec());
-        let dtype = item_dtype(&meta, schunk.typesize());
-        let options = ReadOptions::default();
-        Ok(Self { schunk, meta: Arc::new(meta), geometry, dtype, options, dims, shape })
+        schunk.nd_array()?.ok_or_else(|| Param::NotAnArray.into())
+    }
+
+    /// `meta` was checked against `schunk`.
+    fn new(schunk: Arc<SChunk>, meta: NdMeta) -> Self {
+        Self {
+            geometry: Arc::new(Geometry::new(&meta, schunk.typesize())),
+            dtype: item_dtype(&meta, schunk.typesize()),
+            options: ReadOptions::default(),
+            dims: (0..meta.ndim()).map(Some).collect(),
+            shape: meta.shape().to_vec(),
+            schunk,
+            meta: Arc::new(meta),
+        }
     }
 
     /// With other threads and working memory for reading. Small parts are read by one thread in any
@@ -226,6 +234,31 @@ impl NdArray {
     /// The length of a stored dimension; one that was added has 1.
     fn stored<T: Copy + From<u8>>(&self, dim: Option<usize>, lens: &[T]) -> T {
         dim.and_then(|dim| lens.get(dim).copied()).unwrap_or_else(|| T::from(1))
+    }
+}
+
+impl SChunk {
+    /// Description of the n-dimensional array, if the frame holds one.
+    ///
+    /// # Errors
+    /// What is wrong with the description, in itself or for this frame.
+    pub fn nd_meta(&self) -> Result<Option<NdMeta>> {
+        let layer = self.meta().get(NdMeta::NAME).or_else(|| self.meta().get(NdMeta::OLD_NAME));
+        let Some(layer) = layer else { return Ok(None) };
+        let at = self.offset().saturating_add(layer.position);
+        let meta = NdMeta::parse(layer.content).map_err(|error| error.moved(at))?;
+        let (typesize, chunksize) = (self.header().typesize().get(), self.chunksize().fixed());
+        meta.check_frame(typesize, chunksize, self.nchunks(), self.nbytes())
+            .map_err(|what| Error::Corrupt { at, what: Corrupt::from(what) })?;
+        Ok(Some(meta))
+    }
+
+    /// The n-dimensional array, if the frame holds one. It shares the super-chunk.
+    ///
+    /// # Errors
+    /// As [`nd_meta`](Self::nd_meta).
+    pub fn nd_array(self: &Arc<Self>) -> Result<Option<NdArray>> {
+        Ok(self.nd_meta()?.map(|meta| NdArray::new(Arc::clone(self), meta)))
     }
 }
 

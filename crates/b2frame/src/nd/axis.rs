@@ -199,40 +199,42 @@ impl<'a> Iterator for Product<'a> {
     }
 }
 
-/// Calls `copy` for each row of what is wanted of a block: byte in the block, byte among those
-/// wanted, bytes.
-///
-/// The strides are bytes from one position to the next in each dimension.
-pub(crate) fn for_each_row(
-    spans: &[Span<'_>],
-    in_block: &[u64],
-    in_wanted: &[u64],
-    copy: &mut impl FnMut(u64, u64, u64),
-) {
-    rows(spans, in_block, in_wanted, (0, 0), copy);
+/// The items of one block that are selected, and the strides on both sides: bytes from one position
+/// to the next in each dimension.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts<'a> {
+    pub spans: &'a [Span<'a>],
+    pub in_block: &'a [u64],
+    /// Among the selected items.
+    pub in_wanted: &'a [u64],
 }
 
-fn rows(
-    spans: &[Span<'_>],
-    in_block: &[u64],
-    in_wanted: &[u64],
-    at: (u64, u64),
-    copy: &mut impl FnMut(u64, u64, u64),
-) {
-    let ([span, spans @ ..], [from, in_block @ ..], [to, in_wanted @ ..]) =
-        (spans, in_block, in_wanted)
-    else {
-        return;
-    };
-    let is_last = spans.is_empty();
+impl Parts<'_> {
+    /// The first dimension, and the others.
+    fn split_first(&self) -> Option<((Span<'_>, u64, u64), Self)> {
+        let (span, spans) = self.spans.split_first()?;
+        let (from, in_block) = self.in_block.split_first()?;
+        let (to, in_wanted) = self.in_wanted.split_first()?;
+        Some(((*span, *from, *to), Self { spans, in_block, in_wanted }))
+    }
+}
+
+/// Calls `copy` for each row of the selected parts of a block: byte in the block, byte among the
+/// selected items, bytes.
+pub(crate) fn for_each_row(parts: Parts<'_>, copy: &mut impl FnMut(u64, u64, u64)) {
+    for_each_row_at(parts, (0, 0), copy);
+}
+
+fn for_each_row_at(parts: Parts<'_>, at: (u64, u64), copy: &mut impl FnMut(u64, u64, u64)) {
+    let Some(((span, from, to), rest)) = parts.split_first() else { return };
+    let is_last = rest.spans.is_empty();
     span.axis.for_each_run(|position, place, count| {
         let at = (at.0 + (position - span.origin) * from, at.1 + place * to);
         if is_last {
             copy(at.0, at.1, count * from);
             return;
         }
-        (0..count)
-            .for_each(|n| rows(spans, in_block, in_wanted, (at.0 + n * from, at.1 + n * to), copy));
+        (0..count).for_each(|n| for_each_row_at(rest, (at.0 + n * from, at.1 + n * to), copy));
     });
 }
 
@@ -299,9 +301,9 @@ mod tests {
             axis: Axis::Steps(Steps::run(start, count)),
         };
         let mut rows = vec![];
-        for_each_row(&[span(1, 2), span(2, 3)], &[16, 2], &[6, 2], &mut |b, w, n| {
-            rows.push((b, w, n))
-        });
+        let spans = [span(1, 2), span(2, 3)];
+        let parts = Parts { spans: &spans, in_block: &[16, 2], in_wanted: &[6, 2] };
+        for_each_row(parts, &mut |b, w, n| rows.push((b, w, n)));
         assert_eq!(rows, [(20, 0, 6), (36, 6, 6)]);
     }
 }

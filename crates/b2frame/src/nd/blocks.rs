@@ -2,19 +2,19 @@
 //!
 //! Each chunk that is touched is fetched as far as its blocks are wanted. A block is decoded to a
 //! small buffer and its items are copied while it is in the cache, or it is decoded right to where
-//! it belongs if that is one run of bytes. Several threads share out the destination in bands
-//! (`bands.rs`). Where that cannot be done, they decode, and the caller's thread copies.
+//! it belongs if that is one run of bytes. Several threads divide the destination into
+//! slices (`thread_slices.rs`). Where that cannot be done, they decode, and the caller's thread copies.
 
 use core::ops::Range;
 
 use blosc_chunk::Destination;
 
 use super::Geometry;
-use super::axis::{Axis, Product, Span, Spans};
-use super::bands::bands;
+use super::axis::{Axis, Parts, Product, Span, Spans};
 use super::fetch::{Fetched, fetch};
 use super::geometry::{as_len, ravel, strides};
 use super::rows::{Reach, Rows, read_rows};
+use super::thread_slices::thread_slices;
 use crate::error::{Limited, Result};
 use crate::ordered::{Budget, Job, in_any_order, in_order};
 use crate::params::{ReadOptions, count};
@@ -41,21 +41,21 @@ impl BlockReader<'_> {
         let fitting = as_len(budget.bytes / self.geometry.block_nbytes().saturating_mul(2).max(1));
         let threads = budget.threads.min(fitting.max(1));
         if threads == 1 {
-            return self.read_band(axes, Budget { threads, ..budget }, dest, whole);
+            return self.read_slice(axes, Budget { threads, ..budget }, dest, whole);
         }
-        let Some(bands) = bands(self.geometry, axes, threads as u64, dest) else {
-            return self.read_band(axes, budget, dest, whole);
+        let Some(slices) = thread_slices(self.geometry, axes, threads as u64, dest) else {
+            return self.read_slice(axes, budget, dest, whole);
         };
         let bytes = budget.bytes.checked_div(threads as u64).unwrap_or(0);
         let alone = Budget { threads: 1, bytes };
-        // A band may find a bad block in a chunk before another finds one in an earlier chunk. In
+        // A thread may find a bad block in a chunk before another finds one in an earlier chunk. In
         // order, the first of them is named, as it is with one thread.
-        in_any_order(threads, bands, |band| self.read_band(&band.axes, alone, band.dest, whole))
-            .or_else(|_| self.read_band(axes, Budget { threads: 1, ..budget }, dest, whole))
+        in_any_order(threads, slices, |part| self.read_slice(&part.axes, alone, part.dest, whole))
+            .or_else(|_| self.read_slice(axes, Budget { threads: 1, ..budget }, dest, whole))
     }
 
     /// The same with so many threads; `dest` is a part of a destination of `whole` bytes.
-    fn read_band(
+    fn read_slice(
         &self,
         axes: &[Axis<'_>],
         budget: Budget,
@@ -70,8 +70,9 @@ impl BlockReader<'_> {
         let wanted = BoxBlocks::new(self.geometry, axes, at_a_time);
         let reach = Reach::of(whole, self.schunk.dparams().registries.simd);
         self.read_blocks(budget, wanted, |spans: &Vec<Span<'_>>, block: &mut Block<'_, '_>| {
-            let Some(rows) = Rows::new(spans, &in_block, &in_dest) else {
-                read_rows(spans, &in_block, &in_dest, block.all()?, dest);
+            let parts = Parts { spans, in_block: &in_block, in_wanted: &in_dest };
+            let Some(rows) = Rows::new(parts) else {
+                read_rows(parts, block.all()?, dest);
                 return Ok(());
             };
             if let Some((from, to)) = rows.single() {

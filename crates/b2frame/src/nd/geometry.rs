@@ -8,7 +8,7 @@ use core::ops::Range;
 use super::NdMeta;
 
 /// A part of an array: from where to where in each dimension (items).
-pub(crate) type Box = Vec<Range<u64>>;
+pub(crate) type Region = Vec<Range<u64>>;
 
 /// The shapes of an array with at least one dimension; an array of none is one item long.
 ///
@@ -77,12 +77,12 @@ impl Geometry {
 
 /// Counts through a box in C order.
 pub(crate) struct Odometer {
-    bounds: Box,
+    bounds: Region,
     next: Option<Vec<u64>>,
 }
 
 impl Odometer {
-    pub(crate) fn new(bounds: Box) -> Self {
+    pub(crate) fn new(bounds: Region) -> Self {
         let is_empty = bounds.iter().any(Range::is_empty);
         let next = (!is_empty).then(|| bounds.iter().map(|range| range.start).collect());
         Self { bounds, next }

@@ -7,7 +7,7 @@ use blosc_chunk::{CParams, Encoder, Prefilter, max_compressed_len};
 use blosc_io::zeroed;
 
 use super::Geometry;
-use super::axis::{Product, Span, Spans, for_each_row};
+use super::axis::{Parts, Product, Span, Spans, for_each_row};
 use super::geometry::{as_len, ravel, strides, unravel};
 use super::rows::{Reach, Rows};
 use crate::error::{Error, Param, Result};
@@ -199,12 +199,13 @@ impl Patch<'_> {
     /// Copies items to the data of a block.
     fn put_block(&self, spans: &[Span<'_>], block: &mut [u8]) {
         let in_block = strides(self.geometry.blockshape(), self.geometry.typesize());
-        match (self.items, Rows::new(spans, &in_block, &self.in_items)) {
+        let parts = Parts { spans, in_block: &in_block, in_wanted: &self.in_items };
+        match (self.items, Rows::new(parts)) {
             (Items::Bytes(items), Some(rows)) => {
                 let reach = Reach::of(items.len(), self.cparams.registries.simd);
                 rows.write(block, items, reach);
             }
-            _ => for_each_row(spans, &in_block, &self.in_items, &mut |to, from, len| {
+            _ => for_each_row(parts, &mut |to, from, len| {
                 let row = block.get_mut(as_len(to)..as_len(to.saturating_add(len)));
                 row.into_iter().for_each(|row| self.items.put(from, row));
             }),

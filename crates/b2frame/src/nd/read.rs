@@ -145,7 +145,7 @@ impl NdArray {
         }
     }
 
-    fn reader(&self) -> BlockReader<'_> {
+    pub(super) fn reader(&self) -> BlockReader<'_> {
         BlockReader { schunk: &self.schunk, geometry: &self.geometry, options: self.options }
     }
 

@@ -14,7 +14,7 @@ use core::ops::Range;
 use blosc_chunk::{EvenRows, Simd, Stores};
 
 use super::MAX_NDIM;
-use super::axis::{Axis, Span, for_each_row};
+use super::axis::{Axis, Parts, for_each_row};
 use super::geometry::as_len;
 
 /// A loop: how often, and bytes from one time to the next on both sides.
@@ -39,10 +39,9 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// What the spans select of a block. The strides are bytes from one position to the next in
-    /// each dimension, in the block and among the items wanted. `None` if rows do not lie
-    /// evenly.
-    pub(super) fn new(spans: &[Span<'_>], in_block: &[u64], in_wanted: &[u64]) -> Option<Self> {
+    /// The rows of the selected parts of a block. `None` if they do not lie evenly.
+    pub(super) fn new(parts: Parts<'_>) -> Option<Self> {
+        let Parts { spans, in_block, in_wanted } = parts;
         let last = in_block.len().checked_sub(1)?;
         let (mut loops, mut nloops) = ([Loop::default(); MAX_NDIM], 0);
         let (mut row, mut from, mut to) = (as_len(*in_block.get(last)?), 0, 0);
@@ -89,11 +88,14 @@ impl Rows {
 
     /// Copies all rows out of a part of the block, which begins with its byte `start`.
     pub(super) fn read(&self, block: &[u8], start: usize, wanted: &mut [u8], reach: Reach) {
-        let block = block.get(self.from.saturating_sub(start)..).unwrap_or_default();
+        let from = self.from.saturating_sub(start);
         let wanted = wanted.get_mut(self.to..).unwrap_or_default();
-        copy(self.loops(), block, wanted, &|inner, src, dest| match inner.far(self.row, reach) {
-            Some((rows, simd)) => rows.put(simd, src, dest),
-            None => copy_rows(inner, self.row, src, dest),
+        for_each_inner(self.loops(), from, wanted, &|inner, from, dest| {
+            let src = block.get(from..).unwrap_or_default();
+            match inner.far(self.row, reach) {
+                Some((rows, simd)) => rows.put(simd, src, dest),
+                None => copy_rows(inner, self.row, src, dest),
+            }
         });
     }
 
@@ -114,7 +116,7 @@ impl Rows {
     ) {
         let stores = if matches!(reach, Reach::Far(_)) { Stores::Streaming } else { Stores::Plain };
         let wanted = wanted.get_mut(self.to..).unwrap_or_default();
-        copy_planes(self.loops(), self.from, wanted, &|inner, from, dest| {
+        for_each_inner(self.loops(), self.from, wanted, &|inner, from, dest| {
             inner.even(self.row).put_planes(simd, stores, planes, from, dest);
         });
     }
@@ -126,11 +128,13 @@ impl Rows {
             core::mem::swap(&mut this.from, &mut this.to);
         }
         let loops = loops.get(..self.nloops).unwrap_or_default();
-        let items = items.get(self.to..).unwrap_or_default();
         let block = block.get_mut(self.from..).unwrap_or_default();
-        copy(loops, items, block, &|inner, src, dest| match inner.swapped().far(self.row, reach) {
-            Some((rows, simd)) => rows.take(simd, src, dest),
-            None => copy_rows(inner, self.row, src, dest),
+        for_each_inner(loops, self.to, block, &|inner, from, dest| {
+            let src = items.get(from..).unwrap_or_default();
+            match inner.swapped().far(self.row, reach) {
+                Some((rows, simd)) => rows.take(simd, src, dest),
+                None => copy_rows(inner, self.row, src, dest),
+            }
         });
     }
 }
@@ -181,15 +185,9 @@ const SHORT: usize = 64;
 /// ([`Destination`](blosc_chunk::Destination)).
 const FAR: usize = 8 << 20;
 
-/// Copies what the spans select out of a block, even or not.
-pub(super) fn read_rows(
-    spans: &[Span<'_>],
-    in_block: &[u64],
-    in_wanted: &[u64],
-    block: &[u8],
-    wanted: &mut [u8],
-) {
-    for_each_row(spans, in_block, in_wanted, &mut |from, to, len| {
+/// Copies the selected parts out of a block, even or not.
+pub(super) fn read_rows(parts: Parts<'_>, block: &[u8], wanted: &mut [u8]) {
+    for_each_row(parts, &mut |from, to, len| {
         let (from, to, len) = (as_len(from), as_len(to), as_len(len));
         let block = block.get(from..from.saturating_add(len));
         if let Some((block, wanted)) = block.zip(wanted.get_mut(to..to.saturating_add(len))) {
@@ -198,32 +196,21 @@ pub(super) fn read_rows(
     });
 }
 
-/// Has `copy_rows` copy each innermost loop. A turn of a loop never reaches over the begin of the
-/// next: strides are at least as long as what is inside.
-fn copy(loops: &[Loop], src: &[u8], dest: &mut [u8], copy_rows: &impl Fn(Loop, &[u8], &mut [u8])) {
-    match loops {
-        [] => copy_rows(Loop::ONCE, src, dest),
-        [inner] => copy_rows(*inner, src, dest),
-        [outer, rest @ ..] => {
-            let sides = src.chunks(outer.from).zip(dest.chunks_mut(outer.to));
-            sides.take(outer.count).for_each(|(src, dest)| copy(rest, src, dest, copy_rows));
-        }
-    }
-}
-
-/// As [`copy`], from the byte `from` of a block that is not there as such.
-fn copy_planes(
+/// Calls `copy` for each innermost loop with the byte of the source where it begins, and the
+/// destination from there on. An iteration never reaches beyond the start of the next: strides are
+/// at least as long as the loops inside.
+fn for_each_inner(
     loops: &[Loop],
     from: usize,
     dest: &mut [u8],
-    copy_rows: &impl Fn(Loop, usize, &mut [u8]),
+    copy: &impl Fn(Loop, usize, &mut [u8]),
 ) {
     match loops {
-        [] => copy_rows(Loop::ONCE, from, dest),
-        [inner] => copy_rows(*inner, from, dest),
+        [] => copy(Loop::ONCE, from, dest),
+        [inner] => copy(*inner, from, dest),
         [outer, rest @ ..] => {
             let sides = (0..outer.count).zip(dest.chunks_mut(outer.to));
-            sides.for_each(|(n, dest)| copy_planes(rest, from + n * outer.from, dest, copy_rows));
+            sides.for_each(|(n, dest)| for_each_inner(rest, from + n * outer.from, dest, copy));
         }
     }
 }
@@ -262,7 +249,7 @@ fn copy_row(row: usize, src: &[u8], dest: &mut [u8]) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::axis::Steps;
+    use super::super::axis::{Span, Steps};
     use super::super::geometry::strides;
     use super::*;
 
@@ -274,7 +261,8 @@ mod tests {
     /// Of a block of 4 x 5 x 7 items of 2 bytes.
     fn rows(spans: &[Span<'_>]) -> Rows {
         let counts: Vec<u64> = spans.iter().map(|span| span.axis.count()).collect();
-        Rows::new(spans, &strides(&[4, 5, 7], 2), &strides(&counts, 2)).unwrap()
+        let (in_block, in_wanted) = (strides(&[4, 5, 7], 2), strides(&counts, 2));
+        Rows::new(Parts { spans, in_block: &in_block, in_wanted: &in_wanted }).unwrap()
     }
 
     #[test]
@@ -293,7 +281,7 @@ mod tests {
     fn what_goes_down_has_no_even_rows() {
         let down = Steps { start: 0, step: 1, count: 3, to: 2, down: true };
         let span = Span { number: 0, origin: 0, axis: Axis::Steps(down) };
-        assert!(Rows::new(&[span], &[1], &[1]).is_none());
+        assert!(Rows::new(Parts { spans: &[span], in_block: &[1], in_wanted: &[1] }).is_none());
     }
 
     proptest! {
@@ -309,8 +297,9 @@ mod tests {
             let len = |lens: &[u64]| as_len(lens.iter().product::<u64>() * typesize);
             let block: Vec<u8> = (0..251).cycle().take(len(&lens)).collect();
             let (mut expected, mut found) = (vec![0; len(&counts)], vec![0; len(&counts)]);
-            read_rows(&spans, &in_block, &in_wanted, &block, &mut expected);
-            let rows = Rows::new(&spans, &in_block, &in_wanted).unwrap();
+            let parts = Parts { spans: &spans, in_block: &in_block, in_wanted: &in_wanted };
+            read_rows(parts, &block, &mut expected);
+            let rows = Rows::new(parts).unwrap();
             let part = rows.extent();
             for reach in [Reach::Far(Simd::detect()), Reach::Near] {
                 found.fill(0);

@@ -1,33 +1,33 @@
-//! A destination shared out to several threads.
+//! A destination divided among several threads.
 //!
 //! ```text
-//!   chunks of the first dimension      what is wanted: rows 2..11, in C order
-//!     0 |          |                     band 0: rows 2..4
-//!     4 |          |                     band 1: rows 4..8      each is one run of bytes in the destination
-//!     8 |          |                     band 2: rows 8..11
+//!   chunks of the first dimension      selected: rows 2..11, in C order
+//!     0 |          |                     slice 0: rows 2..4
+//!     4 |          |                     slice 1: rows 4..8      each is one run of bytes in the destination
+//!     8 |          |                     slice 2: rows 8..11
 //! ```
 //!
-//! Dimensions in front of which only one position is wanted are passed over. Where whole chunks
-//! would be too few for the threads, bands end where blocks do.
+//! Leading dimensions with one selected position are skipped. If there are too few whole chunks for
+//! the threads, slices end at the ends of blocks.
 
 use super::Geometry;
 use super::axis::{Axis, Span, Spans, Steps};
 use super::geometry::as_len;
 
-/// A part of what is wanted, and where it goes.
-pub(super) struct Band<'a, 'd> {
+/// A part of the selection, and its destination.
+pub(super) struct ThreadSlice<'a, 'd> {
     pub axes: Vec<Axis<'a>>,
     pub dest: &'d mut [u8],
 }
 
-/// Cuts what the axes select, with its destination. `None` if there are too few parts for the
-/// threads, or if the first dimension is a list, whose places may be anywhere.
-pub(super) fn bands<'a, 'd>(
+/// Cuts the selection of the axes, with its destination. `None` if there are too few parts for the
+/// threads, or if the first dimension is a list, whose items may go anywhere.
+pub(super) fn thread_slices<'a, 'd>(
     geometry: &Geometry,
     axes: &[Axis<'a>],
     threads: u64,
     dest: &'d mut [u8],
-) -> Option<Bands<'a, 'd>> {
+) -> Option<ThreadSlices<'a, 'd>> {
     let dim = axes.iter().position(|axis| axis.count() > 1)?;
     let Axis::Steps(steps) = *axes.get(dim)? else { return None };
     let (chunk, block) = (*geometry.chunkshape().get(dim)?, *geometry.blockshape().get(dim)?);
@@ -41,10 +41,10 @@ pub(super) fn bands<'a, 'd>(
     }
     let row = dest.len().checked_div(as_len(steps.count))?;
     let chunks = Spans::new(Axis::Steps(steps), 0, chunk);
-    Some(Bands { axes: axes.to_vec(), dim, unit, chunks, blocks: None, row, dest })
+    Some(ThreadSlices { axes: axes.to_vec(), dim, unit, chunks, blocks: None, row, dest })
 }
 
-/// Where bands end.
+/// Where slices end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Chunk,
@@ -52,22 +52,22 @@ enum Unit {
     Block(u64),
 }
 
-/// The bands to come.
-pub(super) struct Bands<'a, 'd> {
+/// The slices to come.
+pub(super) struct ThreadSlices<'a, 'd> {
     axes: Vec<Axis<'a>>,
     /// The dimension that is cut.
     dim: usize,
     unit: Unit,
     chunks: Spans<'a>,
-    /// The blocks of the chunk that is not through.
+    /// The blocks left of the current chunk.
     blocks: Option<Spans<'a>>,
     /// Bytes of a position of that dimension.
     row: usize,
-    /// What has no band yet.
+    /// The bytes that no slice has yet.
     dest: &'d mut [u8],
 }
 
-impl<'a> Bands<'a, '_> {
+impl<'a> ThreadSlices<'a, '_> {
     fn next_span(&mut self) -> Option<Span<'a>> {
         loop {
             if let Some(span) = self.blocks.as_mut().and_then(Iterator::next) {
@@ -82,14 +82,14 @@ impl<'a> Bands<'a, '_> {
     }
 }
 
-impl<'a, 'd> Iterator for Bands<'a, 'd> {
-    type Item = Band<'a, 'd>;
+impl<'a, 'd> Iterator for ThreadSlices<'a, 'd> {
+    type Item = ThreadSlice<'a, 'd>;
 
-    fn next(&mut self) -> Option<Band<'a, 'd>> {
+    fn next(&mut self) -> Option<ThreadSlice<'a, 'd>> {
         let Axis::Steps(steps) = self.next_span()?.axis else { return None };
         let len = as_len(steps.count).saturating_mul(self.row);
         let rest = core::mem::take(&mut self.dest);
-        // Where places go down, those of the first positions are at the end.
+        // In descending order, the first positions are at the end.
         let (dest, rest) = if steps.down {
             let (rest, dest) = rest.split_at_mut_checked(rest.len().checked_sub(len)?)?;
             (dest, rest)
@@ -100,7 +100,7 @@ impl<'a, 'd> Iterator for Bands<'a, 'd> {
         let mut axes = self.axes.clone();
         let to = if steps.down { steps.count.saturating_sub(1) } else { 0 };
         *axes.get_mut(self.dim)? = Axis::Steps(Steps { to, ..steps });
-        Some(Band { axes, dest })
+        Some(ThreadSlice { axes, dest })
     }
 }
 
@@ -109,18 +109,18 @@ mod tests {
     use super::super::NdMeta;
     use super::*;
 
-    /// Start and count of each band, with its part of the numbers from 0 on.
+    /// Start and count of each slice, with its part of the numbers from 0 on.
     fn cut(steps: Steps, threads: u64) -> Option<Vec<(u64, u64, Vec<u8>)>> {
         let meta = NdMeta::new(&[1, 20, 2], &[1, 6, 2], &[1, 4, 1], "|u1").unwrap();
         let geometry = Geometry::new(&meta, 1);
         let axes =
             [Axis::Steps(Steps::run(0, 1)), Axis::Steps(steps), Axis::Steps(Steps::run(0, 1))];
         let mut dest: Vec<u8> = (0..20).take(as_len(steps.count)).collect();
-        let bands = bands(&geometry, &axes, threads, &mut dest)?;
+        let slices = thread_slices(&geometry, &axes, threads, &mut dest)?;
         Some(
-            bands
-                .map(|band| match band.axes[..] {
-                    [_, Axis::Steps(steps), _] => (steps.start, steps.count, band.dest.to_vec()),
+            slices
+                .map(|slice| match slice.axes[..] {
+                    [_, Axis::Steps(steps), _] => (steps.start, steps.count, slice.dest.to_vec()),
                     _ => panic!("other axes"),
                 })
                 .collect(),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_end_where_chunks_or_blocks_do() {
+    fn slices_end_where_chunks_or_blocks_do() {
         let run = |start, count| Steps::run(start, count);
         let chunks = cut(run(2, 18), 1).unwrap();
         let (low, high) =
@@ -136,16 +136,16 @@ mod tests {
         assert_eq!(chunks[..2], low);
         assert_eq!(chunks[2..], [(12, 6, high), (18, 2, vec![16, 17])]);
         let blocks = cut(run(2, 12), 2).unwrap();
-        let starts: Vec<_> = blocks.iter().map(|band| (band.0, band.1)).collect();
+        let starts: Vec<_> = blocks.iter().map(|slice| (slice.0, slice.1)).collect();
         assert_eq!(starts, [(2, 2), (4, 2), (6, 4), (10, 2), (12, 2)]);
         assert_eq!(cut(run(2, 2), 3), None);
         assert_eq!(cut(run(2, 1), 2), None);
     }
 
     #[test]
-    fn what_goes_down_is_shared_out_from_the_end() {
+    fn descending_positions_are_divided_from_the_end() {
         let down = Steps { start: 1, step: 3, count: 4, to: 3, down: true };
-        let bands = [(1, 1, vec![3]), (4, 1, vec![2]), (7, 1, vec![1]), (10, 1, vec![0])];
-        assert_eq!(cut(down, 1).unwrap(), bands);
+        let slices = [(1, 1, vec![3]), (4, 1, vec![2]), (7, 1, vec![1]), (10, 1, vec![0])];
+        assert_eq!(cut(down, 1).unwrap(), slices);
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   shape 5 x 3, chunks 4 x 2, blocks 2 x 2            band by band, each a run of whole rows:
 //!    1  2 |  3                                          1  2  3  4  5  6  7  8  9 10 11 12
-//!    4  5 |  6      a band is a box: full width,       13 14 15
+//!    4  5 |  6      a band is a region: full width,       13 14 15
 //!    7  8 |  9      as many rows as memory allows,
 //!   10 11 | 12      best whole rows of chunks
 //!   ------+---
@@ -15,77 +15,46 @@
 
 use blosc_io::zeroed;
 
-use super::NdMeta;
+use super::NdArray;
 use super::axis::{Axis, Steps};
-use super::blocks::BlockReader;
 use super::geometry::{Geometry, as_len, unravel};
 use crate::error::{Error, Limited, Result};
-use crate::params::ReadOptions;
-use crate::schunk::{SChunk, check_limit};
 
-/// An n-dimensional array in a super-chunk.
-///
-/// ```no_run
-/// use b2frame::{Error, ReadOptions, SChunk};
-/// use std::io::Write as _;
-///
-/// let schunk = SChunk::open("temperature.b2nd")?;
-/// if let Some(array) = schunk.nd_view()? {
-///     println!("{:?} {}", array.meta().shape(), array.meta().dtype_text(4));
-///     let mut out = std::fs::File::create("temperature.raw")?;
-///     array.for_each_band(&ReadOptions::default(), |bytes| {
-///         out.write_all(bytes)?;
-///         Ok::<(), Box<dyn std::error::Error>>(())
-///     })?;
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct NdView<'a> {
-    schunk: &'a SChunk,
-    meta: NdMeta,
-}
-
-impl<'a> NdView<'a> {
-    /// `meta` was checked against `schunk`.
-    pub(crate) fn new(schunk: &'a SChunk, meta: NdMeta) -> Self {
-        Self { schunk, meta }
-    }
-
-    /// Shapes and item type.
-    #[must_use]
-    pub fn meta(&self) -> &NdMeta {
-        &self.meta
-    }
-
-    /// Bytes of the array: its items without padding.
-    #[must_use]
-    pub fn nbytes(&self) -> u64 {
-        self.meta.nitems().saturating_mul(self.schunk.typesize() as u64)
-    }
-
-    /// Hands the bytes of the array in C order to `sink`, piece by piece.
+impl NdArray {
+    /// Passes the bytes of the array in C order to `sink`, piece by piece, in the memory of
+    /// [`read_options`](Self::read_options).
+    ///
+    /// ```no_run
+    /// use b2frame::{Error, NdArray};
+    /// use std::io::Write as _;
+    ///
+    /// let array = NdArray::open("temperature.b2nd")?;
+    /// let mut out = std::fs::File::create("temperature.raw")?;
+    /// array.for_each_band(|bytes| {
+    ///     out.write_all(bytes)?;
+    ///     Ok::<(), Box<dyn std::error::Error>>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// What is wrong with the first bad chunk, [`Error::Limit`] if one item or block needs more
     /// memory than allowed, or the error of `sink`.
     pub fn for_each_band<E: From<Error>>(
         &self,
-        options: &ReadOptions,
         mut sink: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.nbytes() == 0 {
             return Ok(());
         }
-        let geometry = Geometry::new(&self.meta, self.schunk.typesize());
-        // Half for the band, half for what is in work.
-        let bands = Bands::new(&geometry, options.max_memory / 2)?;
-        let reader = BlockReader { schunk: self.schunk, geometry: &geometry, options: *options };
+        // Half for the band, half for the blocks that threads decode.
+        let bands = RowRanges::new(&self.geometry, self.options.max_memory / 2)?;
+        let reader = self.reader();
         let mut buffer = vec![];
         for nband in 0..bands.count() {
             let band = bands.get(nband);
             let nitems = band.iter().map(Axis::count).product::<u64>();
-            let nbytes = as_len(nitems.saturating_mul(geometry.typesize()));
+            let nbytes = as_len(nitems.saturating_mul(self.geometry.typesize()));
             // No later band is longer than the first.
             if buffer.len() < nbytes {
                 buffer = zeroed(nbytes);
@@ -96,24 +65,10 @@ impl<'a> NdView<'a> {
         }
         Ok(())
     }
-
-    /// Reads the whole array in C order, if it has at most `max_nbytes` bytes.
-    ///
-    /// # Errors
-    /// As [`for_each_band`](Self::for_each_band), and [`Error::Limit`].
-    pub fn to_vec(&self, max_nbytes: u64) -> Result<Vec<u8>> {
-        check_limit(Limited::Memory, self.nbytes(), max_nbytes)?;
-        let mut bytes = Vec::new();
-        self.for_each_band(&ReadOptions::default(), |band| {
-            bytes.extend_from_slice(band);
-            Ok::<(), Error>(())
-        })?;
-        Ok(bytes)
-    }
 }
 
-/// An array cut into boxes whose bytes follow each other in C order.
-struct Bands<'a> {
+/// An array cut into bands: regions whose bytes follow each other in C order.
+struct RowRanges<'a> {
     geometry: &'a Geometry,
     /// The dimension that is cut. Those before it have one position in a band, those after it are
     /// whole.
@@ -122,7 +77,7 @@ struct Bands<'a> {
     rows: u64,
 }
 
-impl<'a> Bands<'a> {
+impl<'a> RowRanges<'a> {
     /// Bands of at most `max` bytes.
     fn new(geometry: &'a Geometry, max: u64) -> Result<Self> {
         let shape = geometry.shape();
@@ -176,12 +131,13 @@ impl<'a> Bands<'a> {
 mod tests {
     use core::ops::Range;
 
+    use super::super::NdMeta;
     use super::*;
 
     /// From where to where each band goes in each dimension.
     fn bands(max: u64) -> Vec<Vec<Range<u64>>> {
         let geometry = Geometry::new(&NdMeta::new(&[5, 3], &[4, 2], &[2, 2], "<i2").unwrap(), 2);
-        let bands = Bands::new(&geometry, max).unwrap();
+        let bands = RowRanges::new(&geometry, max).unwrap();
         let range = |axis: Axis<'_>| match axis {
             Axis::Steps(steps) => steps.start..steps.last() + 1,
             Axis::List(_) => panic!("a list"),
@@ -202,7 +158,7 @@ mod tests {
     fn an_item_larger_than_memory_is_a_limit() {
         let geometry = Geometry::new(&NdMeta::new(&[2], &[2], &[1], "<c16").unwrap(), 16);
         assert!(matches!(
-            Bands::new(&geometry, 15),
+            RowRanges::new(&geometry, 15),
             Err(Error::Limit { nbytes: 16, limit: 15, .. })
         ));
     }

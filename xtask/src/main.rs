@@ -17,6 +17,7 @@ mod invariants;
 mod memory;
 mod mutate;
 mod programs;
+mod same_bytes;
 mod venv;
 mod workspace;
 
@@ -73,6 +74,11 @@ const TASKS: &[Task] = &[
         name: "mutate",
         run: mutate::run,
         help: "damage chunks and read them in every way [--cases N] [--seed N] [--case N]",
+    },
+    Task {
+        name: "same-bytes",
+        run: same_bytes::run,
+        help: "compare what two builds of b2 write --before B2 [--after B2]",
     },
 ];
 

@@ -1,0 +1,156 @@
+//! The words of `docs/glossary.md`: comments, names and documents use the field's terms.
+
+use std::fs;
+
+use super::{Finding, source::Source};
+use crate::{
+    failure::{Context, Result},
+    workspace,
+};
+
+/// Phrases that stood for a term of the field, each with the term. All are in lower case.
+const PHRASES: &[(&str, &str)] = &[
+    ("foretell", "predict"),
+    ("foretells", "predicts"),
+    ("foretold", "predicted, expected"),
+    ("whoever", "the caller, reader, writer, compiler"),
+    ("so many", "a name or a number"),
+    ("the original", "the program's name and version"),
+    ("the originals", "the programs' names and versions"),
+    ("the other side", "the reference"),
+    ("yardstick", "benchmark corpus"),
+    ("hoped for", "stretch goal"),
+    ("asked for", "requested"),
+    ("lay aside", "cold path"),
+    ("laid aside", "cold path"),
+    ("passes by the cache", "bypasses the cache"),
+    ("pass the cache by", "bypass the cache"),
+    ("past the cache", "non-temporal"),
+    ("hand on", "pass on, emit"),
+    ("hands on", "passes on, emits"),
+    ("handed on", "passed on, emitted"),
+    ("behind the last", "after the last"),
+    ("behind the end", "after the end"),
+    ("behind it", "after it"),
+    ("behind them", "after them"),
+    ("bytes behind", "bytes after"),
+    ("who waits", "the waiting thread"),
+    ("of all things", "say what it is"),
+    ("for nothing", "say what is saved"),
+    ("likewise", "say it again, or name the invariant"),
+];
+
+/// Files that quote the phrases.
+const QUOTING: [&str; 2] = ["docs/glossary.md", "xtask/src/invariants/words.rs"];
+
+/// Function names that say nothing about what the function does.
+const EMPTY_NAMES: [&str; 10] =
+    ["one", "of", "on", "at", "is", "put", "tell", "same", "top", "simple"];
+
+pub(super) fn phrases(sources: &[Source]) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(|source| !QUOTING.contains(&source.path.as_str())) {
+        findings.extend(phrases_in(&source.path, &source.text));
+    }
+    for (path, text) in documents()? {
+        if !QUOTING.contains(&path.as_str()) {
+            findings.extend(phrases_in(&path, &text));
+        }
+    }
+    Ok(findings)
+}
+
+pub(super) fn function_names(sources: &[Source]) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(|source| source.is_product()) {
+        for (number, line) in source.product() {
+            let name = line.split_once("fn ").map_or("", |(_, rest)| rest);
+            let name = name.split(['(', '<']).next().unwrap_or_default();
+            if EMPTY_NAMES.contains(&name) {
+                findings.push(format!("{}:{number}: fn {name}: a verb and an object", source.path));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// Code, comments and documents have at most this many columns; tables cannot be broken.
+const COLUMNS: usize = 100;
+
+pub(super) fn columns(sources: &[Source]) -> Result<Vec<Finding>> {
+    let is_comment = |line: &str| line.trim_start().starts_with("//");
+    let is_table = |line: &str| line.contains('|');
+    let mut findings = Vec::new();
+    for source in sources {
+        for (i, line) in source.text.lines().enumerate() {
+            if is_comment(line) && !is_table(line) && line.chars().count() > COLUMNS {
+                findings.push(format!("{}:{}: a comment over {COLUMNS} columns", source.path, i + 1));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+fn documents() -> Result<Vec<(String, String)>> {
+    let mut paths: Vec<_> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+        .iter()
+        .map(|name| workspace::root().join(name))
+        .collect();
+    paths.extend(workspace::files(&workspace::root().join("docs"))?);
+    paths.extend(workspace::files(&workspace::root().join("crates"))?);
+    paths.retain(|path| path.extension().is_some_and(|suffix| suffix == "md"));
+    let read = |path: &std::path::PathBuf| {
+        let text = fs::read_to_string(path).at(path.display())?;
+        Ok((workspace::relative(path), text))
+    };
+    paths.iter().map(read).collect()
+}
+
+fn phrases_in(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        let line = line.to_lowercase();
+        for (phrase, term) in PHRASES.iter().filter(|(phrase, _)| has_phrase(&line, phrase)) {
+            findings.push(format!("{path}:{}: \"{phrase}\": {term}", i + 1));
+        }
+    }
+    findings
+}
+
+fn has_phrase(line: &str, phrase: &str) -> bool {
+    line.match_indices(phrase).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + phrase.len()..]);
+        !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_are_found_as_whole_words_in_any_case() {
+        let text = "//! Whoever reads\n// the originality of it\nlet x = \"so many\";\n";
+        let found = phrases_in("a.rs", text);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with("a.rs:1: \"whoever\""));
+        assert!(found[1].starts_with("a.rs:3: \"so many\""));
+    }
+
+    #[test]
+    fn function_names_without_a_verb_are_found() {
+        let text = "//! a\nfn one(x: u8) {}\nfn once() {}\nimpl A {\n    pub fn of<T>() {}\n}\n";
+        let sources = [Source::new("crates/a/src/b.rs".into(), text.into())];
+        let found = function_names(&sources).unwrap();
+        assert_eq!(found.len(), 2);
+        assert!(found[1].starts_with("crates/a/src/b.rs:5: fn of"));
+    }
+
+    #[test]
+    fn wide_comments_are_found_but_not_tables() {
+        let wide = "x".repeat(120);
+        let text = format!("// {wide}\n//! | {wide} |\nlet s = \"{wide}\";\n");
+        let sources = [Source::new("crates/a/src/b.rs".into(), text)];
+        assert_eq!(columns(&sources).unwrap().len(), 1);
+    }
+}

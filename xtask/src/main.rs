@@ -8,6 +8,7 @@
 
 mod args;
 mod bench_peers;
+mod builds;
 mod failure;
 mod fixtures;
 mod fuzz;
@@ -43,6 +44,11 @@ const TASKS: &[Task] = &[
         name: "bench-programs",
         run: programs::run,
         help: "whole programs on one file, in turns [bloscpack|frames] [--mib N] [--rounds N] [--folder DIR] [--python PATH]",
+    },
+    Task {
+        name: "builds",
+        run: builds::run,
+        help: "check every feature of the published crates, and other targets [--only features|targets]",
     },
     Task { name: "ci", run: invariants::run, help: "check the invariants of docs/architecture.md" },
     Task {

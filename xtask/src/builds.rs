@@ -1,0 +1,92 @@
+//! `cargo xtask builds`: the published crates compile in every way in which users build them.
+//!
+//! Each crate with none of its features, with each one alone and with all of them; and the libraries
+//! without C code for targets beside the usual one: 64-bit Arm, 32-bit x86, and WebAssembly with
+//! WASI. The standard library of a target is installed by `rustup` where it is missing.
+
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::{
+    args::Args,
+    failure::{Result, fail},
+    workspace,
+};
+
+/// Targets that are checked beside that of this machine.
+const TARGETS: [&str; 3] =
+    ["aarch64-unknown-linux-gnu", "i686-unknown-linux-gnu", "wasm32-wasip1"];
+
+/// Crates with programs or heavy optional dependencies, which are checked for this machine only.
+const HOST_ONLY: [&str; 1] = ["b2-cli"];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    /// Registries that the crate may be published to: an empty list means none.
+    publish: Option<Vec<String>>,
+    features: std::collections::BTreeMap<String, Vec<String>>,
+}
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let only: Option<String> = args.option("--only")?;
+    args.finish()?;
+    let is_wanted = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    let packages = published()?;
+    if is_wanted("features") {
+        packages.iter().try_for_each(check_features)?;
+    }
+    if is_wanted("targets") {
+        check_targets(&packages)?;
+    }
+    Ok(())
+}
+
+fn published() -> Result<Vec<Package>> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["metadata", "--no-deps", "--format-version", "1", "--offline"]);
+    let metadata: Metadata = serde_json::from_slice(&workspace::output(&mut cargo)?)?;
+    let is_published = |package: &Package| package.publish.as_ref().is_none_or(|to| !to.is_empty());
+    Ok(metadata.packages.into_iter().filter(is_published).collect())
+}
+
+fn check_features(package: &Package) -> Result<()> {
+    check(&[&package.name], &["--no-default-features"])?;
+    for feature in package.features.keys() {
+        check(&[&package.name], &["--no-default-features", "--features", feature])?;
+    }
+    check(&[&package.name], &["--all-features"])?;
+    println!("{}: compiles with each of {} features", package.name, package.features.len());
+    Ok(())
+}
+
+fn check_targets(packages: &[Package]) -> Result<()> {
+    let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let libraries: Vec<&str> =
+        names.into_iter().filter(|name| !HOST_ONLY.contains(name)).collect();
+    for target in TARGETS {
+        if Command::new("rustup").args(["target", "add", target]).output().is_err() {
+            return fail(format!("{target}: needs rustup, to install its standard library"));
+        }
+        let deny = format!("target.{target}.rustflags=['-Dwarnings']");
+        let words = ["--no-default-features", "--target", target, "--config", deny.as_str()];
+        check(&libraries, &words)?;
+        println!("{target}: {} libraries compile", libraries.len());
+    }
+    Ok(())
+}
+
+fn check(packages: &[&str], words: &[&str]) -> Result<()> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["check", "--quiet"]).args(words);
+    packages.iter().for_each(|name| {
+        cargo.args(["--package", name]);
+    });
+    workspace::run(&mut cargo)
+}

@@ -13,6 +13,7 @@
 //!
 //! Programs depend on a container, not on this crate: each container re-exports the types of its
 //! own interface.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

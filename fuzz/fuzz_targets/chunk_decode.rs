@@ -1,7 +1,7 @@
 //! Any bytes decoded as a chunk, block by block, whole, and as a report.
 #![no_main]
 
-use blosc_chunk::{Chunk, Decoder, Depth, Scratch};
+use blosc_chunk::{Chunk, Decoder, Scratch, validate::Depth};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -133,7 +133,7 @@ impl Buffers {
             let room = room(bytes, end).get_mut(at..).unwrap_or_default();
             let len = match encoder {
                 Ok(encoder) => encoder.encode_into(data, room)?,
-                Err(_) => blosc_chunk::compress_into(data, room, cparams)?,
+                Err(_) => Encoder::new(cparams.clone())?.encode_into(data, room)?,
             };
             lens.push(len);
             at = at.saturating_add(len);

@@ -182,7 +182,8 @@ impl<S: WriteAt> FrameWriter<S> {
         let wrong = |source| Error::Compress { nchunk, source };
         let mut data = vec![0; nbytes];
         if kind == SpecialKind::Nans {
-            blosc_chunk::fill_special(Special::Nans, typesize, &mut data).map_err(wrong)?;
+            blosc_chunk::internal::fill_special(Special::Nans, typesize, &mut data)
+                .map_err(wrong)?;
         }
         let cparams = self.cparams.clone().special_values(false);
         let chunk = blosc_chunk::compress(&data, &cparams).map_err(wrong)?;

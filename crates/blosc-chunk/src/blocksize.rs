@@ -8,8 +8,8 @@
 use blosc_codecs::CodecId;
 use blosc_filters::FilterId;
 
-use crate::header::{MAX_BLOCKSIZE_1, MAX_BLOCKSIZE_2};
-use crate::{CParams, SplitMode, Target};
+use crate::header::{MAX_BLOCKSIZE_1, MAX_BLOCKSIZE_2, MIN_BUFFER_1, MIN_BUFFER_2};
+use crate::params::{CParams, SplitMode, Target};
 
 /// Block size (bytes) for a chunk of `nbytes`, as stored in its header.
 pub(crate) fn blocksize(params: &CParams, nbytes: usize) -> usize {
@@ -136,11 +136,6 @@ const K: usize = 1024;
 const M: usize = 1024 * K;
 /// Typesizes up to here are split.
 const MAX_STREAMS: usize = 16;
-/// Shortest stream (bytes) that Blosc 1 splits a block into; also the shortest data that it
-/// compresses.
-pub(crate) const MIN_BUFFER_1: usize = 128;
-/// The same for Blosc2.
-pub(crate) const MIN_BUFFER_2: usize = 32;
 
 #[cfg(test)]
 mod tests {

@@ -1,20 +1,20 @@
 //! A chunk in memory.
 
-mod block;
+pub mod block;
+mod vl;
 
 use core::ops::Range;
 
-use crate::decode::{Map, Wanted};
-use crate::header::too_short;
+use crate::decode::{self, Map, Postfilter, Scratch, Wanted};
+use crate::error::{Corrupt, Error, Result, Unsupported};
+use crate::header::{ChunkHeader, Kind, too_short};
 use crate::layout::Layout;
+use crate::params::{DParams, Registries};
 use crate::source::{Extents, InMemory};
-use crate::special::fill_special_from;
-use crate::{
-    ChunkHeader, Corrupt, DParams, Error, Kind, Postfilter, Registries, Result, Scratch, Special,
-    SpecialKind, Unsupported, VlChunk, decode,
-};
+use crate::special::{Special, SpecialKind, fill_special_from};
 
-pub use block::{BlockRef, StreamKind, StreamRef};
+use block::BlockRef;
+pub use vl::VlChunk;
 
 /// A chunk whose header and layout are checked, borrowed from its bytes.
 ///
@@ -253,15 +253,16 @@ impl<'a> Chunk<'a> {
         Ok(nbytes)
     }
 
-    /// Decodes one block but for its shuffle, and shows the planes to `show`, each of which has a
-    /// byte of every item: for those who put items together where they are wanted.
+    /// Decodes one block but for its shuffle, and passes the planes to `show`, each of which has a
+    /// byte of every item: for callers that put the items together themselves.
     ///
-    /// False, and nothing is shown, if the block is not shuffled, or not only, or has items of
-    /// which some bytes are in no plane of theirs, or if several threads shall decode it.
+    /// False, and `show` is not called, if shuffle is not the only filter of the block, if the
+    /// block does not consist of whole items, or if several threads shall decode it.
     ///
     /// # Errors
     ///
     /// As [`read_block`](Self::read_block).
+    #[doc(hidden)]
     pub fn show_planes(
         &self,
         nblock: usize,

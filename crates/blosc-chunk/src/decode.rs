@@ -4,6 +4,9 @@
 //! all of it is the same with the full range. Blocks are independent, but for delta, which refers
 //! to the first block of the chunk.
 
+mod decoders;
+mod planes;
+mod shared;
 mod slice;
 mod worker;
 
@@ -11,15 +14,17 @@ use core::ops::Range;
 
 use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Stores, Undo};
 
+use crate::error::{Blame, Error, Result, Unsupported};
+use crate::header::ChunkHeader;
 use crate::jobs::{self, for_each};
 use crate::layout::{Grid, Layout, Split};
-use crate::pace::Pace;
+use crate::params::{DParams, Destination, Threads};
 use crate::source::Blocks;
-use crate::stream::{Payload, Streams};
+use crate::stream::Payload;
+use crate::tuner::ThreadTuner;
 use crate::vl::VlSizes;
-use crate::{Blame, ChunkHeader, DParams, Destination, Error, Result, Threads, Unsupported};
 
-use worker::DecoderKey;
+use decoders::DecoderKey;
 pub(crate) use worker::{Worker, nstreams};
 
 /// Buffers and decoders that are kept from chunk to chunk, and the parameters that they are made
@@ -43,7 +48,7 @@ pub struct Scratch {
     pub(crate) workers: Vec<Worker>,
     /// The first block of the chunk, if others refer to it.
     pub(crate) reference: Vec<u8>,
-    pace: Pace,
+    tuner: ThreadTuner,
 }
 
 impl Scratch {
@@ -57,6 +62,12 @@ impl Scratch {
     #[must_use]
     pub const fn params(&self) -> &DParams {
         &self.params
+    }
+
+    /// Uses as many threads as the parameters allow, however short the data are: for tests.
+    #[doc(hidden)]
+    pub fn use_all_threads(&mut self) {
+        self.tuner.use_all_threads();
     }
 
     /// Decodes to another kind of destination from now on.
@@ -126,7 +137,7 @@ fn read_one_block(
     scratch: &mut Scratch,
     postfilter: Option<&dyn Postfilter>,
 ) -> Result<()> {
-    let Scratch { params, workers, pace, .. } = scratch;
+    let Scratch { params, workers, tuner, .. } = scratch;
     if let Some(plain) = stored(blocks, params, dest.len()).filter(|_| postfilter.is_none()) {
         params.destination.stores().copy(params.registries.simd, plain, dest);
         return Ok(());
@@ -135,10 +146,13 @@ fn read_one_block(
     // Looked at where it is, as it is large.
     let job = Job::new(blocks, &map, params);
     let job = job.as_ref().map_err(Error::clone)?;
-    let most = params.threads.most(job.certain_streams());
-    pace.run(most, dest.len(), job.key.least(), |jobs| match jobs {
-        1 => jobs::first(workers).read_block(job, 0, Reference::FirstBlock, dest, job.stores()),
-        jobs => worker::read_split_block(job, jobs, workers, dest),
+    let max_jobs = params.threads.count_for(job.certain_streams());
+    tuner.run(max_jobs, dest.len(), job.key.min_job_nbytes(), |jobs| match jobs {
+        1 => {
+            let worker = jobs::first_worker(workers);
+            worker.read_block(job, 0, Reference::FirstBlock, dest, job.stores())
+        }
+        jobs => shared::read_split_block(job, jobs, workers, dest),
     })?;
     if let Some(postfilter) = postfilter {
         postfilter.apply(0, dest);
@@ -155,11 +169,8 @@ fn stored<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) -> Optio
     if *split != Split::No {
         return None;
     }
-    let (bytes, at) = blocks.block(0).ok()?;
-    let Ok(Payload::Stored(plain)) = Streams::new(bytes, at, header.version() > 2).next(nbytes)
-    else {
-        return None;
-    };
+    let mut streams = blocks.block(0).ok()?.streams(blocks.layout());
+    let Ok(Payload::Stored(plain)) = streams.next(nbytes) else { return None };
     let is_plain = !header.is_instrumented() && header.pipeline().ids() == Pipeline::EMPTY.ids();
     (is_plain && params.limits.check_blocks(1).is_ok()).then_some(plain)
 }
@@ -196,7 +207,7 @@ pub(crate) fn show_planes(
     }
     let map = Map::Grid(blocks.layout().grid);
     let job = Job::new(blocks, &map, params);
-    jobs::first(workers).show_planes(job.as_ref().map_err(Error::clone)?, nblock, show)
+    jobs::first_worker(workers).show_planes(job.as_ref().map_err(Error::clone)?, nblock, show)
 }
 
 /// What shall be decoded.
@@ -223,7 +234,7 @@ pub(crate) fn read_by(
     dest: &mut [u8],
     scratch: &mut Scratch,
 ) -> Result<()> {
-    let Scratch { params, workers, reference, pace } = scratch;
+    let Scratch { params, workers, reference, tuner } = scratch;
     let job = Job::new(blocks, map, params);
     let job = job.as_ref().map_err(Error::clone)?;
     let nblocks = map.covering(&wanted.range);
@@ -231,7 +242,7 @@ pub(crate) fn read_by(
         job.read_reference(workers, reference)?;
     }
     let reference = &*reference;
-    let (nbytes, most) = (dest.len(), params.threads.most(nblocks.len()));
+    let (nbytes, max_jobs) = (dest.len(), params.threads.count_for(nblocks.len()));
     let pieces = Pieces { map, nblocks, range: wanted.range.clone(), dest };
     let pieces = pieces.filter(|piece| wanted.is_chosen(piece.nblock));
     let read = |worker: &mut Worker, Piece { nblock, part, dest }: Piece<'_>| {
@@ -241,7 +252,9 @@ pub(crate) fn read_by(
         }
         Ok(())
     };
-    pace.run(most, nbytes, job.key.least(), |jobs| for_each(jobs, workers, pieces, read))
+    tuner.run(max_jobs, nbytes, job.key.min_job_nbytes(), |jobs| {
+        for_each(jobs, workers, pieces, read)
+    })
 }
 
 /// What the blocks of one chunk have in common.

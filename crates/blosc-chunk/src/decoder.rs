@@ -1,6 +1,9 @@
 //! Whole chunks to data: the one-line functions and the reusable object.
 
-use crate::{Chunk, DParams, Result, Scratch};
+use crate::chunk::Chunk;
+use crate::decode::Scratch;
+use crate::error::Result;
+use crate::params::DParams;
 
 /// Decodes a chunk with default parameters, which refuse more than 1 GiB of data.
 ///
@@ -9,16 +12,6 @@ use crate::{Chunk, DParams, Result, Scratch};
 /// As [`Decoder::decode`].
 pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
     Decoder::default().decode(chunk)
-}
-
-/// Decodes a chunk with default parameters to the start of `dest` and returns how many bytes of
-/// data it has.
-///
-/// # Errors
-///
-/// As [`Decoder::decode_into`].
-pub fn decompress_into(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
-    Decoder::default().decode_into(chunk, dest)
 }
 
 /// Decodes chunks one after another with the same parameters and buffers.

@@ -11,9 +11,11 @@ mod slots;
 mod special;
 mod worker;
 
-use crate::pace::Pace;
-use crate::params::jobs_of_length;
-use crate::{CParams, ChunkHeader, Error, Result, jobs};
+use crate::error::{Error, Result};
+use crate::header::ChunkHeader;
+use crate::jobs;
+use crate::params::CParams;
+use crate::tuner::ThreadTuner;
 
 use blocks::Fit;
 use plan::Plan;
@@ -38,15 +40,6 @@ pub use special::special_chunk;
 /// As [`Encoder::new`] and [`Encoder::encode`].
 pub fn compress(src: &[u8], params: &CParams) -> Result<Vec<u8>> {
     Encoder::new(params.clone())?.encode(src)
-}
-
-/// Compresses data to a chunk at the start of `dest` and returns its size (bytes).
-///
-/// # Errors
-///
-/// As [`Encoder::new`] and [`Encoder::encode_into`].
-pub fn compress_into(src: &[u8], dest: &mut [u8], params: &CParams) -> Result<usize> {
-    Encoder::new(params.clone())?.encode_into(src, dest)
 }
 
 /// The greatest size (bytes) of a chunk with `len` bytes of data, but for VL-block chunks.
@@ -98,7 +91,7 @@ impl<F: Fn(usize, &mut [u8]) + Sync> Prefilter for F {
 pub struct Encoder {
     params: CParams,
     workers: Vec<Worker>,
-    pace: Pace,
+    tuner: ThreadTuner,
 }
 
 impl Encoder {
@@ -109,13 +102,19 @@ impl Encoder {
     /// As [`CParams::check`].
     pub fn new(params: CParams) -> Result<Self> {
         params.check()?;
-        Ok(Self { params, workers: Vec::new(), pace: Pace::default() })
+        Ok(Self { params, workers: Vec::new(), tuner: ThreadTuner::default() })
     }
 
     /// The parameters.
     #[must_use]
     pub const fn params(&self) -> &CParams {
         &self.params
+    }
+
+    /// Uses as many threads as the parameters allow, however short the data are: for tests.
+    #[doc(hidden)]
+    pub fn use_all_threads(&mut self) {
+        self.tuner.use_all_threads();
     }
 
     /// Compresses data to a chunk.
@@ -191,11 +190,11 @@ impl Encoder {
     /// [`encode`](Self::encode).
     pub fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         let plan = Plan::new_vl(&self.params, blocks)?;
-        let (input, workers, pace) = (Input::Blocks(blocks), &mut self.workers, &mut self.pace);
+        let (input, workers, tuner) = (Input::Blocks(blocks), &mut self.workers, &mut self.tuner);
         let dict = dict::choose(&self.params, &plan, input, workers)?;
         let plan = plan.with_dict(dict);
         let mut chunk = vec![0; plan.table_end() + 4 * blocks.len() + input.nbytes()];
-        let header = match blocks::encode(&self.params, &plan, input, workers, pace, &mut chunk)? {
+        let header = match blocks::encode(&self.params, &plan, input, workers, tuner, &mut chunk)? {
             Fit::Chunk(header) => header,
             // There is room for blocks that are all stored.
             Fit::Memcpyed(_) => {
@@ -231,7 +230,7 @@ impl Encoder {
         }
         let dict = dict::choose(&self.params, plan, input, &mut self.workers)?;
         let plan = plan.clone().with_dict(dict);
-        blocks::encode(&self.params, &plan, input, &mut self.workers, &mut self.pace, dest)
+        blocks::encode(&self.params, &plan, input, &mut self.workers, &mut self.tuner, dest)
     }
 }
 
@@ -284,7 +283,11 @@ impl<'a> Input<'a> {
     fn read_all(&self, params: &CParams, dest: &mut [u8]) -> Result<()> {
         match self {
             Self::Slice(src) => {
-                let jobs = jobs_of_length(params.threads.most(usize::MAX), src.len(), LEAST_COPIED);
+                let jobs = jobs::jobs_for_nbytes(
+                    params.threads.count_for(usize::MAX),
+                    src.len(),
+                    LEAST_COPIED,
+                );
                 jobs::copy(
                     jobs,
                     params.registries.simd,

@@ -460,7 +460,7 @@ pub enum Param {
         /// The codec.
         codec: CodecId,
         /// The target.
-        target: crate::Target,
+        target: crate::params::Target,
     },
     /// A filter, or a combination of filters, that the target's header cannot hold or its readers
     /// lack.
@@ -469,7 +469,7 @@ pub enum Param {
         /// The pipeline, as text.
         filters: blosc_filters::Pipeline,
         /// The target.
-        target: crate::Target,
+        target: crate::params::Target,
     },
     /// Something else that the target's readers do not know.
     #[error("{target} readers do not know {what}")]
@@ -477,7 +477,7 @@ pub enum Param {
         /// What they do not know.
         what: &'static str,
         /// The target.
-        target: crate::Target,
+        target: crate::params::Target,
     },
     /// A dictionary for a codec that has none, or of an impossible size.
     #[error("a dictionary of {dsize} bytes, possible are 1..={max}")]

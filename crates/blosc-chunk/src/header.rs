@@ -7,9 +7,10 @@ use blosc_codecs::{CodecId, FormatId};
 use blosc_filters::{BitshuffleRule, FilterId, Pipeline};
 use zerocopy::{FromBytes, IntoBytes, transmute};
 
-use crate::blocksize::MIN_BUFFER_2;
+use crate::error::{Corrupt, Error, Result};
+use crate::flags::{Blosc2Flags, Blosc2Flags2, Flags};
 use crate::raw::{RawExtension, RawHeader};
-use crate::{Blosc2Flags, Blosc2Flags2, Corrupt, Error, Flags, Result, SpecialKind};
+use crate::special::SpecialKind;
 
 /// The header of a chunk.
 ///
@@ -568,3 +569,8 @@ pub(crate) fn field(size: usize) -> i32 {
 pub(crate) const MAX_BLOCKSIZE_1: u32 = 715_827_542;
 /// Greatest block size (bytes) that readers of Blosc2 accept, and greatest number of VL-blocks.
 pub(crate) const MAX_BLOCKSIZE_2: u32 = 536_866_816;
+/// Shortest stream (bytes) that Blosc 1 splits a block into; also the shortest data that it
+/// compresses.
+pub(crate) const MIN_BUFFER_1: usize = 128;
+/// The same for Blosc2.
+pub(crate) const MIN_BUFFER_2: usize = 32;

@@ -12,13 +12,13 @@ use core::ops::Range;
 
 use blosc_filters::FilterId;
 
-use crate::decode;
+use crate::decode::{self, Scratch};
+use crate::error::{Corrupt, Error, Result};
+use crate::header::{ChunkHeader, Kind};
 use crate::layout::{Layout, head_len};
-use crate::source::{Blocks, Extents};
-use crate::special::fill_special_from;
-use crate::{
-    ChunkHeader, Corrupt, DParams, Error, Kind, Registries, Result, Scratch, Special, SpecialKind,
-};
+use crate::params::{DParams, Registries};
+use crate::source::{Blocks, Extents, StoredBlock};
+use crate::special::{Special, SpecialKind, fill_special_from};
 
 /// Everything of a chunk but its blocks: enough to tell which bytes of it hold which data.
 ///
@@ -250,7 +250,7 @@ impl<P: AsRef<[u8]> + Sync> Blocks for Fetched<'_, P> {
         self.index.head.get(self.index.layout.dict()?)
     }
 
-    fn block(&self, nblock: usize) -> Result<(&[u8], usize)> {
+    fn block(&self, nblock: usize) -> Result<StoredBlock<'_>> {
         let extent = self.index.extent(nblock);
         let npart = self.ranges.partition_point(|range| range.end < extent.end);
         let bytes = self.ranges.get(npart).zip(self.parts.get(npart)).and_then(|(range, part)| {
@@ -258,7 +258,7 @@ impl<P: AsRef<[u8]> + Sync> Blocks for Fetched<'_, P> {
             part.as_ref().get(start..extent.end - range.start)
         });
         let missing = Error::Range { start: nblock, end: nblock + 1, len: self.index.nblocks() };
-        Ok((bytes.ok_or(missing)?, extent.start))
+        Ok(StoredBlock { bytes: bytes.ok_or(missing)?, at: extent.start })
     }
 }
 

@@ -5,7 +5,11 @@ use core::ops::Range;
 
 use blosc_codecs::lz4::Marks;
 
-use crate::{BlockRef, Chunk, FilterId, FormatId, Kind, StreamKind};
+use crate::chunk::Chunk;
+use crate::chunk::block::{BlockRef, StreamKind, StreamRef};
+use crate::header::Kind;
+use blosc_codecs::FormatId;
+use blosc_filters::FilterId;
 
 /// Where the bytes of each item are: some hundredths of the data in size, while its chunk can be
 /// anywhere.
@@ -14,7 +18,8 @@ use crate::{BlockRef, Chunk, FilterId, FormatId, Kind, StreamKind};
 /// following all streams once, which takes about as long as decoding them.
 ///
 /// ```
-/// use blosc_chunk::{CParams, Chunk, CodecId, ItemIndex, compress};
+/// use blosc_chunk::internal::ItemIndex;
+/// use blosc_chunk::{CParams, Chunk, CodecId, compress};
 ///
 /// let data: Vec<u8> = (0..50_000u32).flat_map(|n| (n * n / 100).to_le_bytes()).collect();
 /// let bytes = compress(&data, &CParams::default().typesize(4).codec(CodecId::LZ4))?;
@@ -167,7 +172,7 @@ impl ItemIndex {
 }
 
 impl Stream {
-    fn new(chunk: &Chunk<'_>, stream: &crate::StreamRef) -> Option<Self> {
+    fn new(chunk: &Chunk<'_>, stream: &StreamRef) -> Option<Self> {
         let kind = match stream.kind {
             StreamKind::Stored => Bytes::Stored,
             StreamKind::Run(value) => Bytes::Run(value),
@@ -191,7 +196,10 @@ const KEPT_RATIO: usize = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CParams, CodecId, Pipeline, SplitMode, Target, compress};
+    use crate::encode::compress;
+    use crate::params::{CParams, SplitMode, Target};
+    use blosc_codecs::CodecId;
+    use blosc_filters::Pipeline;
 
     fn data() -> Vec<u8> {
         let walk = |n: u32| (n / 3 * 7 + n.wrapping_mul(2_654_435_761) % 5) as f64 / 100.0;

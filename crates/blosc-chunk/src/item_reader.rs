@@ -2,7 +2,9 @@
 
 use core::ops::Range;
 
-use crate::{Chunk, Result, Scratch};
+use crate::chunk::Chunk;
+use crate::decode::Scratch;
+use crate::error::Result;
 
 /// Reads parts of one chunk and keeps the block that it decoded last, so that the next part of it
 /// is a copy.
@@ -102,7 +104,10 @@ impl<'a> ItemReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CParams, Error, Pipeline, compress};
+    use crate::encode::compress;
+    use crate::error::Error;
+    use crate::params::CParams;
+    use blosc_filters::Pipeline;
 
     fn chunk_of(data: &[u8]) -> Vec<u8> {
         let params =
@@ -129,8 +134,9 @@ mod tests {
     #[test]
     fn runs_and_copies_have_no_blocks_to_keep() {
         for data in [vec![0; 20_000], (0..20_000u32).map(|i| (i % 251 * i % 241) as u8).collect()] {
-            let chunk = compress(&data, &CParams::default().typesize(1).clevel(crate::Level::NONE))
-                .unwrap();
+            let chunk =
+                compress(&data, &CParams::default().typesize(1).clevel(blosc_codecs::Level::NONE))
+                    .unwrap();
             let mut reader = ItemReader::new(Chunk::parse(&chunk).unwrap(), Scratch::default());
             let mut dest = [1; 10];
             reader.read_bytes(500..510, &mut dest).unwrap();

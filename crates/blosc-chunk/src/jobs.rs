@@ -1,20 +1,27 @@
-//! Blocks in parallel, with results that do not depend on the number of threads.
-
-use std::sync::OnceLock;
+//! Items in parallel, with results that do not depend on the number of threads.
 
 use blosc_filters::{Simd, Stores};
 
-use crate::Result;
+use crate::error::Result;
 
-/// Calls `f` for each item, with one worker per job. Items are taken in order; if some fail, the
-/// error is that of the first of them, as if there were one job.
+/// Calls `f` for each item, in up to `jobs` threads of the current rayon pool, the caller's among
+/// them. Each job has a worker of its own: its scratch memory.
+///
+/// Items are taken in order and may end in any. If some fail, the error is that of the first of
+/// them, as if there were one job; items after a failed one may be left out.
+///
+/// An item may wait for an earlier one ([`Promise`](crate::promise::Promise)).
+///
+/// # Errors
+///
+/// The first error of `f`.
 #[inline]
-pub(crate) fn for_each<W: Default + Send, T: Send>(
+pub fn for_each<W: Default + Send, T: Send, E: Send>(
     jobs: usize,
     workers: &mut Vec<W>,
     mut items: impl Iterator<Item = T> + Send,
-    f: impl Fn(&mut W, T) -> Result<()> + Sync,
-) -> Result<()> {
+    f: impl Fn(&mut W, T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
     if workers.len() < jobs.max(1) {
         workers.resize_with(jobs.max(1), W::default);
     }
@@ -36,90 +43,58 @@ pub(crate) fn copy<'a>(
     })
 }
 
-/// What one item of [`for_each`] makes and later ones need, in whatever thread.
-#[derive(Debug)]
-pub(crate) struct Later<T>(OnceLock<Option<T>>);
-
-impl<T> Default for Later<T> {
-    fn default() -> Self {
-        Self(OnceLock::new())
-    }
-}
-
-impl<T: Copy> Later<T> {
-    /// Makes it. Whoever waits goes on also if that fails.
-    pub(crate) fn set(&self, make: impl FnOnce() -> Result<T>) -> Result<()> {
-        struct Nothing<'l, T>(&'l Later<T>);
-        impl<T> Drop for Nothing<'_, T> {
-            fn drop(&mut self) {
-                self.0.0.get_or_init(|| None);
-            }
-        }
-        let nothing = Nothing(self);
-        let made = make()?;
-        nothing.0.0.get_or_init(|| Some(made));
-        Ok(())
-    }
-
-    /// Waits for it; `None` if it could not be made. The item that makes it must be an earlier one.
-    pub(crate) fn wait(&self) -> Option<T> {
-        loop {
-            match self.0.get() {
-                Some(made) => return *made,
-                // To sleep and be woken takes longer than what is left of one item.
-                None => std::thread::yield_now(),
-            }
-        }
-    }
-}
-
-/// The worker for what is done in the caller's thread.
-pub(crate) fn first<W: Default>(workers: &mut Vec<W>) -> &mut W {
+/// The worker of the caller's thread.
+pub(crate) fn first_worker<W: Default>(workers: &mut Vec<W>) -> &mut W {
     if workers.is_empty() {
         workers.push(W::default());
     }
     &mut workers[0]
 }
 
+/// Of up to `max_jobs` jobs, as many as have at least `min_job_nbytes` of the `nbytes` each: with
+/// less, to wake a thread takes longer than it saves.
+pub(crate) fn jobs_for_nbytes(max_jobs: usize, nbytes: usize, min_job_nbytes: usize) -> usize {
+    if max_jobs <= 1 { 1 } else { max_jobs.min(nbytes / min_job_nbytes).max(1) }
+}
+
 #[cfg(feature = "rayon")]
 mod parallel {
+    use core::cell::Cell;
     use std::sync::{Mutex, PoisonError};
 
-    use crate::{Error, Result};
-
-    /// The items that are left, and the first failure. All items before a failed one have been
-    /// taken by someone.
-    struct Queue<I> {
+    /// The items that are left, and the first failure. All items before a failed one were taken.
+    struct Queue<I, E> {
         items: I,
-        taken: usize,
-        failure: Option<(usize, Error)>,
+        ntaken: usize,
+        failure: Option<(usize, E)>,
     }
 
-    impl<I: Iterator> Queue<I> {
+    impl<I: Iterator, E> Queue<I, E> {
         fn take(&mut self) -> Option<(usize, I::Item)> {
             if self.failure.is_some() {
                 return None;
             }
             let item = self.items.next()?;
-            self.taken += 1;
-            Some((self.taken, item))
+            self.ntaken += 1;
+            Some((self.ntaken, item))
         }
 
-        fn fail(&mut self, nitem: usize, error: Error) {
+        fn fail(&mut self, nitem: usize, error: E) {
             if self.failure.as_ref().is_none_or(|(first, _)| nitem < *first) {
                 self.failure = Some((nitem, error));
             }
         }
     }
 
-    pub(super) fn for_each<W: Send, T: Send>(
+    pub(super) fn for_each<W: Send, T: Send, E: Send>(
         workers: &mut [W],
         items: impl Iterator<Item = T> + Send,
-        f: impl Fn(&mut W, T) -> Result<()> + Sync,
-    ) -> Result<()> {
-        let queue = Mutex::new(Queue { items, taken: 0, failure: None });
+        f: impl Fn(&mut W, T) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let queue = Mutex::new(Queue { items, ntaken: 0, failure: None });
         let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
         let work = |worker: &mut W| {
+            let _mark = MarkBusy::new();
             loop {
                 let Some((nitem, item)) = lock().take() else { return };
                 if let Err(error) = f(worker, item) {
@@ -131,24 +106,57 @@ mod parallel {
         // The caller does not wait for a thread to wake up.
         rayon::in_place_scope(|scope| {
             for worker in others {
-                scope.spawn(|_| work(worker));
+                scope.spawn(|_| {
+                    if !MarkBusy::is_set() {
+                        work(worker);
+                    }
+                });
             }
             work(first);
         });
         let failure = lock().failure.take();
         failure.map_or(Ok(()), |(_, error)| Err(error))
     }
+
+    thread_local! {
+        static IS_BUSY: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Marks a thread that works on items, as long as it lives.
+    ///
+    /// If an item waits for tasks of rayon, its thread runs other tasks meanwhile. One that is a
+    /// job of [`for_each`] must not take items there: it could wait for the item under it, which
+    /// cannot go on before it. A job that starts on a marked thread therefore does nothing; the
+    /// other jobs take its items. So a job waits only for a thread whose uppermost call of
+    /// `for_each` began later than its own: there is no circle.
+    struct MarkBusy {
+        was_set: bool,
+    }
+
+    impl MarkBusy {
+        fn new() -> Self {
+            Self { was_set: IS_BUSY.replace(true) }
+        }
+
+        fn is_set() -> bool {
+            IS_BUSY.get()
+        }
+    }
+
+    impl Drop for MarkBusy {
+        fn drop(&mut self) {
+            IS_BUSY.set(self.was_set);
+        }
+    }
 }
 
 #[cfg(not(feature = "rayon"))]
 mod parallel {
-    use crate::Result;
-
-    pub(super) fn for_each<W, T>(
+    pub(super) fn for_each<W, T, E>(
         workers: &mut [W],
         mut items: impl Iterator<Item = T>,
-        f: impl Fn(&mut W, T) -> Result<()>,
-    ) -> Result<()> {
+        f: impl Fn(&mut W, T) -> Result<(), E>,
+    ) -> Result<(), E> {
         items.try_for_each(|item| f(&mut workers[0], item))
     }
 }
@@ -156,25 +164,35 @@ mod parallel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Error, Param};
 
     #[test]
-    fn the_first_failure_counts_whatever_the_number_of_jobs() {
-        let fail_from_7 = |_: &mut (), item: usize| {
-            if item < 7 { Ok(()) } else { Err(Error::Param(Param::EmptyBlock { nblock: item })) }
-        };
+    fn the_first_failure_is_reported_by_any_number_of_jobs() {
+        let fail_from_7 = |_: &mut (), item: usize| if item < 7 { Ok(()) } else { Err(item) };
         for jobs in 1..5 {
-            let error = for_each(jobs, &mut Vec::new(), 0..100, fail_from_7).unwrap_err();
-            assert_eq!(error, Error::Param(Param::EmptyBlock { nblock: 7 }));
+            assert_eq!(for_each(jobs, &mut Vec::new(), 0..100, fail_from_7), Err(7));
         }
     }
 
     #[test]
-    fn who_waits_for_what_cannot_be_made_goes_on() {
-        let (made, failed) = (Later::default(), Later::<usize>::default());
-        let error = || Error::Param(Param::EmptyBlock { nblock: 1 });
-        assert_eq!(made.set(|| Ok(1)), Ok(()));
-        assert_eq!(failed.set(|| Err(error())), Err(error()));
-        assert_eq!((made.wait(), failed.wait()), (Some(1), None));
+    fn each_item_is_taken_once_and_each_job_has_a_worker() {
+        for jobs in [1, 2, 5] {
+            let mut workers: Vec<Vec<usize>> = Vec::new();
+            let taken: Result<(), ()> = for_each(jobs, &mut workers, 0..1000, |worker, item| {
+                worker.push(item);
+                Ok(())
+            });
+            assert_eq!((taken, workers.len()), (Ok(()), jobs));
+            let mut items = workers.concat();
+            items.sort_unstable();
+            assert!(items.into_iter().eq(0..1000));
+        }
+    }
+
+    #[test]
+    fn a_job_needs_enough_bytes() {
+        assert_eq!(jobs_for_nbytes(4, 1000, 100), 4);
+        assert_eq!(jobs_for_nbytes(4, 350, 100), 3);
+        assert_eq!(jobs_for_nbytes(4, 50, 100), 1);
+        assert_eq!(jobs_for_nbytes(1, 1000, 100), 1);
     }
 }

@@ -5,7 +5,8 @@
 use core::ops::Range;
 
 use crate::blocksize::splits_in_blosc1;
-use crate::{ChunkHeader, Corrupt, Error, Kind, Result};
+use crate::error::{Corrupt, Error, Result};
+use crate::header::{ChunkHeader, Kind};
 
 /// The data of a chunk cut into blocks of one size; the last one may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

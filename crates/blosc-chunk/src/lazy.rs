@@ -1,8 +1,9 @@
 //! The stand-in that C-Blosc2 makes for a chunk on disk ("Lazy chunk" in the format document).
 
+use crate::error::{Corrupt, Error, Result};
+use crate::header::{ChunkHeader, Kind};
 use crate::index::ChunkIndex;
 use crate::layout::Grid;
-use crate::{ChunkHeader, Corrupt, Error, Kind, Result};
 
 /// Bytes of the number of the chunk and of its place, before the sizes of its blocks.
 const PLACE: usize = 4 + 8;
@@ -82,7 +83,11 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CParams, Chunk, IndexStep, Scratch, compress};
+    use crate::chunk::Chunk;
+    use crate::decode::Scratch;
+    use crate::encode::compress;
+    use crate::index::IndexStep;
+    use crate::params::CParams;
 
     /// From C-Blosc2 3.3.5: 8000 and 6000 bytes of `<i4`, blocks of 2048, the second chunk of a
     /// frame.

@@ -40,7 +40,6 @@
 //! | a run | a chunk without data | [`special_chunk`] |
 //! | a chunk | the same for other readers, not decoded | [`transcode_header`] |
 //! | pieces of individual sizes | one chunk that keeps them apart | [`Encoder::encode_vl`] |
-//! | `Read` or `Write` | the same, of chunks | [`read`], [`write`](mod@write) |
 //!
 //! # Limits
 //!
@@ -73,35 +72,40 @@ mod jobs;
 mod layout;
 mod lazy;
 mod limits;
-mod pace;
 mod params;
+mod promise;
 pub mod raw;
-pub mod read;
 mod setters;
 mod source;
 mod special;
 mod stream;
 mod transcode;
-mod validate;
+mod tuner;
+pub mod validate;
 mod vl;
-pub mod write;
 
 pub use blosc_codecs::{CodecId, FormatId, Level};
-pub use blosc_filters::{EvenRows, FilterId, Pipeline, Simd, Stores};
-pub use chunk::{BlockRef, Chunk, StreamKind, StreamRef};
+pub use blosc_filters::{FilterId, Pipeline, Simd};
+pub use chunk::{Chunk, VlChunk, block};
 pub use decode::{Postfilter, Scratch};
-pub use decoder::{Decoder, decompress, decompress_into};
-pub use encode::{Encoder, Prefilter, compress, compress_into, max_compressed_len, special_chunk};
+pub use decoder::{Decoder, decompress};
+pub use encode::{Encoder, Prefilter, compress, max_compressed_len, special_chunk};
 pub use error::{Blame, Corrupt, Error, Param, Result, Unsupported};
-pub use flags::{Blosc2Flags, Blosc2Flags2, Flags};
 pub use header::{ChunkHeader, Kind};
 pub use index::{ChunkIndex, IndexStep, Plan};
-pub use item_index::{ItemIndex, ReadChunk};
 pub use item_reader::ItemReader;
 pub use lazy::LazyChunk;
 pub use limits::Limits;
 pub use params::{CParams, DParams, Destination, Dict, Registries, SplitMode, Target, Threads};
-pub use special::{Special, SpecialKind, fill_special};
+pub use special::{Special, SpecialKind};
 pub use transcode::transcode_header;
-pub use validate::{BlockReport, Depth, Note, Report};
-pub use vl::VlChunk;
+
+/// What other crates of this workspace need and programs do not. It may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use blosc_filters::{EvenRows, Stores};
+
+    pub use crate::item_index::{ItemIndex, ReadChunk};
+    pub use crate::jobs::for_each;
+    pub use crate::special::fill_special;
+}

@@ -1,6 +1,7 @@
 //! How much a chunk from a stranger may cost.
 
-use crate::{ChunkHeader, Error, Result};
+use crate::error::{Error, Result};
+use crate::header::ChunkHeader;
 
 crate::setters! {
     /// Upper bounds that are checked before memory is allocated or time spent.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use blosc_codecs::{CodecId, Level};
 use blosc_filters::{Pipeline, Simd, Stores};
 
-use crate::{Limits, Result};
+use crate::error::Result;
+use crate::limits::Limits;
 
 crate::setters! {
     /// How to compress. The default is that of C-Blosc2: BloscLZ at level 5, items of 8 bytes,
@@ -253,23 +254,26 @@ pub enum Dict {
     Given(Arc<[u8]>),
 }
 
-/// How many threads work on one chunk.
+/// A number of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Threads {
     /// Only the caller's.
     #[default]
     One,
-    /// As many as the current rayon pool has. Without the feature `rayon` the same as `One`.
+    /// As many as the current rayon pool has: inside of a pool the one that the caller runs in,
+    /// else the global pool, which has a thread for each processor.
     Auto,
-    /// At most so many of the current rayon pool.
+    /// At most this number, out of the current rayon pool.
     N(NonZeroUsize),
 }
 
 impl Threads {
-    /// How many jobs `nblocks` blocks may be at most.
-    pub(crate) fn most(self, nblocks: usize) -> usize {
-        let wanted = match self {
+    /// The number of threads that this stands for in the current rayon pool; 1 without the feature
+    /// `rayon`.
+    #[must_use]
+    pub fn count(self) -> usize {
+        match self {
             Self::One => 1,
             #[cfg(feature = "rayon")]
             Self::Auto => rayon::current_num_threads(),
@@ -277,20 +281,14 @@ impl Threads {
             Self::N(n) => n.get(),
             #[cfg(not(feature = "rayon"))]
             Self::Auto | Self::N(_) => 1,
-        };
-        wanted.min(nblocks).max(1)
+        }
     }
-}
 
-/// Of up to `most` jobs, as many as have at least `least` bytes each of the `nbytes`: with less,
-/// waking a thread takes longer than it helps.
-pub(crate) fn jobs_of_length(most: usize, nbytes: usize, least: usize) -> usize {
-    if most <= 1 {
-        return 1;
+    /// The number of threads for work that has `nparts` parts; at least 1.
+    pub(crate) fn count_for(self, nparts: usize) -> usize {
+        // Most chunks are decoded by one thread: that takes no look at the pool.
+        if self == Self::One { 1 } else { self.count().min(nparts).max(1) }
     }
-    // So that tests get by with little data.
-    let least = if cfg!(debug_assertions) { least / 4 } else { least };
-    most.min(nbytes / least).max(1)
 }
 
 /// The codecs, filters and machine instructions to work with.

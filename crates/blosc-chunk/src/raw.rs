@@ -2,10 +2,13 @@
 //! logic.
 //!
 //! Every chunk begins with a [`RawHeader`]. If bits 0 and 2 of its `flags` are both set, a
-//! [`RawExtension`] follows. All integers are little-endian and signed, as the format says.
+//! [`RawExtension`] follows. All integers are little-endian and signed, as the format says. Each
+//! struct lists its fields in a table of [`Field`]s, for programs that print them.
 
 use zerocopy::little_endian::I32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+pub use crate::flags::{Blosc2Flags, Blosc2Flags2, Flags};
 
 /// Bytes 0..16 of every chunk.
 #[derive(
@@ -17,7 +20,7 @@ pub struct RawHeader {
     pub version: u8,
     /// 0x01  Version of the codec's own stream format; 1 for every built-in codec.
     pub versionlz: u8,
-    /// 0x02  See [`crate::Flags`].
+    /// 0x02  See [`Flags`].
     pub flags: u8,
     /// 0x03  Size of one item (bytes).
     pub typesize: u8,
@@ -29,6 +32,19 @@ pub struct RawHeader {
     pub cbytes: I32,
 }
 const _: () = assert!(size_of::<RawHeader>() == 16);
+
+impl RawHeader {
+    /// The fields, with offsets from the start of the chunk.
+    pub const FIELDS: &[Field] = crate::raw_fields!(Self, 0 => {
+        version: Unsigned,
+        versionlz: Unsigned,
+        flags: Code,
+        typesize: Unsigned,
+        nbytes: Signed,
+        blocksize: Signed,
+        cbytes: Signed,
+    });
+}
 
 /// Bytes 16..32 of a chunk with an extended header.
 #[derive(
@@ -44,9 +60,91 @@ pub struct RawExtension {
     pub compcode_meta: u8,
     /// 0x18  Parameters of the filters, one byte for each slot.
     pub filters_meta: [u8; 6],
-    /// 0x1e  See [`crate::Blosc2Flags2`].
+    /// 0x1e  See [`Blosc2Flags2`].
     pub blosc2_flags2: u8,
-    /// 0x1f  See [`crate::Blosc2Flags`].
+    /// 0x1f  See [`Blosc2Flags`].
     pub blosc2_flags: u8,
 }
 const _: () = assert!(size_of::<RawExtension>() == 16);
+
+impl RawExtension {
+    /// The fields, with offsets from the start of the chunk.
+    pub const FIELDS: &[Field] = crate::raw_fields!(Self, size_of::<RawHeader>() => {
+        filters: Code,
+        udcodec: Code,
+        compcode_meta: Unsigned,
+        filters_meta: Bytes,
+        blosc2_flags2: Code,
+        blosc2_flags: Code,
+    });
+}
+
+/// A field of a raw layout, as the format documents list it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in the document.
+    pub name: &'static str,
+    /// Where it starts (bytes), as the table says from what on.
+    pub offset: usize,
+    /// Its length (bytes).
+    pub size: usize,
+    /// How its bytes are read.
+    pub kind: FieldKind,
+}
+
+/// How the bytes of a [`Field`] are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// No number and no text: reserved bytes, parameters, digests.
+    Bytes,
+    /// Text in ASCII.
+    Text,
+    /// An unsigned integer, in the byte order of the format.
+    Unsigned,
+    /// A signed integer, in the byte order of the format.
+    Signed,
+    /// Flags or ids, with a meaning that the field's name tells.
+    Code,
+    /// A marker byte of MessagePack, alone or before the value.
+    Marker,
+}
+
+/// Makes the table of the fields of a raw struct: offsets and sizes are those of the struct, plus
+/// the offset of the struct itself.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! raw_fields {
+    ($Raw:ty, $start:expr => { $($field:ident: $kind:ident),* $(,)? }) => {
+        &[$($crate::raw::Field {
+            name: stringify!($field),
+            offset: $start + core::mem::offset_of!($Raw, $field),
+            size: $crate::raw::size_of_field(|raw: &$Raw| &raw.$field),
+            kind: $crate::raw::FieldKind::$kind,
+        }),*]
+    };
+}
+
+/// The size of what a function returns a reference to (bytes).
+#[doc(hidden)]
+#[must_use]
+pub const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
+    size_of::<F>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_cover_the_header_without_a_gap() {
+        let mut end = 0;
+        for field in RawHeader::FIELDS.iter().chain(RawExtension::FIELDS) {
+            assert_eq!(field.offset, end, "{}", field.name);
+            end += field.size;
+        }
+        assert_eq!(end, crate::header::ChunkHeader::MAX_LEN);
+        assert_eq!(RawHeader::FIELDS[6].name, "cbytes");
+        assert_eq!((RawHeader::FIELDS[6].offset, RawHeader::FIELDS[6].size), (0xc, 4));
+    }
+}

@@ -2,8 +2,28 @@
 
 use core::ops::Range;
 
+use crate::chunk::Chunk;
+use crate::error::{Corrupt, Error, Result};
 use crate::layout::{Layout, Split};
-use crate::{Chunk, Corrupt, Error, Result};
+use crate::stream::Streams;
+
+/// A block as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoredBlock<'a> {
+    /// From the size field of its first stream on. They may reach beyond the block unless something
+    /// depends on its extent: see [`Extents::are_needed`].
+    pub(crate) bytes: &'a [u8],
+    /// Where they begin (bytes from the start of the chunk).
+    pub(crate) at: usize,
+}
+
+impl<'a> StoredBlock<'a> {
+    /// The streams, from the first on; not for VL-blocks, whose payload has no size field.
+    #[inline]
+    pub(crate) fn streams(self, layout: &Layout) -> Streams<'a> {
+        Streams::new(self.bytes, self.at, layout.header.version() > 2)
+    }
+}
 
 /// The stored bytes of the blocks of one chunk.
 pub(crate) trait Blocks: Sync {
@@ -13,13 +33,11 @@ pub(crate) trait Blocks: Sync {
     /// The chunk's dictionary.
     fn dict(&self) -> Option<&[u8]>;
 
-    /// The bytes of a block, from the size of its first stream on, and where they begin in the
-    /// chunk. They may reach beyond the block unless something depends on the extent: see
-    /// [`Extents::are_needed`].
-    fn block(&self, nblock: usize) -> Result<(&[u8], usize)>;
+    /// A block as it is stored.
+    fn block(&self, nblock: usize) -> Result<StoredBlock<'_>>;
 }
 
-/// Those of a chunk in memory, where nothing depends on the extents.
+/// The blocks of a chunk in memory, where nothing depends on the extents.
 impl Blocks for Chunk<'_> {
     #[inline]
     fn layout(&self) -> &Layout {
@@ -32,10 +50,10 @@ impl Blocks for Chunk<'_> {
     }
 
     #[inline]
-    fn block(&self, nblock: usize) -> Result<(&[u8], usize)> {
-        let start = self.layout().block_start(self.bytes(), nblock)?;
-        let bytes = self.bytes().get(start..self.layout().data_end());
-        Ok((bytes.unwrap_or_default(), start))
+    fn block(&self, nblock: usize) -> Result<StoredBlock<'_>> {
+        let at = self.layout().block_start(self.bytes(), nblock)?;
+        let bytes = self.bytes().get(at..self.layout().data_end()).unwrap_or_default();
+        Ok(StoredBlock { bytes, at })
     }
 }
 
@@ -65,11 +83,11 @@ impl Blocks for InMemory<'_> {
         self.chunk.dict()
     }
 
-    fn block(&self, nblock: usize) -> Result<(&[u8], usize)> {
+    fn block(&self, nblock: usize) -> Result<StoredBlock<'_>> {
         let Some(extents) = &self.extents else { return Blocks::block(&self.chunk, nblock) };
         let range = extents.range(nblock);
-        let start = range.start;
-        Ok((self.chunk.bytes().get(range).unwrap_or_default(), start))
+        let at = range.start;
+        Ok(StoredBlock { bytes: self.chunk.bytes().get(range).unwrap_or_default(), at })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use blosc_filters::{Simd, Stores};
 
-use crate::{Corrupt, Error, Result};
+use crate::error::{Corrupt, Error, Result};
 
 /// The kind of a run, without its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +68,8 @@ impl Special<'_> {
 /// Fills `dest` with a run that starts at an item. The last item may be cut.
 ///
 /// ```
-/// use blosc_chunk::{Special, fill_special};
+/// use blosc_chunk::Special;
+/// use blosc_chunk::internal::fill_special;
 ///
 /// let mut dest = [0; 7];
 /// fill_special(Special::Value(b"abc"), 3, &mut dest)?;

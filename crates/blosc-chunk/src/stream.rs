@@ -2,8 +2,8 @@
 
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 
+use crate::error::{Corrupt, Error, Result};
 use crate::layout::read_i32;
-use crate::{Corrupt, Error, Result};
 
 /// What a stream holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,12 +7,14 @@
 use blosc_filters::FilterId;
 
 use crate::blocksize::splits_in_blosc1;
-use crate::header::{MAX_BLOCKSIZE_2, field};
+use crate::chunk::Chunk;
+use crate::chunk::block::StreamKind;
+use crate::error::{Error, Param, Result};
+use crate::flags::{Blosc2Flags, Flags};
+use crate::header::{ChunkHeader, Kind, MAX_BLOCKSIZE_2, field};
+use crate::params::{CParams, Dict, Target};
 use crate::raw::RawExtension;
-use crate::{
-    Blosc2Flags, CParams, Chunk, ChunkHeader, Dict, Error, Flags, Kind, Param, Result, SpecialKind,
-    StreamKind, Target,
-};
+use crate::special::SpecialKind;
 
 /// Rewrites the header of a chunk for other readers. Nothing is decoded, and the streams stay as
 /// they are.

@@ -2,12 +2,16 @@
 
 use core::ops::Range;
 
-use crate::decode::{Job, Map};
+use crate::chunk::Chunk;
+use crate::chunk::block::{BlockRef, StreamKind};
+use crate::decode::{Job, Map, Scratch};
+use crate::error::{Error, Result};
+use crate::flags::Blosc2Flags;
+use crate::header::Kind;
+use crate::jobs;
 use crate::layout::Layout;
 use crate::source::{Blocks, InMemory};
-use crate::{
-    BlockRef, Blosc2Flags, Chunk, Error, Kind, Result, Scratch, SpecialKind, StreamKind, jobs,
-};
+use crate::special::SpecialKind;
 
 /// How deep to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,7 +108,8 @@ impl Chunk<'_> {
     /// Checks the chunk as deep as asked for, and goes on after damage as far as possible.
     ///
     /// ```
-    /// use blosc_chunk::{CParams, Chunk, Depth, Scratch, compress};
+    /// use blosc_chunk::validate::Depth;
+    /// use blosc_chunk::{CParams, Chunk, Scratch, compress};
     ///
     /// let data: Vec<u8> = (0..20_000u32).flat_map(u32::to_le_bytes).collect();
     /// let mut bytes = compress(&data, &CParams::default().typesize(4).blocksize(Some(16 << 10)))?;
@@ -178,7 +183,7 @@ fn structure(source: &InMemory<'_>, map: &Map, nblock: usize) -> BlockReport {
     match BlockRef::read(source, map, nblock) {
         Ok(block) => summary(&block),
         Err(error) => {
-            let offset = source.block(nblock).map_or(0, |(_, at)| at);
+            let offset = source.block(nblock).map_or(0, |block| block.at);
             let none = BlockReport {
                 nblock,
                 offset,
@@ -239,7 +244,7 @@ fn decode(
     let job = Job::new(source, map, params)?;
     let refers = job.needs_reference(blocks.len() - 1);
     let first = if refers { job.read_reference(workers, reference) } else { Ok(()) };
-    let worker = jobs::first(workers);
+    let worker = jobs::first_worker(workers);
     let mut data = Vec::new();
     for block in blocks.iter_mut().filter(|block| block.error.is_none()) {
         params.limits.check_nbytes(block.nbytes)?;

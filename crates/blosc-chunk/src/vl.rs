@@ -6,57 +6,10 @@
 
 use core::ops::Range;
 
-use crate::decode::{Map, Wanted, read_by};
+use crate::error::{Corrupt, Error, Result};
 use crate::layout::read_i32;
-use crate::source::{Blocks, InMemory};
+use crate::source::{Blocks, StoredBlock};
 use crate::stream::Payload;
-use crate::{Corrupt, Error, Result, Scratch};
-
-/// A VL-block chunk, all of whose block sizes are checked.
-///
-/// See [`Encoder::encode_vl`](crate::Encoder::encode_vl) for an example.
-#[derive(Debug)]
-pub struct VlChunk<'a> {
-    blocks: InMemory<'a>,
-    map: Map,
-}
-
-impl<'a> VlChunk<'a> {
-    pub(crate) fn new(blocks: InMemory<'a>) -> Result<Self> {
-        let map = Map::new(&blocks)?;
-        Ok(Self { blocks, map })
-    }
-
-    /// How many blocks there are.
-    #[must_use]
-    pub fn nblocks(&self) -> usize {
-        self.blocks.layout().grid.nblocks
-    }
-
-    /// Which bytes of the chunk's data a block holds; empty beyond the last block.
-    #[must_use]
-    pub fn range(&self, nblock: usize) -> Range<usize> {
-        self.map.range(nblock)
-    }
-
-    /// Decodes one block.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Range`] if there is no such block, [`Error::Limit`] if it is larger than the limit,
-    /// and otherwise whatever is wrong with it.
-    pub fn read(&self, nblock: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
-        if nblock >= self.nblocks() {
-            return Err(Error::Range { start: nblock, end: nblock + 1, len: self.nblocks() });
-        }
-        let range = self.range(nblock);
-        scratch.params().limits.check_nbytes(range.len())?;
-        let mut block = vec![0; range.len()];
-        let wanted = Wanted { range, chosen: None, postfilter: None };
-        read_by(&self.blocks, &self.map, &wanted, &mut block, scratch)?;
-        Ok(block)
-    }
-}
 
 /// Which data (bytes of the chunk's data) each VL-block holds.
 #[derive(Clone, Debug, Default)]
@@ -74,8 +27,7 @@ impl VlSizes {
         let mut ends = Vec::with_capacity(layout.grid.nblocks);
         let mut end = 0u32;
         for nblock in 0..layout.grid.nblocks {
-            let (bytes, at) = blocks.block(nblock)?;
-            end += block_nbytes(bytes, at, nbytes - end)?;
+            end += block_nbytes(blocks.block(nblock)?, nbytes - end)?;
             ends.push(end);
         }
         if end != nbytes {
@@ -101,8 +53,8 @@ impl VlSizes {
     }
 }
 
-/// The size of a block's data, which no more than `left` bytes of the chunk's data are left for.
-pub(crate) fn block_nbytes(bytes: &[u8], at: usize, left: u32) -> Result<u32> {
+/// The size of a block's data. At most `left` bytes of the chunk's data are left for it.
+fn block_nbytes(StoredBlock { bytes, at }: StoredBlock<'_>, left: u32) -> Result<u32> {
     let field = read_i32(bytes, 0);
     let nbytes =
         field.ok_or_else(|| Error::corrupt(at, Corrupt::StreamHeader { left: bytes.len() }))?;

@@ -5,9 +5,10 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use blosc_chunk::{
-    Blame, Blosc2Flags, CParams, Chunk, ChunkHeader, ChunkIndex, CodecId, Corrupt, DParams,
-    Decoder, Depth, Error, FormatId, IndexStep, Limits, Note, Scratch, Unsupported, compress,
-    decompress,
+    Blame, CParams, Chunk, ChunkHeader, ChunkIndex, CodecId, Corrupt, DParams, Decoder, Error,
+    FormatId, IndexStep, Limits, Scratch, Unsupported, compress, decompress,
+    raw::Blosc2Flags,
+    validate::{Depth, Note},
 };
 
 /// "abcdefgh" in two stored blocks of four bytes: LZ4, typesize 1, extended header.

@@ -3,7 +3,10 @@
 // Sizes of a few bytes.
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
 
-use blosc_chunk::{Chunk, ChunkIndex, Depth, IndexStep, Note, Scratch, decompress};
+use blosc_chunk::{
+    Chunk, ChunkIndex, IndexStep, Scratch, decompress,
+    validate::{Depth, Note},
+};
 
 /// C-Blosc2 3.3.5 marks empty data, compressed with a dictionary, as memcpyed and as a chunk of
 /// zeros.

@@ -35,6 +35,20 @@ const ORDERS: [&str; 6] = [
     "nnnnnnnnnz",
 ];
 
+/// An encoder that uses two threads even for little data.
+fn parallel_encoder(params: CParams) -> Encoder {
+    let mut encoder = Encoder::new(params.threads(TWO)).unwrap();
+    encoder.use_all_threads();
+    encoder
+}
+
+/// A decoder that uses two threads even for little data.
+fn parallel_decoder(params: DParams) -> Decoder {
+    let mut decoder = Decoder::new(params.threads(TWO));
+    decoder.scratch().use_all_threads();
+    decoder
+}
+
 fn all_params() -> Vec<CParams> {
     let lz4 = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(BLOCK));
     let shuffled =
@@ -56,8 +70,7 @@ fn streams_move_up_and_down() {
             let mut data = data(order);
             data.extend_from_slice(&Kind::Walk.bytes(BLOCK / 3));
             let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
-            let parallel =
-                Encoder::new(params.clone().threads(TWO)).unwrap().encode(&data).unwrap();
+            let parallel = parallel_encoder(params.clone()).encode(&data).unwrap();
             assert!(serial == parallel, "{order} {params:?}");
             assert!(serial.len() < max_compressed_len(data.len()), "{order} is stored");
         }
@@ -77,9 +90,9 @@ fn chunks_of_one_block_come_out_the_same() {
             let data = data(order);
             let params = params.clone().blocksize(Some(data.len())).dict(Dict::None);
             let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
-            let mut parallel = Encoder::new(params.threads(TWO)).unwrap();
+            let mut parallel = parallel_encoder(params);
             assert!(parallel.encode(&data).unwrap() == serial, "{order}");
-            let mut decoder = Decoder::new(DParams::default().threads(TWO));
+            let mut decoder = parallel_decoder(DParams::default());
             assert!(decoder.decode(&serial).unwrap() == data, "{order}");
             assert!(decoder.decode(&serial).unwrap() == data, "{order} again");
         }
@@ -95,14 +108,11 @@ fn a_block_is_filtered_in_parts_of_any_number_of_items() {
             CParams::default().codec(CodecId::LZ4).typesize(typesize).blocksize(Some(data.len()));
         let params = params.filters(Pipeline::SHUFFLE).split(SplitMode::Always);
         let serial = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
-        assert!(
-            Encoder::new(params.threads(TWO)).unwrap().encode(&data).unwrap() == serial,
-            "{typesize}"
-        );
+        assert!(parallel_encoder(params).encode(&data).unwrap() == serial, "{typesize}");
         for destination in [Destination::Cached, Destination::Large] {
-            let params = DParams::default().threads(TWO).destination(destination);
+            let params = DParams::default().destination(destination);
             assert!(
-                Decoder::new(params).decode(&serial).unwrap() == data,
+                parallel_decoder(params).decode(&serial).unwrap() == data,
                 "{typesize} {destination:?}"
             );
         }
@@ -117,7 +127,7 @@ fn the_first_damaged_stream_is_told() {
     let params = params.filters(Pipeline::SHUFFLE).split(SplitMode::Always);
     let chunk = Encoder::new(params).unwrap().encode(&data).unwrap();
     let mut serial = Decoder::default();
-    let mut parallel = Decoder::new(DParams::default().threads(TWO));
+    let mut parallel = parallel_decoder(DParams::default());
     for at in (36..chunk.len()).step_by(chunk.len() / 100) {
         let mut damaged = chunk.clone();
         damaged[at..].iter_mut().step_by(10).for_each(|byte| *byte ^= 0x55);
@@ -130,7 +140,7 @@ fn a_destination_shorter_than_the_data_is_enough_for_what_fits() {
     let data = data("nttznttttnz");
     for params in all_params() {
         let whole = Encoder::new(params.clone()).unwrap().encode(&data).unwrap();
-        let mut encoder = Encoder::new(params.threads(TWO)).unwrap();
+        let mut encoder = parallel_encoder(params);
         let mut dest = vec![0; whole.len()];
         assert_eq!(encoder.encode_into(&data, &mut dest), Ok(whole.len()));
         assert!(dest == whole);
@@ -146,5 +156,5 @@ fn blocks_of_individual_sizes_have_slots_of_their_own() {
     let blocks: Vec<&[u8]> = cuts.windows(2).map(|cut| &data[cut[0]..cut[1]]).collect();
     let params = CParams::default().codec(CodecId::LZ4).typesize(1).target(Target::Blosc3_0);
     let serial = Encoder::new(params.clone()).unwrap().encode_vl(&blocks).unwrap();
-    assert!(serial == Encoder::new(params.threads(TWO)).unwrap().encode_vl(&blocks).unwrap());
+    assert!(serial == parallel_encoder(params).encode_vl(&blocks).unwrap());
 }

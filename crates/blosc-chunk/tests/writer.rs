@@ -1,9 +1,12 @@
 //! What the encoder writes, down to the bits that C libraries look at.
 
 use blosc_chunk::{
-    Blosc2Flags, CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, FilterId, Flags, Kind,
-    Level, Param, Pipeline, Scratch, Special, SpecialKind, SplitMode, StreamKind, Target, compress,
-    decompress, special_chunk,
+    CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, FilterId, Kind, Level, Param,
+    Pipeline, Scratch, Special, SpecialKind, SplitMode, Target,
+    block::StreamKind,
+    compress, decompress,
+    raw::{Blosc2Flags, Flags},
+    special_chunk,
 };
 use blosc_testdata::data::Kind as Data;
 

@@ -11,8 +11,9 @@ mod theirs;
 mod vl;
 
 use blosc_chunk::{
-    Blame, Chunk, DParams, Decoder, Depth, Encoder, Flags, Kind, Limits, Note, Scratch, Target,
-    Threads,
+    Blame, Chunk, DParams, Decoder, Encoder, Kind, Limits, Scratch, Target, Threads,
+    raw::Flags,
+    validate::{Depth, Note},
 };
 use serde_json::Value;
 

@@ -1,11 +1,11 @@
 //! All that a reader can do with bytes, and what may come of it.
 
 use core::ops::Range;
-use std::io::Read;
 
 use blosc_chunk::{
-    Chunk, ChunkHeader, ChunkIndex, DParams, Decoder, Depth, IndexStep, Kind, Limits, Note,
-    Scratch, Target, read::ChunkDecoder, transcode_header,
+    Chunk, ChunkHeader, ChunkIndex, DParams, Decoder, IndexStep, Kind, Limits, Scratch, Target,
+    transcode_header,
+    validate::{Depth, Note},
 };
 use blosc_testdata::data::XorShift32;
 
@@ -50,8 +50,6 @@ impl Checker {
     pub(super) fn check(&mut self, bytes: &[u8], draw: &mut XorShift32) -> Result<Outcome> {
         let params = self.params[below(draw, 2)].clone();
         let whole = self.within_memory(bytes, || Decoder::new(params.clone()).decode(bytes))?;
-        let mut stream = ChunkDecoder::new(bytes, params.clone());
-        let _ = self.within_memory(bytes, || stream.read(&mut [0; 10]))?;
         self.within_memory(bytes, || check_index(bytes, whole.as_deref().ok(), &params, draw))?
             .at("index")?;
         let Ok(chunk) = self.within_memory(bytes, || Chunk::parse(bytes))? else {

@@ -1,7 +1,10 @@
 //! `b2 verify`: decode everything, say what is bad, change nothing.
 
 use b2frame::{BadChunk, SChunk, VerifyOptions, VerifyReport};
-use blosc_chunk::{Chunk, Depth, Limits, Report, Scratch};
+use blosc_chunk::{
+    Chunk, Limits, Scratch,
+    validate::{Depth, Report},
+};
 use serde::Serialize;
 
 use crate::{

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use b2frame::{Kind, ReadOptions, probe};
 use blosc_chunk::{
-    BlockReport, ChunkHeader, ChunkIndex, Corrupt, DParams, IndexStep, Scratch, Threads,
+    ChunkHeader, ChunkIndex, Corrupt, DParams, IndexStep, Scratch, Threads, validate::BlockReport,
 };
 use blosc_io::ReadAt;
 

@@ -1,8 +1,9 @@
 //! A bare chunk, as `b2 info` tells about it: keys of schema `b2.info/1`, and its blocks.
 
 use blosc_chunk::{
-    BlockRef, Chunk, ChunkHeader, CodecId, Depth, Note, Report, Scratch, SpecialKind, StreamKind,
-    StreamRef,
+    Chunk, ChunkHeader, CodecId, Scratch, SpecialKind,
+    block::{BlockRef, StreamKind, StreamRef},
+    validate::{Depth, Note, Report},
 };
 use serde::{Serialize, Serializer};
 

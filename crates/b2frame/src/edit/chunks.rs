@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::{
-    Chunk, Encoder, Kind, Special, SpecialKind, Target, fill_special, special_chunk,
+    Chunk, Encoder, Kind, Special, SpecialKind, Target, internal::fill_special, special_chunk,
 };
 
 use super::SChunkWriter;

@@ -11,7 +11,10 @@
 
 use core::ops::Range;
 
-use blosc_chunk::{EvenRows, Simd, Stores};
+use blosc_chunk::{
+    Simd,
+    internal::{EvenRows, Stores},
+};
 
 use super::MAX_NDIM;
 use super::axis::{Axis, Parts, for_each_row};

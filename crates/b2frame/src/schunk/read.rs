@@ -5,7 +5,7 @@ use core::num::NonZeroU64;
 use core::ops::Range;
 
 use blosc_chunk::{
-    Chunk, DParams, Destination, Special, SpecialKind, Threads, VlChunk, fill_special,
+    Chunk, DParams, Destination, Special, SpecialKind, Threads, VlChunk, internal::fill_special,
 };
 
 use super::partial::{SHORT, fetch};

@@ -5,7 +5,7 @@ use core::ops::Range;
 use std::collections::{HashMap, hash_map::Entry};
 use std::io;
 
-use blosc_chunk::{Chunk, ItemIndex};
+use blosc_chunk::{Chunk, internal::ItemIndex};
 use blosc_io::{ReadAt, Stamp};
 
 use super::CArray;

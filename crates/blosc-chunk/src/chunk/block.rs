@@ -4,9 +4,11 @@ use core::ops::Range;
 
 use super::Chunk;
 use crate::decode::{Map, nstreams};
-use crate::source::{Blocks, InMemory};
-use crate::stream::{Payload, Streams};
-use crate::{Result, vl};
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::source::{Blocks, InMemory, StoredBlock};
+use crate::stream::Payload;
+use crate::vl;
 
 /// Where a block is and what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,15 +62,11 @@ impl BlockRef {
 
     /// Walks over the streams of a block.
     pub(crate) fn read(blocks: &impl Blocks, map: &Map, nblock: usize) -> Result<Self> {
-        let (bytes, offset) = blocks.block(nblock)?;
+        let block = blocks.block(nblock)?;
         let data = map.range(nblock);
-        let streams = if blocks.layout().header.is_vl() {
-            vec![vl_stream(bytes, offset, data.len())]
-        } else {
-            read_streams(blocks, bytes, offset, data.len())
-                .map_err(|error| error.in_block(nblock, offset))?
-        };
-        Ok(Self { nblock, data, offset, streams })
+        let streams = find_streams(blocks.layout(), block, data.len())
+            .map_err(|error| error.in_block(nblock, block.at))?;
+        Ok(Self { nblock, data, offset: block.at, streams })
     }
 
     /// The number of the block.
@@ -120,24 +118,17 @@ impl StreamRef {
     }
 }
 
-fn read_streams(
-    blocks: &impl Blocks,
-    bytes: &[u8],
-    at: usize,
-    nbytes: usize,
-) -> Result<Vec<StreamRef>> {
-    let layout = blocks.layout();
-    let mut streams = Streams::new(bytes, at, layout.header.version() > 2);
-    let nstreams = nstreams(layout, &streams, bytes.len(), nbytes);
+fn find_streams(layout: &Layout, block: StoredBlock<'_>, nbytes: usize) -> Result<Vec<StreamRef>> {
+    if layout.header.is_vl() {
+        let payload = vl::payload(block.bytes, nbytes);
+        return Ok(vec![StreamRef::new(block.at, nbytes, payload)]);
+    }
+    let mut streams = block.streams(layout);
+    let nstreams = nstreams(layout, &streams, block.bytes.len(), nbytes);
     let nbytes = nbytes / nstreams;
-    (0..nstreams)
-        .map(|_| {
-            let offset = streams.at;
-            Ok(StreamRef::new(offset, nbytes, streams.next(nbytes)?))
-        })
-        .collect()
-}
-
-fn vl_stream(bytes: &[u8], offset: usize, nbytes: usize) -> StreamRef {
-    StreamRef::new(offset, nbytes, vl::payload(bytes, nbytes))
+    let next = |_| {
+        let offset = streams.at;
+        Ok(StreamRef::new(offset, nbytes, streams.next(nbytes)?))
+    };
+    (0..nstreams).map(next).collect()
 }

@@ -1,18 +1,83 @@
 //! A part of a block without the rest of it: which bytes of the streams hold it, and the filter
 //! undone for these alone.
+//!
+//! The result is the part of what [`Worker::decode_block`](super::Worker) gives: without filter the
+//! part lies in one run of bytes, and a shuffle or bitshuffle moves the items of the part to the
+//! same bytes of every plane, so that these are a shuffled block of their own.
 
 use core::ops::Range;
 
-use blosc_filters::{BitshuffleRule, FilterCx, FilterId, Undo};
+use blosc_filters::{BitshuffleRule, FilterCx, FilterId, Reference, Stores, Undo};
+
+use super::Job;
+use super::worker::{Worker, resized};
+use crate::error::{Error, Result};
+use crate::source::Blocks;
+
+impl Worker {
+    /// Decodes `part` of a block, which `dest` is as long as; of the streams no more than it takes,
+    /// where the filters allow that.
+    pub(super) fn read_part<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        nblock: usize,
+        reference: Reference<'_>,
+        part: &Range<usize>,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let nbytes = job.map.range(nblock).len();
+        let cx = job.filter_cx(reference, Stores::Plain);
+        if let Some(slice) = Slice::new(&job.undo, &cx, nbytes, part) {
+            let mut filtered = core::mem::take(&mut self.filtered);
+            let src = resized(&mut filtered, nbytes);
+            let result = self.read_slice(job, nblock, &cx, &slice, (src, dest));
+            self.filtered = filtered;
+            return result;
+        }
+        let mut block = core::mem::take(&mut self.block);
+        let whole = resized(&mut block, nbytes);
+        let result = self.read_block(job, nblock, reference, whole, Stores::Plain);
+        if result.is_ok() {
+            dest.copy_from_slice(&block[part.clone()]);
+        }
+        self.block = block;
+        result
+    }
+
+    /// Decodes a slice of a block. `filtered` is as long as the block.
+    fn read_slice<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        nblock: usize,
+        cx: &FilterCx<'_>,
+        slice: &Slice,
+        (filtered, dest): (&mut [u8], &mut [u8]),
+    ) -> Result<()> {
+        let block = job.blocks.block(nblock)?;
+        let in_block = |error: Error| error.in_block(nblock, block.at);
+        let span = |stream: Range<usize>| slice.span(&stream);
+        self.decode_spans(job, block, filtered, Stores::Plain, span).map_err(in_block)?;
+        if job.undo.is_nothing() {
+            slice.gather(filtered, dest);
+            return Ok(());
+        }
+        let len = slice.nbytes();
+        let (planes, plain) = resized(&mut self.block, 2 * len).split_at_mut(len);
+        slice.gather(filtered, planes);
+        job.undo.apply(cx, planes, plain).map_err(|source| in_block(source.into()))?;
+        dest.copy_from_slice(&plain[slice.part()]);
+        Ok(())
+    }
+}
 
 /// The bytes of a filtered block that hold a part of its data: the same bytes of each of its
 /// planes. Without a filter the block is one plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Slice {
-    planes: usize,
+struct Slice {
+    nplanes: usize,
     /// Bytes of a plane.
     width: usize,
-    /// From where to where the bytes are in a plane.
+    /// The bytes of each plane start here and end at `to`.
     from: usize,
     to: usize,
     /// The part among the data that these bytes hold.
@@ -21,58 +86,58 @@ pub(super) struct Slice {
 
 impl Slice {
     /// For a part of a block of `nbytes` bytes; `None` if the filters must see the whole block.
-    pub(super) fn new(
-        undo: &Undo<'_>,
-        cx: &FilterCx<'_>,
-        nbytes: usize,
-        part: &Range<usize>,
-    ) -> Option<Self> {
+    fn new(undo: &Undo<'_>, cx: &FilterCx<'_>, nbytes: usize, part: &Range<usize>) -> Option<Self> {
         if part.is_empty() {
             return None;
         }
         if undo.is_nothing() {
             let Range { start: from, end: to } = *part;
-            return Some(Self { planes: 1, width: nbytes, from, to, part: 0..to - from });
+            return Some(Self { nplanes: 1, width: nbytes, from, to, part: 0..to - from });
         }
         let slot = undo.only()?;
         match slot.id {
-            FilterId::SHUFFLE if slot.meta == 0 => Self::of_items(cx.typesize, 1, nbytes, part),
+            FilterId::SHUFFLE if slot.meta == 0 => Self::in_planes(cx.typesize, 1, nbytes, part),
             FilterId::BITSHUFFLE if cx.bitshuffle == BitshuffleRule::Blosc2 => {
-                Self::of_items(cx.typesize, 8, nbytes, part)
+                Self::in_planes(cx.typesize, 8, nbytes, part)
             }
             _ => None,
         }
     }
 
-    /// For items of which each byte is spread over `bits` planes, so many of them to a byte. The
-    /// items behind the last such byte are not in planes.
-    fn of_items(typesize: usize, bits: usize, nbytes: usize, part: &Range<usize>) -> Option<Self> {
-        let together = typesize * bits;
-        let width = nbytes / together;
-        let (from, to) = (part.start / together, part.end.div_ceil(together));
-        let start = part.start - from * together;
-        let slice = Self { planes: together, width, from, to, part: start..start + part.len() };
+    /// For items of which each byte is spread over `nbits` planes: `nbits` items share a byte of
+    /// each plane. The items after the last such byte are not in planes.
+    fn in_planes(
+        typesize: usize,
+        nbits: usize,
+        nbytes: usize,
+        part: &Range<usize>,
+    ) -> Option<Self> {
+        let nplanes = typesize * nbits;
+        let width = nbytes / nplanes;
+        let (from, to) = (part.start / nplanes, part.end.div_ceil(nplanes));
+        let start = part.start - from * nplanes;
+        let slice = Self { nplanes, width, from, to, part: start..start + part.len() };
         (to <= width).then_some(slice)
     }
 
     /// Bytes of all planes together.
-    pub(super) const fn nbytes(&self) -> usize {
-        self.planes * (self.to - self.from)
+    const fn nbytes(&self) -> usize {
+        self.nplanes * (self.to - self.from)
     }
 
     /// The part among the data of the slice.
-    pub(super) fn part(&self) -> Range<usize> {
+    fn part(&self) -> Range<usize> {
         self.part.clone()
     }
 
     /// From the first to the last byte of the slice in a stream that is this part of the block,
     /// counted from the start of the stream.
-    pub(super) fn span(&self, stream: &Range<usize>) -> Range<usize> {
-        let Self { planes, width, from, to, .. } = *self;
+    fn span(&self, stream: &Range<usize>) -> Range<usize> {
+        let Self { nplanes, width, from, to, .. } = *self;
         // The first plane that does not end before the stream, and the last one that begins in it.
         let first =
             if stream.start % width < to { stream.start / width } else { stream.start / width + 1 };
-        let last = ((stream.end - 1) / width).min(planes - 1);
+        let last = ((stream.end - 1) / width).min(nplanes - 1);
         let last = if last * width + from < stream.end { Some(last) } else { last.checked_sub(1) };
         let Some(last) = last.filter(|&last| first <= last) else { return 0..0 };
         let start = (first * width + from).max(stream.start) - stream.start;
@@ -80,7 +145,7 @@ impl Slice {
     }
 
     /// Puts the bytes of the planes side by side: a block of its own.
-    pub(super) fn gather(&self, block: &[u8], dest: &mut [u8]) {
+    fn gather(&self, block: &[u8], dest: &mut [u8]) {
         let len = self.to - self.from;
         for (plane, dest) in block.chunks_exact(self.width).zip(dest.chunks_exact_mut(len)) {
             dest.copy_from_slice(&plane[self.from..self.to]);
@@ -97,7 +162,7 @@ mod tests {
         for (planes, width) in [(1, 12), (3, 4), (4, 3), (12, 1), (2, 5)] {
             for from in 0..width {
                 for to in from + 1..=width {
-                    let slice = Slice { planes, width, from, to, part: 0..0 };
+                    let slice = Slice { nplanes: planes, width, from, to, part: 0..0 };
                     let is_in =
                         |at: usize| at / width < planes && (from..to).contains(&(at % width));
                     for start in 0..12 {

@@ -6,10 +6,11 @@ use blosc_filters::{FilterId, Reference};
 use super::plan::{Form, Plan};
 use super::worker::Worker;
 use super::{Input, slots, worker};
-use crate::header::field;
+use crate::error::Result;
+use crate::header::{ChunkHeader, field};
 use crate::jobs;
-use crate::pace::Pace;
-use crate::{CParams, ChunkHeader, Result};
+use crate::params::CParams;
+use crate::tuner::ThreadTuner;
 
 /// How the data ended up.
 pub(super) enum Fit {
@@ -62,7 +63,7 @@ pub(super) fn encode(
     plan: &Plan,
     input: Input<'_>,
     workers: &mut Vec<Worker>,
-    pace: &mut Pace,
+    tuner: &mut ThreadTuner,
     dest: &mut [u8],
 ) -> Result<Fit> {
     if plan.table_end() > dest.len() {
@@ -74,10 +75,15 @@ pub(super) fn encode(
         if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
     let parts = if plan.grid.nblocks == 1 { plan.all_streams() } else { plan.grid.nblocks };
     let end =
-        pace.run(params.threads.most(parts), plan.header.nbytes(), least, |jobs| match jobs {
-            1 => encode_serial(&job, workers, dest),
-            jobs => slots::encode(&job, jobs, workers, dest),
-        })?;
+        tuner.run(
+            params.threads.count_for(parts),
+            plan.header.nbytes(),
+            least,
+            |jobs| match jobs {
+                1 => encode_serial(&job, workers, dest),
+                jobs => slots::encode(&job, jobs, workers, dest),
+            },
+        )?;
     plan.put_dict(dest);
     let all_zeros = plan.table_end() + 4 * plan.all_streams();
     Ok(match end {
@@ -99,7 +105,7 @@ fn encode_serial(
     workers: &mut Vec<Worker>,
     dest: &mut [u8],
 ) -> Result<Option<usize>> {
-    let worker = jobs::first(workers);
+    let worker = jobs::first_worker(workers);
     let mut end = job.plan.table_end();
     for nblock in 0..job.plan.grid.nblocks {
         put_start(job.plan, nblock, end, dest);

@@ -11,8 +11,10 @@ use super::Input;
 use super::blocks::{Job, first_block};
 use super::plan::Plan;
 use super::worker::Worker;
+use crate::error::{Error, Result};
+use crate::jobs;
 use crate::layout::MAX_DICT;
-use crate::{CParams, Dict, Error, Result, jobs};
+use crate::params::{CParams, Dict};
 
 /// The dictionary that the parameters ask for, if there is enough data for one.
 pub(super) fn choose(
@@ -50,7 +52,7 @@ fn train(
     };
     let first = first_block(params, plan, input)?;
     let job = Job::new(params, plan, input, first.as_deref());
-    let text = samples(&job, jobs::first(workers), max * TEXT_PER_DICT)?;
+    let text = samples(&job, jobs::first_worker(workers), max * TEXT_PER_DICT)?;
     let pieces: Vec<&[u8]> = text.iter().map(Vec::as_slice).collect();
     let dict = codec.train_dict(&pieces, max).map_err(|source| Error::Codec { at: 0, source })?;
     Ok(dict.filter(|dict| (1..=MAX_DICT).contains(&dict.len())).map(Arc::from))

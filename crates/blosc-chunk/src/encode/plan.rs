@@ -5,14 +5,14 @@ use std::sync::Arc;
 use blosc_codecs::FormatId;
 use blosc_filters::FilterId;
 
-use crate::blocksize::{MIN_BUFFER_1, MIN_BUFFER_2, blocksize, is_split};
-use crate::header::field;
+use crate::blocksize::{blocksize, is_split};
+use crate::error::{Error, Param, Result};
+use crate::flags::{Blosc2Flags, Blosc2Flags2, Flags};
+use crate::header::{ChunkHeader, MIN_BUFFER_1, MIN_BUFFER_2, field};
 use crate::layout::{Grid, MAX_DICT};
+use crate::params::{CParams, Target};
 use crate::raw::{RawExtension, RawHeader};
-use crate::{
-    Blosc2Flags, Blosc2Flags2, CParams, ChunkHeader, Error, Flags, Param, Result, SpecialKind,
-    Target,
-};
+use crate::special::SpecialKind;
 
 /// The header without the final size, and what the blocks are like.
 #[derive(Clone, Debug)]

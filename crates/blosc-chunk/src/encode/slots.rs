@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use super::LEAST_COPIED;
 use super::blocks::{Job, put_start};
 use super::worker::{self, Coded, Worker};
-use crate::Result;
+use crate::error::{Error, Result};
 use crate::jobs::{self, for_each};
 
 /// A block and where it is put for now.
@@ -62,7 +62,13 @@ fn encode_within(
     }
     let packing = Packing::new(job, &streams, first);
     packing.move_all(dest);
-    packing.copy_stored(job, jobs, jobs::first(workers).kept(job), &mut dest[..most], first)?;
+    packing.copy_stored(
+        job,
+        jobs,
+        jobs::first_worker(workers).kept(job),
+        &mut dest[..most],
+        first,
+    )?;
     Ok(Some(packing.finish(job, dest)))
 }
 
@@ -78,7 +84,7 @@ fn fill(
     let mut slots = slots.peekable();
     let mut cbytes = 0;
     // Zeros take less time than to wake a thread.
-    let worker = jobs::first(workers);
+    let worker = jobs::first_worker(workers);
     while let Some(slot) = slots.next_if(|slot| worker.is_zero(job, slot.nblock)) {
         cbytes += 4 * slot.streams.len();
     }
@@ -95,7 +101,7 @@ fn fill(
         if total.load(Ordering::Relaxed) <= room {
             total.fetch_add(worker.encode_apart(job, slot)?, Ordering::Relaxed);
         }
-        Ok(())
+        Ok::<(), Error>(())
     })?;
     Ok(total.into_inner() <= room)
 }

@@ -2,8 +2,12 @@
 
 use super::plan::Plan;
 use super::{Encoder, max_compressed_len};
+use crate::error::{Error, Param, Result};
+use crate::flags::{Blosc2Flags, Flags};
+use crate::header::ChunkHeader;
+use crate::params::{CParams, Target};
 use crate::raw::RawExtension;
-use crate::{Blosc2Flags, CParams, ChunkHeader, Error, Flags, Param, Result, Special, Target};
+use crate::special::Special;
 
 /// A chunk of `nbytes` bytes that are a run.
 ///

@@ -12,9 +12,11 @@ use blosc_filters::{BlockGeometry, FilterCx, FilterId, FilterSlot, Reference, Si
 use super::blocks::Job;
 use super::plan::{Form, Plan};
 use super::slots::Slot;
+use crate::error::{Error, Result};
 use crate::header::field;
-use crate::jobs::{self, Later, for_each};
-use crate::{CParams, Error, Result};
+use crate::jobs::{self, for_each};
+use crate::params::CParams;
+use crate::promise::Promise;
 
 /// The buffers and the encoder of one thread.
 #[derive(Debug, Default)]
@@ -148,7 +150,7 @@ pub(super) fn encode_streams(
     slot: Slot<'_>,
 ) -> Result<usize> {
     let Slot { nblock, room, streams } = slot;
-    let first = jobs::first(workers);
+    let first = jobs::first_worker(workers);
     let (mut buffers, mut took) =
         (core::mem::take(&mut first.buffers), core::mem::take(&mut first.took));
     took.resize(streams.len(), Duration::ZERO);
@@ -168,7 +170,7 @@ pub(super) fn encode_streams(
             worker.encode_stream(job, &block[n * len..][..len], stream)
         })?;
     }
-    let first = jobs::first(workers);
+    let first = jobs::first_worker(workers);
     (first.buffers, first.took) = (buffers, took);
     Ok(streams.iter().map(|coded| 4 + coded.len).sum())
 }
@@ -182,7 +184,7 @@ fn is_shuffle(job: &Job<'_>) -> bool {
 /// A part of the work on a block that is shuffled.
 enum Step<'a> {
     /// To shuffle some items to the same place in all planes.
-    Shuffle { items: &'a [u8], first: usize, done: &'a Later<()> },
+    Shuffle { items: &'a [u8], first: usize, done: &'a Promise<()> },
     /// To encode a plane, when all items are shuffled.
     Encode { plane: &'a Mutex<&'a mut [u8]>, stream: Shared<'a> },
 }
@@ -201,14 +203,14 @@ fn encode_shuffled<'a>(
     let planes: Vec<_> =
         filtered.chunks_exact_mut(block.len() / typesize).map(Mutex::new).collect();
     let parts = block.chunks(nitems * typesize);
-    let done: Vec<_> = parts.clone().map(|_| Later::default()).collect();
+    let done: Vec<_> = parts.clone().map(|_| Promise::default()).collect();
     let shuffle = parts.zip(&done).enumerate();
     let shuffle =
         shuffle.map(|(n, (items, done))| Step::Shuffle { items, first: n * nitems, done });
     let encode = streams.map(|(n, stream)| Step::Encode { plane: &planes[n], stream });
     for_each(jobs, workers, shuffle.chain(encode), |worker, step| match step {
         Step::Shuffle { items, first, done } => {
-            done.set(|| worker.shuffle(job, items, first, &planes))
+            done.fulfil(|| worker.shuffle(job, items, first, &planes))
         }
         // The error of whoever shuffles counts.
         Step::Encode { .. } if done.iter().any(|done| done.wait().is_none()) => Ok(()),

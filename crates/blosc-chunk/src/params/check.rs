@@ -3,9 +3,10 @@
 use blosc_codecs::{Codec, CodecId};
 use blosc_filters::{FilterId, Pipeline};
 
+use crate::error::{Error, Param, Result};
 use crate::header::{MAX_BLOCKSIZE_1, MAX_BLOCKSIZE_2};
 use crate::layout::MAX_DICT;
-use crate::{CParams, Dict, Error, Param, Result, SplitMode, Target};
+use crate::params::{CParams, Dict, SplitMode, Target};
 
 pub(super) fn check(params: &CParams) -> Result<()> {
     check_sizes(params)?;

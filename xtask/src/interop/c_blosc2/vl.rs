@@ -1,6 +1,6 @@
 //! VL-block chunks: every block alone, all of them, and the whole chunk.
 
-use blosc_chunk::{Blame, Chunk, Depth, Encoder, Scratch, Target, Threads};
+use blosc_chunk::{Blame, Chunk, Encoder, Scratch, Target, Threads, validate::Depth};
 
 use super::call::{BYTEDELTA, OLD_BYTEDELTA, without_layers};
 use super::{

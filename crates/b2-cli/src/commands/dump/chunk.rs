@@ -1,7 +1,9 @@
 //! The spans of a chunk: header, block starts, dictionary, blocks and their streams.
 
 use blosc_chunk::{
-    BlockRef, Blosc2Flags, Blosc2Flags2, Chunk, ChunkHeader, Special, StreamKind, StreamRef,
+    Chunk, ChunkHeader, Special,
+    block::{BlockRef, StreamKind, StreamRef},
+    raw::{Blosc2Flags, Blosc2Flags2},
 };
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Tables of fields: where they are, how they are called, and what their bytes say.
 
-use blosc_chunk::{CodecId, FilterId, Flags, FormatId};
+use blosc_chunk::{CodecId, FilterId, FormatId, raw::Flags};
 use serde_json::Value;
 
 use super::{Printer, Span};

@@ -1,0 +1,122 @@
+//! Shuffled blocks of which each stream is one byte plane.
+//!
+//! A shuffle moves byte `i` of every item to plane `i`. A block that is split into `typesize`
+//! streams has one plane in each, so the planes need not be made one buffer before the shuffle is
+//! undone: a stored plane is read from the chunk. The result is that of
+//! [`Worker::decode_block`](super::Worker), as `unshuffle_planes` is the shuffle backward for
+//! planes that are apart.
+
+use blosc_filters::{FilterCx, FilterId, FilterSlot, Stores, unshuffle_planes};
+
+use super::Job;
+use super::worker::{Worker, nstreams, resized};
+use crate::error::Result;
+use crate::source::{Blocks, StoredBlock};
+use crate::stream::Payload;
+
+/// The filter whose planes are streams.
+pub(super) const SHUFFLE: FilterSlot = FilterSlot { id: FilterId::SHUFFLE, meta: 0 };
+/// Blocks of wider items are not split.
+const MAX_PLANES: usize = 16;
+
+/// Whether a block of `len` bytes is shuffled and nothing else, and each plane is a stream.
+pub(super) fn are_streams<B: Blocks>(job: &Job<'_, B>, block: StoredBlock<'_>, len: usize) -> bool {
+    let layout = job.blocks.layout();
+    let nplanes = layout.header.typesize();
+    (2..=MAX_PLANES).contains(&nplanes)
+        && len > 0
+        && len.is_multiple_of(nplanes)
+        && !layout.header.is_vl()
+        && nstreams(layout, &block.streams(layout), block.bytes.len(), len) == nplanes
+        && job.undo.only() == Some(SHUFFLE)
+}
+
+impl Worker {
+    /// Undoes a shuffle whose planes are streams: stored planes are read from the chunk, the others
+    /// are decoded to `filtered`. Same result as `decode_block`: see the head of this module.
+    pub(super) fn unshuffle_streams<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        block: StoredBlock<'_>,
+        cx: &FilterCx<'_>,
+        (filtered, dest): (&mut [u8], &mut [u8]),
+    ) -> Result<()> {
+        let mut planes: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
+        let typesize = job.blocks.layout().header.typesize();
+        if self.decode_planes(job, block, filtered, &mut planes[..typesize])? {
+            unshuffle_planes(cx.simd, cx.stores, &planes[..typesize], dest);
+            return Ok(());
+        }
+        Ok(job.undo.apply(cx, filtered, dest)?)
+    }
+
+    /// Finds the planes of a block, or decodes them to `filtered`; returns whether one of them is
+    /// stored.
+    fn decode_planes<'p, B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        block: StoredBlock<'p>,
+        filtered: &'p mut [u8],
+        planes: &mut [&'p [u8]],
+    ) -> Result<bool> {
+        let mut streams = block.streams(job.blocks.layout());
+        let (width, mut is_any_stored) = (filtered.len() / planes.len(), false);
+        for (plane, dest) in planes.iter_mut().zip(filtered.chunks_exact_mut(width)) {
+            let (at, payload) = (streams.at, streams.next(width)?);
+            is_any_stored |= matches!(payload, Payload::Stored(_));
+            *plane = self.decode_plane(job, (payload, at), dest)?;
+        }
+        Ok(is_any_stored)
+    }
+
+    /// A plane: in the chunk if it is stored, or else decoded to `dest`.
+    #[inline]
+    pub(super) fn decode_plane<'p, B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        (payload, at): (Payload<'p>, usize),
+        dest: &'p mut [u8],
+    ) -> Result<&'p [u8]> {
+        if let Payload::Stored(plain) = payload {
+            return Ok(plain);
+        }
+        let all = 0..dest.len();
+        self.decode_stream(job, (payload, at), dest, all, Stores::Plain)?;
+        Ok(dest)
+    }
+
+    /// Decodes the streams of a shuffled block and passes the planes to `show`, which puts the
+    /// items together itself; false if the block is not in planes.
+    pub(super) fn show_planes<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        nblock: usize,
+        show: impl FnOnce(&[&[u8]]),
+    ) -> Result<bool> {
+        let nbytes = job.map.range(nblock).len();
+        let typesize = job.blocks.layout().header.typesize();
+        let is_shuffled = job.undo.only() == Some(SHUFFLE) && (2..=MAX_PLANES).contains(&typesize);
+        if !is_shuffled || nbytes == 0 || !nbytes.is_multiple_of(typesize) {
+            return Ok(false);
+        }
+        job.params.limits.check_nbytes(nbytes)?;
+        let block = job.blocks.block(nblock)?;
+        let mut filtered = core::mem::take(&mut self.filtered);
+        let src = resized(&mut filtered, nbytes);
+        let mut planes: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
+        let planes = &mut planes[..typesize];
+        let result = if are_streams(job, block, nbytes) {
+            self.decode_planes(job, block, src, planes).map(drop)
+        } else {
+            self.decode_streams(job, block, src, Stores::Plain).map(|()| {
+                let parts = src.chunks_exact(nbytes / typesize);
+                planes.iter_mut().zip(parts).for_each(|(plane, part)| *plane = part);
+            })
+        };
+        if result.is_ok() {
+            show(planes);
+        }
+        self.filtered = filtered;
+        result.map(|()| true).map_err(|error| error.in_block(nblock, block.at))
+    }
+}

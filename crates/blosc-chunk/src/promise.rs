@@ -1,0 +1,97 @@
+//! A value that one item of [`for_each`](crate::jobs::for_each) makes and later items need.
+
+use std::sync::OnceLock;
+
+use crate::error::Result;
+
+/// A value that one item makes and others wait for, in whatever threads.
+///
+/// The item that makes it must come before those that wait for it, in the same call of
+/// [`for_each`](crate::jobs::for_each), and must not wait for them. Then a wait ends: items are
+/// taken in order, so the maker is at work when another item waits, and no job runs on a thread
+/// that is in the middle of an item. A codec of the caller may use rayon, wait for tasks of any
+/// pool, or fail.
+#[derive(Debug)]
+pub(crate) struct Promise<T>(OnceLock<Option<T>>);
+
+impl<T> Default for Promise<T> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl<T: Copy> Promise<T> {
+    /// Makes the value. If that fails or panics, the waiting items get `None`.
+    pub(crate) fn fulfil(&self, make: impl FnOnce() -> Result<T>) -> Result<()> {
+        struct BreakOnDrop<'p, T>(&'p Promise<T>);
+        impl<T> Drop for BreakOnDrop<'_, T> {
+            fn drop(&mut self) {
+                self.0.0.get_or_init(|| None);
+            }
+        }
+        let broken = BreakOnDrop(self);
+        let made = make()?;
+        broken.0.0.get_or_init(|| Some(made));
+        Ok(())
+    }
+
+    /// Waits for the value; `None` if it could not be made.
+    pub(crate) fn wait(&self) -> Option<T> {
+        loop {
+            match self.0.get() {
+                Some(made) => return *made,
+                // To sleep and be woken takes longer than the rest of one item.
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, Param};
+
+    #[test]
+    fn a_failed_maker_ends_the_wait_with_none() {
+        let (made, failed) = (Promise::default(), Promise::<usize>::default());
+        let error = || Error::Param(Param::EmptyBlock { nblock: 1 });
+        assert_eq!(made.fulfil(|| Ok(1)), Ok(()));
+        assert_eq!(failed.fulfil(|| Err(error())), Err(error()));
+        assert_eq!((made.wait(), failed.wait()), (Some(1), None));
+    }
+
+    /// The maker of each value waits for tasks of the pool, whose threads meanwhile look for other
+    /// tasks: among them jobs that would wait for a value that is made under them.
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn a_maker_that_waits_for_tasks_of_the_pool_does_not_deadlock() {
+        for nthreads in 1..4 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(nthreads).build().unwrap();
+            pool.install(|| {
+                for _ in 0..100 {
+                    let promises: Vec<Promise<u64>> = (0..8).map(|_| Promise::default()).collect();
+                    let done: Result<()> =
+                        crate::jobs::for_each(4, &mut Vec::new(), 0..16, |(), item: usize| {
+                            let Some(promise) = promises.get(item) else {
+                                let sum: Option<u64> = promises.iter().map(Promise::wait).sum();
+                                assert_eq!(sum, Some(8 * 89));
+                                return Ok(());
+                            };
+                            promise.fulfil(|| Ok(fibonacci(11)))
+                        });
+                    assert_eq!(done, Ok(()));
+                }
+            });
+        }
+    }
+
+    #[cfg(feature = "rayon")]
+    fn fibonacci(n: u64) -> u64 {
+        if n < 2 {
+            return n;
+        }
+        let (a, b) = rayon::join(|| fibonacci(n - 1), || fibonacci(n - 2));
+        a + b
+    }
+}

@@ -1,0 +1,165 @@
+//! How many threads work on a chunk, by how long the last chunks took.
+//!
+//! To wake a thread takes some 10 us, as long as LZ4 takes for 100 KiB of one kind of data and for
+//! 3 KiB of another. So an encoder or decoder of one chunk after another measures chunks with one
+//! thread and with several, and continues with the faster number. See `docs/performance/chunk.md`.
+
+use std::time::Instant;
+
+use crate::jobs::jobs_for_nbytes;
+
+/// What was measured with one thread and with several.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ThreadTuner {
+    single: Measured,
+    several: Measured,
+    /// Chunks since one of both was last forgotten.
+    age: u32,
+    /// Whether all threads are used, whatever was measured.
+    is_fixed: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Measured {
+    /// Seconds a byte, once there was a chunk.
+    seconds_per_byte: Option<f64>,
+    /// Chunks, up to [`TRIAL_CHUNKS`].
+    nchunks: u32,
+}
+
+/// Work that is worth a thread of its own (seconds).
+const MIN_JOB_SECONDS: f64 = 30e-6;
+/// If several threads take longer, one alone is not tried: it would hardly be faster (seconds).
+const MAX_SINGLE_TRIAL_SECONDS: f64 = 400e-6;
+/// Chunks of which the fastest counts at first: for the first chunk, threads must be woken and
+/// caches filled; for the next ones they are awake and full.
+const TRIAL_CHUNKS: u32 = 4;
+/// After this number of chunks the slower way is tried again, as data change.
+const MAX_AGE_CHUNKS: u32 = 100;
+/// Chunks that are too short for the clock (bytes).
+const MIN_MEASURED_NBYTES: usize = 128 << 10;
+
+impl ThreadTuner {
+    /// Always as many threads as the parameters and the chunk allow: for tests, so that little data
+    /// are enough.
+    pub(crate) fn use_all_threads(&mut self) {
+        self.is_fixed = true;
+    }
+
+    /// Does the work on `nbytes` of data by one of up to `max_jobs` jobs at a time; as long as
+    /// nothing was measured, by as many as have `min_job_nbytes` each.
+    #[inline]
+    pub(crate) fn run<T>(
+        &mut self,
+        max_jobs: usize,
+        nbytes: usize,
+        min_job_nbytes: usize,
+        work: impl FnOnce(usize) -> T,
+    ) -> T {
+        if self.is_fixed {
+            return work(max_jobs);
+        }
+        let by_length = jobs_for_nbytes(max_jobs, nbytes, min_job_nbytes);
+        if max_jobs <= 1 || nbytes < MIN_MEASURED_NBYTES {
+            return work(by_length);
+        }
+        let jobs = self.jobs(max_jobs, by_length, nbytes);
+        let start = Instant::now();
+        let result = work(jobs);
+        self.learn(jobs, nbytes, start.elapsed().as_secs_f64());
+        result
+    }
+
+    fn jobs(&self, max_jobs: usize, by_length: usize, nbytes: usize) -> usize {
+        let seconds = |seconds_per_byte: f64| seconds_per_byte * nbytes as f64;
+        let in_trial = |measured: Measured| measured.nchunks < TRIAL_CHUNKS;
+        match (self.single.seconds_per_byte, self.several.seconds_per_byte) {
+            (None, None) => by_length,
+            (None, Some(several)) if seconds(several) < MAX_SINGLE_TRIAL_SECONDS => 1,
+            (None, Some(_)) => by_length.max(2),
+            (Some(_), Some(_)) if in_trial(self.single) => 1,
+            (Some(single), Some(several)) if several >= single && !in_trial(self.several) => 1,
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "cut to `max_jobs`"
+            )]
+            (Some(single), _) => {
+                ((seconds(single) / MIN_JOB_SECONDS).round() as usize).clamp(1, max_jobs)
+            }
+        }
+    }
+
+    fn learn(&mut self, jobs: usize, nbytes: usize, seconds: f64) {
+        let (used, other) = if jobs == 1 {
+            (&mut self.single, &mut self.several)
+        } else {
+            (&mut self.several, &mut self.single)
+        };
+        used.learn(seconds / nbytes as f64);
+        self.age += 1;
+        if self.age >= MAX_AGE_CHUNKS {
+            (*other, self.age) = (Measured::default(), 0);
+        }
+    }
+}
+
+impl Measured {
+    fn learn(&mut self, seconds_per_byte: f64) {
+        self.seconds_per_byte = Some(match self.seconds_per_byte {
+            None => seconds_per_byte,
+            Some(before) if self.nchunks < TRIAL_CHUNKS => before.min(seconds_per_byte),
+            // A thread that was held up counts for no more than four times the usual.
+            Some(before) => before.midpoint(seconds_per_byte.min(4.0 * before)),
+        });
+        self.nchunks = TRIAL_CHUNKS.min(self.nchunks + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NBYTES: usize = 1 << 19;
+
+    /// The jobs of each of `nchunks` chunks, of which one thread and several take these times (us).
+    fn jobs(nchunks: usize, max_jobs: usize, [single, several]: [f64; 2]) -> Vec<usize> {
+        let mut tuner = ThreadTuner::default();
+        let next = |_| {
+            let jobs = tuner.jobs(max_jobs, 2, NBYTES);
+            tuner.learn(jobs, NBYTES, 1e-6 * if jobs == 1 { single } else { several });
+            jobs
+        };
+        (0..nchunks).map(next).collect()
+    }
+
+    #[test]
+    fn the_faster_number_of_threads_is_kept() {
+        assert_eq!(jobs(10, 2, [150.0, 170.0]), [2, 1, 1, 1, 1, 2, 2, 2, 1, 1]);
+        assert_eq!(jobs(8, 2, [150.0, 90.0]), [2, 1, 1, 1, 1, 2, 2, 2]);
+        // More threads than two if there is enough to do.
+        assert_eq!(jobs(8, 8, [150.0, 40.0]), [2, 1, 1, 1, 1, 5, 5, 5]);
+        // One thread is not tried for long chunks.
+        assert_eq!(jobs(6, 4, [2000.0, 900.0]), [2; 6]);
+        // Several threads are not tried for short ones.
+        assert_eq!(jobs(6, 2, [20.0, 50.0]), [2, 1, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn the_slower_number_of_threads_is_tried_again() {
+        let slower = jobs(200, 2, [150.0, 170.0]).into_iter().filter(|jobs| *jobs == 2).count();
+        assert_eq!(slower, 8);
+    }
+
+    #[test]
+    fn short_chunks_go_by_their_length() {
+        let mut tuner = ThreadTuner::default();
+        assert_eq!(tuner.run(4, 1000, 400, |jobs| jobs), 2);
+        assert_eq!(tuner.run(1, NBYTES, 1, |jobs| jobs), 1);
+        assert_eq!((tuner.single.nchunks, tuner.several.nchunks), (0, 0));
+        assert_eq!(tuner.run(4, NBYTES, NBYTES / 3, |jobs| jobs), 3);
+        assert_eq!((tuner.single.nchunks, tuner.several.nchunks), (0, 1));
+        tuner.use_all_threads();
+        assert_eq!(tuner.run(4, 1000, 400, |jobs| jobs), 4);
+    }
+}

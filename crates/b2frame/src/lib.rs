@@ -131,6 +131,13 @@ pub use schunk::{
 pub use stream::FrameStream;
 pub use writer::{FrameWriter, to_cframe};
 
+/// For the other crates of this workspace; may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    #[cfg(feature = "serde")]
+    pub use crate::values::{decode_value, encode_value};
+}
+
 /// Called by the code that [`element!`] makes; not for others.
 #[doc(hidden)]
 pub use nd::element::fields as element_fields;

@@ -1,13 +1,12 @@
 //! Metalayers and vlmetalayers as values: MessagePack, which is what python-blosc2 has in them.
 //!
-//! Structs are maps with their field names as keys, as Python's dictionaries are. What is not asked
-//! for as a value, or is none, stays the bytes that it was. (Metalayers that C-Blosc2 reads itself,
-//! as `b2nd`, are no business of this module: there integers have fixed widths.)
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+//! Structs are maps with their field names as keys, like dictionaries of Python. Contents that are
+//! not requested as values, or are none, stay bytes. Metalayers that C-Blosc2 itself reads, such as
+//! `b2nd`, have integers of fixed widths and do not pass through here (`msgpack.rs`).
 
 use std::io::Cursor;
 
-use rmp_serde::decode;
+use rmp_serde::{decode, encode};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 
@@ -114,19 +113,40 @@ impl FrameParams {
     }
 }
 
-/// The value that all of these bytes are.
-fn from_bytes<T: DeserializeOwned>(name: &[u8], content: &[u8]) -> Result<T> {
-    let failed = |source| Error::Value { name: text(name), source };
+/// The value that all of these bytes are in MessagePack. Deeper nesting than `max_depth` is refused.
+///
+/// # Errors
+/// Why they are no such value.
+pub fn decode_value<T: DeserializeOwned>(
+    content: &[u8],
+    max_depth: usize,
+) -> Result<T, decode::Error> {
     let mut decoder = decode::Deserializer::new(Cursor::new(content));
-    let value = T::deserialize(&mut decoder).map_err(failed)?;
+    decoder.set_max_depth(max_depth);
+    let value = T::deserialize(&mut decoder)?;
     match (content.len() as u64).saturating_sub(decoder.position()) {
         0 => Ok(value),
-        left => Err(failed(decode::Error::custom(format_args!("{left} bytes follow the value")))),
+        left => Err(decode::Error::custom(format_args!("{left} bytes follow the value"))),
     }
 }
 
+/// A value in MessagePack: numbers and lengths in their shortest form, structs as maps.
+///
+/// # Errors
+/// If MessagePack cannot hold it.
+pub fn encode_value<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, encode::Error> {
+    rmp_serde::to_vec_named(value)
+}
+
+/// Containers within containers in a value of a Rust type.
+const MAX_DEPTH: usize = 1024;
+
+fn from_bytes<T: DeserializeOwned>(name: &[u8], content: &[u8]) -> Result<T> {
+    decode_value(content, MAX_DEPTH).map_err(|source| Error::Value { name: text(name), source })
+}
+
 fn to_bytes<T: Serialize + ?Sized>(name: &[u8], value: &T) -> Result<Vec<u8>> {
-    rmp_serde::to_vec_named(value).map_err(|source| Error::NoValue { name: text(name), source })
+    encode_value(value).map_err(|source| Error::NoValue { name: text(name), source })
 }
 
 fn text(name: &[u8]) -> String {

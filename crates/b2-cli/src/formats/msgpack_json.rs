@@ -5,106 +5,121 @@
 //! `{"base64": "..."}`. The way back gives the same bytes for everything that was written in the
 //! shortest form.
 
+use core::fmt;
+
+use b2frame::internal::{decode_value, encode_value};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::{Map, Number, Value, json};
 
-/// Deeper values are taken for bytes: nobody nests like this on purpose.
+/// Values that are nested deeper are shown as bytes: nobody nests like this on purpose.
 const MAX_DEPTH: usize = 32;
 
 /// `bytes` as a JSON value.
 pub(crate) fn to_json(bytes: &[u8]) -> Value {
-    let mut reader = Reader { bytes };
-    match reader.value(MAX_DEPTH) {
-        Some(value) if reader.bytes.is_empty() => value,
-        _ => base64_object(bytes),
-    }
+    decode_value(bytes, MAX_DEPTH).map_or_else(|_| base64_object(bytes), |Shown(value)| value)
 }
 
-/// `value` as MessagePack: what [`to_json`] shows as `value`. The whole may be `{"base64": "..."}`
-/// for bytes that are no MessagePack.
+/// `value` as MessagePack: the bytes that [`to_json`] shows as `value`. The whole may be
+/// `{"base64": "..."}` for bytes that are no MessagePack.
 pub(crate) fn from_json(value: &Value) -> Vec<u8> {
-    if let Some(bytes) = binary(value) {
-        return bytes;
-    }
-    let mut bytes = Vec::new();
-    encode(value, &mut bytes);
-    bytes
+    // MessagePack has a form for each JSON value, so encoding does not fail.
+    binary(value).unwrap_or_else(|| encode_value(&Written(value)).unwrap_or_default())
 }
 
-fn encode(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => out.push(0xc0),
-        Value::Bool(is) => out.push(if *is { 0xc3 } else { 0xc2 }),
-        Value::Number(number) => encode_number(number, out),
-        Value::String(text) => {
-            encode_len(text.len(), Some((0xa0, 31)), [Some(0xd9), Some(0xda), Some(0xdb)], out);
-            out.extend_from_slice(text.as_bytes());
-        }
-        Value::Array(values) => {
-            encode_len(values.len(), Some((0x90, 15)), [None, Some(0xdc), Some(0xdd)], out);
-            values.iter().for_each(|value| encode(value, out));
-        }
-        Value::Object(map) => match binary(value) {
-            Some(bytes) => {
-                encode_len(bytes.len(), None, [Some(0xc4), Some(0xc5), Some(0xc6)], out);
-                out.extend_from_slice(&bytes);
+/// A JSON value in which `{"base64": "..."}` is written as bytes.
+struct Written<'a>(&'a Value);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Array(values) => {
+                let mut seq = serializer.serialize_seq(Some(values.len()))?;
+                values.iter().try_for_each(|value| seq.serialize_element(&Written(value)))?;
+                seq.end()
             }
-            None => {
-                encode_len(map.len(), Some((0x80, 15)), [None, Some(0xde), Some(0xdf)], out);
-                for (name, value) in map {
-                    encode(&Value::String(name.clone()), out);
-                    encode(value, out);
+            Value::Object(map) => {
+                if let Some(bytes) = binary(self.0) {
+                    return serializer.serialize_bytes(&bytes);
                 }
+                let mut entries = serializer.serialize_map(Some(map.len()))?;
+                for (name, value) in map {
+                    entries.serialize_entry(name, &Written(value))?;
+                }
+                entries.end()
             }
-        },
-    }
-}
-
-/// The shortest form, as all writers of metalayers choose it.
-fn encode_number(number: &Number, out: &mut Vec<u8>) {
-    if let Some(n) = number.as_u64() {
-        match (u8::try_from(n), u16::try_from(n), u32::try_from(n)) {
-            (Ok(n @ ..=0x7f), ..) => out.push(n),
-            (Ok(n), ..) => out.extend([0xcc, n]),
-            (_, Ok(n), _) => marked(0xcd, &n.to_be_bytes(), out),
-            (.., Ok(n)) => marked(0xce, &n.to_be_bytes(), out),
-            _ => marked(0xcf, &n.to_be_bytes(), out),
+            scalar => scalar.serialize(serializer),
         }
-    } else if let Some(n) = number.as_i64() {
-        match (i8::try_from(n), i16::try_from(n), i32::try_from(n)) {
-            (Ok(n @ -32..), ..) => out.extend(n.to_be_bytes()),
-            (Ok(n), ..) => marked(0xd0, &n.to_be_bytes(), out),
-            (_, Ok(n), _) => marked(0xd1, &n.to_be_bytes(), out),
-            (.., Ok(n)) => marked(0xd2, &n.to_be_bytes(), out),
-            _ => marked(0xd3, &n.to_be_bytes(), out),
+    }
+}
+
+/// A JSON value in which bytes are shown as `{"base64": "..."}`.
+struct Shown(Value);
+
+impl<'de> Deserialize<'de> for Shown {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ShownVisitor).map(Self)
+    }
+}
+
+struct ShownVisitor;
+
+impl<'de> Visitor<'de> for ShownVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value that JSON has")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, is: bool) -> Result<Value, E> {
+        Ok(is.into())
+    }
+
+    fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
+        Ok(n.into())
+    }
+
+    fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
+        Ok(n.into())
+    }
+
+    /// JSON has no NaN and no infinities: those are shown by name.
+    fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(n).map_or_else(|| Value::String(n.to_string()), Value::Number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    /// Also strings that are not UTF-8.
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Value, E> {
+        Ok(base64_object(bytes))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Shown(value)) = seq.next_element()? {
+            values.push(value);
         }
-    } else {
-        marked(0xcb, &number.as_f64().unwrap_or_default().to_be_bytes(), out);
+        Ok(Value::Array(values))
     }
-}
 
-/// A length: within the marker if it is at most `short.1`, else behind the marker that suffices.
-fn encode_len(
-    len: usize,
-    short: Option<(u8, u8)>,
-    [byte, two, four]: [Option<u8>; 3],
-    out: &mut Vec<u8>,
-) {
-    match (u8::try_from(len), u16::try_from(len), short) {
-        (Ok(len), _, Some((marker, most))) if len <= most => out.push(marker | len),
-        (Ok(len), ..) if byte.is_some() => marked(byte.unwrap_or_default(), &[len], out),
-        (_, Ok(len), _) => marked(two.unwrap_or_default(), &len.to_be_bytes(), out),
-        // Nobody gives four gigabytes on a command line.
-        _ => marked(
-            four.unwrap_or_default(),
-            &u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes(),
-            out,
-        ),
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some((Shown(name), Shown(value))) = entries.next_entry()? {
+            let name = match name {
+                Value::String(name) => name,
+                other => other.to_string(),
+            };
+            map.insert(name, value);
+        }
+        Ok(Value::Object(map))
     }
-}
-
-fn marked(marker: u8, bytes: &[u8], out: &mut Vec<u8>) {
-    out.push(marker);
-    out.extend_from_slice(bytes);
 }
 
 /// The bytes of `{"base64": "..."}`.
@@ -129,107 +144,6 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
 }
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// The bytes not yet decoded. Every method gives `None` when they do not suffice or make no sense.
-struct Reader<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn value(&mut self, depth: usize) -> Option<Value> {
-        let depth = depth.checked_sub(1)?;
-        let marker = self.take::<1>()?[0];
-        Some(match marker {
-            0x00..=0x7f => marker.into(),
-            0x80..=0x8f => self.map(usize::from(marker & 0xf), depth)?,
-            0x90..=0x9f => self.array(usize::from(marker & 0xf), depth)?,
-            0xa0..=0xbf => self.text(usize::from(marker & 0x1f))?,
-            0xc0 => Value::Null,
-            0xc2 => false.into(),
-            0xc3 => true.into(),
-            0xc4..=0xc6 => {
-                self.len(marker - 0xc4).and_then(|len| self.slice(len)).map(base64_object)?
-            }
-            0xca | 0xcb => self.float(marker)?,
-            0xcc..=0xd3 => self.integer(marker)?,
-            0xd9..=0xdb => self.len(marker - 0xd9).and_then(|len| self.text(len))?,
-            0xdc | 0xdd => self.len(marker - 0xdc + 1).and_then(|len| self.array(len, depth))?,
-            0xde | 0xdf => self.len(marker - 0xde + 1).and_then(|len| self.map(len, depth))?,
-            // Extensions mean what their program says, 0xc1 means nothing, negative small integers
-            // are last.
-            0xc1 | 0xc7..=0xc9 | 0xd4..=0xd8 => return None,
-            0xe0..=0xff => i8::from_be_bytes([marker]).into(),
-        })
-    }
-
-    fn integer(&mut self, marker: u8) -> Option<Value> {
-        Some(match marker {
-            0xcc => u8::from_be_bytes(self.take()?).into(),
-            0xcd => u16::from_be_bytes(self.take()?).into(),
-            0xce => u32::from_be_bytes(self.take()?).into(),
-            0xcf => u64::from_be_bytes(self.take()?).into(),
-            0xd0 => i8::from_be_bytes(self.take()?).into(),
-            0xd1 => i16::from_be_bytes(self.take()?).into(),
-            0xd2 => i32::from_be_bytes(self.take()?).into(),
-            _ => i64::from_be_bytes(self.take()?).into(),
-        })
-    }
-
-    /// JSON has no NaN and no infinities: those are shown by name.
-    fn float(&mut self, marker: u8) -> Option<Value> {
-        let float = match marker {
-            0xca => f32::from_be_bytes(self.take()?).into(),
-            _ => f64::from_be_bytes(self.take()?),
-        };
-        Some(
-            Number::from_f64(float).map_or_else(|| Value::String(float.to_string()), Value::Number),
-        )
-    }
-
-    fn text(&mut self, len: usize) -> Option<Value> {
-        let bytes = self.slice(len)?;
-        Some(core::str::from_utf8(bytes).map_or_else(|_| base64_object(bytes), Value::from))
-    }
-
-    /// Each element takes a byte at least, so that a length that lies ends soon and reserves
-    /// nothing.
-    fn array(&mut self, len: usize, depth: usize) -> Option<Value> {
-        (len <= self.bytes.len()).then(|| {
-            (0..len).map(|_| self.value(depth)).collect::<Option<Vec<_>>>().map(Value::Array)
-        })?
-    }
-
-    fn map(&mut self, len: usize, depth: usize) -> Option<Value> {
-        let mut map = Map::new();
-        for _ in 0..len {
-            let name = match self.value(depth)? {
-                Value::String(name) => name,
-                other => other.to_string(),
-            };
-            map.insert(name, self.value(depth)?);
-        }
-        Some(Value::Object(map))
-    }
-
-    /// A length of 1, 2 or 4 bytes.
-    fn len(&mut self, width: u8) -> Option<usize> {
-        match width {
-            0 => self.take().map(u8::from_be_bytes).map(usize::from),
-            1 => self.take().map(u16::from_be_bytes).map(usize::from),
-            _ => self.take().map(u32::from_be_bytes).and_then(|len| usize::try_from(len).ok()),
-        }
-    }
-
-    fn slice(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (slice, rest) = self.bytes.split_at_checked(len)?;
-        self.bytes = rest;
-        Some(slice)
-    }
-
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.slice(N)?.try_into().ok()
-    }
-}
 
 /// `{"base64": "..."}`.
 pub(crate) fn base64_object(bytes: &[u8]) -> Value {
@@ -273,6 +187,8 @@ mod tests {
             (b"\x81\xa1k\x90", json!({"k": []})),
             (b"\xde\x00\x01\x05\xc2", json!({"5": false})),
             (b"\xc4\x01\xff", json!({"base64": "/w=="})),
+            (b"\x91\xa2\xff\xfe", json!([{"base64": "//4="}])),
+            (b"\xc6\x00\x00\x00\x01\x00", json!({"base64": "AA=="})),
         ] {
             assert_eq!(to_json(bytes), value, "{bytes:02x?}");
         }
@@ -281,6 +197,8 @@ mod tests {
     #[test]
     fn what_does_not_decode_stays_bytes() {
         let nested = [0x91u8; 100];
+        let too_deep: Vec<u8> = [0x91; 32].into_iter().chain([0xc0]).collect();
+        assert!(to_json(&too_deep[1..]).is_array());
         for bytes in [
             &b""[..],
             b"\xc1",
@@ -288,7 +206,9 @@ mod tests {
             b"\xa4de",
             b"\xdd\xff\xff\xff\xff",
             b"\xd4\x00\x00",
+            b"\xdf\xff\xff\xff\xff\x01",
             &nested,
+            &too_deep,
         ] {
             assert_eq!(to_json(bytes), base64_object(bytes), "{bytes:02x?}");
         }

@@ -16,10 +16,7 @@ use crate::{
         shared::{ProgressWhen, When},
     },
     error::{Doing, Error, Result, chain},
-    render::{
-        error_position::{Place, place_of},
-        size::Units,
-    },
+    render::{error_position::ErrorPosition, size::Units},
 };
 
 /// How the program speaks.
@@ -43,7 +40,7 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     #[serde(flatten)]
-    place: Place,
+    position: ErrorPosition,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
 }
@@ -103,7 +100,13 @@ impl Console {
     pub(crate) fn failure(&self, file: Option<&str>, error: &Error) {
         let named = error.path().map(|path| path.display().to_string());
         let file = named.as_deref().or(file);
-        self.problem(file, error.kind(), &chain(error), place_of(error), error.hint().as_deref());
+        self.problem(
+            file,
+            error.kind(),
+            &chain(error),
+            ErrorPosition::of_error(error),
+            error.hint().as_deref(),
+        );
     }
 
     /// Says what is wrong without an error of ours at hand, as for one bad chunk of many.
@@ -112,14 +115,14 @@ impl Console {
         file: Option<&str>,
         kind: &str,
         message: &str,
-        place: Place,
+        position: ErrorPosition,
         hint: Option<&str>,
     ) {
         if self.quiet >= 2 {
             return;
         }
         if self.json {
-            self.object(&Object { schema: "b2.error/1", kind, message, file, place, hint });
+            self.object(&Object { schema: "b2.error/1", kind, message, file, position, hint });
             return;
         }
         let (red, plain) = (AnsiColor::Red.on_default().bold(), Style::new());
@@ -136,13 +139,13 @@ impl Console {
             return;
         }
         if self.json {
-            let place = Place::default();
+            let position = ErrorPosition::default();
             self.object(&Object {
                 schema: "b2.warning/1",
                 kind: "warning",
                 message,
                 file: Some(file),
-                place,
+                position,
                 hint: None,
             });
             return;

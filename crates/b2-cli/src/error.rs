@@ -4,6 +4,8 @@
 //! libraries and are printed behind it, never repeated in it. [`Error::code`] gives the exit code,
 //! [`Error::hint`] what to do.
 
+pub(crate) mod message;
+
 use core::{error::Error as StdError, fmt};
 use std::{
     borrow::Cow,
@@ -13,6 +15,7 @@ use std::{
 
 use b2frame::{Kind, probe};
 use blosc_chunk::Blame;
+use message::Message;
 
 use crate::{
     exit::Code,
@@ -35,27 +38,12 @@ pub(crate) enum Error {
     /// The library cannot read or write a data set of bcolz.
     #[error(transparent)]
     Bcolz(#[from] bcolz_store::Error),
+    /// A row of the table of messages, and the name that it is about.
+    #[error("{}", message.filled(name.as_deref()))]
+    Message { message: Message, name: Option<String> },
     /// Comma-separated values that cannot be read.
     #[error(transparent)]
     Csv(#[from] CsvError),
-    /// A format that this build was made without.
-    #[error("this build reads and writes no Parquet: it was made without the feature `parquet`")]
-    NoParquet,
-    /// Nothing that could be columns.
-    #[error("items without fields, or in several dimensions, so that there are no columns")]
-    NoColumns,
-    /// Lines of text have one dimension more than a list, and no further ones.
-    #[error("not a list of items or rows, so that there are no lines of values to make of it")]
-    NoRows,
-    /// A codec that bcolz does not have.
-    #[error("bcolz has no codec {codec}")]
-    BcolzCodec { codec: String },
-    /// A filter that bcolz does not have.
-    #[error("bcolz has the filters shuffle, bitshuffle and none, not {filter}")]
-    BcolzFilter { filter: String },
-    /// Items that are Python objects.
-    #[error("items are Python objects, which are no bytes of data")]
-    PythonObjects,
     /// The library cannot read or write a bare chunk.
     #[error("{}", chunk_at(*.at))]
     Chunk { at: u64, source: blosc_chunk::Error },
@@ -68,21 +56,12 @@ pub(crate) enum Error {
     /// It begins like a chunk, and has another length.
     #[error("not a Blosc file (it begins like a chunk of {cbytes} bytes, but has {})", or_more(*.found))]
     PerhapsChunk { cbytes: u64, found: Option<u64> },
-    /// A directory of files.
-    #[error("a data set of bcolz is many files, none of which was named")]
-    DumpFolder,
     /// The output is there already.
     #[error("file exists")]
     Exists { path: PathBuf },
     /// Something that is no regular file, and nobody said -f.
     #[error("is {kind}")]
     NotRegular { path: PathBuf, kind: FileKind },
-    /// Output would spoil a terminal.
-    #[error("refusing to write binary data to a terminal")]
-    Terminal,
-    /// No output name can be made from the input name.
-    #[error("the name does not end in {suffix}, so that there is nothing to take away")]
-    NoSuffix { suffix: String },
     /// One output file for many inputs.
     #[error("{inputs} inputs cannot go into one file")]
     OneForMany { inputs: usize },
@@ -97,36 +76,9 @@ pub(crate) enum Error {
         "an item of the type {dtype} has {given} bytes, the items of the array have {typesize}"
     )]
     ItemSize { dtype: String, given: u64, typesize: u64 },
-    /// What has no shape has one dimension.
-    #[error("this is no array: --slice can be one index, or one range without a step")]
-    OneSlice,
-    /// What is rescued is read again and again, and renamed into place.
-    #[error("only files and directories can be rescued, into files and directories")]
-    RescueWhole,
-    /// A format that nobody rescues.
-    #[error("only data sets of bcolz and Bloscpack files can be rescued")]
-    NoRescue,
-    /// Not a chunk is left.
-    #[error("no sound chunk and no header were found")]
-    NothingSaved,
-    /// Options for tables, and none there.
-    #[error("not a table: there are no rows to choose with --where and --skip, and no --columns")]
-    NoTable,
     /// Too much to print at once.
     #[error("{nitems} items are too many to show at once, the limit is {limit}")]
     ShowLess { nitems: u64, limit: u64 },
-    /// Only arrays become NumPy files.
-    #[error("not an array, so that there is no .npy file to make of it")]
-    NotAnArray,
-    /// A NumPy file holds one array.
-    #[error("a .npy file holds one array, and another one follows")]
-    SecondArray,
-    /// NumPy files cannot describe such items.
-    #[error("a .npy file cannot hold items of the type {dtype}")]
-    NoDescr { dtype: String },
-    /// The input is no array, and the output should be one.
-    #[error("neither a .npy file nor raw data with --shape and --dtype, so that it is no array")]
-    NoArray,
     /// The header of a NumPy file cannot be used.
     #[error(transparent)]
     Npy(#[from] NpyError),
@@ -136,56 +88,12 @@ pub(crate) enum Error {
     /// A pipe that ends before the array does.
     #[error("the array has {expected} bytes, the input ends before")]
     ArrayCut { expected: u64 },
-    /// A pipe gives the rows of many chunks at once.
-    #[error("the rows of one chunk do not fit the memory, and a pipe gives them whole")]
-    ArrayPipe,
-    /// What is not in C order cannot be put in order on the way.
-    #[error("items in Fortran order cannot come through a pipe")]
-    FortranPipe,
-    /// Options for bytes, and an array.
-    #[error("an array has items, chunks and blocks of its own, and no -t, -z or --block-size")]
-    ArrayOptions,
-    /// Chunks of a Bloscpack file are cut from its bytes.
-    #[error(
-        "a Bloscpack file is cut into chunks of bytes, whatever the shape of an array, and has no --chunks or --blocks"
-    )]
-    NoGrid,
-    /// A chunk is not cut into chunks.
-    #[error("one chunk holds all data, so that there is no chunk size to choose")]
-    OneChunk,
-    /// What went into a pipe is gone.
-    #[error("what has gone into a pipe cannot be read back")]
-    VerifyPipe,
-    /// Only one format has a choice of checksums.
-    #[error("frames and chunks have no checksums to choose")]
-    NoChecksum,
-    /// Chunks and Bloscpack files have no place for metalayers.
-    #[error("a chunk or a Bloscpack file has no metalayers")]
-    NoMetadata,
-    /// The metalayer of arrays, which says how chunks are laid out.
-    #[error("the metalayer {name:?} is what makes a frame an array, and not for choice")]
-    Reserved { name: String },
     /// The file with metadata is not what it should be.
     #[error("{what}")]
     Metadata { path: PathBuf, what: MetadataError },
-    /// Readers of Blosc 1 know no frames.
-    #[error("readers of {target} read bare chunks only")]
-    FrameForTarget { target: blosc_chunk::Target },
-    /// A filter loses data, and nobody allowed it.
-    #[error("the filter {filter} loses data")]
-    Lossy { filter: String },
-    /// Nothing to compare with after a loss.
-    #[error("what a filter has changed cannot be compared with the input")]
-    LossyVerify,
     /// The output does not give back the input.
     #[error("reading back gave other data at byte {at} (expected {expected}, found {found})")]
     ReadBack { at: u64, expected: ByteOrEnd, found: ByteOrEnd },
-    /// The input holds more than what was restored, and so must not be removed.
-    #[error("kept, because {what} would be lost")]
-    WouldLose { what: String },
-    /// What was written does not give back what came through a pipe.
-    #[error("reading back gave other data")]
-    ReadBackPipe,
     /// More comes out than was allowed.
     #[error("{nbytes} bytes come out, the limit is {limit}")]
     MaxOutput { nbytes: u64, limit: u64 },
@@ -195,45 +103,12 @@ pub(crate) enum Error {
     /// The working memory does not suffice.
     #[error("{needed} bytes of working memory are needed, the limit is {limit}")]
     MaxMemory { needed: u64, limit: u64 },
-    /// A page was asked for that there is not.
-    #[error("no command has the name {name:?}")]
-    NoCommand { name: String },
     /// What is wrong has been said; this is the code.
     #[error("damaged")]
     Reported { code: Code },
     /// There are not that many frames in the file.
     #[error("no frame {wanted}, the file has {frames}")]
     NoFrame { wanted: u64, frames: u64 },
-    /// No metadata of this name.
-    #[error("no metadata have the name {name:?}")]
-    NoMeta { name: String },
-    /// Not something to be set.
-    #[error("{text:?} is not of the form NAME=VALUE")]
-    NameValue { text: String },
-    /// Nothing to set or to remove.
-    #[error("no name was given")]
-    NoNames,
-    /// One document at a time.
-    #[error("import takes one file, or `-`")]
-    OneImport,
-    /// What came through a pipe cannot be changed.
-    #[error("what comes through a pipe cannot be changed")]
-    NoPipe,
-    /// A format without metadata of ours.
-    #[error("a bare chunk, which has no place for metadata")]
-    NoMetaPlace,
-    /// Names need an object.
-    #[error("the metadata are no JSON object, so that they have no names")]
-    NoObject,
-    /// A Bloscpack file has metadata only.
-    #[error("a Bloscpack file has metadata and no metalayers")]
-    NoLayers,
-    /// A frame has metalayers only.
-    #[error("a frame has metalayers and no other metadata")]
-    OnlyLayers,
-    /// The editor gave up.
-    #[error("the editor `{line}` failed, and nothing was changed")]
-    Editor { line: String },
     /// Something is wrong with one of several inputs.
     #[error("{file}")]
     Input {
@@ -241,9 +116,6 @@ pub(crate) enum Error {
         #[source]
         error: Box<Self>,
     },
-    /// Only these grow.
-    #[error("a bare chunk, to which nothing can be appended")]
-    NoAppend,
     /// An item would be cut.
     #[error(
         "{file} has {found} bytes, which is no multiple of {of}: an item or a row would be cut"
@@ -260,33 +132,9 @@ pub(crate) enum Error {
     /// There is no such dimension.
     #[error("no dimension {axis}, there are {ndim}")]
     Axis { axis: usize, ndim: usize },
-    /// The end of the file is not the end of the first dimension.
-    #[error("an array in Fortran order, or of no dimension, does not grow at its end")]
-    AppendOrder,
-    /// Nothing tells what the output shall be.
-    #[error("neither --format nor the name of the output tells its format")]
-    NoFormat,
-    /// One output for one object.
-    #[error("a sequence of frames, of which only one can be converted")]
-    Sequence,
-    /// A folder does not go into a pipe.
-    #[error("the output is a directory, which standard output cannot take")]
-    SparseStream,
-    /// Conversions lose nothing.
-    #[error("the filter {filter} loses data, and conversions do not")]
-    LossyConvert { filter: String },
     /// The format has nothing that these readers know.
     #[error("a .{format} file is not for readers of {target}")]
     FormatForTarget { format: &'static str, target: blosc_chunk::Target },
-    /// Nothing is compressed there.
-    #[error("a .{format} file holds data as they are, so that there is nothing to choose")]
-    NotCompressed { format: &'static str },
-    /// The input does not say what its items are.
-    #[error("not an array, and nothing tells what its items are")]
-    NoLayout,
-    /// Only arrays have shapes.
-    #[error("--chunks and --blocks are for arrays")]
-    ShapesForArrays,
     /// Items of different sizes follow each other.
     #[error(
         "items of {first} and of {other} bytes follow each other, so that items cannot be counted"
@@ -400,6 +248,7 @@ impl Error {
     /// The exit code that this error ends in.
     pub(crate) fn code(&self) -> Code {
         match self {
+            Self::Message { message, .. } => message.code,
             Self::Io { .. } | Self::Exists { .. } => Code::System,
             // What the options ask for cannot be done: a codec or filter says so when it meets the
             // first chunk.
@@ -414,28 +263,19 @@ impl Error {
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Reported { code } => *code,
             Self::Input { error, .. } => error.code(),
-            Self::NotBlosc { .. }
-            | Self::NoRescue
-            | Self::NoParquet
-            | Self::PerhapsChunk { .. }
-            | Self::PythonObjects => Code::Foreign,
-            Self::ReadBack { .. }
-            | Self::ReadBackPipe
-            | Self::WouldLose { .. }
-            | Self::NoMeta { .. }
+            Self::NotBlosc { .. } | Self::PerhapsChunk { .. } => Code::Foreign,
+            Self::Csv(_)
+            | Self::Npy(_)
+            | Self::ReadBack { .. }
             | Self::PartItem { .. }
             | Self::OtherType { .. }
             | Self::OtherShape { .. }
             | Self::ArrayLen { .. }
             | Self::ArrayCut { .. }
-            | Self::NothingSaved
-            | Self::Csv(_)
-            | Self::Npy(_)
             | Self::MixedTypesize { .. } => Code::Data,
             Self::MaxOutput { .. }
             | Self::MaxRatio { .. }
             | Self::MaxMemory { .. }
-            | Self::ArrayPipe
             | Self::ShowLess { .. } => Code::Limit,
             _ => Code::Usage,
         }
@@ -455,56 +295,25 @@ impl Error {
 
     /// What the user can do about it.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
-        if let Self::Mistyped { command } = self {
-            return Some(format!("did you mean the command `{command}`?").into());
-        }
-        self.fixed_hint().map(Cow::Borrowed)
-    }
-
-    fn fixed_hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::NoParquet => "cargo install b2-cli --features parquet",
-            Self::PythonObjects => "`b2 show` shows what is plain data",
+        Some(Cow::Borrowed(match self {
+            Self::Message { message, .. } => return message.hint.map(Cow::Borrowed),
+            Self::Mistyped { command } => {
+                return Some(format!("did you mean the command `{command}`?").into());
+            }
+            Self::Npy(_) => "use --format b2frame to compress the bytes as they are",
             Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
             Self::NotRegular { .. } => "use -f if this is meant",
             Self::PerhapsChunk { .. } => "FILE@0 takes it for a chunk",
-            Self::Terminal => "use -o to name a file, or -f if this is meant",
-            Self::NoSuffix { .. } => "use -o to name the output, or --suffix",
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
             Self::Twice { .. } => "use --output-dir or --suffix to tell the outputs apart",
             Self::Same { .. } => "use -o to choose another name",
             Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
-            Self::NotAnArray | Self::SecondArray | Self::NoDescr { .. } => "use --format raw",
-            Self::NoArray | Self::Npy(_) => {
-                "use --format b2frame to compress the bytes as they are"
-            }
-            Self::FortranPipe => "name the file",
-            Self::ArrayPipe => "name the file, use -M to allow more, or choose other --chunks",
-            Self::ArrayOptions => "use --chunks and --blocks, or --format b2frame",
-            Self::NoMetadata => "use --format b2frame",
-            Self::NoGrid => "use -z, or --format b2nd",
-            Self::NoChecksum => "use --format blp",
-            Self::VerifyPipe => "use -o to name a file",
-            Self::OneChunk => "leave out -z, or --format chunk",
-            Self::FrameForTarget { .. } => "use --format chunk",
-            Self::NoLayers => "use the key metadata, and neither --meta nor --vlmeta",
-            Self::AppendOrder => "use `b2 convert` to make a .b2nd file of it",
             Self::Blp(bloscpack::Error::Param(
                 bloscpack::Param::NotEnoughSpace { .. }
                 | bloscpack::Param::NotAppendable { .. }
                 | bloscpack::Param::MetadataRoom { .. },
             )) => "`b2 convert` to another .blp file makes room",
-            Self::OnlyLayers => "use the keys metalayers and vlmetalayers",
-            Self::NoObject => "use import to put others in their place",
-            Self::NoFormat => "use --format, as in `b2 convert --format b2frame data.blp`",
-            Self::Sequence => "name one as FILE#N, or use `b2 cat FILE | b2 c -o OUT` for all",
-            Self::SparseStream => "use -o to name a directory",
-            Self::LossyConvert { .. } => "use `b2 cat` and `b2 compress --lossy`",
-            Self::NoLayout => "use --dtype, and --shape for more than one dimension",
-            Self::ShapesForArrays => "use -z and --block-size",
-            Self::Lossy { .. } => "use --lossy if this is meant",
-            Self::LossyVerify => "leave out --verify and --rm",
             Self::Frame(b2frame::Error::Sparse) => {
                 "this is the index of a sparse frame: name its directory"
             }
@@ -514,12 +323,11 @@ impl Error {
             Self::MaxOutput { .. } => "use --max-output to allow more",
             Self::MaxRatio { .. } => "use --max-ratio to allow more",
             Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",
-            Self::WouldLose { .. } => "use -f with --rm if this is meant",
-            Self::ReadBack { .. } | Self::ReadBackPipe => {
+            Self::ReadBack { .. } => {
                 "the input is untouched; this is a defect of the program or of the machine"
             }
             _ => return None,
-        })
+        }))
     }
 
     /// Did the reader at the other end of our output go away?

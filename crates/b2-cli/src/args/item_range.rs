@@ -49,14 +49,14 @@ impl Span {
 
     /// The range within `len` items.
     pub(crate) fn within(self, len: u64) -> Range<u64> {
-        let start = place(self.start.unwrap_or(0), len);
-        let end = self.end.map_or(len, |end| place(end, len));
+        let start = position(self.start.unwrap_or(0), len);
+        let end = self.end.map_or(len, |end| position(end, len));
         start..end.max(start)
     }
 }
 
 /// The position that `end` means in `len` items.
-fn place(end: i64, len: u64) -> u64 {
+fn position(end: i64, len: u64) -> u64 {
     match u64::try_from(end) {
         Ok(end) => end.min(len),
         Err(_) => len.saturating_sub(end.unsigned_abs()),

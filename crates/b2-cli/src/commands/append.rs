@@ -29,7 +29,7 @@ use super::convert::{
 use crate::{
     args::append::AppendArgs,
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     formats::{
         csv_table,
@@ -80,7 +80,9 @@ pub(crate) fn run(args: &AppendArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let Origin::File { path, .. } = origin else { return Err(Error::NoPipe) };
+    let Origin::File { path, .. } = origin else {
+        return Err(message::PIPE_IS_NOT_CHANGED.error());
+    };
     let object =
         Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let stdin = [Path::new("-").to_owned()];
@@ -115,7 +117,7 @@ fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
         }
         Object::Blp(blp) => work.blp(*blp)?,
         Object::Bcolz(set) => work.bcolz(*set)?,
-        Object::Chunk(_) => return Err(Error::NoAppend),
+        Object::Chunk(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
     };
     drop(work);
     report(cx, &origin.name(), appended, grown, row.is_some())
@@ -242,7 +244,7 @@ fn open(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result
         let mut objects = Objects::open(&origin, cx.dparams()).map_err(at)?;
         let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
         if objects.next()?.is_some() {
-            return Err(Error::Sequence);
+            return Err(message::SEQUENCE.error());
         }
         let source = Source::Object(object);
         let is_array = source.layout()?.is_some();

@@ -103,8 +103,8 @@ impl Selection {
             return Err(Error::MixedTypesize { first: self.unit, other: typesize });
         }
         let (nbytes, wanted) = (decoded::nbytes(object)?, self.bytes());
-        let place = |end: u64| end.saturating_sub(self.at).min(nbytes);
-        let range = place(wanted.start)..place(wanted.end);
+        let inside = |end: u64| end.saturating_sub(self.at).min(nbytes);
+        let range = inside(wanted.start)..inside(wanted.end);
         self.at = self.at.saturating_add(nbytes);
         decoded::part(object, range, &cx.read_options(), &mut |bytes| out.write(bytes))
     }

@@ -29,7 +29,7 @@ use crate::{
         compress::{CompressedFormat, Split, TuningArgs, Typesize},
     },
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     formats::npy::NpyHeader,
     inputs::{
@@ -117,30 +117,30 @@ impl CompressedFormat {
 fn check(args: &CompressArgs) -> Result<()> {
     let format = format(args);
     if args.tuning.checksum.is_some() && format != Some(CompressedFormat::Blp) {
-        return Err(Error::NoChecksum);
+        return Err(message::NO_CHECKSUM.error());
     }
     match format {
         Some(CompressedFormat::Chunk) if args.tuning.chunk_size.is_some() => {
-            return Err(Error::OneChunk);
+            return Err(message::ONE_CHUNK.error());
         }
         Some(CompressedFormat::Chunk | CompressedFormat::Blp)
             if Metadata::is_wanted(&args.tuning) =>
         {
-            return Err(Error::NoMetadata);
+            return Err(message::NO_METALAYERS.error());
         }
         Some(CompressedFormat::Chunk | CompressedFormat::Blp) => {}
         _ if args.tuning.target < Reader::Blosc2_0 => {
-            return Err(Error::FrameForTarget { target: args.tuning.target });
+            return Err(message::FRAME_FOR_TARGET.about(args.tuning.target));
         }
         _ => {}
     }
     let registry = Registries::default().filters;
     if args.tuning.filter.is_lossy(&registry) {
         if !args.tuning.lossy {
-            return Err(Error::Lossy { filter: args.tuning.filter.to_string() });
+            return Err(message::LOSSY.about(args.tuning.filter));
         }
         if args.tuning.verify || args.output.rm {
-            return Err(Error::LossyVerify);
+            return Err(message::LOSSY_VERIFY.error());
         }
     }
     Ok(())
@@ -402,7 +402,7 @@ impl Work<'_> {
                 read_back::equal(&mut objects, &mut io::BufReader::new(source), &options)
             }
             None => {
-                let object = objects.next()?.ok_or(Error::ReadBackPipe)?;
+                let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
                 same(&Digest::of(&object, &options)?, &digest)
             }
         }
@@ -414,7 +414,7 @@ impl Work<'_> {
             return Ok(());
         }
         let mut objects = Objects::of(Arc::new(MemStore::new(bytes)), self.cx.dparams());
-        let object = objects.next()?.ok_or(Error::ReadBackPipe)?;
+        let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
         same(&Digest::of(&object, &self.cx.read_options())?, digest)
     }
 
@@ -461,7 +461,7 @@ impl Work<'_> {
 }
 
 fn same(found: &Digest, expected: &Digest) -> Result<()> {
-    if found == expected { Ok(()) } else { Err(Error::ReadBackPipe) }
+    if found == expected { Ok(()) } else { Err(message::READ_BACK_DIFFERS.error()) }
 }
 
 /// Failures of the storage concern the output when they come from writing, and the input when they

@@ -38,7 +38,7 @@ use serde::Serialize;
 use crate::{
     args::{ConvertArgs, InputArgs, OutputArgs, convert::ConvertedFormat},
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     formats::{
         bcolz::Bcolz,
@@ -119,7 +119,7 @@ fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
         let formats = ConvertedFormat::value_variants();
         formats.iter().copied().find(|format| name.ends_with(format.suffix().as_bytes()))
     };
-    args.format.or_else(by_name).ok_or(Error::NoFormat)
+    args.format.or_else(by_name).ok_or(message::UNKNOWN_OUTPUT_FORMAT.error())
 }
 
 fn one(
@@ -161,7 +161,7 @@ fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     Guard::new(args.limits).admit(&object)?;
     if objects.next()?.is_some() {
-        return Err(Error::Sequence);
+        return Err(message::SEQUENCE.error());
     }
     if objects.trailing() > 0 {
         let text = format!("{} bytes behind the last frame are no frame", objects.trailing());
@@ -285,7 +285,7 @@ impl Work<'_> {
     /// The header of nearly everything is written last, so that it goes through a file.
     fn to_stream(&self, mut out: Sink) -> Result<Done> {
         if self.format.is_folder() {
-            return Err(Error::SparseStream);
+            return Err(message::DIRECTORY_TO_STDOUT.error());
         }
         let nest = Nest::for_stream(&self.cx.unfinished)?;
         let done = self.write(&nest)?;
@@ -341,10 +341,14 @@ impl Work<'_> {
             _ => {
                 let origin = Origin::File { path: path.to_owned(), part: origin::Part::Whole };
                 let object = Objects::open(&origin, self.cx.dparams())?.next()?;
-                self.digest(&Source::Object(object.ok_or(Error::ReadBackPipe)?))?
+                self.digest(&Source::Object(object.ok_or(message::READ_BACK_DIFFERS.error())?))?
             }
         };
-        if found == self.digest(&self.source)? { Ok(()) } else { Err(Error::ReadBackPipe) }
+        if found == self.digest(&self.source)? {
+            Ok(())
+        } else {
+            Err(message::READ_BACK_DIFFERS.error())
+        }
     }
 
     /// The digest of the items of a source in the order in which the output has them.
@@ -367,7 +371,7 @@ impl Work<'_> {
     fn remove_input(&self, done: &Done) -> Result<()> {
         let Some(path) = self.origin.path() else { return Ok(()) };
         if let (Some(what), false) = (done.left_out.first(), self.output.force) {
-            return Err(Error::WouldLose { what: what.clone() });
+            return Err(message::WOULD_LOSE.about(what));
         }
         match origin::is_sparse_frame(path) {
             true => remove_sparse(path),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     args::{DecompressArgs, RestoredFormat},
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     formats::{blp::Blp, npy::NpyHeader},
     inputs::{
@@ -163,12 +163,12 @@ fn npy_header(object: &Object) -> Result<Vec<u8>> {
         Object::Frame(schunk) => schunk,
         Object::Blp(blp) => return blp.npy_header(),
         Object::Bcolz(set) => return set.npy_header(),
-        Object::Chunk(_) => return Err(Error::NotAnArray),
+        Object::Chunk(_) => return Err(message::NOT_AN_ARRAY.error()),
     };
-    let meta = schunk.nd_meta()?.ok_or(Error::NotAnArray)?;
+    let meta = schunk.nd_meta()?.ok_or(message::NOT_AN_ARRAY.error())?;
     let typesize = schunk.header().typesize().get();
     let dtype = item_type(&meta, typesize)?;
-    NpyHeader::encode(&dtype, meta.shape()).ok_or(Error::NoDescr { dtype: dtype.to_string() })
+    NpyHeader::encode(&dtype, meta.shape()).ok_or(message::NO_NPY_DTYPE.about(dtype))
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -189,7 +189,7 @@ impl Work<'_> {
             guard.admit(&object)?;
             if self.format == RestoredFormat::Npy {
                 if counts.frames > 0 {
-                    return Err(Error::SecondArray);
+                    return Err(message::SECOND_ARRAY.error());
                 }
                 out.write(&npy_header(&object)?)?;
             }
@@ -230,7 +230,7 @@ impl Work<'_> {
         if self.args.output.force {
             return Ok(());
         }
-        let lose = |what: String| Err(Error::WouldLose { what });
+        let lose = |what: String| Err(message::WOULD_LOSE.about(what));
         if let Origin::File { part: Part::Offset(_) | Part::Nth(_), .. } = self.origin {
             return lose("the other frames of the file".to_owned());
         }
@@ -273,7 +273,7 @@ impl Work<'_> {
         if self.format == RestoredFormat::Npy {
             let object = Objects::open(self.origin, self.cx.dparams())?
                 .next()?
-                .ok_or(Error::ReadBackPipe)?;
+                .ok_or(message::READ_BACK_DIFFERS.error())?;
             let len = npy_header(&object)?.len() as u64;
             file.seek(io::SeekFrom::Start(len)).map_err(Error::io(Doing::Read))?;
         }

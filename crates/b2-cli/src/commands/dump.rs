@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     args::DumpArgs,
     context::Context,
-    error::{Doing, Error, Result, chain},
+    error::{Doing, Error, Result, chain, message},
     exit::Code,
     inputs::{
         object::Object,
@@ -55,7 +55,7 @@ fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
             Object::Frame(schunk) => frame::body(&mut printer, &found, schunk, &wanted)?,
             Object::Chunk(chunk) => chunk::bare(&mut printer, chunk)?,
             Object::Blp(blp) => blp::file(&mut printer, &found, blp, &wanted)?,
-            Object::Bcolz(_) => return Err(Error::DumpFolder),
+            Object::Bcolz(_) => return Err(message::BCOLZ_IS_A_DIRECTORY.error()),
         }
     }
     printer.finish()

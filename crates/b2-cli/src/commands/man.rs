@@ -5,7 +5,7 @@ use std::io;
 use crate::{
     args::{ManArgs, grammar},
     console::Console,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
 };
 
 /// Prints the page of one command, or of the program.
@@ -19,10 +19,9 @@ fn page(command: Option<&str>) -> Result<String> {
     let subject = match command {
         None => grammar,
         Some("blpk") => crate::blpk::grammar(),
-        Some(name) => grammar
-            .find_subcommand(name)
-            .cloned()
-            .ok_or_else(|| Error::NoCommand { name: name.to_owned() })?,
+        Some(name) => {
+            grammar.find_subcommand(name).cloned().ok_or_else(|| message::NO_COMMAND.about(name))?
+        }
     };
     let mut roff = Vec::new();
     clap_mangen::Man::new(subject).render(&mut roff).map_err(Error::io(Doing::Stdout))?;

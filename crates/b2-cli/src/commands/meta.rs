@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::{
     args::meta::{Action, MetaArgs},
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{object::Object, object_reader::Objects, origin::Origin},
     output::staged::{StageOptions, Staged},
@@ -78,7 +78,7 @@ fn get(args: &MetaArgs, cx: &Context, origin: &Origin, document: Document) -> Re
         };
     }
     for name in &args.items {
-        let value = document.get(name).ok_or_else(|| Error::NoMeta { name: name.clone() })?;
+        let value = document.get(name).ok_or_else(|| message::NO_SUCH_METADATA.about(name))?;
         cx.console.document(value)?;
     }
     Ok(())
@@ -106,7 +106,7 @@ fn settings(args: &MetaArgs) -> Result<Vec<Change>> {
         let (name, text) = item
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| Error::NameValue { text: item.clone() })?;
+            .ok_or_else(|| message::NAME_VALUE.about(item))?;
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
         Ok(Change::Set { kind, name: name.to_owned(), value })
     };
@@ -120,12 +120,12 @@ fn deletions(args: &MetaArgs) -> Result<Vec<Change>> {
 
 /// Names are needed.
 fn some(args: &MetaArgs) -> Result<&[String]> {
-    if args.items.is_empty() { Err(Error::NoNames) } else { Ok(&args.items) }
+    if args.items.is_empty() { Err(message::NO_NAMES.error()) } else { Ok(&args.items) }
 }
 
 /// The document in the file that was named.
 fn imported(args: &MetaArgs) -> Result<Document> {
-    let [name] = &args.items[..] else { return Err(Error::OneImport) };
+    let [name] = &args.items[..] else { return Err(message::ONE_IMPORT.error()) };
     let path = PathBuf::from(name);
     let mut bytes = vec![];
     match name.as_str() {
@@ -150,7 +150,7 @@ fn change(
     if changes.is_empty() {
         return Ok(());
     }
-    let path = origin.path().ok_or(Error::NoPipe)?;
+    let path = origin.path().ok_or(message::PIPE_IS_NOT_CHANGED.error())?;
     match object {
         Object::Frame(schunk) => {
             let offset = schunk.offset();
@@ -160,7 +160,7 @@ fn change(
         }
         Object::Blp(blp) => blp::change(cx, path, *blp, document, changes)?,
         Object::Bcolz(set) => bcolz::change(&set, changes)?,
-        Object::Chunk(_) => return Err(Error::NoMetaPlace),
+        Object::Chunk(_) => return Err(message::CHUNK_HAS_NO_METADATA.error()),
     }
     let (name, n) = (origin.name(), changes.len());
     cx.console.detail(&format!("{name}: {n} {} made", if n == 1 { "change" } else { "changes" }));

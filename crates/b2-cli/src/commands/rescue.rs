@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{
     args::RescueArgs,
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     inputs::origin::{self, Origin, Part},
     output::{
@@ -54,9 +54,11 @@ pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
 }
 
 fn one(args: &RescueArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
-    let Origin::File { path, part: Part::Whole } = origin else { return Err(Error::RescueWhole) };
+    let Origin::File { path, part: Part::Whole } = origin else {
+        return Err(message::RESCUE_NEEDS_FILES.error());
+    };
     let Target::File(target) = targets.next(origin, Naming::Add(""))? else {
-        return Err(Error::RescueWhole);
+        return Err(message::RESCUE_NEEDS_FILES.error());
     };
     let options = StageOptions { force: args.force, sync: !args.no_sync };
     let saved = if crate::formats::bcolz::is_data_set(path) {
@@ -64,7 +66,7 @@ fn one(args: &RescueArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'
     } else if blp::begins_like_one(path)? {
         blp::run(cx, path, &target, options)?
     } else {
-        return Err(Error::NoRescue);
+        return Err(message::NOT_RESCUABLE.error());
     };
     report(cx, origin, &target, saved)
 }

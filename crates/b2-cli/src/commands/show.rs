@@ -19,7 +19,7 @@ use self::{
 use crate::{
     args::{ShowArgs, item_range::Span},
     context::Context,
-    error::{Error, Result},
+    error::{Error, Result, message},
     exit::Code,
     inputs::{
         decoded,
@@ -74,7 +74,7 @@ fn no_table(args: &ShowArgs) -> Result<()> {
     if args.columns.is_empty() && args.filter.is_none() && args.skip.is_none() {
         return Ok(());
     }
-    Err(Error::NoTable)
+    Err(message::NOT_A_TABLE.error())
 }
 
 fn print(args: &ShowArgs, cx: &Context, origin: &Origin, part: &Part) -> Result<()> {
@@ -182,7 +182,7 @@ fn range(picks: &[Pick], nitems: u64) -> Result<core::ops::Range<u64>> {
             Ok(Span::new(Some(*index), end).within(nitems))
         }
         [Pick::Slice { start, stop, step: 1 }] => Ok(Span::new(*start, *stop).within(nitems)),
-        _ => Err(Error::OneSlice),
+        _ => Err(message::ONE_SLICE.error()),
     }
 }
 

@@ -23,11 +23,7 @@ use crate::{
         object_reader::Objects,
         origin::{self, Origin},
     },
-    render::{
-        error_position::{Place, place_of},
-        progress::Progress,
-        size,
-    },
+    render::{error_position::ErrorPosition, progress::Progress, size},
     report::note_text,
 };
 
@@ -70,7 +66,7 @@ struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     frame: Option<u64>,
     #[serde(flatten)]
-    place: Place,
+    position: ErrorPosition,
     kind: &'static str,
     message: String,
 }
@@ -155,15 +151,15 @@ impl Findings {
         self.warnings.extend(report.notes.iter().map(ToString::to_string));
         let bad = report.bad.into_iter().map(|bad| {
             let BadChunk { nchunk, offset, error, .. } = bad;
-            (Place { chunk: Some(nchunk), offset, ..Place::default() }, error)
+            (ErrorPosition { chunk: Some(nchunk), offset, ..ErrorPosition::default() }, error)
         });
         let bad: Vec<_> = bad.collect();
-        for (place, error) in bad {
-            let problem = self.problem(nframe, place, &error.into());
+        for (position, error) in bad {
+            let problem = self.problem(nframe, position, &error.into());
             self.bad.push(problem);
         }
         for error in report.other {
-            let problem = self.problem(nframe, Place::default(), &error.into());
+            let problem = self.problem(nframe, ErrorPosition::default(), &error.into());
             self.other.push(problem);
         }
         self.bad_count = (self.nbad > self.bad.len() as u64).then_some(self.nbad);
@@ -196,15 +192,19 @@ impl Findings {
     fn add_blocks(&mut self, found: Report, offset: u64) {
         self.ok &= found.is_ok();
         if let Some(source) = found.error {
-            let problem = self.problem(0, Place::default(), &Error::Chunk { at: offset, source });
+            let problem =
+                self.problem(0, ErrorPosition::default(), &Error::Chunk { at: offset, source });
             self.other.push(problem);
         }
         for block in found.blocks {
             let Some(source) = block.error else { continue };
             let at = offset.saturating_add(block.offset as u64);
-            let place =
-                Place { block: Some(block.nblock as u64), offset: Some(at), ..Place::default() };
-            let problem = self.problem(0, place, &Error::Chunk { at: offset, source });
+            let position = ErrorPosition {
+                block: Some(block.nblock as u64),
+                offset: Some(at),
+                ..ErrorPosition::default()
+            };
+            let problem = self.problem(0, position, &Error::Chunk { at: offset, source });
             self.bad.push(problem);
         }
         self.nbad = self.bad.len() as u64;
@@ -219,7 +219,7 @@ impl Findings {
         self.warnings.extend(report.notes.iter().map(ToString::to_string));
         self.checksums = blp.checksum();
         for bad in report.bad {
-            let known = Place { chunk: Some(bad.nchunk), ..Place::default() };
+            let known = ErrorPosition { chunk: Some(bad.nchunk), ..ErrorPosition::default() };
             let problem = self.problem(0, known, &bad.error.into());
             self.bad.push(problem);
         }
@@ -234,12 +234,12 @@ impl Findings {
         self.nbad = report.bad.len() as u64;
         self.warnings.extend(report.notes.iter().map(bcolz::note));
         for bad in report.bad {
-            let known = Place { chunk: Some(bad.nchunk), ..Place::default() };
+            let known = ErrorPosition { chunk: Some(bad.nchunk), ..ErrorPosition::default() };
             let problem = self.problem(0, known, &bad.error.into());
             self.bad.push(problem);
         }
         for error in report.other {
-            let problem = self.problem(0, Place::default(), &error.into());
+            let problem = self.problem(0, ErrorPosition::default(), &error.into());
             self.other.push(problem);
         }
         Ok(())
@@ -247,15 +247,15 @@ impl Findings {
 
     fn unopened(&mut self, nframe: u64, error: &Error) {
         self.ok = false;
-        let problem = self.problem(nframe, Place::default(), error);
+        let problem = self.problem(nframe, ErrorPosition::default(), error);
         self.other.push(problem);
     }
 
     /// Describes one problem; the first of an input decides about the code.
-    fn problem(&mut self, nframe: u64, known: Place, error: &Error) -> Problem {
+    fn problem(&mut self, nframe: u64, known: ErrorPosition, error: &Error) -> Problem {
         self.code = self.code.and(error.code());
-        let found = place_of(error);
-        let place = Place {
+        let found = ErrorPosition::of_error(error);
+        let position = ErrorPosition {
             offset: known.offset.or(found.offset),
             chunk: known.chunk.or(found.chunk),
             block: known.block.or(found.block),
@@ -263,7 +263,7 @@ impl Findings {
         };
         Problem {
             frame: (nframe > 0).then_some(nframe),
-            place,
+            position,
             kind: error.kind(),
             message: chain(error),
         }
@@ -279,7 +279,7 @@ impl Findings {
         for problem in self.other.iter().chain(self.bad.iter().take(shown)) {
             let frame = problem.frame.map(|frame| format!("frame {frame}: ")).unwrap_or_default();
             let message = format!("{frame}{}", problem.message);
-            console.problem(Some(&self.path), problem.kind, &message, problem.place, None);
+            console.problem(Some(&self.path), problem.kind, &message, problem.position, None);
         }
         if self.bad.len() > shown {
             console.note(&format!(

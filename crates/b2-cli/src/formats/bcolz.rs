@@ -21,7 +21,7 @@ use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, message},
     formats::npy::NpyHeader,
     output::staged::Nest,
 };
@@ -114,8 +114,7 @@ impl Bcolz {
     /// When NumPy cannot describe the items.
     pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
         let dtype = self.dtype()?;
-        NpyHeader::encode(&dtype, &self.shape())
-            .ok_or_else(|| Error::NoDescr { dtype: dtype.to_string() })
+        NpyHeader::encode(&dtype, &self.shape()).ok_or_else(|| message::NO_NPY_DTYPE.about(dtype))
     }
 
     /// The attributes.
@@ -165,7 +164,7 @@ impl Bcolz {
     /// When there are Python objects in it.
     pub(crate) fn content_nbytes(&self) -> Result<u64> {
         if self.arrays().any(CArray::is_object) {
-            return Err(Error::PythonObjects);
+            return Err(message::PYTHON_OBJECTS.error());
         }
         match &self.set {
             DataSet::CArray(array) => Ok(array.nbytes()),
@@ -219,10 +218,10 @@ impl Bcolz {
         let rows = range.start / rowsize..range.end.div_ceil(rowsize);
         let mut at = rows.start * rowsize;
         let mut cut = |bytes: &[u8]| {
-            let place = |end: u64| {
+            let inside = |end: u64| {
                 usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len())
             };
-            let piece = &bytes[place(range.start)..place(range.end)];
+            let piece = &bytes[inside(range.start)..inside(range.end)];
             at += bytes.len() as u64;
             sink(piece)
         };

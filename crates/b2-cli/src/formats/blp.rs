@@ -10,7 +10,7 @@ use bloscpack::{BlpFile, Checksum, Digests, numpy::Order};
 use serde_json::Value;
 
 use crate::{
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     formats::npy::NpyHeader,
 };
 
@@ -122,10 +122,10 @@ impl Blp {
     ///
     /// When there is no array, or none that such a file can hold.
     pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
-        let info = self.file.array_info()?.ok_or(Error::NotAnArray)?;
+        let info = self.file.array_info()?.ok_or(message::NOT_AN_ARRAY.error())?;
         let (dtype, shape) = (info.dtype().clone(), info.shape().to_vec());
         let header = NpyHeader { dtype, fortran_order: info.order() == Order::F, shape, len: 0 };
-        header.to_bytes().ok_or(Error::NoDescr { dtype: info.dtype().to_string() })
+        header.to_bytes().ok_or(message::NO_NPY_DTYPE.about(info.dtype()))
     }
 
     /// Is there anything in the metadata but what a `.npy` file tells as well?

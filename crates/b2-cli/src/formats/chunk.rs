@@ -119,8 +119,9 @@ impl BareChunk {
         options: &ReadOptions,
         sink: Sink<'_>,
     ) -> Result<()> {
-        let place = |end: u64| usize::try_from(end).unwrap_or(usize::MAX).min(self.header.nbytes());
-        let (mut at, end) = (place(range.start), place(range.end));
+        let position =
+            |end: u64| usize::try_from(end).unwrap_or(usize::MAX).min(self.header.nbytes());
+        let (mut at, end) = (position(range.start), position(range.end));
         if at >= end {
             return Ok(());
         }
@@ -164,7 +165,7 @@ impl BareChunk {
     fn index(&self, memory: u64) -> Result<ChunkIndex> {
         let mut len = ChunkHeader::MAX_LEN.min(self.header.cbytes());
         loop {
-            // Besides the bytes themselves, the place of each block is kept.
+            // Besides the bytes themselves, the position of each block is kept.
             let needed = 8 * len as u64;
             if needed > memory {
                 return Err(Error::MaxMemory { needed, limit: memory });
@@ -259,9 +260,9 @@ mod tests {
                     Ok(())
                 };
                 bare.part(range.clone(), &options, &mut sink).unwrap();
-                let place = |end| usize::try_from(end).unwrap();
+                let position = |end| usize::try_from(end).unwrap();
                 assert!(
-                    found == data()[place(range.start)..place(range.end)],
+                    found == data()[position(range.start)..position(range.end)],
                     "{range:?} in {memory}"
                 );
             }

@@ -77,8 +77,8 @@ pub(crate) fn read(path: &Path, given: Option<&Dtype>) -> Result<Values> {
     let mut out = BufWriter::with_capacity(1 << 20, &mut file);
     let (mut rows, mut item) = (0, vec![0; dtype.itemsize()]);
     while let Some(record) = lines.next()? {
-        for (field, place) in dtype.fields().iter().zip(&columns) {
-            let text = record.get(*place).unwrap_or_default();
+        for (field, position) in dtype.fields().iter().zip(&columns) {
+            let text = record.get(*position).unwrap_or_default();
             let end = field.offset() + field.dtype().itemsize();
             let dest = item.get_mut(field.offset()..end).unwrap_or_default();
             value::encode(text, field.dtype(), dest).ok_or_else(|| CsvError::Value {
@@ -118,8 +118,8 @@ fn columns(dtype: &Dtype, names: &[String]) -> Result<Vec<usize>, CsvError> {
         if !value::is_readable(field.dtype()) {
             return Err(CsvError::Type { dtype: field.dtype().to_string() });
         }
-        let place = names.iter().position(|name| name == field.name());
-        place.ok_or_else(|| CsvError::NoColumn { name: field.name().to_owned() })
+        let position = names.iter().position(|name| name == field.name());
+        position.ok_or_else(|| CsvError::NoColumn { name: field.name().to_owned() })
     };
     dtype.fields().iter().map(find).collect()
 }

@@ -239,8 +239,8 @@ mod tests {
         let whole: Bounds = shape.iter().map(|len| 0..*len).collect();
         let strides = strides(shape.iter(), 1);
         for (number, at) in Positions::new(&whole, &strides).enumerate() {
-            let place = if fortran_order { usize::try_from(at).unwrap() } else { number };
-            items[place] = u16::try_from(number).unwrap();
+            let position = if fortran_order { usize::try_from(at).unwrap() } else { number };
+            items[position] = u16::try_from(number).unwrap();
         }
         let bytes: Vec<u8> =
             [9].into_iter().chain(items.iter().flat_map(|item| item.to_le_bytes())).collect();

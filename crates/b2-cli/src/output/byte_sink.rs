@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::error::{Doing, Error, Result};
+use crate::error::{Doing, Error, Result, message};
 
 /// A stream of output: standard output, a device, or a staged file.
 pub(crate) struct Sink {
@@ -28,7 +28,7 @@ impl Sink {
     /// When it is a terminal and nobody said `-f`.
     pub(crate) fn stdout(force: bool) -> Result<Self> {
         let sink = Self::stdout_for_text(force);
-        if sink.text_only { Err(Error::Terminal) } else { Ok(sink) }
+        if sink.text_only { Err(message::TERMINAL.error()) } else { Ok(sink) }
     }
 
     /// Standard output for content that may be text, which a terminal can show. Whether it is text
@@ -63,7 +63,7 @@ impl Sink {
     /// When they do not go; [`Error::is_closed_pipe`] when nobody reads them.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         if self.text_only && !is_text(bytes) {
-            return Err(Error::Terminal);
+            return Err(message::TERMINAL.error());
         }
         let done = match &mut self.out {
             Out::Stdout(out) => out.write_all(bytes),

@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     args::OutputArgs,
-    error::{Doing, Error, FileKind, Result, irregular},
+    error::{Doing, Error, FileKind, Result, irregular, message},
     inputs::origin::{self, Origin},
 };
 
@@ -163,7 +163,7 @@ fn strip(name: &OsStr, suffix: Option<&str>) -> Result<OsString> {
         .iter()
         .find_map(|suffix| bytes.strip_suffix(suffix.as_bytes()))
         .filter(|stem| !stem.is_empty());
-    let lost = || Error::NoSuffix { suffix: either(&suffixes) };
+    let lost = || message::NO_SUFFIX.about(either(&suffixes));
     // The suffix is text, and so the cut is at a border of characters wherever the name is text.
     let stem =
         stem.and_then(|stem| name.to_str().map(|text| &text[..stem.len()])).map(OsString::from);
@@ -270,13 +270,16 @@ mod tests {
     fn a_name_without_suffix_gives_no_name() {
         for name in ["x", "x.b2frame.old", ".b2frame"] {
             let refused = target(&OutputArgs::default(), Naming::Strip, &file(name));
-            assert!(matches!(refused, Err(Error::NoSuffix { .. })), "{name}");
+            assert!(
+                matches!(refused, Err(Error::Message { message: message::NO_SUFFIX, .. })),
+                "{name}"
+            );
         }
         let args = OutputArgs { suffix: Some(".b2".into()), ..OutputArgs::default() };
         assert_eq!(target(&args, Naming::Strip, &file("x.b2")).unwrap(), Target::File("x".into()));
         assert!(matches!(
             target(&args, Naming::Strip, &file("x.b2frame")),
-            Err(Error::NoSuffix { .. })
+            Err(Error::Message { message: message::NO_SUFFIX, .. })
         ));
     }
 

@@ -1,14 +1,15 @@
-//! Where in a file an error is, and which numbers clash: what each layer put on it, collected for
-//! programs.
+//! Where in a file an error is, and which numbers clash: the fields of `--json` that programs read.
 
 use core::error::Error as StdError;
 
 use b2frame::Corrupt;
 use serde::Serialize;
 
+use crate::error::Error;
+
 /// Byte, chunk and block, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Place {
+pub(crate) struct ErrorPosition {
     /// Byte of the file where the damaged thing starts: the chunk when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) offset: Option<u64>,
@@ -18,77 +19,78 @@ pub(crate) struct Place {
     /// Block of the chunk, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) block: Option<u64>,
-    /// What should be there.
+    /// The number that should be there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expected: Option<u64>,
-    /// What is there.
+    /// The number that is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) found: Option<u64>,
 }
 
-/// The place that `error` or one of its causes names.
-pub(crate) fn place_of(error: &(dyn StdError + 'static)) -> Place {
-    let mut place = Place::default();
-    let mut link = Some(error);
-    while let Some(error) = link {
-        place.learn(error);
-        link = error.source();
+impl ErrorPosition {
+    /// The position that `error` or one of its causes names.
+    pub(crate) fn of_error(error: &Error) -> Self {
+        let position = match error {
+            Error::Input { error, .. } => return Self::of_error(error),
+            Error::Frame(error) => Self::of_frame_error(error),
+            Error::Blp(error) => Self::of_blp_error(error),
+            Error::Bcolz(bcolz_store::Error::Chunk { nchunk, .. }) => {
+                Self { chunk: Some(*nchunk), ..Self::default() }
+            }
+            Error::Chunk { at, source } => {
+                Self { offset: Some(at.saturating_add(offset_in_chunk(source))), ..Self::default() }
+            }
+            Error::ReadBack { at, expected, found } => {
+                let (expected, found) = (expected.0.map(u64::from), found.0.map(u64::from));
+                Self { offset: Some(*at), expected, found, ..Self::default() }
+            }
+            _ => Self::default(),
+        };
+        position.with_cause(error.source())
     }
-    place
+
+    fn of_frame_error(error: &b2frame::Error) -> Self {
+        let chunk = match error {
+            b2frame::Error::Chunk { nchunk, .. } | b2frame::Error::Compress { nchunk, .. } => {
+                Some(*nchunk)
+            }
+            _ => None,
+        };
+        let (expected, found) = match error {
+            b2frame::Error::Corrupt { what, .. } => clash(what).unzip(),
+            _ => (None, None),
+        };
+        Self { offset: error.position(), chunk, expected, found, block: None }
+    }
+
+    fn of_blp_error(error: &bloscpack::Error) -> Self {
+        let (offset, chunk) = match error {
+            bloscpack::Error::Chunk { nchunk, at, .. } => (Some(*at), Some(*nchunk)),
+            bloscpack::Error::Corrupt { at, what } => (Some(*at), what.nchunk()),
+            _ => (None, None),
+        };
+        Self { offset, chunk, ..Self::default() }
+    }
+
+    /// Adds what the chunk that is among the causes knows: the block, the lengths that clash.
+    fn with_cause(mut self, mut cause: Option<&(dyn StdError + 'static)>) -> Self {
+        while let Some(error) = cause {
+            match error.downcast_ref() {
+                Some(blosc_chunk::Error::Block { nblock, .. }) => self.block = Some(*nblock),
+                Some(blosc_chunk::Error::Corrupt {
+                    what: blosc_chunk::Corrupt::Truncated { cbytes, len },
+                    ..
+                }) => (self.expected, self.found) = (Some(*cbytes as u64), Some(*len as u64)),
+                _ => {}
+            }
+            cause = error.source();
+        }
+        self
+    }
 }
 
-impl Place {
-    /// Takes over what `error` itself knows. The outermost offset counts: it is one of the file.
-    fn learn(&mut self, error: &(dyn StdError + 'static)) {
-        match error.downcast_ref() {
-            Some(crate::error::Error::Frame(inner)) => self.learn(inner),
-            Some(crate::error::Error::Blp(inner)) => self.learn(inner),
-            Some(crate::error::Error::ReadBack { at, expected, found }) => {
-                self.offset = Some(*at);
-                (self.expected, self.found) = (expected.0.map(u64::from), found.0.map(u64::from));
-            }
-            Some(crate::error::Error::Chunk { at, source }) => {
-                self.offset = Some(at.saturating_add(position(source)));
-            }
-            _ => {}
-        }
-        if let Some(error) = error.downcast_ref::<b2frame::Error>() {
-            self.offset = self.offset.or(error.position());
-            self.chunk = self.chunk.or(match error {
-                b2frame::Error::Chunk { nchunk, .. } | b2frame::Error::Compress { nchunk, .. } => {
-                    Some(*nchunk)
-                }
-                _ => None,
-            });
-        }
-        match error.downcast_ref() {
-            Some(bloscpack::Error::Chunk { nchunk, at, .. }) => {
-                (self.chunk, self.offset) = (Some(*nchunk), Some(*at));
-            }
-            Some(bloscpack::Error::Corrupt { at, what }) => {
-                self.offset = self.offset.or(Some(*at));
-                self.chunk = self.chunk.or(what.nchunk());
-            }
-            _ => {}
-        }
-        if let Some(b2frame::Error::Corrupt { what, .. }) = error.downcast_ref() {
-            (self.expected, self.found) = clash(what).unzip();
-        }
-        if let Some(blosc_chunk::Error::Corrupt {
-            what: blosc_chunk::Corrupt::Truncated { cbytes, len },
-            ..
-        }) = error.downcast_ref()
-        {
-            (self.expected, self.found) = (Some(*cbytes as u64), Some(*len as u64));
-        }
-        if let Some(blosc_chunk::Error::Block { nblock, .. }) = error.downcast_ref() {
-            self.block = Some(*nblock);
-        }
-    }
-}
-
-/// Where in a chunk the damage is (bytes).
-fn position(error: &blosc_chunk::Error) -> u64 {
+/// Position of the damage in a chunk (bytes).
+fn offset_in_chunk(error: &blosc_chunk::Error) -> u64 {
     match error {
         blosc_chunk::Error::Corrupt { at, .. }
         | blosc_chunk::Error::Block { at, .. }
@@ -97,7 +99,7 @@ fn position(error: &blosc_chunk::Error) -> u64 {
     }
 }
 
-/// What a frame should have, and has.
+/// The number that a frame should have, and the one that it has.
 fn clash(what: &Corrupt) -> Option<(u64, u64)> {
     Some(match *what {
         Corrupt::HeaderTruncated { len } => (87, len),
@@ -119,23 +121,32 @@ mod tests {
     fn each_layer_adds_its_coordinate() {
         let cause = blosc_chunk::Error::Limit { nbytes: 2, limit: 1 };
         let source = blosc_chunk::Error::Block { nblock: 3, at: 44, source: Box::new(cause) };
-        let error =
-            crate::error::Error::Frame(b2frame::Error::Chunk { nchunk: 7, at: 1000, source });
-        let place =
-            Place { offset: Some(1000), chunk: Some(7), block: Some(3), ..Place::default() };
-        assert_eq!(place_of(&error), place);
+        let error = Error::Frame(b2frame::Error::Chunk { nchunk: 7, at: 1000, source });
+        let position = ErrorPosition::of_error(&error);
+        assert_eq!((position.offset, position.chunk), (Some(1000), Some(7)));
+        assert_eq!((position.block, position.expected), (Some(3), None));
+    }
+
+    #[test]
+    fn chunk_of_a_bcolz_array_is_named() {
+        let source = blosc_chunk::Error::Limit { nbytes: 2, limit: 1 };
+        let path = "data/__7.blp".to_owned();
+        let error = Error::Bcolz(bcolz_store::Error::Chunk { path, nchunk: 7, source });
+        let error = Error::Input { file: "x".to_owned(), error: Box::new(error) };
+        assert_eq!(ErrorPosition::of_error(&error).chunk, Some(7));
     }
 
     #[test]
     fn clashing_numbers_are_told_apart() {
         let what = Corrupt::FrameTruncated { frame_len: 369, available: 200 };
-        let error = crate::error::Error::Frame(b2frame::Error::Corrupt { at: 16, what });
-        let place = place_of(&error);
-        assert_eq!((place.offset, place.expected, place.found), (Some(16), Some(369), Some(200)));
+        let error = Error::Frame(b2frame::Error::Corrupt { at: 16, what });
+        let ErrorPosition { offset, expected, found, .. } = ErrorPosition::of_error(&error);
+        assert_eq!((offset, expected, found), (Some(16), Some(369), Some(200)));
     }
 
     #[test]
-    fn an_error_without_coordinates_has_no_place() {
-        assert_eq!(place_of(&crate::error::Error::Terminal), Place::default());
+    fn error_without_coordinates_has_no_position() {
+        let error = crate::error::message::TERMINAL.error();
+        assert_eq!(ErrorPosition::of_error(&error), ErrorPosition::default());
     }
 }

@@ -4,7 +4,10 @@ use b2frame::{ChunkInfo, SChunk};
 use blosc_chunk::SpecialKind;
 use serde::{Serialize, Serializer};
 
-use crate::error::{Error, Result, chain};
+use crate::{
+    error::{Error, Result, chain},
+    render::error_position::ErrorPosition,
+};
 
 /// The chunks of some frames.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +80,7 @@ impl ChunkRow {
         Self {
             frame,
             nchunk,
-            offset: crate::render::error_position::place_of(error).offset,
+            offset: ErrorPosition::of_error(error).offset,
             cbytes: 0,
             nbytes: 0,
             special: None,

@@ -90,11 +90,11 @@ impl Work<'_> {
         {
             part.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
             items.fill(&bounds, &mut part)?;
-            let place = bounds.iter().enumerate().map(|(dim, range)| {
+            let selection = bounds.iter().enumerate().map(|(dim, range)| {
                 let by = if dim == axis { start } else { 0 };
                 Pick::from(range.start + by..range.end + by)
             });
-            writer.write_bytes(place.collect::<Vec<_>>(), &part)?;
+            writer.write_bytes(selection.collect::<Vec<_>>(), &part)?;
             self.progress.add(part.len() as u64);
         }
         Ok(())

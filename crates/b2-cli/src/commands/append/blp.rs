@@ -10,7 +10,7 @@ use bloscpack::{
 use super::{Grown, Input, Work};
 use crate::{
     commands::convert::pull::pull,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     formats::blp::Blp,
     inputs::decoded::Sink,
 };
@@ -67,7 +67,7 @@ fn check(input: &Input, blp: &Blp, array: Option<&ArrayInfo>) -> Result<()> {
     let Some(info) = array else { return input.check_items(blp.typesize()) };
     let shape = info.shape();
     if shape.is_empty() || info.order() == Order::F && shape.len() > 1 {
-        return Err(Error::AppendOrder);
+        return Err(message::CANNOT_GROW_AT_END.error());
     }
     if let Some(found) = input.source.layout()?.filter(|_| input.is_array) {
         if found.dtype != *info.dtype() {

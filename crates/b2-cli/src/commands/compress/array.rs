@@ -16,7 +16,7 @@ use blosc_io::FileStore;
 use super::{Counts, Work, at};
 use crate::{
     args::compress::{CompressedFormat, Shape, TuningArgs, Typesize},
-    error::{ByteOrEnd, Doing, Error, Result},
+    error::{ByteOrEnd, Doing, Error, Result, message},
     formats::{
         npy::NpyHeader,
         stored_array::{Boxes, Source, Stored, count, selection},
@@ -47,10 +47,10 @@ pub(super) fn layout(
     let wants_array = given.is_some() || tuning.chunks.is_some() || tuning.blocks.is_some();
     let wants_array = wants_array || format == Some(CompressedFormat::B2nd);
     if !is_grid && (tuning.chunks.is_some() || tuning.blocks.is_some()) {
-        return Err(Error::NoGrid);
+        return Err(message::BLP_HAS_NO_GRID.error());
     }
     if wants_array && is_bytes {
-        return Err(Error::ArrayOptions);
+        return Err(message::ARRAY_OPTIONS.error());
     }
     match (given, format) {
         (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk)) => Ok(None),
@@ -60,7 +60,7 @@ pub(super) fn layout(
         }
         (None, _) if !sample.starts_with(b"\x93NUMPY") => {
             if wants_array {
-                Err(Error::NoArray)
+                Err(message::INPUT_IS_NO_ARRAY.error())
             } else {
                 Ok(None)
             }
@@ -138,7 +138,7 @@ impl Work<'_> {
     /// Writes the array to `file`; returns how many bytes its items have, and the digest of those
     /// of a stream.
     fn array(&self, data: Data, file: File) -> Result<(u64, Digest)> {
-        let layout = self.layout.as_ref().ok_or(Error::NoArray)?;
+        let layout = self.layout.as_ref().ok_or(message::INPUT_IS_NO_ARRAY.error())?;
         let expected = layout.nbytes().ok_or(Error::ArrayLen { expected: u64::MAX, found: 0 })?;
         check_len(&data, layout, expected)?;
         let mut writer =
@@ -184,7 +184,7 @@ impl Work<'_> {
 
     /// The items in the input, which is a file.
     fn stored(&self, layout: &NpyHeader) -> Result<Source> {
-        let path = self.origin.path().ok_or(Error::NoArray)?;
+        let path = self.origin.path().ok_or(message::INPUT_IS_NO_ARRAY.error())?;
         let store = Arc::new(FileStore::open(path).map_err(Error::io(Doing::Open))?);
         Ok(Source::File(Stored {
             store,
@@ -204,10 +204,10 @@ impl Work<'_> {
 /// A pipe, or a device, from its first item on.
 fn stream_of(data: Data, layout: &NpyHeader, boxes: &Boxes) -> Result<Source> {
     if layout.fortran_order && layout.shape.len() > 1 {
-        return Err(Error::FortranPipe);
+        return Err(message::FORTRAN_PIPE.error());
     }
     if !boxes.are_bands() {
-        return Err(Error::ArrayPipe);
+        return Err(message::ROWS_EXCEED_MEMORY.error());
     }
     let mut reader = Digesting::new(data.into_reader(), false);
     let mut header = vec![0; layout.len];

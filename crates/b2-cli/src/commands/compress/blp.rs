@@ -15,7 +15,7 @@ use bloscpack::{
 
 use super::{Counts, Work, array};
 use crate::{
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     inputs::raw_data::Data,
     output::{
         byte_sink::Sink,
@@ -44,7 +44,7 @@ impl Work<'_> {
 
     pub(super) fn blp_to_stream(&self, data: Data, out: &mut Sink) -> Result<Counts> {
         if self.args.tuning.verify {
-            return Err(Error::VerifyPipe);
+            return Err(message::VERIFY_PIPE.error());
         }
         let mut to = ToSink { sink: out, stored: 0, refused: None };
         let writer = Writer::new(&mut to, self.blp_options(&data)?.offsets(false))?;

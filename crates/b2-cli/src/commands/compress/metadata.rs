@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     args::compress::{Layer, TuningArgs},
-    error::{Doing, Error, MetadataError, Result},
+    error::{Doing, Error, MetadataError, Result, message},
     formats::msgpack_json,
 };
 
@@ -41,7 +41,7 @@ impl Metadata {
         tuning.meta.iter().for_each(|layer| put(&mut metadata.fixed, layer.clone()));
         tuning.vlmeta.iter().for_each(|layer| put(&mut metadata.variable, layer.clone()));
         match metadata.fixed.iter().find(|layer| RESERVED.contains(&layer.name.as_str())) {
-            Some(layer) => Err(Error::Reserved { name: layer.name.clone() }),
+            Some(layer) => Err(message::RESERVED_METALAYER.about(&layer.name)),
             None => Ok(metadata),
         }
     }

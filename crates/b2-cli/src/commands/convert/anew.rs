@@ -7,18 +7,18 @@ use blosc_chunk::{
 use super::Work;
 use crate::{
     args::{ConvertArgs, convert::ConvertedFormat},
-    error::{Error, Result},
+    error::{Error, Result, message},
 };
 
 /// What makes no sense for any input.
 pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     let is_blp = format == ConvertedFormat::Blp;
     if args.checksum.is_some() && !is_blp {
-        return Err(Error::NoChecksum);
+        return Err(message::NO_CHECKSUM.error());
     }
     let lossy = args.anew.filter.filter(|filter| filter.is_lossy(&Registries::default().filters));
     if let Some(filter) = lossy {
-        return Err(Error::LossyConvert { filter: filter.to_string() });
+        return Err(message::LOSSY_CONVERT.about(filter));
     }
     let holds_data = matches!(
         format,
@@ -28,10 +28,10 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
             | ConvertedFormat::Parquet
     );
     if holds_data && (args.anew.is_wanted() || args.anew.target.is_some()) {
-        return Err(Error::NotCompressed { format: format.name() });
+        return Err(message::NOT_COMPRESSED.about(format.name()));
     }
     if format == ConvertedFormat::Chunk && args.anew.chunk_size.is_some() {
-        return Err(Error::OneChunk);
+        return Err(message::ONE_CHUNK.error());
     }
     match args.anew.target {
         Some(target) if matches!(format, ConvertedFormat::Carray | ConvertedFormat::Ctable) => {
@@ -105,8 +105,8 @@ fn fitting(old: CParams, target: Reader) -> CParams {
     let slots: Vec<_> = old.filters.active().filter(|slot| fits(slot.id)).collect();
     // Blosc 1 has one filter.
     let kept = if is_blosc1 { slots.len().min(1) } else { slots.len() };
-    for (slot, place) in slots.iter().rev().take(kept).zip((0..6).rev()) {
-        (ids[place], metas[place]) = (slot.id.0, if is_blosc1 { 0 } else { slot.meta });
+    for (slot, nslot) in slots.iter().rev().take(kept).zip((0..6).rev()) {
+        (ids[nslot], metas[nslot]) = (slot.id.0, if is_blosc1 { 0 } else { slot.meta });
     }
     let is_known = registries.codecs.get(old.codec).is_some_and(|codec| !codec.is_lossy())
         && (!is_blosc1 || old.codec <= CodecId::ZSTD)

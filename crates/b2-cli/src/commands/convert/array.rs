@@ -16,7 +16,7 @@ use super::{
     source::{Layout, Packed},
 };
 use crate::{
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     formats::{
         blp::Blp,
         stored_array::{Boxes, Source as BoxSource, count, selection},
@@ -45,7 +45,7 @@ impl Work<'_> {
             return self.frame(path);
         }
         if self.args.anew.chunk_size.or(self.args.anew.block_size).is_some() {
-            return Err(Error::ArrayOptions);
+            return Err(message::ARRAY_OPTIONS.error());
         }
         let layout = self.layout()?;
         match self.source.blp() {
@@ -62,7 +62,7 @@ impl Work<'_> {
         if let Some(layout) = self.source.layout()? {
             return Ok(layout);
         }
-        let dtype = self.args.dtype.clone().ok_or(Error::NoLayout)?;
+        let dtype = self.args.dtype.clone().ok_or(message::UNKNOWN_ITEMS.error())?;
         let (found, itemsize) = (self.source.nbytes()?, dtype.itemsize() as u64);
         let shape = match &self.args.shape {
             Some(shape) => shape.0.clone(),

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     args::convert::ConvertedFormat,
     context::Context,
-    error::{Error, Result},
+    error::{Result, message},
     formats::{bcolz::attrs, parquet},
     inputs::{decoded::Sink, object::Object},
     output::staged::Nest,
@@ -32,12 +32,12 @@ impl Work<'_> {
         let layout = self.layout()?;
         if layout.dtype.fields().is_empty() {
             return match self.format {
-                ConvertedFormat::Ctable => Err(Error::NoColumns),
+                ConvertedFormat::Ctable => Err(message::NO_COLUMNS.error()),
                 _ => self.carray(&layout, path),
             };
         }
         if layout.shape.len() > 1 {
-            return Err(Error::NoColumns);
+            return Err(message::NO_COLUMNS.error());
         }
         self.ctable(&layout, path)
     }
@@ -46,7 +46,7 @@ impl Work<'_> {
     /// while.
     pub(super) fn parquet(&self, path: &Path) -> Result<Done> {
         if !cfg!(feature = "parquet") {
-            return Err(Error::NoParquet);
+            return Err(message::NO_PARQUET.error());
         }
         match &self.source {
             Source::Object(Object::Bcolz(set)) if matches!(set.set, DataSet::CTable(_)) => {
@@ -57,7 +57,7 @@ impl Work<'_> {
             _ => {
                 let layout = self.layout()?;
                 if layout.dtype.fields().is_empty() || layout.shape.len() > 1 {
-                    return Err(Error::NoColumns);
+                    return Err(message::NO_COLUMNS.error());
                 }
                 let station = Nest::for_stream(&self.cx.unfinished)?;
                 self.ctable(&layout, station.path())?;
@@ -162,7 +162,7 @@ impl Work<'_> {
         if let Some(choice) = anew.codec {
             let name = choice.id.to_string();
             cparams =
-                cparams.cname(Cname::from_name(&name).ok_or(Error::BcolzCodec { codec: name })?);
+                cparams.cname(Cname::from_name(&name).ok_or(message::BCOLZ_CODEC.about(name))?);
         }
         if let Some(filter) = anew.filter {
             let ids: Vec<FilterId> = filter.active().map(|slot| slot.id).collect();
@@ -170,7 +170,7 @@ impl Work<'_> {
                 [] => Shuffle::None,
                 [FilterId::SHUFFLE] => Shuffle::Byte,
                 [FilterId::BITSHUFFLE] => Shuffle::Bit,
-                _ => return Err(Error::BcolzFilter { filter: filter.to_string() }),
+                _ => return Err(message::BCOLZ_FILTER.about(filter)),
             });
         }
         Ok(cparams)

@@ -13,7 +13,7 @@ use csv::Writer;
 use super::{Done, Work, source::Layout};
 use crate::{
     commands::show::item,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
 };
 
 impl Work<'_> {
@@ -56,7 +56,7 @@ impl<'a> Columns<'a> {
             ([] | [_], false) => Ok(Self::Fields(dtype)),
             ([] | [_], true) => Ok(Self::Items(dtype, 1)),
             ([_, len], true) => Ok(Self::Items(dtype, usize::try_from(*len).unwrap_or(usize::MAX))),
-            _ => Err(Error::NoRows),
+            _ => Err(message::NO_ROWS.error()),
         }
     }
 

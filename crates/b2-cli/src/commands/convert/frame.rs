@@ -13,7 +13,7 @@ use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode_header};
 use super::{Done, Work, pull::pull, source::Packed};
 use crate::{
     args::convert::ConvertedFormat,
-    error::{Error, Result},
+    error::{Error, Result, message},
     formats::stored_array::selection,
     inputs::decoded::Sink,
 };
@@ -149,7 +149,7 @@ impl Work<'_> {
     /// An array in other chunks, or compressed otherwise.
     fn array_anew(&self, schunk: &Arc<SChunk>, path: &Path) -> Result<Done> {
         if self.args.anew.chunk_size.or(self.args.anew.block_size).is_some() {
-            return Err(Error::ArrayOptions);
+            return Err(message::ARRAY_OPTIONS.error());
         }
         let array = NdArray::from_schunk(Arc::clone(schunk))?.read_options(self.cx.read_options());
         let mut params = array.params()?.cparams(self.cparams()?);
@@ -199,7 +199,7 @@ impl Work<'_> {
     /// Shapes say nothing about what is no array.
     pub(super) fn check_no_shapes(&self) -> Result<()> {
         match self.args.anew.chunks.is_some() || self.args.anew.blocks.is_some() {
-            true => Err(Error::ShapesForArrays),
+            true => Err(message::SHAPES_ARE_FOR_ARRAYS.error()),
             false => Ok(()),
         }
     }
@@ -223,5 +223,5 @@ fn encoder_of<'a>(
             .map_err(|source| Error::Chunk { at: 0, source })?;
         *encoder = Some(made);
     }
-    encoder.as_mut().ok_or(Error::NotAnArray)
+    encoder.as_mut().ok_or(message::NOT_AN_ARRAY.error())
 }

@@ -4,7 +4,7 @@ use std::{fs::File, path::Path};
 
 use super::{Done, Work, frame::ARRAY};
 use crate::{
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     formats::npy::NpyHeader,
     output::byte_sink::Sink,
 };
@@ -22,7 +22,7 @@ impl Work<'_> {
     pub(super) fn npy(&self, path: &Path) -> Result<Done> {
         let layout = self.layout()?;
         let header = NpyHeader::encode(&layout.dtype, &layout.shape);
-        let no_descr = || Error::NoDescr { dtype: layout.dtype.to_string() };
+        let no_descr = || message::NO_NPY_DTYPE.about(layout.dtype);
         self.items(path, &header.ok_or_else(no_descr)?)?;
         Ok(Done { left_out: self.source.metadata()?.without_array().names(), ..Done::default() })
     }

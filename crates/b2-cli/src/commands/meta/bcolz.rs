@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::document::Change;
 use crate::{
-    error::{Error, Result},
+    error::{Result, message},
     formats::bcolz::{Bcolz, attrs},
 };
 
@@ -24,7 +24,7 @@ pub(super) fn change(set: &Bcolz, changes: &[Change]) -> Result<()> {
 }
 
 fn replace(found: &mut Attrs, new: &Value) -> Result<()> {
-    let new = new.as_object().ok_or(Error::NoObject)?;
+    let new = new.as_object().ok_or(message::METADATA_WITHOUT_NAMES.error())?;
     let old = attrs::to_map(found);
     for name in old.keys().filter(|name| !new.contains_key(*name)) {
         found.remove(name);

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::document::{Change, Document};
 use crate::{
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     formats::blp::Blp,
     output::staged::{StageOptions, Staged},
 };
@@ -66,5 +66,5 @@ fn object(value: &mut Value) -> Result<&mut Map<String, Value>> {
     if value.is_null() {
         *value = Value::Object(Map::new());
     }
-    value.as_object_mut().ok_or(Error::NoObject)
+    value.as_object_mut().ok_or(message::METADATA_WITHOUT_NAMES.error())
 }

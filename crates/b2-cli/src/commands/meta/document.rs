@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    error::{Error, MetadataError, Result},
+    error::{Error, MetadataError, Result, message},
     formats::msgpack_json,
     inputs::object::Object,
 };
@@ -92,7 +92,7 @@ impl Document {
             Object::Bcolz(set) => {
                 Ok(Self { metadata: Some(Value::Object(set.attrs_json()?)), ..Self::default() })
             }
-            Object::Chunk(_) => Err(Error::NoMetaPlace),
+            Object::Chunk(_) => Err(message::CHUNK_HAS_NO_METADATA.error()),
         }
     }
 
@@ -191,13 +191,17 @@ impl Document {
         for (kind, old, new) in kinds {
             match (old, new) {
                 (Some(old), Some(new)) => differences(kind, old, new, &self.reserved, &mut changes),
-                (None, Some(new)) if !new.is_empty() => return Err(Error::NoLayers),
+                (None, Some(new)) if !new.is_empty() => {
+                    return Err(message::BLP_HAS_NO_METALAYERS.error());
+                }
                 _ => {}
             }
         }
         match (&self.metadata, &new.metadata) {
             (Some(old), Some(new)) if old != new => changes.push(Change::Replace(new.clone())),
-            (None, Some(new)) if !new.is_null() => return Err(Error::OnlyLayers),
+            (None, Some(new)) if !new.is_null() => {
+                return Err(message::FRAME_HAS_METALAYERS_ONLY.error());
+            }
             _ => {}
         }
         Ok(changes)
@@ -214,15 +218,15 @@ impl Document {
                 Change::Set { name, .. } | Change::Delete { name, .. }
                     if self.metalayers.is_some() && RESERVED.contains(&name.as_str()) =>
                 {
-                    return Err(Error::Reserved { name: name.clone() });
+                    return Err(message::RESERVED_METALAYER.about(name));
                 }
                 Change::Delete { kind, name } if self.only(*kind).get(name).is_none() => {
-                    return Err(Error::NoMeta { name: name.clone() });
+                    return Err(message::NO_SUCH_METADATA.about(name));
                 }
                 Change::Set { kind: Some(_), .. } | Change::Delete { kind: Some(_), .. }
                     if self.metadata.is_some() =>
                 {
-                    return Err(Error::NoLayers);
+                    return Err(message::BLP_HAS_NO_METALAYERS.error());
                 }
                 _ => {}
             }

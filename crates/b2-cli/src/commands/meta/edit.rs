@@ -6,7 +6,7 @@ use tempfile::NamedTempFile;
 
 use crate::{
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
 };
 
 /// What comes out of the editor.
@@ -39,9 +39,9 @@ fn run(path: &std::path::Path) -> Result<String> {
     let words: [OsString; 4] = ["-c".into(), line.clone(), "sh".into(), path.into()];
     let status = Command::new("sh").args(words).status().map_err(Error::io(Doing::Editor))?;
     if !status.success() {
-        return Err(Error::Editor {
-            line: line.to_string_lossy().trim_end_matches(" \"$1\"").to_owned(),
-        });
+        return Err(
+            message::EDITOR_FAILED.about(line.to_string_lossy().trim_end_matches(" \"$1\""))
+        );
     }
     fs::read_to_string(path).map_err(Error::io(Doing::Spool))
 }

@@ -9,7 +9,7 @@ use blosc_io::FileStore;
 use super::{Saved, unreadable};
 use crate::{
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     output::staged::{StageOptions, Staged},
 };
 
@@ -32,7 +32,7 @@ pub(super) fn run(
     let limits = Limits::none().max_nbytes(cx.memory() / 2);
     let found = bloscpack::rescue_with(&store, &cx.dparams().limits(limits))?;
     if found.header.is_none() && found.chunks.is_empty() {
-        return Err(Error::NothingSaved);
+        return Err(message::NOTHING_RESCUED.error());
     }
     let staged = Staged::create(target, options, &cx.unfinished)?;
     found.write_blp(&store, staged.handle()?)?;

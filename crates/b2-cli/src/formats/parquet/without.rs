@@ -4,14 +4,14 @@ use std::path::Path;
 
 use bcolz_store::CTable;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, message};
 
 /// Says that nothing can be written.
 pub(crate) fn write(_: &CTable, _: &Path) -> Result<()> {
-    Err(Error::NoParquet)
+    Err(message::NO_PARQUET.error())
 }
 
 /// Says that nothing can be read.
 pub(crate) fn read(_: &Path, _: &Path) -> Result<()> {
-    Err(Error::NoParquet)
+    Err(message::NO_PARQUET.error())
 }

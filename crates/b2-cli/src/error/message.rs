@@ -1,0 +1,214 @@
+//! The errors that are only a text: one row each, with the exit code and what to do about it.
+//!
+//! `{}` and `{:?}` stand for the one name that a row may be about.
+
+use super::Error;
+use crate::exit::Code;
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(super) text: &'static str,
+    pub(super) hint: Option<&'static str>,
+    pub(super) code: Code,
+}
+
+impl Message {
+    /// The error of a row without a name.
+    pub(crate) fn error(self) -> Error {
+        Error::Message { message: self, name: None }
+    }
+
+    /// The error of a row about `name`.
+    pub(crate) fn about(self, name: impl ToString) -> Error {
+        Error::Message { message: self, name: Some(name.to_string()) }
+    }
+
+    /// The text, with the name in it.
+    pub(super) fn filled(self, name: Option<&str>) -> String {
+        match name {
+            None => self.text.to_owned(),
+            Some(name) if self.text.contains("{:?}") => {
+                self.text.replacen("{:?}", &format!("{name:?}"), 1)
+            }
+            Some(name) => self.text.replacen("{}", name, 1),
+        }
+    }
+}
+
+/// Makes a constant of each row `NAME: exit code, text, hint`.
+macro_rules! messages {
+    ($($name:ident: $code:ident, $text:literal $(, $hint:literal)?;)*) => {
+        $(pub(crate) const $name: Message = {
+            let hint: &[&str] = &[$($hint)?];
+            Message { text: $text, hint: hint.first().copied(), code: Code::$code }
+        };)*
+    };
+}
+
+messages! {
+    // What this build and these formats can do.
+    NO_PARQUET: Foreign,
+        "this build reads and writes no Parquet: it was made without the feature `parquet`",
+        "cargo install b2-cli --features parquet";
+    NO_COLUMNS: Usage,
+        "items without fields, or in several dimensions, so that there are no columns";
+    NO_ROWS: Usage,
+        "not a list of items or rows, so that there are no lines of values to make of it";
+    BCOLZ_CODEC: Usage,
+        "bcolz has no codec {}";
+    BCOLZ_FILTER: Usage,
+        "bcolz has the filters shuffle, bitshuffle and none, not {}";
+    PYTHON_OBJECTS: Foreign,
+        "items are Python objects, which are no bytes of data",
+        "`b2 show` shows what is plain data";
+    BCOLZ_IS_A_DIRECTORY: Usage,
+        "a data set of bcolz is many files, none of which was named";
+    NOT_RESCUABLE: Foreign,
+        "only data sets of bcolz and Bloscpack files can be rescued";
+    RESCUE_NEEDS_FILES: Usage,
+        "only files and directories can be rescued, into files and directories";
+    NOTHING_RESCUED: Data,
+        "no sound chunk and no header were found";
+    NOT_COMPRESSED: Usage,
+        "a .{} file holds data as they are, so that there is nothing to choose";
+
+    // Inputs and outputs.
+    TERMINAL: Usage,
+        "refusing to write binary data to a terminal",
+        "use -o to name a file, or -f if this is meant";
+    NO_SUFFIX: Usage,
+        "the name does not end in {}, so that there is nothing to take away",
+        "use -o to name the output, or --suffix";
+    UNKNOWN_OUTPUT_FORMAT: Usage,
+        "neither --format nor the name of the output tells its format",
+        "use --format, as in `b2 convert --format b2frame data.blp`";
+    SEQUENCE: Usage,
+        "a sequence of frames, of which only one can be converted",
+        "name one as FILE#N, or use `b2 cat FILE | b2 c -o OUT` for all";
+    DIRECTORY_TO_STDOUT: Usage,
+        "the output is a directory, which standard output cannot take",
+        "use -o to name a directory";
+    VERIFY_PIPE: Usage,
+        "what has gone into a pipe cannot be read back",
+        "use -o to name a file";
+    READ_BACK_DIFFERS: Data,
+        "reading back gave other data",
+        "the input is untouched; this is a defect of the program or of the machine";
+    WOULD_LOSE: Data,
+        "kept, because {} would be lost",
+        "use -f with --rm if this is meant";
+
+    // Arrays and items.
+    ONE_SLICE: Usage,
+        "this is no array: --slice can be one index, or one range without a step";
+    NOT_A_TABLE: Usage,
+        "not a table: there are no rows to choose with --where and --skip, and no --columns";
+    NOT_AN_ARRAY: Usage,
+        "not an array, so that there is no .npy file to make of it",
+        "use --format raw";
+    SECOND_ARRAY: Usage,
+        "a .npy file holds one array, and another one follows",
+        "use --format raw";
+    NO_NPY_DTYPE: Usage,
+        "a .npy file cannot hold items of the type {}",
+        "use --format raw";
+    INPUT_IS_NO_ARRAY: Usage,
+        "neither a .npy file nor raw data with --shape and --dtype, so that it is no array",
+        "use --format b2frame to compress the bytes as they are";
+    UNKNOWN_ITEMS: Usage,
+        "not an array, and nothing tells what its items are",
+        "use --dtype, and --shape for more than one dimension";
+    ROWS_EXCEED_MEMORY: Limit,
+        "the rows of one chunk do not fit the memory, and a pipe gives them whole",
+        "name the file, use -M to allow more, or choose other --chunks";
+    FORTRAN_PIPE: Usage,
+        "items in Fortran order cannot come through a pipe",
+        "name the file";
+    CANNOT_GROW_AT_END: Usage,
+        "an array in Fortran order, or of no dimension, does not grow at its end",
+        "use `b2 convert` to make a .b2nd file of it";
+    CHUNK_CANNOT_GROW: Usage,
+        "a bare chunk, to which nothing can be appended";
+
+    // Options that do not go together.
+    ARRAY_OPTIONS: Usage,
+        "an array has items, chunks and blocks of its own, and no -t, -z or --block-size",
+        "use --chunks and --blocks, or --format b2frame";
+    SHAPES_ARE_FOR_ARRAYS: Usage,
+        "--chunks and --blocks are for arrays",
+        "use -z and --block-size";
+    BLP_HAS_NO_GRID: Usage,
+        "a Bloscpack file is cut into chunks of bytes, whatever the shape of an \
+         array, and has no --chunks or --blocks",
+        "use -z, or --format b2nd";
+    ONE_CHUNK: Usage,
+        "one chunk holds all data, so that there is no chunk size to choose",
+        "leave out -z, or --format chunk";
+    NO_CHECKSUM: Usage,
+        "frames and chunks have no checksums to choose",
+        "use --format blp";
+    FRAME_FOR_TARGET: Usage,
+        "readers of {} read bare chunks only",
+        "use --format chunk";
+    LOSSY: Usage,
+        "the filter {} loses data",
+        "use --lossy if this is meant";
+    LOSSY_VERIFY: Usage,
+        "what a filter has changed cannot be compared with the input",
+        "leave out --verify and --rm";
+    LOSSY_CONVERT: Usage,
+        "the filter {} loses data, and conversions do not",
+        "use `b2 cat` and `b2 compress --lossy`";
+    NO_COMMAND: Usage,
+        "no command has the name {:?}";
+
+    // Metadata.
+    NO_METALAYERS: Usage,
+        "a chunk or a Bloscpack file has no metalayers",
+        "use --format b2frame";
+    BLP_HAS_NO_METALAYERS: Usage,
+        "a Bloscpack file has metadata and no metalayers",
+        "use the key metadata, and neither --meta nor --vlmeta";
+    FRAME_HAS_METALAYERS_ONLY: Usage,
+        "a frame has metalayers and no other metadata",
+        "use the keys metalayers and vlmetalayers";
+    CHUNK_HAS_NO_METADATA: Usage,
+        "a bare chunk, which has no place for metadata";
+    METADATA_WITHOUT_NAMES: Usage,
+        "the metadata are no JSON object, so that they have no names",
+        "use import to put others in their place";
+    RESERVED_METALAYER: Usage,
+        "the metalayer {:?} is what makes a frame an array, and not for choice";
+    NO_SUCH_METADATA: Data,
+        "no metadata have the name {:?}";
+    NAME_VALUE: Usage,
+        "{:?} is not of the form NAME=VALUE";
+    NO_NAMES: Usage,
+        "no name was given";
+    ONE_IMPORT: Usage,
+        "import takes one file, or `-`";
+    PIPE_IS_NOT_CHANGED: Usage,
+        "what comes through a pipe cannot be changed";
+    EDITOR_FAILED: Usage,
+        "the editor `{}` failed, and nothing was changed";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_stands_in_the_text_as_given_or_quoted() {
+        assert_eq!(LOSSY.about("trunc").to_string(), "the filter trunc loses data");
+        assert_eq!(NO_COMMAND.about("a\"{}").to_string(), r#"no command has the name "a\"{}""#);
+        assert_eq!(NO_NAMES.error().to_string(), "no name was given");
+    }
+
+    #[test]
+    fn row_gives_hint_and_exit_code() {
+        let error = NO_PARQUET.error();
+        assert_eq!(error.hint().as_deref(), Some("cargo install b2-cli --features parquet"));
+        assert_eq!((error.code(), NO_NAMES.error().hint()), (Code::Foreign, None));
+    }
+}

@@ -15,8 +15,7 @@ use crate::{
 };
 
 /// Targets that are checked beside that of this machine.
-const TARGETS: [&str; 3] =
-    ["aarch64-unknown-linux-gnu", "i686-unknown-linux-gnu", "wasm32-wasip1"];
+const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "i686-unknown-linux-gnu", "wasm32-wasip1"];
 
 /// Crates with programs or heavy optional dependencies, which are checked for this machine only.
 const HOST_ONLY: [&str; 1] = ["b2-cli"];
@@ -68,8 +67,7 @@ fn check_features(package: &Package) -> Result<()> {
 
 fn check_targets(packages: &[Package]) -> Result<()> {
     let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
-    let libraries: Vec<&str> =
-        names.into_iter().filter(|name| !HOST_ONLY.contains(name)).collect();
+    let libraries: Vec<&str> = names.into_iter().filter(|name| !HOST_ONLY.contains(name)).collect();
     for target in TARGETS {
         if Command::new("rustup").args(["target", "add", target]).output().is_err() {
             return fail(format!("{target}: needs rustup, to install its standard library"));

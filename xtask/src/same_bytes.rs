@@ -82,7 +82,11 @@ fn cases() -> Vec<Case> {
     let others: &[&[&str]] = &[
         &["c -t 4 --block-size 8K --chunk-size 100K --meta a=b --vlmeta c=d -o x.b2frame walk"],
         &["c -t 4 -z 50K -o x.b2frame walk", "append x.b2frame walk", "meta set x.b2frame u=K"],
-        &["c -t 4 -z 50K -o x.b2frame walk", "convert --format sframe x.b2frame y", "append y walk"],
+        &[
+            "c -t 4 -z 50K -o x.b2frame walk",
+            "convert --format sframe x.b2frame y",
+            "append y walk",
+        ],
         &[
             "c --shape 200,250 --dtype <f8 -o x.b2nd field",
             "d -o y.npy x.b2nd",

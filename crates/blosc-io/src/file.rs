@@ -164,6 +164,30 @@ mod positional {
     }
 }
 
+/// Systems without positional calls (WASI): the descriptor's position is moved, so that calls take
+/// turns.
+#[cfg(not(any(unix, windows)))]
+mod positional {
+    use std::fs::File;
+    use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+    use std::sync::{Mutex, PoisonError};
+
+    /// Held from seeking to the end of the read or write, for all files.
+    static POSITION: Mutex<()> = Mutex::new(());
+
+    pub(super) fn read(mut file: &File, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at))?;
+        file.read(buf)
+    }
+
+    pub(super) fn write(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at))?;
+        file.write(bytes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

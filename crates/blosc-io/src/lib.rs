@@ -8,8 +8,10 @@
 //!   b2frame, bloscpack, bcolz-store        what the bytes mean
 //!        |  ReadAt / WriteAt
 //!   FileStore  MemStore  SeekStore<R>      where the bytes are
-//!   Windowed<S>  CountingStore<S>          a part of them; what was asked for
+//!   Windowed<S>  CountingStore<S>          a part of them; which ranges were read
 //! ```
+//!
+//! A container of several files has a [`Tree`] of them: see the module [`tree`].
 //!
 //! | store | use it for |
 //! |---|---|
@@ -17,13 +19,13 @@
 //! | [`MemStore`] | bytes in memory |
 //! | [`SeekStore`] | anything that is `Read + Seek`; calls take turns |
 //! | [`Windowed`] | a part of another store that looks like a whole one |
-//! | `MmapStore` (feature `mmap`) | a file mapped into memory, which nobody may change meanwhile |
+//! | `MmapStore` (feature `mmap`) | a file mapped into memory, which no program changes meanwhile |
 //! | [`CountingStore`] | to see which ranges were read |
 //!
-//! [`zeroed`] makes large memory to read into, [`AlignedBytes`] is some to use again and again.
+//! This crate interprets nothing (see `b2frame`), does not cache and does not lock files.
 //!
-//! What this crate does not do: it interprets nothing (see `b2frame`), does not cache and does not
-//! lock files.
+//! On systems other than Unix and Windows (WASI), a read or write of a [`FileStore`] moves the
+//! position of the file, and those of all files take turns.
 //!
 //! ```
 //! use blosc_io::{MemStore, ReadAt, Windowed, WriteAt};
@@ -44,6 +46,7 @@
 
 mod aligned;
 mod counting;
+mod durability;
 mod file;
 mod mem;
 #[cfg(feature = "mmap")]
@@ -53,17 +56,20 @@ mod seek;
 mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod tree;
 mod window;
 #[allow(unsafe_code)]
 mod zeroed;
 
 pub use aligned::AlignedBytes;
 pub use counting::CountingStore;
+pub use durability::Durability;
 pub use file::FileStore;
 pub use mem::MemStore;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapStore;
 pub use seek::SeekStore;
 pub use store::{ReadAt, Stamp, Sync, WriteAt};
+pub use tree::Tree;
 pub use window::Windowed;
 pub use zeroed::zeroed;

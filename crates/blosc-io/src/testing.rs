@@ -13,6 +13,7 @@
 //! ```
 
 mod recording;
+mod recording_tree;
 
 use core::fmt::Debug;
 use std::io;
@@ -20,6 +21,7 @@ use std::io;
 use crate::{ReadAt, Sync, WriteAt};
 
 pub use recording::{Change, Recording, RecordingStore};
+pub use recording_tree::{RecordingTree, Step, check_tree};
 
 /// Checks a store that holds exactly `content` (give it some hundred bytes).
 ///

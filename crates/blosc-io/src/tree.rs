@@ -1,0 +1,227 @@
+//! Containers that are several files: a tree of named files, in a directory or in memory.
+//!
+//! ```text
+//!   bcolz-store, sparse frames of b2frame      what the files mean
+//!        |  Tree
+//!   DirTree   MemTree   your own               where the files are
+//!        |  ReadAt
+//!   FileStore ...                              one file
+//! ```
+//!
+//! The trait has no locks. An advisory lock (one writer, or several readers) will be one more method
+//! with a default, as all methods are that a read-only tree does not have.
+
+mod dir;
+mod memory;
+mod replacement;
+
+use core::fmt::Debug;
+use std::collections::BTreeSet;
+use std::io;
+
+use crate::ReadAt;
+
+pub use dir::DirTree;
+pub use memory::MemTree;
+pub use replacement::{Replacement, sync_names};
+
+/// Files below a root. Paths have `/` between names; the root itself is the empty path.
+///
+/// A reader needs [`open`](Self::open) and [`list`](Self::list) only. Each of the other methods
+/// changes the tree in one step: another reader sees the state before it or the state after it.
+///
+/// ```
+/// use blosc_io::tree::{MemTree, Tree};
+///
+/// let tree = MemTree::new();
+/// tree.create_dir("data")?;
+/// tree.write("data/0", b"first")?;
+/// assert_eq!(tree.open("data/0")?.len()?, 5);
+/// assert_eq!(tree.list("data")?.len(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub trait Tree: Debug + Send + Sync {
+    /// Opens an ordinary file for reading.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` where there is none; `InvalidInput` where there is something else, such as a
+    /// device or a link that leads out of the root.
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>>;
+
+    /// Length of a file that [`open`](Self::open) opens (bytes).
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    fn len_of(&self, path: &str) -> io::Result<u64> {
+        self.open(path)?.len()
+    }
+
+    /// The entries of a directory, in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` or `NotADirectory` where there is no directory.
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>>;
+
+    /// Replaces a file, or creates it. Its directory exists.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage; then the file is as it was.
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let _ = (path, bytes);
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    /// Creates a file that does not exist yet. Its directory exists. Unlike
+    /// [`write`](Self::write), a failure may leave a part of the file.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` where there is an entry of that name, be it a link; those of the storage.
+    fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let _ = (path, bytes);
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    /// Creates a directory. Its parent exists.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` where there is an entry of that name.
+    fn create_dir(&self, path: &str) -> io::Result<()> {
+        let _ = path;
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    /// Removes a file, or a directory with all that is in it. A missing entry is no error.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    fn remove(&self, path: &str) -> io::Result<()> {
+        let _ = path;
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    /// Renames a file, which replaces a file of the new name, or a directory, for which the new
+    /// name is free.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let _ = (from, to);
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    /// Returns when the content of a file survives a loss of power. Its name may still be lost.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`; those of the storage.
+    fn sync(&self, path: &str) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
+
+    /// Returns when the names in a directory survive a loss of power: those of files that were
+    /// created, renamed or removed.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`; those of the storage.
+    fn sync_names(&self, path: &str) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
+
+    /// Syncs several files, and then their names. Files that are gone are skipped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    fn sync_all(&self, paths: &[String]) -> io::Result<()> {
+        let mut parents = BTreeSet::new();
+        for path in paths {
+            skip_missing(self.sync(path))?;
+            parents.insert(parent(path));
+        }
+        parents.into_iter().try_for_each(|parent| skip_missing(self.sync_names(parent)))
+    }
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Its name, without the path.
+    pub name: String,
+    /// Whether it is a directory, and no link to one.
+    pub is_dir: bool,
+}
+
+/// The path of `name` in the directory `path`.
+#[must_use]
+pub fn join(path: &str, name: &str) -> String {
+    match (path, name) {
+        (path, "") => path.to_owned(),
+        ("", name) => name.to_owned(),
+        (path, name) => format!("{path}/{name}"),
+    }
+}
+
+/// The directory of a path; that of a name in the root, and of the root, is the root.
+#[must_use]
+pub fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+fn skip_missing(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_joined_and_split_at_slashes() {
+        assert_eq!([join("", "a"), join("a", "b"), join("a", "")], ["a", "a/b", "a"]);
+        assert_eq!(["a/b/c", "a", ""].map(parent), ["a/b", "", ""]);
+    }
+
+    /// A tree that implements only what a reader needs.
+    #[derive(Debug)]
+    struct ReadOnly;
+
+    impl Tree for ReadOnly {
+        fn open(&self, _: &str) -> io::Result<Box<dyn ReadAt>> {
+            Ok(Box::new(crate::MemStore::new(vec![1; 3])))
+        }
+
+        fn list(&self, _: &str) -> io::Result<Vec<Entry>> {
+            Ok(vec![])
+        }
+    }
+
+    #[test]
+    fn a_tree_is_read_only_by_default() {
+        assert_eq!(ReadOnly.len_of("x").unwrap(), 3);
+        let changes = [
+            ReadOnly.write("x", b""),
+            ReadOnly.create_new("x", b""),
+            ReadOnly.create_dir("x"),
+            ReadOnly.remove("x"),
+            ReadOnly.rename("x", "y"),
+        ];
+        for change in changes {
+            assert_eq!(change.unwrap_err().kind(), io::ErrorKind::ReadOnlyFilesystem);
+        }
+        ReadOnly.sync_all(&["x".to_owned()]).unwrap();
+    }
+}

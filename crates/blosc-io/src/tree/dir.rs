@@ -1,0 +1,230 @@
+//! A tree in a directory of the file system.
+//!
+//! Names come from metadata that anybody may have written, and a directory from a stranger may hold
+//! anything: a path that is opened must be an ordinary file whose real path is below the root. Links
+//! inside the root are followed, those that leave it are not.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use super::{Entry, Tree, sync_names};
+use crate::{Durability, FileStore, ReadAt};
+
+/// Ends the name of a file that is being written.
+const TEMPORARY_SUFFIX: &str = ".__temp__";
+
+/// The files below a directory.
+#[derive(Clone, Debug)]
+pub struct DirTree {
+    root: PathBuf,
+    durability: Durability,
+}
+
+impl DirTree {
+    /// The tree below `root`, which need not exist yet.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), durability: Durability::default() }
+    }
+
+    /// Sets what synced changes survive. Without [`Durability::PowerLoss`], nothing is synced.
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// The path in the file system.
+    fn resolve(&self, path: &str) -> PathBuf {
+        let names = path.split('/').filter(|name| !name.is_empty());
+        names.fold(self.root.clone(), |resolved, name| resolved.join(name))
+    }
+
+    /// The path in the file system and what is there, if it and all directories before it are below
+    /// the root.
+    fn resolve_checked(&self, path: &str) -> io::Result<(PathBuf, Metadata)> {
+        let mut resolved = self.root.clone();
+        let mut has_links = false;
+        let mut last = None;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            if matches!(name, "." | "..") || name.contains(['\\', '\0']) {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            resolved.push(name);
+            let metadata = fs::symlink_metadata(&resolved)?;
+            has_links |= metadata.is_symlink();
+            last = Some(metadata);
+        }
+        if has_links && !fs::canonicalize(&resolved)?.starts_with(fs::canonicalize(&self.root)?) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        match last.filter(|_| !has_links) {
+            Some(metadata) => Ok((resolved, metadata)),
+            None => fs::metadata(&resolved).map(|metadata| (resolved, metadata)),
+        }
+    }
+
+    /// The same of an ordinary file.
+    fn resolve_file(&self, path: &str) -> io::Result<(PathBuf, Metadata)> {
+        let (resolved, metadata) = self.resolve_checked(path)?;
+        if metadata.is_file() {
+            Ok((resolved, metadata))
+        } else {
+            Err(io::ErrorKind::InvalidInput.into())
+        }
+    }
+}
+
+impl Tree for DirTree {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        // Checked before opening: opening a pipe would wait for a writer.
+        let (resolved, _) = self.resolve_file(path)?;
+        Ok(Box::new(FileStore::from_file(File::open(resolved)?)))
+    }
+
+    fn len_of(&self, path: &str) -> io::Result<u64> {
+        self.resolve_file(path).map(|(_, metadata)| metadata.len())
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        let entry = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry?;
+            // A name that is not Unicode is none that a container wrote.
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Ok(Entry { name, is_dir: entry.file_type()?.is_dir() })
+        };
+        fs::read_dir(self.resolve_checked(path)?.0)?.map(entry).collect()
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let resolved = self.resolve(path);
+        let mut temporary = resolved.clone().into_os_string();
+        temporary.push(TEMPORARY_SUFFIX);
+        let temporary = PathBuf::from(temporary);
+        let is_synced = self.durability.needs_sync() && resolved.exists();
+        let mut create = OpenOptions::new();
+        let create = create.write(true).create(true).truncate(true);
+        let replaced = write_file(create, &temporary, bytes, is_synced)
+            .and_then(|()| fs::rename(&temporary, &resolved));
+        if replaced.is_err() {
+            // The first error says more than one of cleaning up.
+            let _ = fs::remove_file(&temporary);
+        }
+        replaced
+    }
+
+    fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut create = OpenOptions::new();
+        write_file(create.write(true).create_new(true), &self.resolve(path), bytes, false)
+    }
+
+    /// The root has no parent in the tree: its name is synced here.
+    fn create_dir(&self, path: &str) -> io::Result<()> {
+        let resolved = self.resolve(path);
+        fs::create_dir(&resolved)?;
+        match resolved.parent() {
+            Some(parent) if path.is_empty() && self.durability.needs_sync() => sync_names(parent),
+            _ => Ok(()),
+        }
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        let resolved = self.resolve(path);
+        let removed = match fs::symlink_metadata(&resolved) {
+            Ok(found) if found.is_dir() => fs::remove_dir_all(&resolved),
+            Ok(_) => fs::remove_file(&resolved),
+            Err(error) => Err(error),
+        };
+        super::skip_missing(removed)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.resolve(from), self.resolve(to))
+    }
+
+    fn sync(&self, path: &str) -> io::Result<()> {
+        if self.durability.needs_sync() {
+            File::open(self.resolve(path))?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    fn sync_names(&self, path: &str) -> io::Result<()> {
+        if self.durability.needs_sync() { sync_names(&self.resolve(path)) } else { Ok(()) }
+    }
+}
+
+fn write_file(
+    options: &OpenOptions,
+    path: &std::path::Path,
+    bytes: &[u8],
+    is_synced: bool,
+) -> io::Result<()> {
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    if is_synced { file.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_below_the_root_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        fs::create_dir_all(root.join("inner")).unwrap();
+        fs::write(dir.path().join("secret"), b"s").unwrap();
+        fs::write(root.join("inner/file"), b"f").unwrap();
+        std::os::unix::fs::symlink("inner", root.join("alias")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), root.join("out")).unwrap();
+        let tree = DirTree::new(&root);
+        assert_eq!(tree.open("alias/file").unwrap().len().unwrap(), 1);
+        assert_eq!(tree.len_of("alias/file").unwrap(), 1);
+        for path in ["out/secret", "inner", "../secret", "inner/../inner/file"] {
+            let opened = tree.open(path).err().unwrap();
+            assert_eq!(opened.kind(), io::ErrorKind::InvalidInput, "{path}");
+            let len = tree.len_of(path).unwrap_err();
+            assert_eq!(len.kind(), io::ErrorKind::InvalidInput, "{path}");
+        }
+        assert_eq!(tree.open("none/file").err().unwrap().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_does_not_follow_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("target");
+        std::os::unix::fs::symlink(&target, dir.path().join("link")).unwrap();
+        let error = DirTree::new(dir.path()).create_new("link", b"x").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert!(!target.exists());
+    }
+
+    #[test]
+    fn a_failed_write_leaves_no_temporary_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = DirTree::new(dir.path());
+        tree.create_dir("d").unwrap();
+        // A file cannot replace a directory that is not empty.
+        tree.write("d/x", b"1").unwrap();
+        assert!(tree.write("d", b"2").is_err());
+        let names: Vec<_> = tree.list("").unwrap().into_iter().map(|entry| entry.name).collect();
+        assert_eq!(names, ["d"]);
+    }
+
+    #[test]
+    fn the_root_is_created_by_its_empty_path() {
+        let dir = tempfile::tempdir().unwrap();
+        for durability in [Durability::PowerLoss, Durability::ProcessDeath, Durability::None] {
+            let root = dir.path().join(format!("{durability:?}"));
+            let tree = DirTree::new(&root).durability(durability);
+            assert_eq!(tree.list("").unwrap_err().kind(), io::ErrorKind::NotFound);
+            tree.create_dir("").unwrap();
+            assert_eq!(tree.list("").unwrap(), []);
+            let again = tree.create_dir("").unwrap_err();
+            assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        }
+    }
+}

@@ -5,13 +5,14 @@ use core::cell::RefCell;
 use std::io::{self, Read};
 
 use blosc_chunk::{CParams, Encoder, Threads, max_compressed_len};
+use blosc_container::resized;
 use blosc_io::{AlignedBytes, WriteAt};
 
 use crate::FrameWriter;
 use crate::error::{Error, Limited, Result};
 use crate::ordered::{Budget, Job, in_order};
 use crate::params::{CompressOptions, count};
-use crate::schunk::{check_limit, room};
+use crate::schunk::check_limit;
 
 /// What a stream was compressed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +131,7 @@ impl Buffers {
         let mut at = 0_usize;
         for data in data.chunks(chunksize.max(1)) {
             let end = at.saturating_add(max_compressed_len(data.len()));
-            let room = room(bytes, end).get_mut(at..).unwrap_or_default();
+            let room = resized(bytes, end).get_mut(at..).unwrap_or_default();
             let len = match encoder {
                 Ok(encoder) => encoder.encode_into(data, room)?,
                 Err(_) => Encoder::new(cparams.clone())?.encode_into(data, room)?,

@@ -116,8 +116,8 @@ pub use legacy::{FrameLayout, OlderCorrupt};
 pub use lock::{FrameLock, Locking};
 pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
 pub use nd::{
-    ChunkPlan, Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdWriter,
-    Pick, Selection,
+    Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdWriter, Pick,
+    Selection,
 };
 pub use params::{
     CompressOptions, CopyOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions,

@@ -17,7 +17,6 @@ mod array;
 mod axis;
 mod blocks;
 pub(crate) mod element;
-mod fetch;
 mod geometry;
 mod item;
 mod join;
@@ -42,7 +41,6 @@ pub use element::Element;
 pub use meta::{MAX_NDIM, NdCorrupt, NdMeta};
 pub use param::NdParam;
 pub use params::{Fill, NdParams};
-pub use read::ChunkPlan;
 pub use select::{Pick, Selection};
 pub use writer::NdWriter;
 

@@ -6,12 +6,11 @@
 //! `schunk/verify.rs` looks for damage.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod fetch;
 mod gather;
 mod locate;
 mod ordered;
 mod parallel;
-mod partial;
-mod pool;
 mod read;
 mod reader;
 mod refresh;
@@ -27,6 +26,7 @@ use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, Registries, SplitMode,
     Target,
 };
+use blosc_container::Pool;
 use blosc_io::{FileStore, MemStore, ReadAt};
 
 use crate::error::{Corrupt, Error, Limited, Result};
@@ -49,9 +49,9 @@ pub use refresh::Locked;
 pub use usage::Usage;
 pub use verify::{BadChunk, Note, Progress, VerifyReport};
 
+pub(crate) use fetch::{ChunkPart, Fetched, located};
 pub(crate) use locate::Location;
-pub(crate) use pool::{Pool, Pooled};
-pub(crate) use read::{Buffers, fill, room};
+pub(crate) use read::Buffers;
 pub(crate) use state::FrameState;
 
 /// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.
@@ -77,7 +77,7 @@ pub struct SChunk {
     /// Of a frame with variable chunk sizes: where each chunk begins in the data.
     starts: OnceLock<Result<Vec<u64>, Corrupt>>,
     /// Buffers of readers.
-    pool: Pool,
+    pool: Pool<Scratch>,
     /// The name it was opened by.
     path: Option<PathBuf>,
 }

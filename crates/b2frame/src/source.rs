@@ -4,12 +4,14 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::fmt;
-use core::ops::Range;
 use std::sync::Arc;
 
+use blosc_chunk::ChunkHeader;
+use blosc_container::ChunkReader;
 use blosc_io::ReadAt;
 
 use crate::error::{Error, Result};
+use crate::schunk::located;
 
 /// A store with a frame in it.
 #[derive(Clone)]
@@ -72,51 +74,31 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Several ranges of the frame at once; stores may fetch them together. The caller has compared
-    /// them with what is there.
-    pub(crate) fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
-        let ranges: Vec<_> = ranges
-            .iter()
-            .map(|range| self.position(range.start)..self.position(range.end))
-            .collect();
-        let (at, len) = (
-            ranges.first().map_or(0, |r| r.start),
-            ranges.iter().map(|r| r.end.saturating_sub(r.start)).sum(),
-        );
-        self.store.read_ranges(&ranges).map_err(|source| Error::Io { at, len, source })
-    }
-
-    /// `len` bytes from position `at` of the frame, where they lie in memory or else in a buffer
-    /// that is used again and again. The caller has compared `len` with what is there.
-    pub(crate) fn view<'a>(
+    /// The chunk with this header at position `at` of the frame. The caller has compared its length
+    /// with what is there; `buffer` begins with the first `head_len` bytes of it.
+    pub(crate) fn chunk_reader<'a>(
         &'a self,
         at: u64,
-        len: usize,
-        bytes: &'a mut Vec<u8>,
+        header: &ChunkHeader,
+        buffer: &'a mut Vec<u8>,
+        head_len: usize,
+    ) -> ChunkReader<'a> {
+        ChunkReader::with_header(&*self.store, self.position(at), *header, buffer, head_len)
+    }
+
+    /// The bytes of such a chunk, borrowed where they are in memory.
+    pub(crate) fn read_chunk<'a>(
+        &'a self,
+        at: u64,
+        header: &ChunkHeader,
+        buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8]> {
-        match self.in_memory(at, len) {
-            Some(there) => Ok(there),
-            None => {
-                self.read_reusing(at, len, bytes)?;
-                Ok(bytes)
-            }
-        }
+        let bytes = self.chunk_reader(at, header, buffer, 0).into_bytes();
+        bytes.map_err(|error| located(0, self.position(at), error))
     }
 
     /// Whether reading is copying.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.store.in_memory().is_some()
-    }
-
-    /// `len` bytes from position `at` of the frame, if they lie in memory.
-    pub(crate) fn in_memory(&self, at: u64, len: usize) -> Option<&[u8]> {
-        let rest = self.store.in_memory()?.get(usize::try_from(self.position(at)).ok()?..)?;
-        rest.get(..len)
-    }
-
-    /// As [`read_vec`](Self::read_vec), into a buffer that is used again and again.
-    pub(crate) fn read_reusing(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        bytes.resize(len, 0);
-        self.read_into(at, bytes)
     }
 }

@@ -126,6 +126,12 @@ impl ChunkIndex {
         self.layout.grid.nblocks
     }
 
+    /// Bytes of data in a block, as [`Chunk::blocksize`](crate::Chunk::blocksize).
+    #[must_use]
+    pub fn blocksize(&self) -> Option<usize> {
+        (self.layout.kind == Kind::Regular).then_some(self.layout.grid.blocksize)
+    }
+
     /// Where a block lies in the chunk (bytes); empty beyond the last block.
     #[must_use]
     pub fn extent(&self, nblock: usize) -> Range<usize> {

@@ -151,6 +151,16 @@ impl<'a> ChunkReader<'a> {
         self.read_head(self.header.cbytes())
     }
 
+    /// The same, for as long as the store and the buffer.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::Io`].
+    pub fn into_bytes(self) -> Result<&'a [u8]> {
+        let Self { store, at, header, buffer, head_len } = self;
+        read_head((store, at), header.cbytes(), (buffer, head_len))
+    }
+
     /// Header, block starts and dictionary, which tell where each block is.
     ///
     /// # Errors
@@ -226,18 +236,14 @@ impl<'a> ChunkReader<'a> {
     /// the data.
     pub fn fetch(mut self, ranges: &[Range<usize>]) -> Result<Fetched<'a>> {
         let planned = if self.is_partly_read() { self.plan_parts(ranges)? } else { None };
-        let Self { store, at, header, buffer, head_len } = self;
+        let (store, at, header) = (self.store, self.at, self.header);
         let content = match planned {
             Some((index, plans)) => {
                 let needed = merged_ranges(&plans);
-                let parts = read_parts(store, at, &needed, buffer)?;
+                let parts = read_parts(store, at, &needed, self.buffer)?;
                 Content::Parts(index, needed.into_iter().zip(parts).collect())
             }
-            None => Content::Whole(Chunk::parse(read_head(
-                (store, at),
-                header.cbytes(),
-                (buffer, head_len),
-            )?)?),
+            None => Content::Whole(Chunk::parse(self.into_bytes()?)?),
         };
         Ok(Fetched { store, at, header, content })
     }
@@ -310,6 +316,15 @@ impl<'a> Fetched<'a> {
     #[must_use]
     pub fn header(&self) -> &ChunkHeader {
         &self.header
+    }
+
+    /// The block size that the chunk really has: see [`Chunk::blocksize`].
+    #[must_use]
+    pub fn blocksize(&self) -> Option<usize> {
+        match &self.content {
+            Content::Whole(chunk) => chunk.blocksize(),
+            Content::Parts(index, _) => index.blocksize(),
+        }
     }
 
     /// The chunk, if all of it was read.

@@ -8,17 +8,17 @@
 use core::ops::Range;
 
 use blosc_chunk::Destination;
+use blosc_container::resized;
 
 use super::Geometry;
 use super::axis::{Axis, Parts, Product, Span, Spans};
-use super::fetch::{Fetched, fetch};
 use super::geometry::{as_len, ravel, strides};
 use super::rows::{Reach, Rows, read_rows};
 use super::thread_slices::thread_slices;
 use crate::error::{Limited, Result};
 use crate::ordered::{Budget, Job, in_any_order, in_order};
 use crate::params::{ReadOptions, count};
-use crate::schunk::{Buffers, SChunk, Scratch, check_limit, room};
+use crate::schunk::{Buffers, Fetched, SChunk, Scratch, check_limit};
 
 /// A thread more is started for so many bytes of items.
 const PER_THREAD: u64 = 256 << 10;
@@ -156,7 +156,7 @@ impl BlockReader<'_> {
         let len = as_len(self.geometry.block_nbytes());
         let ranges = wanted.ranges(len);
         let Buffers { bytes, data, chunk, .. } = scratch.parts();
-        let fetched = fetch(self.schunk, wanted.nchunk, &location, &ranges, bytes)?;
+        let fetched = self.schunk.fetch(wanted.nchunk, &location, &ranges, bytes)?;
         if fetched.is_blockwise(len) {
             return wanted.blocks.iter().try_for_each(|(nblock, what)| {
                 let start = as_len(*nblock).saturating_mul(len);
@@ -166,7 +166,7 @@ impl BlockReader<'_> {
                 )
             });
         }
-        let data = room(data, wanted.blocks.len().saturating_mul(len));
+        let data = resized(data, wanted.blocks.len().saturating_mul(len));
         decode_ranges(&fetched, &ranges, data, chunk)?;
         let blocks = wanted.blocks.iter().zip(data.chunks(len.max(1)));
         blocks.into_iter().try_for_each(|((_, what), block)| sink(what, &mut Block::Decoded(block)))
@@ -181,7 +181,7 @@ impl BlockReader<'_> {
         let len = as_len(self.geometry.block_nbytes());
         let ranges = wanted.ranges(len);
         let Buffers { bytes, chunk, .. } = scratch.parts();
-        let fetched = fetch(self.schunk, wanted.nchunk, &location, &ranges, bytes)?;
+        let fetched = self.schunk.fetch(wanted.nchunk, &location, &ranges, bytes)?;
         let mut data = vec![0; wanted.blocks.len().saturating_mul(len)];
         decode_ranges(&fetched, &ranges, &mut data, chunk)?;
         Ok((wanted, data))
@@ -241,7 +241,7 @@ impl Block<'_, '_> {
             return Ok(false);
         }
         let show = |planes: &[&[u8]]| rows.read_planes(simd, planes, dest, reach);
-        fetched.show_planes((*start, *len), typesize, scratch, show)
+        fetched.show_planes(*start..start.saturating_add(*len), typesize, scratch, show)
     }
 
     /// All of its data.
@@ -256,7 +256,7 @@ impl Block<'_, '_> {
                 let part = part.start..part.end.min(*len);
                 // A small part may be less work than all; else it would be decoded and then copied.
                 let whole = if part.len() <= *len / 4 { part.clone() } else { 0..*len };
-                let data = room(data, whole.len());
+                let data = resized(data, whole.len());
                 let decoded = start.saturating_add(whole.start)..start.saturating_add(whole.end);
                 fetched.decode(decoded, data, scratch)?;
                 let part =

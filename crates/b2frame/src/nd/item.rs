@@ -8,13 +8,14 @@
 //!
 //! Kept blocks lie with the buffers that readers leave to the next one (`schunk/pool.rs`).
 
+use blosc_container::resized;
+
 use super::array::NdArray;
 use super::axis::Axis;
-use super::fetch::fetch;
 use super::geometry::as_len;
 use super::{Geometry, MAX_NDIM};
 use crate::error::{Limited, Result};
-use crate::schunk::{Buffers, Scratch, check_limit, room};
+use crate::schunk::{Buffers, Scratch, check_limit};
 
 /// Blocks larger than this (bytes) are not kept.
 const MAX_KEPT: usize = 4 << 20;
@@ -77,7 +78,7 @@ impl NdArray {
     fn read_kept(&self, place: Place, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let mut data = core::mem::take(&mut scratch.parts().last_block.data);
         if data.is_empty() {
-            let block = room(&mut data, as_len(self.geometry.block_nbytes()));
+            let block = resized(&mut data, as_len(self.geometry.block_nbytes()));
             self.decode((place.nchunk, place.nblock), 0, block, scratch)?;
         }
         let from = as_len(place.byte);
@@ -100,7 +101,7 @@ impl NdArray {
         let block = start..start.saturating_add(as_len(nbytes));
         let location = self.schunk.locate(nchunk)?;
         let Buffers { bytes, chunk, .. } = scratch.parts();
-        let fetched = fetch(&self.schunk, nchunk, &location, core::slice::from_ref(&block), bytes)?;
+        let fetched = self.schunk.fetch(nchunk, &location, core::slice::from_ref(&block), bytes)?;
         let from = start.saturating_add(as_len(from));
         fetched.decode(from..from.saturating_add(dest.len()), dest, chunk)
     }

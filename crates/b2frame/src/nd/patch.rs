@@ -4,6 +4,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blosc_chunk::{CParams, Encoder, Prefilter, max_compressed_len};
+use blosc_container::{Pooled, resized};
 use blosc_io::zeroed;
 
 use super::Geometry;
@@ -11,7 +12,7 @@ use super::axis::{Parts, Product, Span, Spans, for_each_row};
 use super::geometry::{as_len, ravel, strides, unravel};
 use super::rows::{Reach, Rows};
 use crate::error::{Error, Param, Result};
-use crate::schunk::{Pooled, SChunk, room};
+use crate::schunk::{SChunk, Scratch};
 
 /// What is written.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +78,7 @@ impl Buffers {
 
 /// What a thread makes chunks with.
 pub(super) struct Bench<'a> {
-    scratch: Pooled<'a>,
+    scratch: Pooled<'a, Scratch>,
     /// The data of a chunk.
     data: Vec<u8>,
     encoder: Option<Encoder>,
@@ -145,7 +146,7 @@ impl Patch<'_> {
         if data.is_empty() {
             *data = self.buffers.take(max_compressed_len(nbytes));
         }
-        let data = room(data, nbytes);
+        let data = resized(data, nbytes);
         self.schunk.decode_chunk_into(nchunk, data, scratch)?;
         self.put(spans, data);
         if data.iter().all(|byte| *byte == 0) {

@@ -2,14 +2,11 @@
 //!
 //! What they have in common is in `nd/blocks.rs`.
 
-use core::ops::Range;
-
 use blosc_io::zeroed;
 
 use super::array::NdArray;
 use super::axis::{Axis, Steps};
-use super::blocks::{Block, BlockReader, BoxBlocks, Wanted, blocks_at_a_time};
-use super::fetch::plan_ranges;
+use super::blocks::{Block, BlockReader, Wanted, blocks_at_a_time};
 use super::geometry::{as_len, unravel};
 use super::item::Place;
 use super::{NdParam, Selection};
@@ -101,24 +98,6 @@ impl NdArray {
         })
     }
 
-    /// What reading a part would fetch, chunk by chunk. For it the headers of these chunks are
-    /// read, and the block starts of those that are fetched in parts.
-    ///
-    /// # Errors
-    /// As [`read_bytes`](Self::read_bytes), for what is read.
-    pub fn plan(&self, selection: impl Into<Selection>) -> Result<Vec<ChunkPlan>> {
-        let steps = selection.into().resolve(self.shape())?;
-        let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
-        let axes = self.stored_axes(&axes);
-        let len = as_len(self.geometry.block_nbytes());
-        let plan = |wanted: Wanted<_>| {
-            let nchunk = wanted.nchunk;
-            let location = self.schunk.locate(nchunk)?;
-            Ok(ChunkPlan { nchunk, ranges: plan_ranges(nchunk, &location, &wanted.ranges(len))? })
-        };
-        BoxBlocks::new(&self.geometry, &axes, u64::MAX).map(plan).collect()
-    }
-
     /// Bytes of what these axes select, if so many may be allocated.
     pub(super) fn checked_len(&self, axes: &[Axis<'_>]) -> Result<usize> {
         let nbytes = self.nbytes_of(axes);
@@ -160,17 +139,6 @@ impl NdArray {
         }
         stored
     }
-}
-
-/// What reading a part of an array fetches of one chunk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ChunkPlan {
-    /// Number of the chunk.
-    pub nchunk: u64,
-    /// Positions in the file (bytes), or in the chunk's own file of a sparse frame. None for a
-    /// run.
-    pub ranges: Vec<Range<u64>>,
 }
 
 /// Where an item is, and where it goes.

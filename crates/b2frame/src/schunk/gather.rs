@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use super::{Location, SChunk};
+use super::{ChunkPart, Location, SChunk};
 use crate::error::{Param, Result};
 
 /// Where a run keeps no block size: positions closer than this are read together (bytes).
@@ -59,7 +59,8 @@ impl SChunk {
             {
                 let range = range_of(together, chunk, typesize);
                 bytes.resize(range.len(), 0);
-                self.decode_part(nchunk, &location, range.clone(), &mut bytes, &mut scratch)?;
+                let part = ChunkPart { nchunk, location: &location, range: range.clone() };
+                self.decode_part(part, &mut bytes, &mut scratch)?;
                 hand_out(
                     together,
                     chunk.saturating_add(range.start as u64),

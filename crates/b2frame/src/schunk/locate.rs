@@ -3,6 +3,8 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::{ChunkHeader, CodecId, Kind, Pipeline, SpecialKind};
+use blosc_container::chunk_reader::MAX_SHORT_NBYTES;
+use blosc_container::resized;
 
 use super::{SChunk, check_limit};
 use crate::error::{Corrupt, Error, Limited, Param, Result};
@@ -148,16 +150,24 @@ impl SChunk {
 
     /// Finds a chunk and checks its header.
     pub(crate) fn locate(&self, nchunk: u64) -> Result<Location> {
-        self.locate_reading(nchunk, &mut [0; ChunkHeader::MAX_LEN]).map(|(location, _)| location)
+        self.locate_into(nchunk, &mut [0; ChunkHeader::MAX_LEN]).map(|(location, _)| location)
     }
 
-    /// The same, and with the header reads all of the chunk to `first` if it is likely to fit. The
-    /// number tells how many bytes of the chunk are there; `first` must have room for a header.
+    /// The same, and reads the whole chunk to `bytes` with its header if it is likely to be short.
+    /// The number tells how many bytes of the chunk `bytes` begins with.
     pub(crate) fn locate_reading(
         &self,
         nchunk: u64,
-        first: &mut [u8],
+        bytes: &mut Vec<u8>,
     ) -> Result<(Location, usize)> {
+        if self.state.source.is_in_memory() {
+            return Ok((self.locate(nchunk)?, 0));
+        }
+        self.locate_into(nchunk, resized(bytes, MAX_SHORT_NBYTES))
+    }
+
+    /// Reads to `first`, which has room for a header, and tells how many bytes of it are used.
+    fn locate_into(&self, nchunk: u64, first: &mut [u8]) -> Result<(Location, usize)> {
         let expected = self.expected_nbytes(nchunk)?;
         let kind = match self.offset_of(nchunk)? {
             Offset::Special(kind) => kind,
@@ -219,9 +229,7 @@ impl SChunk {
             self.state.index.gap(nchunk, offset)
         };
         let len = match likely.and_then(|likely| usize::try_from(likely).ok()) {
-            Some(likely) if likely <= first.len() && !source.is_in_memory() => {
-                likely.max(ChunkHeader::MAX_LEN)
-            }
+            Some(likely) if likely <= first.len() => likely.max(ChunkHeader::MAX_LEN),
             _ => ChunkHeader::MAX_LEN,
         };
         let len = usize::try_from(room).map_or(len, |room| room.min(len));

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use blosc_chunk::Kind;
 
-use super::{Location, SChunk, Scratch, check_limit};
+use super::{ChunkPart, Location, SChunk, Scratch, check_limit};
 use crate::error::{Error, Limited, Param, Result};
 use crate::ordered::{Budget, Job, in_order};
 use crate::params::{ReadOptions, count};
@@ -83,13 +83,9 @@ impl SChunk {
     /// Decodes a part to its buffer.
     pub(crate) fn decode(&self, mut part: Part, scratch: &mut Scratch) -> (Part, Result<()>) {
         part.dest.resize(part.range.len(), 0);
-        let result = self.decode_part(
-            part.nchunk,
-            &part.location,
-            part.range.clone(),
-            &mut part.dest,
-            scratch,
-        );
+        let Part { nchunk, range, location, dest } = &mut part;
+        let found = ChunkPart { nchunk: *nchunk, location, range: range.clone() };
+        let result = self.decode_part(found, dest, scratch);
         (part, result)
     }
 }

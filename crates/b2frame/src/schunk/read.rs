@@ -4,11 +4,10 @@
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use blosc_chunk::{
-    Chunk, DParams, Destination, Special, SpecialKind, Threads, VlChunk, internal::fill_special,
-};
+use blosc_chunk::{Chunk, DParams, Destination, Threads, VlChunk};
+use blosc_container::{Pooled, Reusable};
 
-use super::partial::{SHORT, fetch};
+use super::fetch::ChunkPart;
 use super::{Location, SChunk, check_limit};
 use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
@@ -17,13 +16,11 @@ use crate::nd::LastBlock;
 /// Buffers for decoding, kept from chunk to chunk. Each thread has its own.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// A chunk as stored.
-    bytes: Vec<u8>,
-    /// Decoded data that are copied on.
+    /// A chunk as stored, or parts of it.
+    pub(super) bytes: Vec<u8>,
+    /// Decoded data that are then copied.
     data: Vec<u8>,
-    chunk: blosc_chunk::Scratch,
-    /// See [`blocksize`](Self::blocksize).
-    blocksize: Option<usize>,
+    pub(super) chunk: blosc_chunk::Scratch,
     /// Of an array that is read by items.
     last_block: LastBlock,
 }
@@ -37,8 +34,8 @@ pub(crate) struct Buffers<'a> {
 }
 
 impl Scratch {
-    /// Buffers for a thread that is one of many: chunks are spread over threads, so blocks are not.
-    pub(crate) fn of_one_thread(dparams: &DParams) -> Self {
+    /// Buffers for a thread that is one of many: chunks are spread over threads, blocks are not.
+    pub(crate) fn for_one_thread(dparams: &DParams) -> Self {
         let chunk = blosc_chunk::Scratch::new(&dparams.clone().threads(Threads::One));
         Self { chunk, ..Self::default() }
     }
@@ -47,20 +44,22 @@ impl Scratch {
         let Self { bytes, data, chunk, last_block, .. } = self;
         Buffers { bytes, data, chunk, last_block }
     }
+}
 
-    /// Bytes that are held, apart from the chunk layer's.
-    pub(crate) fn capacity(&self) -> usize {
+impl Reusable for Scratch {
+    /// Without the buffers of `blosc-chunk`, which are as large as a block.
+    fn held_nbytes(&self) -> usize {
         let buffers = self.bytes.capacity().saturating_add(self.data.capacity());
         buffers.saturating_add(self.last_block.capacity())
-    }
-
-    /// The block size that the regular chunk which was decoded last has in truth (bytes).
-    pub(crate) fn blocksize(&self) -> Option<usize> {
-        self.blocksize
     }
 }
 
 impl SChunk {
+    /// Buffers for a thread that is one of many, left by an earlier reader if there are any.
+    pub(crate) fn pooled(&self) -> Pooled<'_, Scratch> {
+        self.pool.check_out(|| Scratch::for_one_thread(self.dparams()))
+    }
+
     /// Buffers for decoding chunks of this frame.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
@@ -79,12 +78,13 @@ impl SChunk {
         dest: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<usize> {
-        let (location, read) = self.locate_reading(nchunk, room(&mut scratch.bytes, SHORT))?;
+        let (location, head_len) = self.locate_reading(nchunk, &mut scratch.bytes)?;
         let (nbytes, len) = (location.nbytes(), dest.len());
         let Some(dest) = dest.get_mut(..nbytes) else {
             return Err(Param::BufferLen { len: len as u64, expected: nbytes as u64 }.into());
         };
-        self.decode_read(nchunk, &location, read, 0..nbytes, dest, scratch)?;
+        let part = ChunkPart { nchunk, location: &location, range: 0..nbytes };
+        self.decode_part_after(part, head_len, dest, scratch)?;
         Ok(nbytes)
     }
 
@@ -98,7 +98,8 @@ impl SChunk {
         let nbytes = location.nbytes();
         check_limit(Limited::Memory, nbytes as u64, self.options.dparams.limits.max_nbytes)?;
         let mut dest = vec![0; nbytes];
-        self.decode_part(nchunk, &location, 0..nbytes, &mut dest, &mut self.scratch())?;
+        let part = ChunkPart { nchunk, location: &location, range: 0..nbytes };
+        self.decode_part(part, &mut dest, &mut self.scratch())?;
         Ok(dest)
     }
 
@@ -126,16 +127,14 @@ impl SChunk {
         read: impl FnOnce(VlChunk<'_>, &mut blosc_chunk::Scratch) -> blosc_chunk::Result<T>,
     ) -> Result<T> {
         let location = self.locate(nchunk)?;
-        let (at, bytes) = match &location {
-            Location::Stored { source, at, header } => {
-                (source.position(*at), source.read_vec(*at, header.cbytes())?)
-            }
-            Location::Special { .. } => return Err(Param::VlBlocks.into()),
+        let Location::Stored { source, at, header } = &location else {
+            return Err(Param::VlBlocks.into());
         };
-        let mut scratch = blosc_chunk::Scratch::new(&self.options.dparams);
-        Chunk::parse(&bytes)
-            .and_then(|chunk| read(chunk.as_vl()?, &mut scratch))
-            .map_err(|source| Error::Chunk { nchunk, at, source })
+        let mut scratch = self.scratch();
+        let bytes = source.read_chunk(*at, header, &mut scratch.bytes)?;
+        Chunk::parse(bytes)
+            .and_then(|chunk| read(chunk.as_vl()?, &mut scratch.chunk))
+            .map_err(|error| Error::Chunk { nchunk, at: source.position(*at), source: error })
     }
 
     /// Fills `dest` with the data from byte `start` on.
@@ -163,18 +162,13 @@ impl SChunk {
         let (mut at, mut dest) = (start, dest);
         while !dest.is_empty() {
             let (nchunk, from) = self.chunk_at(at)?;
-            let (location, read) = self.locate_reading(nchunk, room(&mut scratch.bytes, SHORT))?;
-            let part = location.nbytes().saturating_sub(from).min(dest.len());
-            let (now, later) = dest.split_at_mut(part);
-            self.decode_read(
-                nchunk,
-                &location,
-                read,
-                from..from.saturating_add(part),
-                now,
-                scratch,
-            )?;
-            at = at.saturating_add(part as u64);
+            let (location, head_len) = self.locate_reading(nchunk, &mut scratch.bytes)?;
+            let len = location.nbytes().saturating_sub(from).min(dest.len());
+            let (now, later) = dest.split_at_mut(len);
+            let range = from..from.saturating_add(len);
+            let part = ChunkPart { nchunk, location: &location, range };
+            self.decode_part_after(part, head_len, now, scratch)?;
+            at = at.saturating_add(len as u64);
             dest = later;
         }
         Ok(())
@@ -216,110 +210,5 @@ impl SChunk {
             }
         };
         Ok((nchunk, usize::try_from(from).unwrap_or(usize::MAX)))
-    }
-
-    /// Decodes the bytes `range` of a chunk's data; `dest` has as many.
-    pub(crate) fn decode_part(
-        &self,
-        nchunk: u64,
-        location: &Location,
-        range: Range<usize>,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        self.decode_read(nchunk, location, 0, range, dest, scratch)
-    }
-
-    /// The same for a chunk of which the first `read` bytes are in the buffer of `scratch`.
-    fn decode_read(
-        &self,
-        nchunk: u64,
-        location: &Location,
-        read: usize,
-        range: Range<usize>,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let (source, at, header) = match location {
-            Location::Special { kind, .. } => {
-                let at = self.index_position();
-                return fill(*kind, self.typesize(), range.start, dest)
-                    .map_err(|source| Error::Chunk { nchunk, at, source });
-            }
-            Location::Stored { source, at, header } => (source, *at, header),
-        };
-        let cbytes = header.cbytes();
-        if header.is_memcpyed() && read < cbytes {
-            // The header was parsed only because the data follow it, byte for byte.
-            let from = header.header_len().saturating_add(range.start) as u64;
-            return source.read_into(at.saturating_add(from), dest);
-        }
-        let Scratch { bytes, chunk: buffers, blocksize, .. } = scratch;
-        let bytes = match source.in_memory(at, cbytes) {
-            Some(there) => there,
-            None if read >= cbytes => bytes,
-            None => {
-                fetch(source, at, header, &range, bytes)?;
-                bytes
-            }
-        };
-        let decode = |chunk: Chunk<'_>| {
-            *blocksize = chunk.blocksize();
-            chunk.read_bytes(range, dest, buffers)
-        };
-        let done = Chunk::parse(bytes).and_then(decode);
-        done.map_err(|error| Error::Chunk { nchunk, at: source.position(at), source: error })
-    }
-}
-
-/// The first `len` bytes of a buffer that only grows.
-pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        buffer.resize(len, 0);
-    }
-    buffer.get_mut(..len).unwrap_or_default()
-}
-
-/// Fills `dest` with a run, of which it starts at byte `start`.
-pub(crate) fn fill(
-    kind: SpecialKind,
-    typesize: usize,
-    start: usize,
-    dest: &mut [u8],
-) -> blosc_chunk::Result<()> {
-    if kind != SpecialKind::Nans {
-        dest.fill(0);
-        return Ok(());
-    }
-    // A run begins with a whole item: the cut one in front is filled apart.
-    let cut = start.checked_rem(typesize).unwrap_or(0);
-    let (front, rest) = dest.split_at_mut(
-        typesize.saturating_sub(cut).checked_rem(typesize).unwrap_or(0).min(dest.len()),
-    );
-    let mut item = [0; 8];
-    fill_special(Special::Nans, typesize, &mut item)?;
-    front.iter_mut().zip(item.iter().skip(cut)).for_each(|(byte, of_item)| *byte = *of_item);
-    fill_special(Special::Nans, typesize, rest)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_of_nan_may_start_and_end_anywhere() {
-        for typesize in [4, 8] {
-            let mut whole = [1; 32];
-            fill(SpecialKind::Nans, typesize, 0, &mut whole).unwrap();
-            assert_eq!(f32::from_le_bytes(whole[..4].try_into().unwrap()).is_nan(), typesize == 4);
-            for start in 0..16 {
-                for len in 0..16 {
-                    let mut part = vec![1; len];
-                    fill(SpecialKind::Nans, typesize, start, &mut part).unwrap();
-                    assert_eq!(part, whole[start..start + len], "{typesize} {start} {len}");
-                }
-            }
-        }
-        assert!(fill(SpecialKind::Nans, 2, 0, &mut [0; 4]).is_err());
     }
 }

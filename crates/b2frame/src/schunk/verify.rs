@@ -3,10 +3,10 @@
 use core::cell::RefCell;
 use core::ops::Range;
 
-use blosc_chunk::{ChunkHeader, Kind};
+use blosc_chunk::ChunkHeader;
 
 use super::ordered::{Part, Parts};
-use super::{Location, SChunk, Scratch};
+use super::{Buffers, Fetched, Location, SChunk, Scratch};
 use crate::error::{Corrupt, Error, Result};
 use crate::ordered::{Job, in_order};
 use crate::params::VerifyOptions;
@@ -183,27 +183,28 @@ impl SChunk {
 
     /// Decodes a part; its data are dropped.
     fn check(&self, part: Part, scratch: &mut Scratch) -> Checked {
-        let (nchunk, is_first) = (part.nchunk, part.range.start == 0);
-        let location = part.location.clone();
-        let (part, result) = self.decode(part, scratch);
-        let note = if is_first { self.note(nchunk, &location, scratch) } else { None };
-        let is_end = part.range.end == location.nbytes();
-        Checked { nchunk, is_end, nbytes: part.range.len() as u64, note, dest: part.dest, result }
+        let Part { nchunk, range, location, mut dest } = part;
+        dest.resize(range.len(), 0);
+        let Buffers { bytes, chunk, .. } = scratch.parts();
+        let fetched = self.fetch(nchunk, &location, core::slice::from_ref(&range), bytes);
+        let is_first = range.start == 0;
+        let blocksize = fetched.as_ref().ok().and_then(Fetched::blocksize);
+        let note = if is_first { note(nchunk, &location, blocksize) } else { None };
+        let result = fetched.and_then(|it| it.decode(range.clone(), &mut dest, chunk));
+        let is_end = range.end == location.nbytes();
+        Checked { nchunk, is_end, nbytes: range.len() as u64, note, dest, result }
     }
+}
 
-    /// What is odd about a chunk that was just decoded with this scratch.
-    fn note(&self, nchunk: u64, location: &Location, scratch: &Scratch) -> Option<Note> {
-        let Location::Stored { source, at, header } = location else { return None };
-        let offset = source.position(*at);
-        if header.special().is_some() && header.cbytes() == ChunkHeader::MAX_LEN {
-            return Some(Note::StoredRun { nchunk, offset });
-        }
-        if header.kind() != Kind::Regular {
-            return None;
-        }
-        let (stored, used) = (header.blocksize(), scratch.blocksize()?);
-        (used != stored).then_some(Note::Blocksize { nchunk, offset, stored, used })
+/// What is unusual about a chunk whose blocks have this size.
+fn note(nchunk: u64, location: &Location, blocksize: Option<usize>) -> Option<Note> {
+    let Location::Stored { source, at, header } = location else { return None };
+    let offset = source.position(*at);
+    if header.special().is_some() && header.cbytes() == ChunkHeader::MAX_LEN {
+        return Some(Note::StoredRun { nchunk, offset });
     }
+    let (stored, used) = (header.blocksize(), blocksize?);
+    (used != stored).then_some(Note::Blocksize { nchunk, offset, stored, used })
 }
 
 /// Something to check.

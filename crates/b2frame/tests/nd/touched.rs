@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use b2frame::{FrameParams, FrameWriter, NdArray, NdMeta, ReadOptions, SChunk, Selection};
+use b2frame::{FrameParams, FrameWriter, NdArray, NdMeta, ReadOptions, SChunk};
 use blosc_chunk::{CParams, Threads};
 use blosc_io::{CountingStore, MemStore};
 
@@ -68,30 +68,6 @@ fn a_slice_reads_its_blocks_and_no_more() {
     let items: Vec<u64> = (0..64).map(|n| n * 4096 + 63 - n).collect();
     array.gather::<u8>(&items).unwrap();
     assert!(store.bytes() <= block + head && store.requests() == 3, "{}", store.bytes());
-}
-
-#[test]
-fn a_plan_is_what_is_read() {
-    let (store, array) = noise();
-    for selection in [
-        Selection::from((700, 700)),
-        Selection::from((5,)),
-        Selection::from((.., 5)),
-        Selection::ALL,
-    ] {
-        let plan = array.plan(&selection).unwrap();
-        store.reset();
-        array.to_bytes(&selection).unwrap();
-        let reads = store.reads();
-        for range in plan.iter().flat_map(|chunk| &chunk.ranges) {
-            assert!(reads.contains(range), "{selection:?}: {range:?} was not read");
-        }
-        let planned: u64 =
-            plan.iter().flat_map(|chunk| &chunk.ranges).map(|range| range.end - range.start).sum();
-        // Beside it, headers and block starts.
-        let heads = plan.len() as u64 * (32 + 32 + 4 * 64);
-        assert!((planned..=planned + heads).contains(&store.bytes()), "{selection:?}");
-    }
 }
 
 #[test]

@@ -1,0 +1,225 @@
+//! From a chunk that was located to its data: runs that only the index knows of, and stored chunks,
+//! of which no more is read than the data need.
+
+use core::ops::Range;
+
+use blosc_chunk::internal::fill_special;
+use blosc_chunk::{Chunk, FilterId, Kind, Special, SpecialKind};
+use blosc_container::ReadError;
+
+use super::{Location, SChunk, Scratch};
+use crate::error::{Error, Result};
+
+/// A part of the data of a chunk.
+#[derive(Clone, Debug)]
+pub(crate) struct ChunkPart<'l> {
+    pub nchunk: u64,
+    pub location: &'l Location,
+    /// Bytes of the chunk's data.
+    pub range: Range<usize>,
+}
+
+impl SChunk {
+    /// Decodes a part of a chunk to `dest`, which has as many bytes.
+    pub(crate) fn decode_part(
+        &self,
+        part: ChunkPart<'_>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        self.decode_part_after(part, 0, dest, scratch)
+    }
+
+    /// The same for a chunk of which `scratch` has the first `head_len` bytes.
+    pub(super) fn decode_part_after(
+        &self,
+        ChunkPart { nchunk, location, range }: ChunkPart<'_>,
+        head_len: usize,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        match location {
+            Location::Special { kind, .. } => {
+                let at = self.index_position();
+                fill(*kind, self.typesize(), range.start, dest).map_err(|source| Error::Chunk {
+                    nchunk,
+                    at,
+                    source,
+                })
+            }
+            Location::Stored { source, at, header } => {
+                let Scratch { bytes, chunk, .. } = scratch;
+                let mut reader = source.chunk_reader(*at, header, bytes, head_len);
+                reader
+                    .decode(range, dest, chunk)
+                    .map_err(|error| located(nchunk, source.position(*at), error))
+            }
+        }
+    }
+
+    /// Reads what decoding `ranges` of a chunk's data needs. They ascend.
+    pub(crate) fn fetch<'a>(
+        &self,
+        nchunk: u64,
+        location: &'a Location,
+        ranges: &[Range<usize>],
+        bytes: &'a mut Vec<u8>,
+    ) -> Result<Fetched<'a>> {
+        let (at, content) = match location {
+            Location::Special { kind, .. } => {
+                (self.index_position(), Content::Run { kind: *kind, typesize: self.typesize() })
+            }
+            Location::Stored { source, at, header } => {
+                let position = source.position(*at);
+                let fetched = source.chunk_reader(*at, header, bytes, 0).fetch(ranges);
+                let fetched = fetched.map_err(|error| located(nchunk, position, error))?;
+                (position, Content::Stored(fetched))
+            }
+        };
+        Ok(Fetched { content, nchunk, at })
+    }
+}
+
+/// The bytes of a chunk that some ranges of its data need.
+#[derive(Debug)]
+pub(crate) struct Fetched<'a> {
+    content: Content<'a>,
+    nchunk: u64,
+    /// Position in the file, for errors.
+    at: u64,
+}
+
+#[derive(Debug)]
+enum Content<'a> {
+    /// A run that is not stored.
+    Run {
+        kind: SpecialKind,
+        typesize: usize,
+    },
+    Stored(blosc_container::Fetched<'a>),
+}
+
+impl<'a> Fetched<'a> {
+    /// The block size that a regular chunk really has (bytes).
+    pub(crate) fn blocksize(&self) -> Option<usize> {
+        match &self.content {
+            Content::Run { .. } => None,
+            Content::Stored(fetched) => fetched.blocksize(),
+        }
+    }
+
+    fn whole(&self) -> Option<&Chunk<'a>> {
+        match &self.content {
+            Content::Run { .. } => None,
+            Content::Stored(fetched) => fetched.whole(),
+        }
+    }
+
+    /// Whether reading blocks of `len` bytes one by one decodes nothing twice.
+    pub(crate) fn is_blockwise(&self, len: usize) -> bool {
+        let Content::Stored(fetched) = &self.content else { return true };
+        let header = fetched.header();
+        match header.kind() {
+            // Chunks of Blosc1 do not say where blocks end, and delta refers to the first block.
+            Kind::Regular => {
+                header.version() > 2
+                    && !header.pipeline().contains(FilterId::DELTA)
+                    && header.blocksize() == len
+                    && len.checked_rem(header.typesize()) == Some(0)
+            }
+            Kind::Vl => false,
+            _ => true,
+        }
+    }
+
+    /// Shows the byte planes of a block, which is the bytes `block` of the data, if it is stored as
+    /// planes of items of `typesize` bytes and all of the chunk was read; false if not.
+    pub(crate) fn show_planes(
+        &self,
+        block: Range<usize>,
+        typesize: usize,
+        scratch: &mut blosc_chunk::Scratch,
+        show: impl FnOnce(&[&[u8]]),
+    ) -> Result<bool> {
+        let Some(chunk) = self.whole() else { return Ok(false) };
+        let (header, len) = (chunk.header(), block.len());
+        // What is wrong with other chunks is left to reading them.
+        let is_whole = header.blocksize() == len && block.end <= header.nbytes();
+        if !is_whole || header.typesize() != typesize {
+            return Ok(false);
+        }
+        let Some(nblock) = block.start.checked_div(len) else { return Ok(false) };
+        let shown = chunk.show_planes(nblock, scratch, show);
+        shown.map_err(|source| Error::Chunk { nchunk: self.nchunk, at: self.at, source })
+    }
+
+    /// Decodes the bytes `range` of the data, which lie in one of the ranges that were read, to
+    /// `dest`, which has as many.
+    pub(crate) fn decode(
+        &self,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut blosc_chunk::Scratch,
+    ) -> Result<()> {
+        let decoded = match &self.content {
+            Content::Run { kind, typesize } => {
+                fill(*kind, *typesize, range.start, dest).map_err(ReadError::from)
+            }
+            Content::Stored(fetched) => fetched.decode(range, dest, scratch),
+        };
+        decoded.map_err(|error| located(self.nchunk, self.at, error))
+    }
+}
+
+/// The error with the coordinates of the chunk.
+#[cold]
+pub(crate) fn located(nchunk: u64, at: u64, error: ReadError) -> Error {
+    match error {
+        ReadError::Io { at, len, source } => Error::Io { at, len, source },
+        ReadError::Chunk(source) => Error::Chunk { nchunk, at, source },
+    }
+}
+
+/// Fills `dest` with a run, of which it starts at byte `start`.
+pub(crate) fn fill(
+    kind: SpecialKind,
+    typesize: usize,
+    start: usize,
+    dest: &mut [u8],
+) -> blosc_chunk::Result<()> {
+    if kind != SpecialKind::Nans {
+        dest.fill(0);
+        return Ok(());
+    }
+    // A run begins with a whole item: the rest of a cut item before the first whole one is filled
+    // on its own.
+    let cut = start.checked_rem(typesize).unwrap_or(0);
+    let rest_of_item = typesize.saturating_sub(cut).checked_rem(typesize).unwrap_or(0);
+    let (front, rest) = dest.split_at_mut(rest_of_item.min(dest.len()));
+    let mut item = [0; 8];
+    fill_special(Special::Nans, typesize, &mut item)?;
+    front.iter_mut().zip(item.iter().skip(cut)).for_each(|(byte, of_item)| *byte = *of_item);
+    fill_special(Special::Nans, typesize, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_nan_may_start_and_end_anywhere() {
+        for typesize in [4, 8] {
+            let mut whole = [1; 32];
+            fill(SpecialKind::Nans, typesize, 0, &mut whole).unwrap();
+            assert_eq!(f32::from_le_bytes(whole[..4].try_into().unwrap()).is_nan(), typesize == 4);
+            for start in 0..16 {
+                for len in 0..16 {
+                    let mut part = vec![1; len];
+                    fill(SpecialKind::Nans, typesize, start, &mut part).unwrap();
+                    assert_eq!(part, whole[start..start + len], "{typesize} {start} {len}");
+                }
+            }
+        }
+        assert!(fill(SpecialKind::Nans, 2, 0, &mut [0; 4]).is_err());
+    }
+}

@@ -1,4 +1,4 @@
-//! Any bytes behind the magic of an older frame: metadata, every chunk, and the conversion to a frame of today.
+//! Any bytes after the magic of an older frame: metadata, every chunk, and the conversion to a frame of today.
 #![no_main]
 
 use b2frame::{FrameLayout, OpenOptions, SChunk};

@@ -13,7 +13,7 @@ fuzz_target!(|input: (u16, u8, &[u8])| {
     blosc_fuzz::round_trip(CodecId::LZ4, meta, None, data);
 });
 
-/// There are marks for what is decoded, and for nothing else, and their bytes are those of the data.
+/// Seek points exist for exactly the bytes that are decoded, and lead to the same data.
 fn marks(len: usize, block: &[u8]) {
     let mut plain = vec![0; len];
     let is_block = lz4::decompress(block, &mut plain).is_ok();

@@ -1,4 +1,4 @@
-"""Writes testdata/*/generated with the original programs; run by `cargo xtask fixtures`.
+"""Writes testdata/*/generated with the oracles; run by `cargo xtask fixtures`.
 
 usage: python fixtures.py TESTDATA [NAME...]
 
@@ -95,11 +95,11 @@ def decoded(s):
 
 
 def frame(s, expected=None):
-    """The bytes of a super-chunk and what the original program decodes from them."""
+    """The bytes of a super-chunk and what the oracle decodes from them."""
     data = s.to_cframe()
     content = decoded(blosc2.schunk_from_cframe(data))
     if expected is not None:
-        assert content == bytes(expected), "the original program does not read back what it wrote"
+        assert content == bytes(expected), "the oracle does not read back what it wrote"
     return data, content
 
 

@@ -71,7 +71,7 @@ def blp_write(r, data):
 
 @op
 def blp_read(r, blp):
-    """Everything that the original program knows about a file."""
+    """Everything that Bloscpack knows about a file."""
     blosc.set_nthreads(r["nthreads"])
     content, metadata = bloscpack.unpack_bytes_from_bytes(blp)
     header, _, meta_header, offsets = file_io._read_beginning(io.BytesIO(blp))
@@ -112,7 +112,7 @@ def blp_array_write(r, data):
 
 @op
 def blp_array_read(r, blp):
-    """The items, and what the original program writes about such an array."""
+    """The items, and what Bloscpack writes about such an array."""
     blosc.set_nthreads(r["nthreads"])
     array = bloscpack.unpack_ndarray_from_bytes(blp)
     again = dict(typesize=array.dtype.itemsize or 1, clevel=0, shuffle=0, cname="blosclz")

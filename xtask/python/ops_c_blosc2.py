@@ -1,7 +1,7 @@
 """The C functions of C-Blosc2 for single chunks, called as a C program would; part of `oracle.py`.
 
 A reply tells the codes that the functions return, and has what they wrote. `CODES` below zero, or of another size than
-asked for, are for the caller to judge.
+requested, are for the caller to judge.
 """
 
 import contextlib

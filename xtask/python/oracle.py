@@ -1,7 +1,7 @@
-"""The original programs, at the other end of a pipe; started by `cargo xtask interop`.
+"""The oracles, at the other end of a pipe; started by `cargo xtask interop`.
 
 A request is one line of JSON, `{"op": NAME, "lens": [N, ...], ...}`, followed by byte strings of these lengths; so is
-the reply. A reply with the key "refused" says that the original program raised an error.
+the reply. A reply with the key "refused" says that the oracle raised an error.
 """
 
 import contextlib
@@ -86,7 +86,7 @@ def frame_write(r, data, *layers):
 
 @op
 def frame_content(r, frame):
-    """What the original program itself reads from a frame that it wrote."""
+    """What the oracle itself reads from a frame that it wrote."""
     # Through a file: C-Blosc2 frees memory twice when it refuses a frame in memory.
     with opened(frame, "file", r["nthreads"]) as schunk:
         return {}, content_of(schunk)
@@ -94,7 +94,7 @@ def frame_content(r, frame):
 
 @op
 def frame_read(r, frame):
-    """Everything that the original program knows about a frame, its content, and slices of it."""
+    """Everything that the oracle knows about a frame, its content, and slices of it."""
     with opened(frame, r["through"], r["nthreads"]) as schunk:
         params = schunk.cparams
         reply = dict(

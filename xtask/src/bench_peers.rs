@@ -3,7 +3,7 @@
 //! Builds `crates/blosc-peers` optimised and gives it the shared library of the wheel that the
 //! oracles use. The machine should be quiet, but need not be: the two sides take turns, so that
 //! ratios hold where times do not. With `--runs 5`, that many processes measure one after another,
-//! and the median of each setting counts. With `--control`, the other side is measured against
+//! and the median of each setting counts. With `--control`, the reference is measured against
 //! itself, which shows what of a ratio is the machine's doing.
 
 use std::{path::PathBuf, process::Command};

@@ -1,4 +1,4 @@
-//! `cargo xtask interop`: random data, written by the original programs and read by us, and the
+//! `cargo xtask interop`: random data, written by the oracles and read by us, and the
 //! other way round.
 //!
 //! Every case is drawn from the seed, the kind and its number, so that a difference is reproduced
@@ -39,7 +39,7 @@ use oracle::Oracle;
 /// One way between an original program and us.
 struct Kind {
     name: &'static str,
-    /// Cases for each 100 that were asked for.
+    /// Cases for each 100 of `--cases`.
     share: u64,
     scope: Scope,
     run: fn(&mut Bench, &Case) -> Result<Verdict>,
@@ -50,13 +50,13 @@ struct Kind {
 enum Verdict {
     /// Both read the same.
     Equal,
-    /// The original program cannot read what it wrote; we can, and it is the data.
+    /// The oracle cannot read what it wrote; we can, and it is the data.
     Rescued,
-    /// The original program cannot read what it wrote, and we say so too.
+    /// The oracle cannot read what it wrote, and we say so too.
     Lost,
-    /// The original program refuses to write this.
+    /// The oracle refuses to write this.
     Refused,
-    /// The original program reads the whole, and gets parts of it wrong, as foretold.
+    /// The oracle reads the whole, and gets parts of it wrong, as expected.
     Misread,
 }
 
@@ -123,7 +123,7 @@ struct Bench {
     b2: PathBuf,
 }
 
-/// What was asked for on the command line.
+/// The options of the command line.
 struct Plan {
     seed: u64,
     cases: u64,
@@ -295,7 +295,7 @@ impl Tally {
             (rescued, "that only we can read"),
             (lost, "that nobody can read"),
             (refused, "that the writer refused"),
-            (misread, "of which the reader gets parts wrong, as foretold"),
+            (misread, "of which the reader gets parts wrong, as expected"),
         ];
         for (count, what) in others.iter().filter(|(count, _)| *count > 0) {
             line += &format!(", {count} {what}");

@@ -54,7 +54,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "fixtures",
         run: fixtures::run,
-        help: "regenerate testdata/*/generated with the original programs [--python PATH]",
+        help: "regenerate testdata/*/generated with the oracles [--python PATH]",
     },
     Task {
         name: "fuzz",
@@ -69,7 +69,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "interop",
         run: interop::run,
-        help: "random data to the original programs and back [--seed N] [--cases N] [--only KIND] [--case N] [--jobs N] [--parquet] [--program B2]",
+        help: "random data to the oracles and back [--seed N] [--cases N] [--only KIND] [--case N] [--jobs N] [--parquet] [--program B2]",
     },
     Task {
         name: "memory",

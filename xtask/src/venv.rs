@@ -1,4 +1,4 @@
-//! The virtual environment with the original programs, `target/oracles`.
+//! The virtual environment with the oracles, `target/oracles`.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use crate::{
     workspace,
 };
 
-/// The interpreter that has the original programs: `chosen` where given, else the one of our own
+/// The interpreter that has the oracles: `chosen` where given, else the one of our own
 /// environment, which is made on first use and again whenever `xtask/python/requirements.txt`
 /// changes.
 pub(crate) fn python(chosen: Option<PathBuf>) -> Result<PathBuf> {
@@ -43,7 +43,7 @@ pub(crate) fn script(python: &Path, name: &str) -> Command {
 }
 
 fn install(dir: &Path, python: &Path, requirements: &Path) -> Result<()> {
-    eprintln!("making the environment of the original programs in {}", dir.display());
+    eprintln!("making the environment of the oracles in {}", dir.display());
     workspace::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir))?;
     let mut pip = Command::new(python);
     pip.args([

@@ -154,7 +154,7 @@ fn write_one(bench: &mut Bench, case: &Case, array: &Array, draw: &mut Draw) -> 
     let reply = bench.oracle.ask(request, &[&frame])?;
     array.check_facts(&reply.facts)?;
     let Some((whole, parts)) = reply.parts.split_first() else { return fail("too few parts") };
-    compare("read by the original program", &data, whole)?;
+    compare("read by the oracle", &data, whole)?;
     let ours = NdArray::from_cframe(frame)?;
     for (slice, part) in slices.iter().zip(parts) {
         compare(&json!(slice).to_string(), &ours.to_bytes(selection(slice))?, part)?;
@@ -195,7 +195,7 @@ fn edit_one(bench: &mut Bench, case: &Case, array: &mut Array, draw: &mut Draw) 
     for step in 0..STEPS {
         let by_us = draw.chance(60);
         let (change, items) = array.change(draw, by_us, has_hidden)?;
-        let who = if by_us { "us" } else { "the original program" };
+        let who = if by_us { "us" } else { "the oracle" };
         let what = format!("step {step}, by {who}: {change}");
         if by_us {
             // The disk is not what is tested.
@@ -218,7 +218,7 @@ fn edit_one(bench: &mut Bench, case: &Case, array: &mut Array, draw: &mut Draw) 
         compare(&format!("{what}: read by us"), &data, &ours.to_bytes(..)?)?;
         let reply = bench.oracle.ask(json!({"op": "array_view", "path": path}), &[]).at(&what)?;
         array.check_facts(&reply.facts).at(&what)?;
-        compare(&format!("{what}: read by the original program"), &data, &reply.into_first()?)?;
+        compare(&format!("{what}: read by the oracle"), &data, &reply.into_first()?)?;
     }
     Ok(Verdict::Equal)
 }

@@ -1,4 +1,4 @@
-//! Bloscpack files: release 0.16.0 of the original against `bloscpack`. A file is written by one
+//! Bloscpack files: release 0.16.0 against `bloscpack`. A file is written by one
 //! and appended to by either; after every step both read it.
 
 use blosc_io::MemStore;
@@ -21,7 +21,7 @@ mod arrays;
 
 pub(super) use arrays::{read as array_read, write as array_write};
 
-/// The original writes a file, both append to it.
+/// Bloscpack writes a file, both append to it.
 pub(super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "bloscpack", 0);
     let how = Packing::draw(&mut draw, case);
@@ -103,20 +103,20 @@ fn append_data(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &mut File)
             file.data.extend_from_slice(&new);
         }
         (Err(_), None) => {}
-        (Ok(_), None) => return fail("the original program does not append, and we do"),
-        (Err(error), Some(_)) => return Err(error).at("only the original program appends"),
+        (Ok(_), None) => return fail("Bloscpack does not append, and we do"),
+        (Err(error), Some(_)) => return Err(error).at("only Bloscpack appends"),
     }
     Ok(())
 }
 
-/// What the original appended to, without what a smaller last chunk no longer covers: it does not
+/// What Bloscpack appended to, without what a smaller last chunk no longer covers: it does not
 /// cut the file.
 fn without_rest<'a>(theirs: &'a [u8], before: &[u8]) -> Result<&'a [u8]> {
     let rest = if theirs.len() == before.len() { open(theirs)?.trailing_bytes()? } else { 0 };
     Ok(&theirs[..theirs.len() - usize::try_from(rest)?])
 }
 
-/// The original needs offsets, and a chunk size that is not 0.
+/// Bloscpack needs offsets, and a chunk size that is not 0.
 fn original_appends(blp: &[u8]) -> Result<bool> {
     let file = open(blp)?;
     Ok(file.header().has_offsets() && file.nbytes()? > 0)
@@ -140,7 +140,7 @@ fn replace_metadata(bench: &mut Bench, draw: &mut Draw, file: &mut File) -> Resu
             Ok(())
         }
         (Err(_), None) if !fits => Ok(()),
-        (Ok(()), None) => fail("the original program does not replace the metadata, and we do"),
+        (Ok(()), None) => fail("Bloscpack does not replace the metadata, and we do"),
         (Err(error), _) => Err(error).at("replacing the metadata"),
     }
 }
@@ -150,7 +150,7 @@ fn check(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &File) -> Result
     let reply =
         bench.oracle.ask(json!({"op": "blp_read", "nthreads": case.threads}), &[&file.blp])?;
     check_facts(file, &reply)?;
-    compare("read by the original program", &file.data, &reply.into_first()?)?;
+    compare("read by Bloscpack", &file.data, &reply.into_first()?)?;
     compare("read by us", &file.data, &unpack(&file.blp)?)?;
     let blp = open(&file.blp)?;
     let report = blp.verify()?;
@@ -171,7 +171,7 @@ fn open(blp: &[u8]) -> Result<BlpFile<MemStore>> {
     Ok(BlpFile::new(MemStore::new(blp.to_vec()))?)
 }
 
-/// What the original says about a file is what we say.
+/// What Bloscpack says about a file is what we say.
 fn check_facts(file: &File, reply: &Reply) -> Result<()> {
     let reader = Reader::new(file.blp.as_slice())?;
     let (header, theirs) = (reader.header(), &reply.facts["header"]);
@@ -191,10 +191,10 @@ fn check_facts(file: &File, reply: &Reply) -> Result<()> {
         .flatten()
         .find(|(key, ours)| theirs[key.as_str()] != **ours);
     if let Some((key, ours)) = wrong {
-        return fail(format!("{key}: we say {ours}, the original program says {}", theirs[key]));
+        return fail(format!("{key}: we say {ours}, Bloscpack says {}", theirs[key]));
     }
     let ours = reader.metadata().and_then(|metadata| metadata.json()).unwrap_or(&Value::Null);
-    for (who, found) in [("the original program", &reply.facts["metadata"]), ("we", ours)] {
+    for (who, found) in [("Bloscpack", &reply.facts["metadata"]), ("we", ours)] {
         if *found != file.metadata {
             return fail(format!("metadata {} expected, {who} read {found}", file.metadata));
         }

@@ -2,7 +2,7 @@
 //! chunk, blocks masked out, chunks without data, VL-blocks, short headers.
 //!
 //! What the C library gets wrong by its own format is known ("Upstream defects" in the format
-//! document), and foretold here case by case; such cases are counted. Any other difference is a
+//! document), and expected here case by case; such cases are counted. Any other difference is a
 //! failure.
 
 mod call;
@@ -88,7 +88,7 @@ fn write_call(bench: &mut Bench, call: &Call) -> Result<Verdict> {
     check_ours(call, &chunk, &found)?;
     let theirs = Theirs::ask(bench, call, &chunk)?;
     let content = theirs.content().unwrap_or_default();
-    compare("read by the original program", &found, content)?;
+    compare("read by the oracle", &found, content)?;
     theirs.check_parts(call, &chunk, content)
 }
 

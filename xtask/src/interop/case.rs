@@ -152,7 +152,7 @@ impl Case {
 
     /// Whether what comes back is what went in. C-Blosc2 loses the bytes of a block after its last
     /// whole item when it writes with delta; trunc_prec is there to lose something; and less
-    /// than 32 bytes of data for which a dictionary was asked for are compressed and marked as
+    /// than 32 bytes of data with a dictionary in the parameters are compressed and marked as
     /// a copy.
     pub(super) fn is_exact(&self) -> bool {
         let whole_items = self.recipe.nbytes.is_multiple_of(self.typesize);
@@ -168,7 +168,7 @@ impl Case {
         self.filters.contains(&TRUNC_PREC)
     }
 
-    /// With how many threads the original program reads: one where delta refers to a block that
+    /// With how many threads the oracle reads: one where delta refers to a block that
     /// another thread may still be at work on, since C-Blosc2 does not always wait for it.
     pub(super) fn reader_threads(&self) -> usize {
         if self.filters.contains(&DELTA) { 1 } else { self.threads }

@@ -37,7 +37,7 @@ pub(super) fn numcodecs_write(bench: &mut Bench, case: &Case) -> Result<Verdict>
     write(bench, case, "numcodecs_read", blosc1_cparams(case))
 }
 
-/// The original program writes a chunk; we read all of it, and parts.
+/// The oracle writes a chunk; we read all of it, and parts.
 fn read(bench: &mut Bench, case: &Case, request: Value, reader: &str) -> Result<Verdict> {
     let Some(reply) = bench.oracle.try_ask(request, &[&case.data()])? else {
         return Ok(Verdict::Refused);
@@ -82,7 +82,7 @@ pub(super) fn judge(
     }
 }
 
-/// We write a chunk; the original program reads it.
+/// We write a chunk; the oracle reads it.
 fn write(bench: &mut Bench, case: &Case, reader: &str, params: CParams) -> Result<Verdict> {
     let data = case.data();
     let mut encoder = match Encoder::new(params.clone()) {
@@ -98,7 +98,7 @@ fn write(bench: &mut Bench, case: &Case, reader: &str, params: CParams) -> Resul
         bench.oracle.ask(json!({"op": reader, "nthreads": case.reader_threads()}), &[&chunk])?;
     let content = reply.into_first()?;
     if !case.is_lossy() {
-        compare("read by the original program", &data, &content)?;
+        compare("read by the oracle", &data, &content)?;
     }
     compare("read by us", &content, &decode(&chunk, case.threads)?)?;
     Ok(Verdict::Equal)
@@ -187,7 +187,7 @@ pub(super) fn cname(codec: u8) -> &'static str {
     }
 }
 
-/// So many threads.
+/// A number of threads.
 pub(super) fn threads(count: usize) -> Threads {
     NonZeroUsize::new(count).map_or(Threads::One, Threads::N)
 }

@@ -46,13 +46,13 @@ pub(super) fn variable(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     }
     writer.finish()?;
     state.check_ours().at("read by us")?;
-    state.check_oracle(bench).at("read by the original program")?;
+    state.check_oracle(bench).at("read by the oracle")?;
     let n = draw.within(0..state.chunks.len());
     state.chunks.remove(n);
     let request = json!({"op": "edit_change", "path": state.path, "change": "delete", "nchunk": n});
     bench.oracle.ask(request, &[&[]])?;
     state.check_ours().at("changed, read by us")?;
-    state.check_oracle(bench).at("changed, read by the original program")?;
+    state.check_oracle(bench).at("changed, read by the oracle")?;
     Ok(Verdict::Equal)
 }
 
@@ -62,14 +62,14 @@ fn run(bench: &mut Bench, case: &Case, is_contiguous: bool) -> Result<Verdict> {
     let mut state = State::create(bench, case, path, is_contiguous, &mut draw)?;
     for step in 0..STEPS {
         let ours = draw.chance(60);
-        let what = format!("step {step}, by {}", if ours { "us" } else { "the original program" });
+        let what = format!("step {step}, by {}", if ours { "us" } else { "the oracle" });
         if ours {
             state.change_by_us(&mut draw).at(&what)?;
         } else {
             state.change_by_oracle(bench, &mut draw).at(&what)?;
         }
         state.check_ours().at(format!("{what}: read by us"))?;
-        state.check_oracle(bench).at(format!("{what}: read by the original program"))?;
+        state.check_oracle(bench).at(format!("{what}: read by the oracle"))?;
     }
     Ok(Verdict::Equal)
 }

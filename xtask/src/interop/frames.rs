@@ -85,7 +85,7 @@ pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result
     let reply = bench.oracle.ask(request, &[frame])?;
     let Some((content, rest)) = reply.parts.split_first() else { return fail("no content") };
     if !case.is_lossy() {
-        compare("read by the original program", &case.data(), content)?;
+        compare("read by the oracle", &case.data(), content)?;
     }
     let schunk = SChunk::from_cframe(frame.to_vec())?;
     compare("read by us", content, &decode(&schunk, case)?)?;
@@ -94,7 +94,7 @@ pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result
         let bytes = items.start * case.typesize..items.end * case.typesize;
         if !is_misread(&schunk, &bytes)? {
             compare(
-                &format!("items {items:?} read by the original program"),
+                &format!("items {items:?} read by the oracle"),
                 &content[bytes],
                 slice,
             )?;
@@ -211,7 +211,7 @@ fn check_facts(case: &Case, facts: &Value) -> Result<()> {
     match wrong {
         None => Ok(()),
         Some((key, value)) => {
-            fail(format!("{key}: {value} expected, the original program says {}", facts[key]))
+            fail(format!("{key}: {value} expected, the oracle says {}", facts[key]))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The worker process with the original programs, `xtask/python/oracle.py`.
+//! The worker process with the oracles, `xtask/python/oracle.py`.
 //!
 //! One process serves many cases: a request is a line of JSON and byte strings, so is the reply. A
 //! reply that does not come in time, or a worker that dies of what we wrote, is the failure of that
@@ -24,7 +24,7 @@ use crate::{
 /// Longer than the slowest case takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The original programs, ready for requests.
+/// The oracles, ready for requests.
 pub(super) struct Oracle {
     python: PathBuf,
     worker: Worker,
@@ -53,11 +53,11 @@ impl Oracle {
     pub(super) fn ask(&mut self, facts: Value, parts: &[&[u8]]) -> Result<Reply> {
         match self.worker.ask(facts, parts)? {
             Some(reply) => reply.accepted(),
-            None => fail(format!("the original program died: {}", self.worker.process.wait()?)),
+            None => fail(format!("the oracle died: {}", self.worker.process.wait()?)),
         }
     }
 
-    /// A request that the original program may refuse or die of; then there is no reply, and a new
+    /// A request that the oracle may refuse or die of; then there is no reply, and a new
     /// worker, since the memory of the old one may be damaged.
     pub(super) fn try_ask(&mut self, facts: Value, parts: &[&[u8]]) -> Result<Option<Reply>> {
         let reply = self.worker.ask(facts, parts)?.and_then(|reply| reply.accepted().ok());
@@ -93,7 +93,7 @@ impl Worker {
             Ok(reply) => reply.map(Some),
             Err(RecvTimeoutError::Disconnected) => Ok(None),
             Err(RecvTimeoutError::Timeout) => {
-                fail(format!("no answer of the original program in {} s", PATIENCE.as_secs()))
+                fail(format!("no answer of the oracle in {} s", PATIENCE.as_secs()))
             }
         }
     }
@@ -116,10 +116,10 @@ impl Drop for Worker {
 }
 
 impl Reply {
-    /// Fails where the original program refused.
+    /// Fails where the oracle refused.
     fn accepted(self) -> Result<Self> {
         match self.facts["refused"].as_str() {
-            Some(message) => fail(format!("refused by the original program: {message}")),
+            Some(message) => fail(format!("refused by the oracle: {message}")),
             None => Ok(self),
         }
     }

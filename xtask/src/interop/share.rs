@@ -30,7 +30,7 @@ pub(super) fn take_turns(bench: &mut Bench, case: &Case) -> Result<Verdict> {
             })
         });
         let request = json!({"op": "share_append", "path": path, "count": count});
-        bench.oracle.ask(request, &[&theirs]).at("the original program")?;
+        bench.oracle.ask(request, &[&theirs]).at("the oracle")?;
         match ours.join() {
             Ok(result) => Ok(result?),
             Err(_) => fail("the writer panicked"),
@@ -78,7 +78,7 @@ pub(super) fn follow(bench: &mut Bench, case: &Case) -> Result<Verdict> {
         let request =
             json!({"op": "share_follow", "path": path, "first": step == 0, "locking": locking});
         let reply = bench.oracle.ask(request, &[]).at(format!("step {step}"))?;
-        compare("seen by the original program", &data, &reply.into_first()?)?;
+        compare("seen by the oracle", &data, &reply.into_first()?)?;
         reader.refresh()?;
         let mut found = vec![0; usize::try_from(reader.nbytes())?];
         reader.read_bytes(0, &mut found)?;

@@ -13,7 +13,7 @@ use super::super::{
 use super::{fresh, items::Recipe};
 use crate::failure::{Context, Result, fail};
 
-/// The original makes an array, both change it.
+/// bcolz makes an array, both change it.
 pub(in super::super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let (mut draw, mut array) = Array::draw(bench, case)?;
     bench.oracle.ask(array.request("bcolz_create"), &[&array.data])?;
@@ -44,7 +44,7 @@ struct Array {
 
 fn live(bench: &mut Bench, case: &Case, draw: &mut Draw, mut array: Array) -> Result<Verdict> {
     array.check(bench, draw).at("as made")?;
-    // Rounding again what is read back is left to the original.
+    // Rounding again what is read back is left to bcolz.
     let steps = if array.recipe.is_lossy() { 1 } else { draw.within(1..6) };
     for step in 1..steps {
         let ours = draw.chance(50);
@@ -114,7 +114,7 @@ impl Array {
         Ok(())
     }
 
-    /// What the original reads.
+    /// What bcolz reads.
     fn content(&self, bench: &mut Bench) -> Result<Vec<u8>> {
         bench.oracle.ask(self.request("bcolz_content"), &[])?.into_first()
     }

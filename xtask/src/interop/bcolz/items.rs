@@ -99,7 +99,7 @@ impl Recipe {
         self.dflt.as_ref().map_or_else(|| vec![0; self.rowsize], |(_, _, item)| item.clone())
     }
 
-    /// So many rows.
+    /// A number of rows.
     pub(in crate::interop) fn rows(&self, draw: &mut Draw, case: &Case, rows: usize) -> Vec<u8> {
         let start = draw.within(0..1000);
         let data = case.data();

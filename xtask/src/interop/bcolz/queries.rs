@@ -1,4 +1,4 @@
-//! Queries: what `fetchwhere` of the original finds.
+//! Queries: what `fetchwhere` of bcolz finds.
 
 use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype, store::Durability};
 use serde_json::json;

@@ -9,7 +9,7 @@ use super::super::{Bench, Case, Verdict, case::Draw, compare};
 use super::{fresh, items::Recipe};
 use crate::failure::{Context, Result, fail};
 
-/// The original makes a table, both change it.
+/// bcolz makes a table, both change it.
 pub(in super::super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let (mut draw, table) = Table::draw(bench, case)?;
     let mut request = table.request("bcolz_table_create");

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Bench, Case, Draw, Packing, Verdict, compare};
 use crate::failure::{Result, fail};
 
-/// The original refuses to write wider items (bytes).
+/// Bloscpack refuses to write wider items (bytes).
 const MAX_ITEMSIZE: u32 = 255;
 
 /// Types of items as NumPy spells them, and their sizes (bytes).
@@ -31,7 +31,7 @@ const DTYPES: &[(&str, usize)] = &[
     ("|S300", 300),
 ];
 
-/// The original writes an array, we read it.
+/// Bloscpack writes an array, we read it.
 pub(in crate::interop) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut drawn = Drawn::new(case)?;
     let itemsize = drawn.itemsize();
@@ -54,7 +54,7 @@ pub(in crate::interop) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict
     Ok(Verdict::Equal)
 }
 
-/// We write an array, the original reads it.
+/// We write an array, Bloscpack reads it.
 pub(in crate::interop) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let drawn = Drawn::new(case)?;
     let blp = pack_array(&drawn.array, drawn.how.options(case))?;
@@ -63,9 +63,9 @@ pub(in crate::interop) fn write(bench: &mut Bench, case: &Case) -> Result<Verdic
         bench.oracle.ask(json!({"op": "blp_array_read", "nthreads": case.threads}), &[&blp])?;
     let (ours, theirs) = (drawn.array.info().to_metadata()?, &reply.facts["metadata"]);
     if drawn.itemsize() <= MAX_ITEMSIZE && ours != *theirs {
-        return fail(format!("metadata {ours}, the original program writes {theirs}"));
+        return fail(format!("metadata {ours}, Bloscpack writes {theirs}"));
     }
-    compare("read by the original program", drawn.array.data(), &reply.into_first()?)?;
+    compare("read by Bloscpack", drawn.array.data(), &reply.into_first()?)?;
     Ok(Verdict::Equal)
 }
 

@@ -89,7 +89,7 @@ impl Run {
             return Ok(Verdict::Refused);
         };
         match self.check(bench, &chunk)? {
-            Verdict::Rescued | Verdict::Lost => fail("refused by the original program"),
+            Verdict::Rescued | Verdict::Lost => fail("refused by the oracle"),
             verdict => Ok(verdict),
         }
     }
@@ -110,7 +110,7 @@ impl Run {
             // Whatever was there before.
             return Ok(Verdict::Equal);
         }
-        compare("read by the original program", &content, read)?;
+        compare("read by the oracle", &content, read)?;
         theirs.check_parts(&self.call, chunk, &content)
     }
 }

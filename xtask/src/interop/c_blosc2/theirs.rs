@@ -18,7 +18,7 @@ impl Theirs {
         let theirs = Self { reply: bench.oracle.ask(request(call, chunk), &[chunk])? };
         match theirs.content() {
             Some(_) => Ok(theirs),
-            None => fail(format!("refused by the original program: {}", theirs.reply.facts)),
+            None => fail(format!("refused by the oracle: {}", theirs.reply.facts)),
         }
     }
 
@@ -57,7 +57,7 @@ impl Theirs {
         if chunk.header().kind() == Kind::Regular {
             let part = parts.next().map_or(&[][..], Vec::as_slice);
             compare(
-                "masked by the original program",
+                "masked by the oracle",
                 &masked(&chunk, &mask(call, &chunk), content)?,
                 part,
             )?;
@@ -78,13 +78,13 @@ pub(super) fn check_sizes(chunk: &Chunk<'_>, theirs: &Theirs) -> Result<()> {
     if *said == ours {
         Ok(())
     } else {
-        fail(format!("sizes {ours}, the original program says {said}"))
+        fail(format!("sizes {ours}, the oracle says {said}"))
     }
 }
 
-/// Whether C is known to get these bytes of a chunk wrong when it is asked for them alone. It
+/// Whether C-Blosc2 is known to get these bytes of a chunk wrong when they are requested alone. It
 /// forgets the first block where delta refers to it, and the dictionary. It starts a value that is
-/// repeated from its beginning wherever the bytes start. Where as many bytes are asked for as a
+/// repeated from its beginning wherever the bytes start. Where as many bytes are requested as a
 /// block has, it puts the whole block over what it has so far. And of ZFP with a fixed rate it
 /// takes items from one cell only.
 pub(in crate::interop) fn is_misread(chunk: &Chunk<'_>, bytes: &Range<usize>) -> bool {

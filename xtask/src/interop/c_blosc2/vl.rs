@@ -126,7 +126,7 @@ fn check_read(call: &Call, reply: &Reply, blocks: &[Vec<u8>]) -> Result<Verdict>
     let facts = &reply.facts;
     let Some((whole, theirs)) = reply.parts.split_first() else { return fail("no content") };
     if facts["count"] != 0 || facts["blocks"] != blocks.len() || theirs.len() != 2 * blocks.len() {
-        return fail(format!("refused by the original program: {facts}"));
+        return fail(format!("refused by the oracle: {facts}"));
     }
     let expected = blocks.iter().chain(blocks);
     for (nblock, (block, theirs)) in expected.zip(theirs).enumerate() {
@@ -144,6 +144,6 @@ fn check_read(call: &Call, reply: &Reply, blocks: &[Vec<u8>]) -> Result<Verdict>
     if call.has(DELTA) && *whole != blocks.concat() {
         return Ok(Verdict::Misread);
     }
-    compare("read as a whole by the original program", &blocks.concat(), whole)?;
+    compare("read as a whole by the oracle", &blocks.concat(), whole)?;
     Ok(Verdict::Equal)
 }

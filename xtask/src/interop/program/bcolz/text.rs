@@ -28,7 +28,7 @@ const FIELDS: [(&str, &str, &str); 12] = [
     ("x,\"y\"", "float32", "<f8"),
 ];
 
-/// Comma-separated values of the original become a table, which becomes comma-separated values.
+/// Comma-separated values of bcolz become a table, which becomes comma-separated values.
 pub(in crate::interop) fn text(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let quoting =
         json!({"quoting": case.level % 4 % 3, "newline": if case.dict { "\r\n" } else { "\n" }});

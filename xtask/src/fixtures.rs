@@ -1,5 +1,4 @@
-//! `cargo xtask fixtures`: the files under `testdata/*/generated`, written by the original
-//! programs.
+//! `cargo xtask fixtures`: the files under `testdata/*/generated`, written by the oracles.
 //!
 //! The script `xtask/python/fixtures.py` makes the files and describes each in one line; from these
 //! lines come `testdata/manifest.json` and the table in `testdata/README.md`. A review then shows

@@ -1,4 +1,4 @@
-//! Opening, reading and writing of frames, with memcpy as the yardstick.
+//! Opening, reading and writing of frames, with memcpy as the baseline.
 
 use core::hint::black_box;
 use std::sync::Arc;

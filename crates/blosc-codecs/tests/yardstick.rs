@@ -3,7 +3,7 @@
 //! margin.
 
 use blosc_codecs::{CodecId, DecodeOptions, EncodeOptions, Level, Registry, StreamEncoder};
-use blosc_testdata::{crc32, yardstick};
+use blosc_testdata::{corpus, crc32};
 
 /// Bytes in each set.
 const LEN: usize = 262_144;
@@ -123,7 +123,7 @@ fn size(codec: CodecId, level: u8, plain: &[u8]) -> usize {
 
 fn set(name: &str) -> Vec<u8> {
     let (base, filter) = name.split_once('/').unwrap_or((name, ""));
-    let plain = yardstick::set(base, LEN).expect("a known set");
+    let plain = corpus::set(base, LEN).expect("a known set");
     match filter {
         "shuffle4" => shuffle(&plain, 4),
         "shuffle8" => shuffle(&plain, 8),

@@ -21,13 +21,13 @@ pub(crate) struct Effort {
     pub(crate) least: Duration,
     /// What all rounds may take together, if three of them do not take longer.
     pub(crate) most: Duration,
-    /// Whether the other side is measured against itself: what is not 1 then is the machine's
+    /// Whether the reference is measured against itself: a ratio that is not 1 then is the machine's
     /// doing.
     pub(crate) is_control: bool,
 }
 
 impl Effort {
-    /// Rounds of so many seconds each, of both sides: an odd number.
+    /// Rounds of this many seconds each, of both sides: an odd number.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

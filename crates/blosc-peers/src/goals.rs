@@ -1,6 +1,6 @@
 //! What the project aims at, and which of it was reached.
 //!
-//! For each goal: the geometric mean that is required, the one that is hoped for, and the floor,
+//! For each goal: the required geometric mean, the stretch goal, and the floor,
 //! which is the worst that a single setting may be. A floor is judged on the median of several runs
 //! of the program, so one bad setting in one run says little.
 
@@ -14,7 +14,7 @@ type Which = fn(&Subject) -> bool;
 struct Goal {
     what: &'static str,
     required: f64,
-    hoped: f64,
+    stretch: f64,
     /// 0 where there is none.
     floor: f64,
     /// Of these rows the mean is taken,
@@ -23,34 +23,38 @@ struct Goal {
     worst_of: Which,
 }
 
-const fn goal(what: &'static str, [required, hoped, floor]: [f64; 3], which: Which) -> Goal {
-    Goal { what, required, hoped, floor, mean_of: which, worst_of: which }
+const fn goal(what: &'static str, [required, stretch, floor]: [f64; 3], which: Which) -> Goal {
+    Goal { what, required, stretch, floor, mean_of: which, worst_of: which }
 }
 
 /// A line for each goal, and how many were reached.
 pub(crate) fn markdown(rows: &[Row]) -> String {
-    let mut text = "| what | required | hoped for | floor | settings | mean | worst | verdict |\n\
+    let mut text =
+        "| what | required | stretch goal | floor | settings | mean | worst | verdict |\n\
                     |---|--:|--:|--:|--:|--:|---|---|\n"
-        .to_owned();
-    let (mut measured, mut required, mut hoped, mut floors, mut missing) = (0, 0, 0, 0, 0);
+            .to_owned();
+    let (mut measured, mut required, mut stretch, mut floors, mut missing) = (0, 0, 0, 0, 0);
     for goal in goals() {
         let Some(found) = Found::new(&goal, rows) else {
             missing += 1;
             continue;
         };
-        let _ =
-            write!(text, "| {} | {} | {} | {} ", goal.what, goal.required, goal.hoped, goal.floor);
+        let _ = write!(
+            text,
+            "| {} | {} | {} | {} ",
+            goal.what, goal.required, goal.stretch, goal.floor
+        );
         let verdict = found.verdict(&goal);
         let Found { settings, mean, worst, case, .. } = &found;
         let _ = writeln!(text, "| {settings} | **{mean:.2}** | {worst:.2} {case} | {verdict} |");
         measured += 1;
         required += u32::from(*mean >= goal.required);
-        hoped += u32::from(*mean >= goal.hoped);
+        stretch += u32::from(*mean >= goal.stretch);
         floors += u32::from(found.below == 0);
     }
     let _ = writeln!(
         text,
-        "\nOf {measured} goals measured, {required} have what is required, {hoped} what is hoped for; {floors} keep \
+        "\nOf {measured} goals measured, {required} reach the required mean, {stretch} the stretch goal; {floors} keep \
          their floor. {missing} others were not measured."
     );
     let sizes = rows.iter().map(|row| &row.subject).filter(|subject| subject.group != "peers");
@@ -61,13 +65,13 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
         let verdict = if *size <= MOST_SIZE { "as allowed" } else { "**too large**" };
         let _ = writeln!(
             text,
-            "\nThe largest size is {size:.4} of the other side's ({what} {setting}, {case}): {verdict} ({MOST_SIZE})."
+            "\nThe largest size is {size:.4} of the reference's ({what} {setting}, {case}): {verdict} ({MOST_SIZE})."
         );
     }
     text
 }
 
-/// What compressed data may be of the other side's size at most, in each setting.
+/// What compressed data may be of the reference's size at most, in each setting.
 const MOST_SIZE: f64 = 1.005;
 
 /// What the rows say of a goal.
@@ -96,7 +100,7 @@ impl Found {
 
     fn verdict(&self, goal: &Goal) -> String {
         let mean = match self.mean {
-            mean if mean >= goal.hoped => "hoped for",
+            mean if mean >= goal.stretch => "stretch goal",
             mean if mean >= goal.required => "required",
             _ => "**below**",
         };
@@ -142,7 +146,7 @@ fn kernels() -> [Goal; 8] {
     ]
 }
 
-/// Typesizes that the original has kernels of its own for.
+/// Typesizes for which C-Blosc2 has kernels of its own.
 fn is_kernel(s: &Subject, filter: &str, what: &str, simd: &str) -> bool {
     let typesize = s.setting.strip_prefix(filter).unwrap_or("").trim_start();
     s.group == "filters"
@@ -371,9 +375,11 @@ mod tests {
         assert!(line(&rows(0.25), what).ends_with(
             "| 1.3 | 2.5 | 1 | 2 | **2.00** | 0.25 lz4 none, zeros | required; **1 under the floor** |"
         ));
-        assert!(line(&rows(1.0), what).ends_with("**4.00** | 1.00 lz4 none, zeros | hoped for |"));
+        assert!(
+            line(&rows(1.0), what).ends_with("**4.00** | 1.00 lz4 none, zeros | stretch goal |")
+        );
         assert!(line(&rows(0.04), what).ends_with("| **below**; **1 under the floor** |"));
-        let end = "Of 2 goals measured, 1 have what is required, 0 what is hoped for; 0 keep their floor. ";
+        let end = "Of 2 goals measured, 1 reach the required mean, 0 the stretch goal; 0 keep their floor. ";
         assert!(markdown(&rows(0.25)).contains(end));
         assert!(!markdown(&[]).contains(what));
     }
@@ -388,7 +394,7 @@ mod tests {
         (rows[0].subject.size, rows[1].subject.size) = (1.005, 2.0);
         assert!(
             markdown(&rows)
-                .contains("1.0050 of the other side's (compress blosclz none, zeros): as allowed")
+                .contains("1.0050 of the reference's (compress blosclz none, zeros): as allowed")
         );
         rows[0].subject.size = 1.0051;
         assert!(markdown(&rows).contains("**too large**"));

@@ -32,9 +32,9 @@ pub(crate) struct Bench {
     pub(crate) effort: Effort,
     /// Fewer settings.
     pub(crate) quick: bool,
-    /// For frames; emptied by whoever made it.
+    /// For frames; emptied by the group that made it.
     pub(crate) folder: PathBuf,
-    /// The interpreter that has the original programs, and the root of the repository.
+    /// The interpreter that has the reference programs, and the root of the repository.
     pub(crate) python: PathBuf,
     pub(crate) root: PathBuf,
     pub(crate) rows: Vec<Row>,
@@ -53,7 +53,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The yardstick of a group: copies of as many bytes as its largest setting has, by both sides
+    /// The baseline of a group: copies of as many bytes as its largest setting has, by both sides
     /// alike. How far its ratio is from 1 tells how much the machine disturbs.
     pub(crate) fn memcpy(&mut self, group: &'static str) -> Result<()> {
         let rows = self.rows.iter().filter(|row| row.subject.group == group);

@@ -60,7 +60,7 @@ struct Options {
     only: Option<String>,
     /// Processes, of which the median counts.
     runs: usize,
-    /// The other side against itself.
+    /// The reference against itself.
     is_control: bool,
 }
 

@@ -45,7 +45,7 @@ impl Row {
         self.times.theirs / self.times.ours
     }
 
-    /// Billions of bytes in a second, with a call in so many.
+    /// Billions of bytes in a second, with a call for each block of them.
     #[expect(clippy::cast_precision_loss, reason = "sizes of benchmarks are small")]
     fn speed(&self, seconds: f64) -> f64 {
         self.subject.nbytes as f64 / seconds / 1e9

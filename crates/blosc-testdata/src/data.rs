@@ -9,7 +9,7 @@
 pub struct XorShift32(u32);
 
 impl XorShift32 {
-    /// The seed of the [yardstick](crate::yardstick) sets.
+    /// The seed of the sets of the benchmark [corpus](crate::corpus).
     pub const SEED: u32 = 0x9E37_79B9;
 
     /// A generator from `seed`; 0, which would give only zeros, counts as [`SEED`](Self::SEED).

@@ -1,7 +1,7 @@
 //! The files under `testdata/` and the manifest of those that original programs wrote.
 //!
 //! `testdata/manifest.json` has one entry per file: who wrote it, with which command, and the
-//! digest of what it decodes to, as the original program decodes it. `cargo xtask fixtures` writes
+//! digest of what it decodes to, as the program that wrote it decodes it. `cargo xtask fixtures` writes
 //! both; a test reads a fixture, decodes it and compares digests.
 
 use std::{
@@ -85,7 +85,7 @@ impl Fixture {
         read(&self.file)
     }
 
-    /// Whether `content` is what the original program decodes.
+    /// Whether `content` is what the program that wrote it decodes.
     pub fn holds(&self, content: &[u8]) -> bool {
         content.len() as u64 == self.nbytes && sha256_hex(content) == self.sha256
     }

@@ -1,7 +1,7 @@
 //! Data, fixtures and digests shared by the tests of every crate; never published.
 //!
 //! - [`data`]: bytes of several kinds and any length, from a fixed seed;
-//! - [`yardstick`]: the named data sets that codec sizes are compared on;
+//! - [`corpus`]: the named data sets that codec sizes are compared on;
 //! - [`fixture`]: the files under `testdata/` and the manifest that says who made them;
 //! - [`sha256_hex`]: the digest that the manifest holds; [`crc32`]: the checksum that documents
 //!   quote.
@@ -20,9 +20,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod corpus;
 pub mod data;
 mod digest;
 pub mod fixture;
-pub mod yardstick;
 
 pub use digest::{crc32, sha256_hex};

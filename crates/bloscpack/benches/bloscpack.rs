@@ -1,4 +1,4 @@
-//! Reading and writing whole files, one chunk and several at once, with memcpy as the yardstick;
+//! Reading and writing whole files, one chunk and several at once, with memcpy as the baseline;
 //! one item out of many.
 
 use core::hint::black_box;

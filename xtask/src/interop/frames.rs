@@ -93,11 +93,7 @@ pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result
     for (items, slice) in asked.iter().zip(slices) {
         let bytes = items.start * case.typesize..items.end * case.typesize;
         if !is_misread(&schunk, &bytes)? {
-            compare(
-                &format!("items {items:?} read by the oracle"),
-                &content[bytes],
-                slice,
-            )?;
+            compare(&format!("items {items:?} read by the oracle"), &content[bytes], slice)?;
         }
     }
     check_facts(case, &reply.facts)?;

@@ -32,7 +32,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
 fn arrays(bench: &mut Bench, python: &mut Python, root: &str, name: &str, rows: u64) -> Result<()> {
     let array = CArray::open(root)?;
     let subject = |what, nbytes: u64| subject(what, format!("{rows} {name}"), nbytes);
-    // Given back before the next one is asked for, as Python does it.
+    // Given back before the next request, as Python does it.
     compare(
         bench,
         subject("read all", rows * 8),

@@ -163,7 +163,7 @@ fn unpack(packed: &Path, back: &Path) -> Result<u64> {
 }
 
 /// Not the one that is there, emptied: some systems write such a file to the disk when it is
-/// closed, and whoever empties it again waits for that.
+/// closed, and the next one that empties it waits for that.
 fn new_file(path: &Path) -> Result<File> {
     if path.exists() {
         fs::remove_file(path)?;

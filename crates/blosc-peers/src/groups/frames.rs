@@ -39,7 +39,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// When appended chunks count. The other side never syncs, so what is held against goals does not
+/// When appended chunks count. The reference never syncs, so what is held against goals does not
 /// either.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Commits {
@@ -47,11 +47,11 @@ enum Commits {
     Last,
     /// The same, and it survives a crash of the machine, which is what users get by default.
     Synced,
-    /// Each at once, which is what the other side always does.
+    /// Each at once, which is what the reference always does.
     Each,
 }
 
-/// Frames of so many chunks of so many bytes.
+/// Frames by number and size of their chunks.
 struct Frames {
     chunk: usize,
     nchunks: u64,
@@ -61,7 +61,7 @@ impl Frames {
     fn all(&self, bench: &mut Bench) -> Result<()> {
         let (ours, theirs) =
             (bench.folder.join("ours.b2frame"), bench.folder.join("theirs.b2frame"));
-        // Minutes for the other side, whose appends cost the more the more chunks there are.
+        // Minutes for the reference, whose appends cost the more the more chunks there are.
         if self.nchunks <= 50_000 {
             self.append(bench, &ours, &theirs)?;
             std::fs::remove_file(theirs)?;
@@ -93,7 +93,7 @@ impl Frames {
 
     /// Once each, by the wall.
     fn append(&self, bench: &mut Bench, ours: &Path, theirs: &Path) -> Result<()> {
-        // Ours writes the index each time, like the other side.
+        // Ours writes the index each time, like the reference.
         let each = (self.nchunks <= 10_000).then_some(("append, commit each", Commits::Each));
         let all = [("append all, synced", Commits::Synced), ("append all", Commits::Last)];
         let c = self.append_theirs(bench, theirs)?;

@@ -23,7 +23,7 @@ pub(super) fn params() -> FrameParams {
     FrameParams::new(CParams::default().codec(CodecId::LZ4).typesize(8)).chunksize(8 * NITEMS)
 }
 
-/// The same for every chunk: so many of them are soon made.
+/// The same for every chunk, to make many of them quickly.
 pub(super) fn chunk() -> Result<(Vec<u8>, Vec<u8>)> {
     let items: Vec<u8> = (0..NITEMS as u64).flat_map(|n| (n * n * n).to_le_bytes()).collect();
     let chunk = blosc_chunk::compress(&items, &params().cparams)?;

@@ -1,4 +1,4 @@
-//! Programs of Python on the other side, in a process of its own that measures itself.
+//! Programs of Python on the reference, in a process of its own that measures itself.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -65,7 +65,7 @@ fn processors() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// The other side: reads requests line by line and answers each.
+/// The reference: reads requests line by line and answers each.
 pub(super) struct Python {
     process: Child,
     requests: ChildStdin,

@@ -2,7 +2,7 @@
 //! at random.
 //!
 //! By the processor time of the thread. Appending and saving, C-Blosc2 goes over the index again
-//! for each chunk; it is not asked for what would take it more than a minute.
+//! for each chunk; settings that would take it more than a minute are left out.
 
 use core::fmt::Write as _;
 use std::path::Path;

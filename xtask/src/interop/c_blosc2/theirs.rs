@@ -56,11 +56,7 @@ impl Theirs {
         }
         if chunk.header().kind() == Kind::Regular {
             let part = parts.next().map_or(&[][..], Vec::as_slice);
-            compare(
-                "masked by the oracle",
-                &masked(&chunk, &mask(call, &chunk), content)?,
-                part,
-            )?;
+            compare("masked by the oracle", &masked(&chunk, &mask(call, &chunk), content)?, part)?;
         }
         Ok(verdict)
     }
@@ -75,11 +71,7 @@ pub(super) fn check_sizes(chunk: &Chunk<'_>, theirs: &Theirs) -> Result<()> {
     let header = chunk.header();
     let ours = serde_json::json!([0, header.nbytes(), header.cbytes(), header.blocksize()]);
     let said = &theirs.reply.facts["sizes"];
-    if *said == ours {
-        Ok(())
-    } else {
-        fail(format!("sizes {ours}, the oracle says {said}"))
-    }
+    if *said == ours { Ok(()) } else { fail(format!("sizes {ours}, the oracle says {said}")) }
 }
 
 /// Whether C-Blosc2 is known to get these bytes of a chunk wrong when they are requested alone. It

@@ -1,9 +1,15 @@
-//! Block sizes and splits as the original writers choose them ("Split decision" and "Automatic
+//! Block sizes and splits as C-Blosc and C-Blosc2 choose them ("Split decision" and "Automatic
 //! block size" in the format document).
 //!
 //! The choice affects only how well and how fast a chunk compresses; a reader takes both from the
 //! header. It is the same on every machine: what the heuristics of C call cache sizes are
 //! constants.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "sizes of the caller, which `CParams::check` bounds"
+)]
 
 use blosc_codecs::CodecId;
 use blosc_filters::FilterId;
@@ -43,10 +49,10 @@ fn blocksize_2(params: &CParams, nbytes: usize) -> usize {
     let wanted = match params.blocksize {
         Some(user) => user.min(MAX_BLOCKSIZE_2 as usize),
         None if params.clevel.get() > 0 && is_split_2(params, typesize, nbytes) => {
-            split_size(params.clevel.get()).saturating_mul(typesize).clamp(32 * K, 4 * M)
+            split_size(params.clevel.get()).saturating_mul(typesize).clamp(32 * KIB, 4 * MIB)
         }
-        None if nbytes < 32 * K => nbytes,
-        None => base(params),
+        None if nbytes < 32 * KIB => nbytes,
+        None => automatic_size(params),
     };
     whole_items(wanted.min(nbytes), typesize)
 }
@@ -60,11 +66,11 @@ fn blocksize_1(params: &CParams, nbytes: usize) -> usize {
     }
     let mut wanted = match params.blocksize {
         Some(user) => user.clamp(MIN_BUFFER_1, MAX_BLOCKSIZE_1 as usize),
-        None if nbytes < 32 * K => nbytes,
-        None => base(params),
+        None if nbytes < 32 * KIB => nbytes,
+        None => automatic_size(params),
     };
     if params.clevel.get() > 0 && is_split_1(params, typesize, wanted) {
-        wanted = (wanted.min(256 * K) * typesize).clamp(64 * K, M);
+        wanted = (wanted.min(256 * KIB) * typesize).clamp(64 * KIB, MIB);
     }
     whole_items(wanted.min(nbytes), typesize)
 }
@@ -108,23 +114,23 @@ pub(crate) fn splits_in_blosc1(typesize: usize, blocksize: usize) -> bool {
 
 /// Blocks for codecs that run on whole blocks (bytes). The slower the codec and the higher the
 /// level, the larger.
-fn base(params: &CParams) -> usize {
+fn automatic_size(params: &CParams) -> usize {
     let shift = [0, 1, 2, 3, 4, 4, 5, 5, 5, 5][usize::from(params.clevel.get())];
     match params.codec {
-        CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD if params.clevel.get() == 9 => M,
-        CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD => (16 * K) << shift,
-        _ => (8 * K) << shift,
+        CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD if params.clevel.get() == 9 => MIB,
+        CodecId::LZ4HC | CodecId::ZLIB | CodecId::ZSTD => (16 * KIB) << shift,
+        _ => (8 * KIB) << shift,
     }
 }
 
 /// Bytes of one stream of a split block.
 fn split_size(level: u8) -> usize {
     match level {
-        ..=3 => 32 * K,
-        4..=6 => 64 * K,
-        7 => 128 * K,
-        8 => 256 * K,
-        _ => 512 * K,
+        ..=3 => 32 * KIB,
+        4..=6 => 64 * KIB,
+        7 => 128 * KIB,
+        8 => 256 * KIB,
+        _ => 512 * KIB,
     }
 }
 
@@ -132,8 +138,8 @@ fn whole_items(blocksize: usize, typesize: usize) -> usize {
     if blocksize > typesize { blocksize - blocksize % typesize } else { blocksize }
 }
 
-const K: usize = 1024;
-const M: usize = 1024 * K;
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
 /// Typesizes up to here are split.
 const MAX_STREAMS: usize = 16;
 
@@ -154,8 +160,8 @@ mod tests {
     fn bytes(text: &str) -> usize {
         let number = |digits: &str, unit: usize| digits.parse::<usize>().unwrap() * unit;
         match text.split_at(text.len() - 1) {
-            (digits, "K") => number(digits, K),
-            (digits, "M") => number(digits, M),
+            (digits, "K") => number(digits, KIB),
+            (digits, "M") => number(digits, MIB),
             _ => number(text, 1),
         }
     }
@@ -173,24 +179,24 @@ mod tests {
     }
 
     const SIZES: [usize; 14] = [
-        K,
-        4 * K,
-        16 * K,
-        32 * K,
-        64 * K,
-        128 * K,
-        256 * K,
-        512 * K,
-        M,
-        2 * M,
-        4 * M,
-        16 * M,
-        64 * M,
-        256 * M,
+        KIB,
+        4 * KIB,
+        16 * KIB,
+        32 * KIB,
+        64 * KIB,
+        128 * KIB,
+        256 * KIB,
+        512 * KIB,
+        MIB,
+        2 * MIB,
+        4 * MIB,
+        16 * MIB,
+        64 * MIB,
+        256 * MIB,
     ];
 
     #[test]
-    fn the_whole_measured_grid_is_met() {
+    fn blocksizes_equal_the_measured_table() {
         let mut count = 0;
         for row in rows().iter().filter(|row| row[0] != "A.4") {
             let level = row[2].parse().unwrap();
@@ -208,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_typesizes_are_met() {
+    fn blocksizes_of_odd_typesizes_equal_the_measured_table() {
         let mut count = 0;
         for row in rows().iter().filter(|row| row[0] == "A.4") {
             let columns = ["A.1", "A.3"]
@@ -241,13 +247,13 @@ mod tests {
         assert_eq!(blocksize(&params, 1000), 63);
         assert_eq!(blocksize(&params.clone().blocksize(Some(1000)), 64), 63);
         assert_eq!(
-            blocksize(&params.target(Target::Blosc1_14).blocksize(Some(4096)), M),
-            64 * K - 1
+            blocksize(&params.target(Target::Blosc1_14).blocksize(Some(4096)), MIB),
+            64 * KIB - 1
         );
     }
 
     #[test]
-    fn splits_are_those_of_the_original_writers() {
+    fn splits_are_those_of_c_blosc_and_c_blosc2() {
         let split = |section, codec, level, typesize, blocksize| {
             is_split(&params(section, codec, level, typesize), blocksize)
         };

@@ -39,7 +39,7 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Takes the chunk at the start of `bytes`. What follows it is ignored.
+    /// Takes the chunk at the start of `bytes`. Bytes after it are ignored.
     ///
     /// The cost does not depend on the size of the data: block starts and streams are checked when
     /// they are used, or by [`validate`](Self::validate).
@@ -62,7 +62,7 @@ impl<'a> Chunk<'a> {
 
     #[inline(never)]
     fn parse_body(bytes: &'a [u8], header: ChunkHeader, kind: Kind) -> Result<Self> {
-        // Whatever is large is made once and checked where it is: to move what was just written
+        // The chunk is made once and checked by reference: moving fields that were just written
         // takes longer than most of the checks.
         let mut parsed = Ok(Self { bytes, layout: Layout::without_blocks(header, kind) });
         if let Ok(chunk) = &mut parsed
@@ -73,7 +73,7 @@ impl<'a> Chunk<'a> {
         parsed
     }
 
-    /// Checks what follows the header, and finds the blocks.
+    /// Checks the body, and finds the blocks.
     #[inline]
     fn check_body(&mut self) -> Result<()> {
         let (cbytes, len) = (self.header().cbytes(), self.bytes.len());
@@ -155,7 +155,7 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the block starts make no sense together; each block then has its own.
+    /// [`Error::Corrupt`] if the block starts contradict each other; each block then has its own.
     pub fn blocks(&self) -> Result<impl Iterator<Item = Result<BlockRef>> + use<'a>> {
         BlockRef::all(*self)
     }
@@ -165,7 +165,7 @@ impl<'a> Chunk<'a> {
     /// # Errors
     ///
     /// [`Error::Unsupported`] if the chunk is of another kind, [`Error::Corrupt`] if the sizes of
-    /// the blocks make no sense.
+    /// the blocks do not fit the data.
     pub fn as_vl(&self) -> Result<VlChunk<'a>> {
         match self.layout.kind {
             Kind::Vl => VlChunk::new(InMemory::new(*self)?),
@@ -276,8 +276,8 @@ impl<'a> Chunk<'a> {
         decode::show_planes(self, nblock, scratch, show)
     }
 
-    /// Decodes the blocks for which `chosen` says so, each to its place in `dest`, which has room
-    /// for all data. The places of the others are left alone.
+    /// Decodes the blocks for which `chosen` is true, each to its offset in `dest`, which has room
+    /// for all data. The bytes of the others are not changed.
     ///
     /// # Errors
     ///
@@ -303,7 +303,7 @@ impl<'a> Chunk<'a> {
     /// # Errors
     ///
     /// [`Error::Unsupported`] if the chunk has no blocks, [`Error::Range`] if it has no such block,
-    /// and [`Error::Corrupt`] if the sizes of VL-blocks make no sense.
+    /// and [`Error::Corrupt`] if the sizes of VL-blocks do not fit the data.
     pub fn block_data(&self, nblock: usize) -> Result<Range<usize>> {
         self.check_nblock(nblock)?;
         match self.layout.kind {
@@ -339,7 +339,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// What follows the header.
+    /// The bytes after the header.
     fn body(&self) -> &'a [u8] {
         self.bytes.get(self.header().header_len()..).unwrap_or_default()
     }

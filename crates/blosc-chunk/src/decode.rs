@@ -4,6 +4,12 @@
 //! all of it is the same with the full range. Blocks are independent, but for delta, which refers
 //! to the first block of the chunk.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "ranges and block sizes were checked by `Layout` and `Chunk`; buffers are sized from them"
+)]
+
 mod decoders;
 mod planes;
 mod shared;
@@ -129,8 +135,8 @@ fn is_one_block(layout: &Layout, range: &Range<usize>) -> bool {
     nblocks == 1 && *range == (0..nbytes) && !layout.header.is_vl()
 }
 
-/// What [`read_by`] would do for such a chunk. Small chunks are many, and cutting up what is one
-/// piece takes as long as copying it.
+/// The same as [`read_by`], without cutting the destination at blocks: for a small chunk that takes
+/// as long as copying it.
 fn read_one_block(
     blocks: &impl Blocks,
     dest: &mut [u8],
@@ -138,12 +144,12 @@ fn read_one_block(
     postfilter: Option<&dyn Postfilter>,
 ) -> Result<()> {
     let Scratch { params, workers, tuner, .. } = scratch;
-    if let Some(plain) = stored(blocks, params, dest.len()).filter(|_| postfilter.is_none()) {
-        params.destination.stores().copy(params.registries.simd, plain, dest);
+    if let Some(data) = stored_block(blocks, params, dest.len()).filter(|_| postfilter.is_none()) {
+        params.destination.stores().copy(params.registries.simd, data, dest);
         return Ok(());
     }
     let map = Map::Grid(blocks.layout().grid);
-    // Looked at where it is, as it is large.
+    // By reference, as it is large.
     let job = Job::new(blocks, &map, params);
     let job = job.as_ref().map_err(Error::clone)?;
     let max_jobs = params.threads.count_for(job.certain_streams());
@@ -160,24 +166,25 @@ fn read_one_block(
     Ok(())
 }
 
-/// The data of a chunk's only block, if there they are as they were: then the rest of the
-/// preparations would take a tenth of the time of copying 32 KiB. `None` as well for whatever is
-/// wrong, of which the usual way tells.
+/// The data of a chunk's only block, if it is stored without filters: then the rest of the
+/// preparations would take a tenth of the time of copying 32 KiB. `None` also for damaged blocks,
+/// whose error the usual way returns.
 #[inline]
-fn stored<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) -> Option<&'a [u8]> {
+fn stored_block<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) -> Option<&'a [u8]> {
     let Layout { header, split, .. } = blocks.layout();
     if *split != Split::No {
         return None;
     }
     let mut streams = blocks.block(0).ok()?.streams(blocks.layout());
-    let Ok(Payload::Stored(plain)) = streams.next(nbytes) else { return None };
-    let is_plain = !header.is_instrumented() && header.pipeline().ids() == Pipeline::EMPTY.ids();
-    (is_plain && params.limits.check_blocks(1).is_ok()).then_some(plain)
+    let Ok(Payload::Stored(data)) = streams.next(nbytes) else { return None };
+    let is_unfiltered =
+        !header.is_instrumented() && header.pipeline().ids() == Pipeline::EMPTY.ids();
+    (is_unfiltered && params.limits.check_blocks(1).is_ok()).then_some(data)
 }
 
 /// Decodes all data of a chunk that does not say which of two block sizes it has; see
-/// `Layout::salvage`. The second one gets its turn when the first makes no sense. A part alone
-/// could make sense with both.
+/// `Layout::salvage`. The second one is tried when the first is an error. A part alone
+/// could decode with both.
 fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) -> Result<Vec<u8>> {
     let nbytes = blocks.layout().header.nbytes();
     scratch.params.limits.check_nbytes(nbytes)?;
@@ -194,7 +201,7 @@ fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) ->
     Ok(whole)
 }
 
-/// Shows the planes of a block; false if it is not in planes.
+/// Passes the planes of a block to `show`; false if it is not in planes.
 pub(crate) fn show_planes(
     blocks: &impl Blocks,
     nblock: usize,
@@ -210,13 +217,13 @@ pub(crate) fn show_planes(
     jobs::first_worker(workers).show_planes(job.as_ref().map_err(Error::clone)?, nblock, show)
 }
 
-/// What shall be decoded.
+/// The data to decode.
 pub(crate) struct Wanted<'a> {
     /// Bytes of the chunk's data; the destination is as long.
     pub(crate) range: Range<usize>,
-    /// Which blocks of it; `None` for all. The others' places in the destination are left alone.
+    /// Which blocks of it; `None` for all. The bytes of the others in the destination are not changed.
     pub(crate) chosen: Option<&'a (dyn Fn(usize) -> bool + Sync)>,
-    /// What to do with decoded data.
+    /// Changes decoded data.
     pub(crate) postfilter: Option<&'a dyn Postfilter>,
 }
 
@@ -226,7 +233,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Decodes with one idea of where the blocks are.
+/// Decodes with one map of the blocks.
 pub(crate) fn read_by(
     blocks: &impl Blocks,
     map: &Map,
@@ -257,14 +264,14 @@ pub(crate) fn read_by(
     })
 }
 
-/// What the blocks of one chunk have in common.
+/// The facts that the blocks of one chunk share.
 pub(crate) struct Job<'a, B> {
     blocks: &'a B,
     map: &'a Map,
     params: &'a DParams,
     undo: Undo<'a>,
     geometry: Option<BlockGeometry<'a>>,
-    /// The decoder that the streams want.
+    /// The decoder that the streams need.
     key: DecoderKey,
     /// Whether blocks refer to the first one.
     refers: bool,
@@ -287,7 +294,7 @@ impl<'a, B: Blocks> Job<'a, B> {
         self.params.destination.stores()
     }
 
-    /// Streams of a full block, as far as the header tells.
+    /// Streams of a full block, as far as the header says.
     fn certain_streams(&self) -> usize {
         let Layout { header, split, .. } = self.blocks.layout();
         if *split == Split::Yes { header.typesize() } else { 1 }
@@ -359,7 +366,7 @@ fn filter_cx<'a>(
     }
 }
 
-/// Which data each block holds.
+/// The data of each block.
 #[derive(Debug)]
 pub(crate) enum Map {
     Grid(Grid),
@@ -404,7 +411,7 @@ struct Piece<'a> {
 struct Pieces<'a, 'm> {
     map: &'m Map,
     nblocks: Range<usize>,
-    /// What is still to come, in bytes of the chunk's data; `dest` is as long.
+    /// The rest of the range, in bytes of the chunk's data; `dest` is as long.
     range: Range<usize>,
     dest: &'a mut [u8],
 }

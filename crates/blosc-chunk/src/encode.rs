@@ -4,6 +4,12 @@
 //! were room for all of it, blocks are stored in order, and whether the chunk fits is decided by
 //! the sum.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "works on the data of the caller and on sizes that `Plan` made from them"
+)]
+
 mod blocks;
 mod dict;
 mod plan;
@@ -50,7 +56,7 @@ pub const fn max_compressed_len(len: usize) -> usize {
 
 /// Makes the data of a chunk while it is compressed, block by block.
 ///
-/// Blocks are asked for in any order, by several threads, and some more than once; a block must be
+/// Blocks are requested in any order, by several threads, and some more than once; a block must be
 /// the same each time.
 ///
 /// ```
@@ -234,12 +240,12 @@ impl Encoder {
     }
 }
 
-/// Where the data come from.
+/// The source of the data.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
     /// One piece, cut into blocks by the plan.
     Slice(&'a [u8]),
-    /// Bytes that are made when they are needed.
+    /// Bytes that a prefilter makes when they are needed.
     Made { nbytes: usize, prefilter: &'a dyn Prefilter },
     /// The blocks of a VL-block chunk.
     Blocks(&'a [&'a [u8]]),
@@ -262,7 +268,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// One block: in place, or made in the buffer.
+    /// One block: a part of the input, or made in the buffer.
     fn block<'b>(&self, plan: &Plan, nblock: usize, buffer: &'b mut Vec<u8>) -> &'b [u8]
     where
         'a: 'b,
@@ -286,12 +292,12 @@ impl<'a> Input<'a> {
                 let jobs = jobs::jobs_for_nbytes(
                     params.threads.count_for(usize::MAX),
                     src.len(),
-                    LEAST_COPIED,
+                    MIN_COPY_JOB_NBYTES,
                 );
                 jobs::copy(
                     jobs,
                     params.registries.simd,
-                    src.chunks(COPIED).zip(dest.chunks_mut(COPIED)),
+                    src.chunks(COPY_NBYTES).zip(dest.chunks_mut(COPY_NBYTES)),
                 )?;
             }
             Self::Made { prefilter, .. } => prefilter.fill(0, dest),
@@ -302,6 +308,6 @@ impl<'a> Input<'a> {
 }
 
 /// Bytes to copy that are worth a thread of their own.
-const LEAST_COPIED: usize = 1 << 20;
+const MIN_COPY_JOB_NBYTES: usize = 1 << 20;
 /// Bytes that a thread copies at a time.
-const COPIED: usize = 128 << 10;
+const COPY_NBYTES: usize = 128 << 10;

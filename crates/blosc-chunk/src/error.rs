@@ -1,4 +1,4 @@
-//! What can go wrong, by who has to act; and, for damaged chunks, what is wrong where.
+//! Errors by the party that has to act; for damaged chunks, the failed check and its offset.
 
 use std::io;
 
@@ -17,7 +17,7 @@ pub enum Error {
     Corrupt {
         /// Where (bytes from the start of the chunk).
         at: u64,
-        /// What is wrong there.
+        /// The check that failed.
         what: Corrupt,
     },
     /// One block could not be read; `source` says why.
@@ -82,15 +82,15 @@ pub enum Error {
     /// The destination is too small.
     #[error("{needed} bytes needed, the destination has {room}")]
     Dest {
-        /// What is needed (bytes).
+        /// Needed (bytes).
         needed: usize,
-        /// What is there (bytes).
+        /// Available (bytes).
         room: usize,
     },
-    /// The range asked for is not inside the data.
+    /// The requested range is not inside the data.
     #[error("{start}..{end} is not inside 0..{len}")]
     Range {
-        /// Where the range starts (bytes or items, as asked for).
+        /// Where the range starts (bytes or items, as requested).
         start: usize,
         /// Where it ends.
         end: usize,
@@ -102,24 +102,24 @@ pub enum Error {
     Param(Param),
 }
 
-/// Who has to act on an [`Error`].
+/// The party that has to act on an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Blame {
-    /// Whoever made or kept the data: they are damaged or foreign.
+    /// The source of the data: they are damaged or foreign.
     Data,
-    /// Whoever built the program: it lacks a codec, a filter or a newer format.
+    /// This build of the program: it lacks a codec, a filter or a newer format.
     NotOurs,
-    /// Whoever set the limit.
+    /// The limit that the caller set.
     Limit,
-    /// Whoever called.
+    /// The call: its arguments do not fit.
     Usage,
-    /// The storage. Never from this crate, which does no I/O, except out of stream adaptors.
+    /// The storage. Never from this crate, which does no I/O.
     Io,
 }
 
 impl Error {
-    /// Who has to act.
+    /// The party that has to act.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
@@ -153,7 +153,7 @@ impl Error {
     }
 }
 
-/// The kind tells who is to blame, and the error is inside.
+/// The kind follows from [`Error::blame`], and the error is inside.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.blame() {
@@ -184,14 +184,14 @@ fn blame_filter(source: blosc_filters::Error) -> Blame {
     }
 }
 
-/// What is wrong in a chunk. One variant for each check of the format document.
+/// A failed check of a chunk. One variant for each check of the format document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Corrupt {
     /// The bytes end before the header does.
     #[error("{len} bytes, the header has {needed}")]
     TooShort {
-        /// What is there (bytes).
+        /// Available (bytes).
         len: usize,
         /// The length of the header (bytes).
         needed: usize,
@@ -238,7 +238,7 @@ pub enum Corrupt {
     Truncated {
         /// The field.
         cbytes: usize,
-        /// What is there (bytes).
+        /// Available (bytes).
         len: usize,
     },
     /// A code for a special kind that does not exist.
@@ -283,10 +283,10 @@ pub enum Corrupt {
         /// Bytes of data.
         nbytes: usize,
     },
-    /// A stand-in for a chunk on disk, which has no data.
+    /// A lazy chunk, which has no data.
     #[error("a lazy chunk, without data")]
     Lazy,
-    /// What follows the block starts of a lazy chunk says something else than they do.
+    /// The bytes after the block starts of a lazy chunk contradict them.
     #[error("not the end of a lazy chunk")]
     LazyTrailer,
     /// The block starts do not fit in the chunk.
@@ -308,7 +308,7 @@ pub enum Corrupt {
         bstart: i32,
         /// Where the block area begins.
         min: usize,
-        /// The last place where a stream can begin.
+        /// The last offset at which a stream can begin.
         max: usize,
     },
     /// A split block that does not consist of `typesize` streams.
@@ -405,7 +405,7 @@ pub enum Corrupt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// The content is statistics about a compression; ask for it with
+    /// The content is statistics about a compression; request it with
     /// [`DParams::instrumented`](crate::DParams).
     #[error("an instrumented chunk: its content is statistics, not data")]
     Instrumented,
@@ -417,7 +417,7 @@ pub enum Unsupported {
     NotVl,
 }
 
-/// What is wrong with parameters.
+/// Parameters that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {

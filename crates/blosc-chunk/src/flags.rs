@@ -10,7 +10,7 @@ pub struct Flags(pub u8);
 impl Flags {
     /// Short header: the blocks are byte-shuffled. Extended header: half of the marker.
     pub const SHUFFLE: u8 = 0x01;
-    /// The body is the plain data.
+    /// The body is the uncompressed data.
     pub const MEMCPYED: u8 = 0x02;
     /// Short header: the blocks are bit-shuffled. Extended header: half of the marker.
     pub const BITSHUFFLE: u8 = 0x04;
@@ -62,7 +62,7 @@ impl Blosc2Flags {
     pub const DICT: u8 = 0x01;
     /// The writer ran on a big-endian machine; the chunk is little-endian all the same.
     pub const BIG_ENDIAN: u8 = 0x02;
-    /// In-memory stand-in for a chunk on disk; never stored.
+    /// A lazy chunk: in memory only, for a chunk on disk; never stored.
     pub const LAZY: u8 = 0x08;
     /// The three bits that hold the special kind.
     pub const SPECIAL: u8 = 0x70;

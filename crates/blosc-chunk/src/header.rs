@@ -1,8 +1,6 @@
 //! The checked chunk header, made from 16 or 32 bytes, short and extended alike ("Header" in the
 //! format document).
 
-#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-
 use blosc_codecs::{CodecId, FormatId};
 use blosc_filters::{BitshuffleRule, FilterId, Pipeline};
 use zerocopy::{FromBytes, IntoBytes, transmute};
@@ -14,7 +12,7 @@ use crate::special::SpecialKind;
 
 /// The header of a chunk.
 ///
-/// Whoever holds one knows that
+/// Its invariants:
 /// * the version is 2 to 6, and a version-2 header is a short one without Blosc2 flags;
 /// * `typesize` is 1..=255, `nbytes` not negative, `blocksize` at least 1, `cbytes` at least the
 ///   header's length;
@@ -22,7 +20,7 @@ use crate::special::SpecialKind;
 /// * a memcpyed chunk is exactly as long as header and data, and a special one has a width that
 ///   fits its data.
 ///
-/// What it does not know is whether the body is there, and what is in it; see
+/// It does not say whether the body is there, nor what it holds; see
 /// [`Chunk`](crate::Chunk).
 ///
 /// ```
@@ -51,7 +49,7 @@ pub struct ChunkHeader {
 pub enum Kind {
     /// A run: no data at all, or one item.
     Special(SpecialKind),
-    /// The plain data follow the header.
+    /// The uncompressed data follow the header.
     Memcpyed,
     /// No data.
     Empty,
@@ -67,8 +65,8 @@ impl ChunkHeader {
     /// Bytes of the shortest header.
     pub const MIN_LEN: usize = 16;
 
-    /// Reads the header at the start of `bytes`, of which no more than [`MAX_LEN`](Self::MAX_LEN)
-    /// are looked at.
+    /// Reads the header at the start of `bytes`, of which at most [`MAX_LEN`](Self::MAX_LEN)
+    /// are read.
     ///
     /// # Errors
     ///
@@ -93,7 +91,7 @@ impl ChunkHeader {
         Some(Self { raw, extension })
     }
 
-    /// Checks the header at the start of `bytes`, and tells its [`kind`](Self::kind), which is
+    /// Checks the header at the start of `bytes`, and returns its [`kind`](Self::kind), which is
     /// known by then.
     ///
     /// # Errors
@@ -101,8 +99,8 @@ impl ChunkHeader {
     /// As [`parse`](Self::parse).
     #[inline]
     pub(crate) fn check(bytes: &[u8]) -> Result<Kind> {
-        // To have all errors at hand takes as long as the checks: they are made when there is
-        // something to say.
+        // Errors in the fast path would take as long as the checks: they are made by a second
+        // run, on the cold path.
         match Self::run_checks(bytes) {
             Ok(kind) => Ok(kind),
             Err(_) => Self::run_checks_again(bytes),
@@ -226,13 +224,14 @@ impl ChunkHeader {
         }
     }
 
-    /// The codec that wrote the streams, as far as the header tells: a short one does not tell LZ4
+    /// The codec that wrote the streams, as far as the header says: a short one does not tell LZ4
     /// from LZ4HC.
     #[must_use]
     pub fn codec_id(&self) -> CodecId {
         let (stored, format) = (CodecId(self.extension.udcodec), self.format());
-        let tells = self.is_extended() && (format == FormatId::USER || stored.format() == format);
-        if tells { stored } else { codec_of(format) }
+        let is_known =
+            self.is_extended() && (format == FormatId::USER || stored.format() == format);
+        if is_known { stored } else { codec_of(format) }
     }
 
     /// The parameter of the codec.
@@ -259,7 +258,7 @@ impl ChunkHeader {
         SpecialKind::from_code(self.blosc2_flags().special_code())
     }
 
-    /// Whether the plain data follow the header.
+    /// Whether the uncompressed data follow the header.
     #[must_use]
     pub fn is_memcpyed(&self) -> bool {
         self.flags().has(Flags::MEMCPYED) && !self.is_mislabelled()
@@ -285,7 +284,7 @@ impl ChunkHeader {
             && matches!(self.kind(), Kind::Regular | Kind::Vl)
     }
 
-    /// Whether the chunk is an in-memory stand-in without data.
+    /// Whether the chunk is a lazy one: in memory only, without data.
     #[must_use]
     pub fn is_lazy(&self) -> bool {
         self.blosc2_flags().has(Blosc2Flags::LAZY)
@@ -357,8 +356,8 @@ impl ChunkHeader {
 
     /// Whether the flags are those of a copy, and the rest is none. C-Blosc2 to 3.3.5 sets them for
     /// data that are too few to be worth it, but compresses them all the same if a dictionary
-    /// was asked for; always split, as the flags say. Where the sizes happen to be those of a
-    /// copy, nothing tells.
+    /// was requested; always split, as the flags say. Where the sizes happen to be those of a
+    /// copy, it cannot be detected.
     pub(crate) fn is_mislabelled(&self) -> bool {
         let up_front = self.flags().0 == Flags::EXTENDED | Flags::MEMCPYED;
         up_front && self.version() > 3 && self.is_small() && self.may_have_dict() && !self.is_copy()
@@ -539,7 +538,7 @@ const fn header_len(flags: Flags) -> usize {
     if flags.is_extended() { ChunkHeader::MAX_LEN } else { ChunkHeader::MIN_LEN }
 }
 
-/// Version 3 has five slots; what stands in the sixth is not a filter.
+/// Version 3 has five slots; the sixth byte is not a filter.
 fn without_slot_5(pipeline: &Pipeline) -> Pipeline {
     let (mut ids, mut metas) = (pipeline.ids(), pipeline.metas());
     ids[5] = 0;

@@ -2,9 +2,9 @@
 //! see [`LazyChunk`](crate::LazyChunk).
 //!
 //! ```text
-//!   first bytes --> ChunkIndex::parse --+--> Needs(n): fetch more and try again
+//!   first bytes --> ChunkIndex::parse --+--> Needs(n): read n bytes and try again
 //!                                       +--> Ready(index)
-//!   index.plan(range) --> plan.ranges() --> fetch them --> index.decode(plan, parts)
+//!   index.plan(range) --> plan.ranges() --> read them --> index.decode(plan, parts)
 //! ```
 
 use core::iter::once;
@@ -20,24 +20,24 @@ use crate::params::{DParams, Registries};
 use crate::source::{Blocks, Extents, StoredBlock};
 use crate::special::{Special, SpecialKind, fill_special_from};
 
-/// Everything of a chunk but its blocks: enough to tell which bytes of it hold which data.
+/// Everything of a chunk but its blocks: enough to know which bytes of it hold which data.
 ///
 /// ```
 /// use blosc_chunk::{CParams, ChunkIndex, IndexStep, Scratch, compress};
 ///
 /// let data: Vec<u8> = (0..500_000u32).flat_map(u32::to_le_bytes).collect();
-/// let stored = compress(&data, &CParams::default().typesize(4))?; // on a disk, or behind a network
-/// let fetch = |range: std::ops::Range<usize>| &stored[range];
+/// let stored = compress(&data, &CParams::default().typesize(4))?; // on a disk, or on another machine
+/// let read = |range: std::ops::Range<usize>| &stored[range];
 ///
 /// let mut head = 32;
 /// let index = loop {
-///     match ChunkIndex::parse(fetch(0..head))? {
+///     match ChunkIndex::parse(read(0..head))? {
 ///         IndexStep::Ready(index) => break index,
 ///         IndexStep::Needs(len) => head = len,
 ///     }
 /// };
 /// let plan = index.plan(1_000_000..1_000_100, 0)?;
-/// let parts: Vec<&[u8]> = plan.ranges().iter().cloned().map(fetch).collect();
+/// let parts: Vec<&[u8]> = plan.ranges().iter().cloned().map(read).collect();
 /// assert!(parts.iter().map(|part| part.len()).sum::<usize>() < stored.len() / 4);
 ///
 /// let mut dest = [0; 100];
@@ -58,23 +58,23 @@ pub struct ChunkIndex {
 pub enum IndexStep {
     /// They are.
     Ready(ChunkIndex),
-    /// They are not: so many bytes are needed, counted from the start of the chunk.
+    /// They are not: this number of bytes is needed, from the start of the chunk on.
     Needs(usize),
 }
 
-/// Which bytes of a chunk to fetch for a range of its data.
+/// The bytes of a chunk to read for a range of its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     range: Range<usize>,
-    fetch: Vec<Range<usize>>,
+    ranges: Vec<Range<usize>>,
 }
 
 impl Plan {
-    /// The bytes to fetch, counted from the start of the chunk: ascending, apart from each other,
+    /// The bytes to read, counted from the start of the chunk: ascending, apart from each other,
     /// perhaps none.
     #[must_use]
     pub fn ranges(&self) -> &[Range<usize>] {
-        &self.fetch
+        &self.ranges
     }
 
     /// The bytes of the chunk's data that the plan is for.
@@ -86,8 +86,7 @@ impl Plan {
 
 impl ChunkIndex {
     /// Makes an index from the first bytes of a chunk. 32 bytes, or the whole chunk if it is
-    /// shorter, are a good start; whoever fetches some kilobytes at once mostly needs no second
-    /// step.
+    /// shorter, are a good start; with some kilobytes at once there is mostly no second step.
     ///
     /// # Errors
     ///
@@ -138,11 +137,11 @@ impl ChunkIndex {
         self.extents.range(nblock)
     }
 
-    /// What to fetch for a range of the data (bytes). Ranges with at most `merge_gap` bytes between
+    /// The bytes to read for a range of the data (bytes). Ranges with at most `merge_gap` bytes between
     /// them are made one.
     ///
     /// The sizes of VL-blocks are stored with the blocks, so all blocks of such a chunk are
-    /// fetched.
+    /// read.
     ///
     /// # Errors
     ///
@@ -154,14 +153,14 @@ impl ChunkIndex {
             return Err(Error::Range { start, end, len });
         }
         let body = self.header().header_len();
-        let fetch = match self.header().kind() {
+        let ranges = match self.header().kind() {
             _ if range.is_empty() => Vec::new(),
             Kind::Memcpyed => once(body + start..body + end).collect(),
             Kind::Vl => once(self.layout.data_start..self.layout.data_end()).collect(),
             Kind::Regular => self.merged(&range, merge_gap),
             Kind::Special(_) | Kind::Empty => Vec::new(),
         };
-        Ok(Plan { range, fetch })
+        Ok(Plan { range, ranges })
     }
 
     /// Decodes the data of a plan to the start of `dest`. `parts` are the bytes of
@@ -194,7 +193,7 @@ impl ChunkIndex {
                 Ok(())
             }
             _ => {
-                let blocks = Fetched { index: self, ranges: &plan.fetch, parts };
+                let blocks = PlannedParts { index: self, ranges: &plan.ranges, parts };
                 decode::read(&blocks, plan.range.clone(), dest, scratch, None)
             }
         }
@@ -221,7 +220,7 @@ impl ChunkIndex {
     /// it.
     fn merged(&self, range: &Range<usize>, merge_gap: usize) -> Vec<Range<usize>> {
         let covering = self.layout.grid.covering(range);
-        // If the block size is in doubt, only the whole chunk tells.
+        // If the block size is ambiguous, only the whole chunk decides it.
         let nblocks = if self.layout.literal().is_some() { 0..self.nblocks() } else { covering };
         let first = self.header().pipeline().contains(FilterId::DELTA).then_some(0);
         let mut extents: Vec<_> =
@@ -240,14 +239,14 @@ impl ChunkIndex {
     }
 }
 
-/// The blocks of a chunk, of which some were fetched.
-struct Fetched<'a, P> {
+/// The blocks of a chunk of which the parts of a plan are in memory.
+struct PlannedParts<'a, P> {
     index: &'a ChunkIndex,
     ranges: &'a [Range<usize>],
     parts: &'a [P],
 }
 
-impl<P: AsRef<[u8]> + Sync> Blocks for Fetched<'_, P> {
+impl<P: AsRef<[u8]> + Sync> Blocks for PlannedParts<'_, P> {
     fn layout(&self) -> &Layout {
         &self.index.layout
     }
@@ -269,10 +268,11 @@ impl<P: AsRef<[u8]> + Sync> Blocks for Fetched<'_, P> {
 }
 
 fn check_parts<P: AsRef<[u8]>>(plan: &Plan, parts: &[P]) -> Result<()> {
-    let fits = plan.fetch.iter().zip(parts).all(|(range, part)| range.len() == part.as_ref().len());
-    if fits && plan.fetch.len() == parts.len() {
+    let fits =
+        plan.ranges.iter().zip(parts).all(|(range, part)| range.len() == part.as_ref().len());
+    if fits && plan.ranges.len() == parts.len() {
         return Ok(());
     }
-    let (start, end) = (0, plan.fetch.iter().map(Range::len).sum());
+    let (start, end) = (0, plan.ranges.iter().map(Range::len).sum());
     Err(Error::Range { start, end, len: parts.iter().map(|part| part.as_ref().len()).sum() })
 }

@@ -1,5 +1,5 @@
-//! Single items of a chunk, without decoding what is before them: for chunks that are asked for one
-//! item again and again, and are too many to be kept decoded.
+//! Single items of a chunk, without decoding the bytes before them: for random reads of single items
+//! from chunks that are too many to be kept decoded.
 
 use core::ops::Range;
 
@@ -68,7 +68,7 @@ enum Bytes {
 
 impl ItemIndex {
     /// Follows all streams of a chunk. `None` if it is of another kind, or something is wrong with
-    /// it, which decoding it tells.
+    /// it; decoding it gives the error.
     #[must_use]
     pub fn new(chunk: &Chunk<'_>) -> Option<Self> {
         let header = chunk.header();
@@ -131,7 +131,7 @@ impl ItemIndex {
     }
 
     fn byte<E>(&self, at: usize, read: ReadChunk<'_, E>) -> Result<Option<u8>, E> {
-        let Some((stream, at)) = self.place(at) else { return Ok(None) };
+        let Some((stream, at)) = self.find_stream(at) else { return Ok(None) };
         let start = stream.payload.start;
         match &stream.kind {
             Bytes::Run(value) => Ok(Some(*value)),
@@ -144,7 +144,7 @@ impl ItemIndex {
                 marks.byte(at, &mut |at, dest| read(start.saturating_add(at), dest))
             }
             Bytes::Kept(marks, coded) => marks.byte(at, &mut |at, dest| {
-                // Nothing but these is asked for.
+                // No other bytes are read.
                 if let Some(bytes) = coded.get(at..at.saturating_add(dest.len())) {
                     dest.copy_from_slice(bytes);
                 }
@@ -154,7 +154,7 @@ impl ItemIndex {
     }
 
     /// The stream that has a byte of the data, and which byte of it that is.
-    fn place(&self, at: usize) -> Option<(&Stream, usize)> {
+    fn find_stream(&self, at: usize) -> Option<(&Stream, usize)> {
         let start = at - at.checked_rem(self.blocksize)?;
         let streams = self.blocks.get(at / self.blocksize)?;
         let (nbytes, at) = (self.blocksize.min(self.nbytes.checked_sub(start)?), at - start);
@@ -209,7 +209,7 @@ mod tests {
         data
     }
 
-    /// Compares all items; of those in long chains of matches nothing is told.
+    /// Compares all items; items in long chains of matches may be left out.
     fn check(params: &CParams) {
         let data = data();
         let bytes = compress(&data, params).unwrap();

@@ -1,5 +1,11 @@
 //! Items of one chunk, one after another, without decoding a block twice.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "ranges were compared with the block"
+)]
+
 use core::ops::Range;
 
 use crate::chunk::Chunk;

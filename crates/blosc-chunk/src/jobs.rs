@@ -1,5 +1,11 @@
 //! Items in parallel, with results that do not depend on the number of threads.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "counts items and workers"
+)]
+
 use blosc_filters::{Simd, Stores};
 
 use crate::error::Result;

@@ -1,7 +1,5 @@
 //! Where the blocks of a chunk are and what they cover ("Body layout" in the format document).
 
-#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-
 use core::ops::Range;
 
 use crate::blocksize::splits_in_blosc1;
@@ -42,7 +40,7 @@ impl Grid {
     }
 }
 
-/// What a reader must know to find and decode the blocks of a regular or VL-block chunk. For other
+/// The facts that a reader needs to find and decode the blocks of a regular or VL-block chunk. For other
 /// kinds there are no blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
@@ -80,7 +78,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// What is known of any chunk.
+    /// The layout of a chunk without blocks.
     #[inline]
     pub(crate) fn without_blocks(header: ChunkHeader, kind: Kind) -> Self {
         let grid = Grid { nbytes: header.nbytes(), blocksize: header.blocksize(), nblocks: 0 };
@@ -88,7 +86,7 @@ impl Layout {
         Self { header, kind, grid, split: Split::No, dict: None, data_start, is_ambiguous: false }
     }
 
-    /// The grid to try if reading makes no sense with this one; see [`salvage`](Self::salvage). The
+    /// The grid to try if this one gives an error; see [`salvage`](Self::salvage). The
     /// block starts are the same.
     pub(crate) fn literal(&self) -> Option<Grid> {
         self.is_ambiguous.then(|| header_grid(&self.header))
@@ -109,7 +107,7 @@ impl Layout {
         len < self.grid.blocksize
     }
 
-    /// The last place where a stream can begin.
+    /// Where the block area ends (bytes from the start of the chunk).
     pub(crate) fn data_end(&self) -> usize {
         self.header.cbytes()
     }
@@ -142,7 +140,7 @@ impl Layout {
         self.check_split()
     }
 
-    /// Finds what follows from the grid.
+    /// Sets the grid, and what it decides: the split, the dictionary, the block area.
     fn set_grid(&mut self, grid: Grid, head: &[u8]) -> Result<()> {
         self.grid = grid;
         self.split = split_rule(&self.header, &grid);
@@ -163,8 +161,8 @@ impl Layout {
 
     /// C-Blosc2 3.0 to 3.3.5 store the block size that the user gave, but cut the data by that size
     /// rounded down to whole items, which is `grid`. If the block starts are where the rounded
-    /// size puts them, that is what happened. The literal size remains possible if nothing
-    /// tells the two apart.
+    /// size puts them, it is the right one. The literal size remains possible if the two cannot be
+    /// told apart.
     #[cold]
     fn salvage(&self, grid: Grid, head: &[u8]) -> Option<Self> {
         let mut layout = *self;
@@ -195,14 +193,14 @@ impl Layout {
     }
 }
 
-/// Reads an `i32` at a place that may be outside.
+/// Reads an `i32` at an offset that may be outside.
 pub(crate) fn read_i32(bytes: &[u8], at: usize) -> Option<i32> {
     let field = bytes.get(at..)?.first_chunk()?;
     Some(i32::from_le_bytes(*field))
 }
 
 /// How many bytes from the start of a chunk are needed to find its blocks, as far as `head`, which
-/// holds the header, tells already. Not more than the chunk has.
+/// holds the header, says already. Not more than the chunk has.
 pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
     let table_of = |nblocks: usize| nblocks.saturating_mul(4).saturating_add(header.header_len());
     // Of two block sizes that are possible, the smaller one, unless the chunk is too short for it.
@@ -221,7 +219,7 @@ pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
         Some(dsize) => usize::try_from(dsize).unwrap_or(0).min(MAX_DICT),
         None => 0,
     };
-    // If the block starts alone are longer than the chunk, there is no point in fetching it.
+    // If the block starts alone are longer than the chunk, there is no point in reading it.
     if table > header.cbytes() {
         header.header_len()
     } else {

@@ -1,17 +1,17 @@
-//! The stand-in that C-Blosc2 makes for a chunk on disk ("Lazy chunk" in the format document).
+//! The header and block starts that C-Blosc2 keeps in memory for a chunk on disk ("Lazy chunk" in the format document).
 
 use crate::error::{Corrupt, Error, Result};
 use crate::header::{ChunkHeader, Kind};
 use crate::index::ChunkIndex;
 use crate::layout::Grid;
 
-/// Bytes of the number of the chunk and of its place, before the sizes of its blocks.
-const PLACE: usize = 4 + 8;
+/// Bytes of the number of the chunk and of its offset, before the sizes of its blocks.
+const POSITION_LEN: usize = 4 + 8;
 
 /// A chunk that C-Blosc2 left where it is: what `blosc2_schunk_get_lazychunk` gives.
 ///
 /// It has the header and the block starts, but no data. Programs that get one from C-Blosc2 find
-/// here what to read: the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted from
+/// here the bytes to read: the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted from
 /// [`offset`](Self::offset) in the frame.
 #[derive(Clone, Debug)]
 pub struct LazyChunk {
@@ -21,13 +21,13 @@ pub struct LazyChunk {
 }
 
 impl LazyChunk {
-    /// Reads a stand-in, all of it.
+    /// Reads a lazy chunk, all of it.
     ///
     /// # Errors
     ///
-    /// As [`ChunkIndex::parse`]; [`Error::Corrupt`] with [`Corrupt::LazyTrailer`] if what follows
-    /// the block starts is not what it must be, or if the chunk is not lazy. A chunk with a
-    /// dictionary, which the stand-in lacks, is read by [`ChunkIndex`] from where it is.
+    /// As [`ChunkIndex::parse`]; [`Error::Corrupt`] with [`Corrupt::LazyTrailer`] if the bytes after
+    /// the block starts contradict them, or if the chunk is not lazy. A chunk with a
+    /// dictionary, which the lazy chunk lacks, is read by [`ChunkIndex`] from the frame.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let header = ChunkHeader::parse(bytes)?;
         let starts = header.nblocks().saturating_mul(4);
@@ -36,7 +36,7 @@ impl LazyChunk {
         if !header.is_lazy() {
             return Err(damaged(0x1f));
         }
-        if bytes.len() != trailer.saturating_add(PLACE).saturating_add(starts) {
+        if bytes.len() != trailer.saturating_add(POSITION_LEN).saturating_add(starts) {
             return Err(damaged(bytes.len()));
         }
         let stored = header.kind() != Kind::Memcpyed;
@@ -46,12 +46,12 @@ impl LazyChunk {
         let offset = number::<8>(bytes, trailer + 4).map(i64::from_le_bytes);
         let nchunk = nchunk.and_then(|n| u32::try_from(n).ok()).ok_or(damaged(trailer))?;
         let offset = offset.and_then(|at| u64::try_from(at).ok()).ok_or(damaged(trailer + 4))?;
-        let sizes = bytes[trailer + PLACE..].as_chunks::<4>().0;
+        let sizes = bytes[trailer + POSITION_LEN..].as_chunks::<4>().0;
         let grid = Grid::new(header.nbytes(), header.blocksize());
         for (nblock, size) in sizes.iter().enumerate() {
             let extent = if stored { index.extent(nblock) } else { grid.range(nblock) };
             if i32::try_from(extent.len()) != Ok(i32::from_le_bytes(*size)) {
-                return Err(damaged(trailer + PLACE + 4 * nblock));
+                return Err(damaged(trailer + POSITION_LEN + 4 * nblock));
             }
         }
         Ok(Self { index, nchunk, offset })
@@ -100,7 +100,7 @@ mod tests {
         distribution\x01\0\0\0\x61\0\0\0\0\0\0\0\0\x08\0\0\0\x08\0\0\x70\x07\0\0";
 
     #[test]
-    fn what_c_blosc2_leaves_on_disk_is_found() {
+    fn lazy_chunks_of_c_blosc2_are_parsed() {
         let lazy = LazyChunk::parse(REGULAR).unwrap();
         assert_eq!((lazy.nchunk(), lazy.offset(), lazy.index().nblocks()), (1, 0x61, 4));
         assert_eq!(lazy.index().extent(1), 0x3a7..0x4d2);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn data_are_decoded_from_where_they_are() {
+    fn data_are_decoded_from_the_stored_chunk() {
         let data: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
         let params = CParams::default().typesize(4).blocksize(Some(4096));
         let stored = compress(&data, &params).unwrap();

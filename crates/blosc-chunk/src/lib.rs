@@ -9,9 +9,9 @@
 //!                                  codec, then filters backward, give the block's data
 //! ```
 //!
-//! It implements `docs/formats/chunk.md`: every chunk that C-Blosc 1.0 to 1.21 and C-Blosc2 2.0 to
-//! 3.3 write is read, and what is written here, they read. Codecs are in `blosc-codecs`, filters in
-//! `blosc-filters`; many chunks in a file are the matter of `b2frame`. Nothing here opens files.
+//! It implements `docs/formats/chunk.md`: it reads every chunk that C-Blosc 1.0 to 1.21 and C-Blosc2
+//! 2.0 to 3.3 write, and they read every chunk that it writes. Codecs are in `blosc-codecs`, filters in
+//! `blosc-filters`; files of many chunks in `b2frame`, `bloscpack` and `bcolz-store`. Nothing here opens files.
 //!
 //! ```
 //! use blosc_chunk::{CParams, Chunk, CodecId, Scratch, compress, decompress};
@@ -35,16 +35,16 @@
 //! | data | a chunk | [`compress`], or an [`Encoder`] for many |
 //! | a chunk | its data | [`decompress`], or a [`Decoder`] for many |
 //! | a chunk | a part, a block, a look inside, a check | [`Chunk`] |
-//! | a chunk elsewhere | the byte ranges to fetch for a part | [`ChunkIndex`] |
-//! | 32 bytes | what chunk that is | [`ChunkHeader`] |
+//! | a chunk on disk | the byte ranges to read for a part | [`ChunkIndex`] |
+//! | 32 bytes | the kind and sizes of a chunk | [`ChunkHeader`] |
 //! | a run | a chunk without data | [`special_chunk`] |
 //! | a chunk | the same for other readers, not decoded | [`transcode_header`] |
 //! | pieces of individual sizes | one chunk that keeps them apart | [`Encoder::encode_vl`] |
 //!
 //! # Limits
 //!
-//! A chunk has less than 2 GiB of data. Bytes from strangers are safe to decode: sizes are compared
-//! with what is there before they are used, and [`Limits`] bound what a small chunk may grow to, 1
+//! A chunk has less than 2 GiB of data. Untrusted bytes are safe to decode: sizes are compared
+//! with the bytes that are there before they are used, and [`Limits`] bound what a small chunk may grow to, 1
 //! GiB unless set otherwise. The bytes of a chunk depend on data and parameters, not on threads,
 //! buffers or the machine.
 //!
@@ -53,7 +53,16 @@
 //! `zlib`, `zstd` and `snappy` bring the codecs of these names, `rayon` threads inside a chunk; all
 //! are on by default.
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing
+    )
+)]
 
 extern crate alloc;
 
@@ -66,6 +75,8 @@ mod error;
 mod flags;
 mod header;
 mod index;
+#[doc(hidden)]
+pub mod internal;
 mod item_index;
 mod item_reader;
 mod jobs;
@@ -100,12 +111,7 @@ pub use params::{CParams, DParams, Destination, Dict, Registries, SplitMode, Tar
 pub use special::{Special, SpecialKind};
 pub use transcode::transcode_header;
 
-/// What other crates of this workspace need and programs do not. It may change at any time.
-#[doc(hidden)]
-pub mod internal {
-    pub use blosc_filters::{EvenRows, Stores};
-
-    pub use crate::item_index::{ItemIndex, ReadChunk};
-    pub use crate::jobs::for_each;
-    pub use crate::special::fill_special;
-}
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

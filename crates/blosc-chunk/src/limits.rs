@@ -1,4 +1,4 @@
-//! How much a chunk from a stranger may cost.
+//! How much memory and time an untrusted chunk may cost.
 
 use crate::error::{Error, Result};
 use crate::header::ChunkHeader;

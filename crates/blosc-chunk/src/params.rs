@@ -31,26 +31,26 @@ crate::setters! {
         pub codec: CodecId,
         /// The codec's parameter, stored in the header; 0 for built-in codecs.
         pub codec_meta: u8,
-        /// How hard to try, 0 to 9; at 0 the data are stored.
+        /// Compression level, 0 to 9; at 0 the data are stored.
         pub clevel: Level,
         /// Bytes of an item. Items wider than 255 bytes are compressed as bytes.
         pub typesize: usize,
         /// The filters before the codec.
         pub filters: Pipeline,
         /// Bytes of a block, rounded down to whole items; `None` for the automatic choice of the
-        /// original libraries.
+        /// C libraries.
         pub blocksize: Option<usize>,
         /// Whether blocks are split into streams.
         pub split: SplitMode,
         /// A dictionary for the streams of a chunk.
         pub dict: Dict,
-        /// The oldest program that shall read the chunks.
+        /// The oldest reader that the chunks are for.
         pub target: Target,
         /// Whether a chunk of zeros is stored as 32 bytes.
         pub special_values: bool,
         /// Threads inside one chunk. The bytes do not depend on it.
         pub threads: Threads,
-        /// The codecs and filters there are.
+        /// The codecs, filters and processor instructions to use.
         pub registries: Registries,
         /// Items per dimension of a block, slowest first, for codecs and filters that work on
         /// arrays.
@@ -109,7 +109,7 @@ crate::setters! {
         pub limits: Limits,
         /// Threads inside one chunk.
         pub threads: Threads,
-        /// The codecs and filters there are.
+        /// The codecs, filters and processor instructions to use.
         pub registries: Registries,
         /// Items per dimension of a block, slowest first, for codecs and filters that work on
         /// arrays.
@@ -117,18 +117,18 @@ crate::setters! {
         /// Bytes of an item for filters that want the super-chunk's typesize; `None` for that of
         /// the chunk.
         pub schunk_typesize: Option<usize>,
-        /// Whether instrumented chunks are read. What comes out is statistics, 16 bytes for each
+        /// Whether instrumented chunks are read. Their data are statistics, 16 bytes for each
         /// stream.
         pub instrumented: bool,
-        /// What the data are decoded to.
+        /// The memory that the data are decoded to.
         pub destination: Destination,
     }
 }
 
-/// Whether data are likely to be in the processor's cache when someone uses them. They are the same
-/// either way.
+/// Whether data are likely to be in the processor's cache when they are used next. The bytes do not
+/// depend on it. See `docs/performance/chunk.md`.
 ///
-/// Only the caller can know: what counts is not the size of a chunk but all memory that is written
+/// Only the caller can know: it depends not on the size of a chunk but on all memory that is written
 /// before the first of it is read again.
 ///
 /// ```
@@ -136,7 +136,7 @@ crate::setters! {
 ///
 /// let data: Vec<u8> = (0..4_000_000u32).flat_map(u32::to_le_bytes).collect();
 /// let mut whole = vec![0; data.len()];
-/// let mut decoder = Decoder::new(DParams::default().destination(Destination::of(whole.len())));
+/// let mut decoder = Decoder::new(DParams::default().destination(Destination::for_nbytes(whole.len())));
 /// for (part, dest) in data.chunks(1 << 20).zip(whole.chunks_mut(1 << 20)) {
 ///     decoder.decode_into(&compress(part, &CParams::default().typesize(4))?, dest)?;
 /// }
@@ -156,17 +156,17 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// For so many bytes that are written from the first to the last before anyone reads them.
+    /// The kind for `nbytes` bytes that are written from the first to the last before any is read.
     #[must_use]
-    pub fn of(nbytes: usize) -> Self {
-        if nbytes < OUTER {
+    pub fn for_nbytes(nbytes: usize) -> Self {
+        if nbytes < OUTER_CACHE_NBYTES {
             return Self::Cached;
         }
-        // Other processors have no use for the one between.
+        // Only processors with AVX-512 gain by the kind between.
         let (large, below) = if Simd::detect().name() == "avx512" {
-            (3 * LARGE, Self::Outer)
+            (3 * BEYOND_CACHE_NBYTES, Self::Outer)
         } else {
-            (LARGE, Self::Cached)
+            (BEYOND_CACHE_NBYTES, Self::Cached)
         };
         if nbytes >= large { Self::Large } else { below }
     }
@@ -181,11 +181,11 @@ impl Destination {
 }
 
 /// As much as the second-level cache has (bytes).
-const OUTER: usize = 1 << 20;
+const OUTER_CACHE_NBYTES: usize = 1 << 20;
 
 /// More than a core has of its caches, as a rule (bytes). Processors with AVX-512 have faster
-/// caches before the same memory, and gain nothing by passing by 16 MiB.
-const LARGE: usize = 8 << 20;
+/// caches before the same memory, and gain nothing from 16 MiB on.
+const BEYOND_CACHE_NBYTES: usize = 8 << 20;
 
 /// The oldest reader that a chunk is for. Later ones read it too, and C-Blosc2 reads all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -233,7 +233,7 @@ pub enum SplitMode {
     Never,
     /// Where it tends to help. For Blosc2 the same as `ForwardCompat`.
     Auto,
-    /// As the original libraries do by default.
+    /// As the C libraries do by default.
     #[default]
     ForwardCompat,
 }
@@ -316,5 +316,47 @@ impl Default for Registries {
 impl PartialEq for Registries {
     fn eq(&self, other: &Self) -> bool {
         self.codecs == other.codecs && self.filters.iter().eq(other.filters.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setter_sets_its_field_and_no_other() {
+        let params = CParams::default().clevel(Level::BEST).blocksize(Some(64)).typesize(3);
+        let expected =
+            CParams { clevel: Level::BEST, blocksize: Some(64), typesize: 3, ..CParams::default() };
+        assert_eq!(params, expected);
+        let params = DParams::default().instrumented(true).schunk_typesize(Some(7));
+        let expected =
+            DParams { instrumented: true, schunk_typesize: Some(7), ..DParams::default() };
+        assert_eq!(params, expected);
+    }
+
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn auto_is_the_number_of_threads_of_the_current_pool() {
+        for nthreads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(nthreads).build().unwrap();
+            let count = |threads: Threads| pool.install(|| threads.count());
+            assert_eq!(count(Threads::Auto), nthreads);
+            assert_eq!(count(Threads::One), 1);
+            assert_eq!(count(Threads::N(NonZeroUsize::new(5).unwrap())), 5);
+        }
+    }
+
+    #[test]
+    fn there_are_no_more_threads_than_parts() {
+        let five = Threads::N(NonZeroUsize::new(5).unwrap());
+        assert_eq!(five.count_for(2), 2.min(five.count()));
+        assert_eq!((five.count_for(0), Threads::One.count_for(9)), (1, 1));
+    }
+
+    #[test]
+    fn destinations_grow_with_the_memory_written_before_it_is_read() {
+        assert_eq!(Destination::for_nbytes(OUTER_CACHE_NBYTES - 1), Destination::Cached);
+        assert_eq!(Destination::for_nbytes(3 * BEYOND_CACHE_NBYTES), Destination::Large);
     }
 }

@@ -84,7 +84,7 @@ impl RawExtension {
 pub struct Field {
     /// Its name in the document.
     pub name: &'static str,
-    /// Where it starts (bytes), as the table says from what on.
+    /// Where it starts (bytes), from the origin that the table names.
     pub offset: usize,
     /// Its length (bytes).
     pub size: usize,
@@ -104,7 +104,7 @@ pub enum FieldKind {
     Unsigned,
     /// A signed integer, in the byte order of the format.
     Signed,
-    /// Flags or ids, with a meaning that the field's name tells.
+    /// Flags or ids, whose meaning depends on the field.
     Code,
     /// A marker byte of MessagePack, alone or before the value.
     Marker,

@@ -1,4 +1,4 @@
-//! Where the bytes of blocks come from: a chunk in memory, or parts of one that were fetched.
+//! Where the bytes of blocks come from: a chunk in memory, or the parts of a plan.
 
 use core::ops::Range;
 

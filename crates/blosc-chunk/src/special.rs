@@ -1,5 +1,5 @@
 //! Chunks that are a run ("Special chunks" in the format document): zeros, NaN, one value, or
-//! anything.
+//! unset data.
 
 use blosc_filters::{Simd, Stores};
 
@@ -14,7 +14,7 @@ pub enum SpecialKind {
     Nans,
     /// One item, stored once.
     Value,
-    /// Data that nobody ever set. Read as zeros.
+    /// Data that were never set. Read as zeros.
     Uninit,
 }
 
@@ -48,7 +48,7 @@ pub enum Special<'a> {
     Nans,
     /// This item again and again.
     Value(&'a [u8]),
-    /// Data that nobody ever set. Read as zeros, so that no memory leaks out.
+    /// Data that were never set. Read as zeros, so that no memory leaks out.
     Uninit,
 }
 
@@ -112,11 +112,11 @@ pub(crate) fn fill_special_from(
 /// Writes one period and doubles it: long copies, whatever the width of the value.
 #[inline(never)]
 fn repeat(value: &[u8], start: usize, dest: &mut [u8]) {
-    let (behind, before) = (&value[start % value.len()..], &value[..start % value.len()]);
-    let (to_behind, rest) = dest.split_at_mut(behind.len().min(dest.len()));
-    to_behind.copy_from_slice(&behind[..to_behind.len()]);
-    let len = before.len().min(rest.len());
-    rest[..len].copy_from_slice(&before[..len]);
+    let (tail, head) = (&value[start % value.len()..], &value[..start % value.len()]);
+    let (first, rest) = dest.split_at_mut(tail.len().min(dest.len()));
+    first.copy_from_slice(&tail[..first.len()]);
+    let len = head.len().min(rest.len());
+    rest[..len].copy_from_slice(&head[..len]);
     let mut filled = value.len().min(dest.len());
     while filled < dest.len() {
         let len = filled.min(dest.len() - filled);
@@ -141,8 +141,8 @@ mod tests {
         for start in 0..50 {
             for len in 0..50 {
                 let mut part = vec![0; len];
-                let plain = (Stores::Plain, Simd::none());
-                fill_special_from(Special::Value(b"abcde"), 5, start, &mut part, plain).unwrap();
+                let write = (Stores::Plain, Simd::none());
+                fill_special_from(Special::Value(b"abcde"), 5, start, &mut part, write).unwrap();
                 assert_eq!(part, whole[start..start + len]);
             }
         }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_set_reads_as_zeros() {
+    fn uninit_reads_as_zeros() {
         let mut dest = [1; 8];
         fill_special(Special::Uninit, 3, &mut dest).unwrap();
         assert_eq!(dest, [0; 8]);

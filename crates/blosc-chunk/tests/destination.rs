@@ -68,7 +68,7 @@ fn the_destination_does_not_change_the_data() {
 }
 
 #[test]
-fn parts_do_not_depend_on_it_either() {
+fn the_destination_does_not_change_parts() {
     for chunk in chunks() {
         let mut decoder = Decoder::default();
         let expected = decoder.decode(&chunk).unwrap();
@@ -87,15 +87,15 @@ fn large_depends_on_the_processor() {
     let is_avx512 = blosc_filters::Simd::detect().name() == "avx512";
     let large = if is_avx512 { 24 << 20 } else { 8 << 20 };
     let below = if is_avx512 { Destination::Outer } else { Destination::Cached };
-    assert_eq!(Destination::of((1 << 20) - 1), Destination::Cached);
-    assert_eq!([1 << 20, large - 1].map(Destination::of), [below; 2]);
-    assert_eq!(Destination::of(large), Destination::Large);
+    assert_eq!(Destination::for_nbytes((1 << 20) - 1), Destination::Cached);
+    assert_eq!([1 << 20, large - 1].map(Destination::for_nbytes), [below; 2]);
+    assert_eq!(Destination::for_nbytes(large), Destination::Large);
 }
 
 /// Planes that do not shrink are stored, and a shuffle is undone from where they are: whichever of
 /// them, in one block or several, by one thread or two, in the cache or past it.
 #[test]
-fn stored_planes_stand_beside_others() {
+fn stored_and_coded_planes_are_joined() {
     let mut rng = XorShift32::new(3);
     for typesize in [2, 3, 4, 7, 8, 16] {
         for noisy in 0..1_u32 << typesize.min(4) {

@@ -25,7 +25,7 @@ fn data(nbytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_prefilter_gives_the_chunk_that_its_data_give() {
+fn a_prefilter_and_its_data_give_the_same_chunk() {
     let params = CParams::default().typesize(4).blocksize(Some(1024)).codec(CodecId::LZ4);
     let cases = [
         params.clone(),
@@ -69,7 +69,7 @@ fn each_block_is_made_once() {
 }
 
 #[test]
-fn a_prefilter_whose_data_do_not_compress_is_asked_for_all_of_them() {
+fn a_prefilter_fills_a_memcpyed_chunk() {
     let noise = |at: usize, dest: &mut [u8]| {
         for (i, dest) in dest.iter_mut().enumerate() {
             let mixed = (at + i).wrapping_mul(0x9E37_79B9_7F4A_7C15);

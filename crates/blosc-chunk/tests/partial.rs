@@ -101,7 +101,7 @@ fn historical_chunks_are_read_from_anywhere() {
 }
 
 #[test]
-fn only_what_is_needed_is_fetched() {
+fn only_needed_bytes_are_read() {
     let (bytes, _) = &chunks()[0];
     let (index, head) = index_of(bytes);
     assert_eq!(head, 32 + 4 * 10);
@@ -143,7 +143,7 @@ fn parts_that_do_not_fit_the_plan_are_refused() {
 }
 
 #[test]
-fn items_count_whole_ones_only() {
+fn a_cut_item_is_not_counted() {
     let (bytes, data) = &chunks()[0];
     let chunk = Chunk::parse(bytes).unwrap();
     let (mut dest, mut scratch) = ([0; 8], Scratch::default());
@@ -161,7 +161,7 @@ fn items_count_whole_ones_only() {
 }
 
 #[test]
-fn chosen_blocks_go_to_their_places_and_others_are_left_alone() {
+fn chosen_blocks_are_decoded_and_other_bytes_not_changed() {
     let mut scratch = Scratch::default();
     for (bytes, data) in &chunks()[..6] {
         let chunk = Chunk::parse(bytes).unwrap();

@@ -21,7 +21,7 @@ fn empty_chunk_with_two_kinds_is_empty() {
 /// Six bytes in two unsplit blocks, typesize 3, a block size of 5 in the header: the first block
 /// stored, the second a run of sevens. Nothing but the first block tells whether it is of five
 /// bytes or, rounded, of three.
-fn with_doubtful_blocksize(first: &[u8]) -> Vec<u8> {
+fn with_ambiguous_blocksize(first: &[u8]) -> Vec<u8> {
     let mut chunk =
         b"\x05\x01\x35\x03\x06\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0".to_vec();
     for field in [40, 44 + first.len() as i32, first.len() as i32] {
@@ -35,9 +35,9 @@ fn with_doubtful_blocksize(first: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn parts_of_a_chunk_with_a_doubtful_block_size_agree_with_the_whole() {
+fn parts_of_a_chunk_with_a_ambiguous_block_size_agree_with_the_whole() {
     for (first, data) in [(&b"abcde"[..], b"abcde\x07"), (b"abc", b"abc\x07\x07\x07")] {
-        let bytes = with_doubtful_blocksize(first);
+        let bytes = with_ambiguous_blocksize(first);
         assert_eq!(decompress(&bytes).unwrap(), data);
         let (chunk, mut scratch) = (Chunk::parse(&bytes).unwrap(), Scratch::default());
         for (start, expected) in data.iter().enumerate() {

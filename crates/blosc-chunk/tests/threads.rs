@@ -1,5 +1,4 @@
-//! Blocks that are compressed at once stand where they would if they had been compressed one by
-//! one.
+//! Several threads write the same bytes as one, and read the same data.
 
 use core::num::NonZeroUsize;
 
@@ -77,9 +76,9 @@ fn streams_move_up_and_down() {
     }
 }
 
-/// Then it is the streams that are shared among the threads.
+/// The streams of the block are shared among the threads.
 #[test]
-fn chunks_of_one_block_come_out_the_same() {
+fn chunks_of_one_block_are_the_same_with_any_number_of_threads() {
     for params in all_params() {
         for order in [
             "tttttttttttttttttttt",
@@ -121,7 +120,7 @@ fn a_block_is_filtered_in_parts_of_any_number_of_items() {
 
 /// A chunk of one block of which many streams are damaged.
 #[test]
-fn the_first_damaged_stream_is_told() {
+fn the_error_is_that_of_the_first_damaged_stream() {
     let data = data("tttttttttttttttttttt");
     let params = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(data.len()));
     let params = params.filters(Pipeline::SHUFFLE).split(SplitMode::Always);

@@ -28,7 +28,7 @@ fn what(chunk: &[u8], target: Target) -> &'static str {
 }
 
 #[test]
-fn chunks_of_blosc1_get_there_and_back() {
+fn blosc1_to_blosc2_and_back_gives_the_same_chunk() {
     let data = Data::Mixed.bytes(70_000);
     for target in BLOSC1 {
         for codec in [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC, CodecId::ZLIB] {
@@ -79,7 +79,7 @@ fn every_fixture_keeps_its_data_or_is_refused() {
 }
 
 #[test]
-fn what_blosc1_does_not_know_is_refused() {
+fn chunks_that_blosc1_cannot_hold_are_refused() {
     let text = Data::Text.bytes(9000);
     let params = CParams::default().typesize(4).codec(CodecId::LZ4).target(Target::Blosc3_0);
     let params = params.filters(Pipeline::EMPTY).split(SplitMode::Never);
@@ -112,7 +112,7 @@ fn what_blosc1_does_not_know_is_refused() {
 }
 
 #[test]
-fn what_an_older_blosc2_does_not_know_is_refused() {
+fn chunks_that_an_older_blosc2_cannot_read_are_refused() {
     let text = Data::Text.bytes(9000);
     let params = CParams::default().typesize(1).codec(CodecId::LZ4).target(Target::Blosc3_0);
     let vl = Encoder::new(params.clone()).unwrap().encode_vl(&[&text, b"x"]).unwrap();
@@ -130,7 +130,7 @@ fn what_an_older_blosc2_does_not_know_is_refused() {
 }
 
 #[test]
-fn peculiar_chunks_come_out_ordinary() {
+fn irregular_headers_are_regular_afterwards() {
     // C-Blosc 1.10 without the split flag: one stream, although bit 4 is clear.
     let line =
         text::lines("chunks/cases.txt").into_iter().find(|line| line.starts_with("L02-")).unwrap();

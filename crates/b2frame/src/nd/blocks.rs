@@ -62,7 +62,7 @@ impl BlockReader<'_> {
         dest: &mut [u8],
         whole: usize,
     ) -> Result<()> {
-        let destination = Destination::of(whole);
+        let destination = Destination::for_nbytes(whole);
         let typesize = self.geometry.typesize();
         let in_block = strides(self.geometry.blockshape(), typesize);
         let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);

@@ -39,7 +39,7 @@ impl SChunk {
         if threads == 1 {
             return self.read_bytes(start, dest);
         }
-        let destination = Destination::of(dest.len());
+        let destination = Destination::for_nbytes(dest.len());
         let parts = self.parts_of(start, dest, threads)?;
         in_any_order(threads, parts.into_iter(), |(start, dest)| {
             let mut scratch = self.pooled();

@@ -143,7 +143,7 @@ impl SChunk {
     /// [`Param::Range`] if the data end before, or what is wrong with the chunks that hold them.
     pub fn read_bytes(&self, start: u64, dest: &mut [u8]) -> Result<()> {
         let mut scratch = self.scratch();
-        scratch.chunk.set_destination(Destination::of(dest.len()));
+        scratch.chunk.set_destination(Destination::for_nbytes(dest.len()));
         self.read_bytes_with(start, dest, &mut scratch)
     }
 

@@ -117,7 +117,7 @@ impl CArray {
         if dest.len() as u64 != needed {
             return Err(Param::Buffer { found: dest.len() as u64, needed }.into());
         }
-        let destination = Destination::of(dest.len());
+        let destination = Destination::for_nbytes(dest.len());
         let (mut row, mut rest) = (rows.start, dest);
         while row < rows.end {
             let mut parts = Vec::new();

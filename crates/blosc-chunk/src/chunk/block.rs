@@ -1,4 +1,4 @@
-//! A block of a chunk and its streams, for those who want to look and not decode.
+//! A block of a chunk and its streams, for inspection without decoding.
 
 use core::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::source::{Blocks, InMemory, StoredBlock};
 use crate::stream::Payload;
 use crate::vl;
 
-/// Where a block is and what it holds.
+/// Where a block is stored, and its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockRef {
     nblock: usize,
@@ -27,21 +27,21 @@ pub struct StreamRef {
     pub offset: usize,
     /// Bytes of data, before the filters are undone.
     pub nbytes: usize,
-    /// How the data are kept.
+    /// The form of the data.
     pub kind: StreamKind,
     /// Where the stored bytes are (bytes from the start of the chunk); the token of a run is not
     /// one of them.
     pub payload: Range<usize>,
 }
 
-/// How the data of a stream are kept.
+/// The form of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StreamKind {
-    /// As they are.
+    /// The bytes themselves.
     Stored,
-    /// As output of the codec.
+    /// The output of the codec.
     Coded,
-    /// As one byte that repeats.
+    /// A run of one byte.
     Run(u8),
 }
 

@@ -77,8 +77,8 @@ impl Worker {
         (payload, at): (Payload<'p>, usize),
         dest: &'p mut [u8],
     ) -> Result<&'p [u8]> {
-        if let Payload::Stored(plain) = payload {
-            return Ok(plain);
+        if let Payload::Stored(plane) = payload {
+            return Ok(plane);
         }
         let all = 0..dest.len();
         self.decode_stream(job, (payload, at), dest, all, Stores::Plain)?;

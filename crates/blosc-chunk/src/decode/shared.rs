@@ -14,7 +14,7 @@ use crate::promise::Promise;
 use crate::source::Blocks;
 use crate::stream::{Payload, Streams};
 
-/// Bytes of data for which a shuffle is undone at a time.
+/// Bytes of data for which a shuffle is undone at a time; see `docs/performance/chunk.md`.
 const MIN_PART_NBYTES: usize = 64 << 10;
 const MAX_PART_NBYTES: usize = 256 << 10;
 /// Parts for each thread, as long as they are not too short.

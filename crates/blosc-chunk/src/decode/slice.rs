@@ -62,10 +62,10 @@ impl Worker {
             return Ok(());
         }
         let len = slice.nbytes();
-        let (planes, plain) = resized(&mut self.block, 2 * len).split_at_mut(len);
+        let (planes, items) = resized(&mut self.block, 2 * len).split_at_mut(len);
         slice.gather(filtered, planes);
-        job.undo.apply(cx, planes, plain).map_err(|source| in_block(source.into()))?;
-        dest.copy_from_slice(&plain[slice.part()]);
+        job.undo.apply(cx, planes, items).map_err(|source| in_block(source.into()))?;
+        dest.copy_from_slice(&items[slice.part()]);
         Ok(())
     }
 }

@@ -120,7 +120,7 @@ impl Worker {
     ) -> Result<()> {
         let simd = job.params.registries.simd;
         match payload {
-            Payload::Stored(plain) => stores.copy(simd, &plain[span.clone()], &mut dest[span]),
+            Payload::Stored(data) => stores.copy(simd, &data[span.clone()], &mut dest[span]),
             Payload::Run(value) => stores.fill(simd, value, &mut dest[span]),
             Payload::Coded(_) if span.is_empty() => {}
             Payload::Coded(coded) => {

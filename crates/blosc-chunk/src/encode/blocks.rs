@@ -12,20 +12,20 @@ use crate::jobs;
 use crate::params::CParams;
 use crate::tuner::ThreadTuner;
 
-/// How the data ended up.
+/// The form that the data got.
 pub(super) enum Fit {
     /// Compressed, and in the destination but for this header.
     Chunk(ChunkHeader),
-    /// To be stored as they are.
+    /// To be stored uncompressed.
     Memcpyed(ChunkHeader),
 }
 
-/// What the blocks of one chunk have in common.
+/// The facts that the blocks of one chunk share.
 pub(super) struct Job<'a> {
     pub(super) params: &'a CParams,
     pub(super) plan: &'a Plan,
     pub(super) input: Input<'a>,
-    /// What blocks after the first refer to.
+    /// The bytes that blocks after the first refer to.
     pub(super) reference: Option<&'a [u8]>,
     pub(super) is_filtered: bool,
 }
@@ -40,7 +40,7 @@ impl<'a> Job<'a> {
         Self { params, plan, input, reference, is_filtered: worker::is_filtered(params) }
     }
 
-    /// All data, if streams are parts of them as they are.
+    /// All data, if there is no filter, so that streams are parts of them.
     pub(super) fn source(&self) -> Option<&'a [u8]> {
         match self.input {
             Input::Slice(src) if !self.is_filtered => Some(src),
@@ -71,20 +71,22 @@ pub(super) fn encode(
     }
     let first = first_block(params, plan, input)?;
     let job = Job::new(params, plan, input, first.as_deref());
-    let least =
-        if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { LEAST_FAST } else { LEAST };
+    let min_job_nbytes = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) {
+        MIN_JOB_NBYTES_FAST
+    } else {
+        MIN_JOB_NBYTES
+    };
     let parts = if plan.grid.nblocks == 1 { plan.all_streams() } else { plan.grid.nblocks };
-    let end =
-        tuner.run(
-            params.threads.count_for(parts),
-            plan.header.nbytes(),
-            least,
-            |jobs| match jobs {
-                1 => encode_serial(&job, workers, dest),
-                jobs => slots::encode(&job, jobs, workers, dest),
-            },
-        )?;
-    plan.put_dict(dest);
+    let end = tuner.run(
+        params.threads.count_for(parts),
+        plan.header.nbytes(),
+        min_job_nbytes,
+        |jobs| match jobs {
+            1 => encode_serial(&job, workers, dest),
+            jobs => slots::encode(&job, jobs, workers, dest),
+        },
+    )?;
+    plan.write_dict(dest);
     let all_zeros = plan.table_end() + 4 * plan.all_streams();
     Ok(match end {
         Some(end) if end == all_zeros && may_be_special(params, plan) => Fit::Chunk(plan.zeros()),
@@ -108,7 +110,7 @@ fn encode_serial(
     let worker = jobs::first_worker(workers);
     let mut end = job.plan.table_end();
     for nblock in 0..job.plan.grid.nblocks {
-        put_start(job.plan, nblock, end, dest);
+        write_start(job.plan, nblock, end, dest);
         match worker.encode(job, nblock, &mut dest[end..])? {
             Some(cbytes) => end += cbytes,
             None => return Ok(None),
@@ -117,12 +119,12 @@ fn encode_serial(
     Ok(Some(end))
 }
 
-pub(super) fn put_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [u8]) {
+pub(super) fn write_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [u8]) {
     let at = plan.header.header_len() + 4 * nblock;
     dest[at..at + 4].copy_from_slice(&field(start).to_le_bytes());
 }
 
-/// What delta refers to in blocks after the first: the first block as a decoder will have it, which
+/// The bytes that delta refers to in blocks after the first: the first block as a decoder will have it, which
 /// is not the same as the data if a filter loses some.
 pub(super) fn first_block(
     params: &CParams,
@@ -146,7 +148,8 @@ pub(super) fn first_block(
     Ok(Some(first))
 }
 
-/// Bytes of data that are worth a thread of their own: those of some 80 us.
-const LEAST: usize = 16 << 10;
+/// Bytes of data that are worth a thread of their own: those of some 80 us; see
+/// `docs/performance/chunk.md`.
+const MIN_JOB_NBYTES: usize = 16 << 10;
 /// The same for codecs that are fast.
-const LEAST_FAST: usize = 256 << 10;
+const MIN_JOB_NBYTES_FAST: usize = 256 << 10;

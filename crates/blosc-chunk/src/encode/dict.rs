@@ -1,7 +1,7 @@
 //! The dictionary of a chunk ("Dictionary section" in the format document).
 //!
 //! C-Blosc2 trains with the first sixteenth of the data only; here the samples come from all over
-//! them. What counts for a reader is what is stored.
+//! them. A reader uses the stored dictionary, however it was made.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::jobs;
 use crate::layout::MAX_DICT;
 use crate::params::{CParams, Dict};
 
-/// The dictionary that the parameters ask for, if there is enough data for one.
+/// The dictionary that the parameters request, if there is enough data for one.
 pub(super) fn choose(
     params: &CParams,
     plan: &Plan,
@@ -28,8 +28,8 @@ pub(super) fn choose(
         Dict::Given(dict) => Ok(Some(dict.clone())),
         Dict::Train { max } => {
             let max = (*max).min(MAX_DICT).min(input.nbytes() / 20);
-            if max < MIN_DICT
-                || (matches!(input, Input::Blocks(_)) && plan.grid.nblocks < MIN_SAMPLES)
+            if max < MIN_DICT_NBYTES
+                || (matches!(input, Input::Blocks(_)) && plan.grid.nblocks < MIN_NSAMPLES)
             {
                 return Ok(None);
             }
@@ -58,27 +58,27 @@ fn train(
     Ok(dict.filter(|dict| (1..=MAX_DICT).contains(&dict.len())).map(Arc::from))
 }
 
-/// Filtered data from evenly spaced blocks, in evenly spaced pieces, about `most` bytes together.
-fn samples(job: &Job<'_>, worker: &mut Worker, most: usize) -> Result<Vec<Vec<u8>>> {
+/// Filtered data from evenly spaced blocks, in evenly spaced pieces, about `max_nbytes` bytes together.
+fn samples(job: &Job<'_>, worker: &mut Worker, max_nbytes: usize) -> Result<Vec<Vec<u8>>> {
     let nblocks = job.plan.grid.nblocks;
-    let per_block = (most / nblocks).max(MIN_SAMPLES * MIN_SAMPLE);
-    let wanted = (most / per_block).clamp(1, nblocks);
+    let per_block = (max_nbytes / nblocks).max(MIN_NSAMPLES * MIN_SAMPLE_NBYTES);
+    let wanted = (max_nbytes / per_block).clamp(1, nblocks);
     let mut text = Vec::new();
     for i in 0..wanted {
         let block = worker.filtered(job, i * nblocks / wanted)?;
         let stream = block.len() / job.plan.nstreams(block.len());
-        let piece = (per_block / MIN_SAMPLES).min(stream);
-        let pieces = block.chunks(piece.max(block.len() / MIN_SAMPLES));
+        let piece = (per_block / MIN_NSAMPLES).min(stream);
+        let pieces = block.chunks(piece.max(block.len() / MIN_NSAMPLES));
         text.extend(pieces.map(|part| part[..piece.min(part.len())].to_vec()));
     }
     Ok(text)
 }
 
-/// Smallest dictionary that is worth its place (bytes).
-const MIN_DICT: usize = 256;
+/// Smallest dictionary that is worth its bytes.
+const MIN_DICT_NBYTES: usize = 256;
 /// Fewest blocks, or pieces of one block, to train with.
-const MIN_SAMPLES: usize = 8;
+const MIN_NSAMPLES: usize = 8;
 /// Shortest piece of a block (bytes).
-const MIN_SAMPLE: usize = 256;
+const MIN_SAMPLE_NBYTES: usize = 256;
 /// How much text to train with, for each byte of the dictionary.
 const TEXT_PER_DICT: usize = 100;

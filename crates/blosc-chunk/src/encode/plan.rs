@@ -1,4 +1,4 @@
-//! What is decided before the first block: the header, the blocks, and whether to compress at all.
+//! The decisions before the first block: the header, the blocks, and whether to compress at all.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::params::{CParams, Target};
 use crate::raw::{RawExtension, RawHeader};
 use crate::special::SpecialKind;
 
-/// The header without the final size, and what the blocks are like.
+/// The header without the final size, and the sizes of the blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) header: ChunkHeader,
@@ -41,7 +41,7 @@ impl Plan {
         let stored = is_stored(params, &grid) || table > room.min(nbytes + header_len);
         let nstreams = if split { header.typesize() } else { 1 };
         Ok(Self {
-            header: if stored { up_front(header) } else { header },
+            header: if stored { stored_header(header) } else { header },
             grid,
             nstreams,
             dict: None,
@@ -102,14 +102,14 @@ impl Plan {
     }
 
     /// Writes the dictionary; `dest` reaches to the blocks at least.
-    pub(super) fn put_dict(&self, dest: &mut [u8]) {
+    pub(super) fn write_dict(&self, dest: &mut [u8]) {
         let Some(dict) = &self.dict else { return };
         let section = &mut dest[self.dict_start()..self.table_end()];
         section[..4].copy_from_slice(&field(dict.len()).to_le_bytes());
         section[4..].copy_from_slice(dict);
     }
 
-    /// What the streams of the chunk can be.
+    /// The forms that streams of the chunk can have.
     pub(super) fn form(&self) -> Form {
         match self.header.is_extended() {
             false => Form::Blosc1,
@@ -158,7 +158,7 @@ pub(super) enum Form {
     Vl,
 }
 
-/// Data that are not worth trying, and those that some reader of Blosc 1 would damage: C-Blosc
+/// Whether the data are stored without a try: those that are too short, and those that some reader of Blosc 1 would damage: C-Blosc
 /// before 1.18 and C-Blosc2 forget the cut item at the end of a bit-shuffled block, if the items
 /// before are a multiple of 8.
 fn is_stored(params: &CParams, grid: &Grid) -> bool {
@@ -173,8 +173,9 @@ fn is_stored(params: &CParams, grid: &Grid) -> bool {
     blosc1 && forgets && params.filters.contains(FilterId::BITSHUFFLE)
 }
 
-/// C-Blosc2 does not care for the other bits if it does not try, C-Blosc does.
-fn up_front(header: ChunkHeader) -> ChunkHeader {
+/// The header of a chunk that is stored without a try: C-Blosc2 clears the other flags then, C-Blosc
+/// does not.
+fn stored_header(header: ChunkHeader) -> ChunkHeader {
     if header.is_extended() {
         memcpyed(header, Flags(Flags::EXTENDED | Flags::MEMCPYED))
     } else {

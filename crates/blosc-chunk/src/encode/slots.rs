@@ -1,5 +1,5 @@
 //! Many blocks at once, or many streams of one block: each stream is compressed into the part of
-//! the destination that is as long as its data, and all are moved to their places when their sizes
+//! the destination that is as long as its data, and all are moved to their offsets when their sizes
 //! are known.
 //!
 //! A stream that is stored has four bytes more than its data, those of its size, so sizes are kept
@@ -9,13 +9,13 @@
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use super::LEAST_COPIED;
-use super::blocks::{Job, put_start};
+use super::MIN_COPY_JOB_NBYTES;
+use super::blocks::{Job, write_start};
 use super::worker::{self, Coded, Worker};
 use crate::error::{Error, Result};
 use crate::jobs::{self, for_each};
 
-/// A block and where it is put for now.
+/// A block and the memory that it is compressed to at first.
 pub(super) struct Slot<'a> {
     pub(super) nblock: usize,
     /// As long as the block's data.
@@ -43,21 +43,21 @@ pub(super) fn encode(
     Ok(end)
 }
 
-/// The same for a destination with room for all data, of which the chunk may use the first `most`
-/// bytes.
+/// The same for a destination with room for all data, of which the chunk may use the first
+/// `max_cbytes`.
 fn encode_within(
     job: &Job<'_>,
     jobs: usize,
     workers: &mut Vec<Worker>,
     dest: &mut [u8],
-    most: usize,
+    max_cbytes: usize,
 ) -> Result<Option<usize>> {
     let first = dest.len() - job.plan.header.nbytes();
-    let room = most.saturating_sub(job.plan.table_end());
+    let room = max_cbytes.saturating_sub(job.plan.table_end());
     let mut streams = vec![Coded::default(); job.plan.all_streams()];
     let nblocks = 0..job.plan.grid.nblocks;
     let slots = Slots { job, nblocks, room: &mut dest[first..], streams: &mut streams };
-    if !fill(job, jobs, workers, slots, room)? {
+    if !fill_slots(job, jobs, workers, slots, room)? {
         return Ok(None);
     }
     let packing = Packing::new(job, &streams, first);
@@ -66,15 +66,15 @@ fn encode_within(
         job,
         jobs,
         jobs::first_worker(workers).kept(job),
-        &mut dest[..most],
+        &mut dest[..max_cbytes],
         first,
     )?;
     Ok(Some(packing.finish(job, dest)))
 }
 
-/// Compresses each block to its slot; whether all fit `room`, of which the rest is not tried if
-/// they do not.
-fn fill(
+/// Compresses each block to its slot; returns whether all fit `room`. If they do not, the rest is
+/// not compressed.
+fn fill_slots(
     job: &Job<'_>,
     jobs: usize,
     workers: &mut Vec<Worker>,
@@ -128,7 +128,7 @@ impl<'a> Iterator for Slots<'a, '_> {
     }
 }
 
-/// A stream without its size: where it is, and where it belongs.
+/// A stream without its size: where it is, and where the format wants it.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     from: usize,
@@ -162,8 +162,8 @@ impl Packing {
         packing
     }
 
-    /// Both the streams and their places are in order. So what moves up can reach only into streams
-    /// behind it that move up as well, and what moves down only into such before it.
+    /// Streams and offsets have the same order. So a stream that moves up can overwrite only later
+    /// streams, which move up as well and are moved first; one that moves down only earlier ones.
     fn move_all(&self, dest: &mut [u8]) {
         let mut copy =
             |Move { from, to, coded }: &Move| dest.copy_within(*from..from + coded.len, *to);
@@ -186,11 +186,11 @@ impl Packing {
         let nbytes = moves.clone().map(|item| item.coded.len).sum::<usize>();
         let (mut rest, mut at) = (dest, 0);
         let copies = moves.map(|Move { from, to, coded }| {
-            let (room, behind) = core::mem::take(&mut rest)[to - at..].split_at_mut(coded.len);
-            (rest, at) = (behind, to + coded.len);
+            let (room, after) = core::mem::take(&mut rest)[to - at..].split_at_mut(coded.len);
+            (rest, at) = (after, to + coded.len);
             (&source[from - first..][..coded.len], room)
         });
-        jobs::copy(jobs.min(nbytes / LEAST_COPIED), job.params.registries.simd, copies)
+        jobs::copy(jobs.min(nbytes / MIN_COPY_JOB_NBYTES), job.params.registries.simd, copies)
     }
 
     /// Writes the sizes of streams and the starts of blocks, and returns where the blocks end.
@@ -199,7 +199,7 @@ impl Packing {
             dest[to - 4..to].copy_from_slice(&coded.size);
         }
         for (nblock, start) in self.starts.into_iter().enumerate() {
-            put_start(job.plan, nblock, start, dest);
+            write_start(job.plan, nblock, start, dest);
         }
         self.end
     }

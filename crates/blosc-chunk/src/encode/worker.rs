@@ -31,8 +31,8 @@ pub(super) struct Worker {
 
 #[derive(Debug, Default)]
 struct Buffers {
-    /// A block of data that are made on the way.
-    plain: Vec<u8>,
+    /// A block that a prefilter made.
+    made: Vec<u8>,
     filtered: Vec<u8>,
     scratch: Vec<u8>,
 }
@@ -48,12 +48,12 @@ impl Worker {
     ) -> Result<Option<usize>> {
         let Some(block) = filtered_unless_zeros(&mut self.buffers, job, nblock)? else {
             let nbytes = job.input.block_nbytes(job.plan, nblock);
-            return Ok(put_zeros(job.plan.nstreams(nbytes), dest));
+            return Ok(write_zero_runs(job.plan.nstreams(nbytes), dest));
         };
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         let mut end = 0;
         for stream in block.chunks_exact(block.len() / job.plan.nstreams(block.len())) {
-            match coder.put(stream, &mut dest[end..], &mut self.stream)? {
+            match coder.write(stream, &mut dest[end..], &mut self.stream)? {
                 Some(cbytes) => end += cbytes,
                 None => return Ok(None),
             }
@@ -71,9 +71,9 @@ impl Worker {
         };
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         let is_kept = job.source().is_some();
-        for (plain, room, coded) in parts(block, room, streams) {
+        for (data, room, coded) in zip_streams(block, room, streams) {
             *coded =
-                if is_kept { coder.code_apart(plain, room)? } else { coder.code(plain, room)? };
+                if is_kept { coder.code_apart(data, room)? } else { coder.code(data, room)? };
             cbytes += coded.len;
         }
         Ok(cbytes)
@@ -101,19 +101,19 @@ impl Worker {
     }
 
     /// Compresses one stream of a block whose streams are shared.
-    fn encode_stream(&mut self, job: &Job<'_>, plain: &[u8], stream: Shared<'_>) -> Result<()> {
+    fn encode_stream(&mut self, job: &Job<'_>, data: &[u8], stream: Shared<'_>) -> Result<()> {
         let Shared { room, coded, took } = stream;
         let begin = Instant::now();
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
-        *coded = coder.code_apart(plain, room)?;
+        *coded = coder.code_apart(data, room)?;
         *took = begin.elapsed();
         Ok(())
     }
 
     /// Whether a block is zeros that need no filter.
     pub(super) fn is_zero(&mut self, job: &Job<'_>, nblock: usize) -> bool {
-        let block = job.input.block(job.plan, nblock, &mut self.buffers.plain);
-        is_zero(job, nblock, block)
+        let block = job.input.block(job.plan, nblock, &mut self.buffers.made);
+        is_zero_block(job, nblock, block)
     }
 
     /// Where streams that are stored have stayed: the data, or after [`encode_streams`] the only
@@ -122,7 +122,7 @@ impl Worker {
         match job.source() {
             Some(source) => source,
             None if job.is_filtered => &self.buffers.filtered,
-            None => &self.buffers.plain,
+            None => &self.buffers.made,
         }
     }
 
@@ -132,16 +132,16 @@ impl Worker {
     }
 }
 
-/// Where a stream goes that any thread may compress.
+/// A stream that any thread may compress, and where its result goes.
 struct Shared<'a> {
     room: &'a mut [u8],
     coded: &'a mut Coded,
     took: &'a mut Duration,
 }
 
-/// The same as [`Worker::encode_apart`], with the streams in several threads. What took longest in
+/// The same as [`Worker::encode_apart`], with the streams in several threads. The stream that took longest in
 /// the block before comes first: often all others together take less than one plane, of bytes
-/// between noise and order. Streams that are stored stay in the block, which is [`Worker::kept`] of
+/// that compress badly. Streams that are stored stay in the block, which is [`Worker::kept`] of
 /// the first worker.
 pub(super) fn encode_streams(
     job: &Job<'_>,
@@ -160,8 +160,8 @@ pub(super) fn encode_streams(
     let mut shared: Vec<_> = shared.collect();
     shared.sort_by_key(|(_, stream)| Reverse(*stream.took));
     if is_shuffle(job) {
-        let Buffers { plain, filtered, .. } = &mut buffers;
-        let block = job.input.block(job.plan, nblock, plain);
+        let Buffers { made, filtered, .. } = &mut buffers;
+        let block = job.input.block(job.plan, nblock, made);
         filtered.resize(block.len(), 0);
         encode_shuffled(job, jobs, workers, (block, filtered), shared.into_iter())?;
     } else {
@@ -183,9 +183,9 @@ fn is_shuffle(job: &Job<'_>) -> bool {
 
 /// A part of the work on a block that is shuffled.
 enum Step<'a> {
-    /// To shuffle some items to the same place in all planes.
+    /// Shuffle some items to the same bytes of all planes.
     Shuffle { items: &'a [u8], first: usize, done: &'a Promise<()> },
-    /// To encode a plane, when all items are shuffled.
+    /// Encode a plane, when all items are shuffled.
     Encode { plane: &'a Mutex<&'a mut [u8]>, stream: Shared<'a> },
 }
 
@@ -199,7 +199,8 @@ fn encode_shuffled<'a>(
     streams: impl Iterator<Item = (usize, Shared<'a>)> + Send,
 ) -> Result<()> {
     let typesize = job.plan.header.typesize();
-    let nitems = (block.len() / jobs / SHARES).clamp(LEAST_PART, MOST_PART) / typesize;
+    let nitems =
+        (block.len() / jobs / PARTS_PER_JOB).clamp(MIN_PART_NBYTES, MAX_PART_NBYTES) / typesize;
     let planes: Vec<_> =
         filtered.chunks_exact_mut(block.len() / typesize).map(Mutex::new).collect();
     let parts = block.chunks(nitems * typesize);
@@ -212,7 +213,7 @@ fn encode_shuffled<'a>(
         Step::Shuffle { items, first, done } => {
             done.fulfil(|| worker.shuffle(job, items, first, &planes))
         }
-        // The error of whoever shuffles counts.
+        // If items are missing, the error is that of the step that shuffles them.
         Step::Encode { .. } if done.iter().any(|done| done.wait().is_none()) => Ok(()),
         Step::Encode { plane, stream } => worker.encode_stream(job, &lock(plane), stream),
     })
@@ -222,29 +223,29 @@ fn lock<'l, 'a>(plane: &'l Mutex<&'a mut [u8]>) -> MutexGuard<'l, &'a mut [u8]> 
     plane.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of data that are shuffled at a time: they and their planes fit in the second-level cache
+/// Bytes of data that are shuffled at a time (see `docs/performance/chunk.md`): they and their planes fit in the second-level cache
 /// at most. The more there are, the less do threads wait for each other's locks.
-const LEAST_PART: usize = 16 << 10;
-const MOST_PART: usize = 128 << 10;
+const MIN_PART_NBYTES: usize = 16 << 10;
+const MAX_PART_NBYTES: usize = 128 << 10;
 /// Parts for each thread, as long as they are not too short.
-const SHARES: usize = 8;
+const PARTS_PER_JOB: usize = 8;
 
 /// The streams of a block, and where each goes.
-fn parts<'a>(
+fn zip_streams<'a>(
     block: &'a [u8],
     room: &'a mut [u8],
     streams: &'a mut [Coded],
 ) -> impl Iterator<Item = (&'a [u8], &'a mut [u8], &'a mut Coded)> + Send {
     let len = block.len() / streams.len();
     let parts = block.chunks_exact(len).zip(room.chunks_exact_mut(len)).zip(streams);
-    parts.map(|((plain, room), coded)| (plain, room, coded))
+    parts.map(|((data, room), coded)| (data, room, coded))
 }
 
 /// A block after the filters.
 fn filtered<'b>(buffers: &'b mut Buffers, job: &Job<'b>, nblock: usize) -> Result<&'b [u8]> {
-    let Buffers { plain, filtered, scratch } = buffers;
-    let block = job.input.block(job.plan, nblock, plain);
-    pass(job, nblock, block, filtered, scratch)
+    let Buffers { made, filtered, scratch } = buffers;
+    let block = job.input.block(job.plan, nblock, made);
+    filter_unless_none(job, nblock, block, filtered, scratch)
 }
 
 /// The same, made but once; `None` for zeros that need no filter.
@@ -253,21 +254,21 @@ fn filtered_unless_zeros<'b>(
     job: &Job<'b>,
     nblock: usize,
 ) -> Result<Option<&'b [u8]>> {
-    let Buffers { plain, filtered, scratch } = buffers;
-    let block = job.input.block(job.plan, nblock, plain);
-    if is_zero(job, nblock, block) {
+    let Buffers { made, filtered, scratch } = buffers;
+    let block = job.input.block(job.plan, nblock, made);
+    if is_zero_block(job, nblock, block) {
         return Ok(None);
     }
-    pass(job, nblock, block, filtered, scratch).map(Some)
+    filter_unless_none(job, nblock, block, filtered, scratch).map(Some)
 }
 
 /// Whether a block is zeros that need no filter. It stops at the first byte that is not.
-fn is_zero(job: &Job<'_>, nblock: usize, block: &[u8]) -> bool {
+fn is_zero_block(job: &Job<'_>, nblock: usize, block: &[u8]) -> bool {
     job.zeros_stay_zeros(nblock) && run_value(block) == Some(0)
 }
 
 /// Filters a block, if there are filters.
-fn pass<'b>(
+fn filter_unless_none<'b>(
     job: &Job<'_>,
     nblock: usize,
     block: &'b [u8],
@@ -327,19 +328,20 @@ fn filter<'b>(
     Ok(filtered)
 }
 
-/// What a stream became: its size field, and how many bytes follow that. At first, a run of zeros.
+/// A stream in its final form: its size field, and how many bytes follow that. At first, a run of
+/// zeros.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Coded {
     pub(super) size: [u8; 4],
     pub(super) len: usize,
-    /// Whether they are bytes of the block as they are, and still to be copied.
+    /// Whether they are bytes of the block that are still to be copied.
     pub(super) is_source: bool,
 }
 
 impl Coded {
-    /// A stream as it is.
-    fn stored(plain: &[u8]) -> Self {
-        Self { size: field(plain.len()).to_le_bytes(), len: plain.len(), is_source: false }
+    /// A stored stream.
+    fn stored(data: &[u8]) -> Self {
+        Self { size: field(data.len()).to_le_bytes(), len: data.len(), is_source: false }
     }
 }
 
@@ -357,17 +359,22 @@ impl<'a> Coder<'a> {
 
     /// Writes one stream with its size; returns how long both are (bytes), or `None` if they do not
     /// fit. `spare` is for streams that may turn out to fit.
-    fn put(&mut self, plain: &[u8], dest: &mut [u8], spare: &mut Vec<u8>) -> Result<Option<usize>> {
+    fn write(
+        &mut self,
+        data: &[u8],
+        dest: &mut [u8],
+        spare: &mut Vec<u8>,
+    ) -> Result<Option<usize>> {
         let Some((size, body)) = dest.split_at_mut_checked(4) else { return Ok(None) };
-        let coded = if body.len() >= plain.len() {
-            self.code(plain, body)?
+        let coded = if body.len() >= data.len() {
+            self.code(data, body)?
         } else if !self.encoder.depends_on_room() {
-            let Some(coded) = self.shorten(plain, body)? else { return Ok(None) };
+            let Some(coded) = self.shorten(data, body)? else { return Ok(None) };
             coded
         } else {
-            // What would be stored does not fit, and is not worth a copy.
-            spare.resize(plain.len(), 0);
-            let Some(coded) = self.shorten(plain, spare)? else { return Ok(None) };
+            // A stored stream would not fit, and is not worth a copy.
+            spare.resize(data.len(), 0);
+            let Some(coded) = self.shorten(data, spare)? else { return Ok(None) };
             let Some(body) = body.get_mut(..coded.len) else { return Ok(None) };
             body.copy_from_slice(&spare[..coded.len]);
             coded
@@ -376,56 +383,55 @@ impl<'a> Coder<'a> {
         Ok(Some(4 + coded.len))
     }
 
-    /// Writes what follows the size of a stream, for all of which there is room.
-    fn code(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Coded> {
-        if let Some(coded) = self.shorten(plain, room)? {
+    /// Writes the payload of a stream, for all of which there is room.
+    fn code(&mut self, data: &[u8], room: &mut [u8]) -> Result<Coded> {
+        if let Some(coded) = self.shorten(data, room)? {
             return Ok(coded);
         }
-        Stores::Plain.copy_read(self.simd, plain, &mut room[..plain.len()]);
-        Ok(Coded::stored(plain))
+        Stores::Plain.copy_read(self.simd, data, &mut room[..data.len()]);
+        Ok(Coded::stored(data))
     }
 
-    /// The same, but that a stream to be stored as it is stays where it is.
-    fn code_apart(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Coded> {
-        let coded = self.shorten(plain, room)?;
-        Ok(coded.unwrap_or_else(|| Coded { is_source: true, ..Coded::stored(plain) }))
+    /// The same, but a stream to be stored is not copied yet.
+    fn code_apart(&mut self, data: &[u8], room: &mut [u8]) -> Result<Coded> {
+        let coded = self.shorten(data, room)?;
+        Ok(coded.unwrap_or_else(|| Coded { is_source: true, ..Coded::stored(data) }))
     }
 
-    /// The same if it gets shorter and fits. If there is room for all of `plain`, the codec gets
-    /// one byte less, so that the result depends neither on the room nor on the side that
-    /// measures it.
-    fn shorten(&mut self, plain: &[u8], room: &mut [u8]) -> Result<Option<Coded>> {
+    /// The same if it gets shorter and fits. If there is room for all of `data`, the codec gets
+    /// one byte less, so that the result does not depend on the room.
+    fn shorten(&mut self, data: &[u8], room: &mut [u8]) -> Result<Option<Coded>> {
         if self.form == Form::Blosc2
-            && let Some(value) = run_value(plain)
+            && let Some(value) = run_value(data)
         {
-            return Ok(put_run(value, room));
+            return Ok(write_run(value, room));
         }
-        let most = room.len().min(plain.len() - 1);
-        let coded = self.encoder.encode(plain, &mut room[..most]);
+        let max_len = room.len().min(data.len() - 1);
+        let coded = self.encoder.encode(data, &mut room[..max_len]);
         let Some(len) = coded.map_err(|source| Error::Codec { at: 0, source })? else {
             return Ok(None);
         };
-        let size = if self.form == Form::Vl { plain.len() } else { len };
+        let size = if self.form == Form::Vl { data.len() } else { len };
         Ok(Some(Coded { size: field(size).to_le_bytes(), len, is_source: false }))
     }
 }
 
 /// The byte that the stream consists of.
-fn run_value(plain: &[u8]) -> Option<u8> {
-    let (&first, rest) = plain.split_first()?;
+fn run_value(data: &[u8]) -> Option<u8> {
+    let (&first, rest) = data.split_first()?;
     // A comparison with itself, shifted by one: memcmp does it faster than any loop over bytes.
-    (rest == &plain[..rest.len()]).then_some(first)
+    (rest == &data[..rest.len()]).then_some(first)
 }
 
 /// Runs of zeros, one for each stream.
-fn put_zeros(nstreams: usize, dest: &mut [u8]) -> Option<usize> {
+fn write_zero_runs(nstreams: usize, dest: &mut [u8]) -> Option<usize> {
     let sizes = dest.get_mut(..4 * nstreams)?;
     sizes.fill(0);
     Some(4 * nstreams)
 }
 
 /// A run of zeros is its size alone; other runs are confirmed by a token, if there is room.
-fn put_run(value: u8, room: &mut [u8]) -> Option<Coded> {
+fn write_run(value: u8, room: &mut [u8]) -> Option<Coded> {
     let len = usize::from(value != 0);
     room.get_mut(..len)?.fill(1);
     Some(Coded { size: (-i32::from(value)).to_le_bytes(), len, is_source: false })
@@ -443,7 +449,7 @@ impl fmt::Debug for Cached {
     }
 }
 
-/// The encoder of the last chunk, if this one wants the same.
+/// The encoder of the last chunk, if this one needs the same.
 fn encoder<'a>(cached: &'a mut Option<Cached>, job: &Job<'_>) -> Result<&'a mut dyn StreamEncoder> {
     let (split, dict) = (job.plan.header.is_split(), &job.plan.dict);
     let encoder = match cached.take().filter(|cached| cached.split == split && cached.dict == *dict)

@@ -298,7 +298,7 @@ fn large(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
     };
     let (mut dest, mut c_dest) = (vec![0; nbytes], vec![0; nbytes]);
     let Sides { decoder, c_decoder, .. } = &mut sides;
-    decoder.scratch().set_destination(Destination::of(nbytes));
+    decoder.scratch().set_destination(Destination::for_nbytes(nbytes));
     bench.measure(
         subject,
         &mut || {

@@ -32,7 +32,7 @@ fn check(params: &CParams, data: &[u8], rng: &mut XorShift32) {
 }
 
 #[test]
-fn any_part_is_that_of_the_data() {
+fn any_part_equals_the_same_part_of_the_data() {
     let mut rng = XorShift32::default();
     let pipelines =
         ["none", "shuffle", "bitshuffle", "delta, shuffle", "shuffle:3", "trunc:20, bitshuffle"];
@@ -61,7 +61,7 @@ fn any_part_is_that_of_the_data() {
 }
 
 #[test]
-fn any_part_of_a_chunk_of_blosc_1_as_well() {
+fn any_part_of_a_blosc1_chunk_equals_the_same_part_of_the_data() {
     let mut rng = XorShift32::default();
     for typesize in [1, 3, 4, 8] {
         for spec in ["none", "shuffle", "bitshuffle"] {

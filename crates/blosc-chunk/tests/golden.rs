@@ -1,11 +1,15 @@
-//! Chunks with known content: made by hand for one rule each, or written by the original libraries.
+//! Chunks with known content: made by hand for one rule each, or written by C-Blosc and C-Blosc2,
+//! which read the same content.
 
 #[path = "support/text.rs"]
 mod text;
 
+use core::num::NonZeroUsize;
+
 use blosc_chunk::{
-    Blame, Chunk, ChunkHeader, DParams, Decoder, Limits, Registries, Scratch, decompress,
+    Blame, Chunk, ChunkHeader, DParams, Decoder, Limits, Registries, Scratch, Threads, decompress,
 };
+use blosc_testdata::fixture::{Format, Manifest};
 
 use text::{hex, lines};
 
@@ -29,7 +33,7 @@ fn hand_made_and_historical_chunks_are_accepted_or_refused_as_documented() {
 }
 
 #[test]
-fn chunks_of_the_original_libraries_decode_whole_and_in_parts() {
+fn chunks_of_c_blosc_and_c_blosc2_decode_whole_and_in_parts() {
     let mut data = std::collections::HashMap::new();
     let mut count = 0;
     for line in lines("chunks/vectors.txt") {
@@ -62,4 +66,28 @@ fn check_parts(chunk: &Chunk<'_>, plain: &[u8]) {
             assert_eq!(part, plain[start..end]);
         }
     }
+}
+
+#[test]
+fn every_chunk_of_the_manifest_decodes_to_its_digest() {
+    let manifest = Manifest::load().unwrap();
+    let chunks = manifest.of(Format::Blosc1Chunk).chain(manifest.of(Format::Blosc2Chunk));
+    let mut serial = Decoder::new(DParams::default());
+    let mut parallel =
+        Decoder::new(DParams::default().threads(Threads::N(NonZeroUsize::new(3).unwrap())));
+    let mut scratch = Scratch::new(&DParams::default());
+    let mut count = 0;
+    for fixture in chunks {
+        let bytes = fixture.read().unwrap();
+        let content =
+            serial.decode(&bytes).unwrap_or_else(|error| panic!("{}: {error}", fixture.file));
+        assert!(fixture.holds(&content), "{}", fixture.file);
+        assert_eq!(parallel.decode(&bytes).as_ref(), Ok(&content), "{}", fixture.file);
+        let part = content.len() / 3..content.len() / 2;
+        let mut dest = vec![0; part.len()];
+        Chunk::parse(&bytes).unwrap().read_bytes(part.clone(), &mut dest, &mut scratch).unwrap();
+        assert_eq!(dest, content[part], "{}", fixture.file);
+        count += 1;
+    }
+    assert!(count > 60, "{count}");
 }

@@ -1,0 +1,7 @@
+//! For other crates of this workspace; programs do not need it. It may change at any time.
+
+pub use blosc_filters::{EvenRows, Stores};
+
+pub use crate::item_index::{ItemIndex, ReadChunk};
+pub use crate::jobs::for_each;
+pub use crate::special::fill_special;

@@ -6,6 +6,7 @@
 
 pub(crate) mod message;
 
+use blosc_dtype::npy::NpyError;
 use core::{error::Error as StdError, fmt};
 use std::{
     borrow::Cow,
@@ -17,10 +18,7 @@ use b2frame::{Kind, probe};
 use blosc_chunk::Blame;
 use message::Message;
 
-use crate::{
-    exit::Code,
-    formats::{csv_table::CsvError, npy::NpyError},
-};
+use crate::{exit::Code, formats::csv_table::CsvError};
 
 /// Why an input was not done.
 #[derive(Debug, thiserror::Error)]

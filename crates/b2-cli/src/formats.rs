@@ -5,6 +5,5 @@ pub(crate) mod blp;
 pub(crate) mod chunk;
 pub(crate) mod csv_table;
 pub(crate) mod msgpack_json;
-pub(crate) mod npy;
 pub(crate) mod parquet;
 pub(crate) mod stored_array;

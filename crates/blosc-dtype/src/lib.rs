@@ -42,6 +42,7 @@ extern crate alloc;
 mod dtype;
 mod error;
 mod literal;
+pub mod npy;
 mod print;
 mod scalar;
 

@@ -24,19 +24,31 @@ pub(crate) enum Literal {
     Dict(Vec<(Self, Self)>),
 }
 
+/// One entry of a dict.
+#[derive(Debug)]
+pub(crate) struct Entry<'a> {
+    pub(crate) key: Literal,
+    pub(crate) value: Literal,
+    /// The text of the value, without space around it.
+    pub(crate) text: &'a str,
+}
+
 impl Literal {
-    /// Parses `text`, which must hold one literal and nothing behind it.
+    /// Parses `text`, which must be one literal, with nothing but space around it.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
-        if text.len() > MAX_TEXT {
-            return Err(Error::TextTooLong { len: text.len(), limit: MAX_TEXT });
-        }
-        let mut parser = Parser { text, at: 0 };
-        let literal = parser.value(0)?;
-        parser.skip_space();
-        if parser.at < text.len() {
-            return Err(parser.expected("the end of the text"));
-        }
-        Ok(literal)
+        Parser::parse_whole(text, |parser| parser.value(0))
+    }
+
+    /// Parses `text`, which must be one dict; its entries keep the text of their values.
+    pub(crate) fn parse_dict(text: &str) -> Result<Vec<Entry<'_>>, Error> {
+        Parser::parse_whole(text, |parser| {
+            parser.skip_space();
+            if parser.peek() == Some(b'{') {
+                parser.entries(1)
+            } else {
+                Err(parser.expected("a dict"))
+            }
+        })
     }
 
     pub(crate) fn as_str(&self) -> Option<&str> {
@@ -59,7 +71,24 @@ struct Parser<'a> {
     at: usize,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    /// What `parse` finds in `text`, of which it must leave nothing but space.
+    fn parse_whole<T>(
+        text: &'a str,
+        parse: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if text.len() > MAX_TEXT {
+            return Err(Error::TextTooLong { len: text.len(), limit: MAX_TEXT });
+        }
+        let mut parser = Self { text, at: 0 };
+        let found = parse(&mut parser)?;
+        parser.skip_space();
+        if parser.at < text.len() {
+            return Err(parser.expected("the end of the text"));
+        }
+        Ok(found)
+    }
+
     fn expected(&self, expected: &'static str) -> Error {
         Error::Syntax { at: self.at, expected }
     }
@@ -128,6 +157,11 @@ impl Parser<'_> {
     }
 
     fn dict(&mut self, depth: usize) -> Result<Literal, Error> {
+        let entries = self.entries(depth)?;
+        Ok(Literal::Dict(entries.into_iter().map(|entry| (entry.key, entry.value)).collect()))
+    }
+
+    fn entries(&mut self, depth: usize) -> Result<Vec<Entry<'a>>, Error> {
         self.at += 1;
         let mut entries = Vec::new();
         let mut comma = true;
@@ -139,10 +173,14 @@ impl Parser<'_> {
             if !self.eat(b':') {
                 return Err(self.expected("':'"));
             }
-            entries.push((key, self.value(depth)?));
+            self.skip_space();
+            let start = self.at;
+            let value = self.value(depth)?;
+            let text = self.text.get(start..self.at).unwrap_or_default();
+            entries.push(Entry { key, value, text });
             comma = self.eat(b',');
         }
-        Ok(Literal::Dict(entries))
+        Ok(entries)
     }
 
     fn int(&mut self) -> Result<Literal, Error> {

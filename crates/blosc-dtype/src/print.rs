@@ -114,19 +114,19 @@ fn is_packed(item: &Struct) -> bool {
     in_order && end == item.itemsize && !item.aligned
 }
 
-fn tuple(shape: &[u64]) -> String {
+pub(crate) fn tuple(shape: &[u64]) -> String {
     match shape {
         [only] => format!("({only},)"),
         _ => format!("({})", join(shape.iter().map(ToString::to_string))),
     }
 }
 
-fn join(parts: impl Iterator<Item = String>) -> String {
+pub(crate) fn join(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
 /// A Python string literal: single quotes, unless the text holds one and no double quote.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::from(quote);
     for c in text.chars() {

@@ -17,7 +17,10 @@ use std::{
 
 use b2frame::SChunkWriter;
 use bcolz_store::DataSet;
-use blosc_dtype::Dtype;
+use blosc_dtype::{
+    Dtype,
+    npy::{NpyError, NpyHeader},
+};
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
@@ -31,10 +34,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{
-        csv_table,
-        npy::{NpyError, NpyHeader},
-    },
+    formats::csv_table,
     inputs::{
         object::Object,
         object_reader::Objects,
@@ -277,7 +277,7 @@ fn plain(file: File, name: String) -> Result<Input> {
         NpyHeader::parse(&head)?
     } else {
         let dtype = Dtype::parse("|u1").map_err(NpyError::Dtype)?;
-        NpyHeader { dtype, fortran_order: false, shape: vec![file_len], len: 0 }
+        NpyHeader::new(dtype, vec![file_len])
     };
     Ok(Input { name, source: Source::Items(Items::new(store, file_len, header)?), is_array })
 }

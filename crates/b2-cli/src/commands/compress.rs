@@ -19,6 +19,7 @@ use std::{
 
 use b2frame::{CompressOptions, FrameParams, FrameWriter, Totals, compress_stream};
 use blosc_chunk::{CParams, CodecId, Dict, Registries, SplitMode, Target as Reader};
+use blosc_dtype::npy::NpyHeader;
 use blosc_io::{FileStore, MemStore};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -31,7 +32,6 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::npy::NpyHeader,
     inputs::{
         object_reader::Objects,
         origin::{self, Origin},

@@ -30,7 +30,7 @@ use std::{
     time::Instant,
 };
 
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt as _};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -43,7 +43,6 @@ use crate::{
     formats::{
         bcolz::Bcolz,
         csv_table::{self, Values},
-        npy::NpyHeader,
         parquet,
         stored_array::Stored,
     },
@@ -200,7 +199,7 @@ fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
                 .shape
                 .as_ref()
                 .map_or_else(|| vec![file_len / itemsize], |shape| shape.0.clone());
-            NpyHeader { dtype: dtype.clone(), fortran_order: false, shape, len: 0 }
+            NpyHeader::new(dtype.clone(), shape)
         }
         None => return Ok(None),
     };

@@ -7,6 +7,7 @@ use std::{
     time::Instant,
 };
 
+use blosc_dtype::npy::NpyHeader;
 use serde::Serialize;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{blp::Blp, npy::NpyHeader},
+    formats::blp::Blp,
     inputs::{
         decoded::{self, Guard},
         object::{Object, item_type},
@@ -168,7 +169,8 @@ fn npy_header(object: &Object) -> Result<Vec<u8>> {
     let meta = schunk.nd_meta()?.ok_or(message::NOT_AN_ARRAY.error())?;
     let typesize = schunk.header().typesize().get();
     let dtype = item_type(&meta, typesize)?;
-    NpyHeader::encode(&dtype, meta.shape()).ok_or(message::NO_NPY_DTYPE.about(dtype))
+    let header = NpyHeader::new(dtype.clone(), meta.shape().to_vec());
+    header.to_bytes().ok_or(message::NO_NPY_DTYPE.about(dtype))
 }
 
 #[derive(Clone, Copy, Debug, Default)]

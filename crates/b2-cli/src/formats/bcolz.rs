@@ -17,12 +17,11 @@ use std::{
 use b2frame::ReadOptions;
 use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet, Note, OpenOptions, store::DirStore};
 use blosc_chunk::{DParams, Limits};
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, npy::NpyHeader};
 use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, message},
-    formats::npy::NpyHeader,
     output::staged::Nest,
 };
 
@@ -114,7 +113,8 @@ impl Bcolz {
     /// When NumPy cannot describe the items.
     pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
         let dtype = self.dtype()?;
-        NpyHeader::encode(&dtype, &self.shape()).ok_or_else(|| message::NO_NPY_DTYPE.about(dtype))
+        let header = NpyHeader::new(dtype.clone(), self.shape());
+        header.to_bytes().ok_or_else(|| message::NO_NPY_DTYPE.about(dtype))
     }
 
     /// The attributes.

@@ -1,5 +1,6 @@
 //! The content of a Bloscpack file, all of it or a range.
 
+use blosc_dtype::npy::NpyHeader;
 use core::ops::Range;
 use std::{io, sync::Arc};
 
@@ -9,10 +10,7 @@ use blosc_io::{ReadAt, Windowed};
 use bloscpack::{BlpFile, Checksum, Digests, numpy::Order};
 use serde_json::Value;
 
-use crate::{
-    error::{Doing, Error, Result, message},
-    formats::npy::NpyHeader,
-};
+use crate::error::{Doing, Error, Result, message};
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
 /// threads.

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use b2frame::{FrameType, NdMeta, SChunk};
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, npy::NpyError};
 
 use crate::{
     error::Result,
-    formats::{bcolz::Bcolz, blp::Blp, chunk::BareChunk, npy::NpyError},
+    formats::{bcolz::Bcolz, blp::Blp, chunk::BareChunk},
 };
 
 /// One thing with content.

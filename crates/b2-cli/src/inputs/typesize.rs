@@ -9,6 +9,7 @@
 use std::path::Path;
 
 use blosc_chunk::{CParams, CodecId, Level, Pipeline};
+use blosc_dtype::npy::NpyHeader;
 
 /// Bytes of the sample that the guess looks at.
 pub(crate) const SAMPLE: usize = 256 << 10;
@@ -51,24 +52,11 @@ fn of_extension(name: &Path) -> Option<u8> {
     EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, typesize)| *typesize)
 }
 
-/// The item size that the header of a `.npy` file names: `{'descr': '<f8', ...}`. Structured types
-/// are left to the guess, and so is everything that does not look like a header.
+/// The item size that the header of a `.npy` file names. Structured types are left to the guess,
+/// and so is everything that is not a header.
 fn of_npy(sample: &[u8]) -> Option<u8> {
-    let header = sample.strip_prefix(b"\x93NUMPY")?;
-    let header = header.get(..header.len().min(512))?;
-    let start = position(header, b"'descr': '")?;
-    let descr: Vec<u8> =
-        header.get(start..)?.iter().copied().take_while(|byte| *byte != b'\'').collect();
-    let descr = core::str::from_utf8(&descr).ok()?.trim_start_matches(['<', '>', '|', '=']);
-    let (kind, width) = descr.split_at_checked(1)?;
-    let width = width.split('[').next()?;
-    let width: u8 = width.parse().ok().filter(|width| *width > 0)?;
-    // Unicode counts characters of 4 bytes.
-    if kind == "U" { width.checked_mul(4) } else { Some(width) }
-}
-
-fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack.windows(needle.len()).position(|window| window == needle).map(|at| at + needle.len())
+    let header = NpyHeader::parse(sample).ok()?;
+    u8::try_from(header.dtype.scalar()?.itemsize()).ok().filter(|itemsize| *itemsize > 0)
 }
 
 /// The candidate that makes the sample smallest.
@@ -138,12 +126,8 @@ mod tests {
 
     #[test]
     fn npy_headers_name_types() {
-        let npy = |descr: &str| {
-            format!("\u{93}NUMPY\u{1}\0v\0{{'descr': {descr}, 'fortran_order': False, }}")
-        };
-        let bytes = |descr: &str| {
-            npy(descr).chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>()
-        };
+        let bytes =
+            |descr: &str| NpyHeader::new(descr.parse().unwrap(), vec![3]).to_bytes().unwrap();
         assert_eq!(of("x.f32", &bytes("'<f8'")), (8, Evidence::Npy));
         assert_eq!(of("x", &bytes("'|u1'")), (1, Evidence::Npy));
         assert_eq!(of("x", &bytes("'<U5'")), (20, Evidence::Npy));

@@ -3,6 +3,8 @@
 
 use core::fmt;
 
+use blosc_dtype::npy::NpyError;
+
 use crate::Checksum;
 
 /// What is wrong in a file.
@@ -233,11 +235,8 @@ pub enum Corrupt {
         found: u64,
     },
     /// The start of a `.npy` file is not as it should be.
-    #[error(".npy header: expected {expected}")]
-    Npy {
-        /// What would have been right.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    Npy(NpyError),
 }
 
 impl Corrupt {

@@ -11,16 +11,14 @@ use std::{
 };
 
 use b2frame::{NdArray, NdParams, NdWriter, SChunk};
+use blosc_dtype::npy::NpyHeader;
 use blosc_io::FileStore;
 
 use super::{Counts, Work, at};
 use crate::{
     args::compress::{CompressedFormat, Shape, TuningArgs, Typesize},
     error::{ByteOrEnd, Doing, Error, Result, message},
-    formats::{
-        npy::NpyHeader,
-        stored_array::{Boxes, Source, Stored, count, selection},
-    },
+    formats::stored_array::{Boxes, Source, Stored, count, selection},
     inputs::raw_data::Data,
     output::{
         byte_sink::Sink,
@@ -56,7 +54,7 @@ pub(super) fn layout(
         (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk)) => Ok(None),
         (Some((dtype, shape)), _) => {
             let (dtype, shape) = (dtype.clone(), shape.0.clone());
-            Ok(Some(NpyHeader { dtype, fortran_order: false, shape, len: 0 }))
+            Ok(Some(NpyHeader::new(dtype, shape)))
         }
         (None, _) if !sample.starts_with(b"\x93NUMPY") => {
             if wants_array {

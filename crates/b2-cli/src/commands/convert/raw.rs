@@ -2,10 +2,11 @@
 
 use std::{fs::File, path::Path};
 
+use blosc_dtype::npy::NpyHeader;
+
 use super::{Done, Work, frame::ARRAY};
 use crate::{
     error::{Doing, Error, Result, message},
-    formats::npy::NpyHeader,
     output::byte_sink::Sink,
 };
 
@@ -21,7 +22,7 @@ impl Work<'_> {
     /// Writes an array for NumPy to `path`.
     pub(super) fn npy(&self, path: &Path) -> Result<Done> {
         let layout = self.layout()?;
-        let header = NpyHeader::encode(&layout.dtype, &layout.shape);
+        let header = NpyHeader::new(layout.dtype.clone(), layout.shape.clone()).to_bytes();
         let no_descr = || message::NO_NPY_DTYPE.about(layout.dtype);
         self.items(path, &header.ok_or_else(no_descr)?)?;
         Ok(Done { left_out: self.source.metadata()?.without_array().names(), ..Done::default() })

@@ -4,7 +4,7 @@ use std::{io::Write, sync::Arc};
 
 use b2frame::{ChunkBytes, FrameLayout, NdMeta, ReadOptions, SChunk};
 use blosc_chunk::{ChunkHeader, SpecialKind};
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt};
 use bloscpack::numpy::{ArrayInfo, Order};
 
@@ -13,7 +13,6 @@ use crate::{
     error::{Doing, Error, Result},
     formats::{
         blp::Blp,
-        npy::NpyHeader,
         stored_array::{Boxes, Source as BoxSource, Stored, count},
     },
     inputs::{

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bcolz_store::store::{MemoryStore, Store};
+use bcolz_store::tree::{MemTree, Tree};
 use bcolz_store::{CTable, CTableWriter, DataSet, OpenOptions, open_in, repair_in};
 use libfuzzer_sys::fuzz_target;
 
@@ -12,7 +12,7 @@ const FILES: [&str; 5] =
     ["c/meta/sizes", "c/meta/storage", "c/data/__0.blp", "c/data/__1.blp", "__rootdirs__"];
 
 fuzz_target!(|data: &[u8]| {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemTree::new());
     for dir in ["c", "c/meta", "c/data"] {
         let _ = store.create_dir(dir);
     }

@@ -30,8 +30,8 @@ use crate::json::Json;
 use crate::layout::Layout;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::note::{Fault, Note};
-use crate::store::{DirStore, Store};
 use crate::team::{Pool, Worker};
+use crate::tree::{DirTree, Tree};
 use crate::{CParams, OpenOptions, fill};
 
 /// An array that can be read; see the [crate] for an example.
@@ -40,7 +40,7 @@ use crate::{CParams, OpenOptions, fill};
 /// appends later is not seen.
 #[derive(Clone, Debug)]
 pub struct CArray {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) tree: Arc<dyn Tree>,
     pub(crate) path: String,
     pub(crate) layout: Layout,
     pub(crate) storage: Storage,
@@ -63,31 +63,31 @@ impl CArray {
     /// [`Corrupt`](crate::Error::Corrupt) and [`Dtype`](crate::Error::Dtype) for what is missing or
     /// wrong in its metadata, `Io`.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
-        Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+        Self::open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
     }
 
-    /// Opens the array at `path` of a store.
+    /// Opens the array at `path` of a tree.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
-        if crate::ctable::is_table(&*store, path)? {
+    pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
+        if crate::ctable::is_table(&*tree, path)? {
             return Err(Param::Kind { found: "ctable", asked: "carray" }.into());
         }
-        Self::open_column(store, path, options)
+        Self::open_column(tree, path, options)
     }
 
     /// The same for what is known not to be a table.
     pub(crate) fn open_column(
-        store: Arc<dyn Store>,
+        tree: Arc<dyn Tree>,
         path: &str,
         options: &OpenOptions,
     ) -> Result<Self> {
         let sizes_path = meta::sizes_path(path);
-        let sizes = Sizes::parse(&meta::read_object(&*store, &sizes_path)?, &sizes_path)?;
+        let sizes = Sizes::parse(&meta::read_object(&*tree, &sizes_path)?, &sizes_path)?;
         let storage_path = meta::storage_path(path);
-        let storage = meta::read_object(&*store, &storage_path)?;
+        let storage = meta::read_object(&*tree, &storage_path)?;
         let (storage, mut faults) = Storage::parse(&storage, &storage_path)?;
         let layout = Layout::new(&sizes, &storage, path)?;
         let nbytes = layout.nbytes_of(layout.len());
@@ -96,7 +96,7 @@ impl CArray {
         {
             faults.push(Fault::Nbytes { stored, expected: nbytes });
         }
-        let attrs = match Attrs::read(&*store, path) {
+        let attrs = match Attrs::read(&*tree, path) {
             Ok((attrs, fault)) => {
                 faults.extend(fault);
                 Some(attrs)
@@ -106,7 +106,7 @@ impl CArray {
         };
         let notes = faults.into_iter().map(|fault| Note { path: path.to_owned(), fault }).collect();
         Ok(Self {
-            store,
+            tree,
             path: path.to_owned(),
             layout,
             storage,
@@ -224,7 +224,7 @@ impl CArray {
     pub fn attrs(&self) -> Result<Attrs> {
         match &self.attrs {
             Some(attrs) => Ok(attrs.clone()),
-            None => Attrs::read(&*self.store, &self.path).map(|(attrs, _)| attrs),
+            None => Attrs::read(&*self.tree, &self.path).map(|(attrs, _)| attrs),
         }
     }
 
@@ -234,7 +234,7 @@ impl CArray {
         &self.notes
     }
 
-    /// Where it lies below the root of its store.
+    /// Where it lies below the root of its tree.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path

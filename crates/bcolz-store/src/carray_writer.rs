@@ -15,10 +15,11 @@ use std::sync::Arc;
 use crate::carray::CArray;
 use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
+use crate::files::join;
 use crate::layout::{Layout, chunk_path};
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::params::OpenOptions;
-use crate::store::{DirStore, Store, join};
+use crate::tree::{DirTree, Tree};
 
 /// An array that is being written.
 ///
@@ -44,7 +45,7 @@ use crate::store::{DirStore, Store, join};
 /// ```
 #[derive(Debug)]
 pub struct CArrayWriter {
-    store: Arc<dyn Store>,
+    tree: Arc<dyn Tree>,
     path: String,
     storage: Storage,
     /// Its length is that of the array with what was not flushed.
@@ -70,23 +71,23 @@ impl CArrayWriter {
     ///
     /// [`Param`] where options do not go together, [`Param::Exists`], `Io`.
     pub fn create(rootdir: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
-        let store = DirStore::new(rootdir.as_ref()).durability(options.durability);
-        Self::create_in(Arc::new(store), "", options)
+        let tree = DirTree::new(rootdir.as_ref()).durability(options.durability);
+        Self::create_in(Arc::new(tree), "", options)
     }
 
-    /// Makes a new, empty array at `path` of a store, whose parent is there.
+    /// Makes a new, empty array at `path` of a tree, whose parent is there.
     ///
     /// # Errors
     ///
     /// As [`create`](Self::create).
-    pub fn create_in(store: Arc<dyn Store>, path: &str, options: &CreateOptions) -> Result<Self> {
+    pub fn create_in(tree: Arc<dyn Tree>, path: &str, options: &CreateOptions) -> Result<Self> {
         let (sizes, storage, layout) = options.to_metadata(path)?;
-        create_dir(&*store, path)?;
-        create_dir(&*store, &join(path, "data"))?;
-        create_dir(&*store, &join(path, "meta"))?;
+        create_dir(&*tree, path)?;
+        create_dir(&*tree, &join(path, "data"))?;
+        create_dir(&*tree, &join(path, "meta"))?;
         let cbytes = sizes.cbytes.unwrap_or(0);
         let mut writer = Self {
-            store,
+            tree,
             path: path.to_owned(),
             storage,
             layout,
@@ -111,16 +112,16 @@ impl CArrayWriter {
     ///
     /// As [`CArray::open`], and where the partial chunk cannot be read.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
-        Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+        Self::open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
     }
 
-    /// Opens the array at `path` of a store to change it.
+    /// Opens the array at `path` of a tree to change it.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
-        Self::of(CArray::open_in(store, path, options)?)
+    pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
+        Self::of(CArray::open_in(tree, path, options)?)
     }
 
     pub(crate) fn of(array: CArray) -> Result<Self> {
@@ -129,10 +130,10 @@ impl CArrayWriter {
         }
         let tail = array.read(array.len() - array.nleftover()..array.len())?;
         let attrs = array.attrs()?;
-        let CArray { store, path, layout, storage, sizes, options, .. } = array;
+        let CArray { tree, path, layout, storage, sizes, options, .. } = array;
         let cbytes = sizes.cbytes.unwrap_or(0);
         Ok(Self {
-            store,
+            tree,
             path,
             storage,
             layout,
@@ -269,27 +270,29 @@ impl CArrayWriter {
 
     /// The array as it is on disk, with the length that it has here.
     fn reader(&self) -> Result<CArray> {
-        let mut array = CArray::open_column(self.store.clone(), &self.path, &self.options)?;
+        let mut array = CArray::open_column(self.tree.clone(), &self.path, &self.options)?;
         array.layout = self.layout.clone();
         Ok(array)
     }
 
     fn write(&mut self, path: String, bytes: &[u8]) -> Result<()> {
-        self.store.write(&path, bytes).map_err(|source| Error::io(&path, source))?;
+        self.tree.write(&path, bytes).map_err(|source| Error::io(&path, source))?;
         self.unsynced.push(path);
         Ok(())
     }
 
     fn sync(&mut self) -> Result<()> {
-        self.store.sync(&self.unsynced).map_err(|source| Error::io(&self.path, source))?;
+        self.tree.sync_all(&self.unsynced).map_err(|source| Error::io(&self.path, source))?;
         self.unsynced.clear();
         Ok(())
     }
 }
 
 /// Makes a directory where nothing is.
-pub(crate) fn create_dir(store: &dyn Store, path: &str) -> Result<()> {
-    store.create_dir(path).map_err(|source| match source.kind() {
+pub(crate) fn create_dir(tree: &dyn Tree, path: &str) -> Result<()> {
+    let created =
+        tree.create_dir(path).and_then(|()| tree.sync_names(blosc_io::tree::parent(path)));
+    created.map_err(|source| match source.kind() {
         std::io::ErrorKind::AlreadyExists => Param::Exists { path: path.to_owned() }.into(),
         _ => Error::io(path, source),
     })

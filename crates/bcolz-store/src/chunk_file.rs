@@ -6,7 +6,8 @@ use blosc_chunk::{ChunkHeader, ChunkIndex, IndexStep, Plan};
 use blosc_io::ReadAt;
 
 use crate::error::{Corrupt, Error, Result};
-use crate::store::{self, Store};
+use crate::files;
+use crate::tree::Tree;
 
 /// Bytes that are read of a file at first: mostly enough to tell where its blocks lie.
 const START: usize = 2048;
@@ -36,8 +37,8 @@ pub(crate) struct Expected {
 }
 
 impl ChunkFile {
-    pub(crate) fn open(store: &dyn Store, path: String, expected: Expected) -> Result<Self> {
-        let file = open(store, &path)?;
+    pub(crate) fn open(tree: &dyn Tree, path: String, expected: Expected) -> Result<Self> {
+        let file = open(tree, &path)?;
         Self::parse(file, path, expected)
     }
 
@@ -118,8 +119,8 @@ impl ChunkFile {
 }
 
 /// Opens the file at `path`.
-pub(crate) fn open(store: &dyn Store, path: &str) -> Result<Box<dyn ReadAt>> {
-    store.open(path).map_err(|error| store::of_open(path, error))
+pub(crate) fn open(tree: &dyn Tree, path: &str) -> Result<Box<dyn ReadAt>> {
+    tree.open(path).map_err(|error| files::open_error(path, error))
 }
 
 /// The first bytes of a buffer that only grows: they are overwritten, so that zeros would be for

@@ -11,16 +11,17 @@ use blosc_dtype::Dtype;
 
 use crate::carray::{CArray, Report};
 use crate::error::{Corrupt, Error, NameFault, Param, Result};
+use crate::files::{self, join};
 use crate::meta::{self, Attrs, need, wrong_type};
 use crate::names;
 use crate::note::{Fault, Note};
 use crate::params::{BrokenColumns, OpenOptions};
-use crate::store::{self, DirStore, Store, join};
+use crate::tree::{DirTree, Tree};
 
 /// A table that can be read; see the [crate] for an example.
 #[derive(Clone, Debug)]
 pub struct CTable {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) tree: Arc<dyn Tree>,
     pub(crate) path: String,
     pub(crate) columns: Vec<Column>,
     /// None if they are damaged.
@@ -47,20 +48,20 @@ impl CTable {
     /// `Corrupt` and `Dtype` for what is missing or wrong in the metadata of the table or of any
     /// column, `Io`.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
-        Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+        Self::open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
     }
 
-    /// Opens the table at `path` of a store.
+    /// Opens the table at `path` of a tree.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open); a column that cannot be opened only where
     /// [`broken_columns`](OpenOptions::broken_columns) says so.
-    pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
+    pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
         let names_path = names_path(path);
-        let json = meta::read_object(&*store, &names_path)?;
+        let json = meta::read_object(&*tree, &names_path)?;
         let mut table = Self {
-            store,
+            tree,
             path: path.to_owned(),
             columns: Vec::new(),
             attrs: None,
@@ -77,7 +78,7 @@ impl CTable {
             }
         }
         table.look_at_lengths();
-        if let Ok((attrs, fault)) = Attrs::read(&*table.store, path) {
+        if let Ok((attrs, fault)) = Attrs::read(&*table.tree, path) {
             fault.into_iter().for_each(|fault| table.note(fault));
             table.attrs = Some(attrs);
         }
@@ -100,7 +101,7 @@ impl CTable {
     #[must_use]
     pub fn of_array(name: &str, array: &CArray) -> Self {
         Self {
-            store: array.store.clone(),
+            tree: array.tree.clone(),
             path: array.path.clone(),
             columns: vec![Column { name: name.to_owned(), array: array.clone() }],
             attrs: array.attrs().ok(),
@@ -167,7 +168,7 @@ impl CTable {
     pub fn attrs(&self) -> Result<Attrs> {
         match &self.attrs {
             Some(attrs) => Ok(attrs.clone()),
-            None => Attrs::read(&*self.store, &self.path).map(|(attrs, _)| attrs),
+            None => Attrs::read(&*self.tree, &self.path).map(|(attrs, _)| attrs),
         }
     }
 
@@ -187,12 +188,11 @@ impl CTable {
         for column in &self.columns {
             report.absorb(column.array.verify()?);
         }
-        let entries =
-            self.store.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
+        let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         for entry in entries.into_iter().filter(|entry| entry.is_dir) {
             let is_listed = self.names().any(|name| name == entry.name);
             let sizes = meta::sizes_path(&join(&self.path, &entry.name));
-            if !is_listed && store::has_file(&*self.store, &sizes)? {
+            if !is_listed && files::has_file(&*self.tree, &sizes)? {
                 let fault = Fault::Unlisted { name: entry.name };
                 report.notes.push(Note { path: self.path.clone(), fault });
             }
@@ -207,7 +207,7 @@ impl CTable {
             return Err(Error::corrupt(names_path(&self.path), what));
         }
         let path = join(&self.path, name);
-        let array = CArray::open_column(self.store.clone(), &path, &self.options)?;
+        let array = CArray::open_column(self.tree.clone(), &path, &self.options)?;
         self.columns.push(Column { name: name.to_owned(), array });
         Ok(())
     }
@@ -226,8 +226,8 @@ impl CTable {
 }
 
 /// Whether there is a table at `path`: nothing but `__rootdirs__` tells.
-pub(crate) fn is_table(store: &dyn Store, path: &str) -> Result<bool> {
-    store::has_file(store, &names_path(path))
+pub(crate) fn is_table(tree: &dyn Tree, path: &str) -> Result<bool> {
+    files::has_file(tree, &names_path(path))
 }
 
 /// The file that lists the columns.

@@ -12,11 +12,12 @@ use crate::carray_writer::{CArrayWriter, create_dir};
 use crate::create::CreateOptions;
 use crate::ctable::{CTable, names_path};
 use crate::error::{Error, Param, Result};
+use crate::files::join;
 use crate::json::Json;
 use crate::meta::{self, Attrs};
 use crate::names;
 use crate::params::OpenOptions;
-use crate::store::{DirStore, Store, join};
+use crate::tree::{DirTree, Tree};
 
 /// A table that is being written; see [`CArrayWriter`] for what is on disk when.
 ///
@@ -38,7 +39,7 @@ use crate::store::{DirStore, Store, join};
 /// ```
 #[derive(Debug)]
 pub struct CTableWriter {
-    store: Arc<dyn Store>,
+    tree: Arc<dyn Tree>,
     path: String,
     columns: Vec<(String, CArrayWriter)>,
     attrs: Attrs,
@@ -53,25 +54,25 @@ impl CTableWriter {
     pub fn create(rootdir: impl AsRef<Path>, columns: &[(&str, CreateOptions)]) -> Result<Self> {
         let durability = columns.first().map(|(_, options)| options.durability).unwrap_or_default();
         Self::create_in(
-            Arc::new(DirStore::new(rootdir.as_ref()).durability(durability)),
+            Arc::new(DirTree::new(rootdir.as_ref()).durability(durability)),
             "",
             columns,
         )
     }
 
-    /// Makes a new, empty table at `path` of a store, whose parent is there. Until all columns are
+    /// Makes a new, empty table at `path` of a tree, whose parent is there. Until all columns are
     /// there, it is none.
     ///
     /// # Errors
     ///
     /// As [`create`](Self::create).
     pub fn create_in(
-        store: Arc<dyn Store>,
+        tree: Arc<dyn Tree>,
         path: &str,
         columns: &[(&str, CreateOptions)],
     ) -> Result<Self> {
         let mut writer =
-            Self { store, path: path.to_owned(), columns: Vec::new(), attrs: Attrs::default() };
+            Self { tree, path: path.to_owned(), columns: Vec::new(), attrs: Attrs::default() };
         for (i, (name, options)) in columns.iter().enumerate() {
             check_name(name)?;
             if columns.iter().take(i).any(|(earlier, _)| earlier == name) {
@@ -79,9 +80,9 @@ impl CTableWriter {
             }
             options.to_metadata(&join(path, name))?;
         }
-        create_dir(&*writer.store, path)?;
+        create_dir(&*writer.tree, path)?;
         for (name, options) in columns {
-            let column = CArrayWriter::create_in(writer.store.clone(), &join(path, name), options)?;
+            let column = CArrayWriter::create_in(writer.tree.clone(), &join(path, name), options)?;
             writer.columns.push(((*name).to_owned(), column));
         }
         writer.write(&meta::attrs_path(path), &writer.attrs.to_text())?;
@@ -96,17 +97,17 @@ impl CTableWriter {
     /// As [`CTable::open`]; [`Param::ColumnLength`] where columns have different lengths, which
     /// [`repair`](crate::repair()) mends.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
-        Self::open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+        Self::open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
     }
 
-    /// Opens the table at `path` of a store to change it.
+    /// Opens the table at `path` of a tree to change it.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Self> {
+    pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
         let options = options.clone().broken_columns(crate::BrokenColumns::Refuse);
-        let table = CTable::open_in(store.clone(), path, &options)?;
+        let table = CTable::open_in(tree.clone(), path, &options)?;
         let (expected, attrs) = (table.len(), table.attrs()?);
         let mut columns = Vec::new();
         for column in table.columns {
@@ -116,7 +117,7 @@ impl CTableWriter {
             }
             columns.push((column.name, CArrayWriter::of(column.array)?));
         }
-        Ok(Self { store, path: path.to_owned(), columns, attrs })
+        Ok(Self { tree, path: path.to_owned(), columns, attrs })
     }
 
     /// Rows, with those that were not flushed.
@@ -289,9 +290,9 @@ impl CTableWriter {
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
         let written = self
-            .store
+            .tree
             .write(path, text.as_bytes())
-            .and_then(|()| self.store.sync(&[path.to_owned()]));
+            .and_then(|()| self.tree.sync_all(&[path.to_owned()]));
         written.map_err(|source| Error::io(path, source))
     }
 }

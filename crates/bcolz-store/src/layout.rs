@@ -4,8 +4,8 @@
 use blosc_dtype::{Dtype, Kind};
 
 use crate::error::{Corrupt, Error, Field, Result};
+use crate::files::join;
 use crate::meta::{self, Sizes, Storage};
-use crate::store::join;
 
 /// The geometry of an array. All products of its numbers fit: a row has 1 to 2^31 - 1 bytes, a
 /// chunk at most [`MAX_CHUNK_BYTES`], the array less than 2^63.

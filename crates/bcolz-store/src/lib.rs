@@ -25,7 +25,7 @@
 //! | see whether all can be read, read around damage | [`CArray::verify`], [`CArray::salvage_chunk`] |
 //! | put in order what a crash left, make a damaged copy readable | [`repair`](repair()), [`rescue_in`] |
 //! | trade record batches, files of Parquet | `arrow`, `parquet`: features that are off by default |
-//! | keep data elsewhere than in a directory | [`store::Store`] |
+//! | keep data elsewhere than in a directory | [`tree::Tree`] |
 //!
 //! ```
 //! use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype};
@@ -69,6 +69,7 @@ mod create;
 mod ctable;
 mod ctable_writer;
 mod error;
+mod files;
 mod fill;
 mod items;
 mod json;
@@ -85,10 +86,10 @@ mod quantize;
 mod query;
 mod repair;
 mod rescue;
-pub mod store;
 mod team;
 
 pub use blosc_dtype::Dtype;
+pub use blosc_io::{Durability, tree};
 pub use carray::{BadChunk, Blocks, CArray, Element, Objects, Report, RowReader};
 pub use carray_writer::CArrayWriter;
 pub use create::CreateOptions;

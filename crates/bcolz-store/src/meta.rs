@@ -12,8 +12,9 @@ pub(crate) use sizes::Sizes;
 pub(crate) use storage::Storage;
 
 use crate::error::{Corrupt, Error, Field, Result};
+use crate::files::{join, read_metadata};
 use crate::json::{self, Json};
-use crate::store::{Store, join, read_metadata};
+use crate::tree::Tree;
 
 /// Parses a metadata file that has to hold an object.
 pub(crate) fn parse_object(path: &str, bytes: &[u8]) -> Result<Json> {
@@ -28,9 +29,8 @@ pub(crate) fn parse_object(path: &str, bytes: &[u8]) -> Result<Json> {
 }
 
 /// Reads a metadata file that has to be there.
-pub(crate) fn read_object(store: &dyn Store, path: &str) -> Result<Json> {
-    let bytes =
-        read_metadata(store, path)?.ok_or_else(|| Error::corrupt(path, Corrupt::Missing))?;
+pub(crate) fn read_object(tree: &dyn Tree, path: &str) -> Result<Json> {
+    let bytes = read_metadata(tree, path)?.ok_or_else(|| Error::corrupt(path, Corrupt::Missing))?;
     parse_object(path, &bytes)
 }
 

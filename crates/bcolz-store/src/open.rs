@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::carray::{CArray, Report};
 use crate::ctable::{self, CTable};
 use crate::error::{Error, Result};
+use crate::files::{self, join};
 use crate::meta;
 use crate::params::OpenOptions;
-use crate::store::{self, DirStore, Store, join};
+use crate::tree::{DirTree, Tree};
 
 /// An array or a table.
 #[derive(Clone, Debug)]
@@ -26,19 +27,19 @@ pub enum DataSet {
 ///
 /// As [`CArray::open`] and [`CTable::open`].
 pub fn open(rootdir: impl AsRef<Path>) -> Result<DataSet> {
-    open_in(Arc::new(DirStore::new(rootdir.as_ref())), "", &OpenOptions::default())
+    open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
 }
 
-/// Opens what is at `path` of a store.
+/// Opens what is at `path` of a tree.
 ///
 /// # Errors
 ///
 /// As [`CArray::open_in`] and [`CTable::open_in`].
-pub fn open_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<DataSet> {
-    if ctable::is_table(&*store, path)? {
-        return CTable::open_in(store, path, options).map(DataSet::CTable);
+pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<DataSet> {
+    if ctable::is_table(&*tree, path)? {
+        return CTable::open_in(tree, path, options).map(DataSet::CTable);
     }
-    CArray::open_column(store, path, options).map(DataSet::CArray)
+    CArray::open_column(tree, path, options).map(DataSet::CArray)
 }
 
 impl DataSet {
@@ -97,19 +98,19 @@ pub struct Found {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn walk(dir: impl AsRef<Path>) -> Walk {
-    walk_in(Arc::new(DirStore::new(dir.as_ref())), "")
+    walk_in(Arc::new(DirTree::new(dir.as_ref())), "")
 }
 
-/// The same for a store.
+/// The same for a tree.
 #[must_use]
-pub fn walk_in(store: Arc<dyn Store>, path: &str) -> Walk {
-    Walk { store, todo: vec![(path.to_owned(), 0)] }
+pub fn walk_in(tree: Arc<dyn Tree>, path: &str) -> Walk {
+    Walk { tree, todo: vec![(path.to_owned(), 0)] }
 }
 
 /// Arrays and tables below a directory; made by [`walk`].
 #[derive(Clone, Debug)]
 pub struct Walk {
-    store: Arc<dyn Store>,
+    tree: Arc<dyn Tree>,
     /// Directories still to be looked at, the next one last, and how deep they are.
     todo: Vec<(String, usize)>,
 }
@@ -117,15 +118,15 @@ pub struct Walk {
 impl Walk {
     /// What is at `path`, if it is a data set; its directories are looked at next if not.
     fn visit(&mut self, path: String, depth: usize) -> Result<Option<Found>> {
-        if ctable::is_table(&*self.store, &path)? {
+        if ctable::is_table(&*self.tree, &path)? {
             return Ok(Some(Found { path, is_table: true }));
         }
-        let has = |path: &str| store::has_file(&*self.store, path);
+        let has = |path: &str| files::has_file(&*self.tree, path);
         if has(&meta::storage_path(&path))? && has(&meta::sizes_path(&path))? {
             return Ok(Some(Found { path, is_table: false }));
         }
         if depth < MAX_DEPTH {
-            let mut entries = self.store.list(&path).map_err(|source| Error::io(&path, source))?;
+            let mut entries = self.tree.list(&path).map_err(|source| Error::io(&path, source))?;
             entries.sort_by(|a, b| b.cmp(a));
             let dirs = entries.into_iter().filter(|entry| entry.is_dir);
             self.todo.extend(dirs.map(|entry| (join(&path, &entry.name), depth + 1)));

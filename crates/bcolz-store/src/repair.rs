@@ -11,10 +11,11 @@ use crate::chunk_file::{ChunkFile, Expected};
 use crate::ctable::{self, names_path};
 use crate::ctable_writer::names_text;
 use crate::error::{Corrupt, Error, Result};
+use crate::files::{self, join};
 use crate::layout::{Layout, chunk_path};
 use crate::meta::{self, Attrs, Sizes, Storage, need};
 use crate::params::OpenOptions;
-use crate::store::{self, DirStore, Store, join};
+use crate::tree::{DirTree, Tree};
 
 /// Something that was put in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,17 +107,17 @@ impl Repair {
 ///
 /// `Corrupt` for what cannot be repaired, `Io`. What was repaired before stays so.
 pub fn repair(rootdir: impl AsRef<Path>) -> Result<Vec<Action>> {
-    repair_in(Arc::new(DirStore::new(rootdir.as_ref())), "")
+    repair_in(Arc::new(DirTree::new(rootdir.as_ref())), "")
 }
 
-/// The same for what is at `path` of a store.
+/// The same for what is at `path` of a tree.
 ///
 /// # Errors
 ///
 /// As [`repair`].
-pub fn repair_in(store: Arc<dyn Store>, path: &str) -> Result<Vec<Action>> {
-    let is_table = ctable::is_table(&*store, path)?;
-    let mut mender = Mender { store, actions: Vec::new() };
+pub fn repair_in(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
+    let is_table = ctable::is_table(&*tree, path)?;
+    let mut mender = Mender { tree, actions: Vec::new() };
     if is_table {
         mender.table(path)?
     } else {
@@ -134,7 +135,7 @@ pub(crate) fn pending_path(path: &str) -> String {
 }
 
 struct Mender {
-    store: Arc<dyn Store>,
+    tree: Arc<dyn Tree>,
     actions: Vec<Action>,
 }
 
@@ -143,7 +144,7 @@ impl Mender {
         self.rename(path)?;
         self.remove_pending(path)?;
         let names_path = names_path(path);
-        let json = meta::read_object(&*self.store, &names_path)?;
+        let json = meta::read_object(&*self.tree, &names_path)?;
         let names = ctable::parse_names(&json, &names_path)?;
         let mut lengths = Vec::new();
         for name in &names {
@@ -156,13 +157,13 @@ impl Mender {
             let path = join(path, name);
             self.array(&path)?;
             lengths.push(
-                CArray::open_column(self.store.clone(), &path, &OpenOptions::default())?.len(),
+                CArray::open_column(self.tree.clone(), &path, &OpenOptions::default())?.len(),
             );
         }
         let to = lengths.iter().copied().min().unwrap_or(0);
         for (name, from) in names.iter().zip(lengths).filter(|(_, from)| *from > to) {
             let path = join(path, name);
-            CArrayWriter::open_in(self.store.clone(), &path, &OpenOptions::default())?
+            CArrayWriter::open_in(self.tree.clone(), &path, &OpenOptions::default())?
                 .trim(from - to)?;
             self.did(&path, Repair::Trimmed { from, to });
         }
@@ -176,9 +177,9 @@ impl Mender {
         }
         let storage_path = meta::storage_path(path);
         let (storage, _) =
-            Storage::parse(&meta::read_object(&*self.store, &storage_path)?, &storage_path)?;
+            Storage::parse(&meta::read_object(&*self.tree, &storage_path)?, &storage_path)?;
         let sizes_path = meta::sizes_path(path);
-        let sizes = match meta::read_object(&*self.store, &sizes_path) {
+        let sizes = match meta::read_object(&*self.tree, &sizes_path) {
             Ok(json) => Sizes::parse(&json, &sizes_path)?,
             Err(Error::Corrupt { what: Corrupt::Missing | Corrupt::Json { .. }, .. }) => {
                 let sizes = self.count(path, &storage)?;
@@ -194,7 +195,7 @@ impl Mender {
 
     fn attrs(&mut self, path: &str) -> Result<()> {
         let attrs_path = meta::attrs_path(path);
-        match store::read_metadata(&*self.store, &attrs_path)?.as_deref() {
+        match files::read_metadata(&*self.tree, &attrs_path)?.as_deref() {
             None | Some([]) => {
                 self.write(&attrs_path, &Attrs::default().to_text())?;
                 self.did(path, Repair::Attrs);
@@ -207,7 +208,7 @@ impl Mender {
     /// Completes the renaming of a column, or forgets one that was not begun.
     fn rename(&mut self, path: &str) -> Result<()> {
         let pending = pending_path(path);
-        let Some(bytes) = store::read_metadata(&*self.store, &pending)? else { return Ok(()) };
+        let Some(bytes) = files::read_metadata(&*self.tree, &pending)? else { return Ok(()) };
         let json = meta::parse_object(&pending, &bytes)?;
         let name = |key| {
             let name = need(&json, &pending, key)?;
@@ -219,13 +220,13 @@ impl Mender {
         let has = |name: &str| {
             let is_name = crate::names::fault(name).is_none();
             Ok::<_, Error>(
-                is_name && store::has_file(&*self.store, &meta::storage_path(&join(path, name)))?,
+                is_name && files::has_file(&*self.tree, &meta::storage_path(&join(path, name)))?,
             )
         };
         if has(&to)? && !has(&from)? {
             let names_path = names_path(path);
             let names =
-                ctable::parse_names(&meta::read_object(&*self.store, &names_path)?, &names_path)?;
+                ctable::parse_names(&meta::read_object(&*self.tree, &names_path)?, &names_path)?;
             let names =
                 names.iter().map(|name| if *name == from { to.as_str() } else { name.as_str() });
             self.write(&names_path, &names_text(names))?;
@@ -238,9 +239,9 @@ impl Mender {
 
     /// Removes files and columns that were never finished.
     fn remove_pending(&mut self, path: &str) -> Result<()> {
-        let entries = match self.store.list(path) {
+        let entries = match self.tree.list(path) {
             Ok(entries) => entries,
-            Err(error) if store::is_missing(&error) => return Ok(()),
+            Err(error) if files::is_missing(&error) => return Ok(()),
             Err(source) => return Err(Error::io(path, source)),
         };
         for name in
@@ -258,7 +259,7 @@ impl Mender {
         let mut layout = Layout::new(&plain(0), storage, path)?;
         let mut sizes = plain(0);
         if layout.is_object {
-            while store::has_file(&*self.store, &chunk_path(path, sizes.shape[0]))? {
+            while files::has_file(&*self.tree, &chunk_path(path, sizes.shape[0]))? {
                 sizes.shape[0] += 1;
             }
             return Ok(sizes);
@@ -302,7 +303,7 @@ impl Mender {
             if !holds(nbytes, nchunk) {
                 // Chunks behind it hold data: they are not to be forgotten.
                 let next = chunk_path(path, nchunk + 1);
-                if nchunk < last && store::has_file(&*self.store, &next)? {
+                if nchunk < last && files::has_file(&*self.tree, &next)? {
                     return Ok(());
                 }
                 break;
@@ -322,7 +323,7 @@ impl Mender {
         let nbytes = (1, crate::layout::MAX_CHUNK_BYTES);
         let rowsize = layout.rowsize as u64;
         let expected = Expected { nchunk, nbytes, rowsize, limit: u64::MAX };
-        match ChunkFile::open(&*self.store, chunk_path(path, nchunk), expected) {
+        match ChunkFile::open(&*self.tree, chunk_path(path, nchunk), expected) {
             Ok(file) => Ok(Some(file.header.nbytes() as u64)),
             Err(error @ Error::Io { .. }) => Err(error),
             Err(Error::Corrupt { what: Corrupt::Missing, .. }) => Ok(Some(0)),
@@ -332,14 +333,14 @@ impl Mender {
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
         let written = self
-            .store
+            .tree
             .write(path, text.as_bytes())
-            .and_then(|()| self.store.sync(&[path.to_owned()]));
+            .and_then(|()| self.tree.sync_all(&[path.to_owned()]));
         written.map_err(|source| Error::io(path, source))
     }
 
     fn remove(&self, path: &str) -> Result<()> {
-        self.store.remove(path).map_err(|source| Error::io(path, source))
+        self.tree.remove(path).map_err(|source| Error::io(path, source))
     }
 
     fn did(&mut self, path: &str, what: Repair) {

@@ -11,13 +11,14 @@ use crate::chunk_file::PREAMBLE;
 use crate::ctable;
 use crate::ctable_writer::names_text;
 use crate::error::{Corrupt, Error, Result};
+use crate::files::{self, is_missing, join};
 use crate::layout::{chunk_number, chunk_path};
 use crate::meta::{self, Attrs};
 use crate::params::OpenOptions;
 use crate::repair::{Action, Repair, repair_in};
-use crate::store::{self, Store, is_missing, join};
+use crate::tree::Tree;
 
-/// Puts the array or table at `path` of a store into a state in which all of it can be read, and
+/// Puts the array or table at `path` of a tree into a state in which all of it can be read, and
 /// says what had to go: attributes and lengths that make no sense, columns of which nothing can be
 /// read, chunks that do not decode, in whose place the fill value comes, or `None` among objects.
 ///
@@ -25,9 +26,9 @@ use crate::store::{self, Store, is_missing, join};
 ///
 /// `Corrupt` where nothing can be saved, `Limit` for chunks that are larger than `options` allow,
 /// `Io`.
-pub fn rescue_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Result<Vec<Action>> {
-    let is_table = ctable::is_table(&*store, path)?;
-    let mut rescuer = Rescuer { store, options: options.clone(), actions: Vec::new() };
+pub fn rescue_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Vec<Action>> {
+    let is_table = ctable::is_table(&*tree, path)?;
+    let mut rescuer = Rescuer { tree, options: options.clone(), actions: Vec::new() };
     if is_table {
         rescuer.table(path)?;
     } else {
@@ -37,7 +38,7 @@ pub fn rescue_in(store: Arc<dyn Store>, path: &str, options: &OpenOptions) -> Re
 }
 
 struct Rescuer {
-    store: Arc<dyn Store>,
+    tree: Arc<dyn Tree>,
     options: OpenOptions,
     actions: Vec<Action>,
 }
@@ -59,7 +60,7 @@ impl Rescuer {
         if kept != listed {
             self.write(&ctable::names_path(path), &names_text(kept.iter().map(String::as_str)))?;
         }
-        self.actions.extend(repair_in(self.store.clone(), path)?);
+        self.actions.extend(repair_in(self.tree.clone(), path)?);
         Ok(())
     }
 
@@ -67,7 +68,7 @@ impl Rescuer {
     /// one.
     fn names(&mut self, path: &str) -> Result<Vec<String>> {
         let names_path = ctable::names_path(path);
-        let names = meta::read_object(&*self.store, &names_path)
+        let names = meta::read_object(&*self.tree, &names_path)
             .and_then(|json| ctable::parse_names(&json, &names_path));
         let error = match names {
             Ok(names) => return Ok(names),
@@ -77,9 +78,9 @@ impl Rescuer {
             return Err(error);
         }
         let mut names = Vec::new();
-        for entry in self.store.list(path).map_err(|source| Error::io(path, source))? {
+        for entry in self.tree.list(path).map_err(|source| Error::io(path, source))? {
             if entry.is_dir
-                && store::has_file(&*self.store, &meta::storage_path(&join(path, &entry.name)))?
+                && files::has_file(&*self.tree, &meta::storage_path(&join(path, &entry.name)))?
             {
                 names.push(entry.name);
             }
@@ -93,11 +94,11 @@ impl Rescuer {
     fn array(&mut self, path: &str) -> Result<()> {
         self.attrs(path)?;
         let sizes_path = meta::sizes_path(path);
-        let repaired = match repair_in(self.store.clone(), path) {
+        let repaired = match repair_in(self.tree.clone(), path) {
             // The chunks tell the length as well.
             Err(Error::Corrupt { path: wrong, .. }) if wrong == sizes_path => {
-                self.store.remove(&sizes_path).map_err(|source| Error::io(&sizes_path, source))?;
-                repair_in(self.store.clone(), path)
+                self.tree.remove(&sizes_path).map_err(|source| Error::io(&sizes_path, source))?;
+                repair_in(self.tree.clone(), path)
             }
             repaired => repaired,
         };
@@ -107,7 +108,7 @@ impl Rescuer {
 
     /// Attributes that cannot be read keep bcolz from opening anything.
     fn attrs(&mut self, path: &str) -> Result<()> {
-        match Attrs::read(&*self.store, path) {
+        match Attrs::read(&*self.tree, path) {
             Err(Error::Corrupt { .. }) => {
                 self.write(&meta::attrs_path(path), &Attrs::default().to_text())?;
                 self.did(path, Repair::AttrsLost);
@@ -119,7 +120,7 @@ impl Rescuer {
 
     /// Fills the chunks that cannot be read.
     fn chunks(&mut self, path: &str) -> Result<()> {
-        let array = CArray::open_column(self.store.clone(), path, &self.options)?;
+        let array = CArray::open_column(self.tree.clone(), path, &self.options)?;
         self.check_length(&array)?;
         let report = array.verify_all()?;
         for bad in report.bad {
@@ -135,7 +136,7 @@ impl Rescuer {
             };
             let file = self.encode(&array, bad.nchunk, &data)?;
             let place = chunk_path(path, bad.nchunk);
-            self.store.write(&place, &file).map_err(|source| Error::io(&place, source))?;
+            self.tree.write(&place, &file).map_err(|source| Error::io(&place, source))?;
             self.did(path, Repair::Filled { nchunk: bad.nchunk, rows });
         }
         Ok(())
@@ -144,7 +145,7 @@ impl Rescuer {
     /// A length of which hardly a chunk is there is a lie, and would be filled forever.
     fn check_length(&self, array: &CArray) -> Result<()> {
         let data = join(array.path(), "data");
-        let entries = match self.store.list(&data) {
+        let entries = match self.tree.list(&data) {
             Ok(entries) => entries,
             Err(error) if is_missing(&error) => Vec::new(),
             Err(source) => return Err(Error::io(data, source)),
@@ -164,7 +165,7 @@ impl Rescuer {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
-        self.store.write(path, text.as_bytes()).map_err(|source| Error::io(path, source))
+        self.tree.write(path, text.as_bytes()).map_err(|source| Error::io(path, source))
     }
 
     fn did(&mut self, path: &str, what: Repair) {

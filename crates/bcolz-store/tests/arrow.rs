@@ -10,7 +10,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use bcolz_store::arrow::{Columns, DTYPE_KEY};
-use bcolz_store::store::{MemoryStore, Store};
+use bcolz_store::tree::{MemTree, Tree};
 use bcolz_store::{
     CArray, CTable, CTableWriter, CreateOptions, Dtype, Error, OpenOptions, Param, Result,
 };
@@ -93,7 +93,7 @@ fn items(dtype: &Dtype, count: usize) -> Vec<u8> {
 
 /// A table in memory with a column of each type.
 fn table() -> Result<CTable> {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let types = types();
     let names: Vec<String> = (0..types.len()).map(|n| format!("c{n}")).collect();
     let columns: Vec<(&str, CreateOptions)> = names
@@ -104,7 +104,7 @@ fn table() -> Result<CTable> {
             (name.as_str(), CreateOptions::new(dtype).row_shape(shape.clone()).chunklen(Some(300)))
         })
         .collect();
-    let mut writer = CTableWriter::create_in(store.clone(), "", &columns)?;
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &columns)?;
     let data: Vec<Vec<u8>> = columns
         .iter()
         .map(|(_, options)| {
@@ -115,12 +115,12 @@ fn table() -> Result<CTable> {
     writer.append(&data.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
     writer.set_attr("origin", "test")?;
     writer.finish()?;
-    CTable::open_in(store, "", &OpenOptions::default())
+    CTable::open_in(tree, "", &OpenOptions::default())
 }
 
 /// The table that batches become.
 fn made_of(batches: &[RecordBatch]) -> Result<CTable> {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let mut columns = Columns::new(&batches[0].schema())?;
     for batch in batches {
         columns.observe(batch)?;
@@ -128,7 +128,7 @@ fn made_of(batches: &[RecordBatch]) -> Result<CTable> {
     let options = columns.options()?;
     let named: Vec<(&str, CreateOptions)> =
         options.iter().map(|(name, options)| (name.as_str(), options.clone())).collect();
-    let mut writer = CTableWriter::create_in(store.clone(), "", &named)?;
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &named)?;
     for batch in batches {
         writer.append_batch(batch)?;
     }
@@ -136,7 +136,7 @@ fn made_of(batches: &[RecordBatch]) -> Result<CTable> {
         writer.set_attr(name, value.clone())?;
     }
     writer.finish()?;
-    CTable::open_in(store, "", &OpenOptions::default())
+    CTable::open_in(tree, "", &OpenOptions::default())
 }
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
@@ -172,7 +172,7 @@ fn every_type_comes_back() -> Result<()> {
 
 #[test]
 fn values_are_those_of_the_items() -> Result<()> {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
     let columns = [
         ("i", new(">i4")),
@@ -181,7 +181,7 @@ fn values_are_those_of_the_items() -> Result<()> {
         ("y", new("M8[Y]")),
         ("h", new("M8[h]")),
     ];
-    let mut writer = CTableWriter::create_in(store.clone(), "", &columns)?;
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &columns)?;
     let text: Vec<u8> =
         ['é', 'x', '\0', '\0'].iter().flat_map(|c| u32::from(*c).to_le_bytes()).collect();
     writer.append(&[
@@ -194,7 +194,7 @@ fn values_are_those_of_the_items() -> Result<()> {
     let nat = i64::MIN.to_le_bytes();
     writer.append(&[&(-1_i32).to_be_bytes(), &[0; 16], b"\0\0", &nat, &nat])?;
     writer.finish()?;
-    let table = CTable::open_in(store, "", &OpenOptions::default())?;
+    let table = CTable::open_in(tree, "", &OpenOptions::default())?;
     let batch = table.scan().record_batches()?.next().unwrap()?;
     assert_eq!(batch.column(0).as_primitive::<Int32Type>().values(), &[7, -1]);
     assert_eq!(
@@ -296,10 +296,10 @@ fn what_does_not_fit_is_refused() -> Result<()> {
 fn appended_batches_have_the_columns_of_the_table() -> Result<()> {
     let (a, b): (ArrayRef, ArrayRef) =
         (Arc::new(Int32Array::from(vec![1])), Arc::new(BooleanArray::from(vec![true])));
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
     let mut writer =
-        CTableWriter::create_in(store.clone(), "", &[("a", new("int32")), ("b", new("bool"))])?;
+        CTableWriter::create_in(tree.clone(), "", &[("a", new("int32")), ("b", new("bool"))])?;
     // In any order.
     writer.append_batch(&batch(vec![("b", b.clone()), ("a", a.clone())]))?;
     assert_eq!(writer.len(), 1);
@@ -320,14 +320,14 @@ fn appended_batches_have_the_columns_of_the_table() -> Result<()> {
 
 #[test]
 fn dates_beyond_those_of_arrow_are_refused() -> Result<()> {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
     let mut writer =
-        CTableWriter::create_in(store.clone(), "", &[("d", new("M8[D]")), ("h", new("M8[h]"))])?;
+        CTableWriter::create_in(tree.clone(), "", &[("d", new("M8[D]")), ("h", new("M8[h]"))])?;
     writer.append(&[&[3; 8], &[0; 8]])?;
     writer.append(&[&[0; 8], &i64::MAX.to_le_bytes()])?;
     writer.finish()?;
-    let table = CTable::open_in(store, "", &OpenOptions::default())?;
+    let table = CTable::open_in(tree, "", &OpenOptions::default())?;
     for (column, row) in [("d", 0), ("h", 1)] {
         let mut batches = table.scan().columns(&[column])?.record_batches()?;
         match batches.next() {
@@ -350,19 +350,19 @@ fn uniform_objects_are_a_column() -> Result<()> {
         [b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0", &chunk[..]].concat()
     };
     let types = |pickles: &[&[u8]]| {
-        let store = Arc::new(MemoryStore::new());
+        let tree = Arc::new(MemTree::new());
         for dir in ["data", "meta"] {
-            store.create_dir(dir).unwrap();
+            tree.create_dir(dir).unwrap();
         }
         let sizes = format!("{{\"shape\": [{}], \"nbytes\": 9, \"cbytes\": 9}}\n", pickles.len());
-        store.write("meta/sizes", sizes.as_bytes()).unwrap();
+        tree.write("meta/sizes", sizes.as_bytes()).unwrap();
         let storage = br#"{"dtype": "object", "cparams": {"clevel": 5, "shuffle": 1, "cname": "lz4", "quantize": 0}, "chunklen": 1, "expectedlen": 1, "dflt": 0}"#;
-        store.write("meta/storage", storage).unwrap();
-        store.write("__attrs__", b"{}\n").unwrap();
+        tree.write("meta/storage", storage).unwrap();
+        tree.write("__attrs__", b"{}\n").unwrap();
         for (n, pickle) in pickles.iter().enumerate() {
-            store.write(&format!("data/__{n}.blp"), &chunk(pickle)).unwrap();
+            tree.write(&format!("data/__{n}.blp"), &chunk(pickle)).unwrap();
         }
-        let table = CTable::of_array("o", &CArray::open_in(store, "", &OpenOptions::default())?);
+        let table = CTable::of_array("o", &CArray::open_in(tree, "", &OpenOptions::default())?);
         let batches = table.scan().record_batches()?.objects(&["o"])?;
         let data_type = batches.schema().field(0).data_type().clone();
         let batches = batches.collect::<Result<Vec<_>>>()?;

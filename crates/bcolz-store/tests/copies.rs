@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use bcolz_store::store::{DirStore, MemoryStore};
+use bcolz_store::tree::{DirTree, MemTree};
 use bcolz_store::{
     Attrs, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Json, OpenOptions,
 };
@@ -17,7 +17,7 @@ use blosc_testdata::fixture;
 
 #[test]
 fn a_copy_has_the_attributes_of_table_and_columns() {
-    let (from, to) = (Arc::new(MemoryStore::new()), Arc::new(MemoryStore::new()));
+    let (from, to) = (Arc::new(MemTree::new()), Arc::new(MemTree::new()));
     let mut attrs = Attrs::default();
     attrs.set("unit", "K");
     let column = |dtype| CreateOptions::new(Dtype::parse(dtype).unwrap()).attrs(attrs.clone());
@@ -65,8 +65,8 @@ fn rows_one_by_one_are_those_of_all_rows() {
         "v121_f8_typical",
     ] {
         for cache in [0, 1000, 4 << 20] {
-            let store = Arc::new(DirStore::new(fixture::path("bcolz").join(name)));
-            let array = CArray::open_in(store, "", &OpenOptions::default().cache(cache)).unwrap();
+            let tree = Arc::new(DirTree::new(fixture::path("bcolz").join(name)));
+            let array = CArray::open_in(tree, "", &OpenOptions::default().cache(cache)).unwrap();
             let all = array.read(0..array.len()).unwrap();
             let rows: Vec<u64> = (0..300).map(|n| n * n * 7919 % array.len()).collect();
             let found: Vec<u8> =
@@ -105,7 +105,7 @@ fn age(root: &Path, seconds: u64) {
 #[test]
 fn rows_that_were_changed_are_read_again() {
     let dir = tempfile::tempdir().unwrap();
-    tree::copy(&DirStore::new(fixture::path("bcolz/ca_large")), &DirStore::new(dir.path()), "");
+    tree::copy(&DirTree::new(fixture::path("bcolz/ca_large")), &DirTree::new(dir.path()), "");
     age(dir.path(), 100);
     let array = CArray::open(dir.path()).unwrap();
     let first = array.read(1..2).unwrap();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bcolz_store::store::{DirStore, MemoryStore};
+use bcolz_store::tree::{DirTree, MemTree};
 use bcolz_store::{CArray, CTable, DataSet, Fault, Json, OpenOptions, Result, open, open_in, walk};
 use blosc_testdata::{fixture, sha256_hex};
 use serde_json::Value;
@@ -178,7 +178,7 @@ fn memory_and_threads_change_nothing() {
         };
         for threads in [Threads::One, Threads::N(core::num::NonZeroUsize::new(3).unwrap())] {
             let options = OpenOptions::default().threads(threads).max_memory(100);
-            let array = CArray::open_in(Arc::new(DirStore::new(&root)), "", &options).unwrap();
+            let array = CArray::open_in(Arc::new(DirTree::new(&root)), "", &options).unwrap();
             let blocks: Vec<Vec<u8>> = array.blocks(999).collect::<Result<_>>().unwrap();
             assert_eq!(blocks.concat(), whole, "{set}");
         }
@@ -187,8 +187,8 @@ fn memory_and_threads_change_nothing() {
 
 #[test]
 fn a_tree_in_memory_reads_as_one_on_disk() {
-    let memory = MemoryStore::new();
-    let disk = DirStore::new(fixture::path("bcolz/ct_basic"));
+    let memory = MemTree::new();
+    let disk = DirTree::new(fixture::path("bcolz/ct_basic"));
     tree::copy(&disk, &memory, "");
     let DataSet::CTable(table) = open_in(Arc::new(memory), "", &OpenOptions::default()).unwrap()
     else {

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use bcolz_store::store::{DirStore, Entry, MemoryStore, Store};
+use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
 use bcolz_store::{
     Blame, BrokenColumns, CArray, CArrayWriter, CTable, Corrupt, CreateOptions, DataSet, Dtype,
     Error, OpenOptions, Result, open, open_in,
@@ -92,18 +92,18 @@ fn reading_finds_what_verifying_finds() {
 }
 
 /// An array of 25 items of type int32 in chunks of 10.
-fn array() -> MemoryStore {
-    let store = Arc::new(MemoryStore::new());
+fn array() -> MemTree {
+    let tree = Arc::new(MemTree::new());
     let options =
         CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(10)).expectedlen(Some(25));
-    let mut writer = CArrayWriter::create_in(store.clone(), "", &options).unwrap();
+    let mut writer = CArrayWriter::create_in(tree.clone(), "", &options).unwrap();
     writer.append(&(0..25_i32).flat_map(i32::to_le_bytes).collect::<Vec<u8>>()).unwrap();
     writer.finish().unwrap();
-    (*store).clone()
+    (*tree).clone()
 }
 
-fn bytes(store: &MemoryStore, path: &str) -> Vec<u8> {
-    let file = store.open(path).unwrap();
+fn bytes(tree: &MemTree, path: &str) -> Vec<u8> {
+    let file = tree.open(path).unwrap();
     let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
     file.read_exact_at(0, &mut bytes).unwrap();
     bytes
@@ -111,13 +111,13 @@ fn bytes(store: &MemoryStore, path: &str) -> Vec<u8> {
 
 /// The error, with its causes, of an array with one file changed.
 fn refused(path: &str, change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) -> String {
-    let store = array();
-    match change(bytes(&store, path)) {
-        Some(changed) => store.write(path, &changed).unwrap(),
-        None => store.remove(path).unwrap(),
+    let tree = array();
+    match change(bytes(&tree, path)) {
+        Some(changed) => tree.write(path, &changed).unwrap(),
+        None => tree.remove(path).unwrap(),
     }
     let error =
-        open_in(Arc::new(store), "", &OpenOptions::default()).and_then(first_of).unwrap_err();
+        open_in(Arc::new(tree), "", &OpenOptions::default()).and_then(first_of).unwrap_err();
     let cause = core::error::Error::source(&error).map(|cause| format!(": {cause}"));
     format!("{error}{}", cause.unwrap_or_default())
 }
@@ -161,7 +161,7 @@ fn check_1_links_that_leave_the_root_are_not_followed() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("root");
     std::fs::create_dir(&root).unwrap();
-    tree::copy(&array(), &DirStore::new(&root), "");
+    tree::copy(&array(), &DirTree::new(&root), "");
     for path in ["meta/sizes", "meta/storage", "__attrs__", "data/__1.blp"] {
         let (inside, outside) = (root.join(path), dir.path().join("outside"));
         std::fs::rename(&inside, &outside).unwrap();
@@ -256,10 +256,10 @@ fn checks_5_and_6_dtypes() {
         assert_eq!(refused, format!("meta/storage: {expected}"));
     }
     // An ordinary array that somebody has declared to hold objects: opened, and nothing is run.
-    let store = array();
-    store.write("meta/storage", br#"{"dtype": "object", "chunklen": 10}"#).unwrap();
-    store.write("meta/sizes", br#"{"shape": [3]}"#).unwrap();
-    let objects = CArray::open_in(Arc::new(store), "", &OpenOptions::default()).unwrap();
+    let tree = array();
+    tree.write("meta/storage", br#"{"dtype": "object", "chunklen": 10}"#).unwrap();
+    tree.write("meta/sizes", br#"{"shape": [3]}"#).unwrap();
+    let objects = CArray::open_in(Arc::new(tree), "", &OpenOptions::default()).unwrap();
     let error = objects.objects().unwrap().next().unwrap().unwrap_err();
     assert_eq!(error.to_string(), "data/__0.blp: pickle of element 0");
     assert!(matches!(error, Error::Pickle { .. }));
@@ -268,11 +268,11 @@ fn checks_5_and_6_dtypes() {
 
 #[test]
 fn checks_7_to_9_settings_fill_value_and_statistics_do_not_matter() {
-    let store = array();
+    let tree = array();
     let text = r#"{"dtype": "int32", "chunklen": 10, "cparams": {"clevel": 11, "shuffle": 7, "cname": "x"}}"#;
-    store.write("meta/storage", text.as_bytes()).unwrap();
-    store.write("meta/sizes", br#"{"shape": [25], "nbytes": -1, "cbytes": NaN}"#).unwrap();
-    let array = CArray::open_in(Arc::new(store), "", &OpenOptions::default()).unwrap();
+    tree.write("meta/storage", text.as_bytes()).unwrap();
+    tree.write("meta/sizes", br#"{"shape": [25], "nbytes": -1, "cbytes": NaN}"#).unwrap();
+    let array = CArray::open_in(Arc::new(tree), "", &OpenOptions::default()).unwrap();
     let notes: Vec<String> = array.notes().iter().map(ToString::to_string).collect();
     assert_eq!(notes.len(), 5, "{notes:?}");
     assert_eq!(notes[4], ".: nbytes -1, the data have 100");
@@ -281,14 +281,14 @@ fn checks_7_to_9_settings_fill_value_and_statistics_do_not_matter() {
 
 #[test]
 fn checks_10_and_11_columns() {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     for name in ["a", "b"] {
         let options = CreateOptions::new(Dtype::parse("int8").unwrap());
-        CArrayWriter::create_in(store.clone(), name, &options).unwrap().finish().unwrap();
+        CArrayWriter::create_in(tree.clone(), name, &options).unwrap().finish().unwrap();
     }
     let open = |names: &str, options: &OpenOptions| {
-        store.write("__rootdirs__", format!(r#"{{"names": {names}}}"#).as_bytes()).unwrap();
-        CTable::open_in(store.clone(), "", options)
+        tree.write("__rootdirs__", format!(r#"{{"names": {names}}}"#).as_bytes()).unwrap();
+        CTable::open_in(tree.clone(), "", options)
     };
     let strict = OpenOptions::default();
     for (names, expected) in [
@@ -315,7 +315,7 @@ fn checks_10_and_11_columns() {
     let table = open(r#"["b", "c", "b", "../x", "a"]"#, &lenient).unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["b", "a"]);
     assert_eq!(table.notes().filter(|note| note.to_string().contains("left out")).count(), 3);
-    let mut longer = CArrayWriter::open_in(store.clone(), "a", &strict).unwrap();
+    let mut longer = CArrayWriter::open_in(tree.clone(), "a", &strict).unwrap();
     longer.append(&[1, 2]).unwrap();
     longer.finish().unwrap();
     let table = open(r#"["a", "b"]"#, &strict).unwrap();
@@ -377,18 +377,18 @@ fn check_15_missing_chunks_are_errors_and_surplus_ones_are_not() {
         refused_text("meta/sizes", r#"{"shape": [65]}"#),
         "data/__2.blp: chunk of 20 bytes of data, 40 to 40 in rows of 4 fit here"
     );
-    let store = array();
-    store.write("meta/sizes", br#"{"shape": [7]}"#).unwrap();
-    let array = CArray::open_in(Arc::new(store), "", &OpenOptions::default()).unwrap();
+    let tree = array();
+    tree.write("meta/sizes", br#"{"shape": [7]}"#).unwrap();
+    let array = CArray::open_in(Arc::new(tree), "", &OpenOptions::default()).unwrap();
     assert_eq!(array.read_as::<i32>(0..7).unwrap(), [0, 1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
 fn check_16_damaged_attributes_do_not_hide_the_data() {
     for text in ["{", "[]"] {
-        let store = array();
-        store.write("__attrs__", text.as_bytes()).unwrap();
-        let array = CArray::open_in(Arc::new(store), "", &OpenOptions::default()).unwrap();
+        let tree = array();
+        tree.write("__attrs__", text.as_bytes()).unwrap();
+        let array = CArray::open_in(Arc::new(tree), "", &OpenOptions::default()).unwrap();
         assert_eq!(array.read(0..25).unwrap().len(), 100);
         assert!(array.attrs().is_err());
         assert_eq!(array.verify().unwrap().other.len(), 1);
@@ -397,26 +397,26 @@ fn check_16_damaged_attributes_do_not_hide_the_data() {
 
 #[test]
 fn check_17_claims_are_not_believed() {
-    let store = array();
-    store.write("meta/sizes", br#"{"shape": [1152921504606846976]}"#).unwrap();
-    let store: Arc<dyn Store> = Arc::new(store);
-    let array = CArray::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
+    let tree = array();
+    tree.write("meta/sizes", br#"{"shape": [1152921504606846976]}"#).unwrap();
+    let tree: Arc<dyn Tree> = Arc::new(tree);
+    let array = CArray::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
     let error = array.read(0..array.len()).unwrap_err();
     assert!(error.to_string().starts_with("data/__2.blp: chunk of 20 bytes"), "{error}");
     assert!(array.blocks(0).nth(2).unwrap().is_err());
     let report = array.verify().unwrap();
     assert!(report.bad.len() >= 1000 && report.nchunks < 2000);
     let options = OpenOptions::default().max_nbytes(1000);
-    let error = CArray::open_in(store, "", &options).unwrap().read(0..251).unwrap_err();
+    let error = CArray::open_in(tree, "", &options).unwrap().read(0..251).unwrap_err();
     assert_eq!(error.to_string(), "1004 bytes needed for \"\", the limit is 1000");
     assert_eq!(error.blame(), Blame::Limit);
 }
 
 /// Files that can be opened, in directories that cannot be listed.
 #[derive(Debug)]
-struct Unlisted(MemoryStore);
+struct Unlisted(MemTree);
 
-impl Store for Unlisted {
+impl Tree for Unlisted {
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
         self.0.open(path)
     }

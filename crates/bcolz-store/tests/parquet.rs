@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
+use bcolz_store::Durability;
 use bcolz_store::parquet::{self, WriteOptions};
-use bcolz_store::store::Durability;
 use bcolz_store::{
     Blame, CParams, CTable, CTableWriter, Cname, CreateOptions, Dtype, Error, Result,
 };

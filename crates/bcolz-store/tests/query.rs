@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bcolz_store::store::MemoryStore;
+use bcolz_store::tree::MemTree;
 use bcolz_store::{
     Blame, CTable, CTableWriter, CreateOptions, Dtype, Number, OpenOptions, Param, Result, Scan,
 };
@@ -24,18 +24,18 @@ fn s(row: u64) -> u8 {
 }
 
 fn table(threads: Threads) -> CTable {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let options =
         |dtype: &str, len| CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(len));
     let columns =
         [("a", options("int32", 3000)), ("x", options(">f8", 7001)), ("s", options("|S2", 20_000))];
-    let mut writer = CTableWriter::create_in(store.clone(), "", &columns).unwrap();
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &columns).unwrap();
     let a: Vec<u8> = (0..LEN).flat_map(|row| a(row).to_le_bytes()).collect();
     let x: Vec<u8> = (0..LEN).flat_map(|row| x(row).to_be_bytes()).collect();
     let s: Vec<u8> = (0..LEN).flat_map(|row| [s(row), 0]).collect();
     writer.append(&[&a, &x, &s]).unwrap();
     writer.finish().unwrap();
-    CTable::open_in(store, "", &OpenOptions::default().threads(threads)).unwrap()
+    CTable::open_in(tree, "", &OpenOptions::default().threads(threads)).unwrap()
 }
 
 /// The numbers of the rows of a query; the items of its columns are checked.
@@ -150,7 +150,7 @@ fn functions_are_those_of_a_loop() -> Result<()> {
 
 #[test]
 fn dates_are_compared_with_texts() -> Result<()> {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
     let columns = [
         ("day", new("datetime64[D]")),
@@ -158,7 +158,7 @@ fn dates_are_compared_with_texts() -> Result<()> {
         ("at", new("datetime64[s]")),
         ("month", new("<M8[M]")),
     ];
-    let mut writer = CTableWriter::create_in(store.clone(), "", &columns)?;
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &columns)?;
     // 2012-02-28 to 2012-03-01, and NaT; noon of these days.
     let days = [15_398_i64, 15_399, 15_400, i64::MIN];
     let noon = |day: i64| if day == i64::MIN { day } else { day * 86_400 + 43_200 };
@@ -170,7 +170,7 @@ fn dates_are_compared_with_texts() -> Result<()> {
     ];
     writer.append(&[&day, &time, &at, &month])?;
     writer.finish()?;
-    let table = CTable::open_in(store, "", &OpenOptions::default())?;
+    let table = CTable::open_in(tree, "", &OpenOptions::default())?;
     for (text, expected) in [
         ("day == '2012-02-29'", &[1_u64][..]),
         ("day != '2012-02-29'", &[0, 2, 3]),
@@ -239,18 +239,18 @@ fn what_is_no_query_is_refused() {
 
 #[test]
 fn only_what_is_needed_is_read() {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let options = || CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(20_000));
     let columns = [("a", options()), ("b", options())];
-    let mut writer = CTableWriter::create_in(store.clone(), "", &columns).unwrap();
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &columns).unwrap();
     let data: Vec<u8> = (0..100_000_i32).flat_map(i32::to_le_bytes).collect();
     writer.append(&[&data, &data]).unwrap();
     writer.finish().unwrap();
     // All chunks of the other column but the one that holds the rows are lost.
     for nchunk in [0, 1, 3, 4] {
-        bcolz_store::store::Store::remove(&*store, &format!("b/data/__{nchunk}.blp")).unwrap();
+        bcolz_store::tree::Tree::remove(&*tree, &format!("b/data/__{nchunk}.blp")).unwrap();
     }
-    let table = CTable::open_in(store, "", &OpenOptions::default()).unwrap();
+    let table = CTable::open_in(tree, "", &OpenOptions::default()).unwrap();
     let batch = table
         .scan()
         .filter("(a > 50000) & (a < 50003)")

@@ -6,19 +6,19 @@ mod tree;
 
 use std::sync::Arc;
 
-use bcolz_store::store::{DirStore, MemoryStore, Store};
+use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
     Action, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype, OpenOptions,
 };
 use bcolz_store::{open_in, rescue_in};
 use blosc_testdata::fixture;
 
-fn rescued(store: &Arc<MemoryStore>) -> Vec<Action> {
-    let found = rescue_in(store.clone(), "", &OpenOptions::default()).unwrap();
+fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
+    let found = rescue_in(tree.clone(), "", &OpenOptions::default()).unwrap();
     assert!(
-        open_in(store.clone(), "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound()
+        open_in(tree.clone(), "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound()
     );
-    assert_eq!(rescue_in(store.clone(), "", &OpenOptions::default()).unwrap(), []);
+    assert_eq!(rescue_in(tree.clone(), "", &OpenOptions::default()).unwrap(), []);
     found
 }
 
@@ -26,19 +26,19 @@ fn texts(actions: &[Action]) -> Vec<String> {
     actions.iter().map(ToString::to_string).collect()
 }
 
-fn array(len: u8) -> Arc<MemoryStore> {
-    let store = Arc::new(MemoryStore::new());
+fn array(len: u8) -> Arc<MemTree> {
+    let tree = Arc::new(MemTree::new());
     let dflt = bcolz_store::Json::Int(-1);
     let options =
         CreateOptions::new(Dtype::parse("int8").unwrap()).chunklen(Some(10)).dflt(Some(dflt));
-    let mut writer = CArrayWriter::create_in(store.clone(), "a", &options).unwrap();
+    let mut writer = CArrayWriter::create_in(tree.clone(), "a", &options).unwrap();
     writer.append(&(0..len).collect::<Vec<_>>()).unwrap();
     writer.finish().unwrap();
-    store
+    tree
 }
 
-fn rows(store: &Arc<MemoryStore>) -> Vec<i8> {
-    let array = CArray::open_in(store.clone(), "a", &OpenOptions::default()).unwrap();
+fn rows(tree: &Arc<MemTree>) -> Vec<i8> {
+    let array = CArray::open_in(tree.clone(), "a", &OpenOptions::default()).unwrap();
     array.read_as(0..array.len()).unwrap()
 }
 
@@ -47,16 +47,16 @@ fn chunks_that_do_not_decode_get_the_fill_value() {
     for (wrong, expected) in
         [(1, [(0, 0), (10, -1), (19, -1), (20, 20)]), (2, [(0, 0), (10, 10), (20, -1), (24, -1)])]
     {
-        let store = array(25);
-        store.write(&format!("a/data/__{wrong}.blp"), b"nonsense").unwrap();
-        let found = rescue_in(store.clone(), "a", &OpenOptions::default()).unwrap();
+        let tree = array(25);
+        tree.write(&format!("a/data/__{wrong}.blp"), b"nonsense").unwrap();
+        let found = rescue_in(tree.clone(), "a", &OpenOptions::default()).unwrap();
         let rows_in = if wrong == 2 { 5 } else { 10 };
         assert_eq!(
             texts(&found),
             [format!("a: filled chunk {wrong}, {rows_in} rows, with the fill value")]
         );
         assert!(found[0].what.is_loss());
-        let rows = rows(&store);
+        let rows = rows(&tree);
         assert_eq!(rows.len(), 25);
         for (row, value) in expected {
             assert_eq!(rows[row], value, "{wrong} {row}");
@@ -72,36 +72,35 @@ fn a_length_that_makes_no_sense_is_counted_again() {
         "{\"shape\": [-3]}",
         "{\"shape\": [9223372036854775807, 9], \"nbytes\": 0, \"cbytes\": 0}",
     ] {
-        let store = array(25);
-        store.write("a/meta/sizes", sizes.as_bytes()).unwrap();
-        let found = rescue_in(store.clone(), "a", &OpenOptions::default()).unwrap();
+        let tree = array(25);
+        tree.write("a/meta/sizes", sizes.as_bytes()).unwrap();
+        let found = rescue_in(tree.clone(), "a", &OpenOptions::default()).unwrap();
         assert_eq!(texts(&found), ["a: counted 25 rows"], "{sizes}");
-        assert_eq!(rows(&store), (0..25).collect::<Vec<i8>>());
+        assert_eq!(rows(&tree), (0..25).collect::<Vec<i8>>());
     }
 }
 
 #[test]
 fn a_length_without_chunks_is_not_filled_forever() {
-    let store = array(25);
-    store
-        .write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
+    let tree = array(25);
+    tree.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
         .unwrap();
-    store.write("a/data/__3.blp", b"").unwrap();
-    assert!(rescue_in(store, "a", &OpenOptions::default()).is_err());
+    tree.write("a/data/__3.blp", b"").unwrap();
+    assert!(rescue_in(tree, "a", &OpenOptions::default()).is_err());
 }
 
 #[test]
 fn columns_that_are_lost_leave_the_others() {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let options = || CreateOptions::new(Dtype::parse("int8").unwrap());
     let columns = ["a", "b", "c"].map(|name| (name, options()));
-    let mut writer = CTableWriter::create_in(store.clone(), "", &columns).unwrap();
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &columns).unwrap();
     writer.append(&[&[1, 2, 3], &[4, 5, 6], &[7, 8, 9]]).unwrap();
     writer.finish().unwrap();
-    store.write("b/meta/storage", b"").unwrap();
-    store.write("__attrs__", b"[]").unwrap();
-    store.write("__rootdirs__", b"{\"names\": [\"a\", \"b\", \"c\", \"../x\", \"a\"]}").unwrap();
-    let found = texts(&rescued(&store));
+    tree.write("b/meta/storage", b"").unwrap();
+    tree.write("__attrs__", b"[]").unwrap();
+    tree.write("__rootdirs__", b"{\"names\": [\"a\", \"b\", \"c\", \"../x\", \"a\"]}").unwrap();
+    let found = texts(&rescued(&tree));
     let expected = [
         ".: gave up attributes that make no sense",
         ".: gave up column \"b\"",
@@ -109,12 +108,12 @@ fn columns_that_are_lost_leave_the_others() {
         ".: gave up column \"a\"",
     ];
     assert_eq!(found, expected);
-    let table = CTable::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
+    let table = CTable::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["a", "c"]);
     assert_eq!(table.read_records(0..3).unwrap(), [1, 7, 2, 8, 3, 9]);
-    store.write("__rootdirs__", b"").unwrap();
+    tree.write("__rootdirs__", b"").unwrap();
     assert_eq!(
-        texts(&rescued(&store)),
+        texts(&rescued(&tree)),
         [".: found 3 columns by their directories", ".: gave up column \"b\""]
     );
 }
@@ -129,10 +128,10 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
         if !entry.is_dir() {
             continue;
         }
-        let store = Arc::new(MemoryStore::new());
-        tree::copy(&DirStore::new(&entry), &*store, "");
-        let found = rescue_in(store.clone(), "", &OpenOptions::default());
-        match open_in(store.clone(), "", &OpenOptions::default()) {
+        let tree = Arc::new(MemTree::new());
+        tree::copy(&DirTree::new(&entry), &*tree, "");
+        let found = rescue_in(tree.clone(), "", &OpenOptions::default());
+        match open_in(tree.clone(), "", &OpenOptions::default()) {
             Ok(set) => {
                 let sound = set.verify().unwrap().is_sound();
                 assert_eq!(found.is_ok(), sound, "{entry:?} {found:?}");

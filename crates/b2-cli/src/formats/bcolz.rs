@@ -15,7 +15,7 @@ use std::{
 };
 
 use b2frame::ReadOptions;
-use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet, Note, OpenOptions, store::DirStore};
+use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet, Note, OpenOptions, tree::DirTree};
 use blosc_chunk::{DParams, Limits};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use serde_json::{Map, Value};
@@ -266,7 +266,7 @@ pub(crate) fn starts(rows: Range<u64>, step: u64) -> impl Iterator<Item = u64> {
 
 fn open(root: &Path, options: &OpenOptions) -> Result<DataSet> {
     let options = options.clone().broken_columns(BrokenColumns::Refuse);
-    Ok(bcolz_store::open_in(Arc::new(DirStore::new(root)), "", &options)?)
+    Ok(bcolz_store::open_in(Arc::new(DirTree::new(root)), "", &options)?)
 }
 
 /// Bytes of all files below a directory; links are not followed, and what cannot be seen does not

@@ -9,14 +9,14 @@ use super::CArray;
 use super::recent::Block;
 use crate::chunk_file::{self, ChunkFile, Expected};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::layout::chunk_path;
-use crate::store;
 use crate::team::Worker;
 
 impl CArray {
     /// Opens the file of a chunk and checks its headers.
     pub(crate) fn open_chunk(&self, nchunk: u64) -> Result<ChunkFile> {
-        ChunkFile::open(&*self.store, chunk_path(&self.path, nchunk), self.expected(nchunk))
+        ChunkFile::open(&*self.tree, chunk_path(&self.path, nchunk), self.expected(nchunk))
     }
 
     pub(super) fn expected(&self, nchunk: u64) -> Expected {
@@ -32,7 +32,7 @@ impl CArray {
     /// Bytes of the file of a chunk.
     pub(crate) fn file_len(&self, nchunk: u64) -> Result<u64> {
         let path = chunk_path(&self.path, nchunk);
-        self.store.len_of(&path).map_err(|error| store::of_open(&path, error))
+        self.tree.len_of(&path).map_err(|error| files::open_error(&path, error))
     }
 
     /// Decodes some bytes of the data of a chunk.
@@ -44,7 +44,7 @@ impl CArray {
         worker: &mut Worker,
     ) -> Result<()> {
         let path = chunk_path(&self.path, nchunk);
-        let file = chunk_file::open(&*self.store, &path)?;
+        let file = chunk_file::open(&*self.tree, &path)?;
         let is_small = bytes.len() as u64 <= self.options.cache;
         let stamp =
             if is_small { file.stamp().filter(|stamp| stamp.modified.is_some()) } else { None };

@@ -59,19 +59,19 @@ const MOST: usize = 192;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{MemoryStore, Store};
+    use crate::tree::{MemTree, Tree};
 
     #[test]
     fn the_files_that_were_opened_first_are_closed() {
-        let store = MemoryStore::new();
-        store.write("f", b"abc").unwrap();
+        let tree = MemTree::new();
+        tree.write("f", b"abc").unwrap();
         let mut files = Files::default();
         let mut opened = 0;
         let last = MOST as u64;
         for nchunk in (0..=last).chain([last, 1, 0, 1]) {
             let open = || {
                 opened += 1;
-                Ok(store.open("f").unwrap())
+                Ok(tree.open("f").unwrap())
             };
             assert_eq!(files.file(nchunk, open).unwrap().len().unwrap(), 3);
         }

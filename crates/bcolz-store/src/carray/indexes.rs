@@ -65,7 +65,7 @@ impl Indexes {
             return Ok(false);
         }
         let path = || chunk_path(&array.path, nchunk);
-        let open = || chunk_file::open(&*array.store, &path());
+        let open = || chunk_file::open(&*array.tree, &path());
         let io = |source| Error::io(path(), source);
         if let Known::Index { index, stamp } = known {
             let file = self.files.file(nchunk, open)?;
@@ -178,7 +178,7 @@ mod tests {
             for cache in [20_000, 0, 1 << 20] {
                 let options = OpenOptions::default().cache(cache);
                 let array = CArray::open_in(
-                    std::sync::Arc::new(crate::store::DirStore::new(&root)),
+                    std::sync::Arc::new(crate::tree::DirTree::new(&root)),
                     "",
                     &options,
                 );
@@ -194,8 +194,8 @@ mod tests {
         let root = dir.path().join("a");
         create(&root, "lz4");
         let options = OpenOptions::default().cache(20_000);
-        let store = std::sync::Arc::new(crate::store::DirStore::new(&root));
-        let array = CArray::open_in(store, "", &options).unwrap();
+        let tree = std::sync::Arc::new(crate::tree::DirTree::new(&root));
+        let array = CArray::open_in(tree, "", &options).unwrap();
         let mut rows = array.row_reader();
         for row in disorder() {
             rows.item::<f64>(row).unwrap();

@@ -2,10 +2,10 @@
 
 use super::CArray;
 use crate::error::{Error, Result};
+use crate::files::{is_missing, join};
 use crate::layout::chunk_number;
 use crate::meta;
 use crate::note::{Fault, Note};
-use crate::store::{is_missing, join};
 use crate::team::{self, Worker};
 
 /// What [`CArray::verify`] found.
@@ -148,7 +148,7 @@ impl CArray {
 
     fn find_stale(&self, report: &mut Report) -> Result<()> {
         let data = join(&self.path, "data");
-        let entries = match self.store.list(&data) {
+        let entries = match self.tree.list(&data) {
             Ok(entries) => entries,
             // An empty array may have lost its empty directory on the way.
             Err(error) if is_missing(&error) => return Ok(()),

@@ -3,8 +3,8 @@
 use super::CArrayWriter;
 use crate::chunk_file::PREAMBLE;
 use crate::error::{Error, Param, Result};
+use crate::files::{is_missing, join};
 use crate::layout::{chunk_number, chunk_path};
-use crate::store::{is_missing, join};
 use crate::team::Worker;
 
 impl CArrayWriter {
@@ -66,7 +66,7 @@ impl CArrayWriter {
     pub(crate) fn remove_chunks(&mut self, numbers: core::ops::Range<u64>) -> Result<()> {
         for nchunk in self.files(numbers)? {
             let path = chunk_path(&self.path, nchunk);
-            self.store.remove(&path).map_err(|source| Error::io(path, source))?;
+            self.tree.remove(&path).map_err(|source| Error::io(path, source))?;
         }
         Ok(())
     }
@@ -75,7 +75,7 @@ impl CArrayWriter {
     /// be.
     fn files(&self, numbers: core::ops::Range<u64>) -> Result<Vec<u64>> {
         let data = join(&self.path, "data");
-        let entries = match self.store.list(&data) {
+        let entries = match self.tree.list(&data) {
             Ok(entries) => entries,
             Err(error) if is_missing(&error) => Vec::new(),
             Err(source) => return Err(Error::io(data, source)),

@@ -4,9 +4,9 @@ use super::{CTableWriter, check_name};
 use crate::carray_writer::CArrayWriter;
 use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
+use crate::files::join;
 use crate::json::Json;
 use crate::repair::{PENDING, pending_path};
-use crate::store::join;
 
 impl CTableWriter {
     /// Adds a column with data for all rows, on disk at once; so is what was not flushed before.
@@ -31,7 +31,7 @@ impl CTableWriter {
         // Made under another name, so that no half of it is ever found under its own.
         let temporary = format!("{path}{PENDING}");
         self.remove(&temporary)?;
-        let mut column = CArrayWriter::create_in(self.store.clone(), &temporary, options)?;
+        let mut column = CArrayWriter::create_in(self.tree.clone(), &temporary, options)?;
         column.append(data)?;
         column.flush()?;
         self.rename(&temporary, &path)?;
@@ -89,8 +89,7 @@ impl CTableWriter {
         if self.names().any(|found| found == name) {
             return Err(Param::ColumnExists { name: name.to_owned() }.into());
         }
-        let entries =
-            self.store.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
+        let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         if entries.iter().any(|entry| entry.name == name) {
             return Err(Param::Exists { path: join(&self.path, name) }.into());
         }
@@ -98,10 +97,12 @@ impl CTableWriter {
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
-        self.store.rename(from, to).map_err(|source| Error::io(from, source))
+        let renamed = self.tree.rename(from, to);
+        let renamed = renamed.and_then(|()| self.tree.sync_names(&self.path));
+        renamed.map_err(|source| Error::io(from, source))
     }
 
     fn remove(&self, path: &str) -> Result<()> {
-        self.store.remove(path).map_err(|source| Error::io(path, source))
+        self.tree.remove(path).map_err(|source| Error::io(path, source))
     }
 }

@@ -156,7 +156,7 @@ pub enum Param {
         /// The type.
         dtype: String,
     },
-    /// A store that can only be read.
-    #[error("the store cannot be written to")]
+    /// A tree that can only be read.
+    #[error("the tree cannot be written to")]
     ReadOnly,
 }

@@ -2,9 +2,10 @@
 
 use super::{attrs_path, parse_object};
 use crate::error::{Error, Result};
+use crate::files::read_metadata;
 use crate::json::Json;
 use crate::note::Fault;
-use crate::store::{Store, read_metadata};
+use crate::tree::Tree;
 
 /// Attributes in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,16 +53,16 @@ impl Attrs {
         self.len() < before
     }
 
-    /// Makes these the attributes of the array or table at `path` of a store, on disk at once.
+    /// Makes these the attributes of the array or table at `path` of a tree, on disk at once.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
-    /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype, store::DirStore};
+    /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype, tree::DirTree};
     /// # let root = dir.path().join("a");
     /// # CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("int8")?))?.finish()?;
     /// let mut attrs = CArray::open(&root)?.attrs()?;
     /// attrs.set("unit", "K");
-    /// attrs.write_in(&DirStore::new(&root), "")?;
+    /// attrs.write_in(&DirTree::new(&root), "")?;
     /// assert_eq!(CArray::open(&root)?.attrs()?, attrs);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -69,11 +70,11 @@ impl Attrs {
     /// # Errors
     ///
     /// `Io`; then they are as they were.
-    pub fn write_in(&self, store: &dyn Store, path: &str) -> Result<()> {
+    pub fn write_in(&self, tree: &dyn Tree, path: &str) -> Result<()> {
         let path = attrs_path(path);
-        let written = store
+        let written = tree
             .write(&path, self.to_text().as_bytes())
-            .and_then(|()| store.sync(core::slice::from_ref(&path)));
+            .and_then(|()| tree.sync_all(core::slice::from_ref(&path)));
         written.map_err(|source| Error::Io { path, source })
     }
 
@@ -84,9 +85,9 @@ impl Attrs {
 
     /// The attributes of the data set at `path`; a missing or empty file stands for none, and is a
     /// fault.
-    pub(crate) fn read(store: &dyn Store, path: &str) -> Result<(Self, Option<Fault>)> {
+    pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<(Self, Option<Fault>)> {
         let path = attrs_path(path);
-        match read_metadata(store, &path)?.as_deref() {
+        match read_metadata(tree, &path)?.as_deref() {
             None => Ok((Self::default(), Some(Fault::AttrsMissing))),
             Some([]) => Ok((Self::default(), Some(Fault::AttrsEmpty))),
             Some(bytes) => match parse_object(&path, bytes)? {

@@ -1,9 +1,9 @@
 //! Trees of files.
 
-use bcolz_store::store::Store;
+use bcolz_store::tree::Tree;
 
-/// Copies what lies at `path` of a store to another.
-pub(crate) fn copy(from: &dyn Store, to: &dyn Store, path: &str) {
+/// Copies what lies at `path` of a tree to another.
+pub(crate) fn copy(from: &dyn Tree, to: &dyn Tree, path: &str) {
     for entry in from.list(path).unwrap() {
         let path = if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) };
         if entry.is_dir {

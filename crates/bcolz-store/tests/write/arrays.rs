@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bcolz_store::store::{DirStore, Durability, Entry, MemoryStore, Store};
+use bcolz_store::Durability;
+use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
 use bcolz_store::{
     CArray, CArrayWriter, CParams, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, Result,
     open,
@@ -12,7 +13,7 @@ use blosc_testdata::fixture;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::dying::states;
+use crate::states::states;
 
 fn int32(chunklen: u64) -> CreateOptions {
     CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(chunklen))
@@ -22,18 +23,18 @@ fn rows(range: core::ops::Range<i32>) -> Vec<u8> {
     range.flat_map(i32::to_le_bytes).collect()
 }
 
-fn memory(options: &CreateOptions) -> (Arc<MemoryStore>, CArrayWriter) {
-    let store = Arc::new(MemoryStore::new());
-    let writer = CArrayWriter::create_in(store.clone(), "", options).unwrap();
-    (store, writer)
+fn memory(options: &CreateOptions) -> (Arc<MemTree>, CArrayWriter) {
+    let tree = Arc::new(MemTree::new());
+    let writer = CArrayWriter::create_in(tree.clone(), "", options).unwrap();
+    (tree, writer)
 }
 
-fn reopen(store: &Arc<MemoryStore>) -> CArray {
-    CArray::open_in(store.clone(), "", &OpenOptions::default()).unwrap()
+fn reopen(tree: &Arc<MemTree>) -> CArray {
+    CArray::open_in(tree.clone(), "", &OpenOptions::default()).unwrap()
 }
 
-fn text(store: &dyn Store, path: &str) -> String {
-    let file = store.open(path).unwrap();
+fn text(tree: &dyn Tree, path: &str) -> String {
+    let file = tree.open(path).unwrap();
     let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
     file.read_exact_at(0, &mut bytes).unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
@@ -76,15 +77,15 @@ fn metadata_are_those_of_the_original_byte_by_byte() {
     let sets = written_at_once();
     assert!(sets.len() > 50, "{}", sets.len());
     for (name, array) in sets {
-        let original = DirStore::new(fixture::path("bcolz").join(&name));
-        let (store, mut writer) = memory(&options_of(&array));
+        let original = DirTree::new(fixture::path("bcolz").join(&name));
+        let (tree, mut writer) = memory(&options_of(&array));
         writer.append(&array.read(0..array.len()).unwrap()).unwrap();
         writer.finish().unwrap();
         for path in ["__attrs__", "meta/storage"] {
-            assert_eq!(text(&*store, path), text(&original, path), "{name}/{path}");
+            assert_eq!(text(&*tree, path), text(&original, path), "{name}/{path}");
         }
-        check_sizes(&name, &text(&*store, "meta/sizes"), &text(&original, "meta/sizes"));
-        check_chunks(&name, &array, &*store, &original);
+        check_sizes(&name, &text(&*tree, "meta/sizes"), &text(&original, "meta/sizes"));
+        check_chunks(&name, &array, &*tree, &original);
     }
 }
 
@@ -98,18 +99,17 @@ fn check_sizes(name: &str, found: &str, expected: &str) {
 }
 
 /// The first 28 bytes of each file are the same: all but the compressed size.
-fn check_chunks(name: &str, array: &CArray, store: &dyn Store, original: &dyn Store) {
+fn check_chunks(name: &str, array: &CArray, tree: &dyn Tree, original: &dyn Tree) {
     for nchunk in 0..array.nchunks() {
-        let start = |store: &dyn Store| {
+        let start = |tree: &dyn Tree| {
             let mut bytes = [0; 28];
-            store
-                .open(&format!("data/__{nchunk}.blp"))
+            tree.open(&format!("data/__{nchunk}.blp"))
                 .unwrap()
                 .read_exact_at(0, &mut bytes)
                 .unwrap();
             bytes
         };
-        let (found, expected) = (start(store), start(original));
+        let (found, expected) = (start(tree), start(original));
         // Whether a chunk is stored as it is depends on what the codec makes of it.
         let stored = 0x02;
         if (found[18] ^ expected[18]) & stored == 0 {
@@ -129,44 +129,44 @@ fn default_lengths_of_chunks_are_those_of_the_original() {
 
 #[test]
 fn a_life_leaves_the_files_that_the_format_document_tells() {
-    let (store, mut writer) = memory(&int32(10));
-    let files = |store: &Arc<MemoryStore>| {
+    let (tree, mut writer) = memory(&int32(10));
+    let files = |tree: &Arc<MemTree>| {
         let mut files: Vec<(u64, usize)> = Vec::new();
-        for Entry { name, .. } in store.list("data").unwrap() {
+        for Entry { name, .. } in tree.list("data").unwrap() {
             let number = name.trim_start_matches("__").trim_end_matches(".blp").parse().unwrap();
             let mut nbytes = [0; 4];
-            store.open(&format!("data/{name}")).unwrap().read_exact_at(20, &mut nbytes).unwrap();
+            tree.open(&format!("data/{name}")).unwrap().read_exact_at(20, &mut nbytes).unwrap();
             files.push((number, u32::from_le_bytes(nbytes) as usize / 4));
         }
         files.sort_unstable();
         files.into_iter().map(|(_, rows)| rows).collect::<Vec<_>>()
     };
-    let len = |store: &Arc<MemoryStore>| reopen(store).len();
+    let len = |tree: &Arc<MemTree>| reopen(tree).len();
     writer.append(&rows(0..25)).unwrap();
     writer.flush().unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 5], 25));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 5], 25));
     writer.append(&rows(25..28)).unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 5], 25));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 5], 25));
     writer.flush().unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 8], 28));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 8], 28));
     writer.append(&rows(28..30)).unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10], 28));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10], 28));
     writer.flush().unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10], 30));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10], 30));
     writer.append(&rows(30..44)).unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10, 10], 30));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10, 10], 30));
     writer.flush().unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10, 10, 4], 44));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10, 10, 4], 44));
     // bcolz leaves the last file behind here.
     writer.trim(4).unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10, 10], 40));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10, 10], 40));
     writer.append(&rows(40..41)).unwrap();
     writer.flush().unwrap();
     writer.trim(3).unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 10, 8], 38));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10, 8], 38));
     writer.trim(15).unwrap();
-    assert_eq!((files(&store), len(&store)), (vec![10, 10, 3], 23));
-    assert_eq!(reopen(&store).read(0..23).unwrap(), rows(0..23));
+    assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 3], 23));
+    assert_eq!(reopen(&tree).read(0..23).unwrap(), rows(0..23));
 }
 
 /// A change of an array.
@@ -234,16 +234,16 @@ proptest! {
         changes in proptest::collection::vec(change(), 0..12),
         chunklen in 1_u64..20,
     ) {
-        let (store, mut writer) = memory(&int32(chunklen).dflt(Some(Json::Int(-7))));
+        let (tree, mut writer) = memory(&int32(chunklen).dflt(Some(Json::Int(-7))));
         let mut model = Vec::new();
         for (step, change) in (1..).zip(&changes) {
             apply(change, step, &mut model, &mut writer).unwrap();
             if let Change::Reopen = change {
-                writer = CArrayWriter::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
+                writer = CArrayWriter::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
             }
         }
         writer.finish().unwrap();
-        let array = reopen(&store);
+        let array = reopen(&tree);
         prop_assert_eq!(array.read_as::<i32>(0..array.len()).unwrap(), model);
         let report = array.verify().unwrap();
         prop_assert!(report.is_sound() && report.notes.is_empty(), "{:?}", report);
@@ -264,11 +264,11 @@ fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
         (30, 20),
         (5, 0),
     ] {
-        let (store, mut writer) = memory(&int32(10));
+        let (tree, mut writer) = memory(&int32(10));
         writer.append(&rows(0..from)).unwrap();
         writer.finish().unwrap();
-        let run = |store: Arc<dyn Store>| {
-            let mut writer = CArrayWriter::open_in(store, "", &OpenOptions::default())?;
+        let run = |tree: Arc<dyn Tree>| {
+            let mut writer = CArrayWriter::open_in(tree, "", &OpenOptions::default())?;
             if from < to {
                 writer.append(&rows(from..to))?;
                 writer.finish()
@@ -277,7 +277,7 @@ fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
             }
         };
         let mut seen = BTreeMap::new();
-        for left in states(&store, run) {
+        for left in states(&tree, run) {
             let array = reopen(&left);
             assert_eq!(
                 array.read(0..array.len()).unwrap(),
@@ -302,9 +302,9 @@ fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
 #[test]
 fn a_crash_while_creating_leaves_nothing_or_an_empty_array() {
     let mut opened = 0;
-    for left in states(&MemoryStore::new(), |store| {
-        CArrayWriter::create_in(store, "", &int32(10))?.finish()
-    }) {
+    for left in
+        states(&MemTree::new(), |tree| CArrayWriter::create_in(tree, "", &int32(10))?.finish())
+    {
         opened += u32::from(CArray::open_in(left, "", &OpenOptions::default()).is_ok());
     }
     assert_eq!(opened, 1);
@@ -344,9 +344,9 @@ fn every_codec_and_durability_reads_back() {
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_written() {
     let refused = |options: &CreateOptions| {
-        let store = Arc::new(MemoryStore::new());
-        let error = CArrayWriter::create_in(store.clone(), "a", options).unwrap_err();
-        assert!(store.list("").unwrap().is_empty());
+        let tree = Arc::new(MemTree::new());
+        let error = CArrayWriter::create_in(tree.clone(), "a", options).unwrap_err();
+        assert!(tree.list("").unwrap().is_empty());
         error.to_string()
     };
     assert_eq!(refused(&int32(0)), "chunklen 0 is outside 1..=536870907");
@@ -367,7 +367,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         refused(&int32(1).dflt(Some(Json::Float(0.5)))),
         "a/meta/storage: fill value 0.5 does not fit the dtype"
     );
-    let (store, mut writer) = memory(&int32(10));
+    let (tree, mut writer) = memory(&int32(10));
     assert_eq!(
         writer.append(&[1, 2, 3]).unwrap_err().to_string(),
         "3 bytes are no whole number of rows of 4 bytes"
@@ -375,7 +375,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     assert_eq!(writer.trim(1).unwrap_err().to_string(), "rows 0..1 of 0");
     assert_eq!(writer.write_rows(0, &[0; 4]).unwrap_err().to_string(), "rows 0..1 of 0");
     drop(writer);
-    let again = CArrayWriter::create_in(store, "", &int32(10)).unwrap_err();
+    let again = CArrayWriter::create_in(tree, "", &int32(10)).unwrap_err();
     assert_eq!(again.to_string(), "data exists");
 }
 
@@ -387,8 +387,8 @@ fn quantized_floats_are_those_of_the_original() {
         .chunks(8)
         .flat_map(|item| (f64::from_le_bytes(item.try_into().unwrap()) + 0.0003).to_le_bytes())
         .collect();
-    let (store, mut writer) = memory(&options_of(&original));
+    let (tree, mut writer) = memory(&options_of(&original));
     writer.append(&noisy).unwrap();
     writer.finish().unwrap();
-    assert_eq!(reopen(&store).read(0..original.len()).unwrap(), data);
+    assert_eq!(reopen(&tree).read(0..original.len()).unwrap(), data);
 }

@@ -1,7 +1,7 @@
 //! What is written: as bcolz writes it, and never in a state that cannot be read or repaired.
 
 mod arrays;
-mod dying;
+mod states;
 mod tables;
 #[path = "../support/tree.rs"]
 mod tree;

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bcolz_store::store::{DirStore, MemoryStore, Store};
+use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
     CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Json, OpenOptions, Repair,
     Result, repair, repair_in,
 };
 use blosc_testdata::fixture;
 
-use crate::dying::states;
+use crate::states::states;
 use crate::tree;
 
 fn options(dtype: &str, chunklen: u64) -> CreateOptions {
@@ -26,13 +26,13 @@ fn rows(range: core::ops::Range<i16>) -> [Vec<u8>; 3] {
     ]
 }
 
-fn create(store: Arc<dyn Store>) -> Result<CTableWriter> {
+fn create(tree: Arc<dyn Tree>) -> Result<CTableWriter> {
     let columns = [
         ("a", options("int16", 7)),
         ("b", options("float64", 10)),
         ("c", options("uint8", 4).row_shape(vec![3]).dflt(Some(Json::Int(9)))),
     ];
-    CTableWriter::create_in(store, "", &columns)
+    CTableWriter::create_in(tree, "", &columns)
 }
 
 fn append(writer: &mut CTableWriter, range: core::ops::Range<i16>) -> Result<()> {
@@ -41,20 +41,20 @@ fn append(writer: &mut CTableWriter, range: core::ops::Range<i16>) -> Result<()>
 }
 
 /// A table of that many rows.
-fn table(len: i16) -> Arc<MemoryStore> {
-    let store = Arc::new(MemoryStore::new());
-    let mut writer = create(store.clone()).unwrap();
+fn table(len: i16) -> Arc<MemTree> {
+    let tree = Arc::new(MemTree::new());
+    let mut writer = create(tree.clone()).unwrap();
     append(&mut writer, 0..len).unwrap();
     writer.finish().unwrap();
-    store
+    tree
 }
 
-fn open(store: &Arc<MemoryStore>) -> CTable {
-    CTable::open_in(store.clone(), "", &OpenOptions::default()).unwrap()
+fn open(tree: &Arc<MemTree>) -> CTable {
+    CTable::open_in(tree.clone(), "", &OpenOptions::default()).unwrap()
 }
 
-fn writer(store: Arc<dyn Store>) -> Result<CTableWriter> {
-    CTableWriter::open_in(store, "", &OpenOptions::default())
+fn writer(tree: Arc<dyn Tree>) -> Result<CTableWriter> {
+    CTableWriter::open_in(tree, "", &OpenOptions::default())
 }
 
 /// The rows of the table are those of [`rows`]; returns how many there are.
@@ -68,32 +68,32 @@ fn check(table: &CTable) -> u64 {
 
 #[test]
 fn a_table_lives_as_its_columns_do() {
-    let store = table(25);
-    let mut table = writer(store.clone()).unwrap();
+    let tree = table(25);
+    let mut table = writer(tree.clone()).unwrap();
     append(&mut table, 25..40).unwrap();
-    assert_eq!((table.len(), open(&store).len()), (40, 25));
+    assert_eq!((table.len(), open(&tree).len()), (40, 25));
     table.flush().unwrap();
-    assert_eq!(check(&open(&store)), 40);
+    assert_eq!(check(&open(&tree)), 40);
     append(&mut table, 40..44).unwrap();
     table.trim(20).unwrap();
-    assert_eq!(check(&open(&store)), 24);
+    assert_eq!(check(&open(&tree)), 24);
     table.resize(26).unwrap();
-    let found = open(&store);
+    let found = open(&tree);
     assert_eq!(found.column("c").unwrap().read(23..26).unwrap(), [23, 0, 1, 9, 9, 9, 9, 9, 9]);
     assert_eq!(found.column("a").unwrap().read_as::<i16>(23..26).unwrap(), [23, 0, 0]);
     table.write_rows("a", 24, &[7, 0, 8, 0]).unwrap();
     table.set_attr("t", "x").unwrap();
     table.finish().unwrap();
-    assert_eq!(open(&store).column("a").unwrap().read_as::<i16>(23..26).unwrap(), [23, 7, 8]);
-    assert_eq!(open(&store).attrs().unwrap().get("t"), Some(&Json::from("x")));
-    assert!(open(&store).verify().unwrap().notes.is_empty());
+    assert_eq!(open(&tree).column("a").unwrap().read_as::<i16>(23..26).unwrap(), [23, 7, 8]);
+    assert_eq!(open(&tree).attrs().unwrap().get("t"), Some(&Json::from("x")));
+    assert!(open(&tree).verify().unwrap().notes.is_empty());
 }
 
 #[test]
 fn records_go_in_as_they_come_out() {
-    let store = table(30);
-    let records = open(&store).read_records(0..30).unwrap();
-    let other = Arc::new(MemoryStore::new());
+    let tree = table(30);
+    let records = open(&tree).read_records(0..30).unwrap();
+    let other = Arc::new(MemTree::new());
     let mut copy = create(other.clone()).unwrap();
     copy.append_records(&records).unwrap();
     copy.finish().unwrap();
@@ -102,15 +102,15 @@ fn records_go_in_as_they_come_out() {
 
 #[test]
 fn columns_come_go_and_change_their_names() {
-    let store = table(12);
-    let mut table = writer(store.clone()).unwrap();
+    let tree = table(12);
+    let mut table = writer(tree.clone()).unwrap();
     let flags: Vec<u8> = (0..12).map(|n| n % 2).collect();
     table.add_column("flags", &options("bool", 5), &flags).unwrap();
     table.rename_column("a", "zwölf").unwrap();
     table.delete_column("b").unwrap();
     append_mixed(&mut table);
     table.finish().unwrap();
-    let found = open(&store);
+    let found = open(&tree);
     assert_eq!(found.names().collect::<Vec<_>>(), ["zwölf", "c", "flags"]);
     assert_eq!(found.len(), 13);
     assert_eq!(found.column("flags").unwrap().read(0..12).unwrap(), flags);
@@ -124,9 +124,9 @@ fn append_mixed(table: &mut CTableWriter) {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let store = table(5);
-    store.create_dir("old").unwrap();
-    let mut table = writer(store).unwrap();
+    let tree = table(5);
+    tree.create_dir("old").unwrap();
+    let mut table = writer(tree).unwrap();
     let text = |result: Result<()>| result.unwrap_err().to_string();
     let plain = options("int8", 1);
     assert_eq!(
@@ -152,15 +152,15 @@ fn what_cannot_be_is_refused() {
     );
     assert_eq!(text(table.trim(6)), "rows 0..6 of 5");
     let twice = [("a", plain.clone()), ("a", plain)];
-    let error = CTableWriter::create_in(Arc::new(MemoryStore::new()), "", &twice).unwrap_err();
+    let error = CTableWriter::create_in(Arc::new(MemTree::new()), "", &twice).unwrap_err();
     assert_eq!(error.to_string(), "there is a column \"a\"");
 }
 
 #[test]
 fn a_crash_leaves_the_rows_before_or_after() {
     for (from, to) in [(25, 45), (25, 26), (28, 30), (40, 21), (40, 39), (0, 3), (9, 0)] {
-        let change = |store| {
-            let mut table = writer(store)?;
+        let change = |tree| {
+            let mut table = writer(tree)?;
             if from < to {
                 append(&mut table, from..to)?;
                 table.finish()
@@ -193,7 +193,7 @@ fn a_crash_among_columns_leaves_a_table_that_repair_completes() {
     ];
     for (change, after) in changes {
         let mut seen = BTreeSet::new();
-        for state in states(&table(20), |store| change(&mut writer(store)?)) {
+        for state in states(&table(20), |tree| change(&mut writer(tree)?)) {
             repair_in(state.clone(), "").unwrap();
             assert!(repair_in(state.clone(), "").unwrap().is_empty());
             let table = open(&state);
@@ -216,7 +216,7 @@ fn a_crash_among_columns_leaves_a_table_that_repair_completes() {
 
 #[test]
 fn a_crash_while_creating_leaves_no_table_or_an_empty_one() {
-    let states = states(&MemoryStore::new(), |store| create(store)?.finish());
+    let states = states(&MemTree::new(), |tree| create(tree)?.finish());
     let opened = states.iter().filter(|state| state.open("__rootdirs__").is_ok()).count();
     assert_eq!(opened, 1);
     assert_eq!(check(&open(states.last().unwrap())), 0);
@@ -225,12 +225,12 @@ fn a_crash_while_creating_leaves_no_table_or_an_empty_one() {
 #[test]
 fn what_bcolz_leaves_behind_is_repaired() {
     let copy = |name: &str| {
-        let store = Arc::new(MemoryStore::new());
-        tree::copy(&DirStore::new(fixture::path("bcolz").join(name)), &*store, "");
-        store
+        let tree = Arc::new(MemTree::new());
+        tree::copy(&DirTree::new(fixture::path("bcolz").join(name)), &*tree, "");
+        tree
     };
-    let what = |store: &Arc<MemoryStore>| {
-        repair_in(store.clone(), "")
+    let what = |tree: &Arc<MemTree>| {
+        repair_in(tree.clone(), "")
             .unwrap()
             .into_iter()
             .map(|action| action.what)
@@ -248,42 +248,42 @@ fn what_bcolz_leaves_behind_is_repaired() {
     for (name, lost) in
         [("ca_i4", 0), ("ca_unflushed", 0), ("ca_object", 0), ("ca_2d", 0), ("ca_exact", 0)]
     {
-        let store = copy(name);
-        let before = CArray::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
+        let tree = copy(name);
+        let before = CArray::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
         if lost == 0 {
-            store.remove("meta/sizes").unwrap()
+            tree.remove("meta/sizes").unwrap()
         } else {
-            store.write("meta/sizes", b"").unwrap()
+            tree.write("meta/sizes", b"").unwrap()
         }
-        let actions = what(&store);
-        let after = CArray::open_in(store, "", &OpenOptions::default()).unwrap();
+        let actions = what(&tree);
+        let after = CArray::open_in(tree, "", &OpenOptions::default()).unwrap();
         assert_eq!(actions, [Repair::Sizes { len: after.len() }], "{name}");
         assert!(after.len() >= before.len(), "{name}");
         assert_eq!(after.rowsize(), before.rowsize(), "{name}");
         assert!(after.verify().unwrap().is_sound(), "{name}");
     }
     // A trim that bcolz did not complete: chunks are gone, the length is not.
-    let store = copy("ca_appended");
-    let before = CArray::open_in(store.clone(), "", &OpenOptions::default()).unwrap();
-    store.remove(&format!("data/__{}.blp", before.nchunks() - 1)).unwrap();
+    let tree = copy("ca_appended");
+    let before = CArray::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
+    tree.remove(&format!("data/__{}.blp", before.nchunks() - 1)).unwrap();
     let to = (before.nchunks() - 1) * before.chunklen();
-    assert_eq!(what(&store), [Repair::Shortened { from: before.len(), to }]);
+    assert_eq!(what(&tree), [Repair::Shortened { from: before.len(), to }]);
     assert!(
-        CArray::open_in(store, "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound()
+        CArray::open_in(tree, "", &OpenOptions::default()).unwrap().verify().unwrap().is_sound()
     );
 }
 
 #[test]
 fn a_damaged_chunk_does_not_take_others_with_it() {
-    let store = Arc::new(MemoryStore::new());
+    let tree = Arc::new(MemTree::new());
     let mut writer =
-        CArrayWriter::create_in(store.clone(), "", &options("uint8", 4).dflt(Some(Json::Int(7))))
+        CArrayWriter::create_in(tree.clone(), "", &options("uint8", 4).dflt(Some(Json::Int(7))))
             .unwrap();
     writer.append(b"abcdefghij").unwrap();
     writer.finish().unwrap();
-    store.write("data/__1.blp", b"blpk").unwrap();
-    assert!(repair_in(store.clone(), "").unwrap().is_empty());
-    let array = CArray::open_in(store, "", &OpenOptions::default()).unwrap();
+    tree.write("data/__1.blp", b"blpk").unwrap();
+    assert!(repair_in(tree.clone(), "").unwrap().is_empty());
+    let array = CArray::open_in(tree, "", &OpenOptions::default()).unwrap();
     let (rows, error) = array.salvage_chunk(1).unwrap();
     assert_eq!(
         (rows, error.unwrap().to_string()),
@@ -295,16 +295,15 @@ fn a_damaged_chunk_does_not_take_others_with_it() {
 
 #[test]
 fn a_column_that_claims_more_rows_than_anybody_has_is_trimmed() {
-    let store = table(21);
-    store
-        .write("a/meta/sizes", b"{\"shape\": [1008806316530991104], \"nbytes\": 0, \"cbytes\": 0}")
+    let tree = table(21);
+    tree.write("a/meta/sizes", b"{\"shape\": [1008806316530991104], \"nbytes\": 0, \"cbytes\": 0}")
         .unwrap();
     // The claim cannot be taken back: behind the chunk that is lost there is another.
-    store.remove("a/data/__1.blp").unwrap();
-    let actions = repair_in(store.clone(), "").unwrap();
+    tree.remove("a/data/__1.blp").unwrap();
+    let actions = repair_in(tree.clone(), "").unwrap();
     assert_eq!(actions.last().unwrap().what, Repair::Trimmed { from: 7 << 57, to: 21 });
-    assert_eq!(open(&store).len(), 21);
-    let error = open(&store).column("a").unwrap().read(0..21).unwrap_err();
+    assert_eq!(open(&tree).len(), 21);
+    let error = open(&tree).column("a").unwrap().read(0..21).unwrap_err();
     assert_eq!(error.to_string(), "a/data/__1.blp: is missing");
 }
 

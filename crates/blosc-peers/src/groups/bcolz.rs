@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use bcolz_store::{CArray, CTable, OpenOptions, store::DirStore};
+use bcolz_store::{CArray, CTable, OpenOptions, tree::DirTree};
 use serde_json::json;
 
 use super::{
@@ -64,7 +64,7 @@ fn arrays(bench: &mut Bench, python: &mut Python, root: &str, name: &str, rows: 
     let random: Vec<u64> = (0..1000_u64).map(|n| n * 999_983 * 7919 % rows).collect();
     let near: Vec<u64> = (0..1000_u64).map(|n| rows / 2 + n * 7919 % 10_000).collect();
     let large = OpenOptions::default().cache(rows * 16);
-    let cached = CArray::open_in(Arc::new(DirStore::new(root)), "", &large)?;
+    let cached = CArray::open_in(Arc::new(DirTree::new(root)), "", &large)?;
     for (what, array, items) in [
         ("random items", &array, &random),
         ("random items, all blocks kept", &cached, &random),

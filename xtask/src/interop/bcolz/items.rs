@@ -1,6 +1,6 @@
 //! Types of items and rows of them, all drawn.
 
-use bcolz_store::{CParams, Cname, CreateOptions, Dtype, Json, Shuffle, store::Durability};
+use bcolz_store::{CParams, Cname, CreateOptions, Dtype, Durability, Json, Shuffle};
 use serde_json::{Value, json};
 
 use super::super::case::{Case, Draw};

@@ -1,6 +1,6 @@
 //! Queries: what `fetchwhere` of bcolz finds.
 
-use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype, store::Durability};
+use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype, Durability};
 use serde_json::json;
 
 use super::super::{Bench, Case, Verdict, case::Draw, compare};

@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use bcolz_store::{
-    Attrs, CArray, CArrayWriter, CParams, CTableWriter, Cname, CreateOptions, DataSet, Shuffle,
-    store::Durability,
+    Attrs, CArray, CArrayWriter, CParams, CTableWriter, Cname, CreateOptions, DataSet, Durability,
+    Shuffle,
 };
 use blosc_chunk::{FilterId, Threads};
 use blosc_dtype::Dtype;

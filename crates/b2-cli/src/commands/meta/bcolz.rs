@@ -1,6 +1,6 @@
 //! Attributes of an array or a table of bcolz.
 
-use bcolz_store::{Attrs, store::DirStore};
+use bcolz_store::{Attrs, tree::DirTree};
 use serde_json::Value;
 
 use super::document::Change;
@@ -20,7 +20,7 @@ pub(super) fn change(set: &Bcolz, changes: &[Change]) -> Result<()> {
             Change::Replace(new) => replace(&mut found, new)?,
         }
     }
-    Ok(found.write_in(&DirStore::new(set.root()), "")?)
+    Ok(found.write_in(&DirTree::new(set.root()), "")?)
 }
 
 fn replace(found: &mut Attrs, new: &Value) -> Result<()> {

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use bcolz_store::{CArray, DataSet, OpenOptions, Repair, store::DirStore};
+use bcolz_store::{CArray, DataSet, OpenOptions, Repair, tree::DirTree};
 use blosc_chunk::Limits;
 
 use super::{Saved, unreadable};
@@ -30,7 +30,7 @@ pub(super) fn run(
     let limits = Limits::none().max_nbytes(cx.memory() / 2);
     let read =
         OpenOptions::default().dparams(cx.dparams().limits(limits)).max_memory(cx.memory() / 2);
-    let store = Arc::new(DirStore::new(nest.path()));
+    let store = Arc::new(DirTree::new(nest.path()));
     let actions = bcolz_store::rescue_in(store.clone(), "", &read)?;
     let set = bcolz_store::open_in(store, "", &read)?;
     let filled = actions.iter().fold(0u64, |sum, action| match action.what {

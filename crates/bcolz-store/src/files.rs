@@ -1,0 +1,49 @@
+//! Files of a data set: what a missing, irregular or overlong one means.
+
+use std::io;
+
+use blosc_io::Tree;
+pub(crate) use blosc_io::tree::join;
+
+use crate::error::{Corrupt, Error, Result};
+
+/// Whether there is an ordinary file.
+pub(crate) fn has_file(tree: &dyn Tree, path: &str) -> Result<bool> {
+    match tree.open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if is_missing(&error) => Ok(false),
+        Err(error) => Err(open_error(path, error)),
+    }
+}
+
+/// The whole of a metadata file; none if it is missing.
+pub(crate) fn read_metadata(tree: &dyn Tree, path: &str) -> Result<Option<Vec<u8>>> {
+    let file = match tree.open(path) {
+        Ok(file) => file,
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) => return Err(open_error(path, error)),
+    };
+    let len = file.len().map_err(|source| Error::io(path, source))?;
+    if len > MAX_METADATA {
+        return Err(Error::corrupt(path, Corrupt::MetadataTooLong { len, limit: MAX_METADATA }));
+    }
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    file.read_exact_at(0, &mut bytes).map_err(|source| Error::io(path, source))?;
+    Ok(Some(bytes))
+}
+
+/// The error of a file that could not be opened.
+pub(crate) fn open_error(path: &str, error: io::Error) -> Error {
+    match error.kind() {
+        _ if is_missing(&error) => Error::corrupt(path, Corrupt::Missing),
+        io::ErrorKind::InvalidInput => Error::corrupt(path, Corrupt::NotOrdinary),
+        _ => Error::io(path, error),
+    }
+}
+
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Metadata files are refused if they are longer (bytes).
+const MAX_METADATA: u64 = 16 << 20;

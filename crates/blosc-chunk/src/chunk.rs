@@ -321,7 +321,7 @@ impl<'a> Chunk<'a> {
         let (start, end) = bytes.filter(|&(_, end)| end <= nbytes).ok_or_else(|| Error::Range {
             start,
             end,
-            len: nbytes / typesize,
+            len: nbytes.checked_div(typesize).unwrap_or(0),
         })?;
         Ok(start..end)
     }
@@ -350,16 +350,15 @@ impl<'a> Chunk<'a> {
             return Err(Error::Range { start, end, len });
         };
         let room = dest.len();
-        if needed > room {
-            return Err(Error::Dest { needed, room });
-        }
-        Ok(&mut dest[..needed])
+        dest.get_mut(..needed).ok_or(Error::Dest { needed, room })
     }
 
     fn check_nblock(&self, nblock: usize) -> Result<()> {
         match self.nblocks() {
             0 => Err(Error::Unsupported(Unsupported::NoBlocks)),
-            len if nblock >= len => Err(Error::Range { start: nblock, end: nblock + 1, len }),
+            len if nblock >= len => {
+                Err(Error::Range { start: nblock, end: nblock.saturating_add(1), len })
+            }
             _ => Ok(()),
         }
     }

@@ -107,10 +107,10 @@ impl ChunkIndex {
         }
         let is_value = header.special() == Some(SpecialKind::Value);
         let needed = if is_value { header.cbytes() } else { head_len(&header, head) };
-        if head.len() < needed {
-            return Ok(IndexStep::Needs(needed));
+        match head.get(..needed) {
+            Some(head) => Self::new(header, head).map(IndexStep::Ready),
+            None => Ok(IndexStep::Needs(needed)),
         }
-        Self::new(header, &head[..needed]).map(IndexStep::Ready)
     }
 
     /// The header.
@@ -152,10 +152,10 @@ impl ChunkIndex {
         if start > end || end > len {
             return Err(Error::Range { start, end, len });
         }
-        let body = self.header().header_len();
+        let in_body = |at: usize| self.header().header_len().saturating_add(at);
         let ranges = match self.header().kind() {
             _ if range.is_empty() => Vec::new(),
-            Kind::Memcpyed => once(body + start..body + end).collect(),
+            Kind::Memcpyed => once(in_body(start)..in_body(end)).collect(),
             Kind::Vl => once(self.layout.data_start..self.layout.data_end()).collect(),
             Kind::Regular => self.merged(&range, merge_gap),
             Kind::Special(_) | Kind::Empty => Vec::new(),
@@ -260,9 +260,10 @@ impl<P: AsRef<[u8]> + Sync> Blocks for PlannedParts<'_, P> {
         let npart = self.ranges.partition_point(|range| range.end < extent.end);
         let bytes = self.ranges.get(npart).zip(self.parts.get(npart)).and_then(|(range, part)| {
             let start = extent.start.checked_sub(range.start)?;
-            part.as_ref().get(start..extent.end - range.start)
+            part.as_ref().get(start..extent.end.checked_sub(range.start)?)
         });
-        let missing = Error::Range { start: nblock, end: nblock + 1, len: self.index.nblocks() };
+        let (end, len) = (nblock.saturating_add(1), self.index.nblocks());
+        let missing = Error::Range { start: nblock, end, len };
         Ok(StoredBlock { bytes: bytes.ok_or(missing)?, at: extent.start })
     }
 }

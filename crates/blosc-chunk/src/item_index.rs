@@ -1,6 +1,12 @@
 //! Single items of a chunk, without decoding the bytes before them: for random reads of single items
 //! from chunks that are too many to be kept decoded.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "offsets and sizes are those of streams that were followed"
+)]
+
 use core::ops::Range;
 
 use blosc_codecs::lz4::Marks;

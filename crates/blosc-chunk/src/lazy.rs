@@ -40,18 +40,20 @@ impl LazyChunk {
             return Err(damaged(bytes.len()));
         }
         let stored = header.kind() != Kind::Memcpyed;
-        let index =
-            ChunkIndex::new(header, &bytes[..if stored { trailer } else { header.header_len() }])?;
+        let head_len = if stored { trailer } else { header.header_len() };
+        let index = ChunkIndex::new(header, bytes.get(..head_len).unwrap_or_default())?;
         let nchunk = number::<4>(bytes, trailer).map(i32::from_le_bytes);
-        let offset = number::<8>(bytes, trailer + 4).map(i64::from_le_bytes);
+        let offset_at = trailer.saturating_add(4);
+        let offset = number::<8>(bytes, offset_at).map(i64::from_le_bytes);
         let nchunk = nchunk.and_then(|n| u32::try_from(n).ok()).ok_or(damaged(trailer))?;
-        let offset = offset.and_then(|at| u64::try_from(at).ok()).ok_or(damaged(trailer + 4))?;
-        let sizes = bytes[trailer + POSITION_LEN..].as_chunks::<4>().0;
+        let offset = offset.and_then(|at| u64::try_from(at).ok()).ok_or(damaged(offset_at))?;
+        let sizes_at = trailer.saturating_add(POSITION_LEN);
+        let sizes = bytes.get(sizes_at..).unwrap_or_default().as_chunks::<4>().0;
         let grid = Grid::new(header.nbytes(), header.blocksize());
         for (nblock, size) in sizes.iter().enumerate() {
             let extent = if stored { index.extent(nblock) } else { grid.range(nblock) };
             if i32::try_from(extent.len()) != Ok(i32::from_le_bytes(*size)) {
-                return Err(damaged(trailer + POSITION_LEN + 4 * nblock));
+                return Err(damaged(sizes_at.saturating_add(nblock.saturating_mul(4))));
             }
         }
         Ok(Self { index, nchunk, offset })

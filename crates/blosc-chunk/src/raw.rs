@@ -118,7 +118,7 @@ macro_rules! raw_fields {
     ($Raw:ty, $start:expr => { $($field:ident: $kind:ident),* $(,)? }) => {
         &[$($crate::raw::Field {
             name: stringify!($field),
-            offset: $start + core::mem::offset_of!($Raw, $field),
+            offset: usize::saturating_add($start, core::mem::offset_of!($Raw, $field)),
             size: $crate::raw::size_of_field(|raw: &$Raw| &raw.$field),
             kind: $crate::raw::FieldKind::$kind,
         }),*]

@@ -128,8 +128,8 @@ impl Extents {
 fn check_order(layout: &Layout, starts: &[u32], end: u32) -> Result<()> {
     let ends = starts.iter().skip(1).chain([&end]);
     for (nblock, (&start, &end)) in starts.iter().zip(ends).enumerate() {
-        if i64::from(end) - i64::from(start) <= 4 {
-            let at = layout.header.header_len() + 4 * nblock;
+        if end.saturating_sub(start) <= 4 {
+            let at = layout.header.header_len().saturating_add(nblock.saturating_mul(4));
             let what = Corrupt::VlSpan { nblock, start: start.into(), end: end.into() };
             return Err(Error::corrupt(at, what));
         }

@@ -1,6 +1,12 @@
 //! Chunks that are a run ("Special chunks" in the format document): zeros, NaN, one value, or
 //! unset data.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths of two slices; the value is not empty"
+)]
+
 use blosc_filters::{Simd, Stores};
 
 use crate::error::{Corrupt, Error, Result};

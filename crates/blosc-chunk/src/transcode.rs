@@ -4,6 +4,12 @@
 //! the rules of both needs only the header of the other one, and block starts that are moved by its
 //! length.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "the chunk and its block starts were checked"
+)]
+
 use blosc_filters::FilterId;
 
 use crate::blocksize::splits_in_blosc1;

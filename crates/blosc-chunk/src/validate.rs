@@ -216,17 +216,17 @@ fn summary(block: &BlockRef) -> BlockReport {
 /// Real writers leave no gaps and let no blocks overlap.
 fn coverage(layout: &Layout, blocks: &[BlockReport]) -> Vec<Note> {
     let mut extents: Vec<(Range<usize>, usize)> =
-        blocks.iter().map(|b| (b.offset..b.offset + b.cbytes, b.nblock)).collect();
+        blocks.iter().map(|b| (b.offset..b.offset.saturating_add(b.cbytes), b.nblock)).collect();
     extents.sort_unstable_by_key(|(range, nblock)| (range.start, *nblock));
-    let (mut end, mut gaps, mut overlap) = (layout.data_start, 0, None);
+    let (mut end, mut gaps, mut overlap) = (layout.data_start, 0_usize, None);
     for (range, nblock) in extents {
-        gaps += range.start.saturating_sub(end);
+        gaps = gaps.saturating_add(range.start.saturating_sub(end));
         if range.start < end {
             overlap.get_or_insert(nblock);
         }
         end = end.max(range.end);
     }
-    gaps += layout.data_end().saturating_sub(end);
+    gaps = gaps.saturating_add(layout.data_end().saturating_sub(end));
     let damaged = blocks.iter().any(|block| block.error.is_some());
     let gaps = (gaps > 0 && !damaged).then_some(Note::Gaps { nbytes: gaps });
     let overlap = overlap.filter(|_| !damaged).map(|nblock| Note::Overlap { nblock });
@@ -242,7 +242,7 @@ fn decode(
 ) -> Result<()> {
     let Scratch { params, workers, reference, .. } = scratch;
     let job = Job::new(source, map, params)?;
-    let refers = job.needs_reference(blocks.len() - 1);
+    let refers = job.needs_reference(blocks.len().saturating_sub(1));
     let first = if refers { job.read_reference(workers, reference) } else { Ok(()) };
     let worker = jobs::first_worker(workers);
     let mut data = Vec::new();

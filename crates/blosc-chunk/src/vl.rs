@@ -27,7 +27,8 @@ impl VlSizes {
         let mut ends = Vec::with_capacity(layout.grid.nblocks);
         let mut end = 0u32;
         for nblock in 0..layout.grid.nblocks {
-            end += block_nbytes(blocks.block(nblock)?, nbytes - end)?;
+            let left = nbytes.saturating_sub(end);
+            end = end.saturating_add(block_nbytes(blocks.block(nblock)?, left)?);
             ends.push(end);
         }
         if end != nbytes {
@@ -49,7 +50,8 @@ impl VlSizes {
             return 0..0;
         }
         let first = self.ends.partition_point(|&end| end as usize <= bytes.start);
-        first..self.ends.partition_point(|&end| (end as usize) < bytes.end) + 1
+        let last = self.ends.partition_point(|&end| (end as usize) < bytes.end);
+        first..last.saturating_add(1)
     }
 }
 

@@ -1,7 +1,7 @@
 //! One test for each error that is not about damaged bytes, and the texts and kinds of all; damage
 //! is in `checklist.rs`.
 
-use std::error::Error as _;
+use core::error::Error as _;
 use std::io;
 
 use blosc_chunk::{

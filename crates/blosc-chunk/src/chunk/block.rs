@@ -105,7 +105,7 @@ impl StreamRef {
     #[must_use]
     pub fn cbytes(&self) -> usize {
         let token = matches!(self.kind, StreamKind::Run(1..));
-        4 + self.payload.len() + usize::from(token)
+        self.payload.len().saturating_add(4).saturating_add(usize::from(token))
     }
 
     fn new(offset: usize, nbytes: usize, payload: Payload<'_>) -> Self {
@@ -114,7 +114,8 @@ impl StreamRef {
             Payload::Coded(bytes) => (StreamKind::Coded, bytes.len()),
             Payload::Run(value) => (StreamKind::Run(value), 0),
         };
-        Self { offset, nbytes, kind, payload: offset + 4..offset + 4 + len }
+        let start = offset.saturating_add(4);
+        Self { offset, nbytes, kind, payload: start..start.saturating_add(len) }
     }
 }
 
@@ -125,7 +126,7 @@ fn find_streams(layout: &Layout, block: StoredBlock<'_>, nbytes: usize) -> Resul
     }
     let mut streams = block.streams(layout);
     let nstreams = nstreams(layout, &streams, block.bytes.len(), nbytes);
-    let nbytes = nbytes / nstreams;
+    let nbytes = nbytes.checked_div(nstreams).unwrap_or(0);
     let next = |_| {
         let offset = streams.at;
         Ok(StreamRef::new(offset, nbytes, streams.next(nbytes)?))

@@ -41,7 +41,8 @@ impl<'a> VlChunk<'a> {
     /// and otherwise whatever is wrong with it.
     pub fn read(&self, nblock: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
         if nblock >= self.nblocks() {
-            return Err(Error::Range { start: nblock, end: nblock + 1, len: self.nblocks() });
+            let (end, len) = (nblock.saturating_add(1), self.nblocks());
+            return Err(Error::Range { start: nblock, end, len });
         }
         let range = self.range(nblock);
         scratch.params().limits.check_nbytes(range.len())?;

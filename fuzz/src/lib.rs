@@ -52,7 +52,8 @@ pub fn store(data: &[u8]) -> blosc_io::MemStore {
 pub fn decode_stream(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, len: usize, stream: &[u8]) {
     let registry = blosc_codecs::Registry::builtin();
     let codec = registry.get(codec).expect("built in");
-    let options = DecodeOptions { meta, typesize: typesize(len, blockshape), dict: None, blockshape };
+    let typesize = typesize(len, blockshape);
+    let options = DecodeOptions { meta, typesize, blockshape, ..DecodeOptions::default() };
     if let Ok(mut decoder) = codec.new_decoder(&options) {
         let _ = decoder.decode(stream, &mut vec![0; len]);
     }
@@ -74,7 +75,7 @@ pub fn encode_stream(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, plain
 pub fn round_trip(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, plain: &[u8]) {
     let Some(stream) = encode_stream(codec, meta, blockshape, plain) else { return };
     let registry = blosc_codecs::Registry::builtin();
-    let options = DecodeOptions { meta, typesize: 1, dict: None, blockshape };
+    let options = DecodeOptions { meta, blockshape, ..DecodeOptions::default() };
     let mut decoder = registry.get(codec).expect("built in").new_decoder(&options).expect("as the encoder");
     let mut back = vec![0; plain.len()];
     decoder.decode(&stream, &mut back).expect("our own stream");

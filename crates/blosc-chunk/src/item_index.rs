@@ -9,7 +9,7 @@
 
 use core::ops::Range;
 
-use blosc_codecs::lz4::Marks;
+use blosc_codecs::internal::SeqIndex;
 
 use crate::chunk::Chunk;
 use crate::chunk::block::{BlockRef, StreamKind, StreamRef};
@@ -67,9 +67,9 @@ struct Stream {
 enum Bytes {
     Stored,
     Run(u8),
-    Coded(Marks),
+    Coded(SeqIndex),
     /// As well, and short enough to be kept as it is in the chunk.
-    Kept(Marks, Box<[u8]>),
+    Kept(SeqIndex, Box<[u8]>),
 }
 
 impl ItemIndex {
@@ -102,9 +102,9 @@ impl ItemIndex {
     #[must_use]
     pub fn capacity(&self) -> usize {
         let of_stream = |stream: &Stream| match &stream.kind {
-            Bytes::Coded(marks) => size_of::<Stream>().saturating_add(marks.capacity()),
-            Bytes::Kept(marks, coded) => {
-                size_of::<Stream>().saturating_add(marks.capacity()).saturating_add(coded.len())
+            Bytes::Coded(index) => size_of::<Stream>().saturating_add(index.capacity()),
+            Bytes::Kept(index, coded) => {
+                size_of::<Stream>().saturating_add(index.capacity()).saturating_add(coded.len())
             }
             _ => size_of::<Stream>(),
         };
@@ -146,10 +146,10 @@ impl ItemIndex {
                 read(start.saturating_add(at), &mut byte)?;
                 Ok(Some(byte[0]))
             }
-            Bytes::Coded(marks) => {
-                marks.byte(at, &mut |at, dest| read(start.saturating_add(at), dest))
+            Bytes::Coded(index) => {
+                index.read_byte(at, &mut |at, dest| read(start.saturating_add(at), dest))
             }
-            Bytes::Kept(marks, coded) => marks.byte(at, &mut |at, dest| {
+            Bytes::Kept(index, coded) => index.read_byte(at, &mut |at, dest| {
                 // No other bytes are read.
                 if let Some(bytes) = coded.get(at..at.saturating_add(dest.len())) {
                     dest.copy_from_slice(bytes);
@@ -184,9 +184,9 @@ impl Stream {
             StreamKind::Run(value) => Bytes::Run(value),
             StreamKind::Coded => {
                 let coded = chunk.bytes().get(stream.payload.clone())?;
-                let marks = Marks::new(coded, stream.nbytes)?;
+                let index = SeqIndex::new(coded, stream.nbytes)?;
                 let is_short = coded.len() <= KEPT.min(stream.nbytes / KEPT_RATIO);
-                if is_short { Bytes::Kept(marks, coded.into()) } else { Bytes::Coded(marks) }
+                if is_short { Bytes::Kept(index, coded.into()) } else { Bytes::Coded(index) }
             }
         };
         Some(Self { nbytes: stream.nbytes, payload: stream.payload.clone(), kind })

@@ -298,8 +298,16 @@ pub struct Registries {
     pub codecs: blosc_codecs::Registry,
     /// The filters.
     pub filters: blosc_filters::Registry,
-    /// The instructions for filters.
+    /// The vector instructions to use, for filters and codecs.
     pub simd: Simd,
+}
+
+impl Registries {
+    /// The instructions for codecs: no more than those for filters.
+    pub(crate) fn codec_simd(&self) -> blosc_codecs::Simd {
+        let all = blosc_codecs::Simd::detect();
+        if self.simd == Simd::detect() { all } else { all.limited_to(self.simd.name()) }
+    }
 }
 
 impl Default for Registries {

@@ -8,35 +8,38 @@
 //! stream        literal run, then anything, then a literal run; no end mark and no length inside
 //! ```
 //!
-//! The first control byte carries a mark in its upper bits, which a decoder masks off. `decode` is
-//! the format's definition in code; `encode` is our own search, which writes no format that any
-//! release could not read.
+//! The first control byte carries a marker in its upper bits, which a decoder masks off. `decode` is
+//! the format's definition in code, `decode_fast` does most of the work, and `encode` has a search of
+//! our own, whose streams every release of C-Blosc reads.
 
 mod decode;
+#[allow(unsafe_code)]
+mod decode_fast;
 mod encode;
+mod probe;
+mod search;
+mod writer;
 
 use alloc::boxed::Box;
 
 #[cfg(fuzzing)]
 pub use decode::decompress_safely;
-pub use decode::{decompress, decompress_prefix};
-pub use encode::Encoder;
 
 use crate::{
-    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, StreamDecoder, StreamEncoder,
-    codec::refuse_dict,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder,
+    StreamEncoder, codec::refuse_dict,
 };
 
 /// Longest distance of a near match (bytes).
 const MAX_NEAR: usize = 8191;
 /// Distance that a far match adds to its two bytes.
-pub(crate) const FAR_BASE: usize = 8192;
+const FAR_BASE: usize = 8192;
 /// Longest literal run (bytes).
-pub(crate) const MAX_RUN: usize = 32;
+const MAX_RUN: usize = 32;
 
 /// The codec.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BloscLz;
+pub(crate) struct BloscLz;
 
 impl Codec for BloscLz {
     fn id(&self) -> CodecId {
@@ -57,29 +60,30 @@ impl Codec for BloscLz {
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         refuse_dict(CodecId::BLOSCLZ, options.dict)?;
-        Ok(Box::new(Encoder::new(options.level)))
+        Ok(Box::new(encode::Encoder::new(options.clevel, options.simd)))
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         refuse_dict(CodecId::BLOSCLZ, options.dict)?;
-        Ok(Box::new(Decoder))
+        Ok(Box::new(Decoder { simd: options.simd }))
     }
 }
 
-/// The decoder; it keeps nothing.
-struct Decoder;
+struct Decoder {
+    simd: Simd,
+}
 
 impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        decompress(src, dest)
+        decode::decode::<false>(self.simd, src, dest)
     }
 
     fn decode_uncached(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        decode::decompress_uncached(src, dest)
+        decode::decode::<true>(self.simd, src, dest)
     }
 
     fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
-        decompress_prefix(src, dest, wanted)
+        decode::decode_prefix(self.simd, src, dest, wanted)
     }
 }
 

@@ -1,9 +1,8 @@
-//! The contract between a chunk and a codec: one stream in, one stream out, nothing remembered in
-//! between.
+//! The contract between a chunk and a codec: one stream in, one stream out, no state in between.
 
 use alloc::{boxed::Box, vec::Vec};
 
-use crate::{CodecId, Error, FormatId, Level, Param};
+use crate::{CodecId, Error, FormatId, Level, Param, Simd};
 
 /// One codec: makes encoders and decoders, each for one thread.
 pub trait Codec: Send + Sync {
@@ -15,7 +14,7 @@ pub trait Codec: Send + Sync {
         self.id().format()
     }
 
-    /// The name in the API of the original libraries.
+    /// The name in the API of C-Blosc and C-Blosc2.
     fn name(&self) -> &str;
 
     /// The version of the implementation, for people to read.
@@ -24,7 +23,7 @@ pub trait Codec: Send + Sync {
     /// The length (bytes) that a stream of `len` plain bytes never exceeds.
     fn max_compressed_len(&self, len: usize) -> usize;
 
-    /// An encoder for these options, to be kept and used again.
+    /// An encoder for these options, to be kept and reused.
     ///
     /// # Errors
     ///
@@ -32,7 +31,7 @@ pub trait Codec: Send + Sync {
     /// cannot encode.
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error>;
 
-    /// A decoder for these options, to be kept and used again.
+    /// A decoder for these options, to be kept and reused.
     ///
     /// # Errors
     ///
@@ -44,8 +43,7 @@ pub trait Codec: Send + Sync {
         false
     }
 
-    /// A dictionary of at most `max` bytes made from `samples`, or `None` when none is worth
-    /// having.
+    /// A dictionary of at most `max` bytes made from `samples`, or `None` when none would help.
     ///
     /// # Errors
     ///
@@ -55,18 +53,18 @@ pub trait Codec: Send + Sync {
         Err(Error::Param { codec: self.id(), what: Param::Dict })
     }
 
-    /// Whether decoding gives back something else than what was encoded.
+    /// Whether decoded bytes may differ from the bytes that were encoded.
     fn is_lossy(&self) -> bool {
         false
     }
 }
 
-/// Compresses streams with fixed options. Streams are independent: what is kept between them is
-/// memory, not state.
+/// Compresses streams with fixed options. Streams are independent: an encoder keeps memory between
+/// them, not state.
 pub trait StreamEncoder: Send {
     /// Compresses `src` to the start of `dest` and returns the length of the stream (bytes), or
-    /// `None` when it does not fit. `dest` is exactly the room there is; give it less than
-    /// `src.len()` bytes, since a stream as long as the plain bytes is of no use to a chunk.
+    /// `None` when it does not fit. Give `dest` less than `src.len()` bytes, since a chunk has no use
+    /// for a stream that is as long as the plain bytes.
     /// After `None`, the content of `dest` is unspecified.
     ///
     /// # Errors
@@ -74,8 +72,8 @@ pub trait StreamEncoder: Send {
     /// [`Error::Param`] when `src` does not suit the options, such as a shape.
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error>;
 
-    /// Whether the bytes of a stream depend on the room that there is for it. If not, the stream is
-    /// the same wherever it fits, so that it can be written straight into any room.
+    /// Whether the bytes of a stream depend on the length of `dest`. If not, the stream is the same
+    /// wherever it fits, so that it can be written straight to its position in a chunk.
     fn depends_on_room(&self) -> bool {
         true
     }
@@ -83,33 +81,31 @@ pub trait StreamEncoder: Send {
 
 /// Decompresses streams with fixed options.
 ///
-/// Streams of one block may be decoded by several threads of rayon's pool, some of which wait for
-/// others: an implementation may have threads of its own, but must not wait for tasks of that pool.
+/// A decoder may start threads of its own. It must not wait for work that it hands to a thread pool
+/// of its caller: all threads of that pool may be waiting for decoders.
 pub trait StreamDecoder: Send {
-    /// Decompresses the stream `src`. Succeeds only if all of `src` makes sense and exactly
-    /// `dest.len()` bytes come out. After an error, the content of `dest` is unspecified (but
-    /// was written by nobody else).
+    /// Decompresses the stream `src`. Succeeds only if all of `src` is valid and decodes to exactly
+    /// `dest.len()` bytes. After an error, the content of `dest` is unspecified.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] when that is not so, [`Error::Unsupported`] for variants of the format
-    /// that nobody reads.
+    /// [`Error::Corrupt`] for other streams, [`Error::Unsupported`] for variants of the format that
+    /// this build does not decode.
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
 
-    /// As [`decode`](Self::decode), for a destination that is hardly in the processor's cache, as
-    /// it is part of more memory than that holds: a decoder may have it fetched before it
-    /// writes. The bytes are the same.
+    /// As [`decode`](Self::decode), for a destination that is hardly in the processor's cache: a
+    /// decoder may prefetch it. The bytes are the same.
     ///
     /// # Errors
     ///
     /// As [`decode`](Self::decode).
+    #[doc(hidden)]
     fn decode_uncached(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         self.decode(src, dest)
     }
 
-    /// As [`decode`](Self::decode), for a caller who needs only the first `wanted` bytes of `dest`:
-    /// the others are unspecified afterwards, and what is wrong with the stream behind them may
-    /// go unnoticed.
+    /// As [`decode`](Self::decode), for the first `wanted` bytes of `dest` alone: the others are
+    /// unspecified afterwards, and damage in the rest of the stream may go unnoticed.
     ///
     /// # Errors
     ///
@@ -120,12 +116,11 @@ pub trait StreamDecoder: Send {
     }
 }
 
-/// What an encoder is told. All are plain facts about the block; most codecs look only at the
-/// level.
+/// Options of an encoder: plain facts about the block. Most codecs use only the level.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeOptions<'a> {
-    /// How hard to try; 0 counts as 1.
-    pub level: Level,
+    /// The compression level; 0 counts as 1.
+    pub clevel: Level,
     /// The codec's own parameter (`compcode_meta`).
     pub meta: u8,
     /// Size of an item (bytes).
@@ -136,22 +131,25 @@ pub struct EncodeOptions<'a> {
     pub dict: Option<&'a [u8]>,
     /// Items per dimension of a block; only for codecs that work on arrays.
     pub blockshape: Option<&'a [u32]>,
+    /// The vector instructions to use; the bytes do not depend on them.
+    pub simd: Simd,
 }
 
 impl Default for EncodeOptions<'_> {
     fn default() -> Self {
         Self {
-            level: Level::DEFAULT,
+            clevel: Level::DEFAULT,
             meta: 0,
             typesize: 1,
             split: false,
             dict: None,
             blockshape: None,
+            simd: Simd::detect(),
         }
     }
 }
 
-/// What a decoder is told; see [`EncodeOptions`] for the fields.
+/// Options of a decoder; see [`EncodeOptions`] for the fields.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodeOptions<'a> {
     /// The codec's own parameter (`compcode_meta`).
@@ -162,15 +160,17 @@ pub struct DecodeOptions<'a> {
     pub dict: Option<&'a [u8]>,
     /// Items per dimension of a block; only for codecs that work on arrays.
     pub blockshape: Option<&'a [u32]>,
+    /// The vector instructions to use; the bytes do not depend on them.
+    pub simd: Simd,
 }
 
 impl Default for DecodeOptions<'_> {
     fn default() -> Self {
-        Self { meta: 0, typesize: 1, dict: None, blockshape: None }
+        Self { meta: 0, typesize: 1, dict: None, blockshape: None, simd: Simd::detect() }
     }
 }
 
-/// For codecs without dictionaries.
+/// The check of codecs without dictionaries.
 pub(crate) fn refuse_dict(codec: CodecId, dict: Option<&[u8]>) -> Result<(), Error> {
     match dict {
         None => Ok(()),

@@ -4,7 +4,7 @@ use crate::{CodecId, FormatId};
 
 /// Why a stream was not decoded, or why a codec cannot work.
 ///
-/// That a stream does not fit the room is no error:
+/// A stream that does not fit its destination is no error:
 /// [`StreamEncoder::encode`](crate::StreamEncoder::encode) returns `None` then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -14,8 +14,8 @@ pub enum Error {
     Corrupt {
         /// The codec whose decoder refused.
         codec: CodecId,
-        /// Where in the stream (bytes from its start) the decoder stood; 0 where a library does
-        /// not tell.
+        /// The position in the stream (bytes from its start) that the decoder had reached; 0 where
+        /// a library does not tell.
         at: usize,
         /// What is wrong there.
         what: Corrupt,
@@ -23,13 +23,13 @@ pub enum Error {
     /// No codec of this id is registered, and nothing is known about it.
     #[error("codec {id} is not known")]
     UnknownCodec {
-        /// The id asked for.
+        /// The id requested.
         id: CodecId,
     },
     /// No codec stands for this format.
     #[error("stream format {format} is not known")]
     UnknownFormat {
-        /// The format asked for.
+        /// The format requested.
         format: FormatId,
     },
     /// The codec (or this variant of its format) is known, but not part of this build.
@@ -37,25 +37,25 @@ pub enum Error {
     Unsupported {
         /// The codec concerned.
         id: CodecId,
-        /// What was met, by name.
+        /// The name of the codec or variant.
         name: &'static str,
-        /// What would have to be there to decode it.
+        /// What it takes to decode it.
         needs: &'static str,
     },
     /// The options do not suit the codec. When a decoder is made, they come from a chunk header,
     /// and then it is the chunk that is wrong.
     #[error("{codec}: {what}")]
     Param {
-        /// The codec that was asked.
+        /// The codec concerned.
         codec: CodecId,
-        /// What does not suit it.
+        /// The unsuitable option.
         what: Param,
     },
     /// A compression level above 9.
-    #[error("level {level} is outside 0..=9")]
+    #[error("level {clevel} is outside 0..=9")]
     Level {
         /// The number given.
-        level: u8,
+        clevel: u8,
     },
 }
 
@@ -71,7 +71,7 @@ pub enum Corrupt {
         /// Bytes that are left.
         have: usize,
     },
-    /// More would come out than the caller has room for.
+    /// The stream decodes to more bytes than expected.
     #[error("{nbytes} bytes come out, {room} are expected")]
     TooLong {
         /// Bytes that the stream decodes to, as far as it was followed.
@@ -84,7 +84,7 @@ pub enum Corrupt {
     TooShort {
         /// Bytes that came out.
         nbytes: usize,
-        /// Bytes that should have.
+        /// Bytes that were expected.
         expected: usize,
     },
     /// A match that starts before the first byte.
@@ -120,18 +120,18 @@ pub enum Corrupt {
         /// Bytes that the stream should decode to.
         expected: usize,
     },
-    /// The number of dimensions in the stream is not one that the format has.
+    /// The number of dimensions in the stream does not exist in the format.
     #[error("{ndim} dimensions, the format has {expected}")]
     Dimensions {
         /// As in the stream.
         ndim: u8,
-        /// What the format has.
+        /// The number that the format has.
         expected: u8,
     },
     /// A back reference to bytes outside the stream.
     #[error("reference to {len} bytes at {start}, the stream has {stream}")]
     Reference {
-        /// Where it points to (negative: before the first byte).
+        /// The position that it points to (negative: before the first byte).
         start: i64,
         /// Bytes referred to.
         len: usize,
@@ -141,7 +141,7 @@ pub enum Corrupt {
     /// The library that decodes this format says so.
     #[error("{message}")]
     Library {
-        /// In the library's words.
+        /// The library's message.
         message: &'static str,
     },
 }
@@ -158,7 +158,7 @@ pub enum Param {
     BadDict {
         /// Its size.
         nbytes: usize,
-        /// In the library's words.
+        /// The library's message.
         message: &'static str,
     },
     /// `meta` has a value that the codec does not know.
@@ -180,7 +180,7 @@ pub enum Param {
     /// The codec needs the shape of the block, and none was given.
     #[error("the shape of the block is needed")]
     NoShape,
-    /// The codec does not work on arrays of so many dimensions.
+    /// The codec does not work on arrays of this number of dimensions.
     #[error("{ndim} dimensions, {allowed} are possible")]
     Dimensions {
         /// As given.
@@ -193,7 +193,7 @@ pub enum Param {
     ShapeSize {
         /// Bytes in a block of the shape given.
         shape: u64,
-        /// Bytes given or asked for.
+        /// Bytes given or requested.
         nbytes: usize,
     },
     /// The input is longer than the codec's format can describe.
@@ -207,7 +207,7 @@ pub enum Param {
     /// The library could not be set up.
     #[error("{message}")]
     Library {
-        /// In the library's words.
+        /// The library's message.
         message: &'static str,
     },
 }

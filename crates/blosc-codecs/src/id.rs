@@ -49,7 +49,7 @@ impl CodecId {
     /// High-throughput JPEG 2000.
     pub const HTJ2K: Self = Self(40);
 
-    /// The name in the API of the original libraries; `None` for ids without one.
+    /// The name in the API of C-Blosc and C-Blosc2; `None` for ids without one.
     pub fn name(self) -> Option<&'static str> {
         NAMES.iter().find(|(id, _)| *id == self).map(|(_, name)| *name)
     }
@@ -89,8 +89,7 @@ impl fmt::Display for CodecId {
     }
 }
 
-/// The format of a stream, as it stands in bits 5 to 7 of the chunk flags. This is what a decoder
-/// is chosen by.
+/// The format of a stream: bits 5 to 7 of the chunk flags. It decides which decoder is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct FormatId(pub u8);
@@ -108,7 +107,7 @@ impl FormatId {
     pub const ZSTD: Self = Self(4);
     /// Lizard.
     pub const LIZARD: Self = Self(5);
-    /// The codec id stands elsewhere in the header (plugins and user codecs).
+    /// The codec id is elsewhere in the header (plugins and user codecs).
     pub const USER: Self = Self(6);
 }
 
@@ -118,8 +117,8 @@ impl fmt::Display for FormatId {
     }
 }
 
-/// How hard to try, 0 to 9. Level 0 means "do not compress" and is the chunk's matter: an encoder
-/// takes it for 1.
+/// The compression level, 0 to 9. Level 0 means "do not compress", which a chunk decides: an encoder
+/// works as at level 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct Level(u8);
@@ -129,7 +128,7 @@ impl Level {
     pub const NONE: Self = Self(0);
     /// 1: the least effort.
     pub const FAST: Self = Self(1);
-    /// 5: the default of the original libraries.
+    /// 5: the default of C-Blosc and C-Blosc2.
     pub const DEFAULT: Self = Self(5);
     /// 9: the most effort.
     pub const BEST: Self = Self(9);
@@ -140,7 +139,7 @@ impl Level {
     }
 
     /// The level that an encoder works with, 1 to 9.
-    pub(crate) fn effort(self) -> u8 {
+    pub(crate) fn effective(self) -> u8 {
         self.0.max(1)
     }
 }
@@ -154,8 +153,8 @@ impl Default for Level {
 impl TryFrom<u8> for Level {
     type Error = Error;
 
-    fn try_from(level: u8) -> Result<Self, Error> {
-        if level <= Self::BEST.0 { Ok(Self(level)) } else { Err(Error::Level { level }) }
+    fn try_from(clevel: u8) -> Result<Self, Error> {
+        if clevel <= Self::BEST.0 { Ok(Self(clevel)) } else { Err(Error::Level { clevel }) }
     }
 }
 
@@ -211,8 +210,8 @@ mod tests {
     #[test]
     fn levels_end_at_nine() {
         assert_eq!(Level::try_from(9), Ok(Level::BEST));
-        assert_eq!(Level::try_from(10), Err(Error::Level { level: 10 }));
-        assert_eq!(Level::NONE.effort(), 1);
+        assert_eq!(Level::try_from(10), Err(Error::Level { clevel: 10 }));
+        assert_eq!(Level::NONE.effective(), 1);
         assert_eq!(Level::default().get(), 5);
     }
 }

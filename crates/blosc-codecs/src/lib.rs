@@ -1,8 +1,8 @@
 //! The codecs of the Blosc family: each turns one *stream* of bytes into fewer bytes, and back.
 //!
-//! A codec sits at the end of the way from data to chunk. The filter pipeline turns a block into
-//! one that is easier to compress; the block is cut into one or more streams; a codec sees one
-//! stream at a time and knows nothing else.
+//! A codec is the last step from data to chunk. The filter pipeline makes a block easier to
+//! compress; the block is cut into one or more streams; a codec sees one stream at a time and knows
+//! nothing else.
 //!
 //! ```text
 //! chunk   header | block starts | block | block | ...             blosc-chunk
@@ -19,10 +19,10 @@
 //!
 //! The format document is `docs/formats/codecs.md`.
 //!
-//! Nothing in a payload says how long the plain bytes are: the caller knows, and a decoder succeeds
-//! only if exactly so many come out. Decoders are made for strangers' data: damage is an [`Error`]
-//! that says where and what, never a panic, and what a decoder allocates depends on nothing that it
-//! read.
+//! Nothing in a payload says how many bytes it decodes to: the caller knows, and a decoder succeeds
+//! only if it makes exactly that many. Decoders are made for untrusted data: damage is an [`Error`]
+//! that says where and what, never a panic, and no number in a stream decides how much a decoder
+//! allocates.
 //!
 //! # Example
 //!
@@ -33,10 +33,10 @@
 //! let codec = registry.require(CodecId::LZ4)?;
 //!
 //! let plain = b"to be, or not to be, that is the question; to be, or not to be".repeat(4);
-//! let mut encoder = codec.new_encoder(&EncodeOptions { level: Level::BEST, ..Default::default() })?;
+//! let mut encoder = codec.new_encoder(&EncodeOptions { clevel: Level::BEST, ..Default::default() })?;
 //! let mut stream = vec![0; plain.len() - 1];
-//! // `None` would mean that the stream does not fit, so that the bytes are better stored as they are.
-//! let csize = encoder.encode(&plain, &mut stream)?.expect("words that come again are compressible");
+//! // `None` would mean that the stream does not fit, so that a chunk stores the bytes as they are.
+//! let csize = encoder.encode(&plain, &mut stream)?.expect("repeated words are compressible");
 //! assert!(csize < 100);
 //!
 //! let mut decoder = codec.new_decoder(&DecodeOptions::default())?;
@@ -46,27 +46,26 @@
 //! # Ok::<(), blosc_codecs::Error>(())
 //! ```
 //!
-//! Encoders and decoders keep their tables and library contexts; make one per thread and use it
-//! again. Where only one format is wanted, its module has plain functions, such as
-//! [`blosclz::decompress`] and [`lz4::decompress`].
+//! Encoders and decoders keep their tables and library contexts; make one per thread and reuse it.
 //!
 //! # What is not here
 //!
-//! Stored streams, runs of one byte and the size field are the chunk's (`blosc-chunk`); filters are
-//! `blosc-filters`. Lizard, JPEG 2000 (`grok`, `j2k`), HTJ2K (`openhtj2k`, `htj2k`), OpenZL and
-//! Zstandard frames from before 1.0 are known by name only: [`Registry::require`] says what they
-//! need. They can be added with [`Registry::register`].
+//! Stored streams, runs of one byte and the size field belong to the chunk (`blosc-chunk`); filters
+//! are in `blosc-filters`. Lizard, JPEG 2000 (`grok`, `j2k`), HTJ2K (`openhtj2k`, `htj2k`), OpenZL and
+//! Zstandard frames from before 1.0 are known by name only: the error of [`Registry::require`] says
+//! what they need. They can be added with [`Registry::register`].
 //!
 //! # Limits
 //!
-//! A stream holds less than 2 GiB (LZ4, NDLZ) or 4 GiB (BloscLZ, Snappy) of plain bytes; a chunk
-//! holds less than 2 GiB in any case.
+//! A stream decodes to less than 2 GiB (LZ4, NDLZ) or 4 GiB (BloscLZ, Snappy); a chunk holds less
+//! than 2 GiB in any case.
 //!
 //! # Features
 //!
-//! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without one, asking
-//! for its codec gives [`Error::Unsupported`], which names the feature. `std` (default, and part of
-//! `zlib`) looks at run time for instructions that make decoders faster.
+//! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without one,
+//! [`Registry::require`] of its codec gives [`Error::Unsupported`], which names the feature. `std`
+//! (default, and part of `zlib`) lets [`Simd::detect`] ask the processor at run time; without it, the
+//! instructions that the program is compiled for are used.
 #![no_std]
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -75,27 +74,31 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+mod blosclz;
 mod codec;
 mod dict;
 mod error;
 mod id;
-mod lz;
 #[cfg(any(feature = "zlib", feature = "zstd"))]
-mod noise;
+mod incompressible;
+mod lz;
+mod lz4;
+mod ndlz;
 mod registry;
-
-pub mod blosclz;
-pub mod lz4;
-pub mod ndlz;
+mod simd;
 #[cfg(feature = "snappy")]
-pub mod snappy;
-pub mod zfp;
+mod snappy;
+mod zfp;
 #[cfg(feature = "zlib")]
-pub mod zlib;
+mod zlib;
 #[cfg(feature = "zstd")]
-pub mod zstd;
+mod zstd;
+
+#[doc(hidden)]
+pub mod internal;
 
 pub use codec::{Codec, DecodeOptions, EncodeOptions, StreamDecoder, StreamEncoder};
 pub use error::{Corrupt, Error, Param};
 pub use id::{CodecId, FormatId, Level};
 pub use registry::{Description, Registry};
+pub use simd::Simd;

@@ -11,23 +11,22 @@
 //! stand right before the output, so offsets may reach into it.
 
 mod decode;
+#[allow(unsafe_code)]
+mod decode_fast;
 mod encode;
 mod hc;
-mod marks;
+mod seq_index;
 mod sequence;
 
 use alloc::{boxed::Box, vec::Vec};
 
 #[cfg(fuzzing)]
 pub use decode::decompress_safely;
-pub use decode::{decompress, decompress_prefix, decompress_with_dict};
-pub use encode::Encoder;
-pub use hc::HcEncoder;
-pub use marks::{Marks, ReadBlock};
+pub use seq_index::{ReadBlock, SeqIndex};
 
 use crate::{
-    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, StreamDecoder, StreamEncoder,
-    dict,
+    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder,
+    StreamEncoder, dict,
 };
 
 /// Shortest match.
@@ -36,18 +35,18 @@ const MIN_MATCH: usize = 4;
 const MAX_DISTANCE: u32 = 65_535;
 /// Bytes at the end of a block that are literals.
 const LAST_LITERALS: usize = 5;
-/// No match starts in the last so many bytes of a block.
+/// No match starts in the last 12 bytes of a block.
 const MATCH_LIMIT: usize = 12;
-/// Longest input (bytes); the reference has the same limit.
+/// Longest input (bytes); LZ4 1.10 has the same limit.
 const MAX_INPUT: usize = 0x7E00_0000;
 
 /// The codec `lz4`: fast, with an acceleration that the level sets.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lz4;
+pub(crate) struct Lz4;
 
 /// The codec `lz4hc`: the same format after a thorough search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lz4Hc;
+pub(crate) struct Lz4Hc;
 
 impl Codec for Lz4 {
     fn id(&self) -> CodecId {
@@ -67,11 +66,11 @@ impl Codec for Lz4 {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
-        Ok(Box::new(Encoder::new(options.level, options.dict.unwrap_or_default())))
+        Ok(Box::new(encode::Encoder::new(options)))
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
-        Ok(Box::new(Decoder { dict: options.dict.unwrap_or_default().into() }))
+        Ok(Box::new(Decoder { dict: options.dict.unwrap_or_default().into(), simd: options.simd }))
     }
 
     fn has_dict(&self) -> bool {
@@ -101,7 +100,7 @@ impl Codec for Lz4Hc {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
-        Ok(Box::new(HcEncoder::new(options.level, options.dict.unwrap_or_default())))
+        Ok(Box::new(hc::Encoder::new(options)))
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
@@ -120,46 +119,39 @@ impl Codec for Lz4Hc {
 /// The decoder; it keeps its dictionary.
 struct Decoder {
     dict: Box<[u8]>,
+    simd: Simd,
 }
 
 impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        if self.dict.is_empty() {
-            decompress(src, dest)
-        } else {
-            decompress_with_dict(src, dest, &self.dict)
-        }
+        decode::decode::<false>(self.simd, src, dest, &self.dict)
     }
 
     fn decode_uncached(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        if self.dict.is_empty() {
-            decode::decompress_uncached(src, dest)
-        } else {
-            self.decode(src, dest)
-        }
+        decode::decode::<true>(self.simd, src, dest, &self.dict)
     }
 
     fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
-        decompress_prefix(src, dest, wanted, &self.dict)
+        decode::decode_prefix(self.simd, src, dest, wanted, &self.dict)
     }
 }
 
-/// The dictionary, then the input of the moment, so that matches can begin in the one and end in
-/// the other.
+/// The dictionary, then the current input, so that matches can begin in the one and end in the
+/// other.
 struct Window {
     bytes: Vec<u8>,
     dict_len: usize,
 }
 
 impl Window {
-    /// Of the dictionary, as much as distances reach.
+    /// Keeps the end of the dictionary that distances reach.
     fn new(dict: &[u8]) -> Self {
         let dict = &dict[dict.len().saturating_sub(MAX_DISTANCE as usize)..];
         Self { bytes: dict.to_vec(), dict_len: dict.len() }
     }
 
-    /// Both, and where the input starts. Without a dictionary, nothing is copied.
-    fn with<'a>(&'a mut self, src: &'a [u8]) -> (&'a [u8], usize) {
+    /// Dictionary and input, and where the input starts. Without a dictionary, nothing is copied.
+    fn append<'a>(&'a mut self, src: &'a [u8]) -> (&'a [u8], usize) {
         if self.dict_len == 0 {
             return (src, 0);
         }

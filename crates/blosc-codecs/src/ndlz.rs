@@ -6,18 +6,15 @@
 //! cell    token  [offset (u16)]  [offset (u16)]  [bytes]
 //! ```
 //!
-//! A token says which rows of the cell come from where (`Layout`): a first and a second back
-//! reference each give some rows, the bytes after them give the rest. References count back from
-//! the token, in the *compressed* stream. Cells that the edge of the array cuts are stored as they
-//! are. The codec's `meta` is the side of a cell.
+//! A token gives the source of each row of the cell (`Layout`): a first and a second back reference
+//! give some rows each, the bytes after them give the rest. References count back from the token, in
+//! the *compressed* stream. Cells that the edge of the array cuts are stored. The codec's `meta` is
+//! the side of a cell.
 
 mod decode;
 mod encode;
 
 use alloc::boxed::Box;
-
-pub use decode::decompress;
-pub use encode::Encoder;
 
 use crate::{
     Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param, StreamDecoder,
@@ -26,7 +23,7 @@ use crate::{
 
 /// The codec.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ndlz;
+pub(crate) struct Ndlz;
 
 impl Codec for Ndlz {
     fn id(&self) -> CodecId {
@@ -52,7 +49,7 @@ impl Codec for Ndlz {
         let [rows, cols] = *shape else {
             return Err(param(Param::Dimensions { ndim: shape.len(), allowed: "2" }));
         };
-        Ok(Box::new(Encoder::new(Side::new(options.meta)?, rows, cols)?))
+        Ok(Box::new(encode::Encoder::new(Side::new(options.meta)?, rows, cols)?))
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
@@ -63,7 +60,7 @@ impl Codec for Ndlz {
 
 /// The side of a cell (items).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+enum Side {
     /// Cells of 4 x 4 bytes.
     Four,
     /// Cells of 8 x 8 bytes.
@@ -72,11 +69,7 @@ pub enum Side {
 
 impl Side {
     /// The side that the codec's `meta` means.
-    ///
-    /// # Errors
-    ///
-    /// [`Param::Meta`] unless it is 4 or 8.
-    pub fn new(meta: u8) -> Result<Self, Error> {
+    fn new(meta: u8) -> Result<Self, Error> {
         match meta {
             4 => Ok(Self::Four),
             8 => Ok(Self::Eight),
@@ -99,11 +92,11 @@ struct Decoder {
 
 impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        decompress(self.side, src, dest)
+        decode::decode(self.side, src, dest)
     }
 }
 
-/// Where the rows of a cell come from, as bit masks (bit i: row i). Rows in neither mask are
+/// The rows that each back reference gives, as bit masks (bit i: row i). Rows in neither mask are
 /// literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
@@ -114,22 +107,22 @@ struct Layout {
 impl Layout {
     const LITERAL: Self = Self { first: 0, second: 0 };
 
-    /// What `token` means in a cell that no edge cuts.
-    fn of(token: u8, side: Side) -> Option<Self> {
+    /// The layout that `token` means in a cell that no edge cuts.
+    fn from_token(token: u8, side: Side) -> Option<Self> {
         match side {
             _ if token == LITERAL => Some(Self::LITERAL),
             Side::Four => TOKENS_4.iter().find(|(t, _)| *t == token).map(|(_, layout)| *layout),
             Side::Eight => match token {
-                WHOLE => Some(one(0xFF)),
-                0xA8..=0xAD => Some(one(0b111 << (token - 0xA8))),
-                0x88..=0x8E => Some(one(0b11 << (token - 0x88))),
+                WHOLE => Some(one_reference(0xFF)),
+                0xA8..=0xAD => Some(one_reference(0b111 << (token - 0xA8))),
+                0x88..=0x8E => Some(one_reference(0b11 << (token - 0x88))),
                 _ => None,
             },
         }
     }
 }
 
-const fn one(first: u8) -> Layout {
+const fn one_reference(first: u8) -> Layout {
     Layout { first, second: 0 }
 }
 
@@ -142,26 +135,26 @@ const WHOLE: u8 = 0xC0;
 
 /// The tokens of 4 x 4 cells with references, best first.
 const TOKENS_4: [(u8, Layout); 14] = [
-    (WHOLE, one(0b1111)),
+    (WHOLE, one_reference(0b1111)),
     (0x28, Layout { first: 0b0011, second: 0b1100 }),
     (0x30, Layout { first: 0b0101, second: 0b1010 }),
     (0x38, Layout { first: 0b1001, second: 0b0110 }),
-    (0xE8, one(0b0111)),
-    (0xF0, one(0b1011)),
-    (0xF8, one(0b1101)),
-    (0xE0, one(0b1110)),
-    (0x88, one(0b0011)),
-    (0x90, one(0b0101)),
-    (0x98, one(0b1001)),
-    (0xB0, one(0b0110)),
-    (0xB8, one(0b1010)),
-    (0x80, one(0b1100)),
+    (0xE8, one_reference(0b0111)),
+    (0xF0, one_reference(0b1011)),
+    (0xF8, one_reference(0b1101)),
+    (0xE0, one_reference(0b1110)),
+    (0x88, one_reference(0b0011)),
+    (0x90, one_reference(0b0101)),
+    (0x98, one_reference(0b1001)),
+    (0xB0, one_reference(0b0110)),
+    (0xB8, one_reference(0b1010)),
+    (0x80, one_reference(0b1100)),
 ];
 
 /// Number of dimensions, rows, columns.
 const HEADER_LEN: usize = 9;
 
-/// The whole cells and the cut ones of an array: where they start and what of them lies inside.
+/// A cell of an array: its first byte, and the extent that lies inside the array.
 #[derive(Clone, Copy)]
 struct Cell {
     /// Position of the first byte in the array.
@@ -170,6 +163,7 @@ struct Cell {
     cols: usize,
 }
 
+/// All cells, whole and cut, in row-major order.
 fn cells(side: Side, rows: usize, cols: usize) -> impl Iterator<Item = Cell> {
     let side = side.len();
     (0..rows).step_by(side).flat_map(move |y| {

@@ -1,5 +1,5 @@
-//! The codecs of a program, as a value that it passes around; and what is known of those that are
-//! not there.
+//! The codecs of a program, as a value that it passes around, and descriptions of all codecs that
+//! the Blosc family knows.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::fmt;
@@ -49,7 +49,7 @@ impl Registry {
         Self { codecs: Arc::default() }
     }
 
-    /// Adds a codec; one that was there under the same id is replaced and returned.
+    /// Adds a codec; a former one of the same id is replaced and returned.
     pub fn register(&mut self, codec: Arc<dyn Codec>) -> Option<Arc<dyn Codec>> {
         let codecs = Arc::make_mut(&mut self.codecs);
         match codecs.binary_search_by_key(&codec.id(), |c| c.id()) {
@@ -61,7 +61,7 @@ impl Registry {
         }
     }
 
-    /// The codec of this id, if it is there. [`require`](Self::require) says why not.
+    /// The codec of this id, if it is registered. [`require`](Self::require) says why not.
     pub fn get(&self, id: CodecId) -> Option<&Arc<dyn Codec>> {
         let i = self.codecs.binary_search_by_key(&id, |c| c.id()).ok()?;
         self.codecs.get(i)
@@ -77,10 +77,10 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] when the codec is known but not there, [`Error::UnknownCodec`]
+    /// [`Error::Unsupported`] when the codec is known but not registered, [`Error::UnknownCodec`]
     /// otherwise.
     pub fn require(&self, id: CodecId) -> Result<&Arc<dyn Codec>, Error> {
-        self.get(id).ok_or_else(|| missing(id))
+        self.get(id).ok_or_else(|| unavailable(id))
     }
 
     /// A codec that decodes this format.
@@ -98,7 +98,7 @@ impl Registry {
         self.codecs.iter()
     }
 
-    /// What is known about a codec id, whether the codec is there or not.
+    /// The description of a codec id, whether the codec is registered or not.
     pub fn describe(&self, id: CodecId) -> Option<Description> {
         KNOWN.iter().find(|d| d.id == id).copied()
     }
@@ -113,10 +113,10 @@ impl Default for Registry {
 /// Two registries are equal when they have the same codecs by id, name and version.
 impl PartialEq for Registry {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&Arc<dyn Codec>, &Arc<dyn Codec>)| {
+        let equals = |(a, b): (&Arc<dyn Codec>, &Arc<dyn Codec>)| {
             a.id() == b.id() && a.name() == b.name() && a.version() == b.version()
         };
-        self.codecs.len() == other.codecs.len() && self.iter().zip(other.iter()).all(same)
+        self.codecs.len() == other.codecs.len() && self.iter().zip(other.iter()).all(equals)
     }
 }
 
@@ -136,13 +136,13 @@ pub struct Description {
     pub id: CodecId,
     /// Its name.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Its origin.
     pub home: &'static str,
-    /// What it needs beyond a bare chunk, or to be there at all.
+    /// What it needs to decode: a feature, a library, or the shape of the array's blocks.
     pub needs: &'static str,
 }
 
-fn missing(id: CodecId) -> Error {
+fn unavailable(id: CodecId) -> Error {
     match KNOWN.iter().find(|d| d.id == id) {
         Some(d) => Error::Unsupported { id, name: d.name, needs: d.needs },
         None => Error::UnknownCodec { id },
@@ -156,7 +156,7 @@ fn codec_of(format: FormatId) -> Option<CodecId> {
         .find(|id| id.format() == format)
 }
 
-const fn known(
+const fn describe(
     id: CodecId,
     name: &'static str,
     home: &'static str,
@@ -169,37 +169,37 @@ const PLUGIN: &str = "C-Blosc2, registered plugin";
 const OWN_WHEEL: &str = "a plugin of C-Blosc2 in a package of its own";
 
 const KNOWN: [Description; 16] = [
-    known(CodecId::BLOSCLZ, "blosclz", "Blosc", "nothing"),
-    known(CodecId::LZ4, "lz4", "LZ4", "nothing"),
-    known(CodecId::LZ4HC, "lz4hc", "LZ4", "nothing"),
-    known(
+    describe(CodecId::BLOSCLZ, "blosclz", "Blosc", "nothing"),
+    describe(CodecId::LZ4, "lz4", "LZ4", "nothing"),
+    describe(CodecId::LZ4HC, "lz4hc", "LZ4", "nothing"),
+    describe(
         CodecId::SNAPPY,
         "snappy",
         "Snappy; Blosc 1 only",
         "the feature `snappy` of blosc-codecs",
     ),
-    known(CodecId::ZLIB, "zlib", "zlib", "the feature `zlib` of blosc-codecs"),
-    known(CodecId::ZSTD, "zstd", "Zstandard", "the feature `zstd` of blosc-codecs"),
-    known(
+    describe(CodecId::ZLIB, "zlib", "zlib", "the feature `zlib` of blosc-codecs"),
+    describe(CodecId::ZSTD, "zstd", "Zstandard", "the feature `zstd` of blosc-codecs"),
+    describe(
         CodecId::LIZARD,
         "lizard",
         "Lizard; alphas and betas of C-Blosc2 2.0",
         "a Lizard 1.x decoder, which no release since has",
     ),
-    known(CodecId::NDLZ, "ndlz", PLUGIN, "nothing"),
-    known(CodecId::ZFP_ACC, "zfp_acc", PLUGIN, "the shape of the array's blocks"),
-    known(CodecId::ZFP_PREC, "zfp_prec", PLUGIN, "the shape of the array's blocks"),
-    known(CodecId::ZFP_RATE, "zfp_rate", PLUGIN, "the shape of the array's blocks"),
-    known(
+    describe(CodecId::NDLZ, "ndlz", PLUGIN, "nothing"),
+    describe(CodecId::ZFP_ACC, "zfp_acc", PLUGIN, "the shape of the array's blocks"),
+    describe(CodecId::ZFP_PREC, "zfp_prec", PLUGIN, "the shape of the array's blocks"),
+    describe(CodecId::ZFP_RATE, "zfp_rate", PLUGIN, "the shape of the array's blocks"),
+    describe(
         CodecId::OPENHTJ2K,
         "openhtj2k",
         OWN_WHEEL,
         "the plugin blosc2_openhtj2k (an HTJ2K library)",
     ),
-    known(CodecId::GROK, "grok", OWN_WHEEL, "the plugin blosc2_grok (a JPEG 2000 library)"),
-    known(CodecId::OPENZL, "openzl", OWN_WHEEL, "the plugin blosc2_openzl (the OpenZL library)"),
-    known(CodecId::J2K, "j2k", OWN_WHEEL, "the plugin blosc2_j2k (a JPEG 2000 library)"),
-    known(CodecId::HTJ2K, "htj2k", OWN_WHEEL, "the plugin blosc2_htj2k (an HTJ2K library)"),
+    describe(CodecId::GROK, "grok", OWN_WHEEL, "the plugin blosc2_grok (a JPEG 2000 library)"),
+    describe(CodecId::OPENZL, "openzl", OWN_WHEEL, "the plugin blosc2_openzl (the OpenZL library)"),
+    describe(CodecId::J2K, "j2k", OWN_WHEEL, "the plugin blosc2_j2k (a JPEG 2000 library)"),
+    describe(CodecId::HTJ2K, "htj2k", OWN_WHEEL, "the plugin blosc2_htj2k (an HTJ2K library)"),
 ];
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn codecs_that_are_missing_say_what_they_need() {
+    fn missing_codecs_name_their_needs() {
         let registry = Registry::builtin();
         let error = registry.require(CodecId::GROK).err().unwrap();
         assert_eq!(
@@ -240,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_that_registers_leaves_the_original_alone() {
-        let original = Registry::empty();
-        let mut clone = original.clone();
+    fn registering_in_a_clone_leaves_the_first_registry_alone() {
+        let first = Registry::empty();
+        let mut clone = first.clone();
         assert!(clone.register(Arc::new(lz4::Lz4)).is_none());
         assert!(clone.register(Arc::new(lz4::Lz4)).is_some());
-        assert!(original.get(CodecId::LZ4).is_none());
-        assert_ne!(original, clone);
+        assert!(first.get(CodecId::LZ4).is_none());
+        assert_ne!(first, clone);
         assert_eq!(format!("{clone:?}"), r#"{"lz4"}"#);
     }
 }

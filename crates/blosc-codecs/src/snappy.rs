@@ -1,9 +1,9 @@
 //! Snappy, raw (no framing, no checksum), through the `snap` crate. Only Blosc 1 wrote it, mostly
 //! inside HDF5 files.
 //!
-//! Two things set it apart: the level has no effect, and a stored stream may be *longer* than its
-//! plain bytes, since c-blosc gave it more room than `n` and kept what came out. So a reader must
-//! not reject by size.
+//! Two things set it apart: the level has no effect, and a stream may be *longer* than its plain
+//! bytes, since C-Blosc gave it a longer destination and kept the result. So a reader must not reject
+//! by size.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -19,7 +19,7 @@ const MAX_INPUT: usize = u32::MAX as usize;
 
 /// The codec.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Snappy;
+pub(crate) struct Snappy;
 
 impl Codec for Snappy {
     fn id(&self) -> CodecId {
@@ -51,7 +51,7 @@ impl Codec for Snappy {
 
 struct Encoder {
     snap: raw::Encoder,
-    /// For rooms below the library's bound.
+    /// For destinations shorter than the library's bound.
     scratch: Vec<u8>,
 }
 

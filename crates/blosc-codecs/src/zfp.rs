@@ -6,11 +6,31 @@
 //!         1  exponent (8 or 11 bits)  planes    bit planes of the coefficients, most significant first
 //! ```
 //!
-//! The payload is a bare ZFP 1.0 bit stream: shape, type and mode come from outside, which is why
-//! these codecs need the shape of the block. The three differ in where the planes of a cell end: at
-//! an absolute error ([`Mode::Accuracy`]), after a number of planes ([`Mode::Precision`]), or after
-//! a number of bits ([`Mode::Rate`]). The items must reach the codec as they are: a shuffle before
-//! it makes no sense.
+//! The payload is a bare ZFP 1.0 bit stream: shape, type and mode come from outside, so these codecs
+//! need the shape of the block. A shuffle before them makes no sense.
+//!
+//! The encoder is the one that P. Lindstrom published ("Fixed-Rate Compressed Floating-Point
+//! Arrays", 2014), cell by cell:
+//!
+//! 1. *Block floating point* (`cell`): the values become integers with the largest exponent of the
+//!    cell in common. Cells that the edge of the array cuts are padded (`array`).
+//! 2. *Decorrelating transform* (`cell`): a lifted, nearly orthogonal transform of four values, along
+//!    each dimension in turn.
+//! 3. *Reordering and negabinary* (`cell`): coefficients by total sequency, as unsigned numbers whose
+//!    leading zeros say how small they are.
+//! 4. *Embedded coding* (`planes`): bit planes, most significant first, with group testing: the
+//!    coefficients that are known to be significant are written verbatim, the others by unary runs.
+//!
+//! The three modes differ in where the planes of a cell end: at an absolute error
+//! ([`Mode::Accuracy`]), after a number of planes ([`Mode::Precision`]), or after a number of bits
+//! ([`Mode::Rate`]). [`Planes`] has the numbers.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "each value is below its bound"
+)]
 
 mod array;
 mod bits;
@@ -32,13 +52,13 @@ use crate::{
 
 /// The codec, in one of its modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zfp {
+pub(crate) struct Zfp {
     mode: Mode,
 }
 
-/// What bounds the size or the error; set by the codec's id, its amount by `meta`.
+/// The bound on the size or the error. The codec's id sets the kind, `meta` the amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+enum Mode {
     /// Absolute error up to about `10^meta`, with `meta` as a signed byte.
     Accuracy,
     /// `meta` bit planes and a few more.
@@ -49,11 +69,11 @@ pub enum Mode {
 
 impl Zfp {
     /// `zfp_acc`.
-    pub const ACCURACY: Self = Self { mode: Mode::Accuracy };
+    pub(crate) const ACCURACY: Self = Self { mode: Mode::Accuracy };
     /// `zfp_prec`.
-    pub const PRECISION: Self = Self { mode: Mode::Precision };
+    pub(crate) const PRECISION: Self = Self { mode: Mode::Precision };
     /// `zfp_rate`.
-    pub const RATE: Self = Self { mode: Mode::Rate };
+    pub(crate) const RATE: Self = Self { mode: Mode::Rate };
 
     fn array(&self, meta: u8, typesize: usize, shape: Option<&[u32]>) -> Result<Array, Error> {
         let shape = shape.ok_or(self.param(Param::NoShape))?;
@@ -123,10 +143,10 @@ enum Width {
     Double,
 }
 
-/// Where the bit planes of a cell end; ZFP's own four parameters.
+/// Where the bit planes of a cell end: the four parameters of ZFP (`zfp_stream_set_params`).
 #[derive(Clone, Copy, Debug)]
 struct Planes {
-    /// Bits that a cell takes at least: it is filled up with zeros.
+    /// Bits that a cell takes at least: it is padded with zeros.
     min_bits: u32,
     /// Bits that a cell takes at most.
     max_bits: u32,
@@ -160,13 +180,11 @@ impl Planes {
 
     /// How many planes of a cell with this exponent are coded.
     fn count(&self, emax: i32, ndim: usize) -> u32 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "1 to 4")]
         let guard = 2 * (ndim as i32 + 1);
         (emax - self.min_exponent + guard).clamp(0, self.max_planes).cast_unsigned()
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "between -426 and 422")]
 fn floor_log2_of_power_of_ten(k: i8) -> i32 {
     let log2 = f64::from(k) * core::f64::consts::LOG2_10;
     // No power of ten but 1 is a power of two, so this is never close to an integer.
@@ -174,7 +192,6 @@ fn floor_log2_of_power_of_ten(k: i8) -> i32 {
     if f64::from(toward_zero) > log2 { toward_zero - 1 } else { toward_zero }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 256 * 64")]
 fn bits_per_cell(percent: u8, typesize: usize, ndim: usize) -> Option<u32> {
     let (bits_per_item, header) = match typesize {
         4 => (32.0, 1 + f32::EXPONENT_BITS),
@@ -194,8 +211,8 @@ struct Array {
 }
 
 impl Array {
-    /// The shape must hold what the caller gives or wants.
-    fn check(&self, nbytes: usize) -> Result<(), Error> {
+    /// Checks that the shape holds this number of bytes.
+    fn check_nbytes(&self, nbytes: usize) -> Result<(), Error> {
         let typesize = match self.width {
             Width::Single => 4,
             Width::Double => 8,
@@ -215,8 +232,8 @@ impl Array {
         let mut values = [R::default(); cell::MAX_CELL];
         let mut coefficients = [0; cell::MAX_CELL];
         let size = self.grid.cell_len();
-        for place in self.grid.cells() {
-            self.grid.gather(&place, src, &mut values);
+        for cell in self.grid.cells() {
+            self.grid.gather(&cell, src, &mut values);
             let emax = R::common_exponent(&values[..size])?;
             self.encode_cell(emax, &values[..size], &mut coefficients[..size], &mut out)?;
         }
@@ -249,13 +266,13 @@ impl Array {
         let mut values = [R::default(); cell::MAX_CELL];
         let mut coefficients = [0; cell::MAX_CELL];
         let size = self.grid.cell_len();
-        for place in self.grid.cells() {
+        for cell in self.grid.cells() {
             self.decode_cell(&mut input, &mut coefficients[..size], &mut values[..size]);
             if input.is_past_the_end() {
                 let what = Corrupt::Truncated { need: 1, have: 0 };
                 return Err(Error::Corrupt { codec: self.codec, at: src.len(), what });
             }
-            self.grid.scatter(&place, &values, dest);
+            self.grid.scatter(&cell, &values, dest);
         }
         Ok(())
     }
@@ -282,10 +299,10 @@ impl Array {
 }
 
 impl StreamEncoder for Array {
-    /// Values that are not finite have no common exponent, and the original encoder takes no
-    /// dimension below 4: such blocks are for the chunk to store, so this returns `None`.
+    /// Values that are not finite have no common exponent, and C-Blosc2 encodes no dimension below
+    /// 4: a chunk stores such blocks, so this returns `None`.
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
-        self.check(src.len())?;
+        self.check_nbytes(src.len())?;
         if self.grid.is_thin() {
             return Ok(None);
         }
@@ -298,7 +315,7 @@ impl StreamEncoder for Array {
 
 impl StreamDecoder for Array {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        self.check(dest.len())?;
+        self.check_nbytes(dest.len())?;
         match self.width {
             Width::Single => self.decode_as::<f32>(src, dest),
             Width::Double => self.decode_as::<f64>(src, dest),

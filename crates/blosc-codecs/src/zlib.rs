@@ -1,9 +1,19 @@
-//! zlib: a complete RFC 1950 stream per payload. The `zlib-rs` crate compresses, our own `inflate`
-//! decompresses; the crate has the last word on streams that ours does not take. State is kept and
-//! reset.
+//! zlib: a complete RFC 1950 stream per payload.
+//!
+//! * *Encoder:* the `zlib-rs` crate (deflate: hash chains, lazy matching, Huffman codes per block),
+//!   with the window and the level of zlib. Incompressible data is recognised by an entropy probe
+//!   before it, and not compressed at all.
+//! * *Decoder:* our own, made for streams whose decoded length is known (`inflate`, `inflate_fast`,
+//!   `codes`, `adler`). It answers `None` to any doubt, and then `zlib-rs` decides what is wrong.
+//!
+//! Figures, and what was tried: `docs/performance/zlib.md`.
 
-pub(crate) mod codes;
-pub(crate) mod inflate;
+#[allow(unsafe_code)]
+mod adler;
+mod codes;
+mod inflate;
+#[allow(unsafe_code)]
+mod inflate_fast;
 
 use alloc::boxed::Box;
 
@@ -12,15 +22,15 @@ use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status
 
 use crate::{
     Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param, StreamDecoder,
-    StreamEncoder, codec::refuse_dict, noise::Noise,
+    StreamEncoder, codec::refuse_dict, incompressible::EntropyProbe,
 };
 
-/// Bits of the window; Blosc always uses the largest.
+/// Binary logarithm of the window (bytes); Blosc always uses the largest.
 const WINDOW_BITS: u8 = 15;
 
 /// The codec.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Zlib;
+pub(crate) struct Zlib;
 
 impl Codec for Zlib {
     fn id(&self) -> CodecId {
@@ -36,36 +46,36 @@ impl Codec for Zlib {
     }
 
     fn max_compressed_len(&self, len: usize) -> usize {
-        // Stored or, at level 1 of this library, fixed codes of up to 9 bits.
+        // Stored blocks or, at level 1 of zlib-rs, fixed codes of up to 9 bits.
         len + len / 8 + 64
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
         refuse_dict(CodecId::ZLIB, options.dict)?;
-        Ok(Box::new(Encoder::new(options.level)))
+        Ok(Box::new(Encoder::new(options.clevel)))
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
         refuse_dict(CodecId::ZLIB, options.dict)?;
-        Ok(Box::new(Decoder { inflater: Inflater::new(), library: None }))
+        Ok(Box::new(Decoder { inflater: Inflater::new(options.simd), library: None }))
     }
 }
 
 struct Encoder {
     deflate: Deflate,
-    noise: Noise,
+    probe: EntropyProbe,
 }
 
 impl Encoder {
-    fn new(level: Level) -> Self {
-        let deflate = Deflate::new(i32::from(level.effort()), true, WINDOW_BITS);
-        Self { deflate, noise: Noise::default() }
+    fn new(clevel: Level) -> Self {
+        let deflate = Deflate::new(i32::from(clevel.effective()), true, WINDOW_BITS);
+        Self { deflate, probe: EntropyProbe::default() }
     }
 }
 
 impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
-        if dest.len() <= src.len() && self.noise.is(src) {
+        if dest.len() <= src.len() && self.probe.is_incompressible(src) {
             return Ok(None);
         }
         self.deflate.reset();
@@ -82,7 +92,7 @@ impl StreamEncoder for Encoder {
 
 struct Decoder {
     inflater: Inflater,
-    /// Made when it is first needed.
+    /// Created when first needed.
     library: Option<Inflate>,
 }
 
@@ -90,19 +100,19 @@ impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         match self.inflater.decode(src, dest) {
             Some(()) => Ok(()),
-            None => self.ask_library(src, dest),
+            None => self.decode_by_library(src, dest),
         }
     }
 }
 
 impl Decoder {
-    /// Decompresses what is unusual, and says what is wrong with the others.
+    /// Decompresses unusual streams, and says what is wrong with corrupt ones.
     #[cold]
-    fn ask_library(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+    fn decode_by_library(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         let inflate = self.library.get_or_insert_with(|| Inflate::new(true, WINDOW_BITS));
         inflate.reset(true);
         let status = inflate.decompress(src, dest, InflateFlush::Finish);
-        let (read, written) = (count(inflate.total_in()), count(inflate.total_out()));
+        let (read, written) = (to_usize(inflate.total_in()), to_usize(inflate.total_out()));
         let what = match status {
             Ok(Status::StreamEnd) if written < dest.len() => {
                 Corrupt::TooShort { nbytes: written, expected: dest.len() }
@@ -122,17 +132,18 @@ impl Decoder {
     }
 }
 
-/// Decompresses by the library alone; for the fuzz targets.
+/// Decompresses by `zlib-rs` alone; for the fuzz targets.
 ///
 /// # Errors
 ///
-/// As the decoder of [`Zlib`].
+/// As the decoder.
 #[cfg(fuzzing)]
 pub fn decompress_safely(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-    Decoder { inflater: Inflater::new(), library: None }.ask_library(src, dest)
+    Decoder { inflater: Inflater::new(crate::Simd::none()), library: None }
+        .decode_by_library(src, dest)
 }
 
-/// Counts never pass the length of a slice.
-fn count(n: u64) -> usize {
+/// Counts never exceed the length of a slice.
+fn to_usize(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }

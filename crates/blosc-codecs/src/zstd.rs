@@ -1,7 +1,8 @@
-//! Zstandard: normal frames with their content size, through the `zstd` crate (the reference
-//! library). Contexts are kept.
+//! Zstandard: normal frames with their content size, through the `zstd` crate (the C library).
+//! Contexts are kept between streams.
 //!
-//! All use of the library is in this file, so that another one can take its place.
+//! All use of the library is in this file, so that it can be replaced. How it is built, and why:
+//! `docs/performance/zstd.md`.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -9,12 +10,12 @@ use ::zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ErrorCode};
 
 use crate::{
     Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param, StreamDecoder,
-    StreamEncoder, noise::Noise,
+    StreamEncoder, incompressible::EntropyProbe,
 };
 
 /// The codec.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Zstd;
+pub(crate) struct Zstd;
 
 impl Codec for Zstd {
     fn id(&self) -> CodecId {
@@ -34,7 +35,7 @@ impl Codec for Zstd {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
-        Ok(Box::new(Encoder::new(options.level, options.dict)?))
+        Ok(Box::new(Encoder::new(options.clevel, options.dict)?))
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
@@ -46,22 +47,22 @@ impl Codec for Zstd {
     }
 
     fn train_dict(&self, samples: &[&[u8]], max: usize) -> Result<Option<Vec<u8>>, Error> {
-        // The trainer refuses what it cannot make a dictionary of; a chunk does without one then.
+        // The trainer refuses samples that no dictionary can be made of; a chunk does without one.
         Ok(::zstd::dict::from_samples(samples, max).ok().filter(|dict| !dict.is_empty()))
     }
 }
 
 struct Encoder {
     context: CCtx<'static>,
-    /// For the levels at which the library takes long to find out by itself.
-    noise: Option<Noise>,
+    /// For levels at which the library takes long to recognise incompressible data.
+    probe: Option<EntropyProbe>,
 }
 
 impl Encoder {
-    fn new(level: Level, dict: Option<&[u8]>) -> Result<Self, Error> {
+    fn new(clevel: Level, dict: Option<&[u8]>) -> Result<Self, Error> {
         let mut context =
             CCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
-        context.set_parameter(CParameter::CompressionLevel(zstd_level(level))).map_err(library)?;
+        context.set_parameter(CParameter::CompressionLevel(zstd_level(clevel))).map_err(library)?;
         if let Some(dict) = dict {
             let bad = |code| {
                 param(Param::BadDict {
@@ -71,14 +72,17 @@ impl Encoder {
             };
             context.load_dictionary(dict).map_err(bad)?;
         }
-        let is_slow = level.effort() > 5 && dict.is_none();
-        Ok(Self { context, noise: is_slow.then(Noise::default) })
+        let is_slow = clevel.effective() > MAX_FAST_LEVEL && dict.is_none();
+        Ok(Self { context, probe: is_slow.then(EntropyProbe::default) })
     }
 }
 
 impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
-        if dest.len() <= src.len() && self.noise.as_mut().is_some_and(|noise| noise.is(src)) {
+        if let Some(probe) = &mut self.probe
+            && dest.len() <= src.len()
+            && probe.is_incompressible(src)
+        {
             return Ok(None);
         }
         match self.context.compress2(dest, src) {
@@ -112,7 +116,7 @@ impl Decoder {
 
 impl StreamDecoder for Decoder {
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-        legacy(src)?;
+        refuse_legacy(src)?;
         let what = match self.context.decompress(dest, src) {
             Ok(nbytes) if nbytes == dest.len() => return Ok(()),
             Ok(nbytes) => Corrupt::TooShort { nbytes, expected: dest.len() },
@@ -129,16 +133,19 @@ impl StreamDecoder for Decoder {
     }
 }
 
-/// The library's level for ours.
-fn zstd_level(level: Level) -> i32 {
-    match level.effort() {
+/// Levels up to this one recognise incompressible data as fast as the probe does.
+const MAX_FAST_LEVEL: u8 = 5;
+
+/// The level of the library, as C-Blosc2 chooses it.
+fn zstd_level(clevel: Level) -> i32 {
+    match clevel.effective() {
         9 => 22,
-        effort => 2 * i32::from(effort) - 1,
+        clevel => 2 * i32::from(clevel) - 1,
     }
 }
 
-/// Frames of the time before the format was final start with another magic number.
-fn legacy(src: &[u8]) -> Result<(), Error> {
+/// Frames from before the format was final start with another magic number.
+fn refuse_legacy(src: &[u8]) -> Result<(), Error> {
     let name = match src {
         [0x27, 0xB5, 0x2F, 0xFD, ..] => "a frame of zstd 0.7",
         [0x26, 0xB5, 0x2F, 0xFD, ..] => "a frame of zstd 0.6",
@@ -160,6 +167,6 @@ fn param(what: Param) -> Error {
     Error::Param { codec: CodecId::ZSTD, what }
 }
 
-/// What the library returns when the output does not fit (a negated error code).
+/// The library's answer when the output does not fit (a negated error code).
 const NO_ROOM: ErrorCode =
     (zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall as ErrorCode).wrapping_neg();

@@ -69,6 +69,7 @@ impl CachedDecoder {
             typesize: typesize.into(),
             dict,
             blockshape: params.blockshape.as_deref(),
+            simd: params.registries.codec_simd(),
         };
         let decoder =
             found.new_decoder(&options).map_err(|source| Error::Codec { at: 0, source })?;

@@ -466,12 +466,13 @@ impl Cached {
         let codec = params.registries.codecs.require(id);
         let codec = codec.map_err(|source| Error::UnknownCodec { format, id, source })?;
         let options = EncodeOptions {
-            level: params.clevel,
+            clevel: params.clevel,
             meta: params.codec_meta,
             typesize: usize::from(params.stored_typesize()),
             split,
             dict: dict.as_deref(),
             blockshape: params.blockshape.as_deref(),
+            simd: params.registries.codec_simd(),
         };
         let encoder =
             codec.new_encoder(&options).map_err(|source| Error::Codec { at: 0, source })?;

@@ -1,51 +1,52 @@
-//! Decoding: "Bitstream" and "Decoder" in the codec document.
+//! Decoding: "Bitstream" and "Decoder" in the codec document. The safe half; [`decode_fast`] hands
+//! over where a margin begins or an instruction is doubtful.
 
 use super::{BloscLz, FAR_BASE, MAX_RUN, corrupt};
 use crate::{
-    Corrupt, Error,
-    lz::{copy_match, wild},
+    Corrupt, Error, Simd,
+    lz::{
+        copy_match,
+        fast_decode::{MARGIN, decode_fast},
+    },
 };
 
-/// Decompresses a BloscLZ stream. Succeeds only if exactly `dest.len()` bytes come out.
-///
-/// # Errors
-///
-/// [`Error::Corrupt`] with the position in `src` where it went wrong.
-pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-    let (at, done) = wild::decode::<BloscLz, false>(src, dest);
+/// Decompresses a BloscLZ stream. Succeeds only if exactly `dest.len()` bytes come out; an error has
+/// the position in `src` where it went wrong. With `UNCACHED`, for a destination that is hardly in
+/// the cache.
+pub(super) fn decode<const UNCACHED: bool>(
+    simd: Simd,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<(), Error> {
+    let (at, done) = decode_fast::<BloscLz, UNCACHED>(simd, src, dest);
     finish(src, at, dest, done, usize::MAX)
 }
 
-/// As [`decompress`], to a destination that is hardly in the cache.
-pub(super) fn decompress_uncached(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-    let (at, done) = wild::decode::<BloscLz, true>(src, dest);
-    finish(src, at, dest, done, usize::MAX)
-}
-
-/// As [`decompress`], but stops as soon as the first `wanted` bytes of `dest` are right; nothing is
-/// known of the rest of the stream then.
-///
-/// # Errors
-///
-/// As [`decompress`].
-pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
-    let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
-    let (at, done) = wild::decode::<BloscLz, false>(src, &mut dest[..near]);
+/// As [`decode`], but stops as soon as the first `wanted` bytes of `dest` are right. The rest of
+/// the stream is not checked then.
+pub(super) fn decode_prefix(
+    simd: Simd,
+    src: &[u8],
+    dest: &mut [u8],
+    wanted: usize,
+) -> Result<(), Error> {
+    let near = wanted.saturating_add(MARGIN).min(dest.len());
+    let (at, done) = decode_fast::<BloscLz, false>(simd, src, &mut dest[..near]);
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, wanted) }
 }
 
-/// As [`decompress`], by the safe half of the decoder alone; for the fuzz targets.
+/// As the decoder, by the safe half alone; for the fuzz targets.
 ///
 /// # Errors
 ///
-/// As [`decompress`].
+/// As the decoder.
 #[cfg(fuzzing)]
 pub fn decompress_safely(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     finish(src, 0, dest, 0, usize::MAX)
 }
 
-/// Decodes from the instruction at `src[at..]`, which writes to `dest[done..]`, to the end or to
-/// where `until` bytes are there.
+/// Decodes from the instruction at `src[at..]`, which writes to `dest[done..]`, to the end of the
+/// stream, or until the first `until` bytes of `dest` are written.
 fn finish(
     src: &[u8],
     at: usize,
@@ -54,16 +55,16 @@ fn finish(
     until: usize,
 ) -> Result<(), Error> {
     let mut input = Input { src, at };
-    let mut control = input.byte(1)?;
+    let mut control = input.read_byte(1)?;
     if at == 0 {
         // The first instruction is a literal run, whatever its upper bits say.
         control &= 31;
     }
     loop {
         done = if usize::from(control) < MAX_RUN {
-            input.literals(usize::from(control) + 1, dest, done)?
+            input.copy_literals(usize::from(control) + 1, dest, done)?
         } else {
-            input.repeat(control, dest, done, until)?
+            input.copy_match(control, dest, done, until)?
         };
         if done >= until {
             return Ok(());
@@ -71,7 +72,7 @@ fn finish(
         if input.at == src.len() {
             break;
         }
-        control = input.byte(1)?;
+        control = input.read_byte(1)?;
     }
     if done < dest.len() {
         return Err(corrupt(src.len(), Corrupt::TooShort { nbytes: done, expected: dest.len() }));
@@ -79,16 +80,16 @@ fn finish(
     Ok(())
 }
 
-/// The stream and how far it was read.
+/// The stream, read up to `at`.
 struct Input<'a> {
     src: &'a [u8],
     at: usize,
 }
 
 impl Input<'_> {
-    /// The next byte, of which the stream must still have `need`.
+    /// The next byte, if the stream has at least `need` bytes left.
     #[inline(always)]
-    fn byte(&mut self, need: usize) -> Result<u8, Error> {
+    fn read_byte(&mut self, need: usize) -> Result<u8, Error> {
         let have = self.src.len() - self.at;
         if have < need {
             return Err(corrupt(self.at, Corrupt::Truncated { need, have }));
@@ -98,9 +99,9 @@ impl Input<'_> {
         Ok(byte)
     }
 
-    /// Copies a literal run of `len` bytes to `dest[done..]` and returns its end.
+    /// Copies a literal run of `len` bytes to `dest[done..]`; its end in `dest`.
     #[inline(always)]
-    fn literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
+    fn copy_literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
         let (from, end) = (self.at, done + len);
         let have = self.src.len() - from;
         let run = self
@@ -115,9 +116,9 @@ impl Input<'_> {
         Ok(end)
     }
 
-    /// Executes the match that `control` starts, as far as `until`, and returns its end in `dest`.
+    /// Executes the match that `control` starts, at most up to `until`; its end in `dest`.
     #[inline(always)]
-    fn repeat(
+    fn copy_match(
         &mut self,
         control: u8,
         dest: &mut [u8],
@@ -125,8 +126,8 @@ impl Input<'_> {
         until: usize,
     ) -> Result<usize, Error> {
         let start = self.at - 1;
-        let len = self.length(control, dest.len() - done)?;
-        let distance = self.distance(control & 31)?;
+        let len = self.read_length(control, dest.len() - done)?;
+        let distance = self.read_distance(control & 31)?;
         if distance > done {
             return Err(corrupt(start, Corrupt::Distance { distance, available: done }));
         }
@@ -142,9 +143,9 @@ impl Input<'_> {
         Ok(done + len)
     }
 
-    /// The length of a match; more than `room` as soon as it is known to be so.
+    /// The length of a match; stops reading once it exceeds `room`.
     #[inline(always)]
-    fn length(&mut self, control: u8, room: usize) -> Result<usize, Error> {
+    fn read_length(&mut self, control: u8, room: usize) -> Result<usize, Error> {
         let short = usize::from(control >> 5) + 2;
         if short < 9 {
             return Ok(short);
@@ -152,7 +153,7 @@ impl Input<'_> {
         let mut len = short;
         loop {
             // One more byte, at least, holds the distance.
-            let more = self.byte(2)?;
+            let more = self.read_byte(2)?;
             len += usize::from(more);
             if more != u8::MAX || len > room {
                 return Ok(len);
@@ -161,10 +162,10 @@ impl Input<'_> {
     }
 
     #[inline(always)]
-    fn distance(&mut self, high: u8) -> Result<usize, Error> {
-        let low = self.byte(1)?;
+    fn read_distance(&mut self, high: u8) -> Result<usize, Error> {
+        let low = self.read_byte(1)?;
         if high == 31 && low == u8::MAX {
-            let far = [self.byte(2)?, self.byte(1)?];
+            let far = [self.read_byte(2)?, self.read_byte(1)?];
             return Ok(FAR_BASE + usize::from(u16::from_be_bytes(far)));
         }
         Ok(usize::from(high) * 256 + usize::from(low) + 1)
@@ -174,33 +175,36 @@ impl Input<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Codec as _, lz, lz::wild::FastHalf as _};
+    use crate::{
+        Codec as _,
+        lz::tests::{assert_prefixes_agree, assert_twins_agree},
+    };
 
     #[test]
-    fn both_halves_agree_on_any_stream() {
-        lz::tests::twins(
+    fn the_safe_half_agrees_on_any_stream() {
+        for simd in Simd::available() {
+            assert_twins_agree(
+                |options| BloscLz.new_encoder(options),
+                |src, dest| decode::<false>(simd, src, dest),
+                |src, dest| finish(src, 0, dest, 0, usize::MAX),
+            );
+        }
+    }
+
+    #[test]
+    fn prefetching_changes_nothing() {
+        assert_twins_agree(
             |options| BloscLz.new_encoder(options),
-            decompress,
-            |src, dest| finish(src, 0, dest, 0, usize::MAX),
+            |src, dest| decode::<true>(Simd::detect(), src, dest),
+            |src, dest| decode::<false>(Simd::detect(), src, dest),
         );
     }
 
     #[test]
-    fn in_the_cache_or_not_it_is_the_same() {
-        lz::tests::twins(|options| BloscLz.new_encoder(options), decompress_uncached, decompress);
-    }
-
-    #[test]
-    fn without_new_instructions_it_is_the_same() {
-        let plain = |src: &[u8], dest: &mut [u8]| {
-            let (at, done) = BloscLz::decode_plain::<false>(src, dest);
-            finish(src, at, dest, done, usize::MAX)
-        };
-        lz::tests::twins(|options| BloscLz.new_encoder(options), decompress, plain);
-    }
-
-    #[test]
     fn a_prefix_is_the_start_of_the_whole() {
-        lz::tests::prefixes(|options| BloscLz.new_encoder(options), decompress_prefix);
+        assert_prefixes_agree(
+            |options| BloscLz.new_encoder(options),
+            |src, dest, wanted| decode_prefix(Simd::detect(), src, dest, wanted),
+        );
     }
 }

@@ -1,68 +1,60 @@
-//! Decoding an LZ4 block of known plain length.
+//! Decoding an LZ4 block of known plain length. The safe half; [`decode_fast`] hands over where a
+//! margin begins or a sequence is doubtful.
 
 use super::{Lz4, MIN_MATCH, corrupt};
 use crate::{
-    Corrupt, Error,
-    lz::{copy_match, wild},
+    Corrupt, Error, Simd,
+    lz::{
+        copy_match,
+        fast_decode::{MARGIN, decode_fast},
+    },
 };
 
-/// Decompresses an LZ4 block. Succeeds only if exactly `dest.len()` bytes come out.
-///
-/// # Errors
-///
-/// [`Error::Corrupt`] with the position in `src` where it went wrong.
-pub fn decompress(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-    decompress_with_dict(src, dest, &[])
-}
-
-/// As [`decompress`], to a destination that is hardly in the cache.
-pub(super) fn decompress_uncached(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
-    let (at, done) = wild::decode::<Lz4, true>(src, dest);
-    finish(src, at, dest, done, &[], usize::MAX)
-}
-
-/// Decompresses an LZ4 block whose offsets may reach into `dict`, the last byte of which stands
-/// right before the output.
-///
-/// # Errors
-///
-/// As [`decompress`].
-pub fn decompress_with_dict(src: &[u8], dest: &mut [u8], dict: &[u8]) -> Result<(), Error> {
-    // Nearly all of it, unless distances reach into a dictionary.
-    let (at, done) = if dict.is_empty() { wild::decode::<Lz4, false>(src, dest) } else { (0, 0) };
+/// Decompresses an LZ4 block. Succeeds only if exactly `dest.len()` bytes come out; an error has the
+/// position in `src` where it went wrong. Offsets may reach into `dict`, the last byte of which is
+/// right before the output. With `UNCACHED`, for a destination that is hardly in the cache.
+pub(super) fn decode<const UNCACHED: bool>(
+    simd: Simd,
+    src: &[u8],
+    dest: &mut [u8],
+    dict: &[u8],
+) -> Result<(), Error> {
+    // The fast half does nearly all of it, but knows no dictionary.
+    let (at, done) =
+        if dict.is_empty() { decode_fast::<Lz4, UNCACHED>(simd, src, dest) } else { (0, 0) };
     finish(src, at, dest, done, dict, usize::MAX)
 }
 
-/// As [`decompress_with_dict`], but stops as soon as the first `wanted` bytes of `dest` are right;
-/// nothing is known of the rest of the block then.
-///
-/// # Errors
-///
-/// As [`decompress`].
-pub fn decompress_prefix(
+/// As [`decode`], but stops as soon as the first `wanted` bytes of `dest` are right.
+/// The rest of the block is not checked then.
+pub(super) fn decode_prefix(
+    simd: Simd,
     src: &[u8],
     dest: &mut [u8],
     wanted: usize,
     dict: &[u8],
 ) -> Result<(), Error> {
-    let near = wanted.saturating_add(wild::MARGIN).min(dest.len());
-    let (at, done) =
-        if dict.is_empty() { wild::decode::<Lz4, false>(src, &mut dest[..near]) } else { (0, 0) };
+    let near = wanted.saturating_add(MARGIN).min(dest.len());
+    let (at, done) = if dict.is_empty() {
+        decode_fast::<Lz4, false>(simd, src, &mut dest[..near])
+    } else {
+        (0, 0)
+    };
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, dict, wanted) }
 }
 
-/// As [`decompress`], by the safe half of the decoder alone; for the fuzz targets.
+/// As the decoder, by the safe half alone; for the fuzz targets.
 ///
 /// # Errors
 ///
-/// As [`decompress`].
+/// As the decoder.
 #[cfg(fuzzing)]
 pub fn decompress_safely(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     finish(src, 0, dest, 0, &[], usize::MAX)
 }
 
-/// Decodes from the sequence at `src[at..]`, which writes to `dest[done..]`, to the end or to where
-/// `until` bytes are there.
+/// Decodes from the sequence at `src[at..]`, which writes to `dest[done..]`, to the end of the block,
+/// or until the first `until` bytes of `dest` are written.
 fn finish(
     src: &[u8],
     at: usize,
@@ -73,15 +65,15 @@ fn finish(
 ) -> Result<(), Error> {
     let mut input = Input { src, at };
     loop {
-        let token = input.byte()?;
-        let nliterals = input.length(token >> 4, dest.len() - done)?;
-        done = input.literals(nliterals, dest, done)?;
+        let token = input.read_byte()?;
+        let nliterals = input.read_length(token >> 4, dest.len() - done)?;
+        done = input.copy_literals(nliterals, dest, done)?;
         if input.at == src.len() {
             break;
         }
         let start = input.at;
-        let distance = input.offset()?;
-        let len = input.length(token & 15, dest.len() - done)? + MIN_MATCH;
+        let distance = input.read_offset()?;
+        let len = input.read_length(token & 15, dest.len() - done)? + MIN_MATCH;
         if distance == 0 || distance > done + dict.len() {
             return Err(corrupt(
                 start,
@@ -107,7 +99,7 @@ fn finish(
     Ok(())
 }
 
-/// Copies what a match takes from the dictionary and returns how much that is.
+/// Copies the part of a match that lies in the dictionary; its length (bytes).
 #[inline(always)]
 fn copy_from_dict(dict: &[u8], dest: &mut [u8], done: usize, distance: usize, len: usize) -> usize {
     if distance <= done {
@@ -119,7 +111,7 @@ fn copy_from_dict(dict: &[u8], dest: &mut [u8], done: usize, distance: usize, le
     n
 }
 
-/// The block and how far it was read.
+/// The block, read up to `at`.
 struct Input<'a> {
     src: &'a [u8],
     at: usize,
@@ -127,7 +119,7 @@ struct Input<'a> {
 
 impl Input<'_> {
     #[inline(always)]
-    fn byte(&mut self) -> Result<u8, Error> {
+    fn read_byte(&mut self) -> Result<u8, Error> {
         let byte = *self
             .src
             .get(self.at)
@@ -137,7 +129,7 @@ impl Input<'_> {
     }
 
     #[inline(always)]
-    fn offset(&mut self) -> Result<usize, Error> {
+    fn read_offset(&mut self) -> Result<usize, Error> {
         let have = self.src.len() - self.at;
         let Some(&[low, high]) = self.src.get(self.at..self.at + 2) else {
             return Err(corrupt(self.at, Corrupt::Truncated { need: 2, have }));
@@ -146,16 +138,15 @@ impl Input<'_> {
         Ok(usize::from(u16::from_le_bytes([low, high])))
     }
 
-    /// A length whose first four bits are `nibble`; more than `room` as soon as it is known to be
-    /// so.
+    /// A length whose first four bits are `nibble`; stops reading once it exceeds `room`.
     #[inline(always)]
-    fn length(&mut self, nibble: u8, room: usize) -> Result<usize, Error> {
+    fn read_length(&mut self, nibble: u8, room: usize) -> Result<usize, Error> {
         let mut len = usize::from(nibble);
         if nibble < 15 {
             return Ok(len);
         }
         loop {
-            let more = self.byte()?;
+            let more = self.read_byte()?;
             len += usize::from(more);
             if more != u8::MAX || len > room {
                 return Ok(len);
@@ -164,7 +155,7 @@ impl Input<'_> {
     }
 
     #[inline(always)]
-    fn literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
+    fn copy_literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
         let from = self.at;
         let have = self.src.len() - from;
         if len > dest.len() - done {
@@ -187,36 +178,36 @@ fn too_long(done: usize, len: usize, dest: &[u8]) -> Corrupt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Codec as _, lz, lz::wild::FastHalf as _};
+    use crate::{
+        Codec as _,
+        lz::tests::{assert_prefixes_agree, assert_twins_agree},
+    };
 
     #[test]
-    fn both_halves_agree_on_any_stream() {
-        lz::tests::twins(
+    fn the_safe_half_agrees_on_any_stream() {
+        for simd in Simd::available() {
+            assert_twins_agree(
+                |options| Lz4.new_encoder(options),
+                |src, dest| decode::<false>(simd, src, dest, &[]),
+                |src, dest| finish(src, 0, dest, 0, &[], usize::MAX),
+            );
+        }
+    }
+
+    #[test]
+    fn prefetching_changes_nothing() {
+        assert_twins_agree(
             |options| Lz4.new_encoder(options),
-            decompress,
-            |src, dest| finish(src, 0, dest, 0, &[], usize::MAX),
+            |src, dest| decode::<true>(Simd::detect(), src, dest, &[]),
+            |src, dest| decode::<false>(Simd::detect(), src, dest, &[]),
         );
     }
 
     #[test]
-    fn in_the_cache_or_not_it_is_the_same() {
-        lz::tests::twins(|options| Lz4.new_encoder(options), decompress_uncached, decompress);
-    }
-
-    #[test]
-    fn without_new_instructions_it_is_the_same() {
-        let plain = |src: &[u8], dest: &mut [u8]| {
-            let (at, done) = Lz4::decode_plain::<false>(src, dest);
-            finish(src, at, dest, done, &[], usize::MAX)
-        };
-        lz::tests::twins(|options| Lz4.new_encoder(options), decompress, plain);
-    }
-
-    #[test]
     fn a_prefix_is_the_start_of_the_whole() {
-        lz::tests::prefixes(
+        assert_prefixes_agree(
             |options| Lz4.new_encoder(options),
-            |src, dest, wanted| decompress_prefix(src, dest, wanted, &[]),
+            |src, dest, wanted| decode_prefix(Simd::detect(), src, dest, wanted, &[]),
         );
     }
 }

@@ -1,69 +1,95 @@
-//! The fast search: one hash table, one candidate, and a step that grows where nothing matches.
+//! The fast search of LZ4: one hash table, one candidate, skip acceleration.
 //!
-//! The table is 16 KiB, half of the nearest cache: places of two bytes where they suffice, else
-//! half as many of four. It is cleared for each block, unless several have room in the two bytes.
+//! This is the algorithm of `LZ4_compress_fast` in LZ4 1.10, and the blocks are the same to the byte:
+//!
+//! * *Hash table, one candidate.* Four bytes (five in long blocks) are hashed; each slot holds the
+//!   last position with that hash. No chains are followed.
+//! * *Greedy parsing.* The first match is taken, and extended backwards over pending literals. Right
+//!   after a match the next one is tried at once, as one often follows another without literals.
+//! * *Skip acceleration.* The step between probes starts at the acceleration, `10 - clevel`, and
+//!   grows by one after every [`SKIP_TRIGGER`] misses (`LZ4_skipTrigger`), so that incompressible
+//!   data is soon crossed.
+//! * *Software pipelining.* The hash of the next position is computed while this one waits for its
+//!   candidate.
+//!
+//! Three kinds of tables share 16 KiB each, half of a first-level cache. A block that is shorter than
+//! [`LONG_NBYTES`] has positions of two bytes, and none is out of reach. A longer one has half as
+//! many slots, of four bytes. Blocks up to [`TINY_NBYTES`] count positions on from block to block, so
+//! that the table is cleared for every eighth of them, or fewer; the others clear it.
+//!
+//! Why the numbers are what they are, and what failed: `docs/performance/lz4.md`.
+
+#![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
 use alloc::boxed::Box;
 
 use super::{
-    LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MAX_INPUT, MIN_MATCH, Window, sequence::Block,
+    LAST_LITERALS, MATCH_LIMIT, MAX_DISTANCE, MAX_INPUT, MIN_MATCH, Window, sequence::BlockWriter,
 };
 use crate::{
-    Error, Level, StreamEncoder,
+    EncodeOptions, Error, Simd, StreamEncoder,
     lz::{
-        common_len,
-        wild::{Ground, Place},
+        compare::common_len,
+        cursor::{BoundedSlice, Cursor},
     },
 };
 
-/// Slots of the table for short blocks, and twice those of the one for long blocks.
+/// Slots of the table for short blocks, twice those of the table for long ones.
 const SLOTS: usize = 1 << 13;
-/// Shortest block that is a long one. Below, all places where a match may start are within reach of
-/// each other, and four bytes are hashed.
-const LONG: usize = (1 << 16) + MATCH_LIMIT - 1;
-/// Longest block whose places are counted on from those of the block before.
-const TINY: usize = 1 << 13;
-/// Misses after which the step between probes grows by one.
-const PATIENCE: usize = 64;
+/// The shortest long block (bytes). In shorter ones, all positions where a match may start are
+/// within reach of each other, and four bytes are hashed.
+const LONG_NBYTES: usize = (1 << 16) + MATCH_LIMIT - 1;
+/// The longest block whose positions are counted on from those of the block before (bytes).
+const TINY_NBYTES: usize = 1 << 13;
+/// Misses after which the step between probes grows by one (bytes).
+const SKIP_TRIGGER: usize = 64;
+/// Of a dictionary, every third position is put into the table.
+const DICT_STEP: usize = 3;
 
 /// Compresses blocks; keeps its tables and dictionary between them.
-pub struct Encoder {
+pub(super) struct Encoder {
     short: Box<[u16; SLOTS]>,
     long: Box<[u32; SLOTS / 2]>,
-    /// Where the places of the next tiny block begin.
+    /// First position of the next tiny block.
     next: usize,
     acceleration: usize,
     window: Window,
+    simd: Simd,
 }
 
 impl Encoder {
-    /// An encoder of acceleration `10 - level`. Of the dictionary, the last 64 KiB count.
-    pub fn new(level: Level, dict: &[u8]) -> Self {
-        let acceleration = usize::from(10 - level.effort());
-        let (short, long) = (Box::new([0; SLOTS]), Box::new([0; SLOTS / 2]));
-        Self { short, long, next: 0, acceleration, window: Window::new(dict) }
+    /// An encoder of acceleration `10 - clevel`. The last 64 KiB of the dictionary are used.
+    pub(super) fn new(options: &EncodeOptions<'_>) -> Self {
+        Self {
+            short: Box::new([0; SLOTS]),
+            long: Box::new([0; SLOTS / 2]),
+            next: 0,
+            acceleration: usize::from(10 - options.clevel.effective()),
+            window: Window::new(options.dict.unwrap_or_default()),
+            simd: options.simd,
+        }
     }
 
     /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not
     /// fit.
-    pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         if src.len() > MAX_INPUT {
             return None;
         }
-        let (window, start) = self.window.with(src);
-        let block = Block::new(window, dest);
-        if window.len() <= TINY {
-            let places = &mut Recent::new(&mut self.short, &mut self.next, window.len());
-            Search { window, places, anchor: start }.compress(self.acceleration, block)
-        } else if window.len() < LONG {
+        let (window, anchor) = self.window.append(src);
+        let (simd, writer) = (self.simd, BlockWriter::new(window, dest));
+        if window.len() <= TINY_NBYTES {
+            let table = &mut TinyTable::new(&mut self.short, &mut self.next, window.len());
+            Search { window, table, anchor, simd }.compress(self.acceleration, writer)
+        } else if window.len() < LONG_NBYTES {
             self.short.fill(0);
             self.next = usize::MAX;
-            Search { window, places: &mut *self.short, anchor: start }
-                .compress(self.acceleration, block)
+            Search { window, table: &mut *self.short, anchor, simd }
+                .compress(self.acceleration, writer)
         } else {
             self.long.fill(0);
-            Search { window, places: &mut *self.long, anchor: start }
-                .compress(self.acceleration, block)
+            Search { window, table: &mut *self.long, anchor, simd }
+                .compress(self.acceleration, writer)
         }
     }
 }
@@ -78,41 +104,40 @@ impl StreamEncoder for Encoder {
     }
 }
 
-/// The last place of each hash; 0 at first, where the first place belongs anyway.
-trait Places {
-    /// Whether places may be out of reach.
+/// The last position of each hash; 0 at first, as the first position has no other use.
+trait PositionTable {
+    /// Whether positions may be out of reach.
     const IS_LONG: bool;
-    /// Of how many bits hashes are.
-    const BITS: u32;
+    /// Bits of a hash.
+    const HASH_BITS: u32;
 
-    /// The last place with this hash; `at` takes its place.
+    /// Stores `at` in the slot of this hash; the position that it replaces.
     fn replace(&mut self, hash: usize, at: usize) -> usize;
 }
 
-impl Places for [u16; SLOTS] {
+impl PositionTable for [u16; SLOTS] {
     const IS_LONG: bool = false;
-    const BITS: u32 = SLOTS.trailing_zeros();
+    const HASH_BITS: u32 = SLOTS.trailing_zeros();
 
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "a short block")]
     fn replace(&mut self, hash: usize, at: usize) -> usize {
         usize::from(core::mem::replace(&mut self[hash % SLOTS], at as u16))
     }
 }
 
-/// The same for tiny blocks. Places are counted on from block to block, so what is left of former
-/// ones is told from what is new, and counts as empty.
-struct Recent<'a> {
+/// The table of tiny blocks. Positions are counted on from block to block, so that entries of earlier
+/// blocks are below `base` and count as empty.
+struct TinyTable<'a> {
     slots: &'a mut [u16; SLOTS],
-    /// What stands for place 0.
+    /// The entry for position 0.
     base: u16,
 }
 
-impl<'a> Recent<'a> {
+impl<'a> TinyTable<'a> {
     /// For a block of `len` bytes.
     fn new(slots: &'a mut [u16; SLOTS], next: &mut usize, len: usize) -> Self {
-        let room = u16::try_from(next.saturating_add(len)).is_ok();
-        let base = u16::try_from(*next).ok().filter(|_| room).unwrap_or_else(|| {
+        let fits = u16::try_from(next.saturating_add(len)).is_ok();
+        let base = u16::try_from(*next).ok().filter(|_| fits).unwrap_or_else(|| {
             slots.fill(0);
             0
         });
@@ -121,26 +146,24 @@ impl<'a> Recent<'a> {
     }
 }
 
-impl Places for Recent<'_> {
+impl PositionTable for TinyTable<'_> {
     const IS_LONG: bool = false;
-    const BITS: u32 = SLOTS.trailing_zeros();
+    const HASH_BITS: u32 = SLOTS.trailing_zeros();
 
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "a tiny block")]
     fn replace(&mut self, hash: usize, at: usize) -> usize {
         let now = self.base.wrapping_add(at as u16);
-        // In 32 bits, as those of 16 take further instructions.
+        // In 32 bits, since 16-bit arithmetic takes further instructions.
         let before = u32::from(core::mem::replace(&mut self.slots[hash % SLOTS], now));
         before.saturating_sub(u32::from(self.base)) as usize
     }
 }
 
-impl Places for [u32; SLOTS / 2] {
+impl PositionTable for [u32; SLOTS / 2] {
     const IS_LONG: bool = true;
-    const BITS: u32 = (SLOTS / 2).trailing_zeros();
+    const HASH_BITS: u32 = (SLOTS / 2).trailing_zeros();
 
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "a block has less than 4 GiB")]
     fn replace(&mut self, hash: usize, at: usize) -> usize {
         core::mem::replace(&mut self[hash % (SLOTS / 2)], at as u32) as usize
     }
@@ -149,39 +172,41 @@ impl Places for [u32; SLOTS / 2] {
 struct Search<'a, P> {
     /// The dictionary, then the input.
     window: &'a [u8],
-    places: &'a mut P,
+    table: &'a mut P,
     /// Where the pending literals start.
     anchor: usize,
+    simd: Simd,
 }
 
-impl<P: Places> Search<'_, P> {
-    fn compress(mut self, acceleration: usize, mut block: Block<'_>) -> Option<usize> {
-        self.learn(self.anchor);
-        self.run(acceleration, &mut block)?;
-        block.finish(self.anchor)
+impl<P: PositionTable> Search<'_, P> {
+    fn compress(mut self, acceleration: usize, mut writer: BlockWriter<'_>) -> Option<usize> {
+        self.insert_dict(self.anchor);
+        self.run(acceleration, &mut writer)?;
+        writer.finish(self.anchor)
     }
 
-    /// Notes what the dictionary holds.
-    fn learn(&mut self, dict_len: usize) {
-        let Some(ground) = Ground::new(self.window, dict_len) else { return };
-        for here in (0..dict_len.saturating_sub(8)).step_by(3).map_while(|at| ground.place(at)) {
+    /// Puts positions of the dictionary into the table.
+    fn insert_dict(&mut self, dict_len: usize) {
+        let Some(slice) = BoundedSlice::new(self.window, dict_len) else { return };
+        let positions = (0..dict_len.saturating_sub(8)).step_by(DICT_STEP);
+        for here in positions.map_while(|at| slice.cursor(at)) {
             self.replace(here);
         }
     }
 
-    fn run(&mut self, acceleration: usize, block: &mut Block<'_>) -> Option<()> {
+    fn run(&mut self, acceleration: usize, writer: &mut BlockWriter<'_>) -> Option<()> {
         let Some(limit) = self.window.len().checked_sub(MATCH_LIMIT) else { return Some(()) };
-        let Some(ground) = Ground::new(self.window, limit) else { return Some(()) };
+        let Some(slice) = BoundedSlice::new(self.window, limit) else { return Some(()) };
         let end = self.window.len() - LAST_LITERALS;
-        // There is nothing before the first place.
+        // There is nothing before the first position.
         let mut at = self.anchor.max(1);
         loop {
-            let Some((found, earlier)) = self.next(at, ground, acceleration) else {
+            let Some((found, earlier)) = self.find_next(at, slice, acceleration) else {
                 return Some(());
             };
             at = found;
-            let mut len =
-                MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
+            let mut len = MIN_MATCH
+                + common_len(self.simd, self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
             let (mut start, distance) = (at, at - earlier);
             while start > self.anchor
                 && start > distance
@@ -189,76 +214,76 @@ impl<P: Places> Search<'_, P> {
             {
                 start -= 1;
             }
-            block.sequence(self.anchor, start, distance, at + len - start)?;
+            writer.push_sequence(self.anchor, start, distance, at + len - start)?;
             // Where one match ends, another often starts.
             loop {
                 at += len;
                 self.anchor = at;
-                let (Some(before), Some(here)) = (ground.place(at - 2), ground.place(at)) else {
+                let (Some(before), Some(here)) = (slice.cursor(at - 2), slice.cursor(at)) else {
                     return Some(());
                 };
                 self.replace(before);
                 let earlier = self.replace(here);
-                if !Self::agrees(earlier, here) {
+                if !Self::is_match(earlier, here) {
                     break;
                 }
-                len = MIN_MATCH + common_len(self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
-                block.another(at - earlier, len)?;
+                len = MIN_MATCH
+                    + common_len(self.simd, self.window, earlier + MIN_MATCH, at + MIN_MATCH, end);
+                writer.push_match(at - earlier, len)?;
             }
             at += 1;
         }
     }
 
-    /// The next place from `at` on that matches an earlier one, and that one.
+    /// The next position from `at` on that matches an earlier one, and that one.
     #[inline(always)]
-    fn next(
+    fn find_next(
         &mut self,
         at: usize,
-        ground: Ground<'_>,
+        slice: BoundedSlice<'_>,
         acceleration: usize,
     ) -> Option<(usize, usize)> {
-        let mut probes = acceleration * PATIENCE;
+        let mut skip = acceleration * SKIP_TRIGGER;
         let mut step = 1;
-        let mut next = ground.place(at)?;
+        let mut next = slice.cursor(at)?;
         let mut next_hash = Self::hash(next);
         loop {
             let (here, hash) = (next, next_hash);
-            next = ground.place(here.at() + step)?;
-            step = probes / PATIENCE;
-            probes += 1;
-            // While this place waits for its candidate.
+            next = slice.cursor(here.position() + step)?;
+            step = skip / SKIP_TRIGGER;
+            skip += 1;
+            // While this position waits for its candidate.
             next_hash = Self::hash(next);
-            let earlier = self.places.replace(hash, here.at());
-            if Self::agrees(earlier, here) {
-                return Some((here.at(), earlier));
+            let earlier = self.table.replace(hash, here.position());
+            if Self::is_match(earlier, here) {
+                return Some((here.position(), earlier));
             }
         }
     }
 
     #[inline(always)]
-    fn replace(&mut self, here: Place<'_>) -> usize {
-        self.places.replace(Self::hash(here), here.at())
+    fn replace(&mut self, here: Cursor<'_>) -> usize {
+        self.table.replace(Self::hash(here), here.position())
     }
 
     /// Whether there are the same four bytes, within reach.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "four bytes are wanted")]
-    fn agrees(earlier: usize, here: Place<'_>) -> bool {
-        // First what is foretold: in noise, the words never agree, and the reach is anyone's guess.
+    fn is_match(earlier: usize, here: Cursor<'_>) -> bool {
+        // The predictable test first: in incompressible data words never agree, while the reach is
+        // unpredictable.
         here.word_at(earlier) as u32 == here.word() as u32
-            && (!P::IS_LONG || here.at() - earlier <= MAX_DISTANCE as usize)
+            && (!P::IS_LONG || here.position() - earlier <= MAX_DISTANCE as usize)
     }
 
-    /// Of five bytes in long blocks: longer matches are found, and fewer that are too short to pay.
+    /// Of five bytes in long blocks: it finds longer matches, and fewer that are too short to pay.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "the upper half is what is wanted")]
-    fn hash(here: Place<'_>) -> usize {
+    fn hash(here: Cursor<'_>) -> usize {
         let hash = if P::IS_LONG {
             ((here.word() << 24).wrapping_mul(889_523_592_379) >> 32) as u32
         } else {
             (here.word() as u32).wrapping_mul(0x9E37_79B1)
         };
-        (hash >> (32 - P::BITS)) as usize
+        (hash >> (32 - P::HASH_BITS)) as usize
     }
 }
 
@@ -270,7 +295,8 @@ mod tests {
 
     #[test]
     fn a_block_does_not_depend_on_those_before() {
-        let mut used = Encoder::new(Level::DEFAULT, &[]);
+        let new = || Encoder::new(&EncodeOptions::default());
+        let mut used = new();
         for len in
             [4096, 100, 8192, 4096, 8193, 5000, 70_000, 4096, 20_000, 300, 8192, 8192, 8000, 13]
         {
@@ -278,7 +304,7 @@ mod tests {
                 let (plain, mut block, mut expected) =
                     (kind.bytes(len), vec![0; 2 * len], vec![0; 2 * len]);
                 let size = used.compress(&plain, &mut block);
-                assert_eq!(size, Encoder::new(Level::DEFAULT, &[]).compress(&plain, &mut expected));
+                assert_eq!(size, new().compress(&plain, &mut expected));
                 assert!(block == expected, "{} of {len} bytes", kind.name());
             }
         }

@@ -1,54 +1,95 @@
-//! The thorough searches: [`quick`] for levels 1 and 2, [`chains`] and [`lazy`] for the others.
+//! The thorough searches of LZ4HC; they write the same blocks as LZ4.
+//!
+//! * *Levels 1 and 2* (`dual`): two hash tables, as in zstd's `dfast` and LZ4 1.10's `LZ4MID`. One
+//!   is of seven-byte words, for long matches, one of four-byte words for the rest. No chains.
+//! * *Levels 3 to 9* (`chains`, `lazy`): the hash chains and the lazy parser of LZ4HC. A chain links
+//!   each position to the one before with the same four bytes; the search follows up to
+//!   `2^(clevel - 1)` links and takes the longest match that covers the position, which may begin
+//!   before it. *Lazy matching:* no match is written before the positions near its end were searched
+//!   for a longer one; up to three overlapping matches are weighed against each other.
+//! * *Runs.* Inside a run of one byte, each position is linked only to those with as much of their
+//!   run ahead ("pattern analysis" in LZ4HC), or a chain would be used up on matches that all end
+//!   where the shorter run ends.
+//! * *Skip acceleration* after [`SearchParams::skip_trigger`] bytes without a match.
+//!
+//! All tuned numbers are in [`PARAMS`]. Why they are what they are, and what failed:
+//! `docs/performance/lz4hc.md`.
 
 mod chains;
+mod dual;
 mod lazy;
-mod quick;
 
 use chains::Chains;
-use quick::Quick;
+use dual::DualTables;
 
-use super::{MAX_INPUT, Window, sequence::Block};
-use crate::{Error, Level, StreamEncoder, lz::common_len_before};
+use super::{MAX_INPUT, Window, sequence::BlockWriter};
+use crate::{EncodeOptions, Error, StreamEncoder, lz::compare::common_len_before};
+
+/// The tuned numbers of the searches.
+struct SearchParams {
+    /// Levels 1 and 2: a long match of this length (bytes) is taken without a look at the next
+    /// position.
+    good_len: usize,
+    /// Levels 1 and 2: binary logarithm of the literals (bytes) after which the step between probes
+    /// grows by one.
+    dual_skip_log2: u32,
+    /// Levels 3 to 9: literals (bytes) after which the step between searches grows by one.
+    skip_trigger: usize,
+    /// Levels 3 to 9: by how much that step grows at most (bytes).
+    max_skip: usize,
+    /// Levels 3 to 9: positions that are linked ahead of the search.
+    link_ahead: usize,
+    /// Levels 3 to 9: where more of a run than this (bytes) is ahead, only the preceding byte
+    /// matters.
+    max_run: usize,
+}
+
+const PARAMS: SearchParams = SearchParams {
+    good_len: 12,
+    dual_skip_log2: 9,
+    skip_trigger: 128,
+    max_skip: 31,
+    link_ahead: 1 << 10,
+    max_run: 2048,
+};
 
 /// Compresses blocks thoroughly; keeps its tables and dictionary between them.
-pub struct HcEncoder {
+pub(super) struct Encoder {
     method: Method,
     window: Window,
 }
 
 enum Method {
-    Quick(Quick),
+    Dual(DualTables),
     Lazy(Chains),
 }
 
-impl HcEncoder {
-    /// An encoder of this effort. Of the dictionary, the last 64 KiB count.
-    pub fn new(level: Level, dict: &[u8]) -> Self {
-        let method = match level.effort() {
-            1 | 2 => Method::Quick(Quick::new()),
-            // Twice the places with each level, as many as the original encoder looks at.
-            effort => Method::Lazy(Chains::new(1 << (effort - 1))),
+impl Encoder {
+    /// The last 64 KiB of the dictionary are used.
+    pub(super) fn new(options: &EncodeOptions<'_>) -> Self {
+        let method = match options.clevel.effective() {
+            1 | 2 => Method::Dual(DualTables::new(options.simd)),
+            // As many positions as LZ4HC looks at: twice as many with each level.
+            clevel => Method::Lazy(Chains::new(1 << (clevel - 1), options.simd)),
         };
-        Self { method, window: Window::new(dict) }
+        Self { method, window: Window::new(options.dict.unwrap_or_default()) }
     }
 
-    /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not
-    /// fit.
-    pub fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         if src.len() > MAX_INPUT {
             return None;
         }
-        let (window, start) = self.window.with(src);
-        let mut block = Block::new(window, dest);
+        let (window, start) = self.window.append(src);
+        let mut writer = BlockWriter::new(window, dest);
         let anchor = match &mut self.method {
-            Method::Quick(quick) => quick.run(window, start, &mut block)?,
-            Method::Lazy(chains) => lazy::run(chains.start(window)?, start, &mut block)?,
+            Method::Dual(tables) => tables.compress(window, start, &mut writer)?,
+            Method::Lazy(chains) => lazy::compress(chains.start(window)?, start, &mut writer)?,
         };
-        block.finish(anchor)
+        writer.finish(anchor)
     }
 }
 
-impl StreamEncoder for HcEncoder {
+impl StreamEncoder for Encoder {
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         Ok(self.compress(src, dest))
     }
@@ -58,7 +99,7 @@ impl StreamEncoder for HcEncoder {
     }
 }
 
-/// A match: where it starts, how far back its bytes are, how many.
+/// A match: its start, its distance, its length (bytes).
 #[derive(Clone, Copy)]
 struct Match {
     start: usize,
@@ -67,7 +108,7 @@ struct Match {
 }
 
 impl Match {
-    /// No match, at a place.
+    /// No match, at a position.
     const fn none(start: usize) -> Self {
         Self { start, distance: 0, len: 0 }
     }
@@ -92,9 +133,9 @@ impl Match {
         self.len = self.len.saturating_sub(less);
     }
 
-    /// Lets the match begin earlier, down to `low`, where the bytes agree.
+    /// Lets the match begin earlier, down to `low`, where the bytes before it agree.
     #[inline(always)]
-    fn widen(self, window: &[u8], low: usize) -> Self {
+    fn extend_back(self, window: &[u8], low: usize) -> Self {
         let more = common_len_before(
             window,
             self.start - self.distance,

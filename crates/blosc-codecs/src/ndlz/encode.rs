@@ -1,19 +1,33 @@
-//! Encoding: rows of literal cells are remembered by their hash, and later cells refer to them.
+//! Encoding: greedy, cell by cell, with one hash table of groups of rows.
+//!
+//! * A whole cell of one byte value is written as that byte.
+//! * Else the tokens with back references are tried, those that save most first: all rows, then two
+//!   references of two rows each (cells of 4 x 4 only), three rows, two rows. The rows that a token
+//!   needs are gathered and hashed (FNV-1a, folded); the table gives one candidate position in the
+//!   *compressed* stream, where the literal rows of an earlier cell are. No chains are followed.
+//! * Else the cell is written as literals, and every group of two, three and all consecutive rows of
+//!   it is put into the table. Cells that are references themselves are not: their rows are not
+//!   contiguous in the stream.
+//!
+//! The table starts empty for each stream. C-Blosc2 searches in the same way, but its hash and the
+//! order of its attempts differ, so streams may differ too; both decode each other's.
 
 use alloc::{boxed::Box, vec, vec::Vec};
 
-use super::{CONSTANT, Cell, LITERAL, Layout, Side, TOKENS_4, WHOLE, cells, one, param, rows_of};
-use crate::{Error, Param, StreamEncoder, lz::Room};
+use super::{
+    CONSTANT, Cell, LITERAL, Layout, Side, TOKENS_4, WHOLE, cells, one_reference, param, rows_of,
+};
+use crate::{Error, Param, StreamEncoder, lz::output::OutputBuffer};
 
 /// Bits of the hash.
 const HASH_BITS: u32 = 12;
-/// Longest reference (bytes). The original decoder adds up to 3 to it in 16 bits.
+/// Longest reference (bytes). The decoder of C-Blosc2 adds up to 3 to it in 16 bits.
 const MAX_OFFSET: usize = 65_532;
 /// Bytes of the largest cell.
 const MAX_CELL: usize = 64;
 
 /// Compresses blocks of one shape.
-pub struct Encoder {
+pub(super) struct Encoder {
     side: Side,
     rows: usize,
     cols: usize,
@@ -23,12 +37,9 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder for blocks of `rows` x `cols` bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Param::ShapeSize`] when the shape is empty or too large for the format.
-    pub fn new(side: Side, rows: u32, cols: u32) -> Result<Self, Error> {
+    /// An encoder for blocks of `rows` x `cols` bytes; an error if there are none, or too many for
+    /// the format.
+    pub(super) fn new(side: Side, rows: u32, cols: u32) -> Result<Self, Error> {
         let nbytes = u64::from(rows) * u64::from(cols);
         let limit = i32::MAX as usize;
         if nbytes == 0 || nbytes > limit as u64 {
@@ -39,10 +50,10 @@ impl Encoder {
     }
 
     fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
-        let mut out = Room::new(dest);
-        out.byte(2)?;
+        let mut out = OutputBuffer::new(dest);
+        out.push(2)?;
         for extent in [self.rows, self.cols] {
-            out.bytes(&i32::try_from(extent).ok()?.to_le_bytes())?;
+            out.extend(&i32::try_from(extent).ok()?.to_le_bytes())?;
         }
         self.table.fill(0);
         let mut bytes = [0; MAX_CELL];
@@ -50,33 +61,33 @@ impl Encoder {
             let bytes = gather(src, self.cols, cell, &mut bytes);
             let whole = bytes.len() == self.side.len() * self.side.len();
             if whole && bytes.iter().all(|b| *b == bytes[0]) {
-                out.bytes(&[CONSTANT, bytes[0]])?;
-            } else if !(whole && self.repeat(bytes, &mut out)?) {
-                out.byte(LITERAL)?;
+                out.extend(&[CONSTANT, bytes[0]])?;
+            } else if !(whole && self.push_references(bytes, &mut out)?) {
+                out.push(LITERAL)?;
                 let at = out.len();
-                out.bytes(bytes)?;
+                out.extend(bytes)?;
                 if whole {
-                    self.remember(bytes, at);
+                    self.insert_rows(bytes, at);
                 }
             }
         }
         Some(out.len())
     }
 
-    /// Writes a whole cell as the best token with references, or says that there is none.
-    fn repeat(&mut self, bytes: &[u8], out: &mut Room<'_>) -> Option<bool> {
+    /// Writes a whole cell as the best token with references; whether there is one.
+    fn push_references(&mut self, bytes: &[u8], out: &mut OutputBuffer<'_>) -> Option<bool> {
         let side = self.side.len();
         let token_at = out.len();
         for &(token, layout) in &self.layouts {
             let Some(first) = self.find(bytes, layout.first, out) else { continue };
             let Some(second) = self.find(bytes, layout.second, out) else { continue };
-            out.byte(token)?;
+            out.push(token)?;
             for at in [first, second].into_iter().flatten() {
-                out.bytes(&u16::try_from(token_at - at).ok()?.to_le_bytes())?;
+                out.extend(&u16::try_from(token_at - at).ok()?.to_le_bytes())?;
             }
             for (row, bytes) in bytes.chunks_exact(side).enumerate() {
                 if (layout.first | layout.second) >> row & 1 == 0 {
-                    out.bytes(bytes)?;
+                    out.extend(bytes)?;
                 }
             }
             return Some(true);
@@ -84,13 +95,13 @@ impl Encoder {
         Some(false)
     }
 
-    /// Where in the stream the rows of `mask` stand, one after another. An empty mask stands
-    /// nowhere, which is fine.
+    /// The position in the stream of the rows of `mask`, one after another. An empty mask needs
+    /// none.
     #[allow(
         clippy::option_option,
         reason = "outer: whether it was found; inner: whether it is needed"
     )]
-    fn find(&self, cell: &[u8], mask: u8, out: &mut Room<'_>) -> Option<Option<usize>> {
+    fn find(&self, cell: &[u8], mask: u8, out: &mut OutputBuffer<'_>) -> Option<Option<usize>> {
         if mask == 0 {
             return Some(None);
         }
@@ -107,9 +118,9 @@ impl Encoder {
         (found && at > 0).then_some(Some(at))
     }
 
-    /// Notes every run of two rows, three rows and all rows of a literal cell that starts at `at`.
+    /// Inserts every run of two rows, three rows and all rows of a literal cell that starts at `at`.
     #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
-    fn remember(&mut self, cell: &[u8], at: usize) {
+    fn insert_rows(&mut self, cell: &[u8], at: usize) {
         let side = self.side.len();
         for rows in [2, 3, side] {
             for start in (0..=cell.len() - rows * side).step_by(side) {
@@ -143,9 +154,9 @@ fn layouts(side: Side) -> Vec<(u8, Layout)> {
     match side {
         Side::Four => TOKENS_4.to_vec(),
         Side::Eight => {
-            let triples = (0..6).map(|i| (0xA8 + i, one(0b111 << i)));
-            let pairs = (0..7).map(|i| (0x88 + i, one(0b11 << i)));
-            core::iter::once((WHOLE, one(0xFF))).chain(triples).chain(pairs).collect()
+            let triples = (0..6).map(|i| (0xA8 + i, one_reference(0b111 << i)));
+            let pairs = (0..7).map(|i| (0x88 + i, one_reference(0b11 << i)));
+            core::iter::once((WHOLE, one_reference(0xFF))).chain(triples).chain(pairs).collect()
         }
     }
 }

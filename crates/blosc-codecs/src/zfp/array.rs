@@ -1,5 +1,4 @@
-//! The array as a grid of cells: which items a cell holds, and what fills a cell that the edge
-//! cuts.
+//! The array as a grid of cells: the items of each cell, and the padding of cells that the edge cuts.
 
 use super::{cell::MAX_CELL, real::Real};
 
@@ -10,14 +9,14 @@ const SIDE: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     ndim: usize,
-    /// Items; 1 in dimensions that are not there.
+    /// Items; 1 in missing dimensions.
     shape: [usize; 4],
     /// Items from one to the next.
     strides: [usize; 4],
 }
 
 /// The part of a cell that lies inside the array.
-pub(super) struct Place {
+pub(super) struct Cell {
     /// First item.
     at: usize,
     /// Items in each dimension, 1 to 4.
@@ -58,46 +57,46 @@ impl Grid {
         1 << (2 * self.ndim)
     }
 
-    /// Whether a dimension has fewer items than a cell.
+    /// Whether a dimension has fewer items than a cell has.
     pub(super) fn is_thin(&self) -> bool {
         self.shape[..self.ndim].iter().any(|extent| *extent < SIDE)
     }
 
     /// All cells, fastest dimension first.
-    pub(super) fn cells(&self) -> impl Iterator<Item = Place> + use<'_> {
+    pub(super) fn cells(&self) -> impl Iterator<Item = Cell> + use<'_> {
         let ncells = self.shape.map(|extent| extent.div_ceil(SIDE));
-        (0..ncells.iter().product()).map(move |ncell| self.place(ncell, &ncells))
+        (0..ncells.iter().product()).map(move |ncell| self.cell(ncell, &ncells))
     }
 
-    fn place(&self, ncell: usize, ncells: &[usize; 4]) -> Place {
+    fn cell(&self, ncell: usize, ncells: &[usize; 4]) -> Cell {
         let mut rest = ncell;
-        let mut place = Place { at: 0, count: [1; 4] };
+        let mut cell = Cell { at: 0, count: [1; 4] };
         for (axis, n) in ncells.iter().enumerate() {
             let origin = rest % n * SIDE;
             rest /= n;
-            place.at += origin * self.strides[axis];
-            place.count[axis] = SIDE.min(self.shape[axis] - origin);
+            cell.at += origin * self.strides[axis];
+            cell.count[axis] = SIDE.min(self.shape[axis] - origin);
         }
-        place
+        cell
     }
 
-    /// Copies the items of a cell to `values`; what lies outside repeats what lies inside.
-    pub(super) fn gather<R: Real>(&self, place: &Place, src: &[u8], values: &mut [R; MAX_CELL]) {
-        for (at, item) in self.lines(place) {
-            let items = src[item * R::LEN..].chunks_exact(R::LEN).take(place.count[0]);
+    /// Copies the items of a cell to `values`; values outside of the array repeat those inside.
+    pub(super) fn gather<R: Real>(&self, cell: &Cell, src: &[u8], values: &mut [R; MAX_CELL]) {
+        for (at, item) in self.lines(cell) {
+            let items = src[item * R::LEN..].chunks_exact(R::LEN).take(cell.count[0]);
             for (value, bytes) in values[at..].iter_mut().zip(items) {
                 *value = R::load(bytes);
             }
         }
         for axis in 0..self.ndim {
-            pad(axis, &place.count, values);
+            pad(axis, &cell.count, values);
         }
     }
 
-    /// Copies what of `values` lies inside the array to its items.
-    pub(super) fn scatter<R: Real>(&self, place: &Place, values: &[R; MAX_CELL], dest: &mut [u8]) {
-        for (at, item) in self.lines(place) {
-            let items = dest[item * R::LEN..].chunks_exact_mut(R::LEN).take(place.count[0]);
+    /// Copies the values that lie inside the array to its items.
+    pub(super) fn scatter<R: Real>(&self, cell: &Cell, values: &[R; MAX_CELL], dest: &mut [u8]) {
+        for (at, item) in self.lines(cell) {
+            let items = dest[item * R::LEN..].chunks_exact_mut(R::LEN).take(cell.count[0]);
             for (value, bytes) in values[at..].iter().zip(items) {
                 value.store(bytes);
             }
@@ -105,9 +104,9 @@ impl Grid {
     }
 
     /// The lines of a cell along the fastest dimension: position in the cell, first item.
-    fn lines(&self, place: &Place) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let [_, ys, zs, ws] = place.count;
-        let ([_, y_stride, z_stride, w_stride], at) = (self.strides, place.at);
+    fn lines(&self, cell: &Cell) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let [_, ys, zs, ws] = cell.count;
+        let ([_, y_stride, z_stride, w_stride], at) = (self.strides, cell.at);
         (0..ws).flat_map(move |w| {
             (0..zs).flat_map(move |z| {
                 (0..ys).map(move |y| {
@@ -122,7 +121,7 @@ impl Grid {
 /// slower ones, only those inside exist.
 fn pad<R: Real>(axis: usize, count: &[usize; 4], values: &mut [R; MAX_CELL]) {
     let step = 1 << (2 * axis);
-    // Values 0, 1, 2 of a line that repeat as values 1, 2, 3, by how many there are.
+    // Pairs of (value, position in the line that repeats it), by the number of values inside.
     let sources: &[(usize, usize)] = match count[axis] {
         1 => &[(0, 1), (0, 2), (0, 3)],
         2 => &[(1, 2), (0, 3)],

@@ -36,7 +36,7 @@ impl<'a> BitWriter<'a> {
         Some(())
     }
 
-    /// Writes zeros up to a position, unless it is passed already.
+    /// Writes zeros up to a position, if that is ahead.
     #[must_use]
     pub(super) fn fill_up_to(&mut self, position: u64) -> Option<()> {
         while self.position() < position {
@@ -61,7 +61,7 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// Reads bits; after the end come zeros, and the position tells.
+/// Reads bits; zeros after the end, which [`is_past_the_end`](BitReader::is_past_the_end) reports.
 pub(super) struct BitReader<'a> {
     src: &'a [u8],
     position: u64,
@@ -92,7 +92,7 @@ impl<'a> BitReader<'a> {
         word >> (self.position % 8)
     }
 
-    /// Goes on by `nbits`.
+    /// Skips `nbits`.
     #[inline]
     pub(super) fn skip(&mut self, nbits: u32) {
         self.position += u64::from(nbits);
@@ -106,12 +106,12 @@ impl<'a> BitReader<'a> {
         value
     }
 
-    /// Goes on to a position, unless it is passed already.
+    /// Skips to a position, if that is ahead.
     pub(super) fn skip_to(&mut self, position: u64) {
         self.position = self.position.max(position);
     }
 
-    /// Whether bits were read that are not there.
+    /// Whether more bits were read than there are.
     pub(super) fn is_past_the_end(&self) -> bool {
         self.position > 8 * self.src.len() as u64
     }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn bits_are_read_as_written() {
         let mut dest = [0xFF; 64];
         let mut out = BitWriter::new(&mut dest);
         for n in 1..=20 {

@@ -1,35 +1,35 @@
 //! One cell of `4^d` values: from values to coefficients and back.
 //!
 //! Forward: the values become integers of a common exponent, a transform along each dimension
-//! decorrelates them, and negabinary makes the sign part of the magnitude, in an order in which
-//! later coefficients tend to be smaller.
+//! decorrelates them, and negabinary makes the sign part of the magnitude. Coefficients are in the
+//! order of total sequency, in which later ones tend to be smaller.
 
 use super::real::{Lane, Real};
 
 /// Most values in a cell.
 pub(super) const MAX_CELL: usize = 256;
 
-/// Quantizes and transforms `values` (`4^ndim` of them) to coefficients, most telling first.
+/// Quantizes and transforms `values` (`4^ndim` of them) to coefficients, in the order of total sequency.
 pub(super) fn forward<R: Real>(ndim: usize, values: &[R], emax: i32, coefficients: &mut [u64]) {
     let mut lanes = [R::Lane::default(); MAX_CELL];
     let lanes = &mut lanes[..values.len()];
     for (lane, value) in lanes.iter_mut().zip(values) {
         *lane = value.quantize(emax);
     }
-    (0..ndim).for_each(|axis| along(axis, lanes, forward_lift));
+    (0..ndim).for_each(|axis| transform(axis, lanes, forward_lift));
     for (to, at) in coefficients.iter_mut().zip(order(ndim)) {
         *to = lanes[usize::from(*at)].to_negabinary();
     }
 }
 
-/// The inverse of [`forward`], but for what was cut off.
+/// The inverse of [`forward`], except for planes that were not coded.
 pub(super) fn backward<R: Real>(ndim: usize, coefficients: &[u64], emax: i32, values: &mut [R]) {
     let mut lanes = [R::Lane::default(); MAX_CELL];
     let lanes = &mut lanes[..values.len()];
     for (from, at) in coefficients.iter().zip(order(ndim)) {
         lanes[usize::from(*at)] = R::Lane::from_negabinary(*from);
     }
-    (0..ndim).rev().for_each(|axis| along(axis, lanes, backward_lift));
+    (0..ndim).rev().for_each(|axis| transform(axis, lanes, backward_lift));
     let scale = R::dequantizer(emax);
     for (value, lane) in values.iter_mut().zip(lanes) {
         *value = R::dequantize(*lane, scale);
@@ -37,7 +37,7 @@ pub(super) fn backward<R: Real>(ndim: usize, coefficients: &[u64], emax: i32, va
 }
 
 /// Applies `lift` to every line of four along an axis.
-fn along<L: Lane>(axis: usize, lanes: &mut [L], lift: fn([L; 4]) -> [L; 4]) {
+fn transform<L: Lane>(axis: usize, lanes: &mut [L], lift: fn([L; 4]) -> [L; 4]) {
     let step = 1 << (2 * axis);
     for group in lanes.chunks_exact_mut(4 * step) {
         for i in 0..step {
@@ -48,7 +48,7 @@ fn along<L: Lane>(axis: usize, lanes: &mut [L], lift: fn([L; 4]) -> [L; 4]) {
     }
 }
 
-/// The transform of four values; each step can be undone but for a last bit.
+/// The transform of four values; each step is invertible up to the last bit.
 fn forward_lift<L: Lane>([mut a, mut b, mut c, mut e]: [L; 4]) -> [L; 4] {
     (a, e) = lift_half(a, e);
     (c, b) = lift_half(c, b);

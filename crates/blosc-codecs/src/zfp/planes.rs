@@ -4,17 +4,19 @@
 //! rest is searched: a bit says whether any coefficient from here on is set, then zeros lead up to
 //! the one that is, and so on.
 
+#![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
+
 use super::{
     bits::{BitReader, BitWriter},
     cell::MAX_CELL,
 };
 
-/// What of a cell is coded.
+/// The part of a cell that is coded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     /// Bits of a coefficient.
     pub(super) width: u32,
-    /// Planes, from the most significant one on; may be more than there are.
+    /// Planes, from the most significant one on; may exceed their number.
     pub(super) planes: u32,
     /// Bits in the stream.
     pub(super) bits: u32,
@@ -28,7 +30,6 @@ impl Budget {
 
 /// Writes the planes of up to 256 coefficients.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, reason = "at most 256")]
 pub(super) fn encode(coefficients: &[u64], budget: Budget, out: &mut BitWriter<'_>) -> Option<()> {
     let size = coefficients.len() as u32;
     let mut bits = budget.bits;
@@ -37,16 +38,16 @@ pub(super) fn encode(coefficients: &[u64], budget: Budget, out: &mut BitWriter<'
         if bits == 0 {
             break;
         }
-        let plane = Plane::of(coefficients, k);
+        let plane = Plane::extract(coefficients, k);
         let direct = known.min(bits);
         bits -= direct;
         for start in (0..direct).step_by(32) {
             let n = (direct - start).min(32);
-            out.write(plane.from(start) & ((1 << n) - 1), n)?;
+            out.write(plane.bits_from(start) & ((1 << n) - 1), n)?;
         }
         while known < size && bits > 0 {
             bits -= 1;
-            let Some(next) = plane.next(known) else {
+            let Some(next) = plane.next_set_bit(known) else {
                 out.write(0, 1)?;
                 break;
             };
@@ -67,7 +68,6 @@ pub(super) fn encode(coefficients: &[u64], budget: Budget, out: &mut BitWriter<'
 }
 
 /// Reads planes into coefficients that are zero.
-#[allow(clippy::cast_possible_truncation, reason = "at most 256")]
 pub(super) fn decode(coefficients: &mut [u64], budget: Budget, input: &mut BitReader<'_>) {
     let size = coefficients.len() as u32;
     let mut bits = budget.bits;
@@ -87,28 +87,28 @@ pub(super) fn decode(coefficients: &mut [u64], budget: Budget, input: &mut BitRe
             if input.read(1) == 0 {
                 break;
             }
-            known += zeros(input, size - 1 - known, &mut bits);
+            known += read_zeros(input, size - 1 - known, &mut bits);
             coefficients[known as usize] |= 1 << k;
             known += 1;
         }
     }
 }
 
-/// Reads zeros and the one behind them: at most `limit` zeros, after which the one is not written,
-/// and at most `bits` bits. Returns the number of zeros.
-fn zeros(input: &mut BitReader<'_>, limit: u32, bits: &mut u32) -> u32 {
+/// Reads zeros and the one after them: at most `limit` zeros, after which the one is not written, and
+/// at most `bits` bits. Returns the number of zeros.
+fn read_zeros(input: &mut BitReader<'_>, limit: u32, bits: &mut u32) -> u32 {
     let mut count = 0;
     while count < limit && *bits > 0 {
-        let most = (limit - count).min(*bits).min(BitReader::PEEK);
+        let max = (limit - count).min(*bits).min(BitReader::PEEK);
         let run = input.peek().trailing_zeros();
-        if run < most {
+        if run < max {
             input.skip(run + 1);
             *bits -= run + 1;
             return count + run;
         }
-        input.skip(most);
-        *bits -= most;
-        count += most;
+        input.skip(max);
+        *bits -= max;
+        count += max;
     }
     count
 }
@@ -117,7 +117,8 @@ fn zeros(input: &mut BitReader<'_>, limit: u32, bits: &mut u32) -> u32 {
 struct Plane([u64; MAX_CELL / 64]);
 
 impl Plane {
-    fn of(coefficients: &[u64], k: u32) -> Self {
+    /// Bit `k` of each coefficient.
+    fn extract(coefficients: &[u64], k: u32) -> Self {
         let mut words = [0; MAX_CELL / 64];
         for (word, group) in words.iter_mut().zip(coefficients.chunks(64)) {
             *word = group.iter().rev().fold(0, |w, c| w << 1 | c >> k & 1);
@@ -126,13 +127,13 @@ impl Plane {
     }
 
     /// The bits from `at` to the end of its word.
-    fn from(&self, at: u32) -> u64 {
+    fn bits_from(&self, at: u32) -> u64 {
         self.0[(at / 64) as usize] >> (at % 64)
     }
 
     /// The first set bit at or after `at`.
-    fn next(&self, at: u32) -> Option<u32> {
-        let in_word = |start: u32| match self.from(start) {
+    fn next_set_bit(&self, at: u32) -> Option<u32> {
+        let in_word = |start: u32| match self.bits_from(start) {
             0 => None,
             word => Some(start + word.trailing_zeros()),
         };

@@ -1,4 +1,10 @@
-//! The two types of items, and the integers that stand for them inside a cell.
+//! The two types of items, and the integers that represent them inside a cell.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "each value is below its bound"
+)]
 
 /// `f32` or `f64`.
 pub(super) trait Real: Copy + Default {
@@ -22,12 +28,12 @@ pub(super) trait Real: Copy + Default {
     fn common_exponent(values: &[Self]) -> Option<Option<i32>>;
     /// The exponent as it is stored.
     fn biased(emax: i32) -> u32;
-    /// The exponent from how it is stored.
+    /// The exponent from its stored form.
     fn unbiased(stored: u64) -> i32;
     /// The integer for this value in a cell of exponent `emax`, rounded toward zero.
     fn quantize(self, emax: i32) -> Self::Lane;
-    /// What [`dequantize`](Self::dequantize) multiplies by: a power of two, or zero when it is
-    /// below all numbers.
+    /// The factor of [`dequantize`](Self::dequantize): a power of two, or zero when that is below all
+    /// numbers.
     fn dequantizer(emax: i32) -> Self;
     /// The value for an integer.
     fn dequantize(lane: Self::Lane, scale: Self) -> Self;
@@ -75,7 +81,6 @@ macro_rules! lane {
             }
 
             #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, reason = "the upper bits are zero")]
             fn from_negabinary(bits: u64) -> Self {
                 const ODD: $bits = <$bits>::MAX / 3 * 2;
                 (bits as $bits ^ ODD).wrapping_sub(ODD).cast_signed()
@@ -100,11 +105,6 @@ macro_rules! real {
                 bytes.copy_from_slice(&self.to_le_bytes());
             }
 
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_possible_wrap,
-                reason = "an exponent"
-            )]
             fn common_exponent(values: &[Self]) -> Option<Option<i32>> {
                 let largest = values.iter().map(|v| v.to_bits() << 1).max().unwrap_or(0) >> 1;
                 let biased = (largest >> (Self::MANTISSA_DIGITS - 1)) as i32;
@@ -116,16 +116,10 @@ macro_rules! real {
                 (emax + Self::MAX_EXP - 1).cast_unsigned()
             }
 
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_possible_wrap,
-                reason = "at most 11 bits"
-            )]
             fn unbiased(stored: u64) -> i32 {
                 stored as i32 - (Self::MAX_EXP - 1)
             }
 
-            #[allow(clippy::cast_possible_truncation, reason = "rounding toward zero is meant")]
             fn quantize(self, emax: i32) -> $lane {
                 // In two steps, since the factor itself may be out of range.
                 let shift = <$bits>::BITS.cast_signed() - 2 - emax;
@@ -188,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn negabinary_there_and_back() {
+    fn negabinary_round_trips() {
         for v in [0, 1, -1, 2, -2, 1 << 30, -(1 << 30), i32::MAX, i32::MIN] {
             assert_eq!(i32::from_negabinary(v.to_negabinary()), v);
             assert_eq!(i64::from_negabinary(i64::from(v).to_negabinary()), i64::from(v));

@@ -1,42 +1,44 @@
 //! Huffman codes as tables: RFC 1951, 3.2.2.
 //!
-//! The next bits of the stream are an index, and the entry tells what they stand for and how many
-//! of them do. Codes that are longer than the index lead to a second table, of the bits that
-//! follow. An entry:
+//! The next bits of the stream are an index; the entry there gives the symbol and the length of its
+//! code. Codes that are longer than the index lead to a second table, indexed by the bits after it.
+//! An entry:
 //!
 //! ```text
 //! bits 0..6    bits of the code and those that extend its value; for a second table, bits of the first index
 //! bits 8..12   bits of the code alone; for a second table, bits of its index
-//! bits 12..16  what it is
+//! bits 12..16  the kind of entry
 //! bits 16..32  a literal; the base of a length or distance; the start of a second table
 //! ```
 
+#![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
+
 /// A literal.
-pub(crate) const LITERAL: u32 = 1 << 12;
+pub(super) const LITERAL: u32 = 1 << 12;
 /// Neither a literal nor a length or distance: no code at all, unless one of the following is set.
-pub(crate) const SPECIAL: u32 = 1 << 15;
+pub(super) const SPECIAL: u32 = 1 << 15;
 /// The code goes on in a second table.
-pub(crate) const SECOND: u32 = 1 << 13;
+pub(super) const SECOND: u32 = 1 << 13;
 /// The end of the block.
-pub(crate) const END: u32 = 1 << 14;
+pub(super) const END: u32 = 1 << 14;
 
-/// Bits of the first index for literals and lengths,
-pub(crate) const LITLEN_BITS: u32 = 11;
-/// and for distances,
-pub(crate) const DISTANCE_BITS: u32 = 8;
-/// and for the lengths of the codes of both.
-pub(crate) const PRECODE_BITS: u32 = 7;
+/// Bits of the first index for literals and lengths.
+pub(super) const LITLEN_BITS: u32 = 11;
+/// Bits of the first index for distances.
+pub(super) const DISTANCE_BITS: u32 = 8;
+/// Bits of the index for the lengths of the codes of both.
+pub(super) const PRECODE_BITS: u32 = 7;
 
-/// Entries of a table for literals and lengths: at least the 2342 that a code can take,
-pub(crate) const LITLEN: usize = 4096;
-/// and for distances: at least 402.
-pub(crate) const DISTANCE: usize = 512;
+/// Entries of a table for literals and lengths: at least the 2342 that a code can take.
+pub(super) const LITLEN: usize = 4096;
+/// Entries of a table for distances: at least 402.
+pub(super) const DISTANCE: usize = 512;
 const PRECODE: usize = 1 << PRECODE_BITS;
 
 /// Longest code (bits).
 const MAX_BITS: usize = 15;
 
-/// What each literal or length stands for.
+/// The entry of each symbol of the literal/length alphabet, without the length of its code.
 const LITLEN_SYMBOLS: [u32; 288] = {
     let mut symbols = [SPECIAL; 288];
     let mut n = 0_u32;
@@ -56,7 +58,7 @@ const LITLEN_SYMBOLS: [u32; 288] = {
     symbols
 };
 
-/// What each distance stands for.
+/// The entry of each symbol of the distance alphabet.
 const DISTANCE_SYMBOLS: [u32; 32] = {
     let mut symbols = [SPECIAL; 32];
     let (mut n, mut base) = (0_u32, 1);
@@ -69,7 +71,7 @@ const DISTANCE_SYMBOLS: [u32; 32] = {
     symbols
 };
 
-/// What the symbols of the precode stand for: themselves.
+/// The entry of each symbol of the precode: the symbol itself.
 const PRECODE_SYMBOLS: [u32; 19] = {
     let mut symbols = [0; 19];
     let mut n = 0_u32;
@@ -82,19 +84,18 @@ const PRECODE_SYMBOLS: [u32; 19] = {
 
 /// The value of a length or distance whose code starts at the lowest of `bits`.
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "at most 13 bits")]
-pub(crate) fn value(entry: u32, bits: u64) -> usize {
+pub(super) fn value(entry: u32, bits: u64) -> usize {
     let extra = (bits & !(u64::MAX << (entry & 63))) >> (entry >> 8 & 15);
     (entry >> 16) as usize + extra as usize
 }
 
 /// A code of up to `N` entries with a first index of `BITS` bits.
-pub(crate) struct Code<const N: usize, const BITS: u32> {
-    pub(crate) entries: [u32; N],
+pub(super) struct Code<const N: usize, const BITS: u32> {
+    pub(super) entries: [u32; N],
 }
 
-pub(crate) type LitLenCode = Code<LITLEN, LITLEN_BITS>;
-pub(crate) type DistanceCode = Code<DISTANCE, DISTANCE_BITS>;
+pub(super) type LitLenCode = Code<LITLEN, LITLEN_BITS>;
+pub(super) type DistanceCode = Code<DISTANCE, DISTANCE_BITS>;
 pub(super) type Precode = Code<PRECODE, PRECODE_BITS>;
 
 impl LitLenCode {
@@ -110,7 +111,7 @@ impl DistanceCode {
 }
 
 impl Precode {
-    /// All bits must be part of a code here.
+    /// The precode must be complete.
     pub(super) fn set_precode(&mut self, lens: &[u8]) -> Option<()> {
         self.set(lens, &PRECODE_SYMBOLS)?.then_some(())
     }
@@ -121,18 +122,17 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         Self { entries: [SPECIAL; N] }
     }
 
-    /// The code with these lengths of the codes of `symbols`, 0 for none; whether any bits are part
-    /// of one. `None` when there is no such code; the only one that may leave bits over has one
-    /// symbol.
+    /// Builds the table of the code with these lengths for `symbols` (0: no code); whether the code is
+    /// complete. `None` when there is no such code. Only a code of one symbol may be incomplete.
     fn set(&mut self, lens: &[u8], symbols: &[u32]) -> Option<bool> {
-        let mut counts = Counts::of(lens);
+        let mut counts = Counts::from_lens(lens);
         let is_complete = counts.check()?;
         if !is_complete {
             self.entries[..2].fill(SPECIAL);
         }
         let (sorted, nsorted) = counts.sort(lens);
         let mut sorted = sorted[..nsorted].iter();
-        let mut places = Places { next: 1 << BITS, ..Places::default() };
+        let mut second = SecondTables { next: 1 << BITS, ..SecondTables::default() };
         let mut bits = 0;
         for (len, n) in (0..).zip(counts.all) {
             for &symbol in sorted.by_ref().take(n.into()) {
@@ -140,7 +140,7 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
                 if len <= BITS {
                     self.entries[bits as usize] = symbol + (len << 8 | len);
                 } else {
-                    self.place(bits, len, symbol, &mut places, &counts)?;
+                    self.insert_second(bits, len, symbol, &mut second, &counts)?;
                     counts.left[len as usize] -= 1;
                 }
                 bits = next_code(bits, len);
@@ -150,39 +150,38 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         Some(is_complete)
     }
 
-    /// Repeats what is known by the first `from` bits of the index, as it does not depend on those
-    /// up to `to`.
+    /// Repeats the entries of the first `from` bits of the index, which do not depend on the bits up
+    /// to `to`.
     fn double(&mut self, from: u32, to: u32) {
         for bits in from..to.min(BITS) {
             self.entries.copy_within(..1 << bits, 1 << bits);
         }
     }
 
-    /// Puts a symbol into a second table, wherever the index starts with its code, `len` bits of
+    /// Puts a symbol into a second table, wherever the index starts with its code: `len` bits of
     /// `bits`.
-    #[allow(clippy::cast_possible_truncation, reason = "tables are short")]
-    fn place(
+    fn insert_second(
         &mut self,
         bits: u32,
         len: u32,
         symbol: u32,
-        places: &mut Places,
+        second: &mut SecondTables,
         counts: &Counts,
     ) -> Option<()> {
         let (prefix, rest, len) = (bits & ((1 << BITS) - 1), bits >> BITS, len - BITS);
-        if places.prefix != Some(prefix) {
+        if second.prefix != Some(prefix) {
             let bits = counts.second_bits(len, BITS);
-            *places = Places {
+            *second = SecondTables {
                 prefix: Some(prefix),
-                start: places.next,
-                next: places.next + (1 << bits),
+                start: second.next,
+                next: second.next + (1 << bits),
             };
             self.entries[prefix as usize] =
-                SPECIAL | SECOND | (places.start as u32) << 16 | bits << 8 | BITS;
+                SPECIAL | SECOND | (second.start as u32) << 16 | bits << 8 | BITS;
         }
         let entry = symbol + (len << 8 | len);
-        let second = self.entries.get_mut(places.start..places.next)?;
-        second.get_mut(rest as usize..)?.iter_mut().step_by(1 << len).for_each(|e| *e = entry);
+        let table = self.entries.get_mut(second.start..second.next)?;
+        table.get_mut(rest as usize..)?.iter_mut().step_by(1 << len).for_each(|e| *e = entry);
         Some(())
     }
 }
@@ -197,9 +196,9 @@ fn next_code(bits: u32, len: u32) -> u32 {
     }
 }
 
-/// Where second tables are.
+/// The second tables so far.
 #[derive(Default)]
-struct Places {
+struct SecondTables {
     /// The first index that leads to the last of them.
     prefix: Option<u32>,
     start: usize,
@@ -209,20 +208,20 @@ struct Places {
 /// How many codes there are of each length.
 struct Counts {
     all: [u16; MAX_BITS + 1],
-    /// Those that have no place yet.
+    /// Those that are not in a table yet.
     left: [u16; MAX_BITS + 1],
 }
 
 impl Counts {
-    fn of(lens: &[u8]) -> Self {
+    fn from_lens(lens: &[u8]) -> Self {
         let mut all = [0; MAX_BITS + 1];
         lens.iter().for_each(|&len| all[usize::from(len & 15)] += 1);
         all[0] = 0;
         Self { all, left: all }
     }
 
-    /// Whether any bits are part of a code; `None` when codes are parts of each other, or bits are
-    /// left over and there is more than one code.
+    /// Whether the code is complete; `None` when it is oversubscribed, or incomplete with more than
+    /// one symbol.
     fn check(&self) -> Option<bool> {
         let mut left = 1_i32;
         for &n in &self.all[1..] {
@@ -250,8 +249,8 @@ impl Counts {
         (sorted, nsorted)
     }
 
-    /// Bits of the index of a second table whose shortest code has `len`: as many as it takes to
-    /// hold all codes that start alike.
+    /// Bits of the index of a second table whose shortest code has `len` bits after the first index:
+    /// enough for all codes that share the first index.
     fn second_bits(&self, len: u32, first: u32) -> u32 {
         let mut bits = len;
         let mut used = u32::from(self.left[(first + bits) as usize]);
@@ -268,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_must_make_a_code() {
+    fn lengths_that_make_no_code_are_refused() {
         let mut code = Precode::new();
         assert_eq!(code.set_precode(&[1, 1]), Some(()));
         assert_eq!(code.set_precode(&[1, 1, 1]), None);
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_and_distances_end_where_they_should() {
+    fn the_last_lengths_and_distances_are_those_of_rfc_1951() {
         assert_eq!(
             (LITLEN_SYMBOLS[257], LITLEN_SYMBOLS[284], LITLEN_SYMBOLS[285]),
             (3 << 16, 227 << 16 | 5, 258 << 16)

@@ -1,27 +1,34 @@
-//! Our own decoder of zlib streams (RFC 1950, RFC 1951), for those that are as they should be.
+//! Our own decoder of zlib streams (RFC 1950, RFC 1951).
 //!
-//! It knows where everything goes, so it needs no window and no state between calls: matches are
-//! copied within the destination. It answers `None` to any doubt, and then the library decides what
-//! is wrong. `codes` makes the tables, `lz::wild::deflate` is the fast half; what is here goes
-//! symbol by symbol, near the ends.
+//! The whole destination is there from the start, so it needs no window and no state between calls:
+//! matches are copied within the destination. It answers `None` to any doubt, and then `zlib-rs`
+//! decides what is wrong. `codes` makes the tables, `inflate_fast` is the fast half; this file is the
+//! safe half, which goes symbol by symbol near the ends of stream and destination.
+
+#![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
 use alloc::boxed::Box;
 
-use super::codes::{
-    DISTANCE_BITS, DistanceCode, END, LITERAL, LITLEN_BITS, LitLenCode, PRECODE_BITS, Precode,
-    SECOND, SPECIAL, value,
+use super::{
+    adler::adler32,
+    codes::{
+        DISTANCE_BITS, DistanceCode, END, LITERAL, LITLEN_BITS, LitLenCode, PRECODE_BITS, Precode,
+        SECOND, SPECIAL, value,
+    },
+    inflate_fast,
 };
-use crate::lz::{copy_match, wild};
+use crate::{Simd, lz::copy_match};
 
-/// The order in which the lengths of the precode stand.
+/// The order of the lengths of the precode (RFC 1951, 3.2.7).
 const PRECODE_ORDER: [usize; 19] =
     [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// Keeps its tables.
+/// The decoder; keeps its tables between streams.
 pub(super) struct Inflater {
-    own: Box<Tables>,
-    /// Of blocks without codes of their own; made when first needed.
+    dynamic: Box<Tables>,
+    /// Of blocks with fixed codes; made when first needed.
     fixed: Option<Box<Tables>>,
+    simd: Simd,
 }
 
 struct Tables {
@@ -31,12 +38,12 @@ struct Tables {
 }
 
 impl Inflater {
-    pub(super) fn new() -> Self {
-        Self { own: Box::new(Tables::new()), fixed: None }
+    pub(super) fn new(simd: Simd) -> Self {
+        Self { dynamic: Box::new(Tables::new()), fixed: None, simd }
     }
 
-    /// Decompresses all of `src` to all of `dest`; `None` when that cannot be, or is left to the
-    /// library.
+    /// Decompresses all of `src` to all of `dest`; `None` when that is not possible, or left to
+    /// `zlib-rs`.
     pub(super) fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Option<()> {
         let (head, body) = src.split_first_chunk::<2>()?;
         let (body, sum) = body.split_last_chunk::<4>()?;
@@ -44,12 +51,13 @@ impl Inflater {
         if head[0] != 0x78 || head[1] & 0x20 != 0 || u16::from_be_bytes(*head) % 31 != 0 {
             return None;
         }
-        self.blocks(body, dest, true)?;
-        (wild::adler::adler32(dest) == u32::from_be_bytes(*sum)).then_some(())
+        self.decode_blocks(body, dest, true)?;
+        (adler32(self.simd, dest) == u32::from_be_bytes(*sum)).then_some(())
     }
 
-    /// Decodes all blocks.
-    fn blocks(&mut self, src: &[u8], dest: &mut [u8], is_fast: bool) -> Option<()> {
+    /// Decodes all blocks; by the safe half alone unless `is_fast`.
+    fn decode_blocks(&mut self, src: &[u8], dest: &mut [u8], is_fast: bool) -> Option<()> {
+        let fast = is_fast.then_some(self.simd);
         let mut input = Input { src, at: 0, bits: 0, nbits: 0 };
         let mut done = 0;
         let mut is_last = false;
@@ -57,14 +65,14 @@ impl Inflater {
             input.fill();
             is_last = input.take(1)? == 1;
             done = match input.take(2)? {
-                0 => input.stored(dest, done)?,
+                0 => input.copy_stored(dest, done)?,
                 1 => {
                     let fixed = self.fixed.get_or_insert_with(Tables::fixed);
-                    fixed.block(&mut input, dest, done, is_fast)?
+                    fixed.decode_block(&mut input, dest, done, fast)?
                 }
                 2 => {
-                    self.own.read(&mut input)?;
-                    self.own.block(&mut input, dest, done, is_fast)?
+                    self.dynamic.read(&mut input)?;
+                    self.dynamic.decode_block(&mut input, dest, done, fast)?
                 }
                 _ => return None,
             };
@@ -78,19 +86,19 @@ impl Tables {
         Self { litlen: LitLenCode::new(), distance: DistanceCode::new(), precode: Precode::new() }
     }
 
-    /// The codes of blocks that bring none.
+    /// The fixed codes (RFC 1951, 3.2.6).
     fn fixed() -> Box<Self> {
         let mut lens = [8; 288];
         lens[144..256].fill(9);
         lens[256..280].fill(7);
         let mut tables = Box::new(Self::new());
-        // They are codes; if they were not, every symbol would be a doubtful one.
+        // These lengths make codes; if they did not, every symbol would be doubtful.
         let _ = tables.litlen.set_litlen(&lens);
         let _ = tables.distance.set_distance(&[5; 32]);
         tables
     }
 
-    /// Reads the codes of a block.
+    /// Reads the dynamic codes of a block.
     fn read(&mut self, input: &mut Input<'_>) -> Option<()> {
         let (nlitlen, ndistance) = (input.take(5)? + 257, input.take(5)? + 1);
         let nprecode = input.take(4)? + 4;
@@ -105,7 +113,7 @@ impl Tables {
         self.precode.set_precode(&lens)?;
         let mut lens = [0; 286 + 30];
         let lens = &mut lens[..nlitlen + ndistance];
-        self.read_lens(input, lens)?;
+        self.read_code_lens(input, lens)?;
         let (litlen, distance) = lens.split_at(nlitlen);
         if litlen[256] == 0 {
             return None;
@@ -115,11 +123,11 @@ impl Tables {
     }
 
     /// Reads the lengths of the codes for literals, lengths and distances.
-    fn read_lens(&self, input: &mut Input<'_>, lens: &mut [u8]) -> Option<()> {
+    fn read_code_lens(&self, input: &mut Input<'_>, lens: &mut [u8]) -> Option<()> {
         let mut at = 0;
         while at < lens.len() {
             input.fill();
-            let (_, symbol) = input.symbol(&self.precode.entries, PRECODE_BITS)?;
+            let (_, symbol) = input.read_symbol(&self.precode.entries, PRECODE_BITS)?;
             let (len, n) = match symbol {
                 16 => (*lens.get(at.checked_sub(1)?)?, 3 + input.take(2)?),
                 17 => (0, 3 + input.take(3)?),
@@ -133,23 +141,24 @@ impl Tables {
     }
 
     /// Decodes the symbols of a block to `dest[done..]`; where they end.
-    fn block(
+    fn decode_block(
         &self,
         input: &mut Input<'_>,
         dest: &mut [u8],
         mut done: usize,
-        is_fast: bool,
+        fast: Option<Simd>,
     ) -> Option<usize> {
-        if is_fast {
+        if let Some(simd) = fast {
+            let codes = (&self.litlen, &self.distance);
             let is_end;
-            (done, is_end) = wild::deflate::decode(input, dest, done, &self.litlen, &self.distance);
+            (done, is_end) = inflate_fast::decode_symbols(simd, input, dest, done, codes);
             if is_end {
                 return Some(done);
             }
         }
         loop {
             input.fill();
-            let (entry, len) = input.symbol(&self.litlen.entries, LITLEN_BITS)?;
+            let (entry, len) = input.read_symbol(&self.litlen.entries, LITLEN_BITS)?;
             if entry & LITERAL != 0 {
                 *dest.get_mut(done)? = u8::try_from(len).ok()?;
                 done += 1;
@@ -158,7 +167,7 @@ impl Tables {
             if entry & END != 0 {
                 return Some(done);
             }
-            let (_, distance) = input.symbol(&self.distance.entries, DISTANCE_BITS)?;
+            let (_, distance) = input.read_symbol(&self.distance.entries, DISTANCE_BITS)?;
             if distance > done || len > dest.len() - done {
                 return None;
             }
@@ -168,13 +177,15 @@ impl Tables {
     }
 }
 
-/// The blocks and how far they were read. Bits are taken from the lowest on.
-pub(crate) struct Input<'a> {
-    pub(crate) src: &'a [u8],
+/// The stream, read bit by bit, the lowest first.
+pub(super) struct Input<'a> {
+    pub(super) src: &'a [u8],
     /// The first byte that is not in `bits`.
-    pub(crate) at: usize,
-    pub(crate) bits: u64,
-    pub(crate) nbits: u32,
+    pub(super) at: usize,
+    /// Bits that were read ahead.
+    pub(super) bits: u64,
+    /// Their number.
+    pub(super) nbits: u32,
 }
 
 impl Input<'_> {
@@ -189,7 +200,6 @@ impl Input<'_> {
     }
 
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "at most 15 bits are taken")]
     fn take(&mut self, n: u32) -> Option<usize> {
         self.nbits = self.nbits.checked_sub(n)?;
         let value = self.bits & !(u64::MAX << n);
@@ -199,8 +209,7 @@ impl Input<'_> {
 
     /// The next symbol, and its value.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "of the lowest bits")]
-    fn symbol(&mut self, entries: &[u32], index_bits: u32) -> Option<(u32, usize)> {
+    fn read_symbol(&mut self, entries: &[u32], index_bits: u32) -> Option<(u32, usize)> {
         let mut entry = *entries.get(self.bits as usize & !(usize::MAX << index_bits))?;
         if entry & SECOND != 0 {
             self.take(entry & 63)?;
@@ -216,7 +225,7 @@ impl Input<'_> {
     }
 
     /// Copies a stored block to `dest[done..]`; where it ends.
-    fn stored(&mut self, dest: &mut [u8], done: usize) -> Option<usize> {
+    fn copy_stored(&mut self, dest: &mut [u8], done: usize) -> Option<usize> {
         self.take(self.nbits % 8)?;
         self.at -= self.nbits as usize / 8;
         (self.bits, self.nbits) = (0, 0);
@@ -231,7 +240,7 @@ impl Input<'_> {
         Some(done + len)
     }
 
-    /// Whether nothing but the rest of a byte is left.
+    /// Whether less than a byte is left.
     fn is_at_end(&self) -> bool {
         self.at == self.src.len() && self.nbits < 8
     }
@@ -246,9 +255,9 @@ mod tests {
     use super::*;
     use crate::{Codec as _, EncodeOptions, Level, zlib::Zlib};
 
-    fn stream(plain: &[u8], level: u8) -> Vec<u8> {
+    fn stream(plain: &[u8], clevel: u8) -> Vec<u8> {
         let options =
-            EncodeOptions { level: Level::try_from(level).unwrap(), ..EncodeOptions::default() };
+            EncodeOptions { clevel: Level::try_from(clevel).unwrap(), ..EncodeOptions::default() };
         let mut stream = vec![0; 2 * plain.len() + 64];
         let len = Zlib.new_encoder(&options).unwrap().encode(plain, &mut stream).unwrap().unwrap();
         stream.truncate(len);
@@ -256,8 +265,8 @@ mod tests {
     }
 
     #[test]
-    fn every_good_stream_is_ours() {
-        let mut inflater = Inflater::new();
+    fn valid_streams_need_no_library() {
+        let mut inflater = Inflater::new(Simd::detect());
         for kind in Kind::ALL {
             for nbytes in [0, 1, 20, 100, 500, 3000, 20_000, 100_000] {
                 let plain = kind.bytes(nbytes);
@@ -276,8 +285,9 @@ mod tests {
     }
 
     #[test]
-    fn both_halves_agree_on_any_blocks() {
-        let (mut inflater, mut rng) = (Inflater::new(), XorShift32::default());
+    fn the_safe_half_agrees_on_any_blocks() {
+        let mut rng = XorShift32::default();
+        let mut inflaters: Vec<_> = Simd::available().map(Inflater::new).collect();
         for kind in Kind::ALL {
             for (nbytes, level) in [(100, 1), (500, 5), (3000, 1), (3000, 9), (20_000, 5)] {
                 let stream = stream(&kind.bytes(nbytes), level);
@@ -291,18 +301,21 @@ mod tests {
                     let cut =
                         usize::try_from(rng.below(2 * body.len() as u64)).unwrap().min(body.len());
                     let room = nbytes + usize::try_from(rng.below(3)).unwrap() - 1;
-                    let (mut fast, mut plain) = (vec![0xA5; room], vec![0xA5; room]);
-                    let verdict = inflater.blocks(&damaged[..cut], &mut fast, true);
-                    assert_eq!(verdict, inflater.blocks(&damaged[..cut], &mut plain, false));
-                    assert!(verdict.is_none() || fast == plain);
+                    let (mut fast, mut safe) = (vec![0xA5; room], vec![0xA5; room]);
+                    for inflater in &mut inflaters {
+                        let verdict = inflater.decode_blocks(&damaged[..cut], &mut fast, true);
+                        let expected = inflater.decode_blocks(&damaged[..cut], &mut safe, false);
+                        assert_eq!(verdict, expected);
+                        assert!(verdict.is_none() || fast == safe);
+                    }
                 }
             }
         }
     }
 
     #[test]
-    fn the_checksum_and_the_header_count() {
-        let mut inflater = Inflater::new();
+    fn a_wrong_checksum_or_header_is_refused() {
+        let mut inflater = Inflater::new(Simd::detect());
         let plain = Kind::Walk.bytes(1000);
         let stream = stream(&plain, 5);
         for at in [0, 1, stream.len() - 1] {

@@ -1,36 +1,37 @@
-//! Levels 3 to 9: no match is written before two places further on were searched for better ones.
+//! Lazy matching, levels 3 to 9: no match is written before positions near its end were searched for
+//! a longer one.
 //!
-//! Up to three matches are in hand, each longer than the one before, which it may overlap. A search
-//! near the end of one finds the next.
+//! Up to three matches are weighed, each longer than the one before, which it may overlap: `first`,
+//! `second`, `third`, in the order of their starts.
 
 use super::{
-    super::{MATCH_LIMIT, MIN_MATCH, sequence::Block},
-    Match,
+    super::{MATCH_LIMIT, MIN_MATCH, sequence::BlockWriter},
+    Match, PARAMS,
     chains::Search,
 };
 
-/// A length up to this needs no byte of its own.
-const MAX_FREE_LEN: usize = 18;
+/// The longest match whose length the token holds (bytes).
+const MAX_TOKEN_LEN: usize = 18;
 
-/// Misses after which the step between searches grows by one,
-const PATIENCE: usize = 128;
-/// and the longest such step less one.
-const MAX_SKIP: usize = 31;
-
-/// Compresses what the search holds from `start` on, but for the last literals; where these begin.
-pub(super) fn run(search: Search<'_>, start: usize, block: &mut Block<'_>) -> Option<usize> {
+/// Compresses the window of `search` from `start` on, except for the last literals; where these
+/// begin.
+pub(super) fn compress(
+    search: Search<'_>,
+    start: usize,
+    writer: &mut BlockWriter<'_>,
+) -> Option<usize> {
     let Some(limit) = search.window.len().checked_sub(MATCH_LIMIT) else { return Some(start) };
     let mut parse = Parse { search, limit, anchor: start };
     let mut at = start;
     while at <= limit {
-        let misses = at - parse.anchor;
-        let low = if misses < PATIENCE { at } else { parse.anchor };
-        match parse.search.longest(at, low, MIN_MATCH - 1) {
+        let nliterals = at - parse.anchor;
+        let low = if nliterals < PARAMS.skip_trigger { at } else { parse.anchor };
+        match parse.search.find_longest(at, low, MIN_MATCH - 1) {
             Some(first) => {
-                parse.take(first, block)?;
+                parse.take(first, writer)?;
                 at = parse.anchor;
             }
-            None => at += 1 + (misses / PATIENCE).min(MAX_SKIP),
+            None => at += 1 + (nliterals / PARAMS.skip_trigger).min(PARAMS.max_skip),
         }
     }
     Some(parse.anchor)
@@ -38,74 +39,75 @@ pub(super) fn run(search: Search<'_>, start: usize, block: &mut Block<'_>) -> Op
 
 struct Parse<'a> {
     search: Search<'a>,
-    /// The last place where a match may start.
+    /// The last position where a match may start.
     limit: usize,
     /// Where the pending literals start.
     anchor: usize,
 }
 
 impl Parse<'_> {
-    /// Writes this match or better ones, up to the first after which there is nothing better.
-    fn take(&mut self, mut one: Match, block: &mut Block<'_>) -> Option<()> {
-        let mut former = one;
-        'one: loop {
-            let Some(mut two) = self.better(&one, 2) else { return self.write(&one, block) };
-            // What took the place of the former did so for this one's sake, which no longer needs
-            // it.
-            if former.start < one.start && two.start < one.start + former.len {
-                one = former;
+    /// Writes this match, or better ones, up to the first that has no better one after it.
+    fn take(&mut self, mut first: Match, writer: &mut BlockWriter<'_>) -> Option<()> {
+        let mut former = first;
+        'first: loop {
+            let Some(mut second) = self.find_better(&first, 2) else {
+                return self.write(&first, writer);
+            };
+            // `first` replaced `former` because it was longer. If `second` leaves little of `first`,
+            // `former` is the better companion.
+            if former.start < first.start && second.start < first.start + former.len {
+                first = former;
             }
-            if two.start < one.start + 3 {
-                one = two;
+            if second.start < first.start + 3 {
+                first = second;
                 continue;
             }
             loop {
-                share(&one, &mut two);
-                let Some(three) = self.better(&two, 3) else {
-                    one.end_at(two.start);
-                    self.write(&one, block)?;
-                    return self.write(&two, block);
+                trim_overlap(&first, &mut second);
+                let Some(third) = self.find_better(&second, 3) else {
+                    first.end_at(second.start);
+                    self.write(&first, writer)?;
+                    return self.write(&second, writer);
                 };
-                if three.start >= one.end() + 3 {
-                    one.end_at(two.start);
-                    self.write(&one, block)?;
-                    (one, two) = (two, three);
-                } else if three.start >= one.end() {
-                    // The second is not worth its token, unless the third gives way to a better
-                    // one.
-                    two.begin_at(one.end());
-                    former = if two.len < MIN_MATCH { three } else { two };
-                    self.write(&one, block)?;
-                    one = three;
-                    continue 'one;
+                if third.start >= first.end() + 3 {
+                    first.end_at(second.start);
+                    self.write(&first, writer)?;
+                    (first, second) = (second, third);
+                } else if third.start >= first.end() {
+                    // `second` is not worth its token, unless `third` is replaced by a better one.
+                    second.begin_at(first.end());
+                    former = if second.len < MIN_MATCH { third } else { second };
+                    self.write(&first, writer)?;
+                    first = third;
+                    continue 'first;
                 } else {
-                    two = three;
+                    second = third;
                 }
             }
         }
     }
 
-    /// A longer match that covers a place so far before the end of `m`, and does not start before
-    /// it.
+    /// A longer match that covers the position `overlap` bytes before the end of `m`, and does not
+    /// start before `m`.
     #[inline(always)]
-    fn better(&mut self, m: &Match, overlap: usize) -> Option<Match> {
+    fn find_better(&mut self, m: &Match, overlap: usize) -> Option<Match> {
         if m.end() > self.limit {
             return None;
         }
-        self.search.longest(m.end() - overlap, m.start, m.len)
+        self.search.find_longest(m.end() - overlap, m.start, m.len)
     }
 
-    fn write(&mut self, m: &Match, block: &mut Block<'_>) -> Option<()> {
-        block.sequence(self.anchor, m.start, m.distance, m.len)?;
+    fn write(&mut self, m: &Match, writer: &mut BlockWriter<'_>) -> Option<()> {
+        writer.push_sequence(self.anchor, m.start, m.distance, m.len)?;
         self.anchor = m.end();
         Some(())
     }
 }
 
-/// Lets the first of two matches that overlap keep as much as its token holds.
-fn share(one: &Match, two: &mut Match) {
-    if two.start < one.start + MAX_FREE_LEN {
-        let end = one.start + one.len.min(MAX_FREE_LEN);
-        two.begin_at(end.min(two.end() - MIN_MATCH));
+/// Lets the first of two overlapping matches keep the length that its token holds.
+fn trim_overlap(first: &Match, second: &mut Match) {
+    if second.start < first.start + MAX_TOKEN_LEN {
+        let end = first.start + first.len.min(MAX_TOKEN_LEN);
+        second.begin_at(end.min(second.end() - MIN_MATCH));
     }
 }

@@ -1,17 +1,21 @@
-//! The checksum of zlib streams (RFC 1950, 8.2): by registers of 64 bytes where there are such,
-//! else the library's.
+//! Adler-32, the checksum of zlib streams (RFC 1950, 8.2): in AVX-512 registers, else by `zlib-rs`.
+
+use crate::simd::Simd;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::SimdLevel;
 
 /// Adler-32 of these bytes.
-pub(crate) fn adler32(bytes: &[u8]) -> u32 {
+pub(super) fn adler32(simd: Simd, bytes: &[u8]) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if std::is_x86_feature_detected!("avx512bw") {
-        // SAFETY: the machine has what the function is compiled for.
+    if simd.level() >= SimdLevel::Avx512 {
+        // SAFETY: a `Simd` of this level exists only where AVX-512 BW was detected.
         return unsafe { adler32_avx512(bytes) };
     }
+    let _ = simd;
     zlib_rs::adler32::adler32(1, bytes)
 }
 
-/// The sum of all bytes, and of all such sums, both from 1 on, modulo a prime.
+/// The sum of all bytes (plus 1), and the sum of these sums after each byte, modulo a prime.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn adler32_avx512(bytes: &[u8]) -> u32 {
@@ -21,7 +25,7 @@ fn adler32_avx512(bytes: &[u8]) -> u32 {
         _mm512_setzero_si512,
     };
     const BASE: u64 = 65_521;
-    /// How often a byte of a step counts in the sum of sums by the end of it.
+    /// How often each byte of a step counts in the sum of sums at the end of the step.
     const WEIGHTS: [u8; 64] = {
         let mut weights = [64; 64];
         let mut at = 0;
@@ -32,13 +36,13 @@ fn adler32_avx512(bytes: &[u8]) -> u32 {
         weights
     };
     let register = |bytes: &[u8; 64]| {
-        // SAFETY: 64 bytes are read, at any address.
+        // SAFETY: 64 bytes are read from an array of 64; the load takes any address.
         unsafe { _mm512_loadu_si512(bytes.as_ptr().cast::<__m512i>()) }
     };
     let (weights, ones) = (register(&WEIGHTS), _mm512_set1_epi16(1));
     let (steps, rest) = bytes.as_chunks::<64>();
     let (mut sum, mut sums) = (1, 0);
-    // So that lanes of 32 bits have room for what is added up: 1024 times 65535.
+    // Lanes of 32 bits hold the weighted sums of 1024 steps.
     for steps in steps.chunks(1024) {
         let zero = _mm512_setzero_si512();
         let (mut plain, mut before, mut weighted) = (zero, zero, zero);
@@ -75,19 +79,18 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn it_is_the_checksum_of_the_library() {
+    fn checksums_equal_those_of_zlib_rs() {
         let ramp = |n: u32| -> Vec<u8> {
             (0..n).map(|i| (i.wrapping_mul(i) >> 5).to_le_bytes()[0]).collect()
         };
         for bytes in [0, 1, 63, 64, 65, 1000, 65_535, 65_536, 65_600, 300_000].map(ramp) {
-            assert_eq!(
-                adler32(&bytes),
-                zlib_rs::adler32::adler32(1, &bytes),
-                "{} bytes",
-                bytes.len()
-            );
             let most = alloc::vec![u8::MAX; bytes.len()];
-            assert_eq!(adler32(&most), zlib_rs::adler32::adler32(1, &most), "{} bytes", most.len());
+            for simd in Simd::available() {
+                for bytes in [&bytes, &most] {
+                    let expected = zlib_rs::adler32::adler32(1, bytes);
+                    assert_eq!(adler32(simd, bytes), expected, "{simd:?}, {} bytes", bytes.len());
+                }
+            }
         }
     }
 }

@@ -1,22 +1,21 @@
-//! What goes in comes out, for every codec, level, kind of data and length; and a stream never
-//! passes its room.
+//! Properties of every codec: decoded bytes equal the encoded ones at every level, kind of data and
+//! length; a stream never exceeds its destination; damaged streams never panic and never write
+//! outside their destination.
 
 use std::sync::Arc;
 
-use blosc_codecs::{
-    Codec, CodecId, DecodeOptions, EncodeOptions, Level, Registry,
-    blosclz::{BloscLz, decompress},
-};
+use blosc_codecs::{Codec, CodecId, DecodeOptions, EncodeOptions, Level, Registry};
 use blosc_testdata::data::{Kind, XorShift32};
+use proptest::prelude::*;
 
 /// The codecs that take any bytes; plugins (ids from 32) want arrays.
 fn general(registry: &Registry) -> impl Iterator<Item = &Arc<dyn Codec>> {
     registry.iter().filter(|c| c.id() < CodecId::NDLZ)
 }
 
-fn check(codec: &dyn Codec, level: u8, lens: impl Iterator<Item = usize>) {
+fn check_round_trip(codec: &dyn Codec, clevel: u8, lens: impl Iterator<Item = usize>) {
     let options = EncodeOptions {
-        level: Level::try_from(level).expect("a level"),
+        clevel: Level::try_from(clevel).expect("a level"),
         ..EncodeOptions::default()
     };
     let mut encoder = codec.new_encoder(&options).expect("an encoder");
@@ -24,10 +23,10 @@ fn check(codec: &dyn Codec, level: u8, lens: impl Iterator<Item = usize>) {
     for len in lens {
         for kind in Kind::ALL {
             let plain = kind.bytes(len);
-            let what = format!("{} level {level}, {}, {len} bytes", codec.name(), kind.name());
+            let what = format!("{} level {clevel}, {}, {len} bytes", codec.name(), kind.name());
             let mut stream = vec![0; codec.max_compressed_len(len)];
             let Some(csize) = encoder.encode(&plain, &mut stream).expect("no error") else {
-                let gives_up = codec.id() == CodecId::BLOSCLZ && level < 7;
+                let gives_up = codec.id() == CodecId::BLOSCLZ && clevel < 7;
                 assert!(gives_up, "{what}: {} bytes of room are enough", stream.len());
                 continue;
             };
@@ -76,7 +75,11 @@ fn short_streams_of_every_length() {
     for codec in general(&Registry::builtin()) {
         let slow = [CodecId::ZLIB, CodecId::ZSTD].contains(&codec.id());
         for level in [1, 5, 9] {
-            check(&**codec, level, (1..300).step_by(if slow || level != 5 { 7 } else { 1 }));
+            check_round_trip(
+                &**codec,
+                level,
+                (1..300).step_by(if slow || level != 5 { 7 } else { 1 }),
+            );
         }
     }
 }
@@ -85,7 +88,7 @@ fn short_streams_of_every_length() {
 fn long_streams_at_every_level() {
     for codec in general(&Registry::builtin()) {
         for level in 0..=9 {
-            check(&**codec, level, [1000, 4096, 20_001].into_iter());
+            check_round_trip(&**codec, level, [1000, 4096, 20_001].into_iter());
         }
     }
 }
@@ -94,7 +97,9 @@ fn long_streams_at_every_level() {
 #[test]
 fn items_that_differ_in_a_byte() {
     let mut rng = XorShift32::new(7);
-    let codec = BloscLz;
+    let registry = Registry::builtin();
+    let codec = registry.require(CodecId::BLOSCLZ).expect("it is built in");
+    let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("a decoder");
     let mut encoder = codec.new_encoder(&EncodeOptions::default()).expect("an encoder");
     let mut encoded = 0;
     for (typesize, step, len) in [4, 8, 12, 6].into_iter().flat_map(|typesize| {
@@ -115,7 +120,7 @@ fn items_that_differ_in_a_byte() {
             continue;
         };
         let mut back = vec![0xA5; plain.len()];
-        decompress(&stream[..csize], &mut back).unwrap_or_else(|e| panic!("{what}: {e}"));
+        decoder.decode(&stream[..csize], &mut back).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert!(back == plain, "{what}");
         for room in [csize, csize + 1, csize + 3] {
             let mut tight = vec![0; room];
@@ -133,16 +138,16 @@ fn items_that_differ_in_a_byte() {
         );
         encoded += 1;
     }
-    // What hardly pays is given up.
+    // Data that hardly pays is given up.
     assert!(encoded >= 24, "{encoded} of 48");
 }
 
 #[test]
-fn streams_do_not_depend_on_those_before() {
+fn streams_do_not_depend_on_earlier_streams() {
     for codec in general(&Registry::builtin()) {
         for level in [1, 5] {
-            let level = Level::try_from(level).expect("a level");
-            let new = || codec.new_encoder(&EncodeOptions { level, ..EncodeOptions::default() });
+            let clevel = Level::try_from(level).expect("a level");
+            let new = || codec.new_encoder(&EncodeOptions { clevel, ..EncodeOptions::default() });
             let mut kept = new().expect("an encoder");
             for len in [70_000, 500, 9000] {
                 for kind in Kind::ALL {
@@ -163,7 +168,7 @@ fn streams_do_not_depend_on_those_before() {
 #[test]
 fn streams_longer_than_every_window() {
     for codec in general(&Registry::builtin()) {
-        check(&**codec, 3, [300_000].into_iter());
+        check_round_trip(&**codec, 3, [300_000].into_iter());
     }
 }
 
@@ -268,7 +273,7 @@ fn zfp_keeps_its_bounds() {
 }
 
 #[test]
-fn zfp_leaves_values_that_are_not_finite_to_be_stored() {
+fn zfp_refuses_values_that_are_not_finite() {
     let registry = Registry::builtin();
     let codec = registry.require(CodecId::ZFP_ACC).expect("it is built in");
     let options = EncodeOptions { typesize: 4, blockshape: Some(&[8]), ..EncodeOptions::default() };
@@ -279,5 +284,147 @@ fn zfp_leaves_values_that_are_not_finite_to_be_stored() {
             .flat_map(|v: &f32| v.to_le_bytes())
             .collect();
         assert_eq!(encoder.encode(&src, &mut [0; 200]), Ok(None));
+    }
+}
+
+/// A shape that every codec accepts for `8 * 16 * typesize` bytes.
+const SHAPE: &[u32] = &[8, 16];
+
+/// Each built-in codec with options that suit it.
+fn codecs() -> Vec<(CodecId, DecodeOptions<'static>)> {
+    let options = |id: CodecId| match id {
+        CodecId::NDLZ => {
+            DecodeOptions { meta: 4, blockshape: Some(SHAPE), ..DecodeOptions::default() }
+        }
+        CodecId::ZFP_ACC | CodecId::ZFP_PREC | CodecId::ZFP_RATE => DecodeOptions {
+            meta: 20,
+            typesize: 4,
+            blockshape: Some(SHAPE),
+            ..DecodeOptions::default()
+        },
+        _ => DecodeOptions::default(),
+    };
+    Registry::builtin().iter().map(|c| (c.id(), options(c.id()))).collect()
+}
+
+fn encode(id: CodecId, options: &DecodeOptions<'_>, clevel: u8, plain: &[u8]) -> Vec<u8> {
+    let registry = Registry::builtin();
+    let codec: &dyn Codec = &**registry.require(id).expect("built in");
+    let DecodeOptions { meta, typesize, blockshape, dict, simd } = *options;
+    let clevel = Level::try_from(clevel).expect("a level");
+    let options = EncodeOptions { clevel, meta, typesize, split: false, dict, blockshape, simd };
+    let mut stream = vec![0; codec.max_compressed_len(plain.len())];
+    let len = codec
+        .new_encoder(&options)
+        .and_then(|mut e| e.encode(plain, &mut stream))
+        .expect("no error");
+    stream.truncate(len.unwrap_or(0));
+    stream
+}
+
+/// Decodes into the middle of a buffer and checks that its ends are untouched.
+fn decode(id: CodecId, options: &DecodeOptions<'_>, stream: &[u8], n: usize) {
+    let registry = Registry::builtin();
+    let mut decoder = registry.require(id).and_then(|c| c.new_decoder(options)).expect("a decoder");
+    let mut buffer = vec![0xA5; n + 128];
+    let _ = decoder.decode(stream, &mut buffer[64..64 + n]);
+    assert!(buffer[..64].iter().chain(&buffer[64 + n..]).all(|b| *b == 0xA5), "{id} wrote outside");
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    prop::sample::select(&Kind::ALL[..])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn mutated_streams_never_panic(
+        kind in kind(),
+        level in 1u8..=9,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        cut in any::<prop::sample::Index>(),
+        more in 0usize..3,
+    ) {
+        for (id, options) in codecs() {
+            let n = 128 * options.typesize;
+            let mut stream = encode(id, &options, level, &kind.bytes(n));
+            if stream.is_empty() {
+                continue;
+            }
+            decode(id, &options, &stream[..cut.index(stream.len())], n);
+            for (at, byte) in &changes {
+                let at = at.index(stream.len());
+                stream[at] = *byte;
+            }
+            decode(id, &options, &stream, n);
+            decode(id, &options, &stream, n + more);
+            decode(id, &options, &stream, n - more);
+        }
+    }
+
+    #[test]
+    fn random_streams_never_panic(stream in prop::collection::vec(any::<u8>(), 0..400), n in 0usize..2000) {
+        for (id, options) in codecs() {
+            decode(id, &options, &stream, n);
+            decode(id, &options, &stream, 128 * options.typesize);
+        }
+    }
+
+    /// Repeated bytes make long lengths and large counts.
+    #[test]
+    fn streams_of_one_byte_never_panic(byte in any::<u8>(), first in any::<u8>(), len in 1usize..3000, n in 0usize..5000) {
+        let mut stream = vec![byte; len];
+        stream[0] = first;
+        for (id, options) in codecs() {
+            decode(id, &options, &stream, n);
+        }
+    }
+
+    #[test]
+    fn mutated_streams_with_a_dictionary_never_panic(
+        kind in kind(),
+        dict in prop::collection::vec(any::<u8>(), 1..300),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let options = DecodeOptions { dict: Some(&dict), ..DecodeOptions::default() };
+        for id in [CodecId::LZ4, CodecId::LZ4HC] {
+            let plain = kind.bytes(1000);
+            let mut stream = encode(id, &options, 5, &plain);
+            let mut back = vec![0; plain.len()];
+            let registry = Registry::builtin();
+            let mut decoder = registry.require(id).and_then(|c| c.new_decoder(&options)).expect("a decoder");
+            prop_assert_eq!(decoder.decode(&stream, &mut back), Ok(()));
+            prop_assert!(back == plain);
+            let at = at.index(stream.len());
+            stream[at] = byte;
+            decode(id, &options, &stream, plain.len());
+        }
+    }
+}
+
+/// `lz4_flex` decodes our blocks, and we decode its blocks.
+#[test]
+fn lz4_agrees_with_lz4_flex() {
+    for kind in Kind::ALL {
+        for len in [13, 64, 1000, 70_000, 200_000] {
+            let plain = kind.bytes(len);
+            let mut back = vec![0xA5; len];
+            for id in [CodecId::LZ4, CodecId::LZ4HC] {
+                let stream = encode(id, &DecodeOptions::default(), 5, &plain);
+                let n =
+                    lz4_flex::block::decompress_into(&stream, &mut back).expect("a valid block");
+                assert!(n == len && back == plain, "{id} {} {len}", kind.name());
+            }
+            let mut stream = vec![0; lz4_flex::block::get_maximum_output_size(len)];
+            let csize = lz4_flex::block::compress_into(&plain, &mut stream).expect("room enough");
+            back.fill(0xA5);
+            let registry = Registry::builtin();
+            let codec = registry.require(CodecId::LZ4).expect("built in");
+            let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("a decoder");
+            decoder.decode(&stream[..csize], &mut back).expect("a valid block");
+            assert!(back == plain, "{} {len}", kind.name());
+        }
     }
 }

@@ -1,22 +1,39 @@
-//! The inner part of a block of a zlib stream.
+//! The fast half of the decoder: the symbols of a block.
+//!
+//! # Invariants
+//!
+//! At the head of the loop, `now.at` bytes of the stream were taken in and `done` bytes written, and
+//!
+//! * **S** (stream): `now.at + SRC_MARGIN <= src.len()`, that is `now.at <= src_end`;
+//! * **D** (destination): `done + STEP <= dest.len()`, that is `done <= dest_end`;
+//! * **B** (bits): `now` holds at least 56 bits, and `entry` is the table's entry for the lowest.
+//!
+//! A turn of the loop fills the bits at most twice. The first filling reads 8 bytes from `now.at`
+//! and advances by at most 7; the second reads 8 more: SRC_MARGIN.
+
+#![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
 use core::hint;
 
-use super::{STEP, load, long_match, short_match, short_period, store};
-use crate::zlib::{
+use super::{
     codes::{
         DISTANCE, DISTANCE_BITS, DistanceCode, END, LITERAL, LITLEN, LITLEN_BITS, LitLenCode,
         SECOND, SPECIAL, value,
     },
     inflate::Input,
 };
+#[cfg(target_arch = "x86_64")]
+use crate::simd::SimdLevel;
+use crate::{
+    lz::unsafe_copy::{STEP, copy_long_match, copy_short_match, copy_short_period, load, store},
+    simd::Simd,
+};
 
-/// Bytes of the stream that stay free behind every symbol. Bits are filled up to twice, by 8 bytes
-/// of which at most 7 are taken.
+/// Bytes of the stream that stay free after every symbol: two fillings.
 const SRC_MARGIN: usize = 7 + 8;
 
-/// Literals in a row between two fillings: as many as fit into 56 bits, with the index of what
-/// follows.
+/// Literals in a row between two fillings: as many as fit into 56 bits, together with the index of
+/// the next symbol.
 const LITERALS: u32 = 56 / LITLEN_BITS - 1;
 
 /// The bits that are not taken yet.
@@ -24,12 +41,12 @@ const LITERALS: u32 = 56 / LITLEN_BITS - 1;
 struct Bits {
     at: usize,
     bits: u64,
-    /// How many they are, in the lowest byte. What is above is left of entries.
+    /// Their number, in the lowest byte; the bits above are left over from entries.
     nbits: u32,
 }
 
 impl Bits {
-    /// Makes them at least 56.
+    /// Takes in bytes until there are at least 56 bits.
     ///
     /// # Safety
     ///
@@ -37,7 +54,7 @@ impl Bits {
     #[inline(always)]
     unsafe fn fill(&mut self, src: &[u8]) {
         let nbits = self.nbits & 63;
-        // SAFETY: the caller's promise.
+        // SAFETY: `at + 8 <= src.len()`, as this function requires.
         self.bits |= u64::from_le_bytes(unsafe { load(src, self.at) }) << nbits;
         self.at += (63 - nbits as usize) / 8;
         self.nbits = nbits | 56;
@@ -52,31 +69,31 @@ impl Bits {
 
     /// The lowest `n` bits.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "of the lowest bits")]
     fn low(&self, n: u32) -> usize {
         self.bits as usize & !(usize::MAX << n)
     }
 }
 
-/// Decodes symbols to `dest[done..]`: up to the end of the block, or where the margin of the stream
-/// or of the destination begins, or to the first that is doubtful. Where they end, and whether the
-/// block does.
-pub(crate) fn decode(
+/// Decodes symbols to `dest[done..]`: up to the end of the block, or to where the margin of the
+/// stream or of the destination begins, or to the first that is doubtful. Returns the end of the
+/// bytes written, and whether the block ended.
+pub(super) fn decode_symbols(
+    simd: Simd,
     input: &mut Input<'_>,
     dest: &mut [u8],
     done: usize,
-    litlen: &LitLenCode,
-    distances: &DistanceCode,
+    (litlen, distances): (&LitLenCode, &DistanceCode),
 ) -> (usize, bool) {
     #[cfg(target_arch = "x86_64")]
-    if std::is_x86_feature_detected!("bmi2") {
-        // SAFETY: the machine has what the function is compiled for.
+    if simd.level() >= SimdLevel::Avx2 {
+        // SAFETY: a `Simd` of this level exists only where BMI2 was detected.
         return unsafe { decode_bmi2(input, dest, done, litlen, distances) };
     }
-    decode_plain(input, dest, done, litlen, distances)
+    let _ = simd;
+    decode_any(input, dest, done, litlen, distances)
 }
 
-/// As [`decode`], with the instructions that shift and cut by numbers in any register.
+/// As [`decode_symbols`], with the instructions that shift and mask by a number in any register.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi2")]
 fn decode_bmi2(
@@ -86,11 +103,11 @@ fn decode_bmi2(
     litlen: &LitLenCode,
     distances: &DistanceCode,
 ) -> (usize, bool) {
-    decode_plain(input, dest, done, litlen, distances)
+    decode_any(input, dest, done, litlen, distances)
 }
 
 #[inline(always)]
-fn decode_plain(
+fn decode_any(
     input: &mut Input<'_>,
     dest: &mut [u8],
     mut done: usize,
@@ -108,21 +125,20 @@ fn decode_plain(
     if now.at > src_end {
         return (done, false);
     }
-    // SAFETY: the margin is behind `at`.
+    // SAFETY: `now.at <= src_end`, which leaves 15 bytes. The loop tests S again.
     unsafe { now.fill(src) };
     let mut entry = litlen.entries[now.low(LITLEN_BITS)];
-    // There are 56 bits here, the first of them those of the entry.
     'symbols: while now.at <= src_end && done <= dest_end {
+        // S, D and B hold.
         if entry & LITERAL != 0 {
             for n in 1..=LITERALS {
-                // SAFETY: a step is free.
+                // SAFETY: D: at most the fourth byte of a step.
                 unsafe { store(dest, done, [literal(entry)]) };
                 now.skip(entry);
                 entry = litlen.entries[now.low(LITLEN_BITS)];
                 done += 1;
                 if n == LITERALS {
-                    // SAFETY: the first of at most two fillings from the margin. The bits of the
-                    // entry stay.
+                    // SAFETY: S: the first filling. The bits of `entry` stay the lowest.
                     unsafe { now.fill(src) };
                     continue 'symbols;
                 }
@@ -130,7 +146,7 @@ fn decode_plain(
                     break;
                 }
             }
-            // SAFETY: likewise.
+            // SAFETY: S: the first filling.
             unsafe { now.fill(src) };
         }
         let before = now;
@@ -140,10 +156,10 @@ fn decode_plain(
                 entry =
                     litlen.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % LITLEN];
                 if entry & LITERAL != 0 {
-                    // SAFETY: at most the fifth byte of a step.
+                    // SAFETY: D: at most the fifth byte of a step.
                     unsafe { store(dest, done, [literal(entry)]) };
                     now.skip(entry);
-                    // SAFETY: the second filling at most.
+                    // SAFETY: S: at most the second filling.
                     unsafe { now.fill(src) };
                     entry = litlen.entries[now.low(LITLEN_BITS)];
                     done += 1;
@@ -174,11 +190,11 @@ fn decode_plain(
             break;
         }
         now.skip(entry);
-        // SAFETY: the second filling at most.
+        // SAFETY: S: at most the second filling.
         unsafe { now.fill(src) };
         entry = litlen.entries[now.low(LITLEN_BITS)];
-        // SAFETY: the match ends before the margin; distances are at least 1.
-        unsafe { copy(dest, done, distance, len) };
+        // SAFETY: `done + len <= dest_end` and `1 <= distance <= done`.
+        unsafe { copy_match(dest, done, distance, len) };
         done += len;
     }
     let nbits = now.nbits & 63;
@@ -192,24 +208,23 @@ fn decode_plain(
 ///
 /// `1 <= distance <= done`, and `done + len + STEP <= dest.len()`.
 #[inline(always)]
-unsafe fn copy(dest: &mut [u8], done: usize, distance: usize, len: usize) {
+unsafe fn copy_match(dest: &mut [u8], done: usize, distance: usize, len: usize) {
     if len > 18 {
-        // Whoever knows how long matches can be unrolls the loops over them, which then take longer
-        // to start and to end.
+        // A compiler that knows the longest match (258) unrolls the loops over it, which then take
+        // longer to start and to end.
         let len = hint::black_box(len);
-        // SAFETY: the caller's promise.
-        unsafe { long_match::<1>(dest, done, distance, len) };
+        // SAFETY: this function requires the same.
+        unsafe { copy_long_match::<1>(dest, done, distance, len) };
     } else if distance >= 8 {
-        // SAFETY: likewise.
-        unsafe { short_match(dest, done, distance) };
+        // SAFETY: `8 <= distance <= done`; this function requires the rest.
+        unsafe { copy_short_match(dest, done, distance) };
     } else {
-        // SAFETY: likewise.
-        unsafe { short_period(dest, done, distance) };
+        // SAFETY: `distance < 8`; this function requires the rest.
+        unsafe { copy_short_period(dest, done, distance) };
     }
 }
 
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the entry of a literal holds no more")]
 fn literal(entry: u32) -> u8 {
     (entry >> 16) as u8
 }

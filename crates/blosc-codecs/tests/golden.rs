@@ -1,4 +1,6 @@
-//! Streams of the original libraries, and streams made by hand: `testdata/vectors/codecs.json`.
+//! Streams of C-Blosc, C-Blosc2 and their libraries, and streams made by hand
+//! (`testdata/vectors/codecs.json`); and the examples of `docs/formats/codecs.md`, which stand there as
+//! bytes and decode to the text beside them.
 
 use blosc_codecs::{
     CodecId, DecodeOptions, EncodeOptions, Error, Registry, StreamDecoder, StreamEncoder,
@@ -62,6 +64,7 @@ fn decoder(entry: &Value, dict: Option<&[u8]>) -> Result<Box<dyn StreamDecoder>,
         typesize: number(entry, "typesize").unwrap_or(1),
         dict,
         blockshape: (!shape.is_empty()).then_some(&shape[..]),
+        ..DecodeOptions::default()
     };
     Registry::builtin().require(codec_id(entry))?.new_decoder(&options)
 }
@@ -77,7 +80,7 @@ fn is_built(entry: &Value) -> bool {
 }
 
 #[test]
-fn streams_of_the_original_libraries_decode() {
+fn streams_of_the_c_libraries_decode() {
     let vectors = Vectors::load();
     for entry in vectors.entries("codec_streams").iter().filter(|e| is_built(e)) {
         let plain = vectors.plain(entry);
@@ -109,14 +112,14 @@ fn streams_made_by_hand_decode() {
 }
 
 #[test]
-fn streams_that_the_original_refuses_are_corrupt() {
+fn streams_that_c_blosc2_refuses_are_corrupt() {
     let vectors = Vectors::load();
     for entry in vectors.entries("codec_reject") {
         let mut out = vec![0; number(entry, "plain_len").expect("a length")];
         let stream = vectors.bytes(entry, "stream").expect("a stream");
         let error = decoder(entry, None)
             .and_then(|mut d| d.decode(&stream, &mut out))
-            .expect_err("a bad stream");
+            .expect_err("a corrupt stream");
         assert!(matches!(error, Error::Corrupt { .. }), "{error}: {entry}");
     }
 }
@@ -131,7 +134,7 @@ fn streams_with_dictionaries_decode_and_encode() {
         let mut out = vec![0xA5; plain.len()];
         decoder(entry, Some(&dict))
             .and_then(|mut d| d.decode(&stream, &mut out))
-            .expect("a good stream");
+            .expect("a valid stream");
         assert_eq!(out, plain, "{entry}");
 
         let registry = Registry::builtin();
@@ -175,7 +178,7 @@ fn zfp_streams_are_the_same_bit_for_bit() {
 }
 
 #[test]
-fn ndlz_streams_are_about_as_short() {
+fn ndlz_streams_are_no_longer_than_those_of_c_blosc2() {
     let vectors = Vectors::load();
     let mut sizes = (0, 0);
     for entry in vectors.entries("codec_streams").iter().filter(|e| e["codec"] == "ndlz") {
@@ -218,4 +221,46 @@ fn walk() -> impl Iterator<Item = f64> {
         sum += (f64::from((x >> 16) % 64) - 31.5) / 16.0;
         Some(sum)
     })
+}
+
+const DOCUMENT: &str = include_str!("../../../docs/formats/codecs.md");
+
+/// The bytes of the example in the chapter that begins with `title`: the hexadecimal words after
+/// `payload`.
+fn payload(title: &str) -> Vec<u8> {
+    let chapter = DOCUMENT.split_once(title).expect("the chapter").1;
+    let line = chapter.lines().find_map(|line| line.strip_prefix("payload  ")).expect("an example");
+    let words = line.split_whitespace();
+    words.flat_map(unhex).collect()
+}
+
+/// Decodes an example with the registered codec.
+fn decoded(id: CodecId, payload: &[u8], meta: u8, nbytes: usize) -> Vec<u8> {
+    let registry = Registry::builtin();
+    let codec = registry.require(id).expect("a built-in codec");
+    let options = DecodeOptions { meta, typesize: 1, ..DecodeOptions::default() };
+    let mut plain = vec![0; nbytes];
+    codec.new_decoder(&options).unwrap().decode(payload, &mut plain).unwrap();
+    plain
+}
+
+#[test]
+fn examples_of_the_document_decode() {
+    let text = b"abcabcabcabcabcabcabcabcX";
+    for (title, id) in [
+        ("## 3. BloscLZ", CodecId::BLOSCLZ),
+        ("## 4. LZ4", CodecId::LZ4),
+        #[cfg(feature = "snappy")]
+        ("## 5. Snappy", CodecId::SNAPPY),
+    ] {
+        assert_eq!(decoded(id, &payload(title), 0, text.len()), text, "{title}");
+    }
+}
+
+#[test]
+fn the_ndlz_example_of_the_document_decodes() {
+    let plain = decoded(CodecId::NDLZ, &payload("## 9. NDLZ"), 4, 32);
+    let expected: Vec<u8> =
+        (0..4).flat_map(|row| [0, 1, 2, 3, 0, 1, 2, 3].map(|column| 4 * row + column)).collect();
+    assert_eq!(plain, expected);
 }

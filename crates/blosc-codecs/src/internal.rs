@@ -1,0 +1,12 @@
+//! Used by the other crates of this workspace; no promise is made to others.
+
+pub use crate::lz4::{ReadBlock, SeqIndex};
+
+/// Decoders without unsafe code, for the fuzz targets.
+#[cfg(fuzzing)]
+pub mod safe {
+    pub use crate::{
+        blosclz::decompress_safely as decompress_blosclz, lz4::decompress_safely as decompress_lz4,
+        zlib::decompress_safely as decompress_zlib,
+    };
+}

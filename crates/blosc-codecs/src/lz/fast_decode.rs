@@ -1,0 +1,52 @@
+//! The choice of a fast decoder: compiled for AVX2, or for any machine.
+//!
+//! The decoders of LZ4, BloscLZ and inflate come in two halves. The fast half goes on as long as
+//! some bytes are left in the stream and in the destination (the margins of each decoder). It tests
+//! once per instruction that this one ends before the margins, and stops at the first instruction
+//! that is doubtful. The safe half starts where the fast one stopped, decodes the rest, and finds
+//! the errors. So both halves accept the same streams, which the tests of each codec compare.
+
+use super::unsafe_copy::STEP;
+use crate::simd::Simd;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::SimdLevel;
+
+/// Where the destination has this many bytes more than are wanted, the fast half mostly makes all
+/// that are wanted: at least the margin of each decoder.
+pub(crate) const MARGIN: usize = 2 * STEP;
+
+/// A codec whose decoder has a fast half.
+pub(crate) trait FastDecode {
+    /// Decodes whole instructions from the start of `src`. Returns how far it read and wrote: to
+    /// where a margin begins, or to the first instruction that is doubtful. With `UNCACHED`, lines
+    /// of the destination are prefetched.
+    fn decode_fast<const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize);
+}
+
+/// [`FastDecode::decode_fast`], compiled for the widest registers that `simd` allows: with AVX2, a
+/// step of a copy is one register, not two.
+#[inline]
+pub(crate) fn decode_fast<C: FastDecode, const UNCACHED: bool>(
+    simd: Simd,
+    src: &[u8],
+    dest: &mut [u8],
+) -> (usize, usize) {
+    #[cfg(target_arch = "x86_64")]
+    if simd.level() >= SimdLevel::Avx2 {
+        // SAFETY: a `Simd` of this level exists only where AVX2 and BMI2 were detected.
+        return unsafe { decode_avx2::<C, UNCACHED>(src, dest) };
+    }
+    let _ = simd;
+    C::decode_fast::<UNCACHED>(src, dest)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi2")]
+fn decode_avx2<C: FastDecode, const UNCACHED: bool>(src: &[u8], dest: &mut [u8]) -> (usize, usize) {
+    C::decode_fast::<UNCACHED>(src, dest)
+}
+
+/// Called on rare paths of a loop, so that the compiler moves them out of the way: the usual path
+/// runs straight on and keeps the registers.
+#[cold]
+pub(crate) fn cold_path() {}

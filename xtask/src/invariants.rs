@@ -33,6 +33,7 @@ const CHECKS: &[Check] = &[
     Check { about: "no I/O below b2frame", run: rules::no_io },
     Check { about: "only the program prints", run: rules::no_printing },
     Check { about: "unsafe code only where it is allowed", run: rules::no_unsafe },
+    Check { about: "processor features detected only for a Simd", run: rules::feature_detection },
     Check {
         about: "nothing unfinished, ignored or left from debugging",
         run: rules::nothing_unfinished,

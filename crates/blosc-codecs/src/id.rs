@@ -7,7 +7,7 @@
 
 use core::fmt;
 
-use crate::Error;
+use crate::{Error, registry::KNOWN};
 
 /// A codec: one way to *make* streams. Ids below 32 are Blosc's own, 32 to 159 are registered
 /// plugins, the rest is for users.
@@ -51,7 +51,7 @@ impl CodecId {
 
     /// The name in the API of C-Blosc and C-Blosc2; `None` for ids without one.
     pub fn name(self) -> Option<&'static str> {
-        NAMES.iter().find(|(id, _)| *id == self).map(|(_, name)| *name)
+        KNOWN.iter().find(|known| known.id == self).map(|known| known.name)
     }
 
     /// The codec of this name.
@@ -63,7 +63,7 @@ impl CodecId {
     /// assert_eq!(CodecId::from_name("LZ4HC"), None);
     /// ```
     pub fn from_name(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, n)| *n == name).map(|(id, _)| *id)
+        KNOWN.iter().find(|known| known.name == name).map(|known| known.id)
     }
 
     /// The format of the streams that this codec writes.
@@ -164,33 +164,15 @@ impl fmt::Display for Level {
     }
 }
 
-const NAMES: [(CodecId, &str); 16] = [
-    (CodecId::BLOSCLZ, "blosclz"),
-    (CodecId::LZ4, "lz4"),
-    (CodecId::LZ4HC, "lz4hc"),
-    (CodecId::SNAPPY, "snappy"),
-    (CodecId::ZLIB, "zlib"),
-    (CodecId::ZSTD, "zstd"),
-    (CodecId::LIZARD, "lizard"),
-    (CodecId::NDLZ, "ndlz"),
-    (CodecId::ZFP_ACC, "zfp_acc"),
-    (CodecId::ZFP_PREC, "zfp_prec"),
-    (CodecId::ZFP_RATE, "zfp_rate"),
-    (CodecId::OPENHTJ2K, "openhtj2k"),
-    (CodecId::GROK, "grok"),
-    (CodecId::OPENZL, "openzl"),
-    (CodecId::J2K, "j2k"),
-    (CodecId::HTJ2K, "htj2k"),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Description;
     use alloc::string::ToString;
 
     #[test]
     fn every_name_leads_back_to_its_id() {
-        for (id, name) in NAMES {
+        for Description { id, name, .. } in KNOWN {
             assert_eq!(CodecId::from_name(name), Some(id));
             assert_eq!(id.name(), Some(name));
             assert_eq!(id.to_string(), name);

@@ -66,6 +66,7 @@
 //! [`Registry::require`] of its codec gives [`Error::Unsupported`], which names the feature. `std`
 //! (default, and part of `zlib`) lets [`Simd::detect`] ask the processor at run time; without it, the
 //! instructions that the program is compiled for are used.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![no_std]
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -40,21 +40,26 @@ const MATCH_LIMIT: usize = 12;
 /// Longest input (bytes); LZ4 1.10 has the same limit.
 const MAX_INPUT: usize = 0x7E00_0000;
 
-/// The codec `lz4`: fast, with an acceleration that the level sets.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Lz4;
+/// The codec `lz4` or `lz4hc`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lz4 {
+    is_hc: bool,
+}
 
-/// The codec `lz4hc`: the same format after a thorough search.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Lz4Hc;
+impl Lz4 {
+    /// `lz4`: fast, with an acceleration that the level sets.
+    pub(crate) const FAST: Self = Self { is_hc: false };
+    /// `lz4hc`: the same format after a thorough search.
+    pub(crate) const HC: Self = Self { is_hc: true };
+}
 
 impl Codec for Lz4 {
     fn id(&self) -> CodecId {
-        CodecId::LZ4
+        if self.is_hc { CodecId::LZ4HC } else { CodecId::LZ4 }
     }
 
     fn name(&self) -> &str {
-        "lz4"
+        if self.is_hc { "lz4hc" } else { "lz4" }
     }
 
     fn version(&self) -> &str {
@@ -62,11 +67,15 @@ impl Codec for Lz4 {
     }
 
     fn max_compressed_len(&self, len: usize) -> usize {
-        max_compressed_len(len)
+        len + len / 255 + 16
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
-        Ok(Box::new(encode::Encoder::new(options)))
+        Ok(if self.is_hc {
+            Box::new(hc::Encoder::new(options))
+        } else {
+            Box::new(encode::Encoder::new(options))
+        })
     }
 
     fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
@@ -79,40 +88,6 @@ impl Codec for Lz4 {
 
     fn train_dict(&self, samples: &[&[u8]], max: usize) -> Result<Option<Vec<u8>>, Error> {
         Ok(dict::raw_content(samples, max))
-    }
-}
-
-impl Codec for Lz4Hc {
-    fn id(&self) -> CodecId {
-        CodecId::LZ4HC
-    }
-
-    fn name(&self) -> &str {
-        "lz4hc"
-    }
-
-    fn version(&self) -> &str {
-        Lz4.version()
-    }
-
-    fn max_compressed_len(&self, len: usize) -> usize {
-        max_compressed_len(len)
-    }
-
-    fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
-        Ok(Box::new(hc::Encoder::new(options)))
-    }
-
-    fn new_decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
-        Lz4.new_decoder(options)
-    }
-
-    fn has_dict(&self) -> bool {
-        true
-    }
-
-    fn train_dict(&self, samples: &[&[u8]], max: usize) -> Result<Option<Vec<u8>>, Error> {
-        Lz4.train_dict(samples, max)
     }
 }
 
@@ -159,10 +134,6 @@ impl Window {
         self.bytes.extend_from_slice(src);
         (&self.bytes, self.dict_len)
     }
-}
-
-fn max_compressed_len(len: usize) -> usize {
-    len + len / 255 + 16
 }
 
 fn corrupt(at: usize, what: Corrupt) -> Error {

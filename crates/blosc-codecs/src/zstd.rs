@@ -64,13 +64,7 @@ impl Encoder {
             CCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
         context.set_parameter(CParameter::CompressionLevel(zstd_level(clevel))).map_err(library)?;
         if let Some(dict) = dict {
-            let bad = |code| {
-                param(Param::BadDict {
-                    nbytes: dict.len(),
-                    message: zstd_safe::get_error_name(code),
-                })
-            };
-            context.load_dictionary(dict).map_err(bad)?;
+            context.load_dictionary(dict).map_err(|code| bad_dict(dict, code))?;
         }
         let is_slow = clevel.effective() > MAX_FAST_LEVEL && dict.is_none();
         Ok(Self { context, probe: is_slow.then(EntropyProbe::default) })
@@ -102,13 +96,7 @@ impl Decoder {
         let mut context =
             DCtx::try_create().ok_or(param(Param::Library { message: "no memory" }))?;
         if let Some(dict) = dict {
-            let bad = |code| {
-                param(Param::BadDict {
-                    nbytes: dict.len(),
-                    message: zstd_safe::get_error_name(code),
-                })
-            };
-            context.load_dictionary(dict).map_err(bad)?;
+            context.load_dictionary(dict).map_err(|code| bad_dict(dict, code))?;
         }
         Ok(Self { context })
     }
@@ -157,6 +145,11 @@ fn refuse_legacy(src: &[u8]) -> Result<(), Error> {
         name,
         needs: "a decoder for zstd frames from before 1.0",
     })
+}
+
+fn bad_dict(dict: &[u8], code: ErrorCode) -> Error {
+    let message = zstd_safe::get_error_name(code);
+    param(Param::BadDict { nbytes: dict.len(), message })
 }
 
 fn library(code: ErrorCode) -> Error {

@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
-use blosc_codecs::{Codec, CodecId, DecodeOptions, EncodeOptions, Level, Registry};
+use blosc_codecs::{
+    Codec, CodecId, DecodeOptions, EncodeOptions, Error, FormatId, Level, Param, Registry, Simd,
+    StreamDecoder, StreamEncoder,
+};
 use blosc_testdata::data::{Kind, XorShift32};
 use proptest::prelude::*;
 
@@ -427,4 +430,218 @@ fn lz4_agrees_with_lz4_flex() {
             assert!(back == plain, "{} {len}", kind.name());
         }
     }
+}
+
+/// The names of all sets of instructions, as `--simd` takes them.
+const SIMD_NAMES: [&str; 4] = ["none", "sse2", "avx2", "avx512"];
+
+/// One literal run, one match of every interesting length and distance, and another run.
+fn one_match(distance: usize, len: usize) -> Vec<u8> {
+    let mut rng = XorShift32::new(u32::try_from(distance * 31 + len).expect("small"));
+    let mut random =
+        |n: usize| -> Vec<u8> { (0..n).map(|_| rng.next_hi().to_le_bytes()[0]).collect() };
+    let mut plain = random(distance.max(20));
+    for _ in 0..len {
+        plain.push(plain[plain.len() - distance]);
+    }
+    plain.extend(random(20));
+    plain
+}
+
+#[test]
+fn matches_of_every_length_and_distance_round_trip() {
+    let registry = Registry::builtin();
+    for codec in general(&registry) {
+        let options = EncodeOptions { clevel: Level::BEST, ..EncodeOptions::default() };
+        let mut encoder = codec.new_encoder(&options).expect("an encoder");
+        let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("a decoder");
+        for distance in (1..40).chain([63, 64, 65, 127, 128, 255, 256, 257, 1000]) {
+            let slow = [CodecId::ZLIB, CodecId::ZSTD].contains(&codec.id());
+            let lengths = (4..40).step_by(if slow { 7 } else { 1 });
+            for len in lengths.chain([63, 64, 128, 263, 264, 265, 273, 300, 511, 512, 600]) {
+                let plain = one_match(distance, len);
+                let what = format!("{}: {len} bytes at distance {distance}", codec.name());
+                let mut stream = vec![0; codec.max_compressed_len(plain.len())];
+                let csize = encoder.encode(&plain, &mut stream).expect("no error");
+                let csize = csize.unwrap_or_else(|| panic!("{what}: does not fit"));
+                assert!(len < 300 || csize < plain.len(), "{what}: {csize} bytes");
+                let mut back = vec![0xA5; plain.len()];
+                decoder
+                    .decode(&stream[..csize], &mut back)
+                    .unwrap_or_else(|e| panic!("{what}: {e}"));
+                assert!(back == plain, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn literal_runs_of_every_length_round_trip() {
+    let registry = Registry::builtin();
+    for codec in general(&registry) {
+        let options = EncodeOptions { clevel: Level::BEST, ..EncodeOptions::default() };
+        let mut encoder = codec.new_encoder(&options).expect("an encoder");
+        let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("a decoder");
+        let noise = Kind::Noise.bytes(700);
+        for run in (0..70).chain([254, 255, 256, 269, 270, 271, 525, 526, 600]) {
+            // Runs of zeros are long matches; the random run is between two of them.
+            let plain = [&[0; 100][..], &noise[..run], &[0; 100]].concat();
+            let mut stream = vec![0; codec.max_compressed_len(plain.len())];
+            let csize = encoder.encode(&plain, &mut stream).expect("no error").expect("it fits");
+            assert!(csize < plain.len() - 150, "{}: run of {run}, {csize}", codec.name());
+            let mut back = vec![0xA5; plain.len()];
+            decoder.decode(&stream[..csize], &mut back).expect("our own stream");
+            assert!(back == plain, "{}: run of {run}", codec.name());
+        }
+    }
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_simd() {
+    let registry = Registry::builtin();
+    for codec in general(&registry) {
+        for kind in Kind::ALL {
+            for nbytes in [100, 5000, 80_000] {
+                let plain = kind.bytes(nbytes);
+                let streams = SIMD_NAMES.map(|name| {
+                    let simd = Simd::detect().limited_to(name);
+                    let options = EncodeOptions { simd, ..EncodeOptions::default() };
+                    let mut stream = vec![0; nbytes];
+                    let mut encoder = codec.new_encoder(&options).expect("an encoder");
+                    let csize = encoder.encode(&plain, &mut stream).expect("no error");
+                    stream.truncate(csize.unwrap_or(0));
+                    stream
+                });
+                let what = format!("{}, {}, {nbytes}", codec.name(), kind.name());
+                assert!(streams.iter().all(|stream| *stream == streams[0]), "{what}");
+                if streams[0].is_empty() {
+                    continue;
+                }
+                for name in SIMD_NAMES {
+                    let simd = Simd::detect().limited_to(name);
+                    let options = DecodeOptions { simd, ..DecodeOptions::default() };
+                    let mut decoder = codec.new_decoder(&options).expect("a decoder");
+                    let mut back = vec![0xA5; nbytes];
+                    decoder.decode(&streams[0], &mut back).expect("our own stream");
+                    assert!(back == plain, "{what}, {name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_prefix_is_the_start_of_the_whole() {
+    let registry = Registry::builtin();
+    for codec in general(&registry) {
+        let mut encoder = codec.new_encoder(&EncodeOptions::default()).expect("an encoder");
+        let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("a decoder");
+        for kind in [Kind::Text, Kind::Walk, Kind::Sparse, Kind::Zeros] {
+            let plain = kind.bytes(3000);
+            let mut stream = vec![0; codec.max_compressed_len(plain.len())];
+            let Some(csize) = encoder.encode(&plain, &mut stream).expect("no error") else {
+                continue;
+            };
+            for wanted in [0, 1, 15, 16, 63, 64, 65, 1000, 2935, 2936, 2999, 3000] {
+                let mut back = vec![0xA5; plain.len()];
+                decoder.decode_prefix(&stream[..csize], &mut back, wanted).expect("our own stream");
+                assert!(back[..wanted] == plain[..wanted], "{}, {wanted}", codec.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn trained_dictionaries_make_short_streams_shorter() {
+    let registry = Registry::builtin();
+    let text = Kind::Text.bytes(200_000);
+    let samples: Vec<&[u8]> = text[..150_000].chunks(1000).collect();
+    for codec in registry.iter().filter(|codec| codec.has_dict()) {
+        let dict = codec.train_dict(&samples, 8192).expect("it has dictionaries").expect("text");
+        assert!(dict.len() <= 8192, "{}: {}", codec.name(), dict.len());
+        let csize = |dict: Option<&[u8]>| {
+            let options = EncodeOptions { dict, ..EncodeOptions::default() };
+            let mut encoder = codec.new_encoder(&options).expect("an encoder");
+            let mut stream = vec![0; 4000];
+            let plain = &text[190_000..192_000];
+            let len = encoder.encode(plain, &mut stream).expect("no error").expect("it fits");
+            let options = DecodeOptions { dict, ..DecodeOptions::default() };
+            let mut decoder = codec.new_decoder(&options).expect("a decoder");
+            let mut back = vec![0; plain.len()];
+            decoder.decode(&stream[..len], &mut back).expect("our own stream");
+            assert!(back == plain, "{}", codec.name());
+            len
+        };
+        assert!(csize(Some(&dict)) < csize(None), "{}", codec.name());
+        assert_eq!(codec.train_dict(&[b"too short"], 8192).ok().flatten(), None);
+    }
+}
+
+/// A codec of a user: each byte with all bits flipped.
+struct Flip;
+
+impl Codec for Flip {
+    fn id(&self) -> CodecId {
+        CodecId(200)
+    }
+
+    fn name(&self) -> &str {
+        "flip"
+    }
+
+    fn version(&self) -> &str {
+        "1"
+    }
+
+    fn max_compressed_len(&self, len: usize) -> usize {
+        len
+    }
+
+    fn new_encoder(&self, _: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
+        Ok(Box::new(Self))
+    }
+
+    fn new_decoder(&self, _: &DecodeOptions<'_>) -> Result<Box<dyn StreamDecoder>, Error> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl StreamEncoder for Flip {
+    fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
+        let Some(dest) = dest.get_mut(..src.len()) else { return Ok(None) };
+        dest.iter_mut().zip(src).for_each(|(to, from)| *to = !from);
+        Ok(Some(src.len()))
+    }
+}
+
+impl StreamDecoder for Flip {
+    fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+        dest.iter_mut().zip(src).for_each(|(to, from)| *to = !from);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_codec_of_a_user_has_the_defaults_of_the_trait() {
+    let mut registry = Registry::builtin();
+    assert!(registry.register(Arc::new(Flip)).is_none());
+    let codec = registry.require(CodecId(200)).expect("registered");
+    assert_eq!(
+        (codec.format(), codec.has_dict(), codec.is_lossy()),
+        (FormatId::USER, false, false)
+    );
+    let what = Param::Dict;
+    assert_eq!(codec.train_dict(&[b"abc"], 10), Err(Error::Param { codec: CodecId(200), what }));
+    let mut stream = [0; 3];
+    let mut encoder = codec.new_encoder(&EncodeOptions::default()).expect("an encoder");
+    assert!(encoder.depends_on_room());
+    assert_eq!(encoder.encode(b"abc", &mut stream[..2]), Ok(None));
+    assert_eq!(encoder.encode(b"abc", &mut stream), Ok(Some(3)));
+    let mut decoder = codec.new_decoder(&DecodeOptions::default()).expect("a decoder");
+    let mut plain = [0; 3];
+    decoder.decode_uncached(&stream, &mut plain).expect("as decode");
+    assert_eq!(&plain, b"abc");
+    decoder.decode_prefix(&stream, &mut plain, 1).expect("as decode");
+    assert_eq!(&plain, b"abc");
+    assert_eq!(registry.iter().last().map(|codec| codec.id()), Some(CodecId(200)));
 }

@@ -75,6 +75,17 @@ const UNSAFE_IN: [(&str, &[&str]); 4] = [
     ("blosc-peers", &["/src/c_blosc2.rs", "/src/c_blosc2/"]),
 ];
 
+/// Processor features are detected in a few files; everything else is given a `Simd`.
+pub(super) fn feature_detection(sources: &[Source]) -> Result<Vec<Finding>> {
+    const FILES: [&str; 3] =
+        ["blosc-filters/src/simd.rs", "blosc-codecs/src/simd.rs", "blosc-io/src/file/"];
+    const WORDS: [&str; 2] = ["is_x86_feature_detected", "is_aarch64_feature_detected"];
+    let others = sources.iter().filter(|source| {
+        source.is_product() && !FILES.iter().any(|file| source.path.contains(file))
+    });
+    Ok(others.flat_map(|source| uses_of(source, &WORDS)).collect())
+}
+
 fn is_crate_root(path: &str) -> bool {
     path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
 }
@@ -237,6 +248,17 @@ mod tests {
         assert_eq!(found[0], "crates/blosc-filters/src/shuffle.rs:1: unsafe");
         assert_eq!(found[1], "crates/b2frame/src/lib.rs: has no #![forbid(unsafe_code)]");
         assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn feature_detection_outside_its_files_is_found() {
+        let text = "fn f() -> bool { std::is_x86_feature_detected!(\"avx2\") }\n";
+        let sources = [
+            source("crates/blosc-codecs/src/simd.rs", text),
+            source("crates/blosc-codecs/src/lz/compare.rs", text),
+        ];
+        let found = feature_detection(&sources).unwrap();
+        assert_eq!(found, ["crates/blosc-codecs/src/lz/compare.rs:1: is_x86_feature_detected"]);
     }
 
     #[test]

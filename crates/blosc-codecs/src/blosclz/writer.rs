@@ -128,3 +128,121 @@ impl Writer<'_> {
         Some(self.out.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::{vec, vec::Vec};
+
+    use super::*;
+
+    /// What `push` writes into a destination of `size` bytes.
+    fn write(
+        src: &[u8],
+        size: usize,
+        push: impl FnOnce(&mut Writer<'_>) -> Option<()>,
+    ) -> Option<Vec<u8>> {
+        let mut dest = vec![0xEE; size];
+        let mut writer = Writer { src, out: OutputBuffer::new(&mut dest) };
+        push(&mut writer)?;
+        let len = writer.out.len();
+        dest.truncate(len);
+        Some(dest)
+    }
+
+    /// Literals by the description of the format.
+    fn expected_literals(literals: &[u8]) -> Vec<u8> {
+        let run = |run: &[u8]| [&[u8::try_from(run.len() - 1).unwrap()], run].concat();
+        literals.chunks(32).flat_map(run).collect()
+    }
+
+    /// A match by the description of the format.
+    fn expected_match(distance: usize, len: usize) -> Vec<u8> {
+        let byte = |n: usize| u8::try_from(n).unwrap();
+        let (high, low) = match distance {
+            ..=8191 => (byte((distance - 1) / 256), byte((distance - 1) % 256)),
+            _ => (31, 255),
+        };
+        let mut out = vec![byte((len - 2).min(7)) << 5 | high];
+        if let Some(rest) = len.checked_sub(9) {
+            out.extend(vec![255; rest / 255]);
+            out.push(byte(rest % 255));
+        }
+        out.push(low);
+        if distance > 8191 {
+            out.extend(u16::try_from(distance - 8192).unwrap().to_be_bytes());
+        }
+        out
+    }
+
+    #[test]
+    fn sequences_have_the_bytes_of_the_format() {
+        let src: Vec<u8> = (0..400_usize).map(|n| n.to_le_bytes()[0]).collect();
+        for nliterals in [0, 1, 2, 31, 32, 33, 64, 65, 130] {
+            for len in [3, 4, 8, 9, 10, 263, 264, 518, 519, 1000] {
+                for distance in [1, 256, 257, 8191, 8192, 8193, 73_724] {
+                    let m = Match { at: 5 + nliterals, distance, len };
+                    let literals = expected_literals(&src[5..5 + nliterals]);
+                    let expected = [literals, expected_match(distance, len)].concat();
+                    for spare in [0, 1, 39, 40, 41, 200] {
+                        let size = expected.len() + spare;
+                        let found = write(&src, size, |writer| writer.push_sequence(5, &m, true));
+                        assert_eq!(found.as_ref(), Some(&expected), "{nliterals}, {len}, {spare}");
+                        if distance < 8192 {
+                            let found =
+                                write(&src, size, |writer| writer.push_sequence(5, &m, false));
+                            assert_eq!(found.as_ref(), Some(&expected), "{nliterals}, {len}");
+                        }
+                    }
+                    let size = expected.len() - 1;
+                    assert_eq!(write(&src, size, |writer| writer.push_sequence(5, &m, true)), None);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn costs_are_the_bytes_written() {
+        let src = [7; 400];
+        for n in [0, 1, 31, 32, 33, 64, 65, 400] {
+            let found = write(&src, 500, |writer| writer.push_literals(0, n)).unwrap();
+            assert_eq!(found.len(), literals_cost(n));
+        }
+        for len in [4, 8, 9, 10, 263, 264, 265, 520] {
+            for distance in [1, 8191, 8192, 73_724] {
+                let found = write(&src, 500, |writer| writer.push_match(distance, len)).unwrap();
+                let cost = match_cost(&Match { at: 0, distance, len });
+                assert!(found.len().abs_diff(cost) <= 1, "{len}: {} and {cost}", found.len());
+            }
+        }
+    }
+
+    #[test]
+    fn an_item_is_a_literal_and_a_match() {
+        let src: Vec<u8> = (0..100).map(|n| n % 10).collect();
+        for (at, earlier) in [(30, 20), (31, 20), (90, 1)] {
+            let found = write(&src, 10, |writer| writer.push_item(&src, at, earlier).then_some(()));
+            let expected = if src[at - 1] == src[earlier - 1] {
+                expected_match(at - earlier, 8)
+            } else {
+                [expected_literals(&src[at - 1..at]), expected_match(at - earlier, 7)].concat()
+            };
+            assert_eq!(found, Some(expected), "{at}, {earlier}");
+        }
+        // No byte before the first, too far, and too little room.
+        let far = vec![0; 10_000];
+        let push = |size, at, earlier| {
+            write(&far, size, |writer| writer.push_item(&far, at, earlier).then_some(())).is_some()
+        };
+        assert!(!push(10, 30, 0) && !push(10, 9000, 1) && !push(3, 30, 20) && push(4, 30, 20));
+    }
+
+    #[test]
+    fn a_long_run_that_does_not_fit_is_not_begun() {
+        let src = [1; 200];
+        let mut dest = [0xEE; 100];
+        let mut writer = Writer { src: &src, out: OutputBuffer::new(&mut dest) };
+        assert_eq!(writer.push_literals(0, 200), None);
+        assert_eq!(writer.out.len(), 0);
+        assert!(dest.iter().all(|byte| *byte == 0xEE));
+    }
+}

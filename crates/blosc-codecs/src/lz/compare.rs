@@ -125,7 +125,7 @@ fn common_avx512(here: &[u8], there: &[u8]) -> usize {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn differences_avx512(x: &[u8; 64], y: &[u8; 64]) -> u64 {
-    use core::arch::x86_64::{__m512i, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512};
+    use core::arch::x86_64::*;
     let register = |line: &[u8; 64]| {
         // SAFETY: 64 bytes are read from an array of 64; the load takes any address.
         unsafe { _mm512_loadu_si512(line.as_ptr().cast::<__m512i>()) }
@@ -148,9 +148,7 @@ fn common_avx2(here: &[u8], there: &[u8]) -> usize {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn differences_avx2(x: &[u8; 64], y: &[u8; 64]) -> u64 {
-    use core::arch::x86_64::{
-        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-    };
+    use core::arch::x86_64::*;
     let (x, y) = (x.as_chunks::<32>().0, y.as_chunks::<32>().0);
     let register = |half: &[u8; 32]| {
         // SAFETY: 32 bytes are read from an array of 32; the load takes any address.
@@ -178,7 +176,7 @@ fn common_sse2(here: &[u8], there: &[u8]) -> usize {
 #[inline]
 #[target_feature(enable = "sse2")]
 fn differences_sse2(x: &[u8; 32], y: &[u8; 32]) -> u32 {
-    use core::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8};
+    use core::arch::x86_64::*;
     let (x, y) = (x.as_chunks::<16>().0, y.as_chunks::<16>().0);
     let register = |half: &[u8; 16]| {
         // SAFETY: 16 bytes are read from an array of 16; the load takes any address. (The compiler
@@ -227,7 +225,8 @@ mod tests {
     fn common_len_finds_each_difference_at_each_alignment() {
         for simd in Simd::available() {
             for (earlier, at) in [(0, 1), (1, 17), (3, 40), (5, 130)] {
-                let mut src: [u8; 400] = core::array::from_fn(|n| (n % (at - earlier)) as u8);
+                let mut src: [u8; 400] =
+                    core::array::from_fn(|n| (n % (at - earlier)).to_le_bytes()[0]);
                 for end in [at, at + 15, at + 16, at + 31, at + 150] {
                     for differs in at..end {
                         src[differs] ^= 0x80;

@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn every_write_stops_at_the_end() {
-        let src: [u8; 40] = core::array::from_fn(|n| n as u8);
+        let src: [u8; 40] = core::array::from_fn(|n| n.to_le_bytes()[0]);
         for size in 0..80 {
             let mut dest = [0xEE; 80];
             let mut out = OutputBuffer::new(&mut dest[..size]);
@@ -120,7 +120,7 @@ mod tests {
     fn bytes_are_written_in_order() {
         let mut dest = [0; 64];
         let mut out = OutputBuffer::new(&mut dest);
-        let src: [u8; 40] = core::array::from_fn(|n| n as u8);
+        let src: [u8; 40] = core::array::from_fn(|n| n.to_le_bytes()[0]);
         out.push(1).and_then(|()| out.extend(&[2, 3])).and_then(|()| out.repeat(4, 2)).unwrap();
         out.copy_short(&src, 10, 3).unwrap();
         *out.next_bytes().unwrap() = [5, 6, 7];

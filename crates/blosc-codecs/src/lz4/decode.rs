@@ -187,7 +187,7 @@ mod tests {
     fn the_safe_half_agrees_on_any_stream() {
         for simd in Simd::available() {
             assert_twins_agree(
-                |options| Lz4.new_encoder(options),
+                |options| Lz4::FAST.new_encoder(options),
                 |src, dest| decode::<false>(simd, src, dest, &[]),
                 |src, dest| finish(src, 0, dest, 0, &[], usize::MAX),
             );
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn prefetching_changes_nothing() {
         assert_twins_agree(
-            |options| Lz4.new_encoder(options),
+            |options| Lz4::FAST.new_encoder(options),
             |src, dest| decode::<true>(Simd::detect(), src, dest, &[]),
             |src, dest| decode::<false>(Simd::detect(), src, dest, &[]),
         );
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn a_prefix_is_the_start_of_the_whole() {
         assert_prefixes_agree(
-            |options| Lz4.new_encoder(options),
+            |options| Lz4::FAST.new_encoder(options),
             |src, dest, wanted| decode_prefix(Simd::detect(), src, dest, wanted, &[]),
         );
     }

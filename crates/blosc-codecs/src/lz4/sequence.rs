@@ -85,3 +85,84 @@ impl<'a> BlockWriter<'a> {
 fn token_half(len: usize) -> u8 {
     len.min(15) as u8
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::{vec, vec::Vec};
+
+    use super::*;
+
+    /// One sequence and the last literals, in a destination of `size` bytes.
+    fn write(
+        window: &[u8],
+        nliterals: usize,
+        distance: usize,
+        len: usize,
+        size: usize,
+    ) -> Option<Vec<u8>> {
+        let mut dest = vec![0xEE; size];
+        let mut writer = BlockWriter::new(window, &mut dest);
+        writer.push_sequence(0, nliterals, distance, len)?;
+        let csize = writer.finish((nliterals + len).min(window.len()))?;
+        dest.truncate(csize);
+        Some(dest)
+    }
+
+    /// The same by the description of the format.
+    fn expected(window: &[u8], nliterals: usize, distance: usize, len: usize) -> Vec<u8> {
+        let token_half = |len: usize| u8::try_from(len.min(15)).unwrap();
+        let push_length = |out: &mut Vec<u8>, len: usize| {
+            let Some(mut rest) = len.checked_sub(15) else { return };
+            while rest >= 255 {
+                out.push(255);
+                rest -= 255;
+            }
+            out.push(u8::try_from(rest).unwrap());
+        };
+        let mut out = vec![token_half(nliterals) << 4 | token_half(len - MIN_MATCH)];
+        push_length(&mut out, nliterals);
+        out.extend(&window[..nliterals]);
+        out.extend(u16::try_from(distance).unwrap().to_le_bytes());
+        push_length(&mut out, len - MIN_MATCH);
+        let last = &window[(nliterals + len).min(window.len())..];
+        out.push(token_half(last.len()) << 4);
+        push_length(&mut out, last.len());
+        out.extend(last);
+        out
+    }
+
+    #[test]
+    fn sequences_have_the_bytes_of_the_format() {
+        let window: Vec<u8> = (0..2000_usize).map(|n| n.to_le_bytes()[0]).collect();
+        for nliterals in [0, 1, 14, 15, 16, 31, 32, 33, 269, 270, 271, 600] {
+            for len in [4, 5, 18, 19, 20, 273, 274, 275, 900] {
+                for (distance, end) in [(1, 2000), (65_535, nliterals + len), (300, 1700)] {
+                    let window = &window[..end];
+                    let expected = expected(window, nliterals, distance, len);
+                    for spare in [0, 1, 31, 32, 33, 100] {
+                        let size = expected.len() + spare;
+                        let found = write(window, nliterals, distance, len, size);
+                        assert_eq!(found.as_ref(), Some(&expected), "{nliterals}, {len}, {spare}");
+                    }
+                    for size in [0, 1, expected.len() / 2, expected.len() - 1] {
+                        assert_eq!(write(window, nliterals, distance, len, size), None, "{size}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_match_without_literals_is_a_sequence_of_none() {
+        for len in [4, 18, 19, 300] {
+            let [mut a, mut b] = [[0; 64]; 2];
+            let mut writer = BlockWriter::new(&[], &mut a);
+            writer.push_match(77, len).unwrap();
+            let first = writer.finish(0).unwrap();
+            let mut writer = BlockWriter::new(&[], &mut b);
+            writer.push_sequence(0, 0, 77, len).unwrap();
+            assert_eq!(writer.finish(0), Some(first));
+            assert_eq!(a, b);
+        }
+    }
+}

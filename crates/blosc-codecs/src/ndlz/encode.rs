@@ -168,3 +168,54 @@ fn hash(key: &[u8]) -> usize {
         .fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01B3));
     (h >> (64 - HASH_BITS)) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encode(side: Side, rows: u32, cols: u32, src: &[u8]) -> Vec<u8> {
+        let mut stream = vec![0; 9 + 2 * src.len()];
+        let mut encoder = Encoder::new(side, rows, cols).unwrap();
+        let len = encoder.encode(src, &mut stream).unwrap().unwrap();
+        stream.truncate(len);
+        stream
+    }
+
+    const HEADER: [u8; 9] = [2, 4, 0, 0, 0, 8, 0, 0, 0];
+
+    #[test]
+    fn a_constant_cell_is_its_byte() {
+        let stream = encode(Side::Four, 4, 8, &[7; 32]);
+        assert_eq!(stream[..9], HEADER);
+        assert_eq!(stream[9..], [CONSTANT, 7, CONSTANT, 7]);
+    }
+
+    #[test]
+    fn an_equal_cell_is_one_reference() {
+        let row = |y: u8| [4 * y, 4 * y + 1, 4 * y + 2, 4 * y + 3];
+        let src: Vec<u8> = (0..4).flat_map(|y| [row(y), row(y)].concat()).collect();
+        let stream = encode(Side::Four, 4, 8, &src);
+        assert_eq!(stream[9], LITERAL);
+        assert_eq!(stream[10..26], core::array::from_fn::<u8, 16, _>(|n| n.to_le_bytes()[0]));
+        // From the token at 26 back to the literals at 10.
+        assert_eq!(stream[26..], [WHOLE, 16, 0]);
+    }
+
+    #[test]
+    fn equal_rows_are_references_and_the_rest_literal() {
+        let row = |y: u8| [4 * y, 4 * y + 1, 4 * y + 2, 4 * y + 3];
+        let mut src: Vec<u8> = (0..4).flat_map(|y| [row(y), row(y)].concat()).collect();
+        // The last row of the second cell is new.
+        src[28..].copy_from_slice(&[90, 91, 92, 93]);
+        let stream = encode(Side::Four, 4, 8, &src);
+        // 0xE8: the first three rows.
+        assert_eq!(stream[26..], [0xE8, 16, 0, 90, 91, 92, 93]);
+    }
+
+    #[test]
+    fn cut_cells_are_literal() {
+        let stream = encode(Side::Eight, 4, 8, &[7; 32]);
+        assert_eq!(stream[9], LITERAL);
+        assert_eq!(stream[10..], [7; 32]);
+    }
+}

@@ -135,3 +135,57 @@ fn pad<R: Real>(axis: usize, count: &[usize; 4], values: &mut [R; MAX_CELL]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    fn items(nitems: u16) -> Vec<u8> {
+        (0..nitems).flat_map(|n| f32::from(n).to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn cells_cover_every_item_once() {
+        for shape in [&[1_u32][..], &[4], &[5], &[3, 9], &[4, 4], &[2, 5, 7], &[3, 4, 5, 6]] {
+            let grid = Grid::new(shape).unwrap();
+            let nitems = u16::try_from(grid.nitems()).unwrap();
+            let src = items(nitems);
+            let mut dest = vec![0xA5; src.len()];
+            let mut values = [0.0_f32; MAX_CELL];
+            for cell in grid.cells() {
+                grid.gather(&cell, &src, &mut values);
+                grid.scatter(&cell, &values, &mut dest);
+            }
+            assert_eq!(dest, src, "{shape:?}");
+            let ncells: u32 = shape.iter().map(|extent| extent.div_ceil(4)).product();
+            assert_eq!(grid.cells().count(), ncells as usize);
+            assert_eq!(grid.cell_len(), 4_usize.pow(u32::try_from(shape.len()).unwrap()));
+        }
+    }
+
+    #[test]
+    fn cut_cells_are_padded_as_zfp_does() {
+        let padded = |extent: u32| {
+            let grid = Grid::new(&[extent]).unwrap();
+            let mut values = [9.0_f32; MAX_CELL];
+            let cell = grid.cells().last().unwrap();
+            grid.gather(&cell, &items(u16::try_from(extent).unwrap()), &mut values);
+            [values[0], values[1], values[2], values[3]]
+        };
+        assert_eq!(padded(1), [0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(padded(2), [0.0, 1.0, 1.0, 0.0]);
+        assert_eq!(padded(3), [0.0, 1.0, 2.0, 0.0]);
+        assert_eq!(padded(4), [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(padded(6), [4.0, 5.0, 5.0, 4.0]);
+    }
+
+    #[test]
+    fn shapes_that_are_no_arrays_are_refused() {
+        for shape in [&[][..], &[0], &[4, 0], &[1; 5], &[u32::MAX; 4]] {
+            assert!(Grid::new(shape).is_none(), "{shape:?}");
+        }
+        assert!(Grid::new(&[3, 9]).unwrap().is_thin());
+        assert!(!Grid::new(&[4, 9]).unwrap().is_thin());
+    }
+}

@@ -115,3 +115,40 @@ const ORDER_4: [u8; 256] = [
     123, 249, 111, 237, 231, 189, 183, 159, 252, 243, 207, 63, 175, 250, 187, 238, 235, 190, 253,
     247, 223, 127, 254, 251, 239, 191, 255,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    #[test]
+    fn orders_are_permutations() {
+        for ndim in 1..=4 {
+            let mut seen = vec![false; 1 << (2 * ndim)];
+            order(ndim).iter().for_each(|at| seen[usize::from(*at)] = true);
+            assert!(seen.iter().all(|seen| *seen), "{ndim}");
+        }
+    }
+
+    #[test]
+    fn backward_is_the_inverse_up_to_the_last_bits() {
+        for ndim in 1..=4 {
+            let size = 1_u16 << (2 * ndim);
+            let values: Vec<f64> = (0..size).map(|n| f64::from(n * n % 97) - 40.0).collect();
+            let (mut coefficients, mut back) = (vec![0; values.len()], vec![0.0; values.len()]);
+            forward(ndim, &values, 6, &mut coefficients);
+            backward(ndim, &coefficients, 6, &mut back);
+            for (value, back) in values.iter().zip(&back) {
+                assert!((value - back).abs() < 1e-12, "{ndim}: {value} {back}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_constant_cell_has_one_coefficient() {
+        let mut coefficients = [1; 16];
+        forward(2, &[1.5_f64; 16], 1, &mut coefficients);
+        assert!(coefficients[0] != 0);
+        assert_eq!(coefficients[1..], [0; 15]);
+    }
+}

@@ -19,11 +19,7 @@ pub(super) fn adler32(simd: Simd, bytes: &[u8]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn adler32_avx512(bytes: &[u8]) -> u32 {
-    use core::arch::x86_64::{
-        __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_loadu_si512, _mm512_madd_epi16,
-        _mm512_maddubs_epi16, _mm512_reduce_add_epi64, _mm512_sad_epu8, _mm512_set1_epi16,
-        _mm512_setzero_si512,
-    };
+    use core::arch::x86_64::*;
     const BASE: u64 = 65_521;
     /// How often each byte of a step counts in the sum of sums at the end of the step.
     const WEIGHTS: [u8; 64] = {
@@ -66,9 +62,7 @@ fn adler32_avx512(bytes: &[u8]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn halves(lanes: core::arch::x86_64::__m512i) -> core::arch::x86_64::__m512i {
-    use core::arch::x86_64::{
-        _mm512_add_epi64, _mm512_and_si512, _mm512_set1_epi64, _mm512_srli_epi64,
-    };
+    use core::arch::x86_64::*;
     let low = _mm512_and_si512(lanes, _mm512_set1_epi64(0xFFFF_FFFF));
     _mm512_add_epi64(low, _mm512_srli_epi64::<32>(lanes))
 }

@@ -5,6 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use blosc_io::Durability;
+use blosc_io::tree::Replacement;
+
 use crate::error::{Error, Result};
 use crate::schunk::SChunk;
 
@@ -46,45 +49,11 @@ impl Dest {
     }
 }
 
-/// Lets `make` write a file, synced, which takes the place of the one at `path`, if there is one.
-/// Links are resolved, so that the file is replaced and not the link.
+/// Lets `make` write a file, synced, which replaces the one at `path`, if there is one. Links are
+/// resolved, so that the file is replaced and not the link.
 pub(crate) fn replace_file<T>(path: &Path, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let temporary = temporary_name(&path);
-    let made = make(&temporary).and_then(|made| {
-        rename(&temporary, &path).map_err(|source| Error::Write { at: 0, len: 0, source })?;
-        Ok(made)
-    });
-    if made.is_err() {
-        // It may not even be there.
-        let _ = fs::remove_file(&temporary);
-    }
-    made
-}
-
-fn rename(temporary: &Path, path: &Path) -> std::io::Result<()> {
-    if let Ok(old) = fs::metadata(path) {
-        fs::set_permissions(temporary, old.permissions())?;
-    }
-    fs::rename(temporary, path)?;
-    path.parent().map_or(Ok(()), sync_folder)
-}
-
-/// A name beside the file, which two processes do not share.
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Makes a new name in a folder survive a crash of the machine.
-#[cfg(unix)]
-pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    fs::File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?.sync_all()
-}
-
-/// Other systems have no such call.
-#[cfg(not(unix))]
-pub(crate) fn sync_folder(_: &Path) -> std::io::Result<()> {
-    Ok(())
+    let new = Replacement::new(path);
+    let made = make(new.path())?;
+    new.commit(Durability::PowerLoss).map_err(|source| Error::Write { at: 0, len: 0, source })?;
+    Ok(made)
 }

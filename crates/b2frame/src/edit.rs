@@ -8,7 +8,6 @@
 //!     edit/commit.rs   the order of writes that makes changes count, or none of them
 //!     edit/file.rs     where the bytes go: behind a contiguous frame
 //!     edit/files.rs    or to files of their own, in a sparse one
-//!     edit/disk.rs     whose folder is changed by nobody else
 //! ```
 //!
 //! The writer holds a super-chunk for reading whose index is the changed one, so that reading sees
@@ -17,7 +16,8 @@
 
 mod chunks;
 mod commit;
-mod disk;
+#[cfg(test)]
+mod crash_tests;
 mod file;
 mod files;
 mod items;
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blosc_chunk::{CParams, Encoder};
-use blosc_io::{FileStore, MemStore, WriteAt};
+use blosc_io::{Durability, FileStore, MemStore, Tree, WriteAt};
 
 use crate::dest::Dest;
 use crate::error::{Error, Param, Result};
@@ -37,10 +37,10 @@ use crate::header::FrameType;
 use crate::legacy::FrameLayout;
 use crate::lock::{FrameLock, Locking};
 use crate::offsets::Section;
-use crate::params::{Durability, EditOptions, FrameParams};
+use crate::params::{EditOptions, FrameParams};
 use crate::schunk::{FrameState, SChunk};
 use crate::source::Source;
-use crate::sparse::{Folder, INDEX_FILE};
+use crate::sparse::{Folder, INDEX_FILE, ReadOnly};
 use crate::writer::Start;
 use file::FrameFile;
 use files::ChunkFiles;
@@ -112,8 +112,31 @@ impl SChunkWriter {
     /// [`Error::Open`], also if there is something of this name; or as
     /// [`create_in`](Self::create_in).
     pub fn create_sparse(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
-        let start = Start::new(params)?;
-        Self::sparse(path.as_ref(), start, params.cparams.clone(), EditOptions::default())
+        Self::sparse(path.as_ref(), Start::new(params)?, params.cparams.clone())
+    }
+
+    /// Creates a sparse frame in an empty tree of files. It holds a frame after the first commit.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use b2frame::{FrameParams, OpenOptions, SChunk, SChunkWriter};
+    /// use blosc_io::tree::{MemTree, Tree};
+    ///
+    /// let tree: Arc<dyn Tree> = Arc::new(MemTree::new());
+    /// let mut writer = SChunkWriter::create_in_tree(tree.clone(), &FrameParams::default().chunksize(8))?;
+    /// writer.append(b"12345678 and more")?;
+    /// writer.commit()?;
+    /// assert_eq!(tree.list("")?.len(), 1 + 3); // the index, and a file for each chunk
+    /// let schunk = SChunk::from_tree(tree, &OpenOptions::default())?;
+    /// assert_eq!(schunk.decode_chunk(1)?, b" and mor");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Open`], or as [`create_in`](Self::create_in).
+    pub fn create_in_tree(tree: Arc<dyn Tree>, params: &FrameParams) -> Result<Self> {
+        Self::sparse_in(Folder { tree }, Start::new(params)?, params.cparams.clone())
     }
 
     /// A frame that begins like this, where a copy goes.
@@ -121,7 +144,7 @@ impl SChunkWriter {
         match dest {
             Dest::Memory => Ok(Self::in_store(Box::new(MemStore::default()), start, cparams)),
             Dest::Contiguous(path) => Self::in_file(path, start, cparams),
-            Dest::Sparse(path) => Self::sparse(path, start, cparams, EditOptions::default()),
+            Dest::Sparse(path) => Self::sparse(path, start, cparams),
         }
     }
 
@@ -142,15 +165,17 @@ impl SChunkWriter {
         Self::over(schunk, file, cparams, options)
     }
 
-    fn sparse(
-        path: &Path,
-        mut start: Start,
-        cparams: CParams,
-        options: EditOptions,
-    ) -> Result<Self> {
-        start.header.set_frame_type(FrameType::Sparse);
+    fn sparse(path: &Path, start: Start, cparams: CParams) -> Result<Self> {
         std::fs::create_dir(path).map_err(|source| Error::Open { source })?;
-        let (folder, durability) = (Folder::new(path), options.durability);
+        let mut writer = Self::sparse_in(Folder::in_dir(path), start, cparams)?;
+        writer.schunk.set_path(path);
+        Ok(writer)
+    }
+
+    pub(crate) fn sparse_in(folder: Folder, mut start: Start, cparams: CParams) -> Result<Self> {
+        start.header.set_frame_type(FrameType::Sparse);
+        let options = EditOptions::default();
+        let durability = options.durability;
         let files = ChunkFiles::new(folder.clone(), core::iter::empty(), durability)?;
         // The store is a file once there is one.
         let file = FrameFile::new(
@@ -160,8 +185,7 @@ impl SChunkWriter {
         );
         let open = options.open.clone().for_items_of(&start.header, &start.meta);
         let state = FrameState::new(file.source(), Some(folder), start);
-        let mut schunk = SChunk::from_state(state, open);
-        schunk.set_path(path);
+        let schunk = SChunk::from_state(state, open);
         Ok(Self { files: Some(files), ..Self::over(schunk, file, cparams, options) })
     }
 
@@ -206,7 +230,7 @@ impl SChunkWriter {
     }
 
     fn open_unlocked(path: &Path, options: &EditOptions) -> Result<Self> {
-        if let Some(folder) = Folder::at(path) {
+        if let Some(folder) = Folder::find(path) {
             let mut writer = Self::in_folder(folder, options)?;
             writer.schunk.set_path(path);
             return Ok(writer);
@@ -228,11 +252,17 @@ impl SChunkWriter {
         Ok(writer)
     }
 
-    /// Opens a sparse frame.
+    /// Opens a sparse frame whose files are in a tree.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_in_tree(tree: Arc<dyn Tree>, options: &EditOptions) -> Result<Self> {
+        Self::in_folder(Folder { tree }, options)
+    }
+
     fn in_folder(folder: Folder, options: &EditOptions) -> Result<Self> {
-        let store = FileStore::open(folder.path().join(INDEX_FILE))
-            .map_err(|source| Error::Open { source })?;
-        let store = Shared::new(Box::new(store));
+        let store = folder.tree.open(INDEX_FILE).map_err(|source| Error::Open { source })?;
+        let store = Shared::new(Box::new(ReadOnly(store)));
         let source = Source::new(Arc::new(store.clone()), 0);
         let mut schunk = SChunk::in_folder(source, folder.clone(), options.open.clone())?;
         // The index of a frame without chunks does not tell.
@@ -337,7 +367,7 @@ impl SChunkWriter {
         self.options.durability = durability;
         self.file.set_durability(durability);
         if let Some(files) = &mut self.files {
-            files.disk.set_durability(durability);
+            files.set_durability(durability);
         }
     }
 

@@ -106,6 +106,7 @@ mod writer;
 pub use b2frame_derive::Element;
 pub use blosc_chunk::Blame;
 pub use blosc_dtype::Dtype;
+pub use blosc_io::Durability;
 pub use compress::{Totals, compress_stream};
 pub use dest::Dest;
 pub use edit::SChunkWriter;
@@ -120,8 +121,7 @@ pub use nd::{
     Selection,
 };
 pub use params::{
-    CompressOptions, CopyOptions, Durability, EditOptions, FrameParams, OpenOptions, ReadOptions,
-    VerifyOptions,
+    CompressOptions, CopyOptions, EditOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions,
 };
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{

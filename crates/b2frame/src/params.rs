@@ -3,6 +3,8 @@
 
 use blosc_chunk::{CParams, DParams, Threads};
 
+use blosc_io::Durability;
+
 use crate::lock::Locking;
 
 /// How to open a frame.
@@ -67,23 +69,13 @@ impl OpenOptions {
     }
 }
 
-/// What a commit is to survive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Durability {
-    /// A crash of the machine: the storage is synced before and after a commit counts.
-    Machine,
-    /// A crash of the program: the order of writes is the same, the system writes when it likes.
-    Process,
-}
-
 /// How to edit a frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EditOptions {
     /// How it is opened.
     pub open: OpenOptions,
-    /// What commits are to survive. Default: a crash of the machine.
+    /// What commits survive. Default: a loss of power.
     pub durability: Durability,
     /// How new chunks are compressed; `None` (the default) for the parameters in the header. The
     /// typesize is that of the frame.
@@ -92,7 +84,7 @@ pub struct EditOptions {
 
 impl Default for EditOptions {
     fn default() -> Self {
-        Self { open: OpenOptions::default(), durability: Durability::Machine, cparams: None }
+        Self { open: OpenOptions::default(), durability: Durability::PowerLoss, cparams: None }
     }
 }
 

@@ -2,8 +2,9 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::path::Path;
+use std::sync::Arc;
 
-use blosc_io::MemStore;
+use blosc_io::{MemStore, Tree};
 
 use crate::dest::Dest;
 use crate::edit::SChunkWriter;
@@ -12,6 +13,7 @@ use crate::legacy::FrameLayout;
 use crate::legacy::convert;
 use crate::rewrite::{copy_live, write_file};
 use crate::schunk::SChunk;
+use crate::sparse::Folder;
 use crate::writer::Start;
 
 impl SChunk {
@@ -64,11 +66,26 @@ impl SChunk {
         if let Some(current) = self.as_current()? {
             return current.save_sparse(path);
         }
-        let mut writer = SChunkWriter::start(
-            &Dest::Sparse(path.as_ref().to_path_buf()),
-            Start::like(self),
-            self.cparams(),
-        )?;
+        let dest = Dest::Sparse(path.as_ref().to_path_buf());
+        self.append_to(SChunkWriter::start(&dest, Start::like(self), self.cparams())?)
+    }
+
+    /// Writes the super-chunk as a sparse frame to an empty tree of files. Chunks are not
+    /// compressed anew.
+    ///
+    /// # Errors
+    /// As [`save`](Self::save).
+    pub fn save_in_tree(&self, tree: Arc<dyn Tree>) -> Result<()> {
+        match self.as_current()? {
+            Some(current) => current.save_in_tree(tree),
+            None => {
+                let start = Start::like(self);
+                self.append_to(SChunkWriter::sparse_in(Folder { tree }, start, self.cparams())?)
+            }
+        }
+    }
+
+    fn append_to(&self, mut writer: SChunkWriter) -> Result<()> {
         writer.append_chunks(self)?;
         writer.finish().map(drop)
     }

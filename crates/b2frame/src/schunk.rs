@@ -27,7 +27,7 @@ use blosc_chunk::{
     Target,
 };
 use blosc_container::Pool;
-use blosc_io::{FileStore, MemStore, ReadAt};
+use blosc_io::{FileStore, MemStore, ReadAt, Tree};
 
 use crate::error::{Corrupt, Error, Limited, Result};
 use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType};
@@ -102,7 +102,7 @@ impl SChunk {
             Locking::Sidecar => Some(FrameLock::shared(path)?),
             Locking::Off => None,
         };
-        let mut schunk = match Folder::at(path) {
+        let mut schunk = match Folder::find(path) {
             Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone())?,
             None => Self::from_store_with(open_file(path)?, options)?,
         };
@@ -124,6 +124,15 @@ impl SChunk {
     /// Why the frame cannot be read.
     pub fn from_store_with(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
         Self::from_source(Source::new(store, options.offset), options.clone())
+    }
+
+    /// Opens a sparse frame whose files are in a tree: in memory, or in storage of the caller.
+    ///
+    /// # Errors
+    /// Why the frame cannot be read.
+    pub fn from_tree(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Self> {
+        let folder = Folder { tree };
+        Self::in_folder(folder.open_index()?, folder, options.clone())
     }
 
     /// Opens a contiguous frame.

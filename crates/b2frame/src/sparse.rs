@@ -1,4 +1,5 @@
-//! Sparse frames: a directory with an index file and one file for every stored chunk.
+//! Sparse frames: an index file and one file for every stored chunk, in a directory or another tree
+//! of files.
 //!
 //! ```text
 //! name.b2frame/
@@ -8,15 +9,16 @@
 //!   .b2lock           only with locking
 //! ```
 //!
-//! Names are made from numbers only, and what a name stands for must be a file of its own: a
-//! directory from a stranger cannot make us read elsewhere.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+//! Names are made from numbers only, and each must be an ordinary file, not a link: a directory from
+//! a stranger cannot make us read elsewhere.
 
+use core::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use blosc_io::FileStore;
+use blosc_io::tree::DirTree;
+use blosc_io::{ReadAt, Stamp, Sync, Tree, WriteAt};
 
 use crate::error::{Error, Result};
 use crate::source::Source;
@@ -24,48 +26,42 @@ use crate::source::Source;
 /// The file with header, index and trailer.
 pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 
-/// The directory of a sparse frame.
-#[derive(Clone, Debug)]
+/// The files of a sparse frame.
+#[derive(Clone)]
 pub(crate) struct Folder {
-    path: PathBuf,
+    pub tree: Arc<dyn Tree>,
+}
+
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tree.fmt(f)
+    }
 }
 
 impl Folder {
     /// The directory at `path`, if it looks like a sparse frame.
-    pub(crate) fn at(path: &Path) -> Option<Self> {
-        path.join(INDEX_FILE).is_file().then(|| Self { path: path.to_path_buf() })
+    pub(crate) fn find(path: &Path) -> Option<Self> {
+        path.join(INDEX_FILE).is_file().then(|| Self::in_dir(path))
     }
 
-    /// A directory that is to become a sparse frame.
-    pub(crate) fn new(path: &Path) -> Self {
-        Self { path: path.to_path_buf() }
-    }
-
-    /// The directory itself.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Where a chunk's file is.
-    pub(crate) fn chunk_path(&self, id: u32) -> PathBuf {
-        self.path.join(file_name(id))
+    /// A directory that is or becomes a sparse frame.
+    pub(crate) fn in_dir(path: &Path) -> Self {
+        Self { tree: Arc::new(DirTree::new(path).follow_links(false)) }
     }
 
     /// Opens the file of header, index and trailer.
     pub(crate) fn open_index(&self) -> Result<Source> {
-        let file =
-            open_file(&self.path.join(INDEX_FILE)).map_err(|source| Error::Open { source })?;
-        Ok(Source::new(Arc::new(file), 0))
+        let file = self.tree.open(INDEX_FILE).map_err(|source| Error::Open { source })?;
+        Ok(Source::new(Arc::from(file), 0))
     }
 
     /// Opens the file of a chunk.
     pub(crate) fn open_chunk(&self, nchunk: u64, id: u32) -> Result<Source> {
-        let file = open_file(&self.chunk_path(id)).map_err(|source| Error::ChunkFile {
-            nchunk,
-            name: file_name(id),
-            source,
-        })?;
-        Ok(Source::new(Arc::new(file), 0))
+        let name = file_name(id);
+        match self.tree.open(&name) {
+            Ok(file) => Ok(Source::new(Arc::from(file), 0)),
+            Err(source) => Err(Error::ChunkFile { nchunk, name, source }),
+        }
     }
 }
 
@@ -80,12 +76,35 @@ pub(crate) fn id_of(name: &str) -> Option<u32> {
     (file_name(id) == name).then_some(id)
 }
 
-/// Opens a file that is no link.
-fn open_file(path: &Path) -> io::Result<FileStore> {
-    if !path.symlink_metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+/// The index file of a frame that is edited: it is replaced by another file, never written to.
+pub(crate) struct ReadOnly(pub Box<dyn ReadAt>);
+
+impl ReadAt for ReadOnly {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
     }
-    FileStore::open(path)
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(at, buf)
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.0.stamp()
+    }
+}
+
+impl WriteAt for ReadOnly {
+    fn write_at(&mut self, _: u64, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn set_len(&mut self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn sync(&mut self, _: Sync) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -106,9 +125,9 @@ mod tests {
     #[test]
     fn a_directory_without_index_is_no_frame() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Folder::at(dir.path()).is_none());
+        assert!(Folder::find(dir.path()).is_none());
         std::fs::write(dir.path().join(INDEX_FILE), b"").unwrap();
-        let folder = Folder::at(dir.path()).unwrap();
+        let folder = Folder::find(dir.path()).unwrap();
         let missing = folder.open_chunk(7, 0xab).err().unwrap();
         assert_eq!(missing.to_string(), "chunk 7 in file 000000AB.chunk");
     }
@@ -121,7 +140,8 @@ mod tests {
         std::fs::write(dir.path().join(INDEX_FILE), b"").unwrap();
         std::os::unix::fs::symlink(dir.path().join("secret"), dir.path().join(file_name(0)))
             .unwrap();
-        let Err(Error::ChunkFile { source, .. }) = Folder::at(dir.path()).unwrap().open_chunk(0, 0)
+        let Err(Error::ChunkFile { source, .. }) =
+            Folder::find(dir.path()).unwrap().open_chunk(0, 0)
         else {
             panic!("a link was followed")
         };

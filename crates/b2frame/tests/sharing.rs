@@ -14,7 +14,7 @@ fn locking() -> OpenOptions {
 }
 
 fn editing() -> EditOptions {
-    EditOptions::default().open(locking()).durability(Durability::Process)
+    EditOptions::default().open(locking()).durability(Durability::ProcessDeath)
 }
 
 #[test]

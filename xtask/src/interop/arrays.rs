@@ -199,7 +199,7 @@ fn edit_one(bench: &mut Bench, case: &Case, array: &mut Array, draw: &mut Draw) 
         let what = format!("step {step}, by {who}: {change}");
         if by_us {
             // The disk is not what is tested.
-            let options = EditOptions::default().durability(Durability::Process);
+            let options = EditOptions::default().durability(Durability::ProcessDeath);
             let mut writer = NdWriter::open_with(&path, &options).at(&what)?;
             apply(&mut writer, &change, &items).at(&what)?;
             writer.commit().at(&what)?;

@@ -156,7 +156,7 @@ impl State {
     /// Some changes and one commit.
     fn change_by_us(&mut self, draw: &mut Draw) -> Result<()> {
         // The disk is not what is tested.
-        let options = EditOptions::default().durability(Durability::Process);
+        let options = EditOptions::default().durability(Durability::ProcessDeath);
         let mut writer = SChunkWriter::open_with(&self.path, &options)?;
         for _ in 0..draw.within(1..4) {
             self.one_change(&mut writer, draw)?;

@@ -18,7 +18,7 @@ pub(super) fn take_turns(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let path = bench.folder.join("share.b2frame");
     let is_sparse = create(bench, case, size, &mut draw)?;
     let options = EditOptions::default()
-        .durability(Durability::Process)
+        .durability(Durability::ProcessDeath)
         .open(OpenOptions::default().locking(Locking::Sidecar));
     let theirs = vec![2; count * size];
     thread::scope(|scope| {
@@ -60,7 +60,7 @@ pub(super) fn follow(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     create(bench, case, size, &mut draw)?;
     let lock = if locking { Locking::Sidecar } else { Locking::Off };
     let open = OpenOptions::default().locking(lock);
-    let options = EditOptions::default().durability(Durability::Process).open(open.clone());
+    let options = EditOptions::default().durability(Durability::ProcessDeath).open(open.clone());
     let mut writer = SChunkWriter::open_with(&path, &options)?;
     let mut reader = SChunk::open_with(&path, &open)?;
     let mut data = vec![];

@@ -24,6 +24,7 @@ use crate::offsets::Offset;
 use crate::params::EditOptions;
 use crate::rewrite::{Copied, copy_live, write_file};
 use crate::schunk::ChunkBytes;
+use crate::sparse::ReadOnly;
 use crate::trailer;
 use crate::writer::encode_index;
 
@@ -148,7 +149,7 @@ impl SChunkWriter {
         let Some(files) = &mut self.files else { return Ok(()) };
         let store = files.commit(&image)?;
         files.clean(self.schunk.state().index.as_table());
-        self.file.store.replace(Box::new(store));
+        self.file.store.replace(Box::new(ReadOnly(store)));
         self.schunk.state_mut().trailer_len = trailer::len(&trailer);
         self.adopt(header, index.len() as u64);
         self.changed = Changed::default();

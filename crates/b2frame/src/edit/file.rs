@@ -11,11 +11,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use blosc_io::{ReadAt as _, WriteAt};
+use blosc_io::{Durability, ReadAt as _, WriteAt};
 
 use super::shared::Shared;
 use crate::error::{Error, Param, Result};
-use crate::params::Durability;
 use crate::probe::Kind;
 use crate::source::Source;
 
@@ -137,10 +136,10 @@ impl FrameFile {
 
     /// Returns when all that was written would survive what this file is to survive.
     pub(super) fn sync(&self) -> Result<()> {
-        match self.durability {
-            Durability::Machine => self.store.sync().map_err(|source| self.write_error(source)),
-            Durability::Process => Ok(()),
+        if self.durability.needs_sync() {
+            return self.store.sync().map_err(|source| self.write_error(source));
         }
+        Ok(())
     }
 
     /// Makes the store end where the frame does.

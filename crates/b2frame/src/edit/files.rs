@@ -10,21 +10,17 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::collections::HashSet;
-use std::fs;
 use std::io;
-use std::path::Path;
 
-use blosc_io::FileStore;
+use blosc_io::{Durability, ReadAt, Tree};
 
-use super::disk::Disk;
 use crate::error::{Error, Param, Result};
-use crate::params::Durability;
 use crate::sparse::{Folder, INDEX_FILE, file_name, id_of};
 
 /// The chunk files of a sparse frame.
 pub(super) struct ChunkFiles {
     folder: Folder,
-    pub(super) disk: Disk,
+    durability: Durability,
     /// Larger than all numbers in use.
     next: u32,
     /// Written since the last commit.
@@ -41,12 +37,15 @@ impl ChunkFiles {
         durability: Durability,
     ) -> Result<Self> {
         let open = |source| Error::Open { source };
-        let disk = Disk::new(folder.path(), durability);
-        // It was never renamed, so it counts for nothing.
-        disk.remove(&temporary_index()).map_err(open)?;
-        let largest = files(folder.path()).map_err(open)?.into_iter().chain(ids).max();
+        // It was never renamed, so it has no effect.
+        folder.tree.remove(&temporary_index()).map_err(open)?;
+        let largest = chunk_ids(&*folder.tree).map_err(open)?.into_iter().chain(ids).max();
         let next = largest.map_or(Some(0), |id| id.checked_add(1)).ok_or(Param::NoChunkId)?;
-        Ok(Self { folder, disk, next, new: vec![], dropped: vec![] })
+        Ok(Self { folder, durability, next, new: vec![], dropped: vec![] })
+    }
+
+    pub(super) fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
     }
 
     /// Writes a chunk to a file of its own and gives its number.
@@ -62,34 +61,55 @@ impl ChunkFiles {
     pub(super) fn create_as(&mut self, id: u32, chunk: &[u8]) -> Result<()> {
         let failed = |source| Error::Write { at: 0, len: chunk.len() as u64, source };
         self.new.push(id);
-        self.disk.create(&file_name(id), chunk).map_err(failed)
+        // A link, or the file of another program, is not followed or overwritten.
+        self.folder.tree.create_new(&file_name(id), chunk).map_err(failed)
     }
 
-    /// Whether there is something under the name that goes with a number.
+    /// Whether there is anything under the name of a number.
     pub(super) fn has(&self, id: u64) -> bool {
-        u32::try_from(id).is_ok_and(|id| self.folder.chunk_path(id).symlink_metadata().is_ok())
+        u32::try_from(id).is_ok_and(|id| match self.folder.tree.len_of(&file_name(id)) {
+            Ok(_) => true,
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        })
     }
 
     /// Notes that a chunk is not wanted any more, and gives the length of its file (bytes).
     pub(super) fn forget(&mut self, id: u32) -> u64 {
         self.dropped.push(id);
-        fs::symlink_metadata(self.folder.chunk_path(id)).map_or(0, |metadata| metadata.len())
+        self.folder.tree.len_of(&file_name(id)).unwrap_or(0)
     }
 
-    /// Puts a new index in place of the old one. Returns the file of the index.
-    pub(super) fn commit(&mut self, index: &[u8]) -> Result<FileStore> {
+    /// Replaces the index by a new one. Returns the file of the new index.
+    pub(super) fn commit(&mut self, index: &[u8]) -> Result<Box<dyn ReadAt>> {
         let failed = |source| Error::Write { at: 0, len: index.len() as u64, source };
-        for id in &self.new {
-            self.disk.sync(&file_name(*id)).map_err(failed)?;
+        self.replace_index(index).map_err(failed)
+    }
+
+    fn replace_index(&mut self, index: &[u8]) -> io::Result<Box<dyn ReadAt>> {
+        let (tree, temporary) = (&*self.folder.tree, temporary_index());
+        let syncs = self.durability.needs_sync();
+        if syncs {
+            self.new.iter().try_for_each(|id| tree.sync(&file_name(*id)))?;
         }
-        let temporary = temporary_index();
-        let store = self.disk.write(&temporary, index).map_err(failed)?;
-        self.disk.sync(&temporary).map_err(failed)?;
-        self.disk.sync_names().map_err(failed)?;
-        self.disk.rename(&temporary, INDEX_FILE).map_err(failed)?;
-        self.disk.sync_names().map_err(failed)?;
+        match tree.create_new(&temporary, index) {
+            // A commit failed before.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                tree.remove(&temporary)?;
+                tree.create_new(&temporary, index)?;
+            }
+            created => created?,
+        }
+        if syncs {
+            tree.sync(&temporary)?;
+            tree.sync_names("")?;
+        }
+        tree.rename(&temporary, INDEX_FILE)?;
+        // From now on the index refers to them, whatever fails below.
         self.new.clear();
-        Ok(store)
+        if syncs {
+            tree.sync_names("")?;
+        }
+        tree.open(INDEX_FILE)
     }
 
     /// Removes the files that are not wanted, if the index does not refer to them otherwise.
@@ -98,14 +118,14 @@ impl ChunkFiles {
             if self.dropped.is_empty() { HashSet::new() } else { wanted.iter().copied().collect() };
         for id in self.dropped.drain(..).filter(|id| !wanted.contains(&u64::from(*id))) {
             // A file that stays is in nobody's way.
-            let _ = self.disk.remove(&file_name(id));
+            let _ = self.folder.tree.remove(&file_name(id));
         }
     }
 
     /// Removes all files that the index does not refer to, and says how long they were (bytes).
     pub(super) fn sweep(&mut self, wanted: &[u64]) -> Result<u64> {
         let wanted: HashSet<u64> = wanted.iter().copied().collect();
-        let unwanted = files(self.folder.path()).map_err(|source| Error::Open { source })?;
+        let unwanted = chunk_ids(&*self.folder.tree).map_err(|source| Error::Open { source })?;
         let mut saved: u64 = 0;
         for id in unwanted.into_iter().filter(|id| !wanted.contains(&u64::from(*id))) {
             saved = saved.saturating_add(self.forget(id));
@@ -119,18 +139,14 @@ impl Drop for ChunkFiles {
     /// Removes what was not committed. What cannot be removed is in nobody's way.
     fn drop(&mut self) {
         for id in &self.new {
-            let _ = self.disk.remove(&file_name(*id));
+            let _ = self.folder.tree.remove(&file_name(*id));
         }
     }
 }
 
-/// The numbers of all chunk files in a folder.
-fn files(folder: &Path) -> io::Result<Vec<u32>> {
-    let mut ids = vec![];
-    for entry in fs::read_dir(folder)? {
-        ids.extend(entry?.file_name().to_str().and_then(id_of));
-    }
-    Ok(ids)
+/// The numbers of all chunk files.
+fn chunk_ids(tree: &dyn Tree) -> io::Result<Vec<u32>> {
+    Ok(tree.list("")?.iter().filter_map(|entry| id_of(&entry.name)).collect())
 }
 
 fn temporary_index() -> String {
@@ -139,21 +155,25 @@ fn temporary_index() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use blosc_io::tree::MemTree;
+
     use super::*;
 
     #[test]
     fn numbers_are_never_used_again() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(file_name(7)), b"").unwrap();
-        fs::write(dir.path().join("other.chunk"), b"").unwrap();
-        let folder = Folder::new(dir.path());
+        let tree = Arc::new(MemTree::new());
+        tree.write(&file_name(7), b"").unwrap();
+        tree.write("other.chunk", b"").unwrap();
+        let folder = Folder { tree: tree.clone() };
         let mut files =
-            ChunkFiles::new(folder.clone(), [3].into_iter(), Durability::Process).unwrap();
+            ChunkFiles::new(folder.clone(), [3].into_iter(), Durability::ProcessDeath).unwrap();
         assert_eq!(files.create(b"x").unwrap(), 8);
         assert_eq!(files.create(b"y").unwrap(), 9);
         drop(files);
-        assert!(!folder.chunk_path(8).exists() && folder.chunk_path(7).exists());
-        let full = ChunkFiles::new(folder, [u32::MAX].into_iter(), Durability::Process);
+        assert!(tree.open(&file_name(8)).is_err() && tree.open(&file_name(7)).is_ok());
+        let full = ChunkFiles::new(folder, [u32::MAX].into_iter(), Durability::ProcessDeath);
         assert!(matches!(full.err(), Some(Error::Param(Param::NoChunkId))));
     }
 }

@@ -589,7 +589,7 @@ fn a_new_file_keeps_chunks_that_were_never_committed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
     let mut writer = SChunkWriter::create(&path, &FrameParams::default().chunksize(64)).unwrap();
-    writer.set_durability(Durability::Process);
+    writer.set_durability(Durability::ProcessDeath);
     writer.append(b"sixty-four bytes that are not the same, so that there is a chunk").unwrap();
     drop(writer);
     assert!(std::fs::metadata(&path).unwrap().len() > 64);

@@ -1,10 +1,17 @@
-//! The same for sparse frames, which are directories.
+//! Changes of sparse frames: in directories, and in trees of files in memory.
 
 use std::fs;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
-use b2frame::{EditOptions, Error, FrameParams, FrameType, ReadOptions, SChunk, SChunkWriter};
+use b2frame::{
+    EditOptions, Error, FrameParams, FrameType, OpenOptions, ReadOptions, SChunk, SChunkWriter,
+    VerifyOptions,
+};
 use blosc_chunk::{CParams, CodecId, SpecialKind};
+use blosc_io::ReadAt;
+use blosc_io::tree::{DirTree, Entry, MemTree, Tree};
 use blosc_testdata::data::XorShift32 as Rng;
 
 use crate::model::{Model, check, params, random_op};
@@ -39,7 +46,7 @@ fn random_changes_of_directories_give_what_the_model_says() {
                     schunk.chunk_infos().filter(|info| info.as_ref().unwrap().offset.is_some());
                 assert_eq!(count(&path), 1 + stored.count(), "{what}");
                 assert_eq!(schunk.cbytes(), schunk.usage().unwrap().cbytes, "{what}");
-                let options = EditOptions::default().durability(b2frame::Durability::Process);
+                let options = EditOptions::default().durability(b2frame::Durability::ProcessDeath);
                 writer = SChunkWriter::open_with(&path, &options).unwrap();
             }
         }
@@ -210,4 +217,86 @@ fn the_numbers_of_few_tiny_chunks_stay_small() {
         assert!(numbers.max() <= Some(66 - 32));
         assert_eq!(count(&path), 3);
     }
+}
+
+/// Shows a tree to readers only.
+#[derive(Debug)]
+struct ReadOnlyTree(Arc<dyn Tree>);
+
+impl Tree for ReadOnlyTree {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        self.0.open(path)
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        self.0.list(path)
+    }
+}
+
+#[test]
+fn a_sparse_frame_lives_in_memory() {
+    let tree: Arc<dyn Tree> = Arc::new(MemTree::new());
+    let params = FrameParams::default().chunksize(64).metalayer("m", *b"meta");
+    let mut writer = SChunkWriter::create_in_tree(tree.clone(), &params).unwrap();
+    writer.append(&[1; 200]).unwrap();
+    writer.commit().unwrap();
+    writer.append(&[2; 56]).unwrap();
+    writer.update(1, &[3; 64]).unwrap();
+    drop(writer.finish().unwrap());
+
+    let expected =
+        [[1; 64].as_slice(), &[3; 64], &[1; 64], &[[1; 8].as_slice(), &[2; 56]].concat()];
+    let open = |tree| SChunk::from_tree(tree, &OpenOptions::default());
+    let schunk = open(tree.clone()).unwrap();
+    let chunks: Vec<_> = (0..4).map(|nchunk| schunk.decode_chunk(nchunk).unwrap()).collect();
+    assert_eq!(chunks, expected);
+    assert!(schunk.verify(&VerifyOptions::default(), |_| {}).is_ok());
+    // Replaced chunks are gone with the commit.
+    assert_eq!(tree.list("").unwrap().len(), 1 + 4);
+
+    let copy: Arc<dyn Tree> = Arc::new(MemTree::new());
+    schunk.save_in_tree(copy.clone()).unwrap();
+    assert_eq!(open(copy).unwrap().to_cframe().unwrap(), schunk.to_cframe().unwrap());
+
+    // The files are those of a directory.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    schunk.save_sparse(&path).unwrap();
+    assert_eq!(
+        open(Arc::new(DirTree::new(&path))).unwrap().to_cframe().unwrap(),
+        schunk.to_cframe().unwrap()
+    );
+
+    let mut writer = SChunkWriter::open_in_tree(tree.clone(), &EditOptions::default()).unwrap();
+    writer.delete(0).unwrap();
+    writer.set_meta("m", b"longer").unwrap();
+    writer.commit().unwrap();
+    assert_eq!(open(tree).unwrap().meta().get("m").unwrap().content, b"longer");
+}
+
+#[test]
+fn a_sparse_frame_is_read_from_a_read_only_tree() {
+    let tree: Arc<dyn Tree> = Arc::new(MemTree::new());
+    let mut writer =
+        SChunkWriter::create_in_tree(tree.clone(), &FrameParams::default().chunksize(64)).unwrap();
+    writer.append(&[7; 100]).unwrap();
+    writer.commit().unwrap();
+    let tree: Arc<dyn Tree> = Arc::new(ReadOnlyTree(tree));
+    let schunk = SChunk::from_tree(tree.clone(), &OpenOptions::default()).unwrap();
+    assert_eq!(schunk.decode_chunk(1).unwrap(), [7; 36]);
+    let error = SChunkWriter::open_in_tree(tree, &EditOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::Open { .. }), "{error:?}");
+}
+
+#[test]
+fn a_missing_chunk_file_in_a_tree_is_named() {
+    let tree: Arc<dyn Tree> = Arc::new(MemTree::new());
+    let mut writer =
+        SChunkWriter::create_in_tree(tree.clone(), &FrameParams::default().chunksize(64)).unwrap();
+    writer.append(&[7; 100]).unwrap();
+    writer.commit().unwrap();
+    tree.remove("00000001.chunk").unwrap();
+    let schunk = SChunk::from_tree(tree, &OpenOptions::default()).unwrap();
+    let error = schunk.decode_chunk(1).unwrap_err();
+    assert_eq!(error.to_string(), "chunk 1 in file 00000001.chunk");
 }

@@ -19,19 +19,26 @@ const TEMPORARY_SUFFIX: &str = ".__temp__";
 pub struct DirTree {
     root: PathBuf,
     durability: Durability,
+    follows_links: bool,
 }
 
 impl DirTree {
     /// The tree below `root`, which need not exist yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), durability: Durability::default() }
+        Self { root: root.into(), durability: Durability::default(), follows_links: true }
     }
 
     /// Sets what synced changes survive. Without [`Durability::PowerLoss`], nothing is synced.
     #[must_use]
     pub fn durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
+    }
+
+    /// Sets whether links to files inside the root are followed, which is the default.
+    #[must_use]
+    pub fn follow_links(self, follows_links: bool) -> Self {
+        Self { follows_links, ..self }
     }
 
     /// The path in the file system.
@@ -54,6 +61,9 @@ impl DirTree {
             let metadata = fs::symlink_metadata(&resolved)?;
             has_links |= metadata.is_symlink();
             last = Some(metadata);
+        }
+        if has_links && !self.follows_links {
+            return Err(io::ErrorKind::InvalidInput.into());
         }
         if has_links && !fs::canonicalize(&resolved)?.starts_with(fs::canonicalize(&self.root)?) {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -189,6 +199,10 @@ mod tests {
             assert_eq!(len.kind(), io::ErrorKind::InvalidInput, "{path}");
         }
         assert_eq!(tree.open("none/file").err().unwrap().kind(), io::ErrorKind::NotFound);
+        let strict = tree.follow_links(false);
+        assert!(strict.open("inner/file").is_ok());
+        let opened = strict.open("alias/file").err().unwrap();
+        assert_eq!(opened.kind(), io::ErrorKind::InvalidInput);
     }
 
     #[cfg(unix)]

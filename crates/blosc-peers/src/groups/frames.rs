@@ -113,7 +113,7 @@ impl Frames {
         let mut writer =
             SChunkWriter::create(path, &FrameParams::new(params).chunksize(self.chunk))?;
         if commits != Commits::Synced {
-            writer.set_durability(Durability::Process);
+            writer.set_durability(Durability::ProcessDeath);
         }
         for part in self.parts(bench) {
             writer.append(part)?;

@@ -18,7 +18,10 @@ mod worker;
 
 use core::ops::Range;
 
-use blosc_filters::{BlockGeometry, FilterCx, FilterId, Pipeline, Reference, Stores, Undo};
+use blosc_filters::{
+    BlockGeometry, FilterCx, FilterId, Pipeline, Reference,
+    internal::{StoreHint, Undo},
+};
 
 use crate::error::{Blame, Error, Result, Unsupported};
 use crate::header::ChunkHeader;
@@ -290,7 +293,7 @@ impl<'a, B: Blocks> Job<'a, B> {
     }
 
     /// How the caller's destination is written.
-    const fn stores(&self) -> Stores {
+    const fn stores(&self) -> StoreHint {
         self.params.destination.stores()
     }
 
@@ -316,7 +319,7 @@ impl<'a, B: Blocks> Job<'a, B> {
         reference.clear();
         reference.resize(nbytes, 0);
         for_each(1, workers, [&mut **reference].into_iter(), |worker, dest| {
-            worker.read_block(self, 0, Reference::FirstBlock, dest, Stores::Plain)
+            worker.read_block(self, 0, Reference::FirstBlock, dest, StoreHint::Cached)
         })
     }
 
@@ -341,7 +344,7 @@ impl<'a, B: Blocks> Job<'a, B> {
     }
 
     #[inline]
-    fn filter_cx<'b>(&'b self, reference: Reference<'b>, stores: Stores) -> FilterCx<'b> {
+    fn filter_cx<'b>(&'b self, reference: Reference<'b>, stores: StoreHint) -> FilterCx<'b> {
         let cx =
             filter_cx(&self.blocks.layout().header, self.params, self.geometry.as_ref(), reference);
         FilterCx { stores, ..cx }
@@ -362,7 +365,7 @@ fn filter_cx<'a>(
         bitshuffle: header.bitshuffle_rule(),
         geometry,
         simd: params.registries.simd,
-        stores: Stores::Plain,
+        stores: StoreHint::Cached,
     }
 }
 

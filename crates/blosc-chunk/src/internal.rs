@@ -1,6 +1,6 @@
 //! For other crates of this workspace; programs do not need it. It may change at any time.
 
-pub use blosc_filters::{EvenRows, Stores};
+pub use blosc_filters::internal::{EvenRows, StoreHint};
 
 pub use crate::item_index::{ItemIndex, ReadChunk};
 pub use crate::jobs::for_each;

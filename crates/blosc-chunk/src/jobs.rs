@@ -6,7 +6,7 @@
     reason = "counts items and workers"
 )]
 
-use blosc_filters::{Simd, Stores};
+use blosc_filters::{Simd, internal::StoreHint};
 
 use crate::error::Result;
 
@@ -44,7 +44,7 @@ pub(crate) fn copy<'a>(
     copies: impl Iterator<Item = (&'a [u8], &'a mut [u8])> + Send,
 ) -> Result<()> {
     for_each(jobs, &mut Vec::new(), copies, |(), (src, dest)| {
-        Stores::Plain.copy_read(simd, src, dest);
+        StoreHint::Cached.copy_read(simd, src, dest);
         Ok(())
     })
 }

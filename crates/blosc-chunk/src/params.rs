@@ -7,7 +7,7 @@ use core::num::NonZeroUsize;
 use std::sync::Arc;
 
 use blosc_codecs::{CodecId, Level};
-use blosc_filters::{Pipeline, Simd, Stores};
+use blosc_filters::{Pipeline, Simd, internal::StoreHint};
 
 use crate::error::Result;
 use crate::limits::Limits;
@@ -171,11 +171,11 @@ impl Destination {
         if nbytes >= large { Self::Large } else { below }
     }
 
-    pub(crate) const fn stores(self) -> Stores {
+    pub(crate) const fn stores(self) -> StoreHint {
         match self {
-            Self::Cached => Stores::Plain,
-            Self::Outer => Stores::Outer,
-            Self::Large => Stores::Streaming,
+            Self::Cached => StoreHint::Cached,
+            Self::Outer => StoreHint::OuterCache,
+            Self::Large => StoreHint::NonTemporal,
         }
     }
 }

@@ -7,7 +7,7 @@
     reason = "lengths of two slices; the value is not empty"
 )]
 
-use blosc_filters::{Simd, Stores};
+use blosc_filters::{Simd, internal::StoreHint};
 
 use crate::error::{Corrupt, Error, Result};
 
@@ -87,7 +87,7 @@ impl Special<'_> {
 ///
 /// [`Error::Corrupt`] for NaN items that are neither 4 nor 8 bytes, or an empty value.
 pub fn fill_special(special: Special<'_>, typesize: usize, dest: &mut [u8]) -> Result<()> {
-    fill_special_from(special, typesize, 0, dest, (Stores::Plain, Simd::none()))
+    fill_special_from(special, typesize, 0, dest, (StoreHint::Cached, Simd::none()))
 }
 
 /// Fills `dest` with the bytes of a run from byte `start` on. Zeros are written as the caller says.
@@ -97,7 +97,7 @@ pub(crate) fn fill_special_from(
     typesize: usize,
     start: usize,
     dest: &mut [u8],
-    (stores, simd): (Stores, Simd),
+    (stores, simd): (StoreHint, Simd),
 ) -> Result<()> {
     let nbytes = dest.len();
     match special {
@@ -147,7 +147,7 @@ mod tests {
         for start in 0..50 {
             for len in 0..50 {
                 let mut part = vec![0; len];
-                let write = (Stores::Plain, Simd::none());
+                let write = (StoreHint::Cached, Simd::none());
                 fill_special_from(Special::Value(b"abcde"), 5, start, &mut part, write).unwrap();
                 assert_eq!(part, whole[start..start + len]);
             }

@@ -24,9 +24,10 @@ mod streaming;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector16;
 
+use crate::Simd;
+use crate::internal::StoreHint;
 use crate::rows::EvenRows;
 use crate::simd::Level;
-use crate::{Simd, Stores};
 
 /// Defines functions that call the kernel of the same name for the instructions at hand.
 macro_rules! kernels {
@@ -66,8 +67,8 @@ kernels! {
     shuffle(src: &[u8], typesize)
     /// Undoes [`shuffle`].
     unshuffle(src: &[u8], typesize)
-    /// The same from planes wherever they are, at least one, each with a byte for every item of `dest`.
-    unshuffle_apart(planes: &[&[u8]])
+    /// Undoes [`shuffle`] of separate planes, at least one, each with a byte for every item of `dest`.
+    unshuffle_planes(planes: &[&[u8]])
     /// Bit shuffle of a multiple of eight items.
     bitshuffle(src: &[u8], typesize)
     /// Undoes [`bitshuffle`].
@@ -78,7 +79,7 @@ kernels! {
     running_sum(src: &[u8])
 }
 
-/// Defines functions that have a way for AVX2, one for AVX-512, and one for all others.
+/// Defines functions that have an implementation for AVX2, one for AVX-512, and one for the rest.
 macro_rules! with_avx {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),+): $avx2:path, $avx512:path, $plain:expr;)+) => {$(
         $(#[$doc])*
@@ -103,20 +104,20 @@ macro_rules! with_avx {
 with_avx! {
     /// Copies, by registers where the machine has large ones.
     copy(src: &[u8], dest: &mut [u8]): avx2::copy, avx512::copy, dest.copy_from_slice(src);
-    /// Writes a byte again and again, by registers where they are as long as a line.
+    /// Fills with a byte, by registers where they are as long as a line.
     fill(byte: u8, dest: &mut [u8]): avx2::fill, avx512::fill, dest.fill(byte);
-    /// Copies, past the cache.
+    /// Copies with non-temporal stores.
     copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, streaming::copy, dest.copy_from_slice(src);
-    /// Writes a byte again and again, past the cache.
+    /// Fills with a byte by non-temporal stores.
     fill_streaming(byte: u8, dest: &mut [u8]): streaming::fill, streaming::fill, dest.fill(byte);
     /// Copies rows of a block to an array that is not in the cache.
     put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]): rows::put_rows, rows::put_rows, scalar::put_rows(rows, block, array);
-    /// Copies rows of such an array to a block.
+    /// Copies rows of an array that is not in the cache to a block.
     take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, rows::take_rows, scalar::take_rows(rows, array, block);
 }
 
-// Kernels with stores that pass the cache by, where there are such for the typesize and the place
-// of `dest`. With AVX-512, those of AVX2 are taken as well.
+// Kernels with non-temporal stores, where they exist for the typesize and the alignment of `dest`.
+// AVX-512 uses those of AVX2.
 
 /// As [`unshuffle`].
 pub(crate) fn unshuffle_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
@@ -132,20 +133,20 @@ pub(crate) fn unshuffle_streaming(simd: Simd, typesize: usize, src: &[u8], dest:
     }
 }
 
-/// As [`unshuffle_apart`].
-pub(crate) fn unshuffle_apart_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) {
+/// As [`unshuffle_planes`].
+pub(crate) fn unshuffle_planes_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) {
     if !try_unshuffle_streaming(simd, planes, dest) {
-        unshuffle_apart(simd, planes, dest);
+        unshuffle_planes(simd, planes, dest);
     }
 }
 
-/// Whether there is a way to do it.
+/// False, with nothing written, if there is no such kernel.
 #[cfg(not(target_arch = "x86_64"))]
 fn try_unshuffle_streaming(_: Simd, _: &[&[u8]], _: &mut [u8]) -> bool {
     false
 }
 
-/// Whether there is a way to do it.
+/// False, with nothing written, if there is no such kernel.
 #[cfg(target_arch = "x86_64")]
 fn try_unshuffle_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) -> bool {
     if let (Level::Avx2 | Level::Avx512, Some(tile)) =
@@ -173,7 +174,7 @@ pub(crate) fn has_put_planes(simd: Simd, typesize: usize) -> bool {
 pub(crate) fn put_planes(
     simd: Simd,
     rows: EvenRows,
-    stores: Stores,
+    stores: StoreHint,
     planes: &[&[u8]],
     from: usize,
     array: &mut [u8],
@@ -202,8 +203,8 @@ mod tests {
         compare_with(kernel, kernel, 3, size, nbytes);
     }
 
-    /// As [`compare`] for a kernel that shall do what another one does, `start` bytes after a
-    /// multiple of 64.
+    /// As [`compare`], with another kernel as the definition and a destination `start` bytes after
+    /// a multiple of 64.
     fn compare_with(kernel: Kernel, definition: Kernel, start: usize, size: usize, nbytes: usize) {
         let src: Vec<u8> =
             (0..=nbytes as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
@@ -230,12 +231,12 @@ mod tests {
         (0..typesize).map(|j| &src[j * width..][..width]).collect()
     }
 
-    fn apart(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
-        unshuffle_apart(simd, &planes(typesize, &src[..dest.len()]), dest);
+    fn from_planes(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+        unshuffle_planes(simd, &planes(typesize, &src[..dest.len()]), dest);
     }
 
-    fn apart_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
-        unshuffle_apart_streaming(simd, &planes(typesize, &src[..dest.len()]), dest);
+    fn planes_streaming(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+        unshuffle_planes_streaming(simd, &planes(typesize, &src[..dest.len()]), dest);
     }
 
     /// Every typesize that has a kernel of its own, and some of the large ones, which share theirs.
@@ -260,13 +261,13 @@ mod tests {
         {
             compare(shuffle, typesize, nitems * typesize);
             compare(unshuffle, typesize, nitems * typesize);
-            compare_with(apart, unshuffle, 3, typesize, nitems * typesize);
+            compare_with(from_planes, unshuffle, 3, typesize, nitems * typesize);
         }
     }
 
-    /// Where some take the kernels of another level.
+    /// Some levels use the kernels of another level for large blocks.
     #[test]
-    fn every_level_shuffles_blocks_beyond_the_nearest_cache_and_undoes_it() {
+    fn every_level_shuffles_blocks_over_the_l1_cache_the_same() {
         for typesize in [2, 4, 8].into_iter().filter(|_| !cfg!(miri)) {
             for (start, nbytes) in [(0, 64 << 10), (3, (64 << 10) + 24), (0, 256 << 10)] {
                 compare_with(
@@ -276,14 +277,14 @@ mod tests {
                     typesize,
                     nbytes,
                 );
-                compare_with(apart, unshuffle, start, typesize, nbytes);
+                compare_with(from_planes, unshuffle, start, typesize, nbytes);
                 compare_with(shuffle, shuffle, start, typesize, nbytes);
             }
         }
     }
 
     #[test]
-    fn every_level_shuffles_bits_the_same() {
+    fn every_level_bitshuffles_the_same() {
         for (typesize, nitems) in
             typesizes().flat_map(|t| numbers_of_items().map(move |n| (t, n / 8 * 8)))
         {
@@ -292,9 +293,9 @@ mod tests {
         }
     }
 
-    /// Where lines wait in the destination.
+    /// Destinations at the start of a cache line, where whole lines are written.
     #[test]
-    fn every_level_shuffles_bits_the_same_on_lines_of_the_cache() {
+    fn every_level_bitshuffles_aligned_destinations_the_same() {
         let sizes =
             [1, 2, 4, 8, 16].into_iter().flat_map(|t| [512, 520, 1024, 2048, 2040].map(|n| (t, n)));
         for (typesize, nitems) in sizes {
@@ -305,9 +306,9 @@ mod tests {
         }
     }
 
-    /// Of several strips at a time.
+    /// Blocks of which several strips are handled at a time.
     #[test]
-    fn every_level_shuffles_the_bits_of_blocks_whose_rows_share_sets_of_the_cache() {
+    fn every_level_bitshuffles_large_blocks_the_same() {
         for typesize in [2, 3, 4, 7, 8, 16, 24].into_iter().filter(|_| !cfg!(miri)) {
             for start in [0, 3] {
                 compare_with(bitshuffle, bitshuffle, start, typesize, 32768 * typesize);
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn all_stores_write_the_same() {
+    fn non_temporal_stores_write_the_same() {
         let all =
             [2, 3, 4, 8, 16].into_iter().flat_map(|t| numbers_of_items().map(move |n| (t, n)));
         for (typesize, nitems) in all {
@@ -345,7 +346,7 @@ mod tests {
                     );
                 }
                 compare_with(unshuffle_streaming, unshuffle, start, typesize, nbytes);
-                compare_with(apart_streaming, unshuffle, start, typesize, nbytes);
+                compare_with(planes_streaming, unshuffle, start, typesize, nbytes);
             }
         }
     }

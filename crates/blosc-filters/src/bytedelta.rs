@@ -11,7 +11,7 @@ use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
 ///
 /// ```
 /// let mut dest = [0; 7];
-/// blosc_filters::bytedelta_encode(2, &[5, 6, 8, 9, 8, 8, 77], &mut dest);
+/// blosc_filters::functions::bytedelta_encode(2, &[5, 6, 8, 9, 8, 8, 77], &mut dest);
 /// assert_eq!(dest, [5, 1, 2, 9, 255, 0, 77]);
 /// ```
 ///

@@ -10,7 +10,7 @@
 
 use core::ops::Range;
 
-use crate::{BlockGeometry, Param};
+use crate::{BlockGeometry, Error, FilterCx, FilterId, Param};
 
 /// How a block is cut. Dimensions that the block does not have are the first ones, with one item.
 pub(crate) struct Cells {
@@ -48,6 +48,18 @@ impl Cells {
             return Err(Param::Shape { block: nbytes });
         }
         Ok(Self { shape, side: [usize::from(side).max(1); MAX_NDIM] })
+    }
+
+    /// As [`new`](Self::new), once the parameters of the filter `id` were checked.
+    pub(crate) fn checked(
+        id: FilterId,
+        params: Result<(), Param>,
+        geometry: &BlockGeometry<'_>,
+        (typesize, side, nbytes): (usize, u8, usize),
+    ) -> Result<Self, Error> {
+        params
+            .and_then(|()| Self::new(geometry, typesize, side, nbytes))
+            .map_err(|what| Error::Param { id, what })
     }
 
     /// All cells, the last dimension fastest.
@@ -89,6 +101,14 @@ impl Cell<'_> {
             at..at + self.len[MAX_NDIM - 1]
         })
     }
+}
+
+/// The shape of the block, without which the filter `id` cannot work.
+pub(crate) fn geometry<'a>(
+    cx: &FilterCx<'a>,
+    id: FilterId,
+) -> Result<&'a BlockGeometry<'a>, Error> {
+    cx.geometry.ok_or(Error::Param { id, what: Param::NoGeometry })
 }
 
 /// All positions in a box, the last dimension fastest. No side of the box is 0.

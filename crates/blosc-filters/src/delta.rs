@@ -19,7 +19,7 @@ pub enum Reference<'a> {
 /// word are copied.
 ///
 /// ```
-/// use blosc_filters::{Reference, delta_encode};
+/// use blosc_filters::{Reference, functions::delta_encode};
 /// let mut dest = [0; 6];
 /// delta_encode(Reference::FirstBlock, 2, &[1, 0, 3, 0, 2, 1], &mut dest)?;
 /// assert_eq!(dest, [1, 0, 2, 0, 1, 1]);

@@ -1,6 +1,7 @@
 //! The interface of a filter: what it is told and what it does.
 
-use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd, Stores};
+use crate::internal::StoreHint;
+use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd};
 
 /// Makes and unmakes a representation of a block that is easier to compress.
 ///
@@ -100,7 +101,7 @@ pub struct FilterCx<'a> {
     pub simd: Simd,
     /// How [`backward`](Filter::backward) writes its destination, where a filter knows more than
     /// one way.
-    pub stores: Stores,
+    pub stores: StoreHint,
 }
 
 impl FilterCx<'_> {
@@ -115,7 +116,7 @@ impl FilterCx<'_> {
             bitshuffle: BitshuffleRule::Blosc2,
             geometry: None,
             simd: Simd::detect(),
-            stores: Stores::Plain,
+            stores: StoreHint::Cached,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{Error, FilterId, Param};
 ///
 /// ```
 /// let (item, mut dest) = (123_456_789_i32.to_ne_bytes(), [0; 4]);
-/// blosc_filters::int_trunc(-8, 4, &item, &mut dest)?;
+/// blosc_filters::functions::int_trunc(-8, 4, &item, &mut dest)?;
 /// assert_eq!(i32::from_ne_bytes(dest), 123_456_768);
 /// # Ok::<(), blosc_filters::Error>(())
 /// ```

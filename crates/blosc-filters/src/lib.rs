@@ -16,7 +16,8 @@
 //! is in [`FilterCx`]; which filters there are is in [`Registry`], a value that programs extend
 //! with filters of their own.
 //!
-//! Each filter is also a plain function, such as [`shuffle`] and [`unshuffle`].
+//! Each filter is also a function: [`shuffle`] and [`unshuffle`], [`bitshuffle`] and
+//! [`bitunshuffle`], and the others in [`functions`].
 //!
 //! This crate knows blocks only. Chunks, headers and codecs are in `blosc-chunk` and
 //! `blosc-codecs`. The format document is `docs/formats/filters.md`.
@@ -72,23 +73,35 @@ mod registry;
 mod rows;
 mod shuffle;
 mod simd;
-mod stores;
+mod store_hint;
 mod trunc_prec;
 
 pub use bitshuffle::{BitshuffleRule, bitshuffle, bitunshuffle};
-pub use bytedelta::{bytedelta_decode, bytedelta_decode_legacy, bytedelta_encode};
-pub use delta::{Reference, delta_decode, delta_encode};
+pub use delta::Reference;
 pub use error::{Error, Param, Spec};
 pub use filter::{Filter, FilterCx};
 pub use geometry::BlockGeometry;
 pub use id::FilterId;
-pub use int_trunc::int_trunc;
-pub use ndcell::{ndcell_decode, ndcell_encode};
-pub use ndmean::{ndmean_decode, ndmean_encode};
-pub use pipeline::{FilterSlot, Pipeline, Undo};
+pub use pipeline::{FilterSlot, Pipeline};
 pub use registry::{Description, Registry};
-pub use rows::EvenRows;
-pub use shuffle::{shuffle, unshuffle, unshuffle_planes};
+pub use shuffle::{shuffle, unshuffle};
 pub use simd::Simd;
-pub use stores::Stores;
-pub use trunc_prec::trunc_prec;
+
+/// Further filters as functions.
+pub mod functions {
+    pub use crate::bytedelta::{bytedelta_decode, bytedelta_decode_legacy, bytedelta_encode};
+    pub use crate::delta::{delta_decode, delta_encode};
+    pub use crate::int_trunc::int_trunc;
+    pub use crate::ndcell::{ndcell_decode, ndcell_encode};
+    pub use crate::ndmean::{ndmean_decode, ndmean_encode};
+    pub use crate::trunc_prec::trunc_prec;
+}
+
+/// For other crates of this workspace; programs do not need it. It may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::pipeline::Undo;
+    pub use crate::rows::EvenRows;
+    pub use crate::shuffle::unshuffle_planes;
+    pub use crate::store_hint::StoreHint;
+}

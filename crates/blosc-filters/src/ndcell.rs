@@ -1,7 +1,7 @@
 //! Ndcell, id 32: the items of small n-dimensional cells are brought together ("ndcell" in the
 //! format document).
 
-use crate::cells::Cells;
+use crate::cells::{Cells, geometry};
 use crate::filter::check_lengths;
 use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 
@@ -9,7 +9,7 @@ use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 /// each dimension and are cut where the block ends.
 ///
 /// ```
-/// use blosc_filters::{BlockGeometry, ndcell_encode};
+/// use blosc_filters::{BlockGeometry, functions::ndcell_encode};
 /// let mut dest = [0; 12];
 /// ndcell_encode(&BlockGeometry::new(&[3, 4]), 1, 2, b"abcdefghijkl", &mut dest)?;
 /// assert_eq!(&dest, b"abefcdghijkl");
@@ -62,9 +62,7 @@ fn cut(
     side: u8,
     nbytes: usize,
 ) -> Result<Cells, Error> {
-    check_side(geometry, side)
-        .and_then(|()| Cells::new(geometry, typesize, side, nbytes))
-        .map_err(|what| Error::Param { id: FilterId::NDCELL, what })
+    Cells::checked(FilterId::NDCELL, check_side(geometry, side), geometry, (typesize, side, nbytes))
 }
 
 /// The side is not clamped to the block, but C-Blosc2 refuses cells that have more items than it.
@@ -96,7 +94,7 @@ impl Filter for Ndcell {
         src: &[u8],
         dest: &mut [u8],
     ) -> Result<(), Error> {
-        ndcell_encode(geometry(cx)?, cx.schunk_typesize, meta, src, dest)
+        ndcell_encode(geometry(cx, FilterId::NDCELL)?, cx.schunk_typesize, meta, src, dest)
     }
 
     fn backward(
@@ -106,12 +104,8 @@ impl Filter for Ndcell {
         src: &[u8],
         dest: &mut [u8],
     ) -> Result<(), Error> {
-        ndcell_decode(geometry(cx)?, cx.schunk_typesize, meta, src, dest)
+        ndcell_decode(geometry(cx, FilterId::NDCELL)?, cx.schunk_typesize, meta, src, dest)
     }
-}
-
-fn geometry<'a>(cx: &FilterCx<'a>) -> Result<&'a BlockGeometry<'a>, Error> {
-    cx.geometry.ok_or(Error::Param { id: FilterId::NDCELL, what: Param::NoGeometry })
 }
 
 #[cfg(test)]

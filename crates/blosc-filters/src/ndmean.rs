@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use crate::cells::{Cell, Cells};
+use crate::cells::{Cell, Cells, geometry};
 use crate::filter::check_lengths;
 use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 
@@ -12,7 +12,7 @@ use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 /// has if that is less, and are cut where it ends.
 ///
 /// ```
-/// use blosc_filters::{BlockGeometry, ndmean_encode};
+/// use blosc_filters::{BlockGeometry, functions::ndmean_encode};
 /// let src: Vec<u8> = [1.0, 2.0, 3.0, 10.0_f64].iter().flat_map(|item| item.to_ne_bytes()).collect();
 /// let mut dest = [0; 32];
 /// ndmean_encode(&BlockGeometry::new(&[4]), 8, 3, &src, &mut dest)?;
@@ -96,9 +96,12 @@ fn cut(
     side: u8,
     nbytes: usize,
 ) -> Result<Cells, Error> {
-    check_params(geometry, typesize, side)
-        .and_then(|()| Cells::new(geometry, typesize, side, nbytes))
-        .map_err(|what| Error::Param { id: FilterId::NDMEAN, what })
+    Cells::checked(
+        FilterId::NDMEAN,
+        check_params(geometry, typesize, side),
+        geometry,
+        (typesize, side, nbytes),
+    )
 }
 
 fn check_params(geometry: &BlockGeometry<'_>, typesize: usize, side: u8) -> Result<(), Param> {
@@ -138,7 +141,7 @@ impl Filter for Ndmean {
         src: &[u8],
         dest: &mut [u8],
     ) -> Result<(), Error> {
-        ndmean_encode(geometry(cx)?, cx.schunk_typesize, meta, src, dest)
+        ndmean_encode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
     }
 
     fn backward(
@@ -148,16 +151,12 @@ impl Filter for Ndmean {
         src: &[u8],
         dest: &mut [u8],
     ) -> Result<(), Error> {
-        ndmean_decode(geometry(cx)?, cx.schunk_typesize, meta, src, dest)
+        ndmean_decode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
     }
 
     fn is_lossy(&self) -> bool {
         true
     }
-}
-
-fn geometry<'a>(cx: &FilterCx<'a>) -> Result<&'a BlockGeometry<'a>, Error> {
-    cx.geometry.ok_or(Error::Param { id: FilterId::NDMEAN, what: Param::NoGeometry })
 }
 
 #[cfg(test)]

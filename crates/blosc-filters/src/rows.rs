@@ -1,16 +1,16 @@
 //! Rows of bytes between a block, which is in a cache, and an array that is too large for one.
 
+use crate::internal::StoreHint;
 use crate::shuffle::whole_items;
-use crate::{Simd, Stores, arch};
+use crate::{Simd, arch};
 
-/// Rows that lie evenly on two sides: in a block, and in a large array that others use before and
-/// after.
+/// Rows at even distances in a block and in a large array that is not in the cache.
 ///
-/// Such rows are too short for the processor to foresee where the next one is, so it is told; or
-/// they are long enough to be written past the cache.
+/// Short rows are prefetched, since the hardware does not predict the next one; long rows are
+/// written with non-temporal stores.
 ///
 /// ```
-/// use blosc_filters::{EvenRows, Simd};
+/// use blosc_filters::{Simd, internal::EvenRows};
 ///
 /// let rows = EvenRows { count: 2, len: 3, in_block: 3, in_array: 5 };
 /// let mut array = *b"..........";
@@ -44,22 +44,21 @@ impl EvenRows {
     }
 
     /// Undoes the shuffle of a block and copies rows of its items to the start of `array`, as far
-    /// as both have them: as [`put`](Self::put) of the items from the byte `from` on, which
-    /// never stand side by side anywhere else. A row, and what is from one to the next, are
-    /// whole items.
+    /// as both have them: as [`put`](Self::put) of the items from the byte `from` on, without a copy
+    /// of the whole items. The length of a row and both distances are whole items.
     ///
     /// ```
-    /// use blosc_filters::{EvenRows, Simd, Stores};
+    /// use blosc_filters::{Simd, internal::{EvenRows, StoreHint}};
     ///
     /// let rows = EvenRows { count: 2, len: 2, in_block: 4, in_array: 3 };
     /// let mut array = *b".....";
-    /// rows.put_planes(Simd::detect(), Stores::Plain, &[b"aceg", b"bdfh"], 2, &mut array);
+    /// rows.put_planes(Simd::detect(), StoreHint::Cached, &[b"aceg", b"bdfh"], 2, &mut array);
     /// assert_eq!(&array, b"cd.gh");
     /// ```
     pub fn put_planes(
         self,
         simd: Simd,
-        stores: Stores,
+        stores: StoreHint,
         planes: &[&[u8]],
         from: usize,
         array: &mut [u8],
@@ -67,11 +66,11 @@ impl EvenRows {
         arch::put_planes(simd, self, stores, planes, from, array);
     }
 
-    /// Whether [`put_planes`](Self::put_planes) is faster for items of so many bytes than to undo
-    /// the shuffle first.
+    /// Whether [`put_planes`](Self::put_planes) is faster for items of `typesize` bytes than
+    /// undoing the shuffle first.
     #[must_use]
     pub fn suits_planes(self, simd: Simd, typesize: usize) -> bool {
-        arch::has_put_planes(simd, typesize) && self.len >= LEAST_ITEMS * typesize
+        arch::has_put_planes(simd, typesize) && self.len >= MIN_ITEMS_PER_ROW * typesize
     }
 
     /// How many rows there are both within `nbytes` of a block, from byte `from` on, and within an
@@ -101,15 +100,15 @@ impl EvenRows {
         planes.iter().all(|plane| end <= plane.len()).then_some(start..end)
     }
 
-    /// Where a row is, counted from the first, when there are so many bytes from one to the next.
+    /// Where a row is, counted from the first, with `stride` bytes from one to the next.
     pub(crate) fn row(self, n: usize, stride: usize) -> core::ops::Range<usize> {
         let start = n.saturating_mul(stride);
         start..start.saturating_add(self.len)
     }
 }
 
-/// Items of a row for which the shuffle is undone at a time.
-const LEAST_ITEMS: usize = 32;
+/// Items that the kernel restores at a time; shorter rows gain nothing.
+const MIN_ITEMS_PER_ROW: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -120,7 +119,7 @@ mod tests {
 
     /// Every level against a loop over rows, wherever the array starts.
     #[test]
-    fn rows_go_where_they_belong() {
+    fn every_level_copies_rows_as_the_loop_does() {
         let lens = if cfg!(miri) {
             vec![0, 1, 70, 1100]
         } else {
@@ -150,7 +149,7 @@ mod tests {
 
     /// Every level against rows of the items themselves, wherever the array starts.
     #[test]
-    fn rows_of_planes_are_rows_of_their_items() {
+    fn every_level_restores_rows_as_unshuffle_does() {
         let all = [2, 4, 8, 3]
             .into_iter()
             .flat_map(|t| [31, 32, 33, 64, 95, 300, 512].map(move |n| (t, n)));
@@ -174,7 +173,7 @@ mod tests {
                 let mut expected = vec![7; start + 3 * rows.in_array];
                 rows.put(Simd::none(), &block[from..], &mut expected[start..]);
                 for (simd, stores) in Simd::available().flat_map(|simd| {
-                    [Stores::Plain, Stores::Streaming].map(|stores| (simd, stores))
+                    [StoreHint::Cached, StoreHint::NonTemporal].map(|stores| (simd, stores))
                 }) {
                     let mut array = vec![7; expected.len()];
                     rows.put_planes(simd, stores, &planes, from, &mut array[start..]);
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_not_there_are_left_out() {
+    fn rows_outside_of_either_side_are_left_out() {
         let rows = EvenRows { count: 3, len: 2000, in_block: 2000, in_array: 2000 };
         for simd in [Simd::detect(), Simd::none()] {
             let mut array = vec![0; 4500];

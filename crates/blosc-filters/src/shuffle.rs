@@ -2,7 +2,8 @@
 //! document).
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Simd, Stores, arch};
+use crate::internal::StoreHint;
+use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
 
 /// Writes byte 0 of each item of `typesize` bytes, then byte 1 of each, and so on. Bytes after the
 /// last whole item are copied. A typesize of 0 counts as 1.
@@ -26,24 +27,24 @@ pub fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// If `src` and `dest` differ in length.
 pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    unshuffle_with(Simd::detect(), Stores::Plain, typesize, src, dest);
+    unshuffle_with(Simd::detect(), StoreHint::Cached, typesize, src, dest);
 }
 
-/// Undoes [`shuffle`] for items of which each byte is in a plane of its own, wherever these are. So
-/// some of the items of a block can be put together without the others, in a thread of their own.
+/// Undoes [`shuffle`] of items whose planes are separate slices. A range of the items of a block can
+/// be restored so without the others.
 ///
 /// ```
-/// use blosc_filters::{Simd, Stores, unshuffle_planes};
+/// use blosc_filters::{Simd, internal::{StoreHint, unshuffle_planes}};
 ///
 /// let mut dest = [0; 4];
-/// unshuffle_planes(Simd::detect(), Stores::Plain, &[b"ac", b"bd"], &mut dest);
+/// unshuffle_planes(Simd::detect(), StoreHint::Cached, &[b"ac", b"bd"], &mut dest);
 /// assert_eq!(&dest, b"abcd");
 /// ```
 ///
 /// # Panics
 ///
 /// If `dest` is not as long as all planes together, or one of them is not as long as the others.
-pub fn unshuffle_planes(simd: Simd, stores: Stores, planes: &[&[u8]], dest: &mut [u8]) {
+pub fn unshuffle_planes(simd: Simd, stores: StoreHint, planes: &[&[u8]], dest: &mut [u8]) {
     let Some((first, others)) = planes.split_first() else {
         return assert!(dest.is_empty(), "unshuffle: no planes");
     };
@@ -55,8 +56,8 @@ pub fn unshuffle_planes(simd: Simd, stores: Stores, planes: &[&[u8]], dest: &mut
     );
     match planes {
         [plane] => stores.copy(simd, plane, dest),
-        _ if stores.pass_by(dest) => arch::unshuffle_apart_streaming(simd, planes, dest),
-        _ => arch::unshuffle_apart(simd, planes, dest),
+        _ if stores.bypasses_cache(dest) => arch::unshuffle_planes_streaming(simd, planes, dest),
+        _ => arch::unshuffle_planes(simd, planes, dest),
     }
 }
 
@@ -68,11 +69,11 @@ fn shuffle_with(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-fn unshuffle_with(simd: Simd, stores: Stores, typesize: usize, src: &[u8], dest: &mut [u8]) {
+fn unshuffle_with(simd: Simd, stores: StoreHint, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let (planes, to) = split_leftover(typesize, src, dest);
     match typesize {
         0 | 1 => stores.copy(simd, planes, to),
-        _ if stores.pass_by(to) => arch::unshuffle_streaming(simd, typesize, planes, to),
+        _ if stores.bypasses_cache(to) => arch::unshuffle_streaming(simd, typesize, planes, to),
         _ => arch::unshuffle(simd, typesize, planes, to),
     }
 }
@@ -93,8 +94,8 @@ fn split_leftover<'a>(
     (items, to)
 }
 
-/// How many items of `typesize` bytes, at least 1, there are in so many bytes. (A division takes as
-/// long as 500 bytes.)
+/// Whole items of `typesize` bytes, at least 1, in `nbytes`. (A division takes as long as shuffling
+/// 500 bytes.)
 #[inline]
 pub(crate) const fn whole_items(nbytes: usize, typesize: usize) -> usize {
     if typesize.is_power_of_two() { nbytes >> typesize.trailing_zeros() } else { nbytes / typesize }
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn planes_stand_one_after_another_and_the_rest_is_copied() {
+    fn planes_follow_each_other_and_the_leftover_is_copied() {
         assert_eq!(
             shuffled(4, &[1, 0, 0, 0, 2, 0, 0, 0, 4, 3, 2, 1, 0xaa, 0xbb]),
             [1, 2, 4, 0, 0, 3, 0, 0, 2, 0, 0, 1, 0xaa, 0xbb]

@@ -13,7 +13,7 @@ use crate::{Error, FilterId, Param};
 ///
 /// ```
 /// let (pi, mut dest) = (core::f32::consts::PI.to_ne_bytes(), [0; 4]);
-/// blosc_filters::trunc_prec(10, 4, &pi, &mut dest)?;
+/// blosc_filters::functions::trunc_prec(10, 4, &pi, &mut dest)?;
 /// assert_eq!(f32::from_ne_bytes(dest), 3.140625);
 /// # Ok::<(), blosc_filters::Error>(())
 /// ```

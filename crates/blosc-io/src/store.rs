@@ -49,7 +49,7 @@ pub trait ReadAt: Send + core::marker::Sync {
 
     /// Reads several ranges, each in full, in the order given.
     ///
-    /// The caller answers for the sizes: each range is allocated. Stores with a cost per request
+    /// The caller answers for the sizes: each range is allocated. StoreHint with a cost per request
     /// override this.
     ///
     /// # Errors

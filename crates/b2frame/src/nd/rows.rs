@@ -13,7 +13,7 @@ use core::ops::Range;
 
 use blosc_chunk::{
     Simd,
-    internal::{EvenRows, Stores},
+    internal::{EvenRows, StoreHint},
 };
 
 use super::MAX_NDIM;
@@ -117,7 +117,8 @@ impl Rows {
         wanted: &mut [u8],
         reach: Reach,
     ) {
-        let stores = if matches!(reach, Reach::Far(_)) { Stores::Streaming } else { Stores::Plain };
+        let stores =
+            if matches!(reach, Reach::Far(_)) { StoreHint::NonTemporal } else { StoreHint::Cached };
         let wanted = wanted.get_mut(self.to..).unwrap_or_default();
         for_each_inner(self.loops(), self.from, wanted, &|inner, from, dest| {
             inner.even(self.row).put_planes(simd, stores, planes, from, dest);

@@ -6,7 +6,10 @@
 //! [`Worker::decode_block`](super::Worker), as `unshuffle_planes` is the shuffle backward for
 //! planes that are apart.
 
-use blosc_filters::{FilterCx, FilterId, FilterSlot, Stores, unshuffle_planes};
+use blosc_filters::{
+    FilterCx, FilterId, FilterSlot,
+    internal::{StoreHint, unshuffle_planes},
+};
 
 use super::Job;
 use super::worker::{Worker, nstreams, resized};
@@ -81,7 +84,7 @@ impl Worker {
             return Ok(plane);
         }
         let all = 0..dest.len();
-        self.decode_stream(job, (payload, at), dest, all, Stores::Plain)?;
+        self.decode_stream(job, (payload, at), dest, all, StoreHint::Cached)?;
         Ok(dest)
     }
 
@@ -108,7 +111,7 @@ impl Worker {
         let result = if are_streams(job, block, nbytes) {
             self.decode_planes(job, block, src, planes).map(drop)
         } else {
-            self.decode_streams(job, block, src, Stores::Plain).map(|()| {
+            self.decode_streams(job, block, src, StoreHint::Cached).map(|()| {
                 let parts = src.chunks_exact(nbytes / typesize);
                 planes.iter_mut().zip(parts).for_each(|(plane, part)| *plane = part);
             })

@@ -3,7 +3,10 @@
 //! The result is that of [`Worker::decode_block`](super::Worker): each stream and each run of items
 //! is decoded as there, only by another thread.
 
-use blosc_filters::{Reference, Stores, unshuffle_planes};
+use blosc_filters::{
+    Reference,
+    internal::{StoreHint, unshuffle_planes},
+};
 
 use super::Job;
 use super::planes::SHUFFLE;
@@ -40,7 +43,7 @@ pub(super) fn read_split_block<B: Blocks>(
         unshuffle_streams(job, jobs, workers, streams, (src, dest))
     } else {
         let cx = job.filter_cx(Reference::FirstBlock, job.stores());
-        decode_streams(job, jobs, workers, streams, src, Stores::Plain)
+        decode_streams(job, jobs, workers, streams, src, StoreHint::Cached)
             .and_then(|()| Ok(job.undo.apply(&cx, src, dest)?))
     };
     jobs::first_worker(workers).filtered = filtered;
@@ -53,7 +56,7 @@ fn decode_streams<B: Blocks>(
     workers: &mut Vec<Worker>,
     mut streams: Streams<'_>,
     dest: &mut [u8],
-    stores: Stores,
+    stores: StoreHint,
 ) -> Result<()> {
     let len = dest.len() / job.blocks.layout().header.typesize();
     let parts = dest.chunks_exact_mut(len).map(|part| (streams.at, streams.next(len), part));

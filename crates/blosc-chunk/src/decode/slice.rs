@@ -7,7 +7,10 @@
 
 use core::ops::Range;
 
-use blosc_filters::{BitshuffleRule, FilterCx, FilterId, Reference, Stores, Undo};
+use blosc_filters::{
+    BitshuffleRule, FilterCx, FilterId, Reference,
+    internal::{StoreHint, Undo},
+};
 
 use super::Job;
 use super::worker::{Worker, resized};
@@ -26,7 +29,7 @@ impl Worker {
         dest: &mut [u8],
     ) -> Result<()> {
         let nbytes = job.map.range(nblock).len();
-        let cx = job.filter_cx(reference, Stores::Plain);
+        let cx = job.filter_cx(reference, StoreHint::Cached);
         if let Some(slice) = Slice::new(&job.undo, &cx, nbytes, part) {
             let mut filtered = core::mem::take(&mut self.filtered);
             let src = resized(&mut filtered, nbytes);
@@ -36,7 +39,7 @@ impl Worker {
         }
         let mut block = core::mem::take(&mut self.block);
         let whole = resized(&mut block, nbytes);
-        let result = self.read_block(job, nblock, reference, whole, Stores::Plain);
+        let result = self.read_block(job, nblock, reference, whole, StoreHint::Cached);
         if result.is_ok() {
             dest.copy_from_slice(&block[part.clone()]);
         }
@@ -56,7 +59,7 @@ impl Worker {
         let block = job.blocks.block(nblock)?;
         let in_block = |error: Error| error.in_block(nblock, block.at);
         let span = |stream: Range<usize>| slice.span(&stream);
-        self.decode_spans(job, block, filtered, Stores::Plain, span).map_err(in_block)?;
+        self.decode_spans(job, block, filtered, StoreHint::Cached, span).map_err(in_block)?;
         if job.undo.is_nothing() {
             slice.gather(filtered, dest);
             return Ok(());

@@ -8,7 +8,7 @@
 use core::ops::Range;
 
 use blosc_codecs::StreamDecoder;
-use blosc_filters::{FilterCx, Reference, Stores};
+use blosc_filters::{FilterCx, Reference, internal::StoreHint};
 
 use super::decoders::CachedDecoder;
 use super::{Job, planes};
@@ -47,7 +47,7 @@ impl Worker {
         let result = if planes::are_streams(job, block, dest.len()) {
             self.unshuffle_streams(job, block, cx, (src, dest))
         } else {
-            self.decode_streams(job, block, src, Stores::Plain)
+            self.decode_streams(job, block, src, StoreHint::Cached)
                 .and_then(|()| Ok(job.undo.apply(cx, src, dest)?))
         };
         self.filtered = filtered;
@@ -61,7 +61,7 @@ impl Worker {
         nblock: usize,
         reference: Reference<'_>,
         dest: &mut [u8],
-        stores: Stores,
+        stores: StoreHint,
     ) -> Result<()> {
         let block = job.blocks.block(nblock)?;
         let cx = job.filter_cx(reference, stores);
@@ -74,7 +74,7 @@ impl Worker {
         job: &Job<'_, B>,
         block: StoredBlock<'_>,
         dest: &mut [u8],
-        stores: Stores,
+        stores: StoreHint,
     ) -> Result<()> {
         self.decode_spans(job, block, dest, stores, |stream| 0..stream.len())
     }
@@ -87,7 +87,7 @@ impl Worker {
         job: &Job<'_, B>,
         block: StoredBlock<'_>,
         dest: &mut [u8],
-        stores: Stores,
+        stores: StoreHint,
         span: impl Fn(Range<usize>) -> Range<usize>,
     ) -> Result<()> {
         let layout = job.blocks.layout();
@@ -116,7 +116,7 @@ impl Worker {
         (payload, at): (Payload<'_>, usize),
         dest: &mut [u8],
         span: Range<usize>,
-        stores: Stores,
+        stores: StoreHint,
     ) -> Result<()> {
         let simd = job.params.registries.simd;
         match payload {
@@ -127,8 +127,8 @@ impl Worker {
                 let decoder = self.decoder(job)?;
                 let result = match stores {
                     _ if span.end < dest.len() => decoder.decode_prefix(coded, dest, span.end),
-                    Stores::Plain | Stores::Outer => decoder.decode(coded, dest),
-                    Stores::Streaming => decoder.decode_uncached(coded, dest),
+                    StoreHint::Cached | StoreHint::OuterCache => decoder.decode(coded, dest),
+                    StoreHint::NonTemporal => decoder.decode_uncached(coded, dest),
                 };
                 result.map_err(|source| Error::Codec { at: at as u64, source })?;
             }

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use blosc_codecs::{EncodeOptions, StreamEncoder};
-use blosc_filters::{BlockGeometry, FilterCx, FilterId, FilterSlot, Reference, Simd, Stores};
+use blosc_filters::{
+    BlockGeometry, FilterCx, FilterId, FilterSlot, Reference, Simd, internal::StoreHint,
+};
 
 use super::blocks::Job;
 use super::plan::{Form, Plan};
@@ -95,7 +97,7 @@ impl Worker {
         // Not all threads begin with the same plane.
         let rows = planes.iter().zip(self.stream.chunks_exact(nitems));
         for (plane, row) in rows.cycle().skip(first / nitems % planes.len()).take(planes.len()) {
-            Stores::Plain.copy(cx.simd, row, &mut lock(plane)[first..first + nitems]);
+            StoreHint::Cached.copy(cx.simd, row, &mut lock(plane)[first..first + nitems]);
         }
         Ok(())
     }
@@ -307,7 +309,7 @@ pub(super) fn filter_cx<'a>(
         bitshuffle: plan.header.bitshuffle_rule(),
         geometry,
         simd: params.registries.simd,
-        stores: Stores::Plain,
+        stores: StoreHint::Cached,
     }
 }
 
@@ -388,7 +390,7 @@ impl<'a> Coder<'a> {
         if let Some(coded) = self.shorten(data, room)? {
             return Ok(coded);
         }
-        Stores::Plain.copy_read(self.simd, data, &mut room[..data.len()]);
+        StoreHint::Cached.copy_read(self.simd, data, &mut room[..data.len()]);
         Ok(Coded::stored(data))
     }
 

@@ -16,7 +16,7 @@ use super::streaming::Parts;
 use crate::shuffle::whole_items;
 
 pub(super) use scan::{running_sum, running_xor};
-pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle_apart};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle_planes};
 
 /// Undoes [`shuffle`].
 #[target_feature(enable = "avx2")]

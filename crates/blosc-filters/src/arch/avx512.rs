@@ -44,12 +44,12 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(super) fn unshuffle_apart(planes: &[&[u8]], dest: &mut [u8]) {
+pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     match planes.len() {
         typesize @ (2 | 4 | 8) if by_halves(planes, dest.len() / typesize, dest) => {
-            avx2::unshuffle_apart(planes, dest);
+            avx2::unshuffle_planes(planes, dest);
         }
-        _ => shuffle::unshuffle_apart(planes, dest),
+        _ => shuffle::unshuffle_planes(planes, dest),
     }
 }
 

@@ -5,7 +5,7 @@ mod shuffle;
 
 use super::scalar;
 
-pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_apart};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_planes};
 
 /// The scalar one, for now.
 #[target_feature(enable = "neon")]

@@ -1,24 +1,25 @@
 //! Rows between a block and an array, which is not in the cache.
 //!
-//! Long rows are written past the cache. Before a short one is copied, the processor is told to
-//! fetch one that is some lines ahead: it foresees only what follows within a page.
+//! Long rows are written with non-temporal stores. Before a short row is copied, one some lines
+//! ahead is prefetched: the hardware prefetcher does not cross pages. See
+//! `docs/performance/filters.md`, "Rows of arrays".
 
 use core::arch::x86_64::*;
 
 use super::avx2::{self, streaming as planes};
 use super::streaming::{Streaming, copy_lines, streaming};
-use crate::Stores;
+use crate::internal::StoreHint;
 use crate::rows::EvenRows;
 
 /// From the block to the array.
 #[target_feature(enable = "avx2")]
 pub(super) fn put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]) {
-    if rows.len >= LONG {
+    if rows.len >= MIN_NON_TEMPORAL_ROW_NBYTES {
         return streaming(|stores| put_long(stores, rows, block, array));
     }
     let ahead = ahead(rows);
     for n in 0..rows.count {
-        fetch(array.get(rows.row(n + ahead, rows.in_array)));
+        prefetch(array.get(rows.row(n + ahead, rows.in_array)));
         let from = block.get(rows.row(n, rows.in_block));
         if let Some((from, to)) = from.zip(array.get_mut(rows.row(n, rows.in_array))) {
             to.copy_from_slice(from);
@@ -43,9 +44,9 @@ pub(super) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
     for n in 0..rows.count {
         let from = array.get(rows.row(n, rows.in_array));
         match from.zip(block.get_mut(rows.row(n, rows.in_block))) {
-            Some((from, to)) if rows.len >= LONG => avx2::copy(from, to),
+            Some((from, to)) if rows.len >= MIN_NON_TEMPORAL_ROW_NBYTES => avx2::copy(from, to),
             Some((from, to)) => {
-                fetch(array.get(rows.row(n + ahead, rows.in_array)));
+                prefetch(array.get(rows.row(n + ahead, rows.in_array)));
                 to.copy_from_slice(from);
             }
             None => {}
@@ -57,7 +58,7 @@ pub(super) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
 #[target_feature(enable = "avx2")]
 pub(super) fn put_planes(
     rows: EvenRows,
-    stores: Stores,
+    stores: StoreHint,
     planes: &[&[u8]],
     from: usize,
     array: &mut [u8],
@@ -76,12 +77,12 @@ pub(super) fn put_planes(
 #[target_feature(enable = "avx2")]
 fn put_planes_of<const W: usize>(
     rows: EvenRows,
-    stores: Stores,
+    stores: StoreHint,
     planes: &[&[u8]; W],
     from: usize,
     array: &mut [u8],
 ) {
-    // Cut to one length, of which the compiler knows then.
+    // Cut to one length, so that the compiler drops bounds checks.
     let nitems = planes.iter().map(|plane| plane.len()).min().unwrap_or(0);
     let mut cut: [&[u8]; W] = [&[]; W];
     for (cut, plane) in cut.iter_mut().zip(planes) {
@@ -89,8 +90,8 @@ fn put_planes_of<const W: usize>(
     }
     let (first, count) = (from / W, rows.count_within(nitems * W, from, array.len()));
     let items = |n: usize| first + n * (rows.in_block / W);
-    let is_far = stores == Stores::Streaming;
-    if is_far && rows.len >= LONG {
+    let is_far = stores == StoreHint::NonTemporal;
+    if is_far && rows.len >= MIN_NON_TEMPORAL_ROW_NBYTES {
         return streaming(|stores| {
             for n in 0..count {
                 let row = &mut array[n * rows.in_array..][..rows.len];
@@ -101,30 +102,30 @@ fn put_planes_of<const W: usize>(
     let ahead = ahead(rows);
     for n in 0..count {
         if is_far {
-            fetch(array.get(rows.row(n + ahead, rows.in_array)));
+            prefetch(array.get(rows.row(n + ahead, rows.in_array)));
         }
         planes::unshuffle_row(&cut, items(n), &mut array[n * rows.in_array..][..rows.len]);
     }
 }
 
-/// How many rows ahead are fetched: as many as keep the memory busy.
+/// How many rows ahead are prefetched: as many as keep the memory busy.
 fn ahead(rows: EvenRows) -> usize {
-    (AHEAD / rows.len.max(1)).clamp(1, 16)
+    (PREFETCH_DISTANCE_NBYTES / rows.len.max(1)).clamp(1, 16)
 }
 
-/// Has bytes brought to the cache.
-fn fetch(bytes: Option<&[u8]>) {
+/// Prefetches all lines of `bytes`.
+fn prefetch(bytes: Option<&[u8]>) {
     if cfg!(miri) {
         return;
     }
-    for line in bytes.into_iter().flat_map(|bytes| bytes.chunks(LINE)) {
-        // SAFETY: the place is that of bytes that may be read, and the program sees nothing of it.
+    for line in bytes.into_iter().flat_map(|bytes| bytes.chunks(CACHE_LINE_NBYTES)) {
+        // SAFETY: the address is that of a borrowed slice; a prefetch changes no memory.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
     }
 }
 
-/// Rows of so many bytes are long.
-const LONG: usize = 1 << 10;
-/// Bytes that are fetched ahead.
-const AHEAD: usize = 2 << 10;
-const LINE: usize = 64;
+/// Rows of this length and more are written with non-temporal stores (bytes).
+const MIN_NON_TEMPORAL_ROW_NBYTES: usize = 1 << 10;
+/// Distance from the copied row to the prefetched one (bytes).
+const PREFETCH_DISTANCE_NBYTES: usize = 2 << 10;
+const CACHE_LINE_NBYTES: usize = 64;

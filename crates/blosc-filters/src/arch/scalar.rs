@@ -12,4 +12,4 @@ pub(super) use rows::{put_planes, put_rows, take_rows};
 pub(super) use scan::{running_sum, running_xor};
 #[cfg(target_arch = "x86_64")]
 pub(super) use shuffle::unshuffle_from;
-pub(super) use shuffle::{shuffle, unshuffle, unshuffle_apart};
+pub(super) use shuffle::{shuffle, unshuffle, unshuffle_planes};

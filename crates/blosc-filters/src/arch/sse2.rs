@@ -5,7 +5,7 @@ mod shuffle;
 
 use super::scalar;
 
-pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_apart};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_planes};
 
 /// The scalar one: without a permutation of bytes there is nothing to win.
 #[target_feature(enable = "sse2")]

@@ -1,21 +1,21 @@
-//! Stores that pass the cache by.
+//! Non-temporal stores, which bypass the cache.
 //!
-//! A plain store first fetches the line that it changes, and the line pushes another one out of the
-//! cache. Both are wasted on a destination that does not fit there. Such stores want registers at
-//! multiples of 32 bytes, lines written as a whole and in ascending order, and no long work between
-//! them.
+//! An ordinary store first reads the line that it changes, and the line evicts another one. Both are
+//! wasted on a destination larger than the cache. Non-temporal stores need registers at multiples of
+//! 32 bytes, whole lines in ascending order, and little work between them. See
+//! `docs/performance/filters.md`, "Non-temporal stores".
 
 use core::arch::x86_64::*;
 
 use zerocopy::{FromBytes, IntoBytes, transmute};
 
-/// Has `work` store past the cache. Its stores are ordered before all that comes after the call, as
-/// any others.
+/// Runs `work`, which may use non-temporal stores. They are ordered before everything after the
+/// call, as ordinary stores are.
 pub(super) fn streaming(work: impl FnOnce(&mut Streaming)) {
     work(&mut Streaming(()));
 }
 
-/// The right to such stores, which [`streaming`] lends. When it ends, they are ordered.
+/// The permission to use non-temporal stores, lent by [`streaming`]; its drop is the fence.
 pub(super) struct Streaming(());
 
 impl Streaming {
@@ -27,9 +27,8 @@ impl Streaming {
             // Miri does not know the instruction.
             *to = register;
         } else {
-            // SAFETY: `to` may be written and is aligned, as it is a reference. It is not looked at
-            // before the stores are ordered: who could do so had to borrow it from the
-            // caller of `streaming`.
+            // SAFETY: `to` may be written and is aligned, as it is a reference. No other
+            // code reads it before the fence: `to` stays mutably borrowed until the drop.
             unsafe { _mm256_stream_si256(to, register) };
         }
     }
@@ -50,7 +49,7 @@ pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
     streaming(|stores| copy_lines(stores, src, dest));
 }
 
-/// The same without waiting for the stores.
+/// As [`copy`], without the fence.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn copy_lines(stores: &mut Streaming, src: &[u8], dest: &mut [u8]) {
@@ -87,8 +86,8 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// For units and tiles of so many bytes; a tile is a multiple of 32. `None` if no tile starts
-    /// at a unit.
+    /// For units of `unit` bytes and tiles of `tile` bytes, a multiple of 32. `None` if no tile
+    /// starts at a unit.
     pub(super) fn new(dest: &'a mut [u8], unit: usize, tile: usize) -> Option<Self> {
         let head = dest.as_ptr().align_offset(LINE);
         if head > dest.len() || !head.is_multiple_of(unit) {
@@ -105,7 +104,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the memory takes at once (bytes). Half a line would be written by way of the cache.
+/// Size of a cache line (bytes). Half a line would be written through the cache.
 const LINE: usize = 64;
 
 #[cfg(test)]
@@ -114,7 +113,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn parts_are_all_of_a_destination() {
+    fn parts_cover_the_destination() {
         let mut bytes = vec![0; 1100];
         let aligned = bytes.as_ptr().align_offset(LINE);
         for (start, unit, expected) in [

@@ -133,7 +133,7 @@ macro_rules! bounded {
     };
 }
 
-/// Defines `shuffle`, `unshuffle` and `unshuffle_apart` for a set of instructions whose registers
+/// Defines `shuffle`, `unshuffle` and `unshuffle_planes` for a set of instructions whose registers
 /// have a given type and number of bytes. In scope must be, for items of `G` bytes and `W` the
 /// power of two from `G` up:
 ///
@@ -188,12 +188,12 @@ macro_rules! tiled_kernels {
         }
 
         #[target_feature(enable = $features)]
-        pub(in super::super) fn unshuffle_apart(planes: &[&[u8]], dest: &mut [u8]) {
+        pub(in super::super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
             match planes.len() {
                 typesize @ 2..=16 if dest.len() >= TILE * typesize => {
                     for_typesize!(typesize, unshuffle_array(planes, dest));
                 }
-                _ => scalar::unshuffle_apart(planes, dest),
+                _ => scalar::unshuffle_planes(planes, dest),
             }
         }
 
@@ -299,7 +299,7 @@ macro_rules! tiled_kernels {
             items: &mut [u8],
         ) {
             if typesize <= 16 {
-                for_typesize!(typesize, unshuffle_planes[N](planes, items));
+                for_typesize!(typesize, unshuffle_strip_planes[N](planes, items));
             } else if let Some(planes) = planes.first_chunk() {
                 unshuffle_column(typesize, column, planes, items);
             }
@@ -326,13 +326,13 @@ macro_rules! tiled_kernels {
         }
 
         #[target_feature(enable = $features)]
-        fn unshuffle_planes<const G: usize, const W: usize, const N: usize>(
+        fn unshuffle_strip_planes<const G: usize, const W: usize, const N: usize>(
             planes: &[[u8; N]],
             items: &mut [u8],
         ) {
             if items.len() < (N - TILE) * G + reach(G, W) {
                 let mut padded = [[0; 16]; N];
-                unshuffle_planes::<G, W, N>(planes, padded.as_flattened_mut());
+                unshuffle_strip_planes::<G, W, N>(planes, padded.as_flattened_mut());
                 return items[..N * G].copy_from_slice(&padded.as_flattened()[..N * G]);
             }
             let Some(planes) = planes.first_chunk::<G>() else { return };
@@ -422,7 +422,7 @@ macro_rules! tiled_kernels {
         fn unshuffle_array<const G: usize, const W: usize>(planes: &[&[u8]], dest: &mut [u8]) {
             match planes.first_chunk() {
                 Some(planes) => unshuffle_all::<G, W>(planes, dest),
-                None => scalar::unshuffle_apart(planes, dest),
+                None => scalar::unshuffle_planes(planes, dest),
             }
         }
 

@@ -2,7 +2,8 @@
 
 use super::{Pipeline, find};
 use crate::filter::check_lengths;
-use crate::{Error, FilterCx, FilterId, FilterSlot, Registry, Stores};
+use crate::internal::StoreHint;
+use crate::{Error, FilterCx, FilterId, FilterSlot, Registry};
 
 /// The filters that decoding has to undo: those of a [`Pipeline`] but for the ones whose inverse
 /// only copies.
@@ -61,7 +62,7 @@ impl Undo<'_> {
             in_dest = !in_dest;
             remaining -= 1;
             // What the next filter reads, or the copy below, belongs in the cache.
-            let stores = if remaining == 0 && in_dest { cx.stores } else { Stores::Plain };
+            let stores = if remaining == 0 && in_dest { cx.stores } else { StoreHint::Cached };
             filter.backward(&FilterCx { stores, ..*cx }, slot.meta, from, to)?;
         }
         if !in_dest {

@@ -18,7 +18,7 @@ pub(in super::super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) 
 }
 
 /// The same from planes wherever they are.
-pub(in super::super) fn unshuffle_apart(planes: &[&[u8]], dest: &mut [u8]) {
+pub(in super::super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     unshuffle_from(planes, 0, dest);
 }
 

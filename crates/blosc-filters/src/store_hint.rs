@@ -1,33 +1,36 @@
-//! How a destination is written: into the cache, or past it.
+//! How a destination is written: with ordinary stores, or with non-temporal ones that bypass the
+//! cache.
+//!
+//! Why the sizes below are as they are: `docs/performance/filters.md`, "Copies and fills".
 
 use core::ops::Range;
 
 use crate::simd::{Level, may_copy_slowly};
 use crate::{Simd, arch};
 
-/// Whether what is written shall be in the cache afterwards. The bytes are the same.
+/// Whether the written bytes should be in the cache afterwards. The bytes are the same.
 ///
-/// Past the cache is faster for a destination larger than it, since what is written there is pushed
-/// out before anyone reads it; it is slower where the data are used at once.
+/// Non-temporal stores are faster for a destination larger than the cache, since ordinary stores
+/// first read each line and then evict others. They are slower if the data are used at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Stores {
-    /// Into the cache.
+pub enum StoreHint {
+    /// Ordinary stores.
     #[default]
-    Plain,
-    /// As `Plain`, for memory that is not in the caches which the core has to itself.
-    Outer,
-    /// Past the cache, where the machine has such stores and they are known to be faster.
-    Streaming,
+    Cached,
+    /// Ordinary stores, to memory that is not in the private caches of the core.
+    OuterCache,
+    /// Non-temporal stores, where the machine has them and they are known to be faster.
+    NonTemporal,
 }
 
-impl Stores {
+impl StoreHint {
     /// Copies `src` to `dest`.
     ///
     /// ```
-    /// use blosc_filters::{Simd, Stores};
+    /// use blosc_filters::{Simd, internal::StoreHint};
     ///
     /// let mut dest = vec![0; 100_000];
-    /// Stores::Streaming.copy(Simd::detect(), &[7; 100_000], &mut dest);
+    /// StoreHint::NonTemporal.copy(Simd::detect(), &[7; 100_000], &mut dest);
     /// assert_eq!(dest, [7; 100_000]);
     /// ```
     ///
@@ -37,7 +40,7 @@ impl Stores {
     #[inline]
     pub fn copy(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
         assert_eq!(src.len(), dest.len(), "copy: lengths of source and destination");
-        if dest.len() > SHORT {
+        if dest.len() > INLINE_COPY_NBYTES {
             self.copy_long(simd, src, dest);
         } else {
             copy_short(src, dest);
@@ -45,10 +48,10 @@ impl Stores {
     }
 
     fn copy_long(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
-        if self.pass_by(dest) {
+        if self.bypasses_cache(dest) {
             arch::copy_streaming(simd, src, dest);
-        } else if simd.level() == Level::Avx512 && dest.len() >= ALL.end {
-            let pieces = src.chunks(PIECE).zip(dest.chunks_mut(PIECE));
+        } else if simd.level() == Level::Avx512 && dest.len() >= COPY_INSTRUCTION_NBYTES.end {
+            let pieces = src.chunks(COPY_PIECE_NBYTES).zip(dest.chunks_mut(COPY_PIECE_NBYTES));
             pieces.for_each(|(from, to)| self.copy_piece(simd, from, to));
         } else {
             self.copy_piece(simd, src, dest);
@@ -64,10 +67,13 @@ impl Stores {
     }
 
     /// As [`copy`](Self::copy), by registers even where the C library takes the processor's
-    /// instruction, which does not fetch the lines that it is going to write: an encoder that
-    /// finds no use for what it has just read stores it so, and reads the next ones faster.
+    /// instruction, which does not read the lines that it overwrites. For encoders that store their
+    /// input as it is: the registers leave it in the cache for the next reads.
     pub fn copy_read(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
-        if self == Self::Plain && src.len() == dest.len() && ALL.contains(&dest.len()) {
+        if self == Self::Cached
+            && src.len() == dest.len()
+            && COPY_INSTRUCTION_NBYTES.contains(&dest.len())
+        {
             arch::copy(simd, src, dest);
         } else {
             self.copy(simd, src, dest);
@@ -77,7 +83,7 @@ impl Stores {
     /// Writes `byte` all over `dest`.
     #[inline]
     pub fn fill(self, simd: Simd, byte: u8, dest: &mut [u8]) {
-        if dest.len() > SHORT {
+        if dest.len() > INLINE_COPY_NBYTES {
             self.fill_long(simd, byte, dest);
         } else {
             fill_short(byte, dest);
@@ -85,41 +91,42 @@ impl Stores {
     }
 
     fn fill_long(self, simd: Simd, byte: u8, dest: &mut [u8]) {
-        if self.pass_by(dest) {
+        if self.bypasses_cache(dest) {
             arch::fill_streaming(simd, byte, dest);
-        } else if self == Self::Plain && ALL.contains(&dest.len()) {
+        } else if self == Self::Cached && COPY_INSTRUCTION_NBYTES.contains(&dest.len()) {
             arch::fill(simd, byte, dest);
         } else {
             dest.fill(byte);
         }
     }
 
-    /// Whether to pass the cache by for these bytes. At their end the processor waits for all
-    /// stores: some 100 ns.
-    pub(crate) fn pass_by(self, dest: &[u8]) -> bool {
-        self == Self::Streaming && dest.len() >= LEAST
+    /// Whether non-temporal stores pay for this length. After the last one the processor waits for
+    /// all of them, some 100 ns.
+    pub(crate) fn bypasses_cache(self, dest: &[u8]) -> bool {
+        self == Self::NonTemporal && dest.len() >= MIN_NON_TEMPORAL_NBYTES
     }
 
-    /// Whether registers copy faster than the C library, which takes the processor's instruction
-    /// for it from 2 KiB to the size of the second-level cache, and knows what to do with more.
+    /// Whether registers copy faster than the C library, which uses the copy instruction (`rep
+    /// movsb`) from 2 KiB to the size of the second-level cache.
     ///
     /// On Zen 3 (AVX2), the instruction is slower by a tenth in the cache. With AVX-512, registers
     /// are faster while all is in the nearest cache; beyond, the instruction is, since it does
     /// not fetch the lines that it is going to write. Where the destination starts up to 63
-    /// bytes behind the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it; Zen 5
+    /// bytes after the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it; Zen 5
     /// does not, and registers are slower by half there.
     fn by_registers(self, simd: Simd, src: &[u8], dest: &[u8]) -> bool {
-        ALL.contains(&dest.len())
+        COPY_INSTRUCTION_NBYTES.contains(&dest.len())
             && (simd.level() != Level::Avx512
-                || (dest.len() < NEAREST && self == Self::Plain)
+                || (dest.len() < L1_COPY_NBYTES && self == Self::Cached)
                 || ((1..64)
                     .contains(&(dest.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096))
                     && may_copy_slowly()))
     }
 }
 
-/// Bytes of an item, as a rule: a call of the C library takes longer than to write so few.
-const SHORT: usize = 16;
+/// Up to this size, mostly single items, a call of the C library takes longer than the copy
+/// (bytes).
+const INLINE_COPY_NBYTES: usize = 16;
 
 /// Copies up to 16 bytes, as two pieces that may overlap.
 #[inline]
@@ -129,7 +136,7 @@ fn copy_short(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Copies the first and the last `N` bytes, if there are so many.
+/// Copies the first and the last `N` bytes; false if there are fewer than `N`.
 #[inline]
 fn copy_ends<const N: usize>(src: &[u8], dest: &mut [u8]) -> bool {
     let (Some(first), Some(last)) = (src.first_chunk::<N>(), src.last_chunk::<N>()) else {
@@ -148,7 +155,7 @@ fn fill_short(byte: u8, dest: &mut [u8]) {
     }
 }
 
-/// Writes the first and the last `N` bytes, if there are so many.
+/// Writes the first and the last `N` bytes; false if there are fewer than `N`.
 #[inline]
 fn fill_ends<const N: usize>(byte: u8, dest: &mut [u8]) -> bool {
     let Some(first) = dest.first_chunk_mut::<N>() else { return false };
@@ -157,14 +164,16 @@ fn fill_ends<const N: usize>(byte: u8, dest: &mut [u8]) -> bool {
     true
 }
 
-const ALL: Range<usize> = 2 << 10..1 << 20;
-const NEAREST: usize = 12 << 10;
-/// With AVX-512, more is copied by such pieces, or else the C library leaves the instruction, which
-/// is twice as fast.
-const PIECE: usize = 512 << 10;
+/// Sizes at which the C library uses the copy instruction (bytes).
+const COPY_INSTRUCTION_NBYTES: Range<usize> = 2 << 10..1 << 20;
+/// Source and destination of this size fit in the first-level cache (bytes).
+const L1_COPY_NBYTES: usize = 12 << 10;
+/// With AVX-512, longer copies are made in pieces of this size (bytes), for which the C library
+/// still uses the copy instruction: twice as fast.
+const COPY_PIECE_NBYTES: usize = 512 << 10;
 
-/// Bytes for which it pays to wait for the end of all stores.
-const LEAST: usize = 8 << 10;
+/// The shortest destination for non-temporal stores (bytes).
+const MIN_NON_TEMPORAL_NBYTES: usize = 8 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -172,19 +181,23 @@ mod tests {
     use alloc::{vec, vec::Vec};
 
     #[test]
-    fn more_than_a_piece_is_copied_whole() {
-        let src: Vec<u8> = (0..3 * PIECE + 5).map(|n| (n % 251).to_le_bytes()[0]).collect();
-        for len in [ALL.end - 1, ALL.end, src.len()].into_iter().filter(|_| !cfg!(miri)) {
+    fn copies_and_fills_longer_than_a_piece_are_complete() {
+        let src: Vec<u8> =
+            (0..3 * COPY_PIECE_NBYTES + 5).map(|n| (n % 251).to_le_bytes()[0]).collect();
+        for len in [COPY_INSTRUCTION_NBYTES.end - 1, COPY_INSTRUCTION_NBYTES.end, src.len()]
+            .into_iter()
+            .filter(|_| !cfg!(miri))
+        {
             let mut dest = vec![0; len];
-            Stores::Plain.copy(Simd::detect(), &src[..len], &mut dest);
+            StoreHint::Cached.copy(Simd::detect(), &src[..len], &mut dest);
             assert!(dest == src[..len], "{len} bytes");
-            Stores::Plain.fill(Simd::detect(), 9, &mut dest);
+            StoreHint::Cached.fill(Simd::detect(), 9, &mut dest);
             assert!(dest.iter().all(|&byte| byte == 9), "{len} bytes");
         }
     }
 
     #[test]
-    fn short_and_long_ones_are_copied_and_filled() {
+    fn copies_and_fills_of_up_to_40_bytes_are_complete() {
         let src: [u8; 40] = core::array::from_fn(|n| u8::try_from(n + 1).unwrap());
         let expected = |bytes: &[u8]| {
             let mut all = [0; 40];
@@ -193,9 +206,9 @@ mod tests {
         };
         for len in 0..src.len() {
             let mut dest = [0_u8; 40];
-            Stores::Plain.copy(Simd::detect(), &src[..len], &mut dest[..len]);
+            StoreHint::Cached.copy(Simd::detect(), &src[..len], &mut dest[..len]);
             assert_eq!(dest, expected(&src[..len]));
-            Stores::Plain.fill(Simd::detect(), 9, &mut dest[..len]);
+            StoreHint::Cached.fill(Simd::detect(), 9, &mut dest[..len]);
             assert_eq!(dest, expected(&[9; 40][..len]));
         }
     }

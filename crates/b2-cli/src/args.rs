@@ -1,4 +1,4 @@
-//! The command line: what can be said, and what it means.
+//! The command line: its grammar and its meaning.
 //!
 //! [`parse`] turns `argv` into a [`Cli`]. clap knows commands and their options; [`manners`] comes
 //! before it and makes one form of the three that users write: `b2 compress FILE`, `b2 -z FILE`,
@@ -29,8 +29,8 @@ pub(crate) use self::{
 /// Compress, inspect, verify and restore files of the Blosc family.
 ///
 /// Reads and writes Blosc2 frames and arrays (.b2frame, .b2nd), Bloscpack files (.blp), arrays and
-/// tables of bcolz, and bare chunks of Blosc 1 and Blosc2. Formats are told by content, never by
-/// name; inputs are kept; no FILE or `-` means standard input and output.
+/// tables of bcolz, and bare chunks of Blosc 1 and Blosc2. Formats are recognised by content, never
+/// by name; inputs are kept; no FILE or `-` means standard input and output.
 #[derive(Debug, Parser)]
 #[command(
     name = "b2",
@@ -338,7 +338,7 @@ pub(crate) struct ManArgs {
 /// What clap says, which includes the texts of `--help`.
 pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let grammar = grammar();
-    let argv = manners::canonical(argv, &manners::Shapes::of(&grammar));
+    let argv = manners::canonical(argv, &manners::Shapes::from_grammar(&grammar));
     Cli::from_arg_matches(&grammar.try_get_matches_from(argv)?)
 }
 

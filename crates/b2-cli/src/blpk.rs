@@ -6,8 +6,8 @@
 //!                         log      lines `blpk: ...`, with sizes and values as Python prints them
 //! ```
 //!
-//! Verbs, options, defaults, messages and exit codes are those of the original, so that scripts go
-//! on working. What differs on purpose is listed in `docs/blpk.md`.
+//! Verbs, options, defaults, messages and exit codes are those of Bloscpack 0.16.0, so that scripts
+//! go on working. What differs on purpose is listed in `docs/blpk.md`.
 
 mod append;
 mod args;
@@ -153,7 +153,7 @@ impl Bar {
     }
 
     /// `source`, metered.
-    fn of<R>(&self, source: R) -> Metered<'_, R> {
+    fn meter<R>(&self, source: R) -> Metered<'_, R> {
         Metered { source, bar: self }
     }
 }

@@ -79,7 +79,7 @@ impl Console {
         self.verbose
     }
 
-    /// Who wants to see progress, if anybody.
+    /// When progress is shown.
     pub(crate) fn progress(&self) -> ProgressWhen {
         match self.progress {
             ProgressWhen::Json => ProgressWhen::Json,
@@ -109,7 +109,7 @@ impl Console {
         );
     }
 
-    /// Says what is wrong without an error of ours at hand, as for one bad chunk of many.
+    /// Prints a problem that is no error of ours, as one bad chunk of many.
     pub(crate) fn problem(
         &self,
         file: Option<&str>,
@@ -154,14 +154,14 @@ impl Console {
         self.stderr(&format!("{}: {file}: {label}\n", self.program));
     }
 
-    /// What was done, for people who watch.
+    /// A line about finished work.
     pub(crate) fn note(&self, text: &str) {
         if self.quiet == 0 && !self.json {
             self.stderr(&format!("{text}\n"));
         }
     }
 
-    /// What was done, for people who asked for more.
+    /// A line about finished work, with `-v`.
     pub(crate) fn detail(&self, text: &str) {
         if self.verbose > 0 {
             self.note(text);
@@ -198,7 +198,7 @@ impl Console {
         }
     }
 
-    /// Standard error that is gone cannot be told to anybody.
+    /// Standard error that is gone cannot be reported.
     fn stderr(&self, text: &str) {
         let mut stderr = AutoStream::new(io::stderr().lock(), self.choice());
         let _unheard = stderr.write_all(text.as_bytes());

@@ -7,20 +7,20 @@ use b2frame::{CompressOptions, EditOptions, Locking, OpenOptions, ReadOptions};
 use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
 
 use crate::{
-    args::GeneralArgs,
+    args::{GeneralArgs, OutputArgs},
     console::Console,
     error::{Error, Result},
     exit::Code,
     inputs::origin::{Found, Origin},
     memory,
-    output::unfinished::Unfinished,
+    output::{targets::Targets, unfinished::Unfinished},
 };
 
 /// Memory that a decoding thread needs besides the chunks under way (bytes).
-const DECODER: u64 = 6 << 20;
+const DECODER_NBYTES: u64 = 6 << 20;
 
-/// The file of a lock, in the directory of a sparse frame or behind the name of a contiguous one.
-const LOCK: &str = ".b2lock";
+/// The file of a lock, in the directory of a sparse frame or after the name of a contiguous one.
+const LOCK_SUFFIX: &str = ".b2lock";
 
 /// The surroundings of a command.
 #[derive(Debug)]
@@ -53,9 +53,9 @@ impl Context {
         error.code()
     }
 
-    /// Does `work` for each input, says what went wrong, and goes on; the first failure gives the
-    /// code. When nobody reads our output any more, the rest is not worth doing.
-    pub(crate) fn each(
+    /// The driver of every command over inputs: does `work` for each, reports a failure and goes on
+    /// with the next. The first failure gives the exit code. A closed standard output ends the run.
+    pub(crate) fn run_on_inputs(
         &self,
         inputs: Vec<Found>,
         mut work: impl FnMut(&Origin) -> Result<()>,
@@ -80,6 +80,19 @@ impl Context {
         code
     }
 
+    /// [`run_on_inputs`](Self::run_on_inputs) for commands that write one output for each input.
+    pub(crate) fn run_into_targets(
+        &self,
+        inputs: Vec<Found>,
+        output: &OutputArgs,
+        mut work: impl FnMut(&Origin, &mut Targets<'_>) -> Result<()>,
+    ) -> Code {
+        match Targets::new(output, inputs.len()) {
+            Ok(mut targets) => self.run_on_inputs(inputs, |origin| work(origin, &mut targets)),
+            Err(error) => self.refuse(&error),
+        }
+    }
+
     /// The codecs, filters and vector instructions to use.
     pub(crate) fn registries(&self) -> Registries {
         Registries { simd: self.simd, ..Registries::default() }
@@ -95,10 +108,10 @@ impl Context {
     /// it.
     pub(crate) fn edit_options(&self, path: &Path, offset: u64) -> EditOptions {
         let beside = if path.is_dir() {
-            path.join(LOCK)
+            path.join(LOCK_SUFFIX)
         } else {
             let mut name = path.file_name().unwrap_or_default().to_owned();
-            name.push(LOCK);
+            name.push(LOCK_SUFFIX);
             path.with_file_name(name)
         };
         let locking = if beside.exists() { Locking::Sidecar } else { Locking::from_env() };
@@ -109,11 +122,11 @@ impl Context {
     /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too
     /// little for them.
     pub(crate) fn read_options(&self) -> ReadOptions {
-        let threads = self.threads_within(self.memory / 2, DECODER);
+        let threads = self.threads_within(self.memory / 2, DECODER_NBYTES);
         ReadOptions::default().threads(Threads::N(threads)).max_memory(self.memory / 2)
     }
 
-    /// Working memory for what is looked at as a whole (bytes).
+    /// Working memory for objects that are held as a whole (bytes).
     pub(crate) fn memory(&self) -> u64 {
         self.memory / 2
     }
@@ -159,7 +172,7 @@ impl Context {
         Ok(Threads::N(self.threads_within(self.memory - both, encoder)))
     }
 
-    /// As many threads as were asked for, and as have room.
+    /// The requested number of threads, or as many as the memory has room for.
     fn threads_within(&self, memory: u64, each: u64) -> NonZeroUsize {
         let fitting = usize::try_from(memory / each.max(1)).unwrap_or(usize::MAX);
         NonZeroUsize::new(fitting).map_or(NonZeroUsize::MIN, |fitting| fitting.min(self.threads))

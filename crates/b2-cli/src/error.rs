@@ -1,7 +1,7 @@
-//! What can stop an input, and whose fault it is.
+//! Errors of an input, sorted by who has to act.
 //!
 //! [`Error`] says what is wrong, in words that follow `b2: FILE:`; its causes come from the
-//! libraries and are printed behind it, never repeated in it. [`Error::code`] gives the exit code,
+//! libraries and are printed after it, never repeated in it. [`Error::code`] gives the exit code,
 //! [`Error::hint`] what to do.
 
 pub(crate) mod message;
@@ -57,7 +57,7 @@ pub(crate) enum Error {
     /// The output is there already.
     #[error("file exists")]
     Exists { path: PathBuf },
-    /// Something that is no regular file, and nobody said -f.
+    /// Something that is no regular file, without -f.
     #[error("is {kind}")]
     NotRegular { path: PathBuf, kind: FileKind },
     /// One output file for many inputs.
@@ -86,7 +86,7 @@ pub(crate) enum Error {
     /// A pipe that ends before the array does.
     #[error("the array has {expected} bytes, the input ends before")]
     ArrayCut { expected: u64 },
-    /// The file with metadata is not what it should be.
+    /// The file with metadata cannot be used.
     #[error("{what}")]
     Metadata { path: PathBuf, what: MetadataError },
     /// The output does not give back the input.
@@ -101,7 +101,7 @@ pub(crate) enum Error {
     /// The working memory does not suffice.
     #[error("{needed} bytes of working memory are needed, the limit is {limit}")]
     MaxMemory { needed: u64, limit: u64 },
-    /// What is wrong has been said; this is the code.
+    /// The failure has been printed already; this is its code.
     #[error("damaged")]
     Reported { code: Code },
     /// There are not that many frames in the file.
@@ -124,7 +124,7 @@ pub(crate) enum Error {
     OtherType { file: String, found: String, expected: String },
     /// The dimensions are not those of the array.
     #[error(
-        "{file} has the shape {found:?}, which does not go behind {array:?} along dimension {axis}"
+        "{file} has the shape {found:?}, which does not fit after {array:?} along dimension {axis}"
     )]
     OtherShape { file: String, found: Vec<u64>, array: Vec<u64>, axis: usize },
     /// There is no such dimension.
@@ -140,18 +140,18 @@ pub(crate) enum Error {
     MixedTypesize { first: u64, other: u64 },
 }
 
-/// What is wrong with a file of metadata.
+/// Faults of a file of metadata.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MetadataError {
     #[error("not JSON: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("not a JSON object with the keys metalayers and vlmetalayers, and objects behind them")]
+    #[error("not a JSON object with the keys metalayers and vlmetalayers, and objects as values")]
     Shape,
     #[error("no key {key:?} is known, but metalayers and vlmetalayers")]
     Key { key: String },
 }
 
-/// What was being done when the system refused.
+/// The operation that the system refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Doing {
@@ -248,7 +248,7 @@ impl Error {
         match self {
             Self::Message { message, .. } => message.code,
             Self::Io { .. } | Self::Exists { .. } => Code::System,
-            // What the options ask for cannot be done: a codec or filter says so when it meets the
+            // The options ask for something impossible: a codec or filter says so when it meets the
             // first chunk.
             Self::Frame(error @ b2frame::Error::Compress { .. })
                 if error.blame() == Blame::Data =>
@@ -291,7 +291,7 @@ impl Error {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(Cow::Borrowed(match self {
             Self::Message { message, .. } => return message.hint.map(Cow::Borrowed),
@@ -340,7 +340,7 @@ fn blame_code(blame: Blame) -> Code {
         Blame::NotOurs => Code::Foreign,
         Blame::Limit => Code::Limit,
         Blame::Usage => Code::Usage,
-        // Whoever else is to be blamed one day: not the user.
+        // A blame that is added later: not the user.
         _ => Code::System,
     }
 }

@@ -1,4 +1,4 @@
-//! What the program knows of each format beyond what the libraries do.
+//! The formats as the program needs them, on top of the libraries.
 
 pub(crate) mod bcolz;
 pub(crate) mod blp;

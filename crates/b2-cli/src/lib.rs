@@ -3,19 +3,20 @@
 //! ```text
 //! argv --args--> Command --commands--> libraries      b2frame does the work
 //!                   |                     |
-//!                Context               report          what was found, as data
+//!                Context               report          findings as data
 //!                   |                     |
 //!                console <----------------+            the only place that prints
 //! ```
 //!
 //! The program is a thin layer over [`b2frame`]: it names files, bounds memory, keeps output safe
 //! and talks to people. [`run`] is the whole of it, for other front ends; the binary only hands
-//! over its arguments. What the commands mean is told in `docs/cli.md`. It decodes nothing; only
+//! over its arguments. The commands are described in `docs/cli.md`. It decodes nothing; only
 //! `dump` knows more of a format than its name.
 //!
-//! Output files are written beside their target and renamed (`output::staged`), removed on failure and on
-//! SIGINT or SIGTERM (`output::unfinished`). Input from pipes is kept in bounded memory (`inputs::object_reader`). Errors
-//! carry whose fault they are, which decides the [exit code](Code).
+//! Output files are written beside their target and renamed (`output::staged`), removed on failure
+//! and on SIGINT or SIGTERM (`output::unfinished`). Input from pipes is kept in bounded memory
+//! (`inputs::object_reader`). Errors carry whose fault they are, which decides the [exit
+//! code](Code).
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -77,47 +78,59 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
 
 fn dispatch(program: &str, cli: Cli) -> Code {
     let Some(command) = cli.command else {
-        return top(program, cli.version, cli.verbose);
+        return run_without_command(program, cli.version, cli.verbose);
     };
     match command {
         Command::Compress(args) => {
-            with(program, &args.general, |cx| commands::compress::run(&args, cx))
+            run_command(program, &args.general, |cx| commands::compress::run(&args, cx))
         }
         Command::Decompress(args) => {
-            with(program, &args.general, |cx| commands::decompress::run(&args, cx))
+            run_command(program, &args.general, |cx| commands::decompress::run(&args, cx))
         }
-        Command::Cat(args) => with(program, &args.general, |cx| commands::cat::run(&args, cx)),
-        Command::Info(args) => with(program, &args.general, |cx| commands::info::run(&args, cx)),
-        Command::List(args) => with(program, &args.general, |cx| commands::list::run(&args, cx)),
+        Command::Cat(args) => {
+            run_command(program, &args.general, |cx| commands::cat::run(&args, cx))
+        }
+        Command::Info(args) => {
+            run_command(program, &args.general, |cx| commands::info::run(&args, cx))
+        }
+        Command::List(args) => {
+            run_command(program, &args.general, |cx| commands::list::run(&args, cx))
+        }
         Command::Verify(args) => {
-            with(program, &args.general, |cx| commands::verify::run(&args, cx))
+            run_command(program, &args.general, |cx| commands::verify::run(&args, cx))
         }
         Command::Rescue(args) => {
-            with(program, &args.general, |cx| commands::rescue::run(&args, cx))
+            run_command(program, &args.general, |cx| commands::rescue::run(&args, cx))
         }
-        Command::Show(args) => with(program, &args.general, |cx| commands::show::run(&args, cx)),
+        Command::Show(args) => {
+            run_command(program, &args.general, |cx| commands::show::run(&args, cx))
+        }
         Command::Convert(args) => {
-            with(program, &args.general, |cx| commands::convert::run(&args, cx))
+            run_command(program, &args.general, |cx| commands::convert::run(&args, cx))
         }
         Command::Append(args) => {
-            with(program, &args.general, |cx| commands::append::run(&args, cx))
+            run_command(program, &args.general, |cx| commands::append::run(&args, cx))
         }
-        Command::Meta(args) => with(program, &args.general, |cx| commands::meta::run(&args, cx)),
-        Command::Dump(args) => with(program, &args.general, |cx| commands::dump::run(&args, cx)),
-        Command::Formats(args) => simple(program, &args.general, commands::formats::run),
-        Command::Completions(args) => simple(program, &GeneralArgs::default(), |console| {
+        Command::Meta(args) => {
+            run_command(program, &args.general, |cx| commands::meta::run(&args, cx))
+        }
+        Command::Dump(args) => {
+            run_command(program, &args.general, |cx| commands::dump::run(&args, cx))
+        }
+        Command::Formats(args) => run_printer(program, &args.general, commands::formats::run),
+        Command::Completions(args) => run_printer(program, &GeneralArgs::default(), |console| {
             commands::completions::run(&args, console)
         }),
-        Command::Man(args) => {
-            simple(program, &GeneralArgs::default(), |console| commands::man::run(&args, console))
-        }
+        Command::Man(args) => run_printer(program, &GeneralArgs::default(), |console| {
+            commands::man::run(&args, console)
+        }),
     }
 }
 
 /// No command: the version, or the help as a usage error.
-fn top(program: &str, version: bool, verbose: bool) -> Code {
+fn run_without_command(program: &str, version: bool, verbose: bool) -> Code {
     if version {
-        return simple(
+        return run_printer(
             program,
             &GeneralArgs { verbose: verbose.into(), ..GeneralArgs::default() },
             print_version,
@@ -129,9 +142,13 @@ fn top(program: &str, version: bool, verbose: bool) -> Code {
 }
 
 /// Runs a command over files.
-fn with(program: &str, general: &GeneralArgs, command: impl FnOnce(&Context) -> Code) -> Code {
+fn run_command(
+    program: &str,
+    general: &GeneralArgs,
+    command: impl FnOnce(&Context) -> Code,
+) -> Code {
     if general.version {
-        return simple(program, general, print_version);
+        return run_printer(program, general, print_version);
     }
     let console = Console::new(program, general);
     let unfinished = Unfinished::default();
@@ -144,7 +161,7 @@ fn with(program: &str, general: &GeneralArgs, command: impl FnOnce(&Context) -> 
 }
 
 /// Runs a command that only prints.
-fn simple(
+fn run_printer(
     program: &str,
     general: &GeneralArgs,
     command: impl FnOnce(&Console) -> Result<()>,

@@ -1,14 +1,14 @@
 //! How much working memory a run may use.
 //!
-//! The default must be the same kind of promise on every machine: 192 MiB, or half of what is free
-//! when that is less. It bounds the buffers of chunks under way and the states of codecs, and with
-//! them the number of threads.
+//! The default must be the same kind of promise on every machine: 192 MiB, or half of the free
+//! memory when that is less. It bounds the buffers of chunks under way and the states of codecs,
+//! and with them the number of threads.
 
 use std::fs;
 
 use blosc_chunk::{CParams, CodecId};
 
-/// Working memory that is used when nobody says how much.
+/// Working memory that is used by default.
 const DEFAULT: u64 = 192 << 20;
 
 /// The working memory in bytes: `asked`, or the default.
@@ -34,7 +34,7 @@ pub(crate) fn encoder(cparams: &CParams) -> u64 {
     block.saturating_mul(factor)
 }
 
-/// Memory that could be had without swapping (bytes), where the system tells.
+/// Memory that could be had without swapping (bytes), where the system reports it.
 fn available() -> Option<u64> {
     parse_available(&fs::read_to_string("/proc/meminfo").ok()?)
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_asked_for_counts() {
+    fn requested_memory_is_the_budget() {
         assert_eq!(budget(Some(1)), 1);
         assert!(budget(None) <= DEFAULT);
     }

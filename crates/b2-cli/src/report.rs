@@ -1,4 +1,4 @@
-//! What was found in a file, as data: the documents of `--json`, and what the text of `info` and
+//! The content of a file as data: the documents of `--json`, from which the text of `info` and
 //! `list` is made from.
 
 mod bcolz;
@@ -13,3 +13,42 @@ pub(crate) use blp::{BlpChunks, BlpReport};
 pub(crate) use chunk::{BlockRow, BlockTable, ChunkReport, note_text};
 pub(crate) use chunks::{ChunkRow, ChunkTable};
 pub(crate) use info::InfoReport;
+
+use serde::Serialize;
+
+use crate::render::size;
+
+/// The keys with which every document about one file begins, in this order.
+#[derive(Debug, Serialize)]
+pub(crate) struct FileSummary<'a> {
+    schema: &'static str,
+    pub(crate) path: &'a str,
+    pub(crate) format: &'static str,
+    /// The number that the file holds; 0 for Bloscpack headers of the first release candidates.
+    pub(crate) format_version: u8,
+    pub(crate) nbytes: u64,
+    /// Chunks with their headers, without their digests.
+    pub(crate) cbytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cratio: Option<f64>,
+    pub(crate) file_bytes: u64,
+}
+
+impl<'a> FileSummary<'a> {
+    /// A file whose sizes are 0 so far.
+    fn new(path: &'a str, format: &'static str, format_version: u8) -> Self {
+        let schema = "b2.info/1";
+        let (nbytes, cbytes, cratio, file_bytes) = (0, 0, None, 0);
+        Self { schema, path, format, format_version, nbytes, cbytes, cratio, file_bytes }
+    }
+
+    /// The same file with these sizes.
+    fn sizes(self, nbytes: u64, cbytes: u64, file_bytes: u64) -> Self {
+        Self { nbytes, cbytes, file_bytes, cratio: size::cratio(nbytes, cbytes), ..self }
+    }
+
+    /// Computes the ratio after the sizes have changed.
+    fn update_ratio(&mut self) {
+        self.cratio = size::cratio(self.nbytes, self.cbytes);
+    }
+}

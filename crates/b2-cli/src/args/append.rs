@@ -26,7 +26,7 @@ pub(crate) struct AppendArgs {
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   b2 append log.b2frame today.log
-  b2 append field.b2nd more.npy     rows behind the last
+  b2 append field.b2nd more.npy     rows after the last
   b2 append --axis 1 field.b2nd column.npy
   b2 append trades.bcolz today.csv  rows of a table
   producer | b2 append data.blp";

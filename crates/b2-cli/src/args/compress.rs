@@ -101,7 +101,7 @@ pub(crate) struct TuningArgs {
 pub(crate) struct Shape(pub(crate) Vec<u64>);
 
 impl Shape {
-    /// The lengths as those of a chunk or block; what is too long for one is too long in any case.
+    /// The lengths as those of a chunk or block; a length too long for one is too long in any case.
     pub(crate) fn lens(&self) -> Vec<u32> {
         self.0.iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX)).collect()
     }
@@ -155,7 +155,7 @@ pub(crate) enum CompressedFormat {
     Blp,
 }
 
-/// What is wrong with the value of an option.
+/// Faults of the value of an option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ValueError {
     /// No codec of this name.

@@ -1,6 +1,6 @@
 //! `A:B`: a half-open range as Python writes it.
 //!
-//! Either end may be missing; negative ends count from the end of the data. What lies outside is
+//! Either end may be missing; negative ends count from the end of the data. Parts outside are
 //! cut off, as a slice does, so an empty result is no error.
 
 use core::{ops::Range, str::FromStr};

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_counts() {
+    fn last_of_repeated_options_counts() {
         assert_eq!(level(&[]), (5, false));
         assert_eq!(level(&["-0"]), (0, false));
         assert_eq!(level(&["-9", "-3"]), (3, false));

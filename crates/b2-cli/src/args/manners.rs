@@ -1,7 +1,7 @@
 //! Three manners of speaking, made one before clap looks.
 //!
 //! `b2 [OPTIONS] COMMAND [OPTIONS] [FILE]...` may carry its options anywhere; `b2 -d [OPTIONS]
-//! [FILE]...` is how gzip, zstd, xz and lz4 are called; `b2 FILE...` asks what the files are. All
+//! [FILE]...` is how gzip, zstd, xz and lz4 are called; `b2 FILE...` describes the files. All
 //! become `b2 COMMAND [OPTIONS] [FILE]...`. Nothing is judged here: what makes no sense is passed
 //! on for clap to complain about.
 //!
@@ -31,7 +31,7 @@ pub(crate) struct Shapes {
 
 impl Shapes {
     /// Takes them from the grammar.
-    pub(crate) fn of(grammar: &clap::Command) -> Self {
+    pub(crate) fn from_grammar(grammar: &clap::Command) -> Self {
         let mut shapes =
             Self { commands: HashMap::new(), shorts: HashMap::new(), longs: HashSet::new() };
         shapes.commands.insert("help".into(), "help".into());
@@ -79,7 +79,7 @@ pub(crate) fn canonical(
     [program].into_iter().chain(command).chain(scan.kept).collect()
 }
 
-/// What was seen so far.
+/// The arguments so far.
 struct Scan<'a> {
     shapes: &'a Shapes,
     command: Option<String>,
@@ -133,8 +133,8 @@ impl Scan<'_> {
         self.shapes.longs.contains(name)
     }
 
-    /// Takes a mode letter out of `-abc`; returns what is left, and whether a value follows as a
-    /// word of its own.
+    /// Takes a mode letter out of `-abc`; returns the other letters, and whether a value follows as
+    /// a word of its own.
     fn cluster(&mut self, letters: &str) -> (String, bool) {
         let mut left = String::new();
         let mut letters = letters.chars();
@@ -160,13 +160,13 @@ mod tests {
     use super::*;
 
     fn form(line: &str) -> String {
-        let shapes = Shapes::of(&crate::args::grammar());
+        let shapes = Shapes::from_grammar(&crate::args::grammar());
         let words = canonical(line.split_whitespace().map(OsString::from), &shapes);
         words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn options_before_the_command_move_behind_it() {
+    fn options_before_the_command_move_after_it() {
         assert_eq!(form("b2 -9 c f"), "b2 compress -9 f");
         assert_eq!(form("b2 -q --max-memory 64M verify f"), "b2 verify -q --max-memory 64M f");
         assert_eq!(form("b2 --max-memory=64M -T 2 t f"), "b2 verify --max-memory=64M -T 2 f");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_is_left_alone() {
+    fn plain_arguments_are_unchanged() {
         assert_eq!(form("b2"), "b2");
         assert_eq!(form("b2 --help"), "b2 --help");
         assert_eq!(form("b2 -Vv"), "b2 -Vv");

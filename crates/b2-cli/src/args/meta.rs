@@ -19,7 +19,7 @@ pub(crate) struct MetaArgs {
     /// for import
     #[arg(value_name = "NAME[=VALUE]")]
     pub(crate) items: Vec<String>,
-    /// Only metalayers, which have a fixed size and their place before the data
+    /// Only metalayers, which have a fixed size and stand before the data
     #[arg(long, conflicts_with = "vlmeta", help_heading = "Selection")]
     pub(crate) meta: bool,
     /// Only metalayers of variable size; new ones are of this kind unless --meta is said

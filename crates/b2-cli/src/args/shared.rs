@@ -111,7 +111,7 @@ fn parse_simd(text: &str) -> Result<Simd, NoSimd> {
     Simd::parse(text).map_err(|_| NoSimd { text: text.to_owned() })
 }
 
-/// A choice that can be left to what the streams are.
+/// A choice that can be left to the kind of the streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
     /// If the stream is a terminal.
@@ -123,15 +123,15 @@ pub(crate) enum When {
     Never,
 }
 
-/// Who wants to see progress.
+/// When progress is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressWhen {
-    /// Whoever sits at the terminal.
+    /// On a terminal.
     #[default]
     Auto,
-    /// Somebody, in any case.
+    /// Always.
     Always,
-    /// Nobody.
+    /// Never.
     Never,
     /// A program.
     Json,

@@ -4,7 +4,7 @@ use core::str::FromStr;
 
 use b2frame::Pick;
 
-/// What is wanted of the first dimensions.
+/// The selection along the first dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Slice(pub(crate) Vec<Pick>);
 

@@ -52,7 +52,7 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -
         .metadata(metadata)
         .threads(Threads::N(session.threads));
     let bar = session.progress(original, Some(nbytes));
-    let report = append(&mut store, bar.of(source), nbytes, &options)?;
+    let report = append(&mut store, bar.meter(source), nbytes, &options)?;
     drop(bar);
     log.debug(&super::header::text(&report.header))?;
     log.verbose(&format!("orig file size after append: {}", pretty::double(report.len)))?;
@@ -81,12 +81,12 @@ fn check(args: &AppendArgs) -> Result<()> {
     }
     let real = |path: &Path| fs::canonicalize(path).ok();
     if real(original).is_some_and(|original| real(new) == Some(original)) {
-        return Err(Failure::new(format!("new file '{}' is the original file", new.display())));
+        return Err(Failure::new(format!("new file '{}' is original_file itself", new.display())));
     }
     Ok(())
 }
 
-/// How the data behind the last chunk are divided, if there are any.
+/// How the data after the last chunk are divided, if there are any.
 fn say_division(session: &Session<'_>, file: &BlpFile, nbytes: u64) -> Result<()> {
     let header: &Header = file.header();
     let (Some(chunk_size @ 1..), Some(last)) = (header.chunk_size(), header.last_chunk()) else {

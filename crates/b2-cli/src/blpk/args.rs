@@ -1,8 +1,8 @@
-//! The command line of `blpk`: grammar, usage lines, and complaints in the words of the original,
-//! which are those of Python's argparse.
+//! The command line of `blpk`: grammar, usage lines, and complaints in the words of Bloscpack
+//! 0.16.0, which are those of Python's argparse.
 //!
 //! clap knows the grammar; values are judged here, so that they are refused in the order and with
-//! the text that scripts know. Program options may also stand behind the subcommand, which the
+//! the text that scripts know. Program options may also stand after the subcommand, which the
 //! original did not allow.
 
 use core::num::NonZeroUsize;
@@ -24,7 +24,7 @@ use crate::args::item_range::Span;
 /// Compress and decompress Bloscpack files.
 ///
 /// Works like blpk of Bloscpack 0.16.0, and more: `-` is standard input or output; files of format
-/// versions 1 and 2 are read; nothing half-written is left behind; damage is told and ends in exit
+/// versions 1 and 2 are read; nothing half-written is left; damage is reported and ends in exit
 /// code 1, wrong use in 2. `b2` reads and writes the same files.
 #[derive(Debug, Parser)]
 #[command(
@@ -110,7 +110,7 @@ pub(super) struct CompressArgs {
     /// File to compress
     #[arg(value_name = "in_file")]
     pub(super) in_file: PathBuf,
-    /// File to compress to [default: in_file with .blp behind it]
+    /// File to compress to [default: in_file with .blp after it]
     #[arg(value_name = "out_file")]
     pub(super) out_file: Option<PathBuf>,
 }
@@ -189,7 +189,7 @@ pub(super) struct FileArgs {
 ///
 /// # Errors
 ///
-/// Wrong use; or the help that was asked for.
+/// Wrong use; or the requested help.
 pub(super) fn parse(argv: &[OsString]) -> Result<Blpk> {
     let matches = Blpk::command().try_get_matches_from(argv);
     let parsed = matches.and_then(|matches| Blpk::from_arg_matches(&matches));
@@ -268,7 +268,7 @@ impl BloscArgs {
         let Some(text) = &self.typesize else { return Ok(8) };
         let typesize = integer(text)
             .map_err(|what| Failure::usage(verb, &format!("argument -t/--typesize: {what}")))?;
-        // 0 passed the original's check of the header and failed in Blosc.
+        // 0 passed Bloscpack's check of the header and failed in Blosc.
         u8::try_from(typesize).ok().filter(|typesize| *typesize > 0).ok_or_else(|| {
             Failure::new(format!("'typesize' must be in the range 1 <= n <= 255, not '{typesize}'"))
         })

@@ -57,7 +57,7 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs)
         .nbytes(nbytes)
         .threads(Threads::N(session.threads));
     let progress = session.progress(&args.in_file, nbytes);
-    let source = progress.of(source);
+    let source = progress.meter(source);
     match &output {
         Output::Stdout => {
             let sink = SinkWriter(Sink::stdout(session.force)?);
@@ -120,7 +120,7 @@ pub(super) fn smaller(chunk_size: u64, nbytes: u64) -> String {
     )
 }
 
-/// What the options say about chunks.
+/// The options for chunks.
 pub(super) fn cparams(args: &BloscArgs, verb: &'static str) -> Result<CParams> {
     let filter = match (args.no_shuffle, args.bitshuffle) {
         (true, _) => Pipeline::EMPTY,

@@ -70,7 +70,7 @@ fn from_pipe(
     }
     let bar = session.progress(&args.in_file, None);
     let options = ReadOptions::default().threads(Threads::N(session.threads));
-    let mut reader = Reader::with_options(bar.of(io::stdin().lock()), options)?;
+    let mut reader = Reader::with_options(bar.meter(io::stdin().lock()), options)?;
     let metadata = reader.metadata().cloned();
     say_metadata(session, metadata.as_ref())?;
     while let Some(data) = reader.next_data()? {
@@ -102,7 +102,7 @@ fn from_file(
     Ok(file.metadata().cloned())
 }
 
-/// Shows how far it is, and keeps what the sink says of a failure.
+/// Shows how far it is, and keeps the error of the sink.
 struct ToSink<'a> {
     out: &'a mut Sink,
     bar: &'a Bar,

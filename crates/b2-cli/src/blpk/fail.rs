@@ -1,4 +1,4 @@
-//! How `blpk` fails: what is printed, and the exit code.
+//! How `blpk` fails: the message and the exit code.
 
 use core::fmt;
 use std::io;
@@ -18,7 +18,7 @@ pub(super) struct Failure {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
-    /// Not really one: the help was asked for.
+    /// Not a failure: the help was requested.
     Help,
     /// It does not work: exit code 1.
     Error,
@@ -26,7 +26,7 @@ enum Kind {
     Usage(&'static str),
     /// Wrong use, of which all has been said.
     Said,
-    /// Nobody reads our output: the end, without a word.
+    /// The reader of our output is gone: the end, without a message.
     ClosedPipe,
 }
 
@@ -70,7 +70,7 @@ impl Failure {
         }
     }
 
-    /// What goes to standard output and to standard error.
+    /// The texts for standard output and standard error.
     pub(super) fn print(&self) -> (String, String) {
         match self.kind {
             Kind::Help => (self.text.clone(), String::new()),

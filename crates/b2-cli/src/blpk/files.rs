@@ -23,7 +23,7 @@ pub(super) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// `path` with the suffix behind it.
+/// `path` with the suffix after it.
 pub(super) fn with_suffix(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(SUFFIX);
@@ -35,7 +35,7 @@ pub(super) fn without_suffix(path: &Path) -> Option<PathBuf> {
     if path.extension()? != "blp" { None } else { Some(path.with_extension("")) }
 }
 
-/// Checks and tells the names of input and output, in the order of the original.
+/// Checks and prints the names of input and output, in the order of Bloscpack 0.16.0.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ impl Output {
         }
     }
 
-    /// Puts a file in its place, with mode and times of `source`.
+    /// Renames a file to its target, with mode and times of `source`.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Headers as the original prints them: a name, then a line for each field, its value in the words
-//! of Python.
+//! Headers as Bloscpack 0.16.0 prints them: a name, then a line for each field, its value in the
+//! words of Python.
 
 use bloscpack::{Header, MetadataHeader, PackedChunk, Version};
 

@@ -12,9 +12,9 @@ use crate::error::{Doing, Error};
 pub(super) enum Level {
     /// Errors only.
     Quiet,
-    /// What was asked for.
+    /// The requested output.
     Normal,
-    /// What is done.
+    /// The steps.
     Verbose,
     /// All that is done.
     Debug,
@@ -29,7 +29,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Says what is of this level or above.
+    /// Prints messages of this level or above.
     pub(super) fn new(level: Level) -> Self {
         Self { level, to_stderr: Cell::new(false) }
     }
@@ -39,7 +39,7 @@ impl Log {
         self.to_stderr.set(true);
     }
 
-    /// Something that was asked for; each line on its own.
+    /// Requested output; each line on its own.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Log {
         self.say(Level::Normal, text)
     }
 
-    /// What is done.
+    /// The steps.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Log {
         } else {
             (out.into(), err.into())
         };
-        // Standard error that is gone cannot be told to anybody.
+        // Standard error that is gone cannot be reported.
         let _unheard = io::stderr().lock().write_all(err.as_bytes());
         let mut stdout = io::stdout().lock();
         let printed = stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush());

@@ -118,7 +118,7 @@ impl From<Failed> for Failure {
 
 const NO_BLP: &str = "This might not be a bloscpack compressed file.";
 
-/// In the words of the original, where it has any.
+/// In the words of Bloscpack 0.16.0, where it has any.
 fn complaint(error: &Error) -> String {
     let Error::Corrupt { what, .. } = error else { return chain(error) };
     match what {

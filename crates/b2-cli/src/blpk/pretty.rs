@@ -1,4 +1,4 @@
-//! Sizes as the original prints and reads them.
+//! Sizes as Bloscpack 0.16.0 prints and reads them.
 
 use super::python;
 
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_as_the_original_does() {
+    fn sizes_are_read_as_bloscpack_reads_them() {
         for (text, nbytes) in [
             ("64K", 65536),
             ("65536", 65536),

@@ -1,4 +1,4 @@
-//! Values as Python prints them: `repr`, and `pprint.pformat`, which the original uses for
+//! Values as Python prints them: `repr`, and `pprint.pformat`, which Bloscpack uses for
 //! metadata.
 
 use serde_json::Value;
@@ -204,7 +204,7 @@ fn pieces(text: &str, width: usize, allowance: usize) -> Vec<String> {
     pieces
 }
 
-/// Words with the blanks behind them.
+/// Words with the blanks after them.
 fn words(line: &str) -> Vec<&str> {
     let mut words = vec![];
     let (mut start, mut after_blank) = (0, false);

@@ -37,16 +37,16 @@ use crate::{
     formats::csv_table,
     inputs::{
         object::Object,
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
     },
     render::{progress::Progress, size},
 };
 
 /// Bytes of data in a chunk of a frame whose chunks have any size.
-const CHUNK: usize = 1 << 20;
+const CHUNK_NBYTES: usize = 1 << 20;
 
-/// What was appended.
+/// The result.
 #[derive(Debug, Serialize)]
 struct AppendReport<'a> {
     schema: &'static str,
@@ -58,7 +58,7 @@ struct AppendReport<'a> {
     shape: Option<Vec<u64>>,
 }
 
-/// What a target has after data were added.
+/// Size and shape after the append.
 #[derive(Debug)]
 struct Grown {
     nbytes: u64,
@@ -75,16 +75,17 @@ struct Input {
 
 /// Appends all inputs.
 pub(crate) fn run(args: &AppendArgs, cx: &Context) -> Code {
-    let origin = Origin::of(&args.target);
-    cx.each(vec![Ok(origin)], |origin| one(args, cx, origin))
+    let origin = Origin::from_word(&args.target);
+    cx.run_on_inputs(vec![Ok(origin)], |origin| append_to_target(args, cx, origin))
 }
 
-fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
+fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Origin::File { path, .. } = origin else {
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
-    let object =
-        Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let object = ObjectReader::open(origin, cx.dparams())?
+        .next()?
+        .ok_or(Error::NotBlosc { start: vec![] })?;
     let stdin = [Path::new("-").to_owned()];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     // Text is no bytes of a table.
@@ -94,7 +95,7 @@ fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
     };
     let row = row.as_ref();
     let inputs =
-        files.iter().map(|file| opened(cx, file, path, row)).collect::<Result<Vec<_>>>()?;
+        files.iter().map(|file| open_named(cx, file, path, row)).collect::<Result<Vec<_>>>()?;
     let appended = inputs.iter().map(|input| input.source.nbytes()).sum::<Result<u64>>()?;
     let work = Work {
         args,
@@ -111,9 +112,9 @@ fn one(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<()> {
         }
         Object::Frame(schunk) => {
             let offset = schunk.offset();
-            // What is open here must not keep others waiting.
+            // An open frame would hold the lock.
             drop(schunk);
-            work.frame(offset)?
+            work.append_to_frame(offset)?
         }
         Object::Blp(blp) => work.blp(*blp)?,
         Object::Bcolz(set) => work.bcolz(*set)?,
@@ -143,7 +144,7 @@ fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool)
     Ok(())
 }
 
-/// The target and what it gets.
+/// The target and its new data.
 struct Work<'a> {
     args: &'a AppendArgs,
     cx: &'a Context,
@@ -154,7 +155,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// At the end of a frame that is no array.
-    fn frame(&self, offset: u64) -> Result<Grown> {
+    fn append_to_frame(&self, offset: u64) -> Result<Grown> {
         self.check_axis(1)?;
         let mut writer =
             SChunkWriter::open_with(self.path, &self.cx.edit_options(self.path, offset))?;
@@ -175,8 +176,8 @@ impl Work<'_> {
                     }
                     // There each piece would be a chunk, however small.
                     piece.extend_from_slice(bytes);
-                    let whole = piece.len() / CHUNK * CHUNK;
-                    piece.chunks_exact(CHUNK).try_for_each(|chunk| writer.append(chunk))?;
+                    let whole = piece.len() / CHUNK_NBYTES * CHUNK_NBYTES;
+                    piece.chunks_exact(CHUNK_NBYTES).try_for_each(|chunk| writer.append(chunk))?;
                     piece.drain(..whole);
                     Ok(())
                 },
@@ -216,20 +217,19 @@ impl Input {
     }
 }
 
-/// Data to append to `target`, whose rows text gives values for; what is wrong with them is told
-/// with their name.
-fn opened(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
-    open(cx, file, target, row).map_err(|error| match error.path() {
+/// Data to append to `target`, whose rows text gives values for; an error names the file.
+fn open_named(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
+    open_input(cx, file, target, row).map_err(|error| match error.path() {
         Some(_) => error,
-        None => Error::Input { file: Origin::of(file).name(), error: Box::new(error) },
+        None => Error::Input { file: Origin::from_word(file).name(), error: Box::new(error) },
     })
 }
 
-fn open(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
-    let origin = Origin::of(file);
+fn open_input(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
+    let origin = Origin::from_word(file);
     let name = origin.name();
     let Origin::File { path, part } = &origin else {
-        return plain(spooled(&mut io::stdin().lock())?, name);
+        return uncompressed_input(spooled(&mut io::stdin().lock())?, name);
     };
     let at = |error: Error| match error {
         Error::Io { doing, path: None, source } => Error::io_at(doing, path)(source),
@@ -241,7 +241,7 @@ fn open(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result
         return Err(Error::Same { path: path.clone() });
     }
     if *part != origin::Part::Whole || origin::is_ours(path) {
-        let mut objects = Objects::open(&origin, cx.dparams()).map_err(at)?;
+        let mut objects = ObjectReader::open(&origin, cx.dparams()).map_err(at)?;
         let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
         if objects.next()?.is_some() {
             return Err(message::SEQUENCE.error());
@@ -256,10 +256,10 @@ fn open(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result
     let mut opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
     let metadata = opened.metadata().map_err(Error::io_at(Doing::Open, path))?;
     let regular = if metadata.is_file() { opened } else { spooled(&mut opened)? };
-    plain(regular, name)
+    uncompressed_input(regular, name)
 }
 
-/// What can be read once only, in a file.
+/// A copy in a file of an input that can be read only once.
 fn spooled(reader: &mut dyn io::Read) -> Result<File> {
     let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
     io::copy(reader, &mut file).map_err(Error::io(Doing::Spool))?;
@@ -268,7 +268,7 @@ fn spooled(reader: &mut dyn io::Read) -> Result<File> {
 }
 
 /// Raw data, or the array of a `.npy` file.
-fn plain(file: File, name: String) -> Result<Input> {
+fn uncompressed_input(file: File, name: String) -> Result<Input> {
     let store = FileStore::from_file(file);
     let file_len = store.len().map_err(Error::io(Doing::Open))?;
     let head = head(&store)?;

@@ -10,22 +10,22 @@ use crate::{
     inputs::{
         decoded::{self, Guard},
         object::Object,
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
     },
     output::byte_sink::Sink,
     render::progress::Progress,
 };
 
-/// Writes each input behind the other.
+/// Writes the inputs one after the other.
 pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::has_suffix);
-    cx.each(inputs, |origin| one(args, cx, origin))
+    cx.run_on_inputs(inputs, |origin| write_input(args, cx, origin))
 }
 
-fn one(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
+fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects =
-        Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+        ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     let first = objects.next()?;
     let mut out = Sink::stdout_for_text(args.force);
     let mut selection = Selection::new(args, first.as_ref());
@@ -51,10 +51,10 @@ fn one(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     done.and_then(|()| out.finish())
 }
 
-/// What is wanted of the objects of an input, which count as one content.
+/// The selected range of the objects of an input, which count as one content.
 struct Selection {
     span: Span,
-    /// Bytes of what the span counts.
+    /// Bytes of the unit that the span counts.
     unit: u64,
     counts_items: bool,
     /// The span in units, once its ends are known.
@@ -89,7 +89,7 @@ impl Selection {
         self.wanted.start.saturating_mul(self.unit)..self.wanted.end.saturating_mul(self.unit)
     }
 
-    /// Writes what is wanted of the next object.
+    /// Writes the selected part of the next object.
     fn write(
         &mut self,
         object: &Object,

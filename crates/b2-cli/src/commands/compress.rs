@@ -2,7 +2,7 @@
 //!
 //! A file becomes one frame, written where it will be renamed from. A pipe has no end to go back
 //! to, and the header of a frame, which comes first, is known last: so a pipe gets a sequence of
-//! frames, each made in memory from [`PIECE`] bytes of data.
+//! frames, each made in memory from [`FRAME_OF_PIPE_NBYTES`] bytes of data.
 
 mod array;
 mod blp;
@@ -33,7 +33,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
         raw_data::Data,
         typesize,
@@ -50,9 +50,9 @@ use crate::{
 use metadata::Metadata;
 
 /// Bytes of data in one frame of a sequence.
-const PIECE: u64 = 64 << 20;
+const FRAME_OF_PIPE_NBYTES: u64 = 64 << 20;
 
-/// What became of one input.
+/// The result of one input.
 #[derive(Debug, Serialize)]
 struct CompressReport<'a> {
     schema: &'static str,
@@ -72,18 +72,15 @@ struct CompressReport<'a> {
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     let inputs =
         origin::find(&args.inputs, &|path| !origin::has_suffix(path) && !origin::is_object(path));
-    let ready = check(args).and_then(|()| {
-        Ok((Targets::new(&args.output, inputs.len())?, Metadata::of(&args.tuning)?))
-    });
-    match ready {
-        Ok((mut targets, metadata)) => {
-            cx.each(inputs, |origin| one(args, cx, origin, &metadata, &mut targets))
-        }
+    match check(args).and_then(|()| Metadata::from_options(&args.tuning)) {
+        Ok(metadata) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
+            compress_input(args, cx, origin, &metadata, targets)
+        }),
         Err(error) => cx.refuse(&error),
     }
 }
 
-/// The format that was asked for, or that the output is called after.
+/// The requested format, or that of the name of the output.
 fn format(args: &CompressArgs) -> Option<CompressedFormat> {
     let by_name = || {
         let name = args.output.output.as_ref()?.as_os_str().as_encoded_bytes();
@@ -113,7 +110,7 @@ impl CompressedFormat {
     }
 }
 
-/// What makes no sense for any input.
+/// Refuses options that make no sense for any input.
 fn check(args: &CompressArgs) -> Result<()> {
     let format = format(args);
     if args.tuning.checksum.is_some() && format != Some(CompressedFormat::Blp) {
@@ -146,7 +143,7 @@ fn check(args: &CompressArgs) -> Result<()> {
     Ok(())
 }
 
-fn one(
+fn compress_input(
     args: &CompressArgs,
     cx: &Context,
     origin: &Origin,
@@ -162,8 +159,8 @@ fn one(
     });
     let target = targets.next(origin, Naming::Add(format.suffix()))?;
     let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, &data);
-    let params = metadata.put(frame_params(&args.tuning, typesize, cx));
-    tell(&params, format, evidence, origin, cx);
+    let params = metadata.add_to(frame_params(&args.tuning, typesize, cx));
+    report_parameters(&params, format, evidence, origin, cx);
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
     let work = Work { args, cx, origin, format, layout, params, progress };
     let (counts, output) = match &target {
@@ -191,17 +188,17 @@ fn typesize(
     }
 }
 
-/// What the options and the data say about the frame to write.
+/// The parameters of the frame to write, from the options and the data.
 fn frame_params(tuning: &TuningArgs, typesize: usize, cx: &Context) -> FrameParams {
     let params = FrameParams::new(cparams(tuning, typesize).registries(cx.registries()));
     match tuning.chunk_size {
         Some(size) => params.chunksize(usize::try_from(size.0).unwrap_or(usize::MAX)),
-        None => params.chunksize(CHUNK),
+        None => params.chunksize(CHUNK_NBYTES),
     }
 }
 
 /// With `-v`: how the input is compressed, and why.
-fn tell(
+fn report_parameters(
     params: &FrameParams,
     format: CompressedFormat,
     evidence: Option<&str>,
@@ -227,11 +224,11 @@ fn tell(
     ));
 }
 
-/// Bytes of data in a chunk, when nobody says.
-const CHUNK: usize = 1 << 20;
+/// Bytes of data in a chunk, by default.
+const CHUNK_NBYTES: usize = 1 << 20;
 
 /// The greatest dictionary that every reader takes (bytes).
-const DICT: usize = 32 << 10;
+const MAX_DICT_NBYTES: usize = 32 << 10;
 
 fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
     let default = match tuning.target {
@@ -248,7 +245,7 @@ fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
         .filters(tuning.filter)
         .blocksize(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
         .special_values(!tuning.no_special)
-        .dict(if tuning.dict { Dict::Train { max: DICT } } else { Dict::None })
+        .dict(if tuning.dict { Dict::Train { max: MAX_DICT_NBYTES } } else { Dict::None })
         .target(tuning.target)
         .split(match tuning.split {
             Split::Always => SplitMode::Always,
@@ -270,7 +267,7 @@ struct Work<'a> {
     progress: Progress,
 }
 
-/// How much went in and came out.
+/// Sizes of input and output.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     frames: u64,
@@ -315,9 +312,10 @@ impl Work<'_> {
         let mut writer = FrameWriter::new(FileStore::from_file(file), &self.params)?;
         let memory = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
         let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
-        let totals =
-            self.compress(&mut reader, &mut writer, &memory).map_err(|error| at(error, target))?;
-        let store = writer.finish().map_err(|error| at(error.into(), target))?;
+        let totals = self
+            .compress(&mut reader, &mut writer, &memory)
+            .map_err(|error| name_output_of(error, target))?;
+        let store = writer.finish().map_err(|error| name_output_of(error.into(), target))?;
         let stored =
             store.into_file().metadata().map_err(Error::io_at(Doing::Write, target))?.len();
         Ok((Counts { frames: 1, nbytes: totals.nbytes, stored }, reader.take_digest()))
@@ -330,7 +328,7 @@ impl Work<'_> {
         Ok((counts, digest))
     }
 
-    /// What a stream can hold: one chunk, or any number of frames.
+    /// To a stream: one chunk, or any number of frames.
     fn to_stream(&self, data: Data, mut out: Sink) -> Result<Counts> {
         let counts = match self.format {
             CompressedFormat::B2frame => self.sequence(data, &mut out)?,
@@ -347,16 +345,18 @@ impl Work<'_> {
         Ok(counts)
     }
 
-    /// Frames of [`PIECE`] bytes of data, one after the other.
+    /// Frames of [`FRAME_OF_PIPE_NBYTES`] bytes of data, one after the other.
     fn sequence(&self, data: Data, out: &mut Sink) -> Result<Counts> {
         let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
         let mut counts = Counts::default();
         loop {
             let mut writer = FrameWriter::new(MemStore::default(), &self.params)?;
             let (cparams, chunksize) = (writer.cparams(), writer.chunksize());
-            let frame = PIECE.max(chunksize as u64);
-            let piece =
-                self.cx.compress_options(cparams, chunksize, frame)?.max_nbytes(Some(PIECE));
+            let frame = FRAME_OF_PIPE_NBYTES.max(chunksize as u64);
+            let piece = self
+                .cx
+                .compress_options(cparams, chunksize, frame)?
+                .max_nbytes(Some(FRAME_OF_PIPE_NBYTES));
             let totals = self.compress(&mut reader, &mut writer, &piece)?;
             if totals.nbytes > 0 || counts.frames == 0 {
                 let frame = writer.finish()?.into_bytes();
@@ -387,35 +387,39 @@ impl Work<'_> {
     }
 
     /// Bytes of the input before its content: the header of a `.npy` file.
-    fn before(&self) -> u64 {
+    fn npy_header_len(&self) -> u64 {
         self.layout.as_ref().map_or(0, |layout| layout.len as u64)
     }
 
     /// Compares a finished file with its source: byte by byte where that can be read again.
     fn read_back(&self, file: File, digest: Digest) -> Result<()> {
         let options = self.cx.read_options();
-        let mut objects = Objects::of(Arc::new(FileStore::from_file(file)), self.cx.dparams());
+        let mut objects =
+            ObjectReader::from_store(Arc::new(FileStore::from_file(file)), self.cx.dparams());
         match self.origin.path().filter(|path| path.is_file()) {
             Some(path) => {
                 let mut source = File::open(path).map_err(Error::io(Doing::Open))?;
-                source.seek(io::SeekFrom::Start(self.before())).map_err(Error::io(Doing::Read))?;
+                source
+                    .seek(io::SeekFrom::Start(self.npy_header_len()))
+                    .map_err(Error::io(Doing::Read))?;
                 read_back::equal(&mut objects, &mut io::BufReader::new(source), &options)
             }
             None => {
                 let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
-                same(&Digest::of(&object, &options)?, &digest)
+                check_digest(&Digest::of_object(&object, &options)?, &digest)
             }
         }
     }
 
-    /// The same for what went to a stream.
+    /// The same for a frame or chunk that went to a stream.
     fn check_piece(&self, bytes: Vec<u8>, digest: &Digest) -> Result<()> {
         if !self.args.tuning.verify {
             return Ok(());
         }
-        let mut objects = Objects::of(Arc::new(MemStore::new(bytes)), self.cx.dparams());
+        let mut objects =
+            ObjectReader::from_store(Arc::new(MemStore::new(bytes)), self.cx.dparams());
         let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
-        same(&Digest::of(&object, &self.cx.read_options())?, digest)
+        check_digest(&Digest::of_object(&object, &self.cx.read_options())?, digest)
     }
 
     fn report(self, counts: Counts, output: Option<&Path>, start: Instant) -> Result<()> {
@@ -460,13 +464,13 @@ impl Work<'_> {
     }
 }
 
-fn same(found: &Digest, expected: &Digest) -> Result<()> {
+fn check_digest(found: &Digest, expected: &Digest) -> Result<()> {
     if found == expected { Ok(()) } else { Err(message::READ_BACK_DIFFERS.error()) }
 }
 
 /// Failures of the storage concern the output when they come from writing, and the input when they
 /// come from reading.
-fn at(error: Error, target: &Path) -> Error {
+fn name_output_of(error: Error, target: &Path) -> Error {
     match error {
         Error::Frame(b2frame::Error::Write { source, .. }) => {
             Error::io_at(Doing::Write, target)(source)

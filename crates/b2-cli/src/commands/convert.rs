@@ -1,4 +1,4 @@
-//! `b2 convert`: whatever is read, as whatever is written.
+//! `b2 convert`: from any format that is read to any that is written.
 //!
 //! ```text
 //! Source: chunks as they are   --- transcoded --->  a destination that holds chunks
@@ -6,9 +6,9 @@
 //!         Metadata             ------------------>  as far as there is room
 //! ```
 //!
-//! One file for each destination, which takes chunks if it can hold them and nobody asked for
-//! others, and else the content. Output grows in a folder of its own ([`Nest`]), since some of it
-//! is a folder.
+//! One file for each destination, which takes chunks if it can hold them and no other chunks were
+//! requested, and else the content. Output grows in a folder of its own ([`Nest`]), since some of
+//! it is a folder.
 
 mod anew;
 mod array;
@@ -49,7 +49,7 @@ use crate::{
     inputs::{
         decoded::Guard,
         object::Object,
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
         raw_data,
     },
@@ -64,7 +64,7 @@ use crate::{
 
 use source::{Items, Source};
 
-/// What became of one input.
+/// The result of one input.
 #[derive(Debug, Serialize)]
 struct ConvertReport<'a> {
     schema: &'static str,
@@ -78,7 +78,7 @@ struct ConvertReport<'a> {
     moved: u64,
     /// Chunks that were compressed anew.
     recompressed: u64,
-    /// What the format has no place for.
+    /// Metadata that the format cannot hold.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     left_out: &'a [String],
     seconds: f64,
@@ -88,13 +88,11 @@ struct ConvertReport<'a> {
 pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     let (inputs, output) = named(args);
     let inputs = origin::find(&inputs, &origin::is_ours);
-    let ready = format(args, &output)
-        .and_then(|format| anew::check(args, format).map(|()| format))
-        .and_then(|format| Ok((format, Targets::new(&output, inputs.len())?)));
+    let ready = format(args, &output).and_then(|format| anew::check(args, format).map(|()| format));
     match ready {
-        Ok((format, mut targets)) => {
-            cx.each(inputs, |origin| one(args, &output, cx, origin, format, &mut targets))
-        }
+        Ok(format) => cx.run_into_targets(inputs, &output, |origin, targets| {
+            convert_input(args, &output, cx, origin, format, targets)
+        }),
         Err(error) => cx.refuse(&error),
     }
 }
@@ -110,7 +108,7 @@ fn named(args: &ConvertArgs) -> (InputArgs, OutputArgs) {
     (inputs, output)
 }
 
-/// The format that was asked for, or that the output is called after.
+/// The requested format, or that of the name of the output.
 fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
     let by_name = || {
         let name = output.output.as_ref()?.as_os_str().as_encoded_bytes();
@@ -121,7 +119,7 @@ fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
     args.format.or_else(by_name).ok_or(message::UNKNOWN_OUTPUT_FORMAT.error())
 }
 
-fn one(
+fn convert_input(
     args: &ConvertArgs,
     output: &OutputArgs,
     cx: &Context,
@@ -147,7 +145,7 @@ fn one(
 
 /// The one thing that the input holds.
 fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
-    if let Some(items) = plain(args, origin)? {
+    if let Some(items) = uncompressed_items(args, origin)? {
         return Ok(Source::Items(items));
     }
     if let Some(path) = parquet_file(origin)? {
@@ -156,14 +154,14 @@ fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
         let set = Bcolz::open(station.path(), cx.dparams())?.kept_in(station);
         return Ok(Source::Object(Object::Bcolz(Box::new(set))));
     }
-    let mut objects = Objects::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     Guard::new(args.limits).admit(&object)?;
     if objects.next()?.is_some() {
         return Err(message::SEQUENCE.error());
     }
     if objects.trailing() > 0 {
-        let text = format!("{} bytes behind the last frame are no frame", objects.trailing());
+        let text = format!("{} bytes after the last frame are no frame", objects.trailing());
         cx.console.warning(&origin.name(), &text);
     }
     Ok(Source::Object(object))
@@ -181,7 +179,7 @@ fn parquet_file(origin: &Origin) -> Result<Option<&Path>> {
 
 /// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was
 /// given.
-fn plain(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
+fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || origin::is_ours(path) {
         return Ok(None);
@@ -225,13 +223,13 @@ pub(super) fn values(path: &Path, given: Option<&Dtype>) -> Result<Items> {
 /// The first bytes of a file.
 pub(super) fn head(store: &FileStore) -> Result<Vec<u8>> {
     let len = store.len().map_err(Error::io(Doing::Open))?;
-    let mut head = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(NPY_HEAD)];
+    let mut head = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(NPY_HEAD_NBYTES)];
     store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
     Ok(head)
 }
 
 /// Bytes in which the header of a `.npy` file should be.
-const NPY_HEAD: usize = 256 << 10;
+const NPY_HEAD_NBYTES: usize = 256 << 10;
 
 /// One input on its way.
 struct Work<'a> {
@@ -244,7 +242,7 @@ struct Work<'a> {
     progress: Progress,
 }
 
-/// What was done.
+/// Counts of one conversion.
 #[derive(Debug, Default)]
 struct Done {
     /// Chunks that were moved as they are.
@@ -253,7 +251,7 @@ struct Done {
     recompressed: u64,
     /// Bytes that were written.
     stored: u64,
-    /// What the format has no place for.
+    /// Metadata that the format cannot hold.
     left_out: Vec<String>,
 }
 
@@ -314,23 +312,23 @@ impl Work<'_> {
             ConvertedFormat::Csv => self.csv(nest.path()),
             ConvertedFormat::Parquet => self.parquet(nest.path()),
         };
-        let mut done = done.map_err(|error| at(error, nest.target()))?;
+        let mut done = done.map_err(|error| name_output_of(error, nest.target()))?;
         done.left_out.extend(self.lost_of_columns());
         let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
         for what in &done.left_out {
-            // Nobody expects more of raw data.
+            // Raw data have no metadata anyway.
             if self.format != ConvertedFormat::Raw || what != frame::ARRAY {
-                let text = format!("no place for {what} in a .{} file", self.format.name());
+                let text = format!("no room for {what} in a .{} file", self.format.name());
                 self.cx.console.warning(&self.origin.name(), &text);
             }
         }
         Ok(Done { stored, ..done })
     }
 
-    /// Compares the content of what was written with that of the input.
+    /// Compares the content of the output with that of the input.
     fn read_back(&self, path: &Path) -> Result<()> {
         let found = match self.format {
-            // Text is what the items look like, and no items.
+            // Text shows the items and does not hold their bytes.
             ConvertedFormat::Csv | ConvertedFormat::Parquet => return Ok(()),
             ConvertedFormat::Raw => digest_of_file(path, 0)?,
             ConvertedFormat::Npy => {
@@ -339,7 +337,7 @@ impl Work<'_> {
             }
             _ => {
                 let origin = Origin::File { path: path.to_owned(), part: origin::Part::Whole };
-                let object = Objects::open(&origin, self.cx.dparams())?.next()?;
+                let object = ObjectReader::open(&origin, self.cx.dparams())?.next()?;
                 self.digest(&Source::Object(object.ok_or(message::READ_BACK_DIFFERS.error())?))?
             }
         };
@@ -366,7 +364,7 @@ impl Work<'_> {
         Ok(digest)
     }
 
-    /// What has no place in the output would be gone with the input.
+    /// Refuses to remove an input whose metadata the output cannot hold.
     fn remove_input(&self, done: &Done) -> Result<()> {
         let Some(path) = self.origin.path() else { return Ok(()) };
         if let (Some(what), false) = (done.left_out.first(), self.output.force) {
@@ -385,7 +383,7 @@ impl Work<'_> {
     }
 
     /// Bytes of the input, also where its values have been read to another file.
-    fn given(&self) -> u64 {
+    fn input_nbytes(&self) -> u64 {
         let len = || fs::metadata(self.origin.path()?).ok().map(|metadata| metadata.len());
         match self.source.name() {
             "csv" | "parquet" => len().unwrap_or(self.source.stored()),
@@ -394,7 +392,7 @@ impl Work<'_> {
     }
 
     fn report(self, done: &Done, output: Option<&PathBuf>, start: Instant) -> Result<()> {
-        let (console, given) = (&self.cx.console, self.given());
+        let (console, given) = (&self.cx.console, self.input_nbytes());
         // The bar goes before the line that replaces it.
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
@@ -453,7 +451,7 @@ fn digest_of_file(path: &Path, start: u64) -> Result<Digest> {
     Ok(digesting.take_digest())
 }
 
-/// Removes a sparse frame, but nothing that somebody else has put there.
+/// Removes a sparse frame, but nothing of other programs.
 fn remove_sparse(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let path = entry?.path();
@@ -478,7 +476,7 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
 }
 
 /// Failures of the storage concern the output when they come from writing.
-fn at(error: Error, target: &Path) -> Error {
+fn name_output_of(error: Error, target: &Path) -> Error {
     match error {
         Error::Frame(b2frame::Error::Write { source, .. }) => {
             Error::io_at(Doing::Write, target)(source)

@@ -19,7 +19,7 @@ use crate::{
     inputs::{
         decoded::{self, Guard},
         object::{Object, item_type},
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin, Part},
         raw_data,
     },
@@ -32,7 +32,7 @@ use crate::{
     render::{progress::Progress, size},
 };
 
-/// What was restored.
+/// The result of one input.
 #[derive(Debug, Serialize)]
 struct DecompressReport<'a> {
     schema: &'static str,
@@ -48,13 +48,12 @@ struct DecompressReport<'a> {
 /// Restores each input.
 pub(crate) fn run(args: &DecompressArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::has_suffix);
-    match Targets::new(&args.output, inputs.len()) {
-        Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
-        Err(error) => cx.refuse(&error),
-    }
+    cx.run_into_targets(inputs, &args.output, |origin, targets| {
+        decompress_input(args, cx, origin, targets)
+    })
 }
 
-fn one(
+fn decompress_input(
     args: &DecompressArgs,
     cx: &Context,
     origin: &Origin,
@@ -65,7 +64,7 @@ fn one(
     }
     let start = Instant::now();
     let mut objects =
-        Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+        ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     let first = objects.next()?;
     let format = format(args, origin, first.as_ref());
     let naming = if format == RestoredFormat::Npy { Naming::Npy } else { Naming::Strip };
@@ -92,20 +91,20 @@ fn one(
     if trailing > 0 {
         cx.console.warning(
             &origin.name(),
-            &format!("{trailing} bytes behind the last frame are no frame"),
+            &format!("{trailing} bytes after the last frame are no frame"),
         );
     }
     work.report(counts, output.as_deref(), start)
 }
 
-/// The form that was asked for, or else that goes with the name of the output.
+/// The requested form, or that of the name of the output.
 fn format(args: &DecompressArgs, origin: &Origin, first: Option<&Object>) -> RestoredFormat {
     let is_array = first.is_some_and(is_array);
     let by_name = || {
         let named = match (&args.output.output, first) {
             (Some(output), _) => targets::is_npy(output),
             (None, _) if args.output.stdout => false,
-            // Bloscpack files are called after what went in, arrays or not.
+            // Bloscpack files keep the name of their input, arrays or not.
             (None, Some(Object::Blp(_))) => {
                 origin.path().is_some_and(|path| names(path, targets::is_npy))
             }
@@ -138,7 +137,7 @@ fn is_npy_or_plain(stem: &Path) -> bool {
 /// The objects of an input, the first of which was looked at.
 struct Rest {
     first: Option<Object>,
-    objects: Objects,
+    objects: ObjectReader,
 }
 
 impl Rest {
@@ -207,7 +206,7 @@ impl Work<'_> {
         Ok(counts)
     }
 
-    /// Writes a file beside its target, and puts it in place when all is well.
+    /// Writes a file beside its target, and renames it when it is complete.
     fn to_file(&self, objects: &mut Rest, target: &Path) -> Result<Counts> {
         let output = &self.args.output;
         let options = StageOptions { force: output.force, sync: !output.no_sync };
@@ -227,7 +226,7 @@ impl Work<'_> {
         Ok(counts)
     }
 
-    /// What has no place in a raw file would be gone with the input.
+    /// Refuses to remove an input with metadata that a raw file cannot hold.
     fn check_loss(&self, trailing: u64) -> Result<()> {
         if self.args.output.force {
             return Ok(());
@@ -237,9 +236,9 @@ impl Work<'_> {
             return lose("the other frames of the file".to_owned());
         }
         if trailing > 0 {
-            return lose(format!("{trailing} bytes behind the last frame"));
+            return lose(format!("{trailing} bytes after the last frame"));
         }
-        let mut objects = Objects::open(self.origin, self.cx.dparams())?;
+        let mut objects = ObjectReader::open(self.origin, self.cx.dparams())?;
         while let Some(object) = objects.next()? {
             match object {
                 Object::Frame(schunk) => {
@@ -271,9 +270,9 @@ impl Work<'_> {
     /// Compares the file with a second decoding of its source.
     fn read_back(&self, mut file: File) -> Result<()> {
         file.rewind().map_err(Error::io(Doing::Read))?;
-        let mut objects = Objects::open(self.origin, self.cx.dparams())?;
+        let mut objects = ObjectReader::open(self.origin, self.cx.dparams())?;
         if self.format == RestoredFormat::Npy {
-            let object = Objects::open(self.origin, self.cx.dparams())?
+            let object = ObjectReader::open(self.origin, self.cx.dparams())?
                 .next()?
                 .ok_or(message::READ_BACK_DIFFERS.error())?;
             let len = npy_header(&object)?.len() as u64;

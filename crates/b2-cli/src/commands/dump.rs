@@ -1,6 +1,6 @@
 //! `b2 dump`: the bytes of a file, span by span, with what they mean.
 //!
-//! Every span is a field of the format documents: its place, its first bytes, its name and its
+//! Every span is a field of the format documents: its offset, its first bytes, its name and its
 //! value. A frame whose header makes no sense is shown as far as it goes.
 
 mod blp;
@@ -21,7 +21,7 @@ use crate::{
     exit::Code,
     inputs::{
         object::Object,
-        object_reader::{FoundKind, Objects},
+        object_reader::{FoundKind, ObjectReader},
         origin::{self, Origin},
     },
 };
@@ -29,12 +29,12 @@ use crate::{
 /// Shows each input.
 pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
-    cx.each(inputs, |origin| one(args, cx, origin))
+    cx.run_on_inputs(inputs, |origin| dump_input(args, cx, origin))
 }
 
-fn one(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    // What is wrong with a digest is shown beside it.
-    let mut objects = Objects::open(origin, cx.dparams())?.digests(Digests::Ignore);
+fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    // A digest that does not fit is shown as such.
+    let mut objects = ObjectReader::open(origin, cx.dparams())?.digests(Digests::Ignore);
     let mut printer = Printer::new(cx, origin.name());
     let wanted = Wanted::new(args);
     while let Some(found) = objects.find()? {
@@ -92,7 +92,7 @@ struct Span<'a> {
     offset: u64,
     /// How long it is (bytes).
     len: u64,
-    /// Its first bytes, at least [`SHOWN`] of them if it has so many.
+    /// Its first bytes, at least [`SHOWN`] of them if it has as many.
     bytes: &'a [u8],
     name: &'a str,
     value: Value,

@@ -1,4 +1,4 @@
-//! `b2 formats`: what this build reads and writes, and what it knows by name only.
+//! `b2 formats`: the codecs and filters of this build, and those known by name only.
 
 use blosc_chunk::{CodecId, FilterId, Registries, Simd};
 use serde::Serialize;

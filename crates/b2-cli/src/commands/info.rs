@@ -1,4 +1,4 @@
-//! `b2 info`: what a file is.
+//! `b2 info`: describes a file.
 
 mod bcolz;
 mod blp;
@@ -16,26 +16,26 @@ use crate::{
     exit::Code,
     inputs::{
         object::Object,
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
     },
     render::size::{self, Units},
     report::{ChunkRow, ChunkTable, InfoReport},
 };
 
-/// Tells about each input.
+/// Describes each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
-    cx.each(inputs, |origin| one(cx, origin))
+    cx.run_on_inputs(inputs, |origin| describe_input(cx, origin))
 }
 
-fn one(cx: &Context, origin: &Origin) -> Result<()> {
+fn describe_input(cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects =
-        Objects::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
+        ObjectReader::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
     let mut found = Vec::new();
     while let Some(object) = objects.next()? {
         match object {
-            // Nobody else has it.
+            // There is no other owner.
             Object::Frame(schunk) => found.extend(Arc::into_inner(schunk)),
             // A chunk is all there is in its file.
             Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
@@ -46,7 +46,7 @@ fn one(cx: &Context, origin: &Origin) -> Result<()> {
     frames(cx, &origin.name(), &found, objects.trailing())
 }
 
-/// Tells about frames.
+/// Describes frames.
 fn frames(cx: &Context, name: &str, frames: &[SChunk], trailing: u64) -> Result<()> {
     let Some(first) = frames.first() else { return Ok(()) };
     let console = &cx.console;
@@ -63,7 +63,7 @@ fn frames(cx: &Context, name: &str, frames: &[SChunk], trailing: u64) -> Result<
     if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
 }
 
-/// `b2 comprss x` asks about a file `comprss`, which is hardly what was meant.
+/// `b2 comprss x` asks about a file `comprss`, which is hardly meant.
 fn mistyped(error: Error, origin: &Origin) -> Error {
     let missing =
         matches!(&error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
@@ -86,7 +86,7 @@ fn text(report: &InfoReport<'_>, trailing: u64, verbose: bool, units: Units) -> 
         lines.frames(report);
     }
     if trailing > 0 {
-        lines.add("behind", &format!("{} that are no frame", units.size(trailing)));
+        lines.add("after", &format!("{} that are no frame", units.size(trailing)));
     }
     for problem in &report.problems {
         lines.add("problem", problem);
@@ -97,16 +97,19 @@ fn text(report: &InfoReport<'_>, trailing: u64, verbose: bool, units: Units) -> 
 fn headline(report: &InfoReport<'_>) -> String {
     let what = if report.array.is_some() { "n-d array" } else { "super-chunk" };
     let frames = match report.frames.len() {
-        0 if report.format == "sframe" => "sparse frame".to_owned(),
+        0 if report.file.format == "sframe" => "sparse frame".to_owned(),
         0 => "contiguous frame".to_owned(),
         several => format!("{several} contiguous frames"),
     };
-    let kinds = if report.format_version >= 3 && report.chunksize.is_none() {
+    let kinds = if report.file.format_version >= 3 && report.chunksize.is_none() {
         ": variable chunks"
     } else {
         ""
     };
-    format!("{}: Blosc2 {what}, {frames} (format {}{kinds})\n", report.path, report.format_version)
+    format!(
+        "{}: Blosc2 {what}, {frames} (format {}{kinds})\n",
+        report.file.path, report.file.format_version
+    )
 }
 
 /// Lines of a label and a text.
@@ -123,9 +126,9 @@ impl Lines {
 
     /// Items, or the shape of an array.
     fn shape(&mut self, report: &InfoReport<'_>) {
-        let sizes = sizes(report.nbytes, report.cbytes, self.units);
+        let sizes = sizes(report.file.nbytes, report.file.cbytes, self.units);
         let Some(array) = &report.array else {
-            let nitems = size::count(report.nbytes / report.typesize.max(1));
+            let nitems = size::count(report.file.nbytes / report.typesize.max(1));
             return self.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
         };
         let typesize = report.typesize;
@@ -146,7 +149,7 @@ impl Lines {
         let mut text = size::count(report.nchunks);
         if let Some(chunksize) = report.chunksize.filter(|_| report.nchunks > 0) {
             text += &format!(" of {}", self.units.size(chunksize));
-            let last = report.nbytes % chunksize.max(1);
+            let last = report.file.nbytes % chunksize.max(1);
             if last > 0 && report.frames.is_empty() {
                 text += &format!(", last {}", self.units.size(last));
             }
@@ -185,7 +188,7 @@ impl Lines {
     fn sizes(&mut self, report: &InfoReport<'_>) {
         let units = self.units;
         let parts = report.parts;
-        let mut text = units.size(report.file_bytes).to_string();
+        let mut text = units.size(report.file.file_bytes).to_string();
         if report.frames.is_empty() {
             let (header, index, trailer) =
                 (units.size(parts.header), units.size(parts.index), units.size(parts.trailer));

@@ -13,7 +13,7 @@ use crate::{
     exit::Code,
     inputs::{
         object::{Object, is_sparse},
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
     },
     render::{
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// What is listed of one input.
+/// The row of one input.
 #[derive(Debug, Serialize)]
 struct ListRow {
     schema: &'static str,
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     }
     let mut rows = Vec::new();
     let inputs = origin::find(&args.inputs, &origin::is_ours);
-    let code = cx.each(inputs, |origin| {
+    let code = cx.run_on_inputs(inputs, |origin| {
         let row = row(cx, origin)?;
         if cx.console.json() {
             return cx.console.document(&row);
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
 }
 
 fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
-    let mut objects = Objects::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut row = ListRow {
         schema: "b2.list/1",
         path: origin.name(),

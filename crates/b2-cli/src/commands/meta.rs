@@ -23,24 +23,25 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{object::Object, object_reader::Objects, origin::Origin},
+    inputs::{object::Object, object_reader::ObjectReader, origin::Origin},
     output::staged::{StageOptions, Staged},
 };
 
 use document::{Change, Document, Kind};
 
-/// Does what was asked for.
+/// Runs the requested action.
 pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
-    let origin = Origin::of(&args.file);
-    cx.each(vec![Ok(origin)], |origin| one(args, cx, origin))
+    let origin = Origin::from_word(&args.file);
+    cx.run_on_inputs(vec![Ok(origin)], |origin| run_action(args, cx, origin))
 }
 
-fn one(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let object =
-        Objects::open(origin, cx.dparams())?.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
-    let document = Document::of(&object)?;
+fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let object = ObjectReader::open(origin, cx.dparams())?
+        .next()?
+        .ok_or(Error::NotBlosc { start: vec![] })?;
+    let document = Document::from_object(&object)?;
     match args.action {
-        Action::Get => get(args, cx, origin, document.only(kind(args))),
+        Action::Get => print_values(args, cx, origin, document.only(kind(args))),
         Action::Export => export(args, cx, document.only(kind(args))),
         Action::Set => change(cx, origin, object, &document, &settings(args)?),
         Action::Del => change(cx, origin, object, &document, &deletions(args)?),
@@ -70,7 +71,7 @@ fn kind(args: &MetaArgs) -> Option<Kind> {
 }
 
 /// The values of names; all without any.
-fn get(args: &MetaArgs, cx: &Context, origin: &Origin, document: Document) -> Result<()> {
+fn print_values(args: &MetaArgs, cx: &Context, origin: &Origin, document: Document) -> Result<()> {
     if args.items.is_empty() {
         return match cx.console.json() {
             true => cx.console.document(&document.report(&origin.name())),
@@ -110,16 +111,19 @@ fn settings(args: &MetaArgs) -> Result<Vec<Change>> {
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
         Ok(Change::Set { kind, name: name.to_owned(), value })
     };
-    some(args)?.iter().map(set).collect()
+    required_items(args)?.iter().map(set).collect()
 }
 
 fn deletions(args: &MetaArgs) -> Result<Vec<Change>> {
     let kind = kind(args);
-    Ok(some(args)?.iter().map(|name| Change::Delete { kind, name: name.clone() }).collect())
+    Ok(required_items(args)?
+        .iter()
+        .map(|name| Change::Delete { kind, name: name.clone() })
+        .collect())
 }
 
 /// Names are needed.
-fn some(args: &MetaArgs) -> Result<&[String]> {
+fn required_items(args: &MetaArgs) -> Result<&[String]> {
     if args.items.is_empty() { Err(message::NO_NAMES.error()) } else { Ok(&args.items) }
 }
 
@@ -154,7 +158,7 @@ fn change(
     match object {
         Object::Frame(schunk) => {
             let offset = schunk.offset();
-            // What is open here must not keep others waiting.
+            // An open frame would hold the lock.
             drop(schunk);
             frame::change(cx, path, offset, changes)?;
         }

@@ -1,4 +1,5 @@
-//! `b2 rescue`: what can be saved of a damaged object, as a new one. What is damaged is only read.
+//! `b2 rescue`: saves the sound parts of a damaged object as a new one. The damaged one is only
+//! read.
 
 mod bcolz;
 mod blp;
@@ -20,7 +21,7 @@ use crate::{
     },
 };
 
-/// What was saved of one input.
+/// The result of one input.
 #[derive(Serialize)]
 struct RescueReport<'a> {
     schema: &'static str,
@@ -31,11 +32,11 @@ struct RescueReport<'a> {
     /// Bytes of data in the new object, and how many of them are fill values.
     nbytes: u64,
     filled: u64,
-    /// What was done.
+    /// The steps of the rescue.
     actions: Vec<String>,
 }
 
-/// What a format has to tell.
+/// The result of one format.
 struct Saved {
     complete: bool,
     nbytes: u64,
@@ -43,17 +44,20 @@ struct Saved {
     actions: Vec<String>,
 }
 
-/// Saves what can be saved of each input.
+/// Rescues each input.
 pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
-    let outputs = args.outputs();
-    match Targets::new(&outputs, inputs.len()) {
-        Ok(mut targets) => cx.each(inputs, |origin| one(args, cx, origin, &mut targets)),
-        Err(error) => cx.refuse(&error),
-    }
+    cx.run_into_targets(inputs, &args.outputs(), |origin, targets| {
+        rescue_input(args, cx, origin, targets)
+    })
 }
 
-fn one(args: &RescueArgs, cx: &Context, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+fn rescue_input(
+    args: &RescueArgs,
+    cx: &Context,
+    origin: &Origin,
+    targets: &mut Targets<'_>,
+) -> Result<()> {
     let Origin::File { path, part: Part::Whole } = origin else {
         return Err(message::RESCUE_NEEDS_FILES.error());
     };

@@ -24,12 +24,12 @@ use crate::{
     inputs::{
         decoded,
         object::Object,
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
     },
 };
 
-/// What is shown of one object.
+/// The values of one object.
 #[derive(Serialize)]
 struct ShowReport<'a> {
     schema: &'static str,
@@ -42,12 +42,12 @@ struct ShowReport<'a> {
 /// Shows each input.
 pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
-    cx.each(inputs, |origin| one(args, cx, origin))
+    cx.run_on_inputs(inputs, |origin| show_input(args, cx, origin))
 }
 
-fn one(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
+fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects =
-        Objects::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+        ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     while let Some(object) = objects.next()? {
         if let Object::Bcolz(set) = &object {
             match &set.set {
@@ -60,16 +60,16 @@ fn one(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
             }
         }
         no_table(args)?;
-        let part = match Array::of(object, cx)? {
-            Ok(array) => of_array(args, cx, &array)?,
-            Err(object) => of_items(args, cx, &object)?,
+        let part = match Array::from_object(object, cx)? {
+            Ok(array) => array_part(args, cx, &array)?,
+            Err(object) => items_part(args, cx, &object)?,
         };
         print(args, cx, origin, &part)?;
     }
     Ok(())
 }
 
-/// What is no table has neither columns nor rows to choose by them.
+/// Refuses options for tables.
 fn no_table(args: &ShowArgs) -> Result<()> {
     if args.columns.is_empty() && args.filter.is_none() && args.skip.is_none() {
         return Ok(());
@@ -91,7 +91,7 @@ fn print(args: &ShowArgs, cx: &Context, origin: &Origin, part: &Part) -> Result<
 }
 
 /// A part of an array.
-fn of_array(args: &ShowArgs, cx: &Context, array: &Array) -> Result<Part> {
+fn array_part(args: &ShowArgs, cx: &Context, array: &Array) -> Result<Part> {
     let (dtype, shape) = (dtype(args, array.dtype(), array.itemsize())?, array.shape());
     let selection = match (&args.slice, args.lines) {
         (Some(slice), _) => slice.0.clone().into(),
@@ -124,8 +124,8 @@ fn edges(cx: &Context, array: &Array, dtype: Dtype) -> Result<Part> {
     Ok(Part { dtype, shape, elided, bytes })
 }
 
-/// A part of what has no shape: items one after the other.
-fn of_items(args: &ShowArgs, cx: &Context, object: &Object) -> Result<Part> {
+/// A part of data without a shape: items one after the other.
+fn items_part(args: &ShowArgs, cx: &Context, object: &Object) -> Result<Part> {
     let typesize = usize::try_from(object.typesize()).unwrap_or(usize::MAX);
     let raw = raw(typesize)?;
     let dtype = dtype(args, &raw, 0)?;

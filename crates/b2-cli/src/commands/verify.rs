@@ -20,7 +20,7 @@ use crate::{
     inputs::{
         decoded::Guard,
         object::Object,
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
     },
     render::{error_position::ErrorPosition, progress::Progress, size},
@@ -28,9 +28,9 @@ use crate::{
 };
 
 /// Bad chunks that are described without `-v`.
-const DESCRIBED: usize = 20;
+const MAX_DESCRIBED_CHUNKS: usize = 20;
 
-/// What was found in one input.
+/// The findings of one input.
 #[derive(Debug, Serialize)]
 struct Findings {
     schema: &'static str,
@@ -46,10 +46,10 @@ struct Findings {
     /// How many there are, when not all are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     bad_count: Option<u64>,
-    /// What is wrong apart from chunks.
+    /// Damage outside of chunks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     other: Vec<Problem>,
-    /// What is odd, but can be read.
+    /// Oddities that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     checksums: &'static str,
@@ -74,11 +74,11 @@ struct Problem {
 /// Verifies each input.
 pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
-    cx.each(inputs, |origin| one(args, cx, origin))
+    cx.run_on_inputs(inputs, |origin| verify_input(args, cx, origin))
 }
 
-fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = Objects::open(origin, cx.dparams())?;
+fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin.name());
     let mut guard = Guard::new(args.limits);
     let progress = Progress::new(&cx.console, &findings.path, objects.input_len());
@@ -88,7 +88,9 @@ fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
             Ok(Some(object)) => {
                 guard.admit(&object)?;
                 match &object {
-                    Object::Frame(schunk) => findings.add(nframe, verify(schunk, cx, &progress)),
+                    Object::Frame(schunk) => {
+                        findings.add_frame(nframe, verify(schunk, cx, &progress))
+                    }
                     Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
                     Object::Blp(blp) => findings.add_blp(blp, cx)?,
                     Object::Bcolz(set) => findings.add_bcolz(set, cx)?,
@@ -96,8 +98,8 @@ fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 nframe += 1;
             }
             Ok(None) => break,
-            // A frame that cannot be opened is a finding like others, and the last: nobody knows
-            // where it ends.
+            // A frame that cannot be opened is a finding like others, and the last: its end
+            // is unknown.
             Err(error) if error.code() == Code::Data => {
                 findings.unopened(nframe, &error);
                 break;
@@ -109,7 +111,7 @@ fn one(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if objects.trailing() > 0 {
         findings
             .warnings
-            .push(format!("{} bytes behind the last frame are no frame", objects.trailing()));
+            .push(format!("{} bytes after the last frame are no frame", objects.trailing()));
     }
     findings.print(cx)
 }
@@ -142,8 +144,8 @@ impl Findings {
         }
     }
 
-    /// Takes over what was found in one frame.
-    fn add(&mut self, nframe: u64, report: VerifyReport) {
+    /// Takes over the report of one frame.
+    fn add_frame(&mut self, nframe: u64, report: VerifyReport) {
         self.ok &= report.is_ok();
         self.nchunks += report.nchunks;
         self.nbytes += report.nbytes;
@@ -176,7 +178,7 @@ impl Findings {
             }
             chunk => chunk?,
         };
-        // A block, what it was stored as, and two more for the filters.
+        // A block, its stored bytes, and two more blocks for the filters.
         let limits = Limits::none().max_nbytes(cx.memory() / 4);
         let found = chunk
             .validate(Depth::Decode, &mut Scratch::new(&stored.dparams().clone().limits(limits)));
@@ -188,7 +190,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Takes over what was found in the blocks of a chunk that starts at `offset`.
+    /// Takes over the report of the blocks of a chunk that starts at `offset`.
     fn add_blocks(&mut self, found: Report, offset: u64) {
         self.ok &= found.is_ok();
         if let Some(source) = found.error {
@@ -210,7 +212,7 @@ impl Findings {
         self.nbad = self.bad.len() as u64;
     }
 
-    /// Takes over what was found in a Bloscpack file.
+    /// Takes over the report of a Bloscpack file.
     fn add_blp(&mut self, blp: &Blp, cx: &Context) -> Result<()> {
         let report = blp.file.verify_with(&blp.options(&cx.read_options())?)?;
         self.ok &= report.is_sound();
@@ -226,7 +228,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Takes over what was found in a data set of bcolz; places of columns stand in the messages.
+    /// Takes over the report of a data set of bcolz; messages name the column.
     fn add_bcolz(&mut self, set: &Bcolz, cx: &Context) -> Result<()> {
         let report = set.tuned(&cx.read_options())?.verify()?;
         self.ok &= report.is_sound();
@@ -275,7 +277,7 @@ impl Findings {
             console.document(self)?;
             return self.outcome();
         }
-        let shown = if console.verbose() > 0 { usize::MAX } else { DESCRIBED };
+        let shown = if console.verbose() > 0 { usize::MAX } else { MAX_DESCRIBED_CHUNKS };
         for problem in self.other.iter().chain(self.bad.iter().take(shown)) {
             let frame = problem.frame.map(|frame| format!("frame {frame}: ")).unwrap_or_default();
             let message = format!("{frame}{}", problem.message);
@@ -319,7 +321,7 @@ impl Findings {
         }
     }
 
-    /// What can be bad: the chunks of a frame, or the blocks of a bare chunk.
+    /// The unit that can be bad: the chunks of a frame, or the blocks of a bare chunk.
     fn unit(&self) -> &'static str {
         if self.nblocks.is_some() { "blocks" } else { "chunks" }
     }

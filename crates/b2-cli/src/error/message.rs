@@ -90,7 +90,7 @@ messages! {
         "the output is a directory, which standard output cannot take",
         "use -o to name a directory";
     VERIFY_PIPE: Usage,
-        "what has gone into a pipe cannot be read back",
+        "output in a pipe cannot be read back",
         "use -o to name a file";
     READ_BACK_DIFFERS: Data,
         "reading back gave other data",
@@ -155,7 +155,7 @@ messages! {
         "the filter {} loses data",
         "use --lossy if this is meant";
     LOSSY_VERIFY: Usage,
-        "what a filter has changed cannot be compared with the input",
+        "data that a filter has changed cannot be compared with the input",
         "leave out --verify and --rm";
     LOSSY_CONVERT: Usage,
         "the filter {} loses data, and conversions do not",
@@ -174,12 +174,12 @@ messages! {
         "a frame has metalayers and no other metadata",
         "use the keys metalayers and vlmetalayers";
     CHUNK_HAS_NO_METADATA: Usage,
-        "a bare chunk, which has no place for metadata";
+        "a bare chunk, which has no room for metadata";
     METADATA_WITHOUT_NAMES: Usage,
         "the metadata are no JSON object, so that they have no names",
-        "use import to put others in their place";
+        "use import to replace them";
     RESERVED_METALAYER: Usage,
-        "the metalayer {:?} is what makes a frame an array, and not for choice";
+        "the metalayer {:?} makes a frame an array and cannot be chosen";
     NO_SUCH_METADATA: Data,
         "no metadata have the name {:?}";
     NAME_VALUE: Usage,
@@ -189,7 +189,7 @@ messages! {
     ONE_IMPORT: Usage,
         "import takes one file, or `-`";
     PIPE_IS_NOT_CHANGED: Usage,
-        "what comes through a pipe cannot be changed";
+        "data from a pipe cannot be changed";
     EDITOR_FAILED: Usage,
         "the editor `{}` failed, and nothing was changed";
 }

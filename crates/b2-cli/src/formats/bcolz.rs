@@ -33,7 +33,7 @@ pub(crate) struct Bcolz {
     dparams: DParams,
     /// The type of an item, or of a row of a table; none where it would be too large.
     dtype: Option<Dtype>,
-    /// What is removed when it is done with, if it is there for a while only.
+    /// The temporary folder that holds it, if it is a copy.
     home: Option<Nest>,
 }
 
@@ -57,7 +57,7 @@ impl Bcolz {
         Self { home: Some(home), ..self }
     }
 
-    /// What it is called in lists and documents.
+    /// The name in lists and documents.
     pub(crate) fn format(&self) -> &'static str {
         match self.set {
             DataSet::CArray(_) => "carray",
@@ -168,7 +168,7 @@ impl Bcolz {
         }
         match &self.set {
             DataSet::CArray(array) => Ok(array.nbytes()),
-            // Columns may go on behind the end of the table.
+            // Columns may go on after the end of the table.
             DataSet::CTable(table) => {
                 Ok(table.len().saturating_mul(table.dtype()?.itemsize() as u64))
             }
@@ -200,7 +200,7 @@ impl Bcolz {
     ///
     /// # Errors
     ///
-    /// What is wrong with the data, after everything before it; or what `sink` says.
+    /// Damage, after all data before it; or the error of `sink`.
     pub(crate) fn part(
         &self,
         range: Range<u64>,
@@ -249,7 +249,7 @@ pub(crate) fn is_data_set(path: &Path) -> bool {
         || (has("__attrs__") && path.join("data").is_dir())
 }
 
-/// What is odd, and where.
+/// The text of an oddity, and its file.
 pub(crate) fn note(note: &Note) -> String {
     if note.path.is_empty() {
         note.fault.to_string()

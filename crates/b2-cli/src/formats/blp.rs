@@ -14,12 +14,12 @@ use crate::error::{Doing, Error, Result, message};
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
 /// threads.
-const SMALL: u64 = 4 << 20;
+const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 
-/// What the metadata say of an array.
+/// Keys of an array in the metadata.
 const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
 
-/// A Bloscpack file, and what is known of its size.
+/// A Bloscpack file, and its sizes.
 pub(crate) struct Blp {
     /// The file.
     pub(crate) file: BlpFile<Arc<dyn ReadAt>>,
@@ -126,7 +126,7 @@ impl Blp {
         header.to_bytes().ok_or(message::NO_NPY_DTYPE.about(info.dtype()))
     }
 
-    /// Is there anything in the metadata but what a `.npy` file tells as well?
+    /// Is there anything in the metadata that a `.npy` file cannot hold?
     pub(crate) fn has_more_than_npy(&self) -> bool {
         let object =
             self.file.metadata().map(|metadata| metadata.json().and_then(Value::as_object));
@@ -139,7 +139,7 @@ impl Blp {
     ///
     /// # Errors
     ///
-    /// What is wrong with the file, after everything before it; or what `sink` says.
+    /// Damage, after all data before it; or the error of `sink`.
     pub(crate) fn part(
         &self,
         range: Range<u64>,
@@ -169,7 +169,7 @@ pub(crate) fn unpacked(error: io::Error) -> Error {
 ///
 /// # Errors
 ///
-/// What is wrong with the file, after everything before it; or what `sink` says.
+/// Damage, after all data before it; or the error of `sink`.
 pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     file: &BlpFile<S>,
     range: Range<u64>,
@@ -179,7 +179,7 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     if range.is_empty() {
         return Ok(());
     }
-    if range.end - range.start <= SMALL {
+    if range.end - range.start <= MAX_BLOCKWISE_NBYTES {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
         let n = file.read_at(range.start, &mut bytes)?;
         return sink(&bytes[..n]);

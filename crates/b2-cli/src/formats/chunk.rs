@@ -1,7 +1,7 @@
 //! A bare chunk: a file that is one chunk and nothing else, as Zarr stores them.
 //!
 //! Content is read in steps of whole blocks, so that a chunk of any size passes through bounded
-//! memory; whoever wants to look inside gets all of its bytes, if they fit.
+//! memory; a caller that looks inside gets all of its bytes, if they fit.
 
 use core::{num::NonZeroUsize, ops::Range};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct BareChunk {
 }
 
 /// The header at the start of `head`, if that can be one of a chunk of `len` bytes. Chunks have no
-/// magic: what tells them from other files is that the length in the header is exactly the length
+/// magic: they differ from other files in that the length in the header is exactly the length
 /// of the file.
 pub(crate) fn recognise(head: &[u8], len: u64) -> Option<ChunkHeader> {
     header_of(head).filter(|header| stored_len(header) == len)
@@ -43,11 +43,11 @@ pub(crate) fn stored_len(header: &ChunkHeader) -> u64 {
     if !header.is_lazy() {
         return header.cbytes() as u64;
     }
-    header.header_len() as u64 + 8 * header.nblocks() as u64 + LAZY_PLACE
+    header.header_len() as u64 + 8 * header.nblocks() as u64 + LAZY_TRAILER_LEN
 }
 
 /// Bytes of a lazy chunk's number and position in its frame.
-pub(crate) const LAZY_PLACE: u64 = 12;
+pub(crate) const LAZY_TRAILER_LEN: u64 = 12;
 
 impl BareChunk {
     /// The chunk that starts at `offset`.
@@ -94,12 +94,12 @@ impl BareChunk {
     ///
     /// # Errors
     ///
-    /// When they, and what there is to say about the blocks, are more than `memory`, or cannot be
+    /// When they, and the report of the blocks, are more than `memory`, or cannot be
     /// read.
     pub(crate) fn bytes(&self, memory: u64) -> Result<Vec<u8>> {
         // A block takes four bytes at least.
         let nblocks = (self.header.nblocks() as u64).min(self.stored() / 4);
-        let needed = self.stored() + nblocks * BLOCK_REPORT;
+        let needed = self.stored() + nblocks * BLOCK_REPORT_NBYTES;
         if needed > memory {
             return Err(Error::MaxMemory { needed, limit: memory });
         }
@@ -112,7 +112,7 @@ impl BareChunk {
     ///
     /// # Errors
     ///
-    /// What is wrong with the blocks, after everything before them; or what `sink` says.
+    /// Damage, after all data before it; or the error of `sink`.
     pub(crate) fn part(
         &self,
         range: Range<u64>,
@@ -148,7 +148,7 @@ impl BareChunk {
         scratch: &mut Scratch,
         memory: u64,
     ) -> Result<()> {
-        let plan = index.plan(range, MERGE_GAP).map_err(self.wrong())?;
+        let plan = index.plan(range, MERGE_GAP_NBYTES).map_err(self.at_chunk())?;
         let at = |end: usize| self.offset.saturating_add(end as u64);
         let ranges: Vec<_> =
             plan.ranges().iter().map(|range| at(range.start)..at(range.end)).collect();
@@ -158,7 +158,7 @@ impl BareChunk {
             return Err(Error::MaxMemory { needed, limit: memory });
         }
         let parts = self.store.read_ranges(&ranges).map_err(Error::io(Doing::Read))?;
-        index.decode(&plan, &parts, dest, scratch).map_err(self.wrong())
+        index.decode(&plan, &parts, dest, scratch).map_err(self.at_chunk())
     }
 
     /// Where the blocks are.
@@ -172,7 +172,7 @@ impl BareChunk {
             }
             let mut head = vec![0; len];
             self.store.read_exact_at(self.offset, &mut head).map_err(Error::io(Doing::Read))?;
-            match ChunkIndex::parse(&head).map_err(self.wrong())? {
+            match ChunkIndex::parse(&head).map_err(self.at_chunk())? {
                 IndexStep::Ready(index) => return Ok(index),
                 IndexStep::Needs(more) => len = more,
             }
@@ -193,7 +193,7 @@ impl BareChunk {
             return Err(Error::MaxMemory { needed, limit: options.max_memory });
         }
         let left = usize::try_from(options.max_memory).unwrap_or(usize::MAX);
-        let step = (left / 4).min(STEP) / block * block;
+        let step = (left / 4).min(STEP_NBYTES) / block * block;
         let fitting = NonZeroUsize::new(left / 2 / (3 * block)).unwrap_or(NonZeroUsize::MIN);
         let threads = match options.threads {
             Threads::N(threads) => Threads::N(threads.min(fitting)),
@@ -202,8 +202,8 @@ impl BareChunk {
         Ok((step.max(block), threads))
     }
 
-    /// Adds where the chunk is to what is wrong with it.
-    fn wrong(&self) -> impl Fn(blosc_chunk::Error) -> Error + use<> {
+    /// Adds the position of the chunk to an error.
+    fn at_chunk(&self) -> impl Fn(blosc_chunk::Error) -> Error + use<> {
         let at = self.offset;
         move |source| Error::Chunk { at, source }
     }
@@ -214,13 +214,13 @@ fn min_header(there: usize) -> usize {
 }
 
 /// Memory that a report about a block takes (bytes).
-const BLOCK_REPORT: u64 = size_of::<BlockReport>() as u64 + 8;
+const BLOCK_REPORT_NBYTES: u64 = size_of::<BlockReport>() as u64 + 8;
 
 /// Bytes of data that are decoded at a time, more or less.
-const STEP: usize = 16 << 20;
+const STEP_NBYTES: usize = 16 << 20;
 
 /// Bytes between two blocks that are read rather than skipped.
-const MERGE_GAP: usize = 16 << 10;
+const MERGE_GAP_NBYTES: usize = 16 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_tells_chunks_from_other_files() {
+    fn chunk_is_recognised_by_its_exact_length() {
         let bytes = chunk(&CParams::default());
         let len = bytes.len() as u64;
         assert!(recognise(&bytes, len).is_some());

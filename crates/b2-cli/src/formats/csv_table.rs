@@ -1,6 +1,6 @@
 //! Comma-separated values as items with fields: one field per column, one item per line.
 //!
-//! The first line has the names. What the columns are is found out by reading all of them once:
+//! The first line has the names. The types of the columns are found by reading all of them once:
 //! integers of 64 bits, floats, truth values, dates or times as precise as the longest value, and
 //! else text as long as that. Nothing is lost on the way: `007` stays text, and so do integers that
 //! would be rounded. A second reading makes the items, in a temporary file.
@@ -29,7 +29,7 @@ pub(crate) struct Values {
     pub(crate) dtype: Dtype,
     /// Number of items.
     pub(crate) rows: u64,
-    /// The items, one behind the other.
+    /// The items, one after the other.
     pub(crate) file: File,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn read(path: &Path, given: Option<&Dtype>) -> Result<Values> {
     Ok(Values { dtype, rows, file })
 }
 
-/// What the values of each column look like.
+/// The type that the values of each column have.
 fn guessed(lines: &mut Lines, names: &[String]) -> Result<Dtype> {
     let mut guesses = vec![Guess::default(); names.len()];
     while let Some(record) = lines.next()? {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_what_their_values_look_like() {
+    fn column_types_follow_from_the_values() {
         let text = "i,f,b,s,z,u,e\n1,0.5,True,a,007,18446744073709551615,\n-2,nan,False,\"b,\"\"ä\",1,1,3\n";
         let (dtype, bytes) = values(text, None).unwrap();
         let expected = "[('i', '<i8'), ('f', '<f8'), ('b', '?'), ('s', '<U4'), ('z', '<U3'), ('u', '<u8'), ('e', '<f8')]";
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_refused() {
+    fn ragged_csv_is_refused() {
         let said = |text: &str| crate::error::chain(&values(text, None).err().unwrap());
         assert_eq!(said(""), "there is no first line with the names of the columns");
         assert_eq!(said("a,a\n"), "two columns have the name \"a\"");

@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::{Map, Number, Value, json};
 
-/// Values that are nested deeper are shown as bytes: nobody nests like this on purpose.
+/// Values that are nested deeper are shown as bytes: no program nests like this.
 const MAX_DEPTH: usize = 32;
 
 /// `bytes` as a JSON value.
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_shown_as_what_they_are() {
+    fn messagepack_values_become_json() {
         for (bytes, value) in [
             (&b"\xc0"[..], json!(null)),
             (b"\xc3", json!(true)),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_decode_stays_bytes() {
+    fn undecodable_bytes_become_base64() {
         let nested = [0x91u8; 100];
         let too_deep: Vec<u8> = [0x91; 32].into_iter().chain([0xc0]).collect();
         assert!(to_json(&too_deep[1..]).is_array());
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_can_be_written_again() {
+    fn shown_values_encode_to_the_same_bytes() {
         let long = "x".repeat(300);
         let many: Vec<_> = (0..20).collect();
         for value in [

@@ -48,7 +48,7 @@ impl Boxes {
     }
 
     /// Do the boxes follow each other in C order, so that a stream can fill them?
-    pub(crate) fn are_bands(&self) -> bool {
+    pub(crate) fn are_row_ranges(&self) -> bool {
         // Dimensions before the first that is cut are taken one by one.
         let cut =
             (0..self.shape.len()).rfind(|dim| self.lens[*dim] < self.shape[*dim]).unwrap_or(0);
@@ -110,7 +110,7 @@ pub(crate) struct Stored {
 }
 
 impl Source {
-    /// Fills `dest` with the items of a box in C order. A stream has to be asked for boxes in
+    /// Fills `dest` with the items of a box in C order. A stream gives boxes only in
     /// order.
     ///
     /// # Errors
@@ -269,9 +269,9 @@ mod tests {
     }
 
     #[test]
-    fn bands_follow_each_other() {
+    fn row_ranges_follow_each_other() {
         let bands = |shape: &[u64], chunks: &[u32], budget| {
-            Boxes::new(shape, chunks, 1, budget).are_bands()
+            Boxes::new(shape, chunks, 1, budget).are_row_ranges()
         };
         assert!(bands(&[10, 20], &[2, 20], 40));
         assert!(bands(&[10, 20], &[2, 5], 40));

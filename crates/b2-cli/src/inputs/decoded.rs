@@ -38,7 +38,7 @@ pub(crate) fn nbytes(object: &Object) -> Result<u64> {
 ///
 /// # Errors
 ///
-/// What is wrong with the object, after everything before it; or what `sink` says.
+/// Damage, after all data before it; or the error of `sink`.
 pub(crate) fn all(object: &Object, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
     match object {
         Object::Frame(schunk) => frame_all(schunk, options, sink),
@@ -131,9 +131,9 @@ fn chunks_of(schunk: &SChunk, range: &Range<u64>) -> Result<(Range<u64>, u64)> {
 
 /// The part of `bytes`, which start at `at`, that lies in `range`.
 fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
-    let place =
+    let inside =
         |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
-    &bytes[place(range.start)..place(range.end).max(place(range.start))]
+    &bytes[inside(range.start)..inside(range.end).max(inside(range.start))]
 }
 
 /// Guards one input against decompressing to more than its user allows.
@@ -178,7 +178,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn an_intersection_is_what_both_have() {
+    fn intersection_has_the_common_bytes() {
         let cut = |at, range| intersection(b"abcdef", at, &range).to_vec();
         assert_eq!(cut(0, 1..3), b"bc");
         assert_eq!(cut(10, 0..12), b"ab");

@@ -64,8 +64,8 @@ pub(crate) fn is_sparse(schunk: &SChunk) -> bool {
     schunk.header().frame_type() == FrameType::Sparse
 }
 
-/// The type of the items of an array. What the array says counts only if it fits their size; else
-/// they are bytes.
+/// The type of the items of an array. The dtype of the array counts only if it fits their size;
+/// else they are bytes.
 ///
 /// # Errors
 ///

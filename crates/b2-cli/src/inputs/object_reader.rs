@@ -2,14 +2,14 @@
 //!
 //! A file may hold several frames in a row, which is what `b2 compress` writes to a pipe. In a file
 //! each is opened where it lies. From a pipe each is read to its end first, since its index stands
-//! behind its data: into memory, or into a temporary file without a name when it is larger than
+//! after its data: into memory, or into a temporary file without a name when it is larger than
 //! [`IN_MEMORY`]. So frames of any number and size pass through bounded memory.
 //!
 //! A data set of bcolz is a directory, and the only object of its input.
 //!
 //! A chunk has no magic. An input is taken for one when its first bytes can be the header of a
-//! chunk that is exactly as long as the input; at a place that was named, `FILE@N`, the header is
-//! enough.
+//! chunk that is exactly as long as the input; at a position that was named, `FILE@N`, the header
+//! is enough.
 
 use std::{
     fs::File,
@@ -39,11 +39,11 @@ use crate::{
 /// Bytes of a piped frame that stay in memory.
 const IN_MEMORY: u64 = 16 << 20;
 
-/// Bytes of a header that tell how long its frame or chunk is.
+/// Bytes of a header that hold the length of its frame or chunk.
 const HEADER: usize = 87;
 
 /// The objects of one input.
-pub(crate) struct Objects {
+pub(crate) struct ObjectReader {
     source: Source,
     /// The directory of a sparse frame, of which the source is the index file, or of a data set of
     /// bcolz.
@@ -59,7 +59,7 @@ pub(crate) struct Objects {
     first: bool,
     /// Did the user say where the object starts?
     named: bool,
-    /// Bytes behind the last frame that are no frame.
+    /// Bytes after the last frame that are no frame.
     trailing: u64,
 }
 
@@ -76,11 +76,11 @@ pub(crate) struct Found {
     pub(crate) store: Arc<dyn ReadAt>,
     /// Where in the store it starts (bytes).
     pub(crate) at: u64,
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: FoundKind,
 }
 
-/// What was found.
+/// The kind of an object that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoundKind {
     Frame,
@@ -92,12 +92,12 @@ pub(crate) enum FoundKind {
     Bcolz,
 }
 
-impl Objects {
+impl ObjectReader {
     /// Opens an input, whose chunks will be decoded as `dparams` say.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or has no frame of the number asked for.
+    /// When it cannot be opened, or has no frame of the requested number.
     pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
         let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
         if bcolz::is_data_set(path) {
@@ -105,7 +105,7 @@ impl Objects {
             return Ok(Self { folder: Some(path.clone()), wanted: Some(1), ..objects });
         }
         let (file, folder) = open_file(path)?;
-        let objects = Self { folder, ..Self::of(Arc::new(file), dparams) };
+        let objects = Self { folder, ..Self::from_store(Arc::new(file), dparams) };
         match *part {
             Part::Whole => Ok(objects),
             Part::Offset(at) => Ok(Self { at, wanted: Some(1), named: true, ..objects }),
@@ -119,7 +119,7 @@ impl Objects {
     }
 
     /// The objects in a store.
-    pub(crate) fn of(store: Arc<dyn ReadAt>, dparams: DParams) -> Self {
+    pub(crate) fn from_store(store: Arc<dyn ReadAt>, dparams: DParams) -> Self {
         Self::new(Source::Stored(store), 0, dparams)
     }
 
@@ -137,7 +137,7 @@ impl Objects {
         }
     }
 
-    /// Standard input; a file in its place is read as a file.
+    /// Standard input; a file there is read as a file.
     fn stdin(dparams: DParams) -> Self {
         match stdin_file() {
             Some((file, at)) => {
@@ -169,7 +169,7 @@ impl Objects {
         }
     }
 
-    /// Bytes behind the last frame that are no frame; known once [`next`](Self::next) has found the
+    /// Bytes after the last frame that are no frame; known once [`next`](Self::next) has found the
     /// end.
     pub(crate) fn trailing(&self) -> u64 {
         self.trailing
@@ -186,7 +186,7 @@ impl Objects {
         self.open_found(&found).map(Some)
     }
 
-    /// Where the next object is, which nobody has looked into yet.
+    /// The position of the next object, which is not parsed yet.
     ///
     /// # Errors
     ///
@@ -211,11 +211,11 @@ impl Objects {
         }
     }
 
-    /// Opens what was found last; the next object is sought behind it.
+    /// Opens the object that was found last; the next one is sought after it.
     ///
     /// # Errors
     ///
-    /// When it is damaged, or of a kind that nobody reads.
+    /// When it is damaged, or of a kind that is not read.
     pub(crate) fn open_found(&mut self, found: &Found) -> Result<Object> {
         let (store, dparams) = (Arc::clone(&found.store), self.dparams.clone());
         let object = match found.kind {
@@ -243,7 +243,7 @@ impl Objects {
         Ok(object)
     }
 
-    /// The next bytes, enough to tell what they are.
+    /// The next bytes, enough to recognise their format.
     fn head(&self) -> Result<Vec<u8>> {
         let mut head = Vec::new();
         match &self.source {
@@ -266,7 +266,8 @@ impl Objects {
 
     /// The frame that begins with `head`.
     fn frame(&self, head: Vec<u8>) -> Result<Found> {
-        // A length that makes no sense is for the library to judge: it gets what there is.
+        // A length that makes no sense is for the library to judge: it gets the bytes that are
+        // there.
         let len = FrameHeader::parse(&head).map_or(HEADER as u64, |header| header.frame_len());
         Ok(Found { store: self.store(head, len)?, at: self.at, kind: FoundKind::Frame })
     }
@@ -296,7 +297,7 @@ impl Objects {
         }
     }
 
-    /// What is not a frame is passed over behind a frame, as all readers do.
+    /// Bytes after a frame that are no frame are skipped, as all readers do.
     fn no_frame(&mut self, head: &[u8]) -> Result<Option<Found>> {
         self.trailing = match &self.source {
             Source::Stored(store) => {
@@ -325,7 +326,7 @@ impl Objects {
     }
 }
 
-/// A store without a byte: what stands for a directory.
+/// A store without a byte, for a directory.
 fn nothing() -> Arc<dyn ReadAt> {
     Arc::new(MemStore::new(Vec::new()))
 }

@@ -63,7 +63,7 @@ impl Origin {
     }
 
     /// The input that `word` means.
-    pub(crate) fn of(word: &Path) -> Self {
+    pub(crate) fn from_word(word: &Path) -> Self {
         if word == Path::new("-") {
             return Self::Stdin;
         }
@@ -90,7 +90,7 @@ fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
     (!path.is_empty()).then(|| (path.into(), part))
 }
 
-/// An input, or what is wrong with the name.
+/// An input, or the error of its name.
 pub(crate) type Found = Result<Origin, (String, Error)>;
 
 /// Is this called like a frame or a chunk, or is it the directory of a data set of bcolz, which
@@ -133,7 +133,7 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
         words.push("-".into());
     }
     for word in &words {
-        let origin = Origin::of(word);
+        let origin = Origin::from_word(word);
         match origin.path() {
             Some(path) if is_object(path) => found.push(Ok(origin)),
             Some(path) if path.is_dir() && args.recursive => walk(path, wanted, &mut found),
@@ -157,10 +157,10 @@ pub(crate) fn is_sparse_frame(path: &Path) -> bool {
     path.join(INDEX_FILE).is_file()
 }
 
-/// The file of a sparse frame that tells what it is.
+/// The file of a sparse frame that identifies it.
 pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 
-/// The names in a list: one per line, or with a NUL behind each.
+/// The names in a list: one per line, or each ended by a NUL.
 fn listed(list: &Path, null: bool) -> Result<Vec<PathBuf>> {
     let bytes = match list.to_str() {
         Some("-") => {
@@ -242,8 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_files_are_named_behind_them() {
-        let part = |word: &str| match Origin::of(Path::new(word)) {
+    fn suffix_of_a_name_selects_a_part() {
+        let part = |word: &str| match Origin::from_word(Path::new(word)) {
             Origin::File { path, part } => (path.to_str().unwrap().to_owned(), part),
             Origin::Stdin => panic!("a file"),
         };
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(part("no#2"), ("no".into(), Part::Nth(2)));
         assert_eq!(part("no@x"), ("no@x".into(), Part::Whole));
         assert_eq!(part("@7"), ("@7".into(), Part::Whole));
-        assert_eq!(Origin::of(Path::new("no@7")).name(), "no@7");
+        assert_eq!(Origin::from_word(Path::new("no@7")).name(), "no@7");
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("data@7");
         fs::write(&path, b"").unwrap();
-        assert_eq!(Origin::of(&path), Origin::File { path, part: Part::Whole });
+        assert_eq!(Origin::from_word(&path), Origin::File { path, part: Part::Whole });
     }
 
     #[test]

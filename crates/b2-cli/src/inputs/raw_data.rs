@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Data and what is known of it.
+/// Data and their properties.
 #[derive(Debug)]
 pub(crate) struct Data {
     /// The first bytes, up to [`SAMPLE`] of them.

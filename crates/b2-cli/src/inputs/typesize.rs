@@ -1,4 +1,4 @@
-//! How many bytes an item has, when nobody says.
+//! The size of an item, by default.
 //!
 //! In this order: the header of a `.npy` file, an extension that names a type (`.f32`, `.i16`,
 //! ...), the data itself. The guess from data tries what matters: a sample is compressed once for
@@ -67,7 +67,7 @@ fn of_data(sample: &[u8]) -> u8 {
     let mut best: Option<(usize, u8)> = None;
     for typesize in CANDIDATES {
         let Some(cbytes) = trial(sample, typesize) else { continue };
-        // More than 2 % better than what was found so far.
+        // More than 2 % better than the best so far.
         if best.is_none_or(|(least, _)| cbytes.saturating_mul(50) < least.saturating_mul(49)) {
             best = Some((cbytes, typesize));
         }
@@ -112,26 +112,26 @@ const EXTENSIONS: [(&str, u8); 20] = [
 mod tests {
     use super::*;
 
-    fn of(name: &str, sample: &[u8]) -> (u8, Evidence) {
+    fn find_in(name: &str, sample: &[u8]) -> (u8, Evidence) {
         find(Some(Path::new(name)), sample)
     }
 
     #[test]
     fn extensions_name_types() {
-        assert_eq!(of("air.f32", b""), (4, Evidence::Extension));
-        assert_eq!(of("AIR.I16", b""), (2, Evidence::Extension));
-        assert_eq!(of("notes.txt", b""), (1, Evidence::Extension));
-        assert_eq!(of("air.dat", b""), (1, Evidence::Data));
+        assert_eq!(find_in("air.f32", b""), (4, Evidence::Extension));
+        assert_eq!(find_in("AIR.I16", b""), (2, Evidence::Extension));
+        assert_eq!(find_in("notes.txt", b""), (1, Evidence::Extension));
+        assert_eq!(find_in("air.dat", b""), (1, Evidence::Data));
     }
 
     #[test]
     fn npy_headers_name_types() {
         let bytes =
             |descr: &str| NpyHeader::new(descr.parse().unwrap(), vec![3]).to_bytes().unwrap();
-        assert_eq!(of("x.f32", &bytes("'<f8'")), (8, Evidence::Npy));
-        assert_eq!(of("x", &bytes("'|u1'")), (1, Evidence::Npy));
-        assert_eq!(of("x", &bytes("'<U5'")), (20, Evidence::Npy));
-        assert_eq!(of("x", &bytes("'<M8[ns]'")), (8, Evidence::Npy));
+        assert_eq!(find_in("x.f32", &bytes("'<f8'")), (8, Evidence::Npy));
+        assert_eq!(find_in("x", &bytes("'|u1'")), (1, Evidence::Npy));
+        assert_eq!(find_in("x", &bytes("'<U5'")), (20, Evidence::Npy));
+        assert_eq!(find_in("x", &bytes("'<M8[ns]'")), (8, Evidence::Npy));
         assert_eq!(of_npy(&bytes("[('a', '<i4')]")), None);
         assert_eq!(of_npy(&bytes("'|S0'")), None);
         assert_eq!(of_npy(&bytes("'|S300'")), None);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_recognised_by_what_shuffle_gains() {
+    fn numbers_are_recognised_by_the_gain_of_shuffle() {
         assert_eq!(of_data(&walk(30_000, |v| v.to_le_bytes().to_vec())), 4);
         assert_eq!(of_data(&walk(30_000, |v| u64::from(v).to_le_bytes().to_vec())), 8);
         assert_eq!(of_data(&walk(30_000, |v| f64::from(v).sqrt().to_le_bytes().to_vec())), 8);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn text_noise_and_nothing_are_bytes() {
+    fn text_random_and_empty_data_are_bytes() {
         let text = "the quick brown fox jumps over the lazy dog; ".repeat(500);
         assert_eq!(of_data(text.as_bytes()), 1);
         let mut random = blosc_testdata::data::XorShift32::new(3);

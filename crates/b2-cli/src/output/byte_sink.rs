@@ -11,7 +11,7 @@ use crate::error::{Doing, Error, Result, message};
 /// A stream of output: standard output, a device, or a staged file.
 pub(crate) struct Sink {
     out: Out,
-    /// What comes first must be text: it goes to a terminal.
+    /// The first bytes must be text: it goes to a terminal.
     text_only: bool,
 }
 
@@ -25,7 +25,7 @@ impl Sink {
     ///
     /// # Errors
     ///
-    /// When it is a terminal and nobody said `-f`.
+    /// When it is a terminal and `-f` was not given.
     pub(crate) fn stdout(force: bool) -> Result<Self> {
         let sink = Self::stdout_for_text(force);
         if sink.text_only { Err(message::TERMINAL.error()) } else { Ok(sink) }
@@ -60,7 +60,7 @@ impl Sink {
     ///
     /// # Errors
     ///
-    /// When they do not go; [`Error::is_closed_pipe`] when nobody reads them.
+    /// When they do not go; [`Error::is_closed_pipe`] when the reader is gone.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         if self.text_only && !is_text(bytes) {
             return Err(message::TERMINAL.error());
@@ -72,7 +72,7 @@ impl Sink {
         done.map_err(|error| self.refused(error))
     }
 
-    /// Writes what is still buffered.
+    /// Writes the rest of the buffer.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! Reading back: does what was written give what was read?
+//! Reading back: does the output give the input again?
 //!
-//! Files are compared byte by byte. What came through a pipe cannot be read twice: there a
+//! Files are compared byte by byte. Input from a pipe cannot be read twice: there a
 //! [`Digest`] of it is taken on the way.
 
 use core::hash::Hasher;
@@ -13,7 +13,7 @@ use b2frame::ReadOptions;
 
 use crate::{
     error::{ByteOrEnd, Doing, Error, Result},
-    inputs::{decoded, object::Object, object_reader::Objects},
+    inputs::{decoded, object::Object, object_reader::ObjectReader},
 };
 
 /// Compares the content of all `objects` with the bytes of `raw`.
@@ -22,7 +22,7 @@ use crate::{
 ///
 /// [`Error::ReadBack`] with the first byte that differs, or what could not be read.
 pub(crate) fn equal(
-    objects: &mut Objects,
+    objects: &mut ObjectReader,
     raw: &mut dyn Read,
     options: &ReadOptions,
 ) -> Result<()> {
@@ -70,7 +70,7 @@ impl Comparison<'_> {
     }
 }
 
-/// The length and a hash of bytes that pass by. It tells accidents apart, not attacks.
+/// The length and a hash of bytes. It tells accidents apart, not attacks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Digest {
     hasher: DefaultHasher,
@@ -83,7 +83,7 @@ impl Digest {
     /// # Errors
     ///
     /// When it cannot be decoded.
-    pub(crate) fn of(object: &Object, options: &ReadOptions) -> Result<Self> {
+    pub(crate) fn of_object(object: &Object, options: &ReadOptions) -> Result<Self> {
         let mut digest = Self::default();
         decoded::all(object, options, &mut |bytes| {
             digest.update(bytes);
@@ -148,14 +148,14 @@ mod tests {
         let stored: Vec<u8> =
             frames.iter().flat_map(|data| to_cframe(data, &params).unwrap()).collect();
         equal(
-            &mut Objects::of(Arc::new(MemStore::new(stored)), DParams::default()),
+            &mut ObjectReader::from_store(Arc::new(MemStore::new(stored)), DParams::default()),
             &mut &*raw,
             &ReadOptions::default(),
         )
     }
 
     #[test]
-    fn the_first_difference_is_told() {
+    fn first_difference_is_reported() {
         assert!(compared(&[b"0123456789"], b"0123456789").is_ok());
         assert!(compared(&[b"0123", b"456789"], b"0123456789").is_ok());
         for (raw, at, expected, found) in [
@@ -188,12 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn a_digesting_reader_notes_what_it_reads() {
+    fn digesting_reader_hashes_the_bytes_it_reads() {
         let mut reader = Digesting::new(&b"some data"[..], true);
         io::copy(&mut reader, &mut io::sink()).unwrap();
         let frame = to_cframe(b"some data", &FrameParams::default()).unwrap();
         let frame = Object::Frame(Arc::new(SChunk::from_cframe(frame).unwrap()));
-        assert_eq!(Digest::of(&frame, &ReadOptions::default()).unwrap(), reader.take_digest());
+        assert_eq!(
+            Digest::of_object(&frame, &ReadOptions::default()).unwrap(),
+            reader.take_digest()
+        );
         assert_eq!(reader.take_digest(), Digest::default());
     }
 }

@@ -22,10 +22,10 @@ use crate::{
     output::unfinished::Unfinished,
 };
 
-/// How a file is put in its place.
+/// How a file replaces its target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StageOptions {
-    /// Replace what is there; follow a link that is there.
+    /// Replace a file that is there; follow a link.
     pub(crate) force: bool,
     /// Wait for the disk.
     pub(crate) sync: bool,
@@ -86,7 +86,7 @@ impl Staged {
         }
     }
 
-    /// Gives the file mode and times of `source`, syncs it and puts it in its place.
+    /// Gives the file mode and times of `source`, syncs it and renames it to its target.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Staged {
         };
         let path = temporary.path().to_owned();
         let temporary = temporary.into_temp_path();
-        self.unfinished.settle(&path, || put(temporary, &self.target, self.options.force))?;
+        self.unfinished.settle(&path, || persist(temporary, &self.target, self.options.force))?;
         if self.options.sync {
             sync_directory(&self.target).map_err(Error::io_at(Doing::Sync, &self.target))?;
         }
@@ -123,7 +123,7 @@ fn gone() -> io::Error {
     io::ErrorKind::NotFound.into()
 }
 
-/// The path to write to, which is behind a link when links are followed.
+/// The path to write to, which is the target of a link when links are followed.
 fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf> {
     let path = || target.to_owned();
     let kind = match irregular(target) {
@@ -171,7 +171,7 @@ fn builder(prefix: &OsString) -> Builder<'_, 'static> {
     builder
 }
 
-fn put(temporary: TempPath, target: &Path, force: bool) -> Result<()> {
+fn persist(temporary: TempPath, target: &Path, force: bool) -> Result<()> {
     let put = if force { temporary.persist(target) } else { temporary.persist_noclobber(target) };
     match put {
         Ok(()) => Ok(()),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_replaced_only_by_force() {
+    fn existing_file_is_replaced_only_with_force() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("out");
         fs::write(&target, b"old").unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_came_meanwhile_is_not_replaced() {
+    fn file_created_meanwhile_is_not_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("out");
         let staged = Staged::create(&target, CAREFUL, &Unfinished::default()).unwrap();

@@ -45,14 +45,14 @@ pub(crate) enum Target {
     Device(PathBuf),
 }
 
-/// What is done to a name.
+/// How an output is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
     /// This suffix is put on.
     Add(&'static str),
     /// The suffix is taken off.
     Strip,
-    /// The suffix is taken off, and what is left is called `.npy`.
+    /// The suffix is taken off, and the rest gets `.npy`.
     Npy,
     /// The suffix is taken off, if there is one, and this one put on.
     Replace(&'static str),
@@ -82,7 +82,7 @@ impl<'a> Targets<'a> {
         Ok(Self { args, taken: BTreeSet::new() })
     }
 
-    /// The target for what comes from `origin`, named after it.
+    /// The target for the output of `origin`, named after it.
     ///
     /// # Errors
     ///

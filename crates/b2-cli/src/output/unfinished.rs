@@ -1,4 +1,4 @@
-//! What to clean up when the program is told to stop.
+//! Files to remove when a signal stops the program.
 //!
 //! Output grows in temporary files. Their paths are kept in [`Unfinished`] from before they exist
 //! until they have been renamed or removed. SIGINT and SIGTERM end up in a thread that removes what
@@ -18,7 +18,7 @@ use std::{
 pub(crate) struct Unfinished(Arc<Mutex<BTreeSet<PathBuf>>>);
 
 impl Unfinished {
-    /// Runs `create` and lists the path of what it made.
+    /// Runs `create` and lists the path that it made.
     pub(crate) fn create<T>(
         &self,
         create: impl FnOnce() -> io::Result<T>,
@@ -65,7 +65,8 @@ impl Unfinished {
         Ok(())
     }
 
-    /// Removes what is listed and leaves. The lock is never given back: no file appears after this.
+    /// Removes the listed files and leaves. The lock is never given back: no file appears after
+    /// this.
     #[cfg(unix)]
     fn stop(&self, code: i32) -> ! {
         let paths = self.lock();
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_created_is_not_listed() {
+    fn failed_creation_is_not_listed() {
         let unfinished = Unfinished::default();
         let refused = unfinished
             .create(|| Err::<PathBuf, _>(io::ErrorKind::PermissionDenied.into()), PathBuf::as_path);

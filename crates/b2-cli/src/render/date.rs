@@ -137,7 +137,7 @@ fn day(days: i128) -> String {
     format!("{:04}-{month:02}-{day:02}", year + era * 400 + later)
 }
 
-/// A day, and what has passed of it.
+/// A day, and the time of that day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     year: i64,
@@ -150,7 +150,7 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// What the text says; years have four digits, or more from the year 10,000 on.
+    /// The moment of the text; years have four digits, or more from the year 10,000 on.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (date, time) = match text.split_once(['T', ' ']) {
             Some((date, time)) => (date, Some(time)),
@@ -165,7 +165,8 @@ impl Moment {
         Some(Self { year, month, day, nanos, precision })
     }
 
-    /// So many units (`D`, `25s`) since 1970; none if there is a rest, or if they are too many.
+    /// The number of units (`D`, `25s`) since 1970; none if there is a rest, or if they are too
+    /// many.
     pub(crate) fn count(&self, unit: &str) -> Option<i64> {
         let (step, precision) = parse_unit(unit)?;
         let (total, per_unit) = match (precision, self.nanos) {
@@ -257,7 +258,7 @@ fn parse_time(text: &str) -> Option<(i64, Precision)> {
     }
 }
 
-/// So many digits and nothing else.
+/// This number of digits and nothing else.
 fn digits(text: &str, count: usize) -> Option<i64> {
     let is_number = text.len() == count && text.bytes().all(|letter| letter.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }
@@ -297,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn a_date_may_say_more_or_less_than_its_unit() {
+    fn date_may_be_finer_or_coarser_than_its_unit() {
         assert_eq!(count("2020-01-01", "Y"), Some(50));
         assert_eq!(count("2020-02-29 00:00:00", "s"), Some(1_582_934_400));
         assert_eq!(count("1970-01-01T00:00:00.5", "ms"), Some(500));
     }
 
     #[test]
-    fn what_is_no_date_is_written_as_its_number() {
+    fn count_outside_the_calendar_is_written_as_number() {
         assert_eq!(date(7, Some("as")), "7");
         assert_eq!(date(3, None), "3");
         assert_eq!(date(i64::MAX, Some("9223372036854775807W")), i64::MAX.to_string());
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_unit_cannot_say_is_none() {
+    fn inexact_count_is_none() {
         for (unit, text) in [
             ("D", "1970-01-01T01"),
             ("M", "1970-01-02"),
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_none() {
+    fn other_text_is_no_date() {
         for text in [
             "",
             "197",

@@ -72,7 +72,7 @@ impl ErrorPosition {
         Self { offset, chunk, ..Self::default() }
     }
 
-    /// Adds what the chunk that is among the causes knows: the block, the lengths that clash.
+    /// Adds the block and the clashing lengths of the chunk error among the causes.
     fn with_cause(mut self, mut cause: Option<&(dyn StdError + 'static)>) -> Self {
         while let Some(error) = cause {
             match error.downcast_ref() {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn clashing_numbers_are_told_apart() {
+    fn expected_and_found_numbers_are_named() {
         let what = Corrupt::FrameTruncated { frame_len: 369, available: 200 };
         let error = Error::Frame(b2frame::Error::Corrupt { at: 16, what });
         let ErrorPosition { offset, expected, found, .. } = ErrorPosition::of_error(&error);

@@ -17,7 +17,7 @@ pub(crate) enum SizeError {
     /// It does not start with a number.
     #[error("{text:?} does not start with a number of bytes (64K, 1.5M, 2GiB)")]
     NoNumber { text: String },
-    /// The letters behind the number are no unit.
+    /// The letters after the number are no unit.
     #[error("{unit:?} is not a unit of size (K, M, G, T, P, with or without B or iB)")]
     NoUnit { unit: String },
     /// The number of bytes does not fit 64 bits.
@@ -45,7 +45,7 @@ impl FromStr for ByteSize {
 
 /// `whole.fraction * unit`, rounded down; `None` when it does not fit.
 fn scaled(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
-    // Digits past the sixth after the point cannot be told apart by anybody.
+    // Digits past the sixth after the point make no difference in a printed size.
     let fraction = &fraction[..fraction.len().min(6)];
     let digits = u32::try_from(fraction.len()).ok()?;
     let whole: u128 = whole.parse().ok()?;
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_said() {
+    fn malformed_sizes_are_errors() {
         assert_eq!(parse(""), Err(SizeError::NoNumber { text: String::new() }));
         assert_eq!(parse(".5M"), Err(SizeError::NoNumber { text: ".5M".into() }));
         assert_eq!(parse("1.2.3M"), Err(SizeError::NoNumber { text: "1.2.3M".into() }));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_is_told_from_a_second_on() {
+    fn speed_is_printed_from_one_second_on() {
         assert_eq!(speed(Units::Binary, 10 << 20, Duration::from_millis(999)), "");
         assert_eq!(speed(Units::Binary, 10 << 20, Duration::from_secs(2)), "  2.0 s, 5.0 MiB/s");
     }

@@ -1,4 +1,4 @@
-//! Text in columns: as wide as their widest cell, two spaces apart, nothing behind the last one.
+//! Text in columns: as wide as their widest cell, two spaces apart, nothing after the last one.
 
 use core::fmt::{self, Write};
 

@@ -1,4 +1,4 @@
-//! A data set of bcolz, as `b2 info` tells about it: keys of schema `b2.info/1`.
+//! A data set of bcolz, as `b2 info` describes it: keys of schema `b2.info/1`.
 
 use bcolz_store::{CArray, CTable, Column, DataSet, Fault, Note, Shuffle};
 use blosc_chunk::{ChunkHeader, CodecId};
@@ -12,7 +12,7 @@ use crate::{
     render::size,
 };
 
-/// What is known of one data set.
+/// The report of one data set.
 #[derive(Serialize)]
 pub(crate) struct BcolzReport<'a> {
     pub(crate) schema: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct BcolzReport<'a> {
     #[serde(flatten)]
     pub(crate) body: Body<'a>,
     pub(crate) file_bytes: u64,
-    /// What is odd, but can be read.
+    /// Oddities that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// What could not be found out, and why.
@@ -90,7 +90,7 @@ pub(crate) struct TableReport<'a> {
 pub(crate) struct ArrayChunks<'a>(pub(crate) &'a CArray);
 
 impl<'a> BcolzReport<'a> {
-    /// What the metadata and the headers of the chunks say.
+    /// From the metadata and the headers of the chunks.
     pub(crate) fn new(path: &'a str, set: &'a Bcolz, table: bool) -> Self {
         let mut problems = vec![];
         let (body, notes): (_, Vec<&Note>) = match &set.set {
@@ -178,14 +178,14 @@ impl<'a> ArrayReport<'a> {
     }
 }
 
-/// Bytes of all chunks with their headers; nobody goes on behind one that is not there, for the
+/// Bytes of all chunks with their headers; readers stop at a missing one, for the
 /// length may be a lie.
 fn cbytes(array: &CArray) -> bcolz_store::Result<u64> {
     (0..array.nchunks())
         .try_fold(0, |sum, nchunk| Ok(sum + array.chunk_header(nchunk)?.cbytes() as u64))
 }
 
-/// How chunks are compressed. What the first one says of itself counts, but it does not tell LZ4
+/// How chunks are compressed. The header of the first one counts, but it does not tell LZ4
 /// and LZ4HC apart.
 fn pipeline(array: &CArray, first: Option<&ChunkHeader>) -> (String, Vec<String>) {
     let (cname, shuffle) = (array.cparams().cname.name(), array.cparams().shuffle);
@@ -204,7 +204,7 @@ fn filters(header: &ChunkHeader) -> Vec<String> {
     header.pipeline().active().map(|slot| slot.id.to_string()).collect()
 }
 
-/// What was found, or `None` and a note.
+/// The value, or `None` and a note.
 fn noted<T>(problems: &mut Vec<String>, found: bcolz_store::Result<T>) -> Option<T> {
     found.map_err(|error| problems.push(chain(&error))).ok()
 }
@@ -232,7 +232,7 @@ impl Serialize for ArrayChunks<'_> {
     }
 }
 
-/// A chunk in its file, behind the 16 bytes that all begin with.
+/// A chunk in its file, after the 16 bytes that all begin with.
 fn row(nchunk: u64, header: &ChunkHeader) -> ChunkRow {
     ChunkRow {
         frame: None,

@@ -1,31 +1,21 @@
-//! A Bloscpack file, as `b2 info` tells about it: keys of schema `b2.info/1`.
+//! A Bloscpack file, as `b2 info` describes it: keys of schema `b2.info/1`.
 
 use bloscpack::{Metadata, PackedChunk, Version};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::ChunkRow;
+use super::{ChunkRow, FileSummary};
 use crate::{
     error::{Result, chain},
     formats::blp::Blp,
-    render::size,
 };
 
-/// What is known of one file.
+/// The report of one file.
 #[derive(Serialize)]
 pub(crate) struct BlpReport<'a> {
-    pub(crate) schema: &'static str,
-    pub(crate) path: &'a str,
-    pub(crate) format: &'static str,
-    /// 0 for the header of the first release candidates.
-    pub(crate) format_version: u8,
-    pub(crate) nbytes: u64,
-    /// Chunks with their headers, without their digests.
-    pub(crate) cbytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cratio: Option<f64>,
-    pub(crate) file_bytes: u64,
-    /// Bytes behind the last chunk.
+    #[serde(flatten)]
+    pub(crate) file: FileSummary<'a>,
+    /// Bytes after the last chunk.
     pub(crate) dead_bytes: u64,
     pub(crate) nchunks: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +35,7 @@ pub(crate) struct BlpReport<'a> {
     /// Bytes of the metadata as they are stored, and the room for them.
     #[serde(skip)]
     pub(crate) metadata_bytes: Option<(u32, u32)>,
-    /// What is odd, but can be read.
+    /// Oddities that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// What could not be found out, and why.
@@ -76,7 +66,7 @@ pub(crate) struct ArrayKeys {
 pub(crate) struct BlpChunks<'a>(pub(crate) &'a Blp);
 
 impl<'a> BlpReport<'a> {
-    /// What the headers say, and the first chunk.
+    /// From the headers and the first chunk.
     ///
     /// # Errors
     ///
@@ -100,14 +90,11 @@ impl<'a> BlpReport<'a> {
             .saturating_sub(start)
             .saturating_sub(digests);
         Ok(Self {
-            schema: "b2.info/1",
-            path,
-            format: "bloscpack",
-            format_version: header.version().number(),
-            nbytes: blp.nbytes(),
-            cbytes,
-            cratio: size::cratio(blp.nbytes(), cbytes),
-            file_bytes: file.file_len(),
+            file: FileSummary::new(path, "bloscpack", header.version().number()).sizes(
+                blp.nbytes(),
+                cbytes,
+                file.file_len(),
+            ),
             dead_bytes,
             nchunks,
             chunk_size: header.chunk_size(),

@@ -1,4 +1,4 @@
-//! A bare chunk, as `b2 info` tells about it: keys of schema `b2.info/1`, and its blocks.
+//! A bare chunk, as `b2 info` describes it: keys of schema `b2.info/1`, and its blocks.
 
 use blosc_chunk::{
     Chunk, ChunkHeader, CodecId, Scratch, SpecialKind,
@@ -7,25 +7,17 @@ use blosc_chunk::{
 };
 use serde::{Serialize, Serializer};
 
-use super::{chunks::special_name, readers};
+use super::{FileSummary, chunks::special_name, readers};
 use crate::{
     error::{Result, chain},
     formats::chunk::BareChunk,
-    render::size,
 };
 
-/// What is known of one chunk.
+/// The report of one chunk.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChunkReport<'a> {
-    pub(crate) schema: &'static str,
-    pub(crate) path: &'a str,
-    pub(crate) format: &'static str,
-    pub(crate) format_version: u8,
-    pub(crate) nbytes: u64,
-    pub(crate) cbytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cratio: Option<f64>,
-    pub(crate) file_bytes: u64,
+    #[serde(flatten)]
+    pub(crate) file: FileSummary<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dead_bytes: Option<u64>,
     pub(crate) header_bytes: usize,
@@ -52,7 +44,7 @@ pub(crate) struct ChunkReport<'a> {
     pub(crate) lazy: bool,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(crate) instrumented: bool,
-    /// What is odd, but can be read.
+    /// Oddities that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// What could not be found out, and why.
@@ -66,7 +58,7 @@ pub(crate) struct ChunkReport<'a> {
 }
 
 impl<'a> ChunkReport<'a> {
-    /// What the header says, and with all `bytes` of the chunk also what its blocks say.
+    /// From the header, and with all `bytes` of the chunk also from its blocks.
     pub(crate) fn new(
         path: &'a str,
         chunk: &BareChunk,
@@ -74,7 +66,7 @@ impl<'a> ChunkReport<'a> {
         table: bool,
     ) -> Self {
         let mut report = Self::of_header(path, chunk.header());
-        report.file_bytes = chunk.stored();
+        report.file.file_bytes = chunk.stored();
         report.dead_bytes = report.lazy.then_some(0);
         if let Some(bytes) = bytes.filter(|_| !report.lazy) {
             report.look_inside(bytes, chunk, table);
@@ -87,14 +79,7 @@ impl<'a> ChunkReport<'a> {
         let (nbytes, cbytes) = (header.nbytes() as u64, header.cbytes() as u64);
         let plain = header.is_memcpyed() || header.special().is_some() || nbytes == 0;
         Self {
-            schema: "b2.info/1",
-            path,
-            format: "chunk",
-            format_version: header.version(),
-            nbytes,
-            cbytes,
-            cratio: size::cratio(nbytes, cbytes),
-            file_bytes: cbytes,
+            file: FileSummary::new(path, "chunk", header.version()).sizes(nbytes, cbytes, cbytes),
             dead_bytes: None,
             header_bytes: header.header_len(),
             nblocks: if plain { 0 } else { header.nblocks() },
@@ -154,7 +139,7 @@ fn dead_bytes(notes: &[Note]) -> u64 {
     gaps.sum()
 }
 
-/// What is odd about a chunk, in words.
+/// The text of an oddity of a chunk.
 pub(crate) fn note_text(note: &Note) -> Option<String> {
     Some(match note {
         Note::Blocksize { stored, used } => {
@@ -197,7 +182,7 @@ fn opens_with(header: &ChunkHeader) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockTable<'a>(Chunk<'a>);
 
-/// One block, or why it cannot be told.
+/// One block, or why it cannot be read.
 #[derive(Debug, Serialize)]
 pub(crate) struct BlockRow {
     pub(crate) nblock: usize,

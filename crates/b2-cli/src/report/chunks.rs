@@ -13,7 +13,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkTable<'a>(pub(crate) &'a [SChunk]);
 
-/// One chunk, or why it cannot be told.
+/// One chunk, or why it cannot be read.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChunkRow {
     /// Frame, from 0, when it is not the first.

@@ -1,30 +1,22 @@
-//! One input, as `b2 info` tells about it: the keys of schema `b2.info/1`.
+//! One input, as `b2 info` describes it: the keys of schema `b2.info/1`.
 
 use b2frame::{FrameHeader, SChunk};
 use blosc_chunk::{CodecId, Dict, SplitMode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{ChunkTable, readers};
+use super::{ChunkTable, FileSummary, readers};
 use crate::{
     error::{Result, chain},
     formats::msgpack_json,
     inputs::object::{frame_bytes, is_sparse},
-    render::size,
 };
 
 /// All frames of one input taken together; parameters are those of the first.
 #[derive(Debug, Serialize)]
 pub(crate) struct InfoReport<'a> {
-    pub(crate) schema: &'static str,
-    pub(crate) path: &'a str,
-    pub(crate) format: &'static str,
-    pub(crate) format_version: u8,
-    pub(crate) nbytes: u64,
-    pub(crate) cbytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cratio: Option<f64>,
-    pub(crate) file_bytes: u64,
+    #[serde(flatten)]
+    pub(crate) file: FileSummary<'a>,
     pub(crate) dead_bytes: u64,
     pub(crate) nchunks: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +88,7 @@ pub(crate) struct Parts {
 }
 
 impl<'a> InfoReport<'a> {
-    /// Gathers what is known of `frames`, which are those of the input `path`. Chunks that cannot
+    /// Describes `frames`, which are those of the input `path`. Chunks that cannot
     /// be read are left out of the sums and noted as a problem: `verify` is the command that
     /// looks for damage.
     pub(crate) fn new(path: &'a str, frames: &'a [SChunk], first: &'a SChunk, table: bool) -> Self {
@@ -104,7 +96,7 @@ impl<'a> InfoReport<'a> {
         for schunk in frames {
             report.add(schunk);
         }
-        report.cratio = size::cratio(report.nbytes, report.cbytes);
+        report.file.update_ratio();
         if frames.len() > 1 {
             report.frames = frames.iter().map(FrameRow::new).collect();
         }
@@ -121,14 +113,11 @@ impl<'a> InfoReport<'a> {
         let blocksize = noted(&mut problems, blocksize(first)).flatten();
         let vlmetalayers = vlmetalayers(first, &mut problems);
         Self {
-            schema: "b2.info/1",
-            path,
-            format: if is_sparse(first) { "sframe" } else { "cframe" },
-            format_version: header.flags().version(),
-            nbytes: 0,
-            cbytes: 0,
-            cratio: None,
-            file_bytes: 0,
+            file: FileSummary::new(
+                path,
+                if is_sparse(first) { "sframe" } else { "cframe" },
+                header.flags().version(),
+            ),
             dead_bytes: 0,
             nchunks: 0,
             chunksize: first.chunksize().fixed().map(u64::from),
@@ -154,13 +143,13 @@ impl<'a> InfoReport<'a> {
 
     /// Adds the sums of one frame.
     fn add(&mut self, schunk: &SChunk) {
-        self.nbytes = self.nbytes.saturating_add(schunk.nbytes());
-        self.file_bytes = self.file_bytes.saturating_add(frame_bytes(schunk));
+        self.file.nbytes = self.file.nbytes.saturating_add(schunk.nbytes());
+        self.file.file_bytes = self.file.file_bytes.saturating_add(frame_bytes(schunk));
         self.nchunks = self.nchunks.saturating_add(schunk.nchunks());
         let Some(usage) = noted(&mut self.problems, schunk.usage().map_err(Into::into)) else {
             return;
         };
-        self.cbytes = self.cbytes.saturating_add(usage.cbytes);
+        self.file.cbytes = self.file.cbytes.saturating_add(usage.cbytes);
         self.dead_bytes = self.dead_bytes.saturating_add(usage.dead_bytes);
         self.special.zeros += usage.zeros;
         self.special.nan += usage.nans;
@@ -190,7 +179,7 @@ impl Parts {
     }
 }
 
-/// What was found, or `None` and a note.
+/// The value, or `None` and a note.
 fn noted<T>(problems: &mut Vec<String>, found: Result<T>) -> Option<T> {
     let error = match found {
         Ok(found) => return Some(found),

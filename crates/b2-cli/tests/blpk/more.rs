@@ -1,4 +1,4 @@
-//! What the original did not have, or did wrong.
+//! Functions that Bloscpack 0.16.0 lacks or gets wrong.
 
 use std::{
     fs,
@@ -103,7 +103,7 @@ fn pipes_work_in_both_directions() {
 }
 
 #[test]
-fn nobody_needs_to_read_to_the_end() {
+fn closed_stdout_ends_quietly() {
     let dir = Dir::new();
     dir.write("large", &vec![7; 3_000_000]);
     for line in ["c -l 0 large -", "d large.blp -"] {
@@ -156,7 +156,7 @@ fn a_file_is_not_its_own_output() {
     let dir = Dir::new();
     dir.fails("-f c data data", "output file 'data' is the input file");
     dir.ok("c data");
-    dir.fails("a data.blp data.blp", "new file 'data.blp' is the original file");
+    dir.fails("a data.blp data.blp", "new file 'data.blp' is original_file itself");
     assert_eq!(dir.read("data"), data());
 }
 
@@ -191,7 +191,7 @@ fn appending_needs_no_offsets_and_takes_pipes() {
 }
 
 #[test]
-fn program_options_may_stand_behind() {
+fn program_options_may_follow_the_verb() {
     let dir = Dir::new();
     dir.ok("c -v data -n 1");
     assert_eq!(dir.run("c data").code, Some(1));

@@ -1,4 +1,4 @@
-//! `blpk` against what the original printed, option by option: `testdata/bloscpack/blpk.json`,
+//! `blpk` against the output of Bloscpack 0.16.0, option by option: `testdata/bloscpack/blpk.json`,
 //! recorded by `xtask/python/record_blpk.py`. What differs on purpose is said in [`expected`] and
 //! in `docs/blpk.md`.
 
@@ -19,7 +19,7 @@ struct Recording {
     files: BTreeMap<String, String>,
 }
 
-/// One command line, and what the original made of it.
+/// One command line, and the result of Bloscpack 0.16.0.
 #[derive(Debug, Deserialize)]
 struct Step {
     args: String,
@@ -32,7 +32,7 @@ struct Step {
 }
 
 #[test]
-fn everything_is_printed_as_the_original_does() {
+fn output_is_that_of_bloscpack_0_16() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/bloscpack");
     let recording: Recording =
         serde_json::from_slice(&fs::read(samples.join("blpk.json")).unwrap()).unwrap();
@@ -123,14 +123,14 @@ enum Expected {
     Text { exit: i32, stdout: String },
     /// A usage error with this last line.
     Usage { last: String },
-    /// Some words about what is wrong, where the original breaks off with a Python trace.
+    /// Some words about what is wrong, where Bloscpack 0.16.0 breaks off with a Python trace.
     Error,
 }
 
 fn expected(step: &Step) -> Expected {
     match step.args.as_str() {
         _ if step.trace => Expected::Error,
-        // The original prints the format of its message, not the message.
+        // Bloscpack 0.16.0 prints the format of its message, not the message.
         _ if step.stdout.contains("Element %i") => Expected::Error,
         "" => Expected::Text { exit: 2, stdout: more_options(&step.stdout) },
         _ if step.exit == 2 && !step.stderr_last.is_empty() => {

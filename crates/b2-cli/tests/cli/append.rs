@@ -20,7 +20,7 @@ fn info(dir: &Dir, name: &str) -> Value {
 }
 
 #[test]
-fn data_go_behind_the_last_of_any_format() {
+fn data_are_appended_to_every_format() {
     let data = walk(50_000);
     for (name, options) in [
         ("x.b2frame", "c -q -t 4 -z 16K"),
@@ -101,7 +101,7 @@ fn other_dimensions_grow_too() {
 }
 
 #[test]
-fn what_does_not_fit_changes_nothing() {
+fn data_that_do_not_fit_change_nothing() {
     let dir = Dir::new();
     let items = walk(6000);
     dir.write("a.npy", npy(&[100, 60], &items))
@@ -116,13 +116,13 @@ fn what_does_not_fit_changes_nothing() {
     exit 1
     --- stdout
     --- stderr
-    b2: x.b2nd: b.npy has the shape [10, 6], which does not go behind [100, 60] along dimension 0
+    b2: x.b2nd: b.npy has the shape [10, 6], which does not fit after [100, 60] along dimension 0
     ");
     snapshot!(dir.b2("append x.blp b.npy"), @r"
     exit 1
     --- stdout
     --- stderr
-    b2: x.blp: b.npy has the shape [10, 6], which does not go behind [100, 60] along dimension 0
+    b2: x.blp: b.npy has the shape [10, 6], which does not fit after [100, 60] along dimension 0
     ");
     snapshot!(dir.b2("append x.b2nd odd"), @r"
     exit 1
@@ -183,7 +183,7 @@ fn what_does_not_fit_changes_nothing() {
     exit 2
     --- stdout
     --- stderr
-    b2: stdin: what comes through a pipe cannot be changed
+    b2: stdin: data from a pipe cannot be changed
     ");
     snapshot!(dir.b2("append"), @r"
     exit 2
@@ -244,7 +244,7 @@ fn a_lock_beside_a_frame_is_taken() {
 }
 
 #[test]
-fn rows_go_behind_the_last_of_arrays_and_tables_of_bcolz() {
+fn rows_are_appended_to_bcolz_arrays_and_tables() {
     let dir = Dir::new();
     dir.write("rows.csv", "day,price\n1,2.5\n2,3.5\n").write("more.csv", "price,day\n4.5,3\n");
     dir.b2("convert -q rows.csv t.bcolz").ok();
@@ -287,7 +287,7 @@ fn rows_go_behind_the_last_of_arrays_and_tables_of_bcolz() {
 }
 
 #[test]
-fn rows_that_do_not_fit_leave_data_sets_of_bcolz_alone() {
+fn rows_that_do_not_fit_leave_bcolz_unchanged() {
     let dir = Dir::new();
     dir.write("rows.csv", "day,price\n1,2.5\n")
         .write("bad.csv", "day,price\n1,x\n")

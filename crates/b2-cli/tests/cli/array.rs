@@ -86,7 +86,7 @@ fn fortran_order_is_put_in_order() {
 }
 
 #[test]
-fn raw_data_is_an_array_when_told_so() {
+fn raw_data_with_shape_and_dtype_is_an_array() {
     let dir = Dir::new();
     let data = walk(1200);
     dir.write("w.i32", &data);
@@ -115,7 +115,7 @@ fn pipes_carry_arrays() {
 }
 
 #[test]
-fn what_is_no_array_stays_bytes_or_is_refused() {
+fn input_without_array_stays_bytes_or_is_refused() {
     let dir = Dir::new();
     let objects = npy("'|O'", false, "(3,)", 20, b"a pickle");
     dir.write("objects.npy", &objects).b2("c -q objects.npy").ok();

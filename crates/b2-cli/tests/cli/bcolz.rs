@@ -6,7 +6,7 @@ use blosc_testdata::fixture::path;
 
 use crate::session::{Dir, Run, snapshot, walk};
 
-/// Copies of data sets of the original in a folder of its own.
+/// Copies of data sets of bcolz 1.2.1 in a folder of its own.
 pub(crate) fn with(names: &[&str]) -> Dir {
     let dir = Dir::new();
     for name in names {
@@ -31,7 +31,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn info_tells_what_a_data_set_is() {
+fn info_describes_a_data_set() {
     let dir = with(&["ca_appended", "ca_2d", "ct_attrs", "ct_torn_append", "ca_object"]);
     snapshot!(dir.b2("info ca_2d ca_object"), @"
     exit 0
@@ -418,7 +418,7 @@ fn rows_are_found_by_expressions() {
 }
 
 #[test]
-fn text_of_strangers_does_not_move_the_cursor() {
+fn control_characters_from_files_are_escaped() {
     let dir = Dir::new();
     copy(&path("bcolz/ct_basic"), &dir.path("t"));
     let names = fs::read_to_string(dir.path("t/__rootdirs__")).unwrap();
@@ -502,7 +502,7 @@ fn rescue_takes_the_sound_chunks_of_a_bloscpack_file() {
     exit 1
     --- stdout
     sound chunks: 4
-    lost chunks: 1; what was behind them has moved up
+    lost chunks: 1; the data after them have moved up
     bytes 5070 to 6081 are no chunk
     saved.blp: 16.0 KiB of data, see above
     --- stderr

@@ -202,7 +202,7 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
 }
 
 #[test]
-fn chunks_are_as_bcolz_makes_them_or_as_asked_for() {
+fn chunks_have_the_length_of_bcolz_or_the_requested_one() {
     let dir = Dir::new();
     dir.write("x.i32", [7; 400_000]);
     dir.b2("convert --dtype i4 x.i32 x.bcolz").ok();
@@ -245,7 +245,7 @@ fn chunks_are_as_bcolz_makes_them_or_as_asked_for() {
 }
 
 #[test]
-fn text_of_strangers_is_refused_or_read() {
+fn foreign_csv_is_read_or_refused() {
     let dir = Dir::new();
     for text in [
         "",
@@ -314,7 +314,7 @@ fn tables_go_to_parquet_and_come_back() {
 }
 
 #[test]
-fn columns_keep_what_was_said_about_them() {
+fn columns_keep_their_types_and_attributes() {
     let dir = with(&["ct_basic"]);
     dir.b2("convert -C zstd -3 --chunks 7 ct_basic t.bcolz").ok();
     let first = String::from_utf8(dir.b2("show --json -n 1 t.bcolz").ok().stdout).unwrap();
@@ -333,7 +333,7 @@ fn columns_keep_what_was_said_about_them() {
     );
     let run = dir.b2("convert t.bcolz t.npy").ok();
     assert!(
-        run.stderr.contains("no place for the attributes of columns in a .npy file"),
+        run.stderr.contains("no room for the attributes of columns in a .npy file"),
         "{}",
         run.stderr
     );

@@ -4,7 +4,7 @@ use blosc_testdata::fixture::path;
 
 use crate::session::{Dir, snapshot, walk};
 
-/// A file of the original in a folder of its own.
+/// A file of Bloscpack 0.16.0 in a folder of its own.
 fn with(name: &str) -> Dir {
     let dir = Dir::new();
     dir.write("x.blp", std::fs::read(path(format!("bloscpack/{name}.blp"))).unwrap());
@@ -12,7 +12,7 @@ fn with(name: &str) -> Dir {
 }
 
 #[test]
-fn info_tells_what_a_file_is() {
+fn info_describes_a_bloscpack_file() {
     snapshot!(with("real_append_mixed_codec").b2("info x.blp"), @r"
     exit 0
     --- stdout
@@ -216,7 +216,7 @@ fn compress_writes_what_every_reader_of_the_format_knows() {
 }
 
 #[test]
-fn pipes_get_files_that_do_not_tell_how_many_chunks_there_are() {
+fn blp_to_a_pipe_has_an_unknown_chunk_count() {
     let dir = Dir::new();
     let data = walk(100_000);
     let packed = dir.b2_with("c --format blp -t 4 -z 100K", &data).ok();
@@ -231,7 +231,7 @@ fn pipes_get_files_that_do_not_tell_how_many_chunks_there_are() {
 }
 
 #[test]
-fn what_a_blp_cannot_be_is_refused() {
+fn impossible_blp_options_are_refused() {
     let dir = Dir::new();
     dir.write("data", walk(1000));
     snapshot!(dir.b2("c --format blp --meta a=1 data"), @r"
@@ -252,7 +252,7 @@ fn what_a_blp_cannot_be_is_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: data: what has gone into a pipe cannot be read back
+    b2: data: output in a pipe cannot be read back
     hint: use -o to name a file
     ");
     snapshot!(dir.b2("c --format blp --checksum sha3 data"), @r#"

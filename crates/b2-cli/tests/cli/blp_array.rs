@@ -4,7 +4,7 @@ use blosc_testdata::fixture::path;
 
 use crate::session::{Dir, snapshot};
 
-/// A file of the original in a folder of its own.
+/// A file of Bloscpack 0.16.0 in a folder of its own.
 fn with(name: &str) -> Dir {
     let dir = Dir::new();
     dir.write("x.blp", std::fs::read(path(format!("bloscpack/{name}.blp"))).unwrap());
@@ -106,7 +106,7 @@ fn raw_data_with_a_shape_and_pipes_are_arrays_too() {
 }
 
 #[test]
-fn what_is_no_whole_array_is_kept_as_bytes_or_refused() {
+fn incomplete_array_is_kept_as_bytes_or_refused() {
     let dir = Dir::new();
     let file = npy("'<i2'", "False", "(20, 30)", 19, &counted(600));
     for (name, bytes, options) in [
@@ -159,7 +159,7 @@ fn more_metadata_than_an_array_needs_are_not_lost() {
 }
 
 #[test]
-fn arrays_of_the_original_are_shown() {
+fn arrays_of_c_blosc2_are_shown() {
     // a[i, j] = 15 i + j, in a file that has them column by column.
     snapshot!(with("real_np_2d_F").b2("show x.blp --slice 2:4,::7"), @r"
     exit 0

@@ -10,7 +10,7 @@ use blosc_testdata::{
 use crate::session::{Dir, snapshot, walk};
 
 #[test]
-fn every_fixture_is_known_verified_and_decoded() {
+fn every_fixture_verifies_and_decodes() {
     let dir = Dir::new();
     let manifest = Manifest::load().unwrap();
     let fixtures = manifest.of(Format::Blosc1Chunk).chain(manifest.of(Format::Blosc2Chunk));
@@ -69,7 +69,7 @@ fn unhex(digits: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_compressed_comes_back() {
+fn compressed_data_round_trip() {
     let dir = Dir::new();
     let data = walk(50_000);
     dir.write("w.i32", &data);
@@ -134,7 +134,7 @@ fn input_and_output_fit_the_memory_or_are_refused() {
 }
 
 #[test]
-fn options_that_do_not_go_together_are_told() {
+fn conflicting_options_are_errors() {
     let dir = Dir::new();
     dir.write("w.i32", walk(100));
     snapshot!(dir.b2("c -o x.chunk -z 64K w.i32"), @r"
@@ -196,7 +196,7 @@ fn a_damaged_block_is_named_and_the_others_are_checked() {
 }
 
 #[test]
-fn a_chunk_of_another_length_is_foreign_unless_its_place_is_named() {
+fn chunk_of_another_length_is_foreign_without_an_offset() {
     let dir = Dir::new();
     dir.write("w.i32", walk(1000)).b2("c -q --format chunk -1 w.i32").ok();
     let chunk = dir.read("w.i32.chunk");

@@ -3,7 +3,7 @@
 use crate::session::{Dir, snapshot, walk};
 
 #[test]
-fn a_file_goes_in_and_comes_back() {
+fn file_round_trips() {
     let dir = Dir::new();
     let data = walk(100_000);
     dir.write("walk.i32", &data);
@@ -48,7 +48,7 @@ fn every_length_comes_back() {
 }
 
 #[test]
-fn codecs_levels_and_filters_are_those_asked_for() {
+fn requested_codec_level_and_filter_are_used() {
     let dir = Dir::new();
     let data = walk(20_000);
     dir.write("w.i32", &data);
@@ -75,7 +75,7 @@ fn codecs_levels_and_filters_are_those_asked_for() {
 }
 
 #[test]
-fn item_size_is_told_with_its_reason() {
+fn item_size_is_printed_with_its_reason() {
     let dir = Dir::new();
     let said = |line: &str| dir.b2(line).ok().stderr.lines().next().unwrap().to_owned();
     dir.write("w.f64", walk(5000))
@@ -213,7 +213,7 @@ fn a_directory_is_walked_when_asked() {
 }
 
 #[test]
-fn lossy_filters_need_a_word() {
+fn lossy_filters_need_the_option_lossy() {
     let dir = Dir::new();
     dir.write("w.f32", walk(1000));
     snapshot!(dir.b2("c --filter trunc:20,shuffle w.f32"), @r#"
@@ -227,14 +227,14 @@ fn lossy_filters_need_a_word() {
     exit 2
     --- stdout
     --- stderr
-    b2: what a filter has changed cannot be compared with the input
+    b2: data that a filter has changed cannot be compared with the input
     hint: leave out --verify and --rm
     "#);
     assert_eq!(dir.names(), ["w.f32"]);
 }
 
 #[test]
-fn what_cannot_be_written_is_said() {
+fn impossible_options_are_errors() {
     let dir = Dir::new();
     dir.write("w", walk(1000));
     for line in ["c -z 3G w", "c -z 0 w", "c -C ndlz w", "c -C 200 w"] {
@@ -246,7 +246,7 @@ fn what_cannot_be_written_is_said() {
 }
 
 #[test]
-fn json_tells_what_was_done() {
+fn json_reports_sizes_and_names() {
     let dir = Dir::new();
     dir.write("w.i32", walk(1000));
     let run = dir.b2("c --json w.i32").ok();

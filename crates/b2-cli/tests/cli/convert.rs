@@ -171,7 +171,7 @@ fn whole_rows_are_moved_between_arrays_and_bloscpack() {
 }
 
 #[test]
-fn data_without_a_type_get_one_from_the_options() {
+fn options_give_the_type_of_untyped_data() {
     let dir = with_frame();
     snapshot!(dir.b2("convert x.b2frame y.npy"), @r"
     exit 2
@@ -202,8 +202,8 @@ fn one_chunk_is_moved_or_made() {
     exit 0
     --- stdout
     --- stderr
-    b2: x.b2frame: warning: no place for the metalayer `unit` in a .chunk file
-    b2: x.b2frame: warning: no place for the metalayer `log` in a .chunk file
+    b2: x.b2frame: warning: no room for the metalayer `unit` in a .chunk file
+    b2: x.b2frame: warning: no room for the metalayer `log` in a .chunk file
     x.b2frame -> x.chunk   41.3 KiB -> 40.9 KiB   1 chunk recompressed
     ");
     snapshot!(dir.b2("convert x.chunk y.b2frame"), @r"
@@ -311,7 +311,7 @@ fn every_bloscpack_file_becomes_a_frame_and_itself_again() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn contradictory_options_are_refused() {
     let dir = with_frame();
     snapshot!(dir.b2("convert x.b2frame"), @r"
     exit 2
@@ -407,7 +407,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn damage_leaves_nothing_behind() {
+fn damaged_input_leaves_no_output() {
     let dir = with_frame();
     let mut frame = dir.read("x.b2frame");
     frame[130..200].fill(0xff);
@@ -438,7 +438,7 @@ fn pipes_and_many_inputs() {
 }
 
 #[test]
-fn the_input_goes_when_everything_is_in_the_output() {
+fn rm_removes_the_input_of_a_complete_output() {
     let dir = with_frame();
     dir.b2("convert -q --rm x.b2frame y.blp").ok();
     assert_eq!(dir.names(), ["x.i32", "y.blp"]);

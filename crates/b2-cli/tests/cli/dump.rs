@@ -57,7 +57,7 @@ fn the_spans_of_bloscpack_files_cover_them_once() {
 }
 
 #[test]
-fn a_bloscpack_file_is_told_field_by_field() {
+fn fields_of_a_bloscpack_file_are_printed() {
     let dir = Dir::new();
     std::fs::copy(path("bloscpack/real_np_struct.blp"), dir.path("x.blp")).unwrap();
     snapshot!(dir.b2("dump x.blp"), @r#"
@@ -216,7 +216,7 @@ fn damaged_bloscpack_files_are_shown_as_far_as_they_go() {
 }
 
 #[test]
-fn what_an_interrupted_change_has_left_is_named() {
+fn journal_of_an_interrupted_change_is_named() {
     use bloscpack::Checksum::Crc32;
     let dir = Dir::new();
     let sound = std::fs::read(path("bloscpack/real_append_reserve_used_up.blp")).unwrap();
@@ -251,7 +251,7 @@ fn what_an_interrupted_change_has_left_is_named() {
 }
 
 #[test]
-fn a_chunk_is_told_field_by_field() {
+fn fields_of_a_chunk_are_printed() {
     let dir = Dir::new();
     dir.write("tiny.b2frame", std::fs::read(path("frames/tiny.b2frame")).unwrap());
     snapshot!(dir.b2("dump --chunk 2 tiny.b2frame"), @r"

@@ -83,7 +83,7 @@ fn a_missing_file_is_exit_code_3_for_every_command() {
 }
 
 #[test]
-fn a_mistyped_command_is_told_from_a_missing_file() {
+fn mistyped_command_gets_a_hint() {
     snapshot!(Dir::new().b2("comprss x.f32"), @r#"
     exit 2
     --- stdout
@@ -95,7 +95,7 @@ fn a_mistyped_command_is_told_from_a_missing_file() {
 }
 
 #[test]
-fn failures_are_objects_when_asked() {
+fn failures_are_json_objects_with_json() {
     snapshot!(Dir::new().b2("info --json missing"), @r#"
     exit 3
     --- stdout

@@ -160,7 +160,7 @@ fn chunks_of_many_sizes() {
 }
 
 #[test]
-fn what_cannot_be_told_is_a_problem_and_code_1() {
+fn unreadable_parts_are_problems_and_exit_code_1() {
     snapshot!(samples(&["variable-with-two-specials.b2frame"]).b2("variable-with-two-specials.b2frame"), @r#"
     exit 1
     --- stdout
@@ -216,7 +216,7 @@ fn a_list() {
 }
 
 #[test]
-fn a_sparse_frame_without_its_chunk_files_is_told() {
+fn missing_chunk_files_of_a_sparse_frame_are_reported() {
     let dir = Dir::new();
     std::fs::create_dir(dir.path("s.b2frame")).unwrap();
     std::fs::copy(

@@ -15,7 +15,7 @@ use blosc_testdata::fixture::path;
 use crate::session::Dir;
 
 #[test]
-fn the_sessions_of_the_manual_are_real() {
+fn sessions_of_the_manual_give_the_printed_output() {
     let dir = Dir::new();
     for (file, name) in [
         ("samples/temperature.f32", "temperature.f32"),

@@ -112,7 +112,7 @@ fn all_changes_are_made_or_none() {
     exit 2
     --- stdout
     --- stderr
-    b2: a.b2nd: the metalayer "b2nd" is what makes a frame an array, and not for choice
+    b2: a.b2nd: the metalayer "b2nd" makes a frame an array and cannot be chosen
     "#);
     snapshot!(dir.b2("meta set x.b2frame this-name-is-too-long-for-a-metalayer=1"), @r"
     exit 2
@@ -131,7 +131,7 @@ fn all_changes_are_made_or_none() {
     exit 2
     --- stdout
     --- stderr
-    b2: bad.json: not a JSON object with the keys metalayers and vlmetalayers, and objects behind them
+    b2: bad.json: not a JSON object with the keys metalayers and vlmetalayers, and objects as values
     ");
     assert!(dir.read("x.b2frame") == before);
 }
@@ -247,7 +247,7 @@ fn documents_go_from_one_file_to_another() {
     exit 2
     --- stdout
     --- stderr
-    b2: stdin: what comes through a pipe cannot be changed
+    b2: stdin: data from a pipe cannot be changed
     ");
 }
 
@@ -269,14 +269,14 @@ fn an_editor_changes_a_document() {
 }
 
 #[test]
-fn what_has_no_place_for_metadata_says_so() {
+fn formats_without_metadata_are_named() {
     let dir = with_files();
     dir.b2("convert -q x.b2frame x.chunk").ok();
     snapshot!(dir.b2("meta get x.chunk"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: x.chunk: a bare chunk, which has no place for metadata
+    b2: x.chunk: a bare chunk, which has no room for metadata
     ");
     let beta = path("frames/legacy/beta2-lz4-shuffle-i8-meta-usermeta.b2frame");
     fs::copy(beta, dir.path("old.b2frame")).unwrap();

@@ -45,13 +45,13 @@ fn metadata_that_cannot_be_written_is_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: the metalayer "b2nd" is what makes a frame an array, and not for choice
+    b2: the metalayer "b2nd" makes a frame an array and cannot be chosen
     "#);
     snapshot!(dir.b2("c --meta-file shape.json w.i32"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: shape.json: not a JSON object with the keys metalayers and vlmetalayers, and objects behind them
+    b2: shape.json: not a JSON object with the keys metalayers and vlmetalayers, and objects as values
     ");
     snapshot!(dir.b2("c --meta-file key.json w.i32"), @r#"
     exit 2

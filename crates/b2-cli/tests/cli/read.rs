@@ -134,12 +134,12 @@ fn arrays_are_cut_in_c_order() {
 }
 
 #[test]
-fn bytes_behind_the_frame_are_passed_over_with_a_warning() {
+fn bytes_after_the_frame_are_skipped_with_a_warning() {
     let dir = Dir::new();
     dir.write("a", "0123").b2("c -q a").ok();
     dir.write("junk", [dir.read("a.b2frame"), b"behind".to_vec()].concat());
     let run = dir.b2("d junk -o back").ok();
-    assert_eq!(run.stderr, "b2: junk: warning: 6 bytes behind the last frame are no frame\n");
+    assert_eq!(run.stderr, "b2: junk: warning: 6 bytes after the last frame are no frame\n");
     assert_eq!(dir.read("back"), b"0123");
     assert_eq!(dir.b2("cat junk").ok().text(), "0123");
     assert_eq!(dir.b2_with("cat", &dir.read("junk")).ok().text(), "0123");
@@ -186,7 +186,7 @@ fn little_memory_is_enough_or_a_limit() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_work_quietly() {
+fn closed_pipe_ends_the_run_quietly() {
     let dir = Dir::new();
     dir.write("w.i32", walk(1_000_000)).b2("c -q w.i32").ok();
     for line in [
@@ -205,7 +205,7 @@ fn a_reader_that_goes_away_ends_the_work_quietly() {
 }
 
 #[test]
-fn checksums_may_be_passed_over_but_not_when_the_input_goes() {
+fn no_check_is_refused_with_rm() {
     let dir = Dir::new();
     let mut file = std::fs::read(path("bloscpack/old_0110_lost_tail.blp")).unwrap();
     *file.last_mut().unwrap() ^= 1;

@@ -11,7 +11,7 @@ use std::{
 use crate::session::{Dir, snapshot, walk};
 
 #[test]
-fn nothing_is_overwritten_unasked() {
+fn existing_files_are_kept_without_force() {
     let dir = Dir::new();
     dir.write("a.f32", walk(100)).write("a.f32.b2frame", "precious");
     snapshot!(dir.b2("c a.f32"), @r#"
@@ -73,7 +73,7 @@ fn rm_keeps_what_was_not_restored() {
     assert_eq!(run.code, Some(1));
     assert_eq!(
         run.stderr,
-        "b2: a.b2frame: kept, because 4 bytes behind the last frame would be lost\nhint: use -f with --rm if this is meant\n"
+        "b2: a.b2frame: kept, because 4 bytes after the last frame would be lost\nhint: use -f with --rm if this is meant\n"
     );
     assert_eq!(dir.names(), ["a", "a.b2frame"]);
     let sample = blosc_testdata::fixture::path("frames/tiny.b2frame");
@@ -161,7 +161,7 @@ fn waiting(dir: &Dir) -> Child {
 
 #[cfg(unix)]
 #[test]
-fn signals_leave_nothing_behind() {
+fn signals_remove_partial_output() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let dir = Dir::new();
         let mut child = waiting(&dir);

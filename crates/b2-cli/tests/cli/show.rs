@@ -1,4 +1,4 @@
-//! `show`: items as values, and only the part that was asked for.
+//! `show`: items as values, and only the selected part.
 
 use crate::session::{Dir, snapshot, walk};
 
@@ -102,7 +102,7 @@ fn items_without_a_type_are_bytes() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_told() {
+fn items_that_cannot_be_shown_are_errors() {
     let dir = counted();
     snapshot!(dir.b2("show --slice 30 n.i16.b2nd"), @r"
     exit 2

@@ -26,7 +26,7 @@ fn damaged() -> Dir {
     let mut frame = dir.read("w.i32.b2frame");
     for nchunk in [2, 4] {
         let at = usize::try_from(table["chunks"][nchunk]["offset"].as_u64().unwrap()).unwrap();
-        // The first four bytes behind the block starts are the length of a stream.
+        // The first four bytes after the block starts are the length of a stream.
         frame[at + 36..at + 40].copy_from_slice(&i32::MAX.to_le_bytes());
     }
     dir.write("bad.b2frame", frame);
@@ -77,7 +77,7 @@ fn the_rest_of_a_damaged_frame_can_still_be_had() {
 }
 
 #[test]
-fn what_the_originals_left_behind_is_a_warning() {
+fn leftovers_of_c_blosc2_are_warnings() {
     // Its header says blocks of another size than they have.
     let file = path("frames/special-value.b2frame");
     assert_eq!(Dir::new().b2(&format!("verify {}", file.display())).code, Some(0));

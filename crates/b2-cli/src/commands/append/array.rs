@@ -37,7 +37,7 @@ impl Work<'_> {
         Ok(Grown { nbytes, shape: Some(writer.shape().to_vec()) })
     }
 
-    /// Rows behind the last.
+    /// Rows after the last.
     fn rows(&self, writer: &mut NdWriter, input: &Input) -> Result<()> {
         let row = row_of(writer);
         let chunk = u64::from(writer.meta().chunkshape().first().copied().unwrap_or(1)).max(1);
@@ -101,7 +101,8 @@ impl Work<'_> {
     }
 }
 
-/// What the input adds to the array: its own shape, or what its bytes make of the other dimensions.
+/// What the input adds to the array: its own shape, or the one that its bytes have in the other
+/// dimensions.
 pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -> Result<Layout> {
     let (dtype, mut shape) = (dtype.clone(), shape.to_vec());
     let Some(found) = input.source.layout()?.filter(|_| input.is_array) else {

@@ -1,4 +1,4 @@
-//! Rows behind the last of an array or a table of bcolz.
+//! Rows after the last of an array or a table of bcolz.
 
 use bcolz_store::{CArrayWriter, CTableWriter, DataSet};
 use blosc_dtype::Dtype;
@@ -19,7 +19,7 @@ impl Work<'_> {
         let rows = layouts.map(|layout| Ok(layout?.shape.first().copied().unwrap_or(0)));
         let rows = rows.sum::<Result<u64>>()?;
         let is_table = matches!(set.set, DataSet::CTable(_));
-        // What is open here must not be read again.
+        // The sizes of the open data set are old now.
         drop(set);
         if is_table {
             self.table(&dtype)?

@@ -47,7 +47,7 @@ impl Work<'_> {
         Ok(Grown { nbytes, shape: array.map(|array| array.shape().to_vec()) })
     }
 
-    /// As the first chunk is compressed, with the level that the format does not tell.
+    /// As the first chunk is compressed, with the level, which the format does not store.
     fn options(&self, blp: &Blp) -> Result<AppendOptions> {
         let read = blp.options(&self.cx.read_options())?;
         let options = AppendOptions::default().threads(read.threads).read(read);

@@ -14,7 +14,7 @@ use b2frame::{NdArray, NdParams, NdWriter, SChunk};
 use blosc_dtype::npy::NpyHeader;
 use blosc_io::FileStore;
 
-use super::{Counts, Work, at};
+use super::{Counts, Work, name_output_of};
 use crate::{
     args::compress::{CompressedFormat, Shape, TuningArgs, Typesize},
     error::{ByteOrEnd, Doing, Error, Result, message},
@@ -27,11 +27,11 @@ use crate::{
 };
 
 /// Where the items are, if the input is to be taken for an array: on `.npy` files unless something
-/// else was asked for.
+/// else was requested.
 ///
 /// # Errors
 ///
-/// When an array was asked for, and this is none.
+/// When an array was requested, and this is none.
 pub(super) fn layout(
     tuning: &TuningArgs,
     format: Option<CompressedFormat>,
@@ -83,7 +83,8 @@ impl Work<'_> {
         target: &Path,
     ) -> Result<(Counts, Digest)> {
         let size = file.try_clone().map_err(Error::io_at(Doing::Create, target))?;
-        let (nbytes, digest) = self.array(data, file).map_err(|error| at(error, target))?;
+        let (nbytes, digest) =
+            self.array(data, file).map_err(|error| name_output_of(error, target))?;
         let stored = size.metadata().map_err(Error::io_at(Doing::Write, target))?.len();
         Ok((Counts { frames: 1, nbytes, stored }, digest))
     }
@@ -168,7 +169,7 @@ impl Work<'_> {
         Ok((expected, digest))
     }
 
-    /// What the options say about the array.
+    /// The parameters of the array, from the options.
     fn nd_params(&self, layout: &NpyHeader) -> Result<NdParams> {
         let (tuning, frame) = (&self.args.tuning, &self.params);
         let mut params =
@@ -193,7 +194,7 @@ impl Work<'_> {
         }))
     }
 
-    /// Bytes of a box: the chunks that it is made into, and what the threads need, come on top.
+    /// Bytes of a box: the chunks that it is made into, and the memory of the threads, come on top.
     fn budget(&self) -> u64 {
         self.cx.memory() / 4
     }
@@ -204,7 +205,7 @@ fn stream_of(data: Data, layout: &NpyHeader, boxes: &Boxes) -> Result<Source> {
     if layout.fortran_order && layout.shape.len() > 1 {
         return Err(message::FORTRAN_PIPE.error());
     }
-    if !boxes.are_bands() {
+    if !boxes.are_row_ranges() {
         return Err(message::ROWS_EXCEED_MEMORY.error());
     }
     let mut reader = Digesting::new(data.into_reader(), false);

@@ -31,7 +31,7 @@ impl Work<'_> {
         target: &Path,
     ) -> Result<(Counts, Digest)> {
         let writer = Writer::seekable(file, self.blp_options(&data)?)?;
-        let mut reader = Digesting::new(self.items(data)?, self.args.tuning.verify);
+        let mut reader = Digesting::new(self.skip_header(data)?, self.args.tuning.verify);
         let (nbytes, file) = self.pack(&mut reader, writer).map_err(|error| match error {
             Error::Blp(bloscpack::Error::Io { source, .. }) => {
                 Error::io_at(Doing::Write, target)(source)
@@ -48,8 +48,8 @@ impl Work<'_> {
         }
         let mut to = ToSink { sink: out, stored: 0, refused: None };
         let writer = Writer::new(&mut to, self.blp_options(&data)?.offsets(false))?;
-        let packed = self.pack(&mut self.items(data)?, writer).map(|(nbytes, _)| nbytes);
-        // Our own error tells more than what the writer made of it.
+        let packed = self.pack(&mut self.skip_header(data)?, writer).map(|(nbytes, _)| nbytes);
+        // Our own error says more than the one that the writer made of it.
         let nbytes = to.refused.take().map_or(packed, Err)?;
         Ok(Counts { frames: 0, nbytes, stored: to.stored })
     }
@@ -63,17 +63,17 @@ impl Work<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::io(Doing::Read)(error)),
             };
-            writer
-                .fill(len)
-                .map_err(|error| self.told(crate::formats::blp::unpacked(error.into())))?;
+            writer.fill(len).map_err(|error| {
+                self.in_words_of_arrays(crate::formats::blp::unpacked(error.into()))
+            })?;
             nbytes += len as u64;
             self.progress.add(len as u64);
         }
-        Ok((nbytes, writer.finish().map_err(|error| self.told(error.into()))?))
+        Ok((nbytes, writer.finish().map_err(|error| self.in_words_of_arrays(error.into()))?))
     }
 
     /// A pipe with other items than its header promises says so in words of arrays.
-    fn told(&self, error: Error) -> Error {
+    fn in_words_of_arrays(&self, error: Error) -> Error {
         match error {
             Error::Blp(bloscpack::Error::Param(Param::DataSize { announced: expected, found }))
                 if self.layout.is_some() =>
@@ -89,7 +89,7 @@ impl Work<'_> {
     }
 
     /// The data, or of an array its items.
-    fn items(&self, data: Data) -> Result<impl Read + use<>> {
+    fn skip_header(&self, data: Data) -> Result<impl Read + use<>> {
         let mut reader = data.into_reader();
         let header = self.layout.as_ref().map_or(0, |layout| layout.len as u64);
         io::copy(&mut (&mut reader).take(header), &mut io::sink())
@@ -107,7 +107,7 @@ impl Work<'_> {
         Ok(array_options(&info, options.offsets(true))?)
     }
 
-    /// What the options say, whatever the data are.
+    /// The options for bytes, which do not depend on the data.
     fn byte_options(&self, nbytes: Option<u64>) -> Result<WriteOptions> {
         let tuning = &self.args.tuning;
         // Targets of Blosc2 are for frames; here they mean the newest that the format holds.

@@ -18,7 +18,7 @@ impl Work<'_> {
         let cparams = &self.params.cparams;
         let len = data.len();
         let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
-        let src = all(&mut reader, len, cparams, self.cx)?;
+        let src = read_all(&mut reader, len, cparams, self.cx)?;
         let threads = self.cx.one_chunk(cparams, src.len() as u64)?;
         let mut encoder = Encoder::new(cparams.clone().threads(threads)).map_err(refused)?;
         let chunk = encoder.encode(&src).map_err(refused)?;
@@ -29,7 +29,7 @@ impl Work<'_> {
 }
 
 /// All data of `reader`, which has `len` bytes if that is known.
-fn all(
+fn read_all(
     reader: &mut dyn Read,
     len: Option<u64>,
     cparams: &CParams,
@@ -43,7 +43,7 @@ fn all(
     Ok(src)
 }
 
-/// What the options ask for cannot be done.
+/// The error of options that no chunk can have.
 fn refused(source: blosc_chunk::Error) -> Error {
     Error::Chunk { at: 0, source }
 }

@@ -32,14 +32,14 @@ impl Metadata {
     /// # Errors
     ///
     /// When the file cannot be read, or holds something else.
-    pub(super) fn of(tuning: &TuningArgs) -> Result<Self> {
+    pub(super) fn from_options(tuning: &TuningArgs) -> Result<Self> {
         let mut metadata = Self::default();
         if let Some(path) = &tuning.meta_file {
             let bytes = fs::read(path).map_err(Error::io_at(Doing::Open, path))?;
             metadata.read(&bytes).map_err(|what| Error::Metadata { path: path.clone(), what })?;
         }
-        tuning.meta.iter().for_each(|layer| put(&mut metadata.fixed, layer.clone()));
-        tuning.vlmeta.iter().for_each(|layer| put(&mut metadata.variable, layer.clone()));
+        tuning.meta.iter().for_each(|layer| set_layer(&mut metadata.fixed, layer.clone()));
+        tuning.vlmeta.iter().for_each(|layer| set_layer(&mut metadata.variable, layer.clone()));
         match metadata.fixed.iter().find(|layer| RESERVED.contains(&layer.name.as_str())) {
             Some(layer) => Err(message::RESERVED_METALAYER.about(&layer.name)),
             None => Ok(metadata),
@@ -47,7 +47,7 @@ impl Metadata {
     }
 
     /// `params` with these metalayers.
-    pub(super) fn put(&self, params: FrameParams) -> FrameParams {
+    pub(super) fn add_to(&self, params: FrameParams) -> FrameParams {
         let fixed = self.fixed.iter().cloned();
         let params =
             fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
@@ -67,7 +67,7 @@ impl Metadata {
                 _ => return Err(MetadataError::Key { key }),
             };
             for (name, value) in layers {
-                put(kind, Layer { name, content: msgpack_json::from_json(&value) });
+                set_layer(kind, Layer { name, content: msgpack_json::from_json(&value) });
             }
         }
         Ok(())
@@ -75,7 +75,7 @@ impl Metadata {
 }
 
 /// Adds a layer, or replaces the one of its name.
-fn put(layers: &mut Vec<Layer>, layer: Layer) {
+fn set_layer(layers: &mut Vec<Layer>, layer: Layer) {
     match layers.iter_mut().find(|known| known.name == layer.name) {
         Some(known) => *known = layer,
         None => layers.push(layer),

@@ -93,7 +93,7 @@ impl Work<'_> {
     }
 }
 
-/// What these readers do not know is replaced by what is nearest.
+/// Codecs and filters that these readers do not know are replaced by the nearest.
 fn fitting(old: CParams, target: Reader) -> CParams {
     let registries = Registries::default();
     let is_blosc1 = target < Reader::Blosc2_0;

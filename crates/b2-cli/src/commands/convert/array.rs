@@ -57,7 +57,7 @@ impl Work<'_> {
         }
     }
 
-    /// What the input says about its items, or the options do.
+    /// Type and shape of the items, from the input or the options.
     pub(super) fn layout(&self) -> Result<Layout> {
         if let Some(layout) = self.source.layout()? {
             return Ok(layout);
@@ -160,7 +160,7 @@ impl Work<'_> {
         let mut writer = NdWriter::create(path, &params)?.read_options(self.cx.read_options());
         let boxes = self.boxes(&writer)?;
         let options = self.cx.read_options();
-        if layout.fortran_order || !boxes.are_bands() {
+        if layout.fortran_order || !boxes.are_row_ranges() {
             let mut items = BoxSource::File(self.source.in_file(layout, &options)?);
             self.fill(&mut writer, boxes, &mut |bounds, dest| items.fill(bounds, dest))?;
         } else {

@@ -1,7 +1,7 @@
 //! To arrays and tables of bcolz: one with a column for each field of the items, or an array.
 //!
 //! The writers of bcolz take rows and make chunks of them, as long as bcolz would make them unless
-//! `--chunks` was given. What was a data set of bcolz before keeps its chunks' length and
+//! `--chunks` was given. A data set of bcolz keeps its chunks' length and
 //! parameters, fill values and attributes, each column its own.
 
 use std::path::Path;
@@ -27,7 +27,7 @@ use crate::{
 };
 
 impl Work<'_> {
-    /// Writes a table, or an array of what has no fields, to `path`, where nothing is yet.
+    /// Writes a table, or an array if the items have no fields, to `path`, where nothing is yet.
     pub(super) fn bcolz(&self, path: &Path) -> Result<Done> {
         let layout = self.layout()?;
         if layout.dtype.fields().is_empty() {
@@ -121,7 +121,7 @@ impl Work<'_> {
         })
     }
 
-    /// How to make an array, as far as nobody said otherwise like the one that it was before.
+    /// How to make an array, by default like the array that it was before.
     fn create_options(
         &self,
         dtype: Dtype,
@@ -148,7 +148,7 @@ impl Work<'_> {
         Ok(options)
     }
 
-    /// What was asked for, and else what it was before, or what bcolz takes.
+    /// The requested parameters, else those of the source, else those of bcolz.
     fn bcolz_cparams(&self, before: Option<CParams>) -> Result<CParams> {
         let anew = &self.args.anew;
         let mut cparams = before.unwrap_or_default();
@@ -236,7 +236,7 @@ pub(in crate::commands) fn each_rows(
     if rest.is_empty() { Ok(()) } else { sink(&rest) }
 }
 
-/// The rows of each field, one behind the other.
+/// The rows of each field, one after the other.
 pub(in crate::commands) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
     parts.iter_mut().for_each(Vec::clear);
     for row in rows.chunks_exact(dtype.itemsize().max(1)) {

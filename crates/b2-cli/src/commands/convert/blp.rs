@@ -12,7 +12,7 @@ use bloscpack::{
 
 use super::{
     Done, Work,
-    frame::CHUNK,
+    frame::CHUNK_NBYTES,
     source::{Layout, Packed},
 };
 use crate::error::{Doing, Error, Result};
@@ -111,7 +111,7 @@ impl Work<'_> {
         let cparams = self.cparams()?;
         let asked =
             self.args.anew.chunk_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
-        let size = asked.or(size).unwrap_or(CHUNK);
+        let size = asked.or(size).unwrap_or(CHUNK_NBYTES);
         let memory = self.cx.compress_options(&cparams, size, 0)?;
         let (metadata, array) = (self.source.metadata()?, self.array_info(left_out));
         // What describes the array already stays as it is written: there are older spellings.
@@ -145,7 +145,7 @@ impl Work<'_> {
     }
 }
 
-/// Do the chunks, one after the other, have the items in C order, with padding behind the last item
+/// Do the chunks, one after the other, have the items in C order, with padding after the last item
 /// only?
 fn is_in_order(meta: &NdMeta) -> bool {
     let lens = |shape: &[u32]| shape.iter().map(|len| u64::from(*len)).collect::<Vec<_>>();

@@ -20,7 +20,7 @@ impl Work<'_> {
     /// Writes rows to `path`.
     pub(super) fn csv(&self, path: &Path) -> Result<Done> {
         let layout = self.layout()?;
-        let columns = Columns::of(&layout)?;
+        let columns = Columns::from_layout(&layout)?;
         let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
         let mut out = Writer::from_writer(BufWriter::with_capacity(1 << 20, file));
         let wrong =
@@ -41,16 +41,16 @@ impl Work<'_> {
     }
 }
 
-/// What is in a line.
+/// The items of a line.
 enum Columns<'a> {
     /// The fields of an item.
     Fields(&'a Dtype),
-    /// Items of this type, so many.
+    /// This number of items of this type.
     Items(&'a Dtype, usize),
 }
 
 impl<'a> Columns<'a> {
-    fn of(layout: &'a Layout) -> Result<Self> {
+    fn from_layout(layout: &'a Layout) -> Result<Self> {
         let dtype = &layout.dtype;
         match (&layout.shape[..], dtype.fields().is_empty()) {
             ([] | [_], false) => Ok(Self::Fields(dtype)),

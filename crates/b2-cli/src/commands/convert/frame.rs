@@ -18,11 +18,11 @@ use crate::{
     inputs::decoded::Sink,
 };
 
-/// What only formats of arrays have a place for.
+/// Metadata that only formats of arrays hold.
 pub(super) const ARRAY: &str = "the shape and type of the array";
 
-/// Bytes of data in a chunk, when nobody says.
-pub(super) const CHUNK: usize = 1 << 20;
+/// Bytes of data in a chunk, by default.
+pub(super) const CHUNK_NBYTES: usize = 1 << 20;
 
 impl Work<'_> {
     /// Writes a frame to `path`, where nothing is yet.
@@ -37,7 +37,7 @@ impl Work<'_> {
                     Some(size) => self.move_chunks(size, path)?,
                     None => self.content_anew(path)?,
                 };
-                // The metadata of a Bloscpack file tell what the array is, in a frame as well.
+                // The metadata of a Bloscpack file describe the array, in a frame as well.
                 let is_told = self.source.blp().is_some() || self.source.frame().is_some();
                 let is_lost = !is_told && self.source.layout()?.is_some();
                 let left_out = is_lost.then(|| ARRAY.to_owned()).into_iter().collect();
@@ -65,7 +65,7 @@ impl Work<'_> {
         !self.args.anew.is_wanted() && size.is_multiple_of(self.source.typesize())
     }
 
-    /// Chunks with the header of Blosc2 in place of their own. C-Blosc2 reads frames with other
+    /// Chunks with the header of Blosc2 instead of their own. C-Blosc2 reads frames with other
     /// chunks only by halves.
     fn move_chunks(&self, size: usize, path: &Path) -> Result<Done> {
         let params = self.frame_params(size)?;
@@ -86,7 +86,7 @@ impl Work<'_> {
                 None => false,
             };
             if !moved {
-                // What is wrong with the chunk, if anything is, comes out here.
+                // A damaged chunk is found here.
                 let data = self.source.data(nchunk, &self.cx.read_options())?;
                 let encoder = encoder_of(&mut encoder, &params)?;
                 let chunk =
@@ -104,7 +104,7 @@ impl Work<'_> {
     pub(super) fn blosc2(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let target = self.args.anew.target.unwrap_or(Reader::Blosc2_0);
         let header = ChunkHeader::parse(bytes).ok()?;
-        // Items wider than a byte can tell are of one byte there.
+        // Items wider than 255 bytes are of one byte there.
         let typesize = u8::try_from(self.source.typesize()).unwrap_or(1);
         let is_alike = header.typesize() == usize::from(typesize);
         transcode_header(bytes, target).ok().filter(|_| is_alike)
@@ -115,7 +115,7 @@ impl Work<'_> {
         let size = match (self.args.anew.chunk_size, self.source.chunksize()?) {
             (Some(size), _) => usize::try_from(size.0).unwrap_or(usize::MAX),
             (None, Some(size)) => size,
-            (None, None) => CHUNK,
+            (None, None) => CHUNK_NBYTES,
         };
         self.check_no_shapes()?;
         let frame = contiguous(self.format, path);
@@ -139,7 +139,7 @@ impl Work<'_> {
     /// Chunks of individual sizes, each compressed anew.
     fn chunks_anew(&self, schunk: &SChunk, path: &Path) -> Result<Done> {
         self.check_no_shapes()?;
-        let mut writer = self.create(&self.frame_params(CHUNK)?, path)?;
+        let mut writer = self.create(&self.frame_params(CHUNK_NBYTES)?, path)?;
         writer.make_variable()?;
         writer.append_data(schunk, &self.cx.read_options())?;
         writer.commit()?;
@@ -169,7 +169,7 @@ impl Work<'_> {
         Ok(Done { recompressed, ..Done::default() })
     }
 
-    /// Makes a sparse frame of what was written contiguously, if that is wanted.
+    /// Makes a sparse frame of the contiguous one, if that is wanted.
     fn spread(&self, frame: &Path, path: &Path) -> Result<()> {
         if frame == path {
             return Ok(());
@@ -196,7 +196,7 @@ impl Work<'_> {
         Ok(variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content)))
     }
 
-    /// Shapes say nothing about what is no array.
+    /// Shapes are refused for sources that are no arrays.
     pub(super) fn check_no_shapes(&self) -> Result<()> {
         match self.args.anew.chunks.is_some() || self.args.anew.blocks.is_some() {
             true => Err(message::SHAPES_ARE_FOR_ARRAYS.error()),

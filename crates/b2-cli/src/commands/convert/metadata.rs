@@ -1,4 +1,4 @@
-//! What is said about the data, on its way from one format to another.
+//! Metadata on the way from one format to another.
 //!
 //! | here | in a frame | in a Bloscpack file |
 //! |---|---|---|
@@ -173,7 +173,7 @@ impl Metadata {
                 map.extend(parts);
                 Some(Value::Object(map))
             }
-            // What is no object keeps the name that it has in a frame.
+            // A value that is no object keeps the name that it has in a frame.
             Some(value) => {
                 let layers = parts.entry(VARIABLE).or_insert_with(|| Value::Object(Map::new()));
                 layers
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_says_itself_what_it_is() {
+    fn metadata_of_an_array_are_its_own() {
         let info =
             ArrayInfo::new("<f8".parse().unwrap(), vec![2, 3], bloscpack::numpy::Order::C).unwrap();
         let metadata = Metadata { json: Some(json!({ "unit": "K" })), ..Metadata::default() };

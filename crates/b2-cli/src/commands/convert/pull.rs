@@ -1,4 +1,4 @@
-//! Content for who wants to read it, and not to be handed it.
+//! Adapts content that is pushed into a sink to a `Read`: a thread decodes, a channel bounds it.
 
 use std::{
     io::{self, Read},
@@ -24,7 +24,7 @@ pub(in crate::commands) fn pull(
         let (sender, receiver) = sync_channel::<Vec<u8>>(PIECES);
         let decoding = scope.spawn(move || {
             decode(&mut |bytes| {
-                // Nobody listens any more when `work` has failed, and then that is what counts.
+                // The channel is closed when `work` has failed, whose error counts then.
                 let _unheard = sender.send(bytes.to_vec());
                 Ok(())
             })
@@ -33,7 +33,7 @@ pub(in crate::commands) fn pull(
         let done = work(&mut pieces);
         drop(pieces);
         let decoded = decoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // What went wrong first is what the other saw as an early end.
+        // The reader sees the first failure as an early end.
         decoded.and(done)
     })
 }

@@ -1,4 +1,4 @@
-//! What is converted: its chunks as they are, or its content.
+//! The source of a conversion: its chunks as they are, or its content.
 
 use std::{io::Write, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// What is converted, with the questions that destinations have.
+/// The source of a conversion, as destinations need it.
 pub(in crate::commands) enum Source {
     /// Something of a Blosc format.
     Object(Object),
@@ -37,12 +37,12 @@ pub(in crate::commands) struct Items {
     pub(in crate::commands) dtype: Dtype,
     /// Bytes of the file.
     pub(in crate::commands) file_len: u64,
-    /// What the file is called.
+    /// The name of the format.
     pub(in crate::commands) format: &'static str,
 }
 
 impl Items {
-    /// All that is behind a header, which may be none.
+    /// All bytes after a header, which may be none.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ pub(in crate::commands) struct Layout {
 pub(in crate::commands) enum Packed {
     /// Its bytes, of Blosc 1 or Blosc2.
     Bytes(Vec<u8>),
-    /// A run that nobody has written down.
+    /// A run that is not stored.
     Run { kind: SpecialKind, nbytes: usize },
 }
 
@@ -151,7 +151,7 @@ impl Source {
         usize::try_from(typesize).unwrap_or(usize::MAX).max(1)
     }
 
-    /// What it says about its content.
+    /// The metadata.
     pub(in crate::commands) fn metadata(&self) -> Result<Metadata> {
         match self {
             Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
@@ -173,7 +173,7 @@ impl Source {
                     let dtype = item_type(&meta, schunk.header().typesize().get())?;
                     Some(Layout { dtype, shape: meta.shape().to_vec(), fortran_order: false })
                 }
-                // What was an array in a Bloscpack file has kept what that said.
+                // A frame that was an array in a Bloscpack file has kept its metadata.
                 None => {
                     let info = Metadata::of_frame(schunk)?.array();
                     info.filter(|info| info.nbytes() == schunk.nbytes()).map(Layout::from)
@@ -228,7 +228,7 @@ impl Source {
         })
     }
 
-    /// The header of the first chunk of what has no header of its own for all.
+    /// The header of the first chunk, for formats without a header of their own for all chunks.
     pub(in crate::commands) fn first_header(&self) -> Result<Option<ChunkHeader>> {
         Ok(match self {
             Self::Object(Object::Chunk(chunk)) => Some(*chunk.header()),

@@ -1,5 +1,5 @@
 //! The spans of a Bloscpack file: header, metadata, offsets, chunks with their digests, and what
-//! lies behind them.
+//! follows them.
 //!
 //! A file whose change was interrupted is shown as it was before, and then what the change has
 //! left.
@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::{
     Printer, SHOWN_TO_PROGRAMS, Span, Wanted, chunk,
     fields::{
-        Field, bits, byte, field, long_le, plain, signed_le, text, unsigned_le, unsigned_long_le,
+        Field, bits, byte, field, long_le, signed_le, text, uninterpreted, unsigned_le,
+        unsigned_long_le,
     },
 };
 use crate::{
@@ -35,7 +36,7 @@ pub(super) fn file(
         walk.chunk(blp, &chunk)
     } else if wanted.chunks {
         walk.chunks(blp)?;
-        walk.behind(blp)
+        walk.after_chunks(blp)
     } else {
         Ok(())
     }
@@ -204,7 +205,7 @@ impl Walk<'_, '_, '_> {
 
     /// What an interrupted change has left: data that were to be added, and the bytes that it has
     /// overwritten.
-    fn behind(&mut self, blp: &Blp) -> Result<()> {
+    fn after_chunks(&mut self, blp: &Blp) -> Result<()> {
         if !blp.file.is_interrupted() {
             return Ok(());
         }
@@ -317,7 +318,7 @@ const HEADER_RC: &[Field] = &[field(0, 4, "magic", text), field(4, 4, "nchunks",
 const HEADER_1: &[Field] = &[
     field(0, 4, "magic", text),
     field(4, 1, "format_version", byte),
-    field(5, 3, "reserved", plain),
+    field(5, 3, "reserved", uninterpreted),
     field(8, 8, "nchunks", long_le),
 ];
 
@@ -330,7 +331,7 @@ const HEADER_2: &[Field] = &[
     field(0x08, 4, "chunk_size", signed_le),
     field(0x0c, 4, "last_chunk", signed_le),
     field(0x10, 8, "nchunks", long_le),
-    field(0x18, 8, "reserved", plain),
+    field(0x18, 8, "reserved", uninterpreted),
 ];
 
 const HEADER_3: &[Field] = &[
@@ -354,7 +355,7 @@ const METADATA_HEADER: &[Field] = &[
     field(0x0c, 4, "meta_size", unsigned_le),
     field(0x10, 4, "max_meta_size", unsigned_le),
     field(0x14, 4, "meta_comp_size", unsigned_le),
-    field(0x18, 8, "user_codec", plain),
+    field(0x18, 8, "user_codec", uninterpreted),
 ];
 
 const JOURNAL_ENTRY: &[Field] =
@@ -365,6 +366,6 @@ const JOURNAL_FOOTER: &[Field] = &[
     field(0x08, 8, "start of the entries", unsigned_long_le),
     field(0x10, 8, "length before", unsigned_long_le),
     field(0x18, 8, "entries", unsigned_long_le),
-    field(0x20, 4, "crc-32 of the entries", plain),
-    field(0x24, 4, "crc-32 of the footer", plain),
+    field(0x20, 4, "crc-32 of the entries", uninterpreted),
+    field(0x24, 4, "crc-32 of the footer", uninterpreted),
 ];

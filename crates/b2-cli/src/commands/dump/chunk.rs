@@ -123,7 +123,7 @@ fn payload(
     printer.span(&Span { offset: at, len: bytes.len() as u64, bytes, name, value: what.into() })
 }
 
-/// A lazy chunk has no blocks, but a list of their sizes and its place in the frame.
+/// A lazy chunk has no blocks, but a list of their sizes and its position in the frame.
 fn lazy(printer: &mut Printer<'_>, header: &ChunkHeader, bytes: &[u8], offset: u64) -> Result<()> {
     let start = header.header_len();
     let table = 4 * header.nblocks();
@@ -184,7 +184,7 @@ const EXTENSION: &[Field] = &[
     field(0x10, 6, "filters", filters),
     field(0x16, 1, "udcodec", codec),
     field(0x17, 1, "compcode_meta", byte),
-    field(0x18, 6, "filters_meta", super::fields::plain),
+    field(0x18, 6, "filters_meta", super::fields::uninterpreted),
     field(0x1e, 1, "blosc2_flags2", flags2),
     field(0x1f, 1, "blosc2_flags", blosc2_flags),
 ];

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Printer, Span};
 use crate::error::Result;
 
-/// A field at a fixed place.
+/// A field at a fixed offset.
 pub(super) struct Field {
     at: usize,
     len: usize,
@@ -48,7 +48,7 @@ impl Printer<'_> {
 }
 
 /// Nothing to add to the bytes.
-pub(super) fn plain(_: &[u8]) -> Value {
+pub(super) fn uninterpreted(_: &[u8]) -> Value {
     Value::Null
 }
 
@@ -68,7 +68,7 @@ pub(super) fn unsigned_long_le(bytes: &[u8]) -> Value {
     bytes.first_chunk().map_or(Value::Null, |bytes| u64::from_le_bytes(*bytes).into())
 }
 
-/// An unsigned number, or a signed one that is not negative, behind its MessagePack marker.
+/// An unsigned number, or a signed one that is not negative, after its MessagePack marker.
 pub(super) fn marked(bytes: &[u8]) -> Value {
     match bytes {
         [0xd1, number @ ..] => number.first_chunk().map(|n| i16::from_be_bytes(*n).into()),

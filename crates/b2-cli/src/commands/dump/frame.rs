@@ -1,11 +1,11 @@
-//! The spans of a frame: header, metalayers, chunks and what lies between them, index, trailer.
+//! The spans of a frame: header, metalayers, chunks and the bytes between them, index, trailer.
 
 use b2frame::{ChunkBytes, SChunk};
 use serde_json::Value;
 
 use super::{
     Printer, Span, Wanted, chunk,
-    fields::{Field, bits, boolean, byte, codec, field, filters, marked, plain, text},
+    fields::{Field, bits, boolean, byte, codec, field, filters, marked, text, uninterpreted},
 };
 use crate::{
     error::{Doing, Error, Result},
@@ -27,7 +27,7 @@ pub(super) fn header(printer: &mut Printer<'_>, found: &Found) -> Result<()> {
     Layers { printer, bytes: layers, at: 0, offset: found.at + 0x57, decoded: true }.all()
 }
 
-/// Everything behind the header.
+/// Everything after the header.
 pub(super) fn body(
     printer: &mut Printer<'_>,
     found: &Found,
@@ -51,23 +51,23 @@ pub(super) fn body(
 
 /// All chunks of the data section as they lie there, and the bytes between them.
 fn chunks(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()> {
-    let (mut places, mut runs) = (Vec::new(), 0u64);
+    let (mut positions, mut runs) = (Vec::new(), 0u64);
     for nchunk in 0..schunk.nchunks() {
         match schunk.chunk_info(nchunk) {
             Ok(info) => match info.offset {
-                Some(offset) => places.push((offset, info.cbytes, nchunk)),
+                Some(offset) => positions.push((offset, info.cbytes, nchunk)),
                 None => runs += 1,
             },
             Err(error) => printer.problem(&error.into())?,
         }
     }
     if !is_sparse(schunk) {
-        places.sort_unstable();
+        positions.sort_unstable();
     }
     // The chunks of a sparse frame are files of their own: there is nothing between them.
     let is_one_file = !is_sparse(schunk);
     let mut end = found.at + u64::from(schunk.header().header_len());
-    for (offset, cbytes, nchunk) in places {
+    for (offset, cbytes, nchunk) in positions {
         if is_one_file {
             dead(printer, found, end..offset)?;
         }
@@ -248,7 +248,7 @@ impl Layers<'_, '_, '_> {
     }
 }
 
-/// The number of elements behind the marker of a map or an array.
+/// The number of elements after the marker of a map or an array.
 fn count(bytes: &[u8]) -> Value {
     bytes
         .get(1..)
@@ -256,7 +256,7 @@ fn count(bytes: &[u8]) -> Value {
         .map_or(Value::Null, |n| u16::from_be_bytes(*n).into())
 }
 
-/// The length behind the marker of a byte string.
+/// The length after the marker of a byte string.
 fn bin_len(bytes: &[u8]) -> Value {
     bytes
         .get(1..)
@@ -310,11 +310,11 @@ const MAX_SECTION: u64 = 16 << 20;
 /// Bytes 0..87 of a frame, markers together with their values.
 const HEADER: &[Field] = &[
     field(0x00, 1, "array", elements),
-    field(0x01, 1, "string of 8", plain),
+    field(0x01, 1, "string of 8", uninterpreted),
     field(0x02, 8, "magic", text),
     field(0x0a, 5, "header_len", marked),
     field(0x0f, 9, "frame_len", marked),
-    field(0x18, 1, "string of 4", plain),
+    field(0x18, 1, "string of 4", uninterpreted),
     field(0x19, 1, "general_flags", general_flags),
     field(0x1a, 1, "frame_type", frame_type),
     field(0x1b, 1, "codec", codec_and_level),
@@ -327,14 +327,14 @@ const HEADER: &[Field] = &[
     field(0x3e, 3, "threads to compress", marked),
     field(0x41, 3, "threads to decompress", marked),
     field(0x44, 1, "has vlmetalayers", boolean),
-    field(0x45, 1, "fixext of 16", plain),
+    field(0x45, 1, "fixext of 16", uninterpreted),
     field(0x46, 1, "filter slots", byte),
     field(0x47, 6, "filters", filters),
     field(0x4d, 1, "udcodec", codec),
     field(0x4e, 1, "codec_meta", byte),
-    field(0x4f, 6, "filters_meta", plain),
+    field(0x4f, 6, "filters_meta", uninterpreted),
     field(0x55, 1, "other_flags2", other_flags2),
-    field(0x56, 1, "reserved", plain),
+    field(0x56, 1, "reserved", uninterpreted),
 ];
 
 const TRAILER_START: &[Field] =
@@ -343,7 +343,7 @@ const TRAILER_START: &[Field] =
 /// The last 23 bytes of a frame.
 const TRAILER_END: &[Field] = &[
     field(0, 5, "trailer_len", marked),
-    field(5, 1, "fixext of 16", plain),
+    field(5, 1, "fixext of 16", uninterpreted),
     field(6, 1, "kind of fingerprint", byte),
-    field(7, 16, "fingerprint", plain),
+    field(7, 16, "fingerprint", uninterpreted),
 ];

@@ -20,7 +20,7 @@ use crate::{
     report::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport},
 };
 
-/// Tells about a data set.
+/// Describes a data set.
 pub(super) fn run(cx: &Context, name: &str, set: &Bcolz) -> Result<()> {
     let console = &cx.console;
     let table = console.verbose() >= 2;

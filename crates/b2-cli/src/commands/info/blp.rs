@@ -10,7 +10,7 @@ use crate::{
     report::{BlpChunks, BlpReport},
 };
 
-/// Tells about a file.
+/// Describes a file.
 pub(super) fn run(cx: &Context, name: &str, blp: &Blp) -> Result<()> {
     let console = &cx.console;
     let table = console.verbose() >= 2;
@@ -28,10 +28,12 @@ pub(super) fn run(cx: &Context, name: &str, blp: &Blp) -> Result<()> {
 
 /// The report for people: a line per topic.
 fn text(report: &BlpReport<'_>, verbose: bool, units: Units) -> String {
-    let headline =
-        format!("{}: Bloscpack file (format version {})\n", report.path, report.format_version);
+    let headline = format!(
+        "{}: Bloscpack file (format version {})\n",
+        report.file.path, report.file.format_version
+    );
     let mut lines = Lines { text: headline, units };
-    let sizes = sizes(report.nbytes, report.cbytes, units);
+    let sizes = sizes(report.file.nbytes, report.file.cbytes, units);
     match &report.array {
         Some(array) => {
             let shape =
@@ -40,7 +42,7 @@ fn text(report: &BlpReport<'_>, verbose: bool, units: Units) -> String {
             lines.add("size", &sizes);
         }
         None => {
-            let nitems = size::count(report.nbytes / report.typesize.max(1));
+            let nitems = size::count(report.file.nbytes / report.typesize.max(1));
             lines.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
         }
     }
@@ -59,7 +61,7 @@ fn text(report: &BlpReport<'_>, verbose: bool, units: Units) -> String {
         );
     }
     let dead = units.size(report.dead_bytes);
-    lines.add("file", &format!("{}     dead {dead}", units.size(report.file_bytes)));
+    lines.add("file", &format!("{}     dead {dead}", units.size(report.file.file_bytes)));
     let checksums =
         if report.checksum == "none" { "none" } else { &format!("{} per chunk", report.checksum) };
     lines.add("checksums", checksums);

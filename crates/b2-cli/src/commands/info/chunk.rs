@@ -12,12 +12,12 @@ use crate::{
     report::{BlockRow, BlockTable, ChunkReport},
 };
 
-/// Tells about a chunk.
+/// Describes a chunk.
 pub(super) fn run(cx: &Context, name: &str, chunk: &BareChunk) -> Result<()> {
     let console = &cx.console;
     let table = console.verbose() >= 2;
     let bytes = match chunk.bytes(cx.memory()) {
-        // The header alone tells the most.
+        // The header alone says the most.
         Err(Error::MaxMemory { .. }) if !table => None,
         bytes => Some(bytes?),
     };
@@ -35,11 +35,12 @@ pub(super) fn run(cx: &Context, name: &str, chunk: &BareChunk) -> Result<()> {
 
 /// The report for people: a line per topic.
 fn text(report: &ChunkReport<'_>, units: Units) -> String {
-    let maker = if report.format_version == 2 { "Blosc1" } else { "Blosc2" };
-    let headline = format!("{}: {maker} chunk (version {})\n", report.path, report.format_version);
+    let maker = if report.file.format_version == 2 { "Blosc1" } else { "Blosc2" };
+    let headline =
+        format!("{}: {maker} chunk (version {})\n", report.file.path, report.file.format_version);
     let mut lines = Lines { text: headline, units };
-    let nitems = size::count(report.nbytes / report.typesize.max(1) as u64);
-    let sizes = sizes(report.nbytes, report.cbytes, units);
+    let nitems = size::count(report.file.nbytes / report.typesize.max(1) as u64);
+    let sizes = sizes(report.file.nbytes, report.file.cbytes, units);
     lines.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
     lines.add("blocks", &blocks_text(report, units));
     let codec = match report.codec_meta {
@@ -60,7 +61,7 @@ fn text(report: &ChunkReport<'_>, units: Units) -> String {
 
 /// How the data are kept.
 fn blocks_text(report: &ChunkReport<'_>, units: Units) -> String {
-    if report.nbytes == 0 {
+    if report.file.nbytes == 0 {
         return "none: there are no data".to_owned();
     }
     if let Some(special) = report.special {
@@ -75,7 +76,7 @@ fn blocks_text(report: &ChunkReport<'_>, units: Units) -> String {
     }
     if let Some(blocksize) = report.blocksize {
         let _written = write!(text, " of {}", units.size(blocksize as u64));
-        let last = report.nbytes % blocksize.max(1) as u64;
+        let last = report.file.nbytes % blocksize.max(1) as u64;
         if last > 0 && report.nblocks > 1 {
             let _written = write!(text, ", last {}", units.size(last));
         }
@@ -105,7 +106,7 @@ fn dict_text(report: &ChunkReport<'_>, units: Units) -> String {
 
 fn file_text(report: &ChunkReport<'_>, units: Units) -> String {
     let mut text =
-        format!("{}     header {} B", units.size(report.file_bytes), report.header_bytes);
+        format!("{}     header {} B", units.size(report.file.file_bytes), report.header_bytes);
     if report.lazy {
         return text + "; a lazy chunk: its blocks are elsewhere";
     }

@@ -1,4 +1,4 @@
-//! `b2 list --tree`: what is below some directories, and the columns of tables below them.
+//! `b2 list --tree`: the content of directories, and the columns of tables below them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::{
     formats::bcolz::Bcolz,
     inputs::{
         object::Object,
-        object_reader::Objects,
+        object_reader::ObjectReader,
         origin::{self, Origin},
     },
     render::size,
@@ -22,17 +22,21 @@ use crate::{
 /// A line of the tree, and those below it.
 struct Node {
     name: String,
-    /// What it is; directories are nothing more.
+    /// The format; directories have none.
     what: Option<String>,
     children: Vec<Self>,
 }
 
 /// Shows all inputs; those below the same directory together.
 pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
-    let mut roots: Vec<Node> =
-        inputs.files.iter().filter(|path| is_walked(path)).map(|path| Node::of(path)).collect();
+    let mut roots: Vec<Node> = inputs
+        .files
+        .iter()
+        .filter(|path| is_walked(path))
+        .map(|path| Node::from_path(path))
+        .collect();
     let tops: Vec<PathBuf> = inputs.files.iter().filter(|path| is_walked(path)).cloned().collect();
-    let mut code = cx.each(origin::find(inputs, &origin::is_ours), |origin| {
+    let mut code = cx.run_on_inputs(origin::find(inputs, &origin::is_ours), |origin| {
         if cx.console.json() {
             return cx.console.document(&super::row(cx, origin)?);
         }
@@ -71,7 +75,7 @@ fn is_walked(path: &Path) -> bool {
 
 /// What an input is, in a line.
 fn node(cx: &Context, origin: &Origin) -> Result<Node> {
-    let mut objects = Objects::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let name = origin
         .path()
         .and_then(Path::file_name)
@@ -140,7 +144,7 @@ fn dims(shape: &[u64]) -> String {
 
 impl Node {
     /// A directory that was named.
-    fn of(path: &Path) -> Self {
+    fn from_path(path: &Path) -> Self {
         Self { name: path.display().to_string(), what: None, children: vec![] }
     }
 
@@ -166,7 +170,7 @@ impl Node {
         text
     }
 
-    /// What is below the node, behind `margin`.
+    /// The lines of the children, after `margin`.
     fn draw_below(&self, margin: &str, text: &mut String) {
         let width = self
             .children
@@ -183,7 +187,7 @@ impl Node {
         }
     }
 
-    /// Name and description, which stands behind the longest name.
+    /// Name and description, aligned after the longest name.
     fn line(&self, width: usize) -> String {
         let name = harmless(&self.name);
         match &self.what {
@@ -201,7 +205,7 @@ mod tests {
     fn a_tree_has_branches() {
         let leaf =
             |name: &str| Node { name: name.into(), what: Some("x".into()), children: vec![] };
-        let mut root = Node::of(Path::new("top"));
+        let mut root = Node::from_path(Path::new("top"));
         for path in ["a", "b/c", "b/dd", "b/e/f", "g"] {
             let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
             root.insert(&parts, leaf(parts.last().unwrap()));

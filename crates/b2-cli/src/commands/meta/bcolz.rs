@@ -9,7 +9,7 @@ use crate::{
     formats::bcolz::{Bcolz, attrs},
 };
 
-/// Makes all changes in one step. What is not changed stays as it is, also if JSON has no word for
+/// Makes all changes in one step. Other attributes stay as they are, also if JSON has no word for
 /// it.
 pub(super) fn change(set: &Bcolz, changes: &[Change]) -> Result<()> {
     let mut found = set.attrs()?;

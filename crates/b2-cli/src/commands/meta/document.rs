@@ -61,8 +61,8 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// When it has no place for any, or they do not decode.
-    pub(super) fn of(object: &Object) -> Result<Self> {
+    /// When it cannot hold any, or they do not decode.
+    pub(super) fn from_object(object: &Object) -> Result<Self> {
         match object {
             Object::Frame(schunk) => {
                 let (mut fixed, mut variable, mut reserved) = (Map::new(), Map::new(), Map::new());
@@ -181,7 +181,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// When the file has no place for something in the other one.
+    /// When the file cannot hold something in the other one.
     pub(super) fn changes(&self, new: &Self) -> Result<Vec<Change>> {
         let mut changes = vec![];
         let kinds = [

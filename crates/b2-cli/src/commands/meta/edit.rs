@@ -1,4 +1,4 @@
-//! A document in the hands of somebody with an editor.
+//! A document in the editor of the user.
 
 use std::{env, ffi::OsString, fs, io::Write, process::Command};
 
@@ -9,7 +9,7 @@ use crate::{
     error::{Doing, Error, Result, message},
 };
 
-/// What comes out of the editor.
+/// The text from the editor.
 ///
 /// # Errors
 ///

@@ -18,7 +18,7 @@ use crate::{
     output::staged::{Nest, StageOptions},
 };
 
-/// Saves what can be saved of `root` as `target`.
+/// Rescues the sound chunks of `root` as `target`.
 pub(super) fn run(
     cx: &Context,
     root: &Path,

@@ -21,7 +21,7 @@ pub(super) fn begins_like_one(path: &Path) -> Result<bool> {
     Ok(head == b"blpk")
 }
 
-/// Saves what can be saved of `path` as `target`.
+/// Rescues the sound chunks of `path` as `target`.
 pub(super) fn run(
     cx: &Context,
     path: &Path,
@@ -42,7 +42,7 @@ pub(super) fn run(
     if let Some(announced) = found.header.and_then(|header| header.nchunks()) {
         let lost = announced.saturating_sub(found.chunks.len() as u64);
         if lost > 0 {
-            actions.push(format!("lost chunks: {lost}; what was behind them has moved up"));
+            actions.push(format!("lost chunks: {lost}; the data after them have moved up"));
         }
     }
     actions.extend(

@@ -21,7 +21,7 @@ impl Array {
     /// # Errors
     ///
     /// When it says that it is one, and cannot be.
-    pub(super) fn of(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
+    pub(super) fn from_object(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
         Ok(match object {
             Object::Frame(schunk) if schunk.nd_meta()?.is_some() => Ok(Self::Frame(Box::new(
                 NdArray::from_schunk(schunk)?.read_options(cx.read_options()),
@@ -105,7 +105,7 @@ impl Array {
     }
 }
 
-/// Reads the rows that are wanted, some at a time, and takes of each what is wanted.
+/// Reads the selected rows, some at a time, and takes the selected items of each.
 fn of_rows(array: &CArray, lists: &[&[u64]], dest: &mut [u8]) -> Result<()> {
     let Some((rows, inner)) = lists.split_first() else { return Ok(()) };
     let rowsize = array.rowsize();

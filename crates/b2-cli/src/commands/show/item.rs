@@ -177,7 +177,7 @@ fn float(little: &[u8]) -> Plain {
     Plain::Float(named(value.into(), format!("{value:?}")), value.into())
 }
 
-/// NumPy's names for what is no number.
+/// NumPy's names for floats that are no numbers.
 fn named(value: f64, text: String) -> String {
     match value {
         _ if value.is_nan() => "nan".to_owned(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::item;
 
-/// Items in C order, and what is left out of them.
+/// Items in C order, and where some are left out.
 pub(super) struct Part {
     pub(super) dtype: Dtype,
     pub(super) shape: Vec<u64>,

@@ -2,7 +2,7 @@
 //! lines.
 //!
 //! Values and JSON come batch by batch, so that any number of rows passes through bounded memory.
-//! Text stands in columns, whose widths depend on all rows: what is too much for that is refused.
+//! Text stands in columns, whose widths depend on all rows: tables too long for that are refused.
 
 use core::ops::Range;
 

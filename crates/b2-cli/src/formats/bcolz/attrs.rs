@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_json_cannot_say_is_text() {
+    fn values_without_json_form_are_text() {
         let json = Json::Array(vec![
             Json::Float(f64::NAN),
             Json::Float(f64::NEG_INFINITY),

@@ -4,7 +4,7 @@ use blosc_dtype::{Dtype, Error};
 
 use crate::render::date::{Moment, Precision};
 
-/// What was seen of a column.
+/// The properties of the values of a column.
 #[derive(Clone, Debug)]
 pub(super) struct Guess {
     /// Can all values be...

@@ -38,7 +38,7 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
             let value: i64 = text.trim().parse().ok()?;
             let bytes = value.to_le_bytes();
             dest.copy_from_slice(bytes.get(..len)?);
-            // What was cut off must be nothing but the sign.
+            // Only the sign may have been cut off.
             let sign = if dest.last()? & 0x80 != 0 { 0xff } else { 0 };
             bytes.get(len..)?.iter().all(|byte| *byte == sign).then_some(())?;
             (value < 0).eq(&(sign == 0xff)).then_some(())?;
@@ -90,9 +90,9 @@ fn number<T: core::str::FromStr>(text: &str, nothing: T) -> Option<T> {
 
 /// Letters of four bytes.
 fn letters(text: &str, dest: &mut [u8]) -> Option<()> {
-    let mut places = dest.chunks_exact_mut(4);
+    let mut slots = dest.chunks_exact_mut(4);
     for letter in text.chars() {
-        places.next()?.copy_from_slice(&u32::from(letter).to_le_bytes());
+        slots.next()?.copy_from_slice(&u32::from(letter).to_le_bytes());
     }
     Some(())
 }

@@ -1,4 +1,4 @@
-//! Nothing but the words for what is missing.
+//! The error of a build without the feature.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! A folder in which output grows: for what is a directory itself, and for writers that want a
+//! A folder in which output grows: for outputs that are directories, and for writers that want a
 //! path.
 //!
-//! The folder stands beside the target, so that what is in it can be renamed into place; for a
+//! The folder stands beside the target, so that the output in it can be renamed; for a
 //! stream it stands with the temporary files of the system.
 
 use std::{
@@ -23,7 +23,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Nest {
     folder: Option<TempDir>,
-    /// What is to be written.
+    /// The target.
     path: PathBuf,
     /// Where it belongs; nowhere if it goes to a stream.
     target: Option<PathBuf>,
@@ -71,7 +71,7 @@ impl Nest {
     ///
     /// # Errors
     ///
-    /// When the system has no place for it.
+    /// When the system cannot create it.
     pub(crate) fn for_stream(unfinished: &Unfinished) -> Result<Self> {
         let folder =
             unfinished.create(tempfile::tempdir, TempDir::path).map_err(Error::io(Doing::Spool))?;
@@ -114,7 +114,7 @@ impl Nest {
         sync(&self.path).map_err(wrong())
     }
 
-    /// Gives a file mode and times of `source`, syncs what was written and puts it in its place.
+    /// Gives a file mode and times of `source`, syncs the output and renames it to its target.
     ///
     /// # Errors
     ///
@@ -145,11 +145,11 @@ impl Nest {
         }
         let temporary =
             TempPath::try_from_path(&self.path).map_err(Error::io_at(Doing::Rename, target))?;
-        super::put(temporary, target, self.options.force)
+        super::persist(temporary, target, self.options.force)
     }
 
     fn put_folder(&self, target: &Path) -> Result<()> {
-        // A folder takes the place of an empty one only, so what is there goes first.
+        // A folder can replace only an empty one, so the old content goes first.
         let old = match irregular(target) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Ok(_) if self.options.force => Some(self.put_aside(target)?),
@@ -161,7 +161,7 @@ impl Nest {
         })
     }
 
-    /// Takes what is at the target away, to be removed with the folder.
+    /// Moves an old target into the folder, with which it is removed.
     fn put_aside(&self, target: &Path) -> Result<PathBuf> {
         let old = self.path.with_file_name("old");
         fs::rename(target, &old).map_err(Error::io_at(Doing::Rename, target))?;
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_meanwhile_is_kept() {
+    fn folder_created_meanwhile_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("x");
         let (file, folder) = (nest(&target, CAREFUL).unwrap(), nest(&target, CAREFUL).unwrap());

@@ -1,4 +1,4 @@
-//! Compresses an array of floats with several codecs and prints what comes of it.
+//! Compresses an array of floats with several codecs and prints the sizes.
 //!
 //! `cargo run --example compress_buffer`
 

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A range of the file. Behind a network, this would be a request.
+/// A range of the file. In an object store, this would be a request.
 fn fetch(file: &mut File, range: Range<usize>) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut bytes = vec![0; range.len()];
     file.seek(SeekFrom::Start(range.start as u64))?;

@@ -257,7 +257,7 @@ impl<'a> Chunk<'a> {
     /// byte of every item: for callers that put the items together themselves.
     ///
     /// False, and `show` is not called, if shuffle is not the only filter of the block, if the
-    /// block does not consist of whole items, or if several threads shall decode it.
+    /// block does not consist of whole items, or if several threads decode it.
     ///
     /// # Errors
     ///

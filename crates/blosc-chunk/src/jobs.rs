@@ -16,7 +16,7 @@ use crate::error::Result;
 /// Items are taken in order and may end in any. If some fail, the error is that of the first of
 /// them, as if there were one job; items after a failed one may be left out.
 ///
-/// An item may wait for an earlier one ([`Promise`](crate::promise::Promise)).
+/// An item may wait for an earlier one, by a `Promise`.
 ///
 /// # Errors
 ///

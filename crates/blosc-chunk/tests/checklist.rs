@@ -39,7 +39,7 @@ fn corrupt(at: u64, what: Corrupt) -> Error {
     Error::Corrupt { at, what }
 }
 
-/// What is wrong in a block, and where.
+/// The failed check in a block, and its offset.
 fn in_block(chunk: &[u8], expected: u64) -> (u64, Corrupt) {
     match error(chunk) {
         Error::Block { nblock, source, .. } if nblock == expected => match *source {

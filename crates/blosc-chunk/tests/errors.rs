@@ -208,7 +208,7 @@ fn what_a_target_cannot_read_is_refused() {
         filters("bitshuffle").target(Target::Blosc1_3),
         filters("shuffle,bitshuffle").target(Target::Blosc1_14),
         filters("shuffle:2"),
-        // C-Blosc2 does not read this back, whoever wrote it.
+        // C-Blosc2 cannot read such a chunk.
         filters("shuffle,shuffle,shuffle,delta,shuffle").target(Target::Blosc3_0),
     ] {
         assert!(matches!(refused(params), Param::FiltersForTarget { .. }));

@@ -104,8 +104,8 @@ fn a_postfilter_changes_each_byte_once_wherever_reading_starts() {
                 let seen = AtomicUsize::new(0);
                 let add = |at: usize, data: &mut [u8]| {
                     seen.fetch_add(data.len(), Ordering::Relaxed);
-                    let places = data.iter_mut().zip(at..);
-                    places.for_each(|(byte, at)| *byte = byte.wrapping_add(at.to_le_bytes()[0]));
+                    let bytes = data.iter_mut().zip(at..);
+                    bytes.for_each(|(byte, at)| *byte = byte.wrapping_add(at.to_le_bytes()[0]));
                 };
                 let mut part = vec![0xaa; range.len()];
                 chunk.read_bytes_with(range.clone(), &mut part, &mut scratch, &add).unwrap();

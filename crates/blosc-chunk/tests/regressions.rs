@@ -19,7 +19,7 @@ fn empty_chunk_with_two_kinds_is_empty() {
 }
 
 /// Six bytes in two unsplit blocks, typesize 3, a block size of 5 in the header: the first block
-/// stored, the second a run of sevens. Nothing but the first block tells whether it is of five
+/// stored, the second a run of sevens. Only the first block decides whether it is of five
 /// bytes or, rounded, of three.
 fn with_ambiguous_blocksize(first: &[u8]) -> Vec<u8> {
     let mut chunk =
@@ -49,7 +49,7 @@ fn parts_of_a_chunk_with_a_ambiguous_block_size_agree_with_the_whole() {
     }
 }
 
-/// Written by C-Blosc2 3.3.5, which cannot read them: few data, and a dictionary was asked for.
+/// Written by C-Blosc2 3.3.5, which cannot read them: few data, and a dictionary was requested.
 #[test]
 fn compressed_data_with_the_flags_of_a_copy_are_read() {
     let head = |typesize, nbytes, cbytes, codec| {

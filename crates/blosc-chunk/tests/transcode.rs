@@ -147,7 +147,7 @@ fn irregular_headers_are_regular_afterwards() {
     let mended = transcode_header(marked, Target::Blosc2_0).unwrap();
     assert_eq!(Chunk::parse(&mended).unwrap().header().flags().0, 0x25);
     assert_eq!(decompress(&mended).unwrap(), b"\x01\x02\0\0".repeat(7));
-    // Empty, with something behind.
+    // Empty, with bytes after it.
     let empty = [&mended[..4], &[0; 4], &mended[8..]].concat();
     let bare = transcode_header(&empty, Target::Blosc1_14).unwrap();
     assert_eq!((bare.len(), ChunkHeader::parse(&bare).unwrap().kind()), (16, Kind::Memcpyed));

@@ -111,9 +111,9 @@ impl ItemIndex {
         self.blocks.iter().flatten().map(of_stream).fold(size_of::<Self>(), usize::saturating_add)
     }
 
-    /// Reads some bytes of the data, one by one. `read` reads bytes of the chunk, which is what it
-    /// was. False if the way to one of them is too long, or there are not so many: then the
-    /// chunk has to be decoded.
+    /// Reads some bytes of the data, one by one. `read` reads bytes of the chunk, which must be
+    /// the same as for [`new`](Self::new). False if one of them is at the end of a long chain of
+    /// matches, or outside the data: then decode the chunk.
     ///
     /// # Errors
     ///
@@ -167,8 +167,8 @@ impl ItemIndex {
         if at >= nbytes {
             return None;
         }
-        // First all first bytes of the items, then all second ones; what is no whole item comes
-        // last, as it is.
+        // First all first bytes of the items, then all second ones; a cut item comes last and
+        // is not shuffled.
         let nitems = nbytes / self.shuffled;
         let (nitem, nth) = (at / self.shuffled, at % self.shuffled);
         let at = if nitem < nitems { nth * nitems + nitem } else { at };
@@ -185,7 +185,7 @@ impl Stream {
             StreamKind::Coded => {
                 let coded = chunk.bytes().get(stream.payload.clone())?;
                 let index = SeqIndex::new(coded, stream.nbytes)?;
-                let is_short = coded.len() <= KEPT.min(stream.nbytes / KEPT_RATIO);
+                let is_short = coded.len() <= MAX_KEPT_NBYTES.min(stream.nbytes / MIN_KEPT_RATIO);
                 if is_short { Bytes::Kept(index, coded.into()) } else { Bytes::Coded(index) }
             }
         };
@@ -193,11 +193,10 @@ impl Stream {
     }
 }
 
-/// A coded stream of no more bytes is kept, which spares reading it for every item,
-const KEPT: usize = 8192;
-/// if it has so many times as many bytes of data: what an index takes is to stay some hundredths of
-/// the data.
-const KEPT_RATIO: usize = 16;
+/// A coded stream of at most this length (bytes) is kept, which saves reading it for every item,
+const MAX_KEPT_NBYTES: usize = 8192;
+/// if its data are at least this many times as long: an index takes some hundredths of the data.
+const MIN_KEPT_RATIO: usize = 16;
 
 #[cfg(test)]
 mod tests {

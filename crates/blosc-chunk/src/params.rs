@@ -367,4 +367,11 @@ mod tests {
         assert_eq!(Destination::for_nbytes(OUTER_CACHE_NBYTES - 1), Destination::Cached);
         assert_eq!(Destination::for_nbytes(3 * BEYOND_CACHE_NBYTES), Destination::Large);
     }
+
+    #[test]
+    fn instructions_that_filters_may_not_use_are_not_used_by_codecs_either() {
+        let simd = |simd| Registries { simd, ..Registries::default() }.codec_simd();
+        assert_eq!(simd(Simd::none()), blosc_codecs::Simd::none());
+        assert_eq!(simd(Simd::detect()), blosc_codecs::Simd::detect());
+    }
 }

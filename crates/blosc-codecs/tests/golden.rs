@@ -1,11 +1,12 @@
 //! Streams of C-Blosc, C-Blosc2 and their libraries, and streams made by hand
 //! (`testdata/vectors/codecs.json`); and the examples of `docs/formats/codecs.md`, which stand there as
-//! bytes and decode to the text beside them.
+//! bytes and decode to the text beside them. The streams of our own encoders are compared by checksum: a
+//! change of structure must not change them.
 
 use blosc_codecs::{
-    CodecId, DecodeOptions, EncodeOptions, Error, Registry, StreamDecoder, StreamEncoder,
+    CodecId, DecodeOptions, EncodeOptions, Error, Level, Registry, StreamDecoder, StreamEncoder,
 };
-use blosc_testdata::crc32;
+use blosc_testdata::{crc32, data::Kind};
 use serde_json::Value;
 
 struct Vectors(Value);
@@ -264,3 +265,45 @@ fn the_ndlz_example_of_the_document_decodes() {
         (0..4).flat_map(|row| [0, 1, 2, 3, 0, 1, 2, 3].map(|column| 4 * row + column)).collect();
     assert_eq!(plain, expected);
 }
+
+/// Lengths around the limits of tables, windows and probes (bytes).
+const LENGTHS: [usize; 16] =
+    [0, 1, 12, 13, 20, 64, 255, 1000, 4096, 8191, 8192, 16_385, 32_768, 65_546, 65_547, 150_000];
+
+/// The checksum of all streams of an encoder, each after its length.
+fn checksum(id: CodecId, clevel: u8) -> u32 {
+    let registry = Registry::builtin();
+    let codec = registry.require(id).expect("built in");
+    let clevel = Level::try_from(clevel).expect("a level");
+    let options = EncodeOptions { clevel, ..EncodeOptions::default() };
+    let mut encoder = codec.new_encoder(&options).expect("an encoder");
+    let mut all = Vec::new();
+    for nbytes in LENGTHS {
+        for kind in Kind::ALL {
+            let plain = kind.bytes(nbytes);
+            let mut stream = vec![0; nbytes];
+            let len = encoder.encode(&plain, &mut stream).expect("no error");
+            all.extend(
+                len.map_or(u32::MAX, |len| u32::try_from(len).expect("short")).to_le_bytes(),
+            );
+            all.extend(&stream[..len.unwrap_or(0)]);
+        }
+    }
+    crc32(&all)
+}
+
+#[test]
+fn our_streams_have_the_known_checksums() {
+    let checksums =
+        |id| core::array::from_fn(|n| checksum(id, u8::try_from(n + 1).expect("small")));
+    let found = EXPECTED.map(|(id, _)| (id, checksums(id)));
+    assert_eq!(found, EXPECTED, "{found:#010x?}");
+}
+
+/// Levels 1 to 9 of each encoder.
+#[rustfmt::skip]
+const EXPECTED: [(CodecId, [u32; 9]); 3] = [
+    (CodecId::BLOSCLZ, [0x29EE_9A4F, 0xAA5D_B38D, 0xA600_8917, 0x0D4E_F1A2, 0x0D4E_F1A2, 0x0D4E_F1A2, 0x1BF8_CCDC, 0x3F14_D885, 0x83F1_09C0]),
+    (CodecId::LZ4, [0x475C_3EF6, 0x1BD1_4697, 0xFC5A_B88E, 0xEF87_50CE, 0x05AB_6FDD, 0xD81C_5621, 0x5E61_AA70, 0xCCD8_E020, 0x320A_036D]),
+    (CodecId::LZ4HC, [0xA500_27FF, 0xA500_27FF, 0xAE9C_C449, 0xF746_5DF9, 0xE492_E762, 0x1EC2_DBA9, 0x0DC4_D9AA, 0x3994_9C1E, 0xB666_9271]),
+];

@@ -7,7 +7,9 @@
 use core::hint::select_unpredictable;
 
 use super::load64;
-use crate::simd::{Simd, SimdLevel};
+use crate::simd::Simd;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::SimdLevel;
 
 /// How many bytes from `at` up to `end` equal those from `earlier`; `earlier < at <= end <=
 /// src.len()`.

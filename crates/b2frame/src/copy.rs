@@ -7,7 +7,6 @@
 //!   |---------|---------|-----|
 //!   |------|------|------|----|      data of the super-chunk that is copied
 //! ```
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::{CParams, ChunkHeader, Encoder, Target, Threads, max_compressed_len};
 

@@ -1,6 +1,5 @@
 //! Where a new frame goes: to memory, a file, or a directory; and files that appear only when they
 //! are complete.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,6 @@
 //!
 //! Nothing records such a sequence: a frame ends after `frame_len` bytes, and if another header
 //! follows there, another frame begins.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;

@@ -3,7 +3,6 @@
 //! Only a few fields are needed to read a frame. The others are defaults for writing more chunks
 //! into it; they are kept as they are, so that a header that was parsed and encoded again has the
 //! same bytes.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod change;
 

@@ -9,7 +9,6 @@
 //! Each layout is read into the header, metalayers and vlmetalayers of today; nothing above knows
 //! of them. The usermeta becomes a vlmetalayer of that name. Chunks describe themselves as they do
 //! today.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 pub(crate) mod convert;
 mod header;

@@ -58,6 +58,7 @@
 //! ends.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod compress;
 mod copy;
@@ -70,6 +71,10 @@ mod legacy;
 mod lock;
 mod metalayers;
 mod msgpack;
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "indexes and lengths come from a checked NdMeta, whose products do not overflow"
+)]
 mod nd;
 mod offsets;
 mod ordered;

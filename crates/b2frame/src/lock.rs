@@ -11,7 +11,6 @@
 //! It is C-Blosc2's protocol (3.2 and later), so that its processes and ours can share frames. The
 //! lock is advisory: whoever does not ask for it is not held back. It does not work on network file
 //! systems.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

@@ -4,7 +4,6 @@
 //! three facts, gathered in [`Section`]: where the section begins, what the positions count from,
 //! and what `idx_size` spans. Values are kept as ranges of the bytes that were read, so a file
 //! cannot make us hold more than it has.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::ops::Range;
 use std::borrow::Cow;

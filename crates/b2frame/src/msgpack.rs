@@ -3,7 +3,6 @@
 //! C readers take every field at a fixed position, so an integer must keep its width whatever its
 //! value. A general serialiser would shorten it; hence these few lines. Reading checks every marker
 //! and never allocates.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use crate::error::{Corrupt, Error, Result};
 

@@ -219,7 +219,7 @@ impl<J, R> Pipeline<J, R> {
     /// Whether a further job would be too much. More jobs than twice the workers only wait.
     fn is_full(&self, weight: u64) -> bool {
         let in_work = self.begun.saturating_sub(self.handed_on);
-        let many = in_work >= 2 * self.budget.threads as u64;
+        let many = in_work >= (self.budget.threads as u64).saturating_mul(2);
         in_work > 0 && (many || self.weight.saturating_add(weight) > self.budget.bytes)
     }
 

@@ -1,5 +1,4 @@
 //! What callers may choose: how a frame is opened, read, checked and written.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::{CParams, DParams, Threads};
 

@@ -89,7 +89,10 @@ fn looks_like_chunk(prefix: &[u8]) -> bool {
         return false;
     };
     let size = |n: usize| {
-        sizes.get(4 * n..).and_then(|b| b.first_chunk().copied()).map(i32::from_le_bytes)
+        sizes
+            .get(n.saturating_mul(4)..)
+            .and_then(|b| b.first_chunk().copied())
+            .map(i32::from_le_bytes)
     };
     let (Some(nbytes), Some(blocksize), Some(cbytes)) = (size(0), size(1), size(2)) else {
         return false;

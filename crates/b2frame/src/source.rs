@@ -1,7 +1,6 @@
 //! Where a frame is: a store, and the position of the frame's first byte in it.
 //!
 //! Positions inside of a frame count from its first byte; errors name positions of the store.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::fmt;
 use std::sync::Arc;

@@ -6,7 +6,6 @@
 //! ```
 //!
 //! Since it is found from the end of the frame, [`TrailerEnd`] is read first.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use zerocopy::{FromBytes as _, IntoBytes as _};
 

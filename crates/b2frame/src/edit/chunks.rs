@@ -1,5 +1,4 @@
 //! Chunks as wholes: added, replaced, moved and removed.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::{
     Chunk, Encoder, Kind, Special, SpecialKind, Target, internal::fill_special, special_chunk,

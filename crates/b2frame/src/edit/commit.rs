@@ -11,7 +11,6 @@
 //! without data has its trailer right behind the header, so chunks that lie there are moved away
 //! first; a header of another length moves everything, so a new file takes the place of the old
 //! one.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::collections::{HashMap, HashSet};
 

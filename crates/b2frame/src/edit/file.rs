@@ -6,7 +6,6 @@
 //!    | header   | chunks | index | trailer       | new chunks         |  what is not committed
 //!      never touched before all of the new bytes are synced
 //! ```
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -7,7 +7,6 @@
 //! | 2 | writes and syncs `chunks.b2frame.tmp`, syncs the folder | the old frame |
 //! | 3 | renames it to `chunks.b2frame`, syncs the folder | the new frame |
 //! | 4 | removes files that nothing refers to any more | the new frame |
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::collections::HashSet;
 use std::io;

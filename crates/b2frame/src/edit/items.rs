@@ -2,7 +2,6 @@
 //!
 //! Appended data fills the short last chunk up. It is held back until a chunk is full, since
 //! compressing the last chunk anew for every few bytes would cost the square of their number.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::io;
 

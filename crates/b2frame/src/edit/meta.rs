@@ -1,5 +1,4 @@
 //! Metalayers and vlmetalayers of a frame that is edited.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::CParams;
 

@@ -1,5 +1,4 @@
 //! An older frame as one of today: the same chunks and metadata, in another frame around them.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_io::MemStore;
 

@@ -1,6 +1,5 @@
 //! Integers that were stored little-endian by accident, turned round so that everything else reads
 //! them as ever.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 /// Where the integers of a header of 13 elements are, and how long (bytes).
 const IN_HEADER: [(usize, usize); 8] =

@@ -1,5 +1,4 @@
 //! The trailers of the older layouts: none, one with a nameless usermeta, or today's.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use super::{FrameLayout, OlderCorrupt, swap};
 use crate::error::{Corrupt, Error, Limited, Result};

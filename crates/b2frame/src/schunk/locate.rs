@@ -1,6 +1,5 @@
 //! From the number of a chunk to its bytes: offset, header, and whether the size is right for the
 //! place.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::{ChunkHeader, CodecId, Kind, Pipeline, SpecialKind};
 use blosc_container::chunk_reader::MAX_SHORT_NBYTES;

@@ -1,5 +1,4 @@
 //! Reading by several threads, each of which has its part of the destination.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::ops::Range;
 

@@ -1,5 +1,4 @@
 //! Parts of the data: only the chunks that hold them are touched, and of those only the blocks.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use core::num::NonZeroU64;
 use core::ops::Range;

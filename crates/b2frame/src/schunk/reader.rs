@@ -1,5 +1,4 @@
 //! The data of a super-chunk as a stream with a position.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 

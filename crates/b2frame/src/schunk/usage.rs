@@ -1,5 +1,4 @@
 //! What the bytes of a frame are used for.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use blosc_chunk::SpecialKind;
 

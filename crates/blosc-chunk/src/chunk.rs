@@ -350,7 +350,8 @@ impl<'a> Chunk<'a> {
             return Err(Error::Range { start, end, len });
         };
         let room = dest.len();
-        dest.get_mut(..needed).ok_or(Error::Dest { needed, room })
+        // The error is made only if it is needed: small reads are as short as this function.
+        dest.get_mut(..needed).ok_or_else(|| Error::Dest { needed, room })
     }
 
     fn check_nblock(&self, nblock: usize) -> Result<()> {

@@ -6,7 +6,7 @@
 //!     edit/chunks.rs   chunks: where they may go, special values, the table of the index
 //!     edit/meta.rs     metalayers and vlmetalayers
 //!     edit/commit.rs   the order of writes that makes changes count, or none of them
-//!     edit/file.rs     where the bytes go: behind a contiguous frame
+//!     edit/file.rs     where the bytes go: after a contiguous frame
 //!     edit/files.rs    or to files of their own, in a sparse one
 //! ```
 //!
@@ -76,7 +76,7 @@ pub struct SChunkWriter {
     cparams: CParams,
     /// Made when it is needed first: a frame of an unknown codec can still be edited otherwise.
     encoder: Option<Encoder>,
-    /// Data behind the last chunk that is not a chunk yet.
+    /// Data after the last chunk that is not a chunk yet.
     tail: Vec<u8>,
     changed: Changed,
     options: EditOptions,

@@ -107,7 +107,7 @@ pub enum FrameType {
 /// Uncompressed bytes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkSize {
-    /// Every chunk has so many, only the last may have fewer.
+    /// Every chunk has this size, only the last may be shorter.
     Fixed(NonZeroU32),
     /// Each chunk has its own size.
     Variable,
@@ -249,7 +249,7 @@ impl FrameHeader {
         self.codec_meta
     }
 
-    /// Compression level for new chunks: 0 to 9 in files of the original programs.
+    /// Compression level for new chunks: 0 to 9 in files of C-Blosc2.
     #[must_use]
     pub fn clevel(&self) -> u8 {
         self.codec_and_level >> 4
@@ -420,7 +420,7 @@ fn check_markers(raw: &RawHeader) -> Result<()> {
     Ok(())
 }
 
-/// Checks markers of MessagePack: where each stands, the field behind it, what was found and what
+/// Checks markers of MessagePack: where each stands, the field after it, what was found and what
 /// must be there.
 pub(crate) fn expect_markers(markers: &[(usize, &'static str, u8, u8)]) -> Result<()> {
     match markers.iter().find(|(.., found, expected)| found != expected) {

@@ -109,7 +109,7 @@ impl fmt::Display for FrameLayout {
 /// The length of a frame of an older layout, from the first bytes of a stream; `None` if it is of
 /// today's.
 pub(crate) fn frame_len(head: &[u8]) -> Result<Option<u64>> {
-    // How long the stream is, nobody knows.
+    // The length of the stream is not known.
     match FrameLayout::of(head, u64::MAX)? {
         FrameLayout::Current => Ok(None),
         layout => header::parse(layout, head, u64::MAX).map(|header| Some(header.frame_len())),

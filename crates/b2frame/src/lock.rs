@@ -63,7 +63,7 @@ impl Locking {
 }
 
 impl FrameLock {
-    /// Waits until nobody changes the frame at `path`, and keeps others from changing it.
+    /// Waits until no program changes the frame at `path`, and keeps others from changing it.
     ///
     /// # Errors
     /// [`Error::Lock`] if the file of the lock cannot be made, read or locked.
@@ -71,7 +71,7 @@ impl FrameLock {
         Self::locked(path.as_ref(), File::lock_shared, |_, generation| Ok(generation))
     }
 
-    /// Waits until nobody else uses the frame at `path`, and keeps others from doing so. The
+    /// Waits until no other program uses the frame at `path`, and keeps others from doing so. The
     /// generation goes up by one.
     ///
     /// # Errors

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! index chunk, uncompressed:  nchunks x u64, little-endian
-//!   0 .. 2^63     stored: position behind the header (bytes)
+//!   0 .. 2^63     stored: position after the header (bytes)
 //!   81 00 .. 00   zeros      82 00 .. 00   NaN      84 00 .. 00   uninitialised
 //! ```
 //!
 //! A file of 172 bytes can describe 2^28 chunks with one repeated offset, so that case stays one
-//! number. Other indexes are decoded page by page when an offset is asked for, and kept. Small ones
+//! number. Other indexes are decoded page by page when an offset is requested, and kept. Small ones
 //! are decoded and checked when the frame is opened, which finds a damaged file early and costs
 //! next to nothing.
 
@@ -36,7 +36,7 @@ const MAX_PAGE: usize = 1 << 20;
 /// Where a chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offset {
-    /// In the data section, so many bytes behind the header.
+    /// In the data section, at this position after the header (bytes).
     Stored(u64),
     /// Nowhere: all its items have one value.
     Special(SpecialKind),
@@ -46,7 +46,7 @@ impl Offset {
     /// What the number in the index stands for.
     pub(crate) fn parse(nchunk: u64, offset: u64) -> Result<Self, Corrupt> {
         // The kind is in the lower half of the top byte. C-Blosc2 tests its bits one by one and
-        // lets some nonsense pass; nobody writes it.
+        // lets some nonsense pass; no writer makes it.
         match (offset >> 56) as u8 {
             0x81 => Ok(Self::Special(SpecialKind::Zeros)),
             0x82 => Ok(Self::Special(SpecialKind::Nans)),
@@ -81,7 +81,7 @@ pub(crate) struct Index {
 /// What the numbers of stored chunks mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
-    /// Positions in a data section of so many bytes.
+    /// Positions in a data section of this length (bytes).
     Bytes(u64),
     /// Numbers of files.
     Files,
@@ -325,7 +325,7 @@ impl Pages {
         (at_byte / self.page_bytes, at_byte % self.page_bytes / WIDTH)
     }
 
-    /// A page, decoded when it is first asked for. Two threads may both do so; one result is kept.
+    /// A page, decoded when it is first requested. Two threads may both do so; one result is kept.
     fn page(&self, source: &Source, at: u64, npage: usize, d: &DParams) -> Result<&[u64]> {
         let Some(page) = self.pages.get(npage) else { return Ok(&[]) };
         if let Some(decoded) = page.get() {

@@ -327,7 +327,7 @@ impl SChunk {
 impl SChunk {
     /// Frames of beta.1 do not say how they were filtered, but chunks do.
     fn take_filters_of_first_chunk(&mut self) {
-        // Damage is for whoever reads the chunk to report.
+        // Damage is reported when the chunk is read.
         if let Ok(ChunkInfo { stored: Some(stored), .. }) = self.chunk_info(0) {
             self.state.header.set_filters(stored.pipeline.ids(), stored.pipeline.metas());
         }
@@ -530,7 +530,7 @@ pub(crate) fn read_trailer(
     Ok((trailer_len, vlmeta))
 }
 
-/// Whether so many bytes may be allocated.
+/// Whether `nbytes` bytes may be allocated.
 pub(crate) fn check_limit(what: Limited, nbytes: u64, limit: u64) -> Result<()> {
     if nbytes <= limit { Ok(()) } else { Err(Error::Limit { what, nbytes, limit }) }
 }

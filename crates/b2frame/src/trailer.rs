@@ -1,4 +1,4 @@
-//! The trailer: vlmetalayers, its own length, and a fingerprint that nobody computes.
+//! The trailer: vlmetalayers, its own length, and a fingerprint that no writer computes.
 //!
 //! ```text
 //! 94 01 | section of vlmetalayers (metalayers.rs) | ce trailer_len | d8 type fingerprint

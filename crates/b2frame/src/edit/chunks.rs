@@ -24,7 +24,7 @@ pub(super) struct Ready {
 /// Where a chunk is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Before the chunk of this number, or behind the last.
+    /// Before the chunk of this number, or after the last.
     Before(u64),
     /// Instead of the chunk of this number.
     InsteadOf(u64),
@@ -42,7 +42,7 @@ impl<'a> Storage<'a> {
         Self { file, files: files.as_mut(), header_len: schunk.header().header_len().into() }
     }
 
-    /// Writes a chunk to where nobody looks yet, and gives the number for the index.
+    /// Writes a chunk to where no reader looks yet, and gives the number for the index.
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {
         match &mut self.files {
             Some(files) => Ok(files.create(chunk)?.into()),
@@ -63,7 +63,7 @@ impl SChunkWriter {
         self.place_chunk(Place::Before(self.schunk.nchunks()), chunk)
     }
 
-    /// Inserts a chunk that is compressed already before another one, or behind the last.
+    /// Inserts a chunk that is compressed already before another one, or after the last.
     ///
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk).
@@ -305,14 +305,14 @@ impl SChunkWriter {
         Ok(Ready { offset, nbytes })
     }
 
-    /// Writes a chunk's bytes to where nobody looks yet, and gives the number for the index.
+    /// Writes a chunk's bytes to where no reader looks yet, and gives the number for the index.
     pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
         let number = Storage::of(&mut self.file, &mut self.files, &self.schunk).put(chunk)?;
         self.count_stored(chunk.len());
         Ok(number)
     }
 
-    /// Notes that so many bytes of chunks were written.
+    /// Adds `cbytes` bytes of chunks that were written.
     fn count_stored(&mut self, cbytes: usize) {
         let state = self.schunk.state_mut();
         if self.files.is_some() {
@@ -458,7 +458,7 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Whether a chunk of so many bytes may be there.
+    /// Whether a chunk of `nbytes` bytes may be there.
     pub(super) fn check_size(&self, place: Place, nbytes: usize) -> Result<()> {
         let nchunks = self.schunk.nchunks();
         let (nchunk, is_last, is_new) = match place {

@@ -2,13 +2,13 @@
 //!
 //! | step | writes | a reader sees |
 //! |---|---|---|
-//! | 1 | new chunks, index, trailer behind the frame | the old frame, with bytes behind it |
+//! | 1 | new chunks, index, trailer after the frame | the old frame, with bytes after it |
 //! | 2 | sync | the old frame |
 //! | 3 | the header, in one write | the new frame |
 //! | 4 | sync | the new frame |
 //!
 //! The old index and trailer become unused bytes of the data section. Two things need more: a frame
-//! without data has its trailer right behind the header, so chunks that lie there are moved away
+//! without data has its trailer right after the header, so chunks that lie there are moved away
 //! first; a header of another length moves everything, so a new file takes the place of the old
 //! one.
 
@@ -94,7 +94,7 @@ impl SChunkWriter {
         Ok(saved)
     }
 
-    /// Index and trailer behind everything, then the header.
+    /// Index and trailer after everything, then the header.
     fn commit_data(&mut self) -> Result<()> {
         let is_new = self.file.is_new;
         let (mut header, start) = (self.schunk.header().clone(), self.file.end());
@@ -208,7 +208,7 @@ impl SChunkWriter {
         self.table().iter().copied().filter(|number| is_stored(*number)).max()
     }
 
-    /// The trailer right behind the header, where nothing may lie that readers still need.
+    /// The trailer right after the header, where nothing may lie that readers still need.
     fn commit_empty(&mut self) -> Result<()> {
         let mut header = self.schunk.header().clone();
         let header_len = u64::from(header.header_len());
@@ -245,7 +245,7 @@ impl SChunkWriter {
         self.schunk.state_mut().set_written(header, index_len);
     }
 
-    /// Moves away what readers need of the first bytes behind the header, in a commit of its own.
+    /// Moves away what readers need of the first bytes after the header, in a commit of its own.
     fn vacate(&mut self, nbytes: u64) -> Result<()> {
         let Some(frame_len) = self.file.committed.filter(|_| !self.file.is_new) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The storage of a contiguous frame that is edited: new bytes go behind the frame, the header
+//! The storage of a contiguous frame that is edited: new bytes go after the frame, the header
 //! makes them count.
 //!
 //! ```text
@@ -33,7 +33,7 @@ pub(super) struct FrameFile {
 }
 
 impl FrameFile {
-    /// For a frame that is not there yet, with a header of so many bytes.
+    /// For a frame that is not there yet, with a header of `header_len` bytes.
     pub(super) fn new(store: Box<dyn WriteAt>, header_len: u64, durability: Durability) -> Self {
         let store = Shared::new(store);
         Self {
@@ -47,7 +47,7 @@ impl FrameFile {
         }
     }
 
-    /// For a frame of so many bytes.
+    /// For a frame of `frame_len` bytes.
     pub(super) fn of(store: Shared, base: u64, frame_len: u64, durability: Durability) -> Self {
         Self {
             store,
@@ -61,7 +61,7 @@ impl FrameFile {
     }
 
     /// Refuses a frame that is followed by something which must not be overwritten. What an
-    /// interrupted writer left behind the only frame of a file may be.
+    /// interrupted writer left after the only frame of a file may be.
     pub(super) fn check_end(&self) -> Result<()> {
         let end = self.base.saturating_add(self.end);
         let len = self.store.len().map_err(|source| Error::Open { source })?;
@@ -110,7 +110,7 @@ impl FrameFile {
         self.is_new && self.end == header_len
     }
 
-    /// Writes behind everything that readers see, and says where that is (bytes from the frame's
+    /// Writes after everything that readers see, and says where that is (bytes from the frame's
     /// start).
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         self.cut_leftovers()?;
@@ -120,7 +120,7 @@ impl FrameFile {
         Ok(at)
     }
 
-    /// Writes at a position of the frame, behind what was appended: now, or before anything else is
+    /// Writes at a position of the frame, after what was appended: now, or before anything else is
     /// written.
     pub(super) fn write_behind(&self, at: u64, bytes: &[u8]) -> Result<()> {
         let (at, len) = (self.base.saturating_add(at), bytes.len() as u64);
@@ -149,7 +149,7 @@ impl FrameFile {
         Ok(())
     }
 
-    /// Notes that readers may see a frame of so many bytes from now on, or still the old one: a
+    /// Notes that readers may see a frame of `frame_len` bytes from now on, or still the old one: a
     /// write that failed may have been done. Nothing of either is overwritten or cut off.
     pub(super) fn protect(&mut self, frame_len: u64) {
         self.committed =
@@ -157,7 +157,7 @@ impl FrameFile {
         self.end = self.end.max(frame_len);
     }
 
-    /// Notes that readers see a frame of so many bytes now.
+    /// Notes that readers see a frame of `frame_len` bytes now.
     pub(super) fn commit(&mut self, frame_len: u64) {
         self.committed = Some(frame_len);
         self.is_new = false;

@@ -116,7 +116,7 @@ impl ChunkFiles {
         let wanted: HashSet<u64> =
             if self.dropped.is_empty() { HashSet::new() } else { wanted.iter().copied().collect() };
         for id in self.dropped.drain(..).filter(|id| !wanted.contains(&u64::from(*id))) {
-            // A file that stays is in nobody's way.
+            // A file that stays is harmless.
             let _ = self.folder.tree.remove(&file_name(id));
         }
     }
@@ -135,7 +135,7 @@ impl ChunkFiles {
 }
 
 impl Drop for ChunkFiles {
-    /// Removes what was not committed. What cannot be removed is in nobody's way.
+    /// Removes what was not committed. What cannot be removed is harmless.
     fn drop(&mut self) {
         for id in &self.new {
             let _ = self.folder.tree.remove(&file_name(*id));

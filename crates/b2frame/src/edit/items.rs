@@ -78,11 +78,11 @@ impl SChunkWriter {
         self.place_data(Place::InsteadOf(nchunk), data)
     }
 
-    /// Inserts a chunk of data before another one, or behind the last. With a fixed chunk size it
+    /// Inserts a chunk of data before another one, or after the last. With a fixed chunk size it
     /// must have as many bytes as that.
     ///
     /// # Errors
-    /// As [`update`](Self::update); [`Param::AfterLastChunk`] behind a short chunk.
+    /// As [`update`](Self::update); [`Param::AfterLastChunk`] after a short chunk.
     pub fn insert(&mut self, nchunk: u64, data: &[u8]) -> Result<()> {
         self.begin()?;
         self.place_data(Place::Before(nchunk), data)

@@ -96,7 +96,7 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// While there is nothing behind the header yet, it can have any length.
+    /// While there is nothing after the header yet, it can have any length.
     fn move_start(&mut self) {
         let (old, new) = (self.schunk.header().header_len(), self.schunk.meta().header_len());
         // Positions in a sparse frame do not depend on it.

@@ -27,7 +27,7 @@ impl Shared {
         *self.write() = Collecting::new(store);
     }
 
-    /// The store, without the lock if nobody else holds it and all was written.
+    /// The store, without the lock if there is no other owner and all was written.
     pub(super) fn into_store(self) -> Arc<dyn ReadAt> {
         match Arc::try_unwrap(self.0) {
             Ok(lock) => match lock.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -38,7 +38,7 @@ impl Shared {
         }
     }
 
-    /// Writes behind what was appended before, or soon will.
+    /// Writes after what was appended before, or soon will.
     pub(super) fn append_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.write().append_at(at, bytes)
     }
@@ -152,7 +152,7 @@ impl WriteAt for Collecting {
         self.flushed()?.write_at(at, bytes)
     }
 
-    /// What is pending behind `len` is never written.
+    /// What is pending after `len` is never written.
     fn set_len(&mut self, len: u64) -> io::Result<()> {
         let kept = usize::try_from(len.saturating_sub(self.at)).unwrap_or(usize::MAX);
         self.pending.truncate(kept);

@@ -75,7 +75,7 @@ pub(super) struct RawPipeline {
     pub nfilters: u8,
     /// 0x42  Filter ids, without gaps.
     pub filters: [u8; 8],
-    /// 0x4a  Filter metas, likewise.
+    /// 0x4a  Filter metas, without gaps.
     pub filters_meta: [u8; 8],
 }
 

@@ -54,7 +54,7 @@ impl BlockReader<'_> {
             .or_else(|_| self.read_slice(axes, Budget { threads: 1, ..budget }, dest, whole))
     }
 
-    /// The same with so many threads; `dest` is a part of a destination of `whole` bytes.
+    /// The same with the threads of `budget`; `dest` is a part of a destination of `whole` bytes.
     fn read_slice(
         &self,
         axes: &[Axis<'_>],
@@ -88,7 +88,7 @@ impl BlockReader<'_> {
         })
     }
 
-    /// Threads and memory for reading so many bytes.
+    /// Threads and memory for reading `nbytes` bytes.
     pub(super) fn budget(&self, nbytes: u64) -> Budget {
         let useful = usize::try_from(nbytes / PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
         Budget {
@@ -270,7 +270,7 @@ impl Block<'_, '_> {
     }
 }
 
-/// Decodes `ranges` of a chunk's data, one behind the other, to `dest`. They ascend, and `dest` has
+/// Decodes `ranges` of a chunk's data, one after the other, to `dest`. They ascend, and `dest` has
 /// as many bytes.
 fn decode_ranges(
     fetched: &Fetched<'_>,

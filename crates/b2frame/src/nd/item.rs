@@ -108,7 +108,7 @@ impl NdArray {
 }
 
 impl Geometry {
-    /// Where the item at this position is. Positions behind the last dimension are ignored.
+    /// Where the item at this position is. Positions after the last dimension are ignored.
     pub(super) fn place(&self, index: &[u64]) -> Place {
         let chunks = self.chunkshape().iter().zip(self.grid());
         let blocks = self.blockshape().iter().zip(self.blocks());

@@ -1,4 +1,4 @@
-//! Items of other arrays: copies with other shapes or compression, and arrays put behind one
+//! Items of other arrays: copies with other shapes or compression, and arrays put after one
 //! another.
 //!
 //! Where chunks lie in both arrays alike they are moved as they are; otherwise items are read and
@@ -103,7 +103,7 @@ impl NdWriter {
         }
     }
 
-    /// Puts an array behind this one along a dimension. In the others they have the same lengths.
+    /// Puts an array after this one along a dimension. In the others they have the same lengths.
     ///
     /// # Errors
     /// [`NdParam::Axis`]; as [`resize`](Self::resize) and [`write_array`](Self::write_array).

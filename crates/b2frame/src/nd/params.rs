@@ -20,7 +20,7 @@ pub enum Fill {
     Zeros,
     /// Not a number, for items of 4 or 8 bytes.
     Nans,
-    /// Nothing in particular: chunks that nobody has written. They read as zeros here.
+    /// Nothing in particular: chunks that were never written. They read as zeros here.
     Uninit,
     /// These bytes for each item.
     Value(Vec<u8>),

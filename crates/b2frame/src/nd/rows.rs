@@ -153,7 +153,7 @@ pub(super) enum Reach {
 }
 
 impl Reach {
-    /// Of so many bytes of items.
+    /// Of `nbytes` bytes of items.
     pub(super) fn of(nbytes: usize, simd: Simd) -> Self {
         if nbytes >= FAR { Self::Far(simd) } else { Self::Near }
     }
@@ -175,7 +175,7 @@ impl Loop {
         (row >= SHORT).then_some((self.even(row), simd))
     }
 
-    /// Rows of so many bytes from a block to items.
+    /// Rows of `row` bytes from a block to items.
     fn even(self, row: usize) -> EvenRows {
         EvenRows { count: self.count, len: row, in_block: self.from, in_array: self.to }
     }

@@ -25,7 +25,7 @@ use crate::params::{EditOptions, ReadOptions, count};
 
 /// Makes and changes an n-dimensional array.
 ///
-/// As with [`SChunkWriter`], changes are collected, and nobody sees them before
+/// As with [`SChunkWriter`], changes are collected, and no reader sees them before
 /// [`commit`](Self::commit).
 ///
 /// ```

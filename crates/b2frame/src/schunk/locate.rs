@@ -303,7 +303,7 @@ impl SChunk {
     /// sizes. The headers of all chunks are read for it, once.
     ///
     /// The size of a special chunk is stored nowhere in such a frame. One can be computed; of more,
-    /// only the sum is known, and the positions behind the first of them are not.
+    /// only the sum is known, and the positions after the first of them are not.
     pub(crate) fn starts(&self) -> Result<&[u64]> {
         if let Some(starts) = self.starts.get() {
             return self.starts_or_error(starts);

@@ -3,7 +3,7 @@
 
 use blosc_io::MemStore;
 use bloscpack::{
-    AppendOptions, BlpFile, Fill, Limits, ReadOptions, Reader, append, numpy, repair_offsets, rescue_with,
+    AppendOptions, BlpFile, Fill, Limits, ReadOptions, Reader, append, numpy, VerifyOptions, repair_offsets, rescue_with,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -21,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(file) = BlpFile::with_options(&store, options.clone()) {
         let _ = file.read_at(data.len() as u64 / 2, &mut [0; 100]);
         let _ = file.trailing_bytes();
-        let _ = file.verify();
+        let _ = file.verify(&VerifyOptions::default(), |_| {});
     }
     if let Ok(found) = rescue_with(&store, &blosc_fuzz::dparams()) {
         let _ = found.write_data(&store, &mut std::io::sink(), Fill::Zeros { limit: 1 << 16 });

@@ -133,6 +133,12 @@ impl<'a> Session<'a> {
         self.log.verbose(&format!("getting ready for {what}"))
     }
 
+    /// Threads as the command line says, and the usual memory.
+    fn budget(&self) -> bloscpack::Budget {
+        let threads = blosc_chunk::Threads::N(self.threads);
+        bloscpack::Budget { threads, ..bloscpack::Budget::default() }
+    }
+
     fn say_threads(&self) -> Result<()> {
         let plural = if self.threads.get() > 1 { "s" } else { "" };
         self.log.verbose(&format!("using {} thread{plural}", self.threads))

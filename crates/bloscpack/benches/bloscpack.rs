@@ -6,7 +6,9 @@ use core::hint::black_box;
 use blosc_chunk::{CodecId, Level, Threads};
 use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
-use bloscpack::{BlpFile, Checksum, ReadOptions, Reader, WriteOptions, default_cparams, pack};
+use bloscpack::{
+    BlpFile, Budget, Checksum, ReadOptions, Reader, WriteOptions, default_cparams, pack,
+};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// Data of the throughput groups (bytes).
@@ -15,7 +17,9 @@ const LEN: usize = 32 << 20;
 const THREADS: [(&str, Threads); 2] = [("one", Threads::One), ("auto", Threads::Auto)];
 
 fn options(codec: CodecId, threads: Threads) -> WriteOptions {
-    WriteOptions::default().cparams(default_cparams().codec(codec)).threads(threads)
+    WriteOptions::default()
+        .cparams(default_cparams().codec(codec))
+        .budget(Budget { threads, ..Budget::default() })
 }
 
 fn write(c: &mut Criterion) {
@@ -47,7 +51,8 @@ fn read(c: &mut Criterion) {
         for (how, threads) in THREADS {
             group.bench_function(BenchmarkId::new(name, how), |b| {
                 b.iter(|| {
-                    let options = ReadOptions::default().threads(threads);
+                    let options =
+                        ReadOptions::default().budget(Budget { threads, ..Budget::default() });
                     Reader::with_options(&blp[..], options)
                         .unwrap()
                         .copy_to(&mut std::io::sink())
@@ -89,7 +94,7 @@ fn checksums(c: &mut Criterion) {
         let options = WriteOptions::default()
             .cparams(stored.clone())
             .checksum(checksum)
-            .threads(Threads::One);
+            .budget(Budget { threads: Threads::One, ..Budget::default() });
         group.bench_function(BenchmarkId::from_parameter(checksum), |b| {
             b.iter(|| pack(&data, options.clone()).unwrap());
         });

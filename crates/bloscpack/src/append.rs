@@ -1,106 +1,66 @@
 //! Appending in place ("Append" in the format document).
 //!
 //! The last chunk is always written again, filled up with the first of the new data; further chunks
-//! follow. The result is byte for byte that of the original, except that nothing is left behind the
+//! follow. The result is byte for byte that of Bloscpack 0.16.0, except that nothing is left after the
 //! last chunk.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "the plan was checked before anything is written"
+)]
 
 mod plan;
 
 use std::io::Read;
 
-use blosc_chunk::{CParams, Threads};
-use blosc_io::{AlignedBytes, WriteAt};
+use blosc_chunk::CParams;
+use blosc_io::{AlignedBytes, Durability, WriteAt};
 use serde_json::Value;
 
 use crate::change::Change;
 use crate::encoding::{Encoding, in_chunk};
 use crate::input::Input;
 use crate::metadata::Section;
-use crate::team::Team;
 use crate::writer::room_in;
 use crate::{BlpFile, Error, Header, Param, ReadOptions, Result, default_cparams};
 
 use plan::Plan;
 
-/// How to append.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct AppendOptions {
-    /// How the last chunk and new chunks are compressed; `None` for the default of the original,
-    /// with the typesize in the file's header.
-    pub cparams: Option<CParams>,
-    /// Data of a chunk (bytes), where the file does not say: it was empty so far.
-    pub chunk_size: u32,
-    /// New metadata in place of the old ones. The file must have some, and enough room.
-    pub metadata: Option<Value>,
-    /// Whether a crash may leave a damaged file.
-    pub durability: Durability,
-    /// How the file is read. Its `threads` and `max_memory` are for compressing, too.
-    pub read: ReadOptions,
+blosc_chunk::setters! {
+    /// How to append.
+    #[derive(Clone, Debug)]
+    #[non_exhaustive]
+    pub struct AppendOptions {
+        /// How the last chunk and new chunks are compressed; `None` for the default of Bloscpack 0.16.0,
+        /// with the typesize in the file's header.
+        pub cparams: Option<CParams>,
+        /// Data of a chunk (bytes), where the file does not say: it was empty so far.
+        pub chunksize: u32,
+        /// New metadata in place of the old ones. The file must have some, and enough room.
+        pub metadata: Option<Value>,
+        /// What a crash in the middle of the change may leave. Unless it is [`Durability::None`], the
+        /// file as it was: what is overwritten is first kept after the end of the file, in a journal,
+        /// and the storage is synced three times. This crate reads an interrupted file as it was and
+        /// restores it at the next change; other readers may find it damaged until then. With
+        /// [`Durability::None`] a crash may leave a damaged file, as it does with Bloscpack 0.16.0.
+        /// An error is undone in either case.
+        pub durability: Durability,
+        /// How the file is read. Its `budget` is for compressing, too.
+        pub read: ReadOptions,
+    }
 }
 
 impl Default for AppendOptions {
     fn default() -> Self {
         Self {
             cparams: None,
-            chunk_size: crate::DEFAULT_CHUNK_SIZE,
+            chunksize: crate::DEFAULT_CHUNKSIZE,
             metadata: None,
             durability: Durability::default(),
             read: ReadOptions::default(),
         }
     }
-}
-
-/// One method for each field, to be chained.
-impl AppendOptions {
-    /// With other parameters of compression.
-    #[must_use]
-    pub fn cparams(self, cparams: Option<CParams>) -> Self {
-        Self { cparams, ..self }
-    }
-
-    /// With chunks of another size (bytes of data), if the file was empty.
-    #[must_use]
-    pub fn chunk_size(self, chunk_size: u32) -> Self {
-        Self { chunk_size, ..self }
-    }
-
-    /// With new metadata.
-    #[must_use]
-    pub fn metadata(self, metadata: Option<Value>) -> Self {
-        Self { metadata, ..self }
-    }
-
-    /// With or without protection from crashes.
-    #[must_use]
-    pub fn durability(self, durability: Durability) -> Self {
-        Self { durability, ..self }
-    }
-
-    /// With the file read otherwise.
-    #[must_use]
-    pub fn read(self, read: ReadOptions) -> Self {
-        Self { read, ..self }
-    }
-
-    /// With another number of chunks at once.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { read: self.read.threads(threads), ..self }
-    }
-}
-
-/// What a crash in the middle of a change may leave. The result of a complete change is the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// The file as it was. What is overwritten is first kept behind the end of the file, and the
-    /// storage is told three times to put everything on disk. This crate reads an interrupted
-    /// file as it was and restores it at the next change; other readers may find it damaged
-    /// until then.
-    #[default]
-    CrashSafe,
-    /// A damaged file, as with the original. An error other than a crash is undone all the same.
-    InPlace,
 }
 
 /// What [`append`] did.
@@ -129,7 +89,7 @@ pub struct AppendReport {
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 ///
-/// Files without offsets can be appended to as well, which the original refuses; so can empty
+/// Files without offsets can be appended to as well, which Bloscpack 0.16.0 refuses; so can empty
 /// files.
 ///
 /// # Errors
@@ -189,9 +149,8 @@ fn write_chunks<S: WriteAt>(
     options: &AppendOptions,
     positions: &mut Vec<u64>,
 ) -> Result<u64> {
-    let team = Team::new(options.read.threads, options.read.max_memory);
     let cparams = options.cparams.clone().unwrap_or_else(|| default_for(&plan.header));
-    let mut encoding = Encoding::new(&cparams, plan.header.checksum, team)?;
+    let mut encoding = Encoding::new(&cparams, plan.header.checksum, options.read.budget)?;
     let mut source = Input::new(plan.old.as_slice().chain(data.take(plan.new_nbytes)), 0, None);
     let mut at = plan.chunks_at;
     let mut nchunk = plan.first;
@@ -227,7 +186,7 @@ fn write_chunks<S: WriteAt>(
     Ok(at)
 }
 
-/// The original's default, with the items that the header tells.
+/// The default of Bloscpack 0.16.0, with the typesize of the header.
 fn default_for(header: &Header) -> CParams {
     let typesize = header.typesize.unwrap_or(1).max(1);
     default_cparams().typesize(typesize.into())
@@ -244,7 +203,7 @@ pub fn recover<S: WriteAt>(store: &mut S) -> Result<bool> {
 
 /// Puts other metadata in place of those of a file. The section keeps its size.
 ///
-/// As in the original, the text is compressed with zlib at level 6 if that helps, however the old
+/// As in Bloscpack 0.16.0, the text is compressed with zlib at level 6 if that helps, however the old
 /// one was stored.
 ///
 /// # Errors

@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
-use blosc_io::{ReadAt, WriteAt};
+use blosc_io::{Durability, ReadAt, WriteAt};
 
 use crate::journal::{self, Journal};
-use crate::{Durability, Error, Result};
+use crate::{Error, Result};
 
 /// What a change will overwrite.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl<'a, S: WriteAt> Change<'a, S> {
     pub(crate) fn begin(store: &'a mut S, plan: Plan, durability: Durability) -> Result<Self> {
         let Plan { overwritten, len_before, end } = plan;
         let undo = match durability {
-            Durability::CrashSafe => {
+            Durability::PowerLoss | Durability::ProcessDeath => {
                 Journal::begin(store, end, len_before, &overwritten)
                     .map_err(|source| Error::io(end, source))
                     .inspect_err(|_| {
@@ -46,7 +46,7 @@ impl<'a, S: WriteAt> Change<'a, S> {
                     })?;
                 Undo::Journal
             }
-            Durability::InPlace => Undo::Memory(read_ranges(store, &overwritten)?),
+            Durability::None => Undo::Memory(read_ranges(store, &overwritten)?),
         };
         Ok(Self { store, len_before, undo })
     }

@@ -1,5 +1,11 @@
 //! The nine checksums, of chunks and of metadata ("Checksums" in the format document).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths of digests are constants"
+)]
+
 use core::fmt;
 use core::str::FromStr;
 
@@ -22,7 +28,7 @@ use crate::Param;
 pub enum Checksum {
     /// No checksum: a damaged chunk may go unnoticed.
     None,
-    /// Adler-32 as in zlib: fast, and weak for short chunks. The default of the original.
+    /// Adler-32 as in zlib: fast, and weak for short chunks. The default of Bloscpack 0.16.0.
     #[default]
     Adler32,
     /// CRC-32 as in zlib.
@@ -67,7 +73,7 @@ impl Checksum {
         self as u8
     }
 
-    /// The name that the original uses, `None` with a capital.
+    /// The name that Bloscpack 0.16.0 uses, `None` with a capital.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,10 +1,17 @@
 //! One chunk of a file with its digest, still packed ("Chunks" in the format document).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths are those of a checked header"
+)]
+
 use std::io::Read;
 
 use blosc_chunk::ChunkHeader;
 
 use crate::checksum::Digest;
+use crate::error::Bounded;
 use crate::input::Input;
 use crate::{Checksum, Corrupt, Digests, Error, Header, Part, Result};
 
@@ -84,6 +91,24 @@ pub(crate) struct Expected<'a> {
     pub(crate) digests: Digests,
 }
 
+impl Expected<'_> {
+    /// Whether this can be the header of the chunk, which begins at byte `at`.
+    pub(crate) fn check(&self, header: &ChunkHeader, at: u64) -> Result<()> {
+        if header.version() > CHUNK_VERSION {
+            let (nchunk, version) = (self.nchunk, header.version());
+            return Err(Error::corrupt(at, Corrupt::ChunkVersion { nchunk, version }));
+        }
+        self.header
+            .check_nbytes(self.nchunk, nbytes(header))
+            .map_err(|what| Error::corrupt(at, what))?;
+        let (needed, limit) = (header.nbytes() as u64, self.limits.max_nbytes);
+        if needed > limit {
+            return Err(Error::Limit { what: Bounded::Chunk, needed, limit });
+        }
+        Ok(())
+    }
+}
+
 /// The header of the chunk that begins here, and nothing more; `None` at the end of the file.
 pub(crate) fn read_header<R: Read>(
     input: &mut Input<R>,
@@ -99,11 +124,7 @@ pub(crate) fn read_header<R: Read>(
         return Err(crate::input::truncated(at, Part::ChunkHeader, bytes.len() as u64, left));
     }
     let header = parse_header(&bytes, expected.nchunk, at)?;
-    expected
-        .header
-        .check_nbytes(expected.nchunk, nbytes(&header))
-        .map_err(|what| Error::corrupt(at, what))?;
-    check_limit(&header, expected.limits)?;
+    expected.check(&header, at)?;
     let rest = (header.cbytes() - bytes.len()) as u64;
     input.check(Part::Chunk, rest)?;
     Ok(Some((header, bytes)))
@@ -154,12 +175,4 @@ pub(crate) fn parse_header(
 pub(crate) fn nbytes(header: &ChunkHeader) -> u32 {
     // A chunk header holds 31 bits.
     u32::try_from(header.nbytes()).unwrap_or(u32::MAX)
-}
-
-fn check_limit(header: &ChunkHeader, limits: &blosc_chunk::Limits) -> Result<()> {
-    let (needed, limit) = (header.nbytes() as u64, limits.max_nbytes);
-    if needed > limit {
-        return Err(Error::Limit { what: crate::error::Bounded::Chunk, needed, limit });
-    }
-    Ok(())
 }

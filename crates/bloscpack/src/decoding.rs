@@ -1,38 +1,33 @@
 //! Decodes chunks in the order in which they come, several at once, in bounded memory.
 
-use blosc_chunk::{DParams, Decoder};
+use core::cell::RefCell;
 
-use crate::team::Team;
+use blosc_chunk::{DParams, Decoder};
+use blosc_container::Budget;
+use blosc_container::parallel::{Job, in_order};
+
+use crate::batch::{Batch, SLOTS_PER_WORKER};
 use crate::{Error, PackedChunk, Param, ReadOptions, Result};
 
-/// Chunks taken from a source and decoded, not all of them handed out yet.
+/// Chunks that come from a source and leave decoded: one by one with [`next`](Self::next), or all
+/// with [`for_each`](Self::for_each).
 #[derive(Debug)]
 pub(crate) struct Decoding {
-    team: Team,
+    budget: Budget,
     params: DParams,
-    batch: Batch,
-    /// Slots that were handed out.
-    taken: usize,
-    /// What came after the chunks in the slots.
+    batch: Batch<Slot>,
+    /// Slots of the batch that were passed on.
+    ntaken: usize,
+    /// What follows the chunks of the batch.
     end: End,
-    /// Whether chunks are handed out after one that could not be decoded.
-    lenient: bool,
 }
 
-/// Chunks that are decoded together.
-#[derive(Debug, Default)]
-struct Batch {
-    /// Each with buffers of its own, which are used again.
-    slots: Vec<Slot>,
-    /// Slots that hold a chunk.
-    filled: usize,
-}
-
-#[derive(Debug, Default)]
-struct Slot {
+/// A chunk, its data, and what decodes it.
+#[derive(Debug)]
+pub(crate) struct Slot {
     decoder: Decoder,
-    chunk: Option<PackedChunk>,
-    data: Vec<u8>,
+    pub(crate) chunk: Option<PackedChunk>,
+    pub(crate) data: Vec<u8>,
     error: Option<Error>,
 }
 
@@ -44,83 +39,164 @@ enum End {
 }
 
 /// The packed chunks in order; none after the last one.
-type Chunks<'a> = &'a mut dyn FnMut() -> Result<Option<PackedChunk>>;
+pub(crate) type Chunks<'a> = &'a mut dyn FnMut() -> Result<Option<PackedChunk>>;
 
 /// Takes a chunk and its data.
 type Each<'a, E> = &'a mut dyn FnMut(&PackedChunk, &[u8]) -> Result<(), E>;
 
 impl Decoding {
     pub(crate) fn new(options: &ReadOptions) -> Self {
-        let team = Team::new(options.threads, options.max_memory);
-        let params = options.dparams.clone();
-        Self { team, params, batch: Batch::default(), taken: 0, end: End::NotYet, lenient: false }
-    }
-
-    /// The same, but chunks after one that cannot be decoded are handed out too.
-    pub(crate) fn lenient(self) -> Self {
-        Self { lenient: true, ..self }
+        let (budget, params) = (options.budget, options.dparams.clone());
+        Self { budget, params, batch: Batch::new(budget), ntaken: 0, end: End::NotYet }
     }
 
     /// The next chunk and its data. `source` gives the packed chunks in order; an error of it comes
     /// after the chunks before it, however many were taken together.
     pub(crate) fn next(&mut self, source: Chunks<'_>) -> Result<Option<(&PackedChunk, &[u8])>> {
-        if self.taken == self.batch.filled {
-            self.batch.fill(&self.params, self.team, &mut self.end, source);
-            self.taken = 0;
-            self.team.each(self.batch.filled(), Slot::decode);
+        if self.ntaken == self.batch.filled().len() {
+            self.fill(source);
+            self.batch.for_each(Slot::decode);
         }
-        let Some(slot) = self.batch.filled().get_mut(self.taken) else {
+        let ntaken = self.ntaken;
+        let Some(slot) = self.batch.filled().get_mut(ntaken) else {
             return self.end.take().map_or(Ok(None), Err);
         };
-        self.taken += 1;
         if let Some(error) = slot.error.take() {
-            if !self.lenient {
-                self.end = End::Failed(None);
-                self.batch.filled = self.taken;
-            }
+            self.fail();
             return Err(error);
         }
-        let slot = &self.batch.slots[self.taken - 1];
-        Ok(slot.chunk.as_ref().map(|chunk| (chunk, &slot.data[..])))
+        self.ntaken = ntaken.saturating_add(1);
+        let slot = self.batch.filled().get(ntaken);
+        Ok(slot.and_then(|slot| Some((slot.chunk.as_ref()?, &slot.data[..]))))
     }
 
-    /// Hands all chunks that are left to `each`, in order, as [`next`](Self::next) does. While some
-    /// are decoded, those before them are handed out and those behind them are taken from
-    /// `source`, in this thread.
-    pub(crate) fn rest<E: From<Error>>(
+    /// Passes all chunks that are left to `each`, in order, as [`next`](Self::next) does. While
+    /// some are decoded, this thread takes others from `source` and passes on earlier ones.
+    pub(crate) fn for_each<E: From<Error>>(
         &mut self,
         source: Chunks<'_>,
         each: Each<'_, E>,
     ) -> Result<(), E> {
-        while self.taken < self.batch.filled || !self.team.is_several() {
-            let Some((chunk, data)) = self.next(source)? else { return Ok(()) };
-            each(chunk, data)?;
-        }
-        let team = self.team.half();
-        let (mut decoded, mut packed) = (core::mem::take(&mut self.batch), Batch::default());
-        decoded.filled = 0;
-        self.taken = 0;
+        // The first batch runs in the pool: a short file needs no threads of its own.
         loop {
-            let Self { params, end, .. } = self;
-            let handed = team.each_while(packed.filled(), Slot::decode, || {
-                decoded.hand_out(each)?;
-                decoded.fill(params, team, end, source);
-                Ok::<(), E>(())
-            });
-            if let Err(error) = handed {
-                self.end = End::Failed(None);
-                return Err(error);
+            let Some((chunk, data)) = self.next(source)? else { return Ok(()) };
+            each(chunk, data).inspect_err(|_| self.fail())?;
+            let is_empty = self.ntaken == self.batch.filled().len();
+            if is_empty && self.budget.nworkers() > 1 && matches!(self.end, End::NotYet) {
+                break;
             }
-            if decoded.filled + packed.filled == 0 {
-                return self.end.take().map_or(Ok(()), |error| Err(error.into()));
+        }
+        let Self { budget, ref params, ref mut end, .. } = *self;
+        let idle = self.batch.take_slots();
+        let failed = decode_in_order(budget, params, idle, end, source, &mut |slot| match (
+            slot.error.take(),
+            &slot.chunk,
+        ) {
+            (Some(error), _) => Err(error.into()),
+            (None, Some(chunk)) => each(chunk, &slot.data),
+            (None, None) => Ok(()),
+        });
+        if let Err(error) = failed {
+            self.fail();
+            return Err(error);
+        }
+        self.end.take().map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// Nothing follows any more.
+    fn fail(&mut self) {
+        self.end = End::Failed(None);
+        self.batch.clear(|_, _| true);
+        self.ntaken = 0;
+    }
+
+    /// Takes as many chunks as are decoded together.
+    fn fill(&mut self, source: Chunks<'_>) {
+        // With buffers of large chunks left in every slot, they would be too much.
+        self.batch.clear(|slot, share| slot.data.capacity() as u64 <= share);
+        self.ntaken = 0;
+        while self.batch.has_room()
+            && let Some(chunk) = self.end.take_chunk(source)
+        {
+            let slot = || Ok::<_, Error>(Slot::new(&self.params));
+            if let Ok(Some(slot)) = self.batch.add_slot(memory_nbytes(&chunk), slot) {
+                slot.chunk = Some(chunk);
             }
-            core::mem::swap(&mut decoded, &mut packed);
         }
     }
 }
 
+/// Decodes all chunks of a source and passes the slots to `done` in order, with all input and
+/// output in this thread. The slots are used again.
+fn decode_in_order<E>(
+    budget: Budget,
+    params: &DParams,
+    idle: Vec<Slot>,
+    end: &mut End,
+    source: Chunks<'_>,
+    done: &mut dyn FnMut(&mut Slot) -> Result<(), E>,
+) -> Result<(), E> {
+    let idle = RefCell::new(idle);
+    let share = budget.share(SLOTS_PER_WORKER as u64);
+    in_order(
+        budget,
+        || {
+            let Some(chunk) = end.take_chunk(source) else { return Ok(None) };
+            let weight = memory_nbytes(&chunk);
+            let mut job = idle.borrow_mut().pop().unwrap_or_else(|| Slot::new(params));
+            job.chunk = Some(chunk);
+            Ok(Some(Job { job, weight }))
+        },
+        || (),
+        |(), mut slot: Slot| {
+            slot.decode();
+            slot
+        },
+        |mut slot| {
+            done(&mut slot)?;
+            if slot.data.capacity() as u64 <= share {
+                idle.borrow_mut().push(slot);
+            }
+            Ok(())
+        },
+    )
+}
+
+/// Decodes all chunks of a source; chunks after one that cannot be decoded are decoded too.
+///
+/// # Errors
+///
+/// That of the source, after the chunks before it.
+pub(crate) fn decode_leniently(
+    budget: Budget,
+    params: &DParams,
+    source: Chunks<'_>,
+    done: &mut dyn FnMut(u64, Result<&[u8]>),
+) -> Result<()> {
+    let mut end = End::NotYet;
+    decode_in_order::<Error>(budget, params, vec![], &mut end, source, &mut |slot| {
+        let nchunk = slot.chunk.as_ref().map_or(0, PackedChunk::nchunk);
+        done(nchunk, slot.error.take().map_or(Ok(&slot.data), Err));
+        Ok(())
+    })?;
+    end.take().map_or(Ok(()), Err)
+}
+
 impl End {
-    /// The error that comes here; after it, there is another one.
+    /// The next chunk, unless the end was reached.
+    fn take_chunk(&mut self, source: Chunks<'_>) -> Option<PackedChunk> {
+        if !matches!(self, Self::NotYet) {
+            return None;
+        }
+        match source() {
+            Ok(Some(chunk)) => return Some(chunk),
+            Ok(None) => *self = Self::Reached,
+            Err(error) => *self = Self::Failed(Some(error)),
+        }
+        None
+    }
+
+    /// The error that comes here; later calls give another one.
     fn take(&mut self) -> Option<Error> {
         match self {
             Self::Failed(error) => Some(error.take().unwrap_or(Param::AfterError.into())),
@@ -129,56 +205,20 @@ impl End {
     }
 }
 
-impl Batch {
-    /// Takes as many chunks as the team decodes together.
-    fn fill(&mut self, params: &DParams, team: Team, end: &mut End, source: Chunks<'_>) {
-        // With buffers that large chunks have left behind in every slot, they would be too much.
-        self.slots.retain(|slot| slot.data.capacity() as u64 <= team.share());
-        self.filled = 0;
-        let mut bytes = 0;
-        while team.takes_more(self.filled, bytes) && matches!(end, End::NotYet) {
-            match source() {
-                Ok(Some(chunk)) => {
-                    bytes += (chunk.header().nbytes() + chunk.header().cbytes()) as u64;
-                    self.put(params, chunk);
-                }
-                Ok(None) => *end = End::Reached,
-                Err(error) => *end = End::Failed(Some(error)),
-            }
-        }
-    }
-
-    fn put(&mut self, params: &DParams, chunk: PackedChunk) {
-        if self.slots.len() == self.filled {
-            self.slots.push(Slot { decoder: Decoder::new(params.clone()), ..Slot::default() });
-        }
-        self.slots[self.filled].chunk = Some(chunk);
-        self.filled += 1;
-    }
-
-    fn filled(&mut self) -> &mut [Slot] {
-        &mut self.slots[..self.filled]
-    }
-
-    /// Hands out what was decoded.
-    fn hand_out<E: From<Error>>(&mut self, each: Each<'_, E>) -> Result<(), E> {
-        for slot in self.filled() {
-            if let Some(error) = slot.error.take() {
-                return Err(error.into());
-            }
-            if let Some(chunk) = &slot.chunk {
-                each(chunk, &slot.data)?;
-            }
-        }
-        Ok(())
-    }
-}
-
 impl Slot {
+    fn new(params: &DParams) -> Self {
+        Self { decoder: Decoder::new(params.clone()), chunk: None, data: vec![], error: None }
+    }
+
     fn decode(&mut self) {
         let Some(chunk) = &self.chunk else { return };
         self.error = decode_into(chunk, &mut self.data, &mut self.decoder).err();
     }
+}
+
+/// Memory for a chunk and its data (bytes).
+fn memory_nbytes(chunk: &PackedChunk) -> u64 {
+    (chunk.header().nbytes() as u64).saturating_add(chunk.header().cbytes() as u64)
 }
 
 /// Decodes a chunk; `data` gets its size.
@@ -187,11 +227,11 @@ pub(crate) fn decode_into(
     data: &mut Vec<u8>,
     decoder: &mut Decoder,
 ) -> Result<()> {
-    // The size was compared with the limits when the header of the chunk was read. All of what was
-    // there is overwritten.
+    // The size was compared with the limits when the header of the chunk was read. All old content
+    // is overwritten.
     let nbytes = chunk.header().nbytes();
     if data.capacity() == 0 {
-        // Unlike `resize`, this does not touch it.
+        // Unlike `resize`, this does not touch the memory.
         *data = vec![0; nbytes];
     }
     data.resize(nbytes, 0);
@@ -208,34 +248,37 @@ mod tests {
     use blosc_chunk::Threads;
     use core::num::NonZeroUsize;
 
-    /// A packed chunk with so many bytes of data.
+    /// A packed chunk with `nbytes` bytes of data.
     fn chunk(nbytes: usize) -> PackedChunk {
         let blp = pack(&vec![7; nbytes], WriteOptions::default()).unwrap();
         Reader::new(&blp[..]).unwrap().next_chunk().unwrap().unwrap()
     }
 
+    fn options(nthreads: usize, max_memory: u64) -> ReadOptions {
+        let threads = Threads::N(NonZeroUsize::new(nthreads).unwrap());
+        ReadOptions::default().budget(Budget { threads, max_memory })
+    }
+
     #[test]
     fn large_chunks_do_not_leave_their_buffers_in_every_slot() {
-        let threads = Threads::N(NonZeroUsize::new(4).unwrap());
-        let mut decoding =
-            Decoding::new(&ReadOptions::default().threads(threads).max_memory(10_000));
+        let mut decoding = Decoding::new(&options(4, 10_000));
         let (small, large) = (chunk(100), chunk(100_000));
         // The large one comes to another slot each time.
         let mut chunks =
             (0..200).map(|n: usize| if n % 7 == n / 7 % 7 { large.clone() } else { small.clone() });
         while decoding.next(&mut || Ok(chunks.next())).unwrap().is_some() {
-            let held: usize = decoding.batch.slots.iter().map(|slot| slot.data.capacity()).sum();
+            let slots = decoding.batch.filled().iter();
+            let held: usize = slots.map(|slot| slot.data.capacity()).sum();
             assert!(held <= 110_000, "{held}");
         }
     }
 
     #[test]
-    fn the_rest_is_what_comes_one_by_one() {
-        let several = Threads::N(NonZeroUsize::new(3).unwrap());
-        for (threads, taken, fails) in
-            [(Threads::One, 0, false), (several, 0, false), (several, 5, false), (several, 5, true)]
+    fn for_each_passes_on_what_next_left() {
+        for (nthreads, taken, fails) in
+            [(1, 0, false), (3, 0, false), (3, 5, false), (3, 5, true), (1, 5, true)]
         {
-            let mut decoding = Decoding::new(&ReadOptions::default().threads(threads));
+            let mut decoding = Decoding::new(&options(nthreads, 1 << 20));
             let mut left = (0..40).map(|n| chunk(n + 1));
             let mut source = || match left.next() {
                 None if fails => Err(Param::AfterError.into()),
@@ -245,7 +288,7 @@ mod tests {
                 assert_eq!(decoding.next(&mut source).unwrap().unwrap().1.len(), n + 1);
             }
             let mut lens = vec![];
-            let rest = decoding.rest::<Error>(&mut source, &mut |_, data| {
+            let rest = decoding.for_each::<Error>(&mut source, &mut |_, data| {
                 lens.push(data.len());
                 Ok(())
             });
@@ -254,13 +297,42 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_chunks_can_stop() {
-        let mut decoding = Decoding::new(&ReadOptions::default());
-        let mut left = (0..40).map(|n| chunk(n + 1));
-        let stopped = decoding.rest(&mut || Ok(left.next()), &mut |chunk, data| {
-            assert_eq!(chunk.header().nbytes(), data.len());
-            if data.len() == 11 { Err(Error::from(Param::AfterError)) } else { Ok(()) }
-        });
-        assert!(stopped.is_err() && decoding.next(&mut || Ok(None)).is_err());
+    fn the_caller_can_stop_with_an_error() {
+        for (nthreads, last) in [(1, 11), (2, 2), (2, 11), (8, 40)] {
+            let mut decoding = Decoding::new(&options(nthreads, 1 << 20));
+            let mut left = (0..40).map(|n| chunk(n + 1));
+            let stopped = decoding.for_each(&mut || Ok(left.next()), &mut |chunk, data| {
+                assert_eq!(chunk.header().nbytes(), data.len());
+                if data.len() == last { Err(Error::from(Param::AfterError)) } else { Ok(()) }
+            });
+            assert!(stopped.is_err() && decoding.next(&mut || Ok(None)).is_err());
+        }
+    }
+
+    #[test]
+    fn a_damaged_chunk_ends_the_data_unless_decoding_is_lenient() {
+        let mut bytes = chunk(1000).into_bytes();
+        bytes[16] = 0xff;
+        let blp =
+            pack(&[7; 1000], WriteOptions::default().checksum(crate::Checksum::None)).unwrap();
+        let at = blp.len() - bytes.len();
+        let blp = [&blp[..at], &bytes[..]].concat();
+        let damaged = Reader::new(&blp[..]).unwrap().next_chunk().unwrap().unwrap();
+        for nthreads in [1, 2] {
+            let all = || [chunk(1), damaged.clone(), chunk(3)].into_iter();
+            let (options, mut chunks, mut lens) = (options(nthreads, 1 << 20), all(), vec![]);
+            let mut push = |_, data: Result<&[u8]>| lens.push(data.map(<[u8]>::len).ok());
+            let source = &mut || Ok(chunks.next());
+            decode_leniently(options.budget, &options.dparams, source, &mut push).unwrap();
+            assert_eq!(lens, [Some(1), None, Some(3)]);
+            let (mut chunks, mut lens) = (all(), vec![]);
+            let mut decoding = Decoding::new(&options);
+            let ended = decoding.for_each::<Error>(&mut || Ok(chunks.next()), &mut |_, data| {
+                lens.push(data.len());
+                Ok(())
+            });
+            assert!(matches!(ended, Err(Error::Chunk { .. })));
+            assert_eq!(lens, [1]);
+        }
     }
 }

@@ -1,31 +1,28 @@
 //! Compresses chunks in the order in which they come, several at once, in bounded memory.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths are those of buffers in memory"
+)]
+
 use std::io;
 
 use blosc_chunk::{CParams, Encoder, Target, max_compressed_len};
+use blosc_container::Budget;
 use blosc_io::AlignedBytes;
 
-use crate::team::Team;
+use crate::batch::Batch;
 use crate::writer::{Tally, room_in};
 use crate::{Checksum, Digest, Error, Param, Result};
 
 /// Chunks that wait to be compressed.
 #[derive(Debug)]
 pub(crate) struct Encoding {
-    team: Team,
+    budget: Budget,
     params: CParams,
     checksum: Checksum,
-    waiting: Batch,
-}
-
-/// Chunks that are compressed together.
-#[derive(Debug, Default)]
-struct Batch {
-    /// Each with buffers of its own, which are used again.
-    slots: Vec<Slot>,
-    /// Slots that hold data, and what they and their chunks weigh (bytes).
-    filled: usize,
-    bytes: u64,
+    waiting: Batch<Slot>,
 }
 
 /// A chunk that is compressed.
@@ -44,50 +41,40 @@ pub(crate) struct Slot {
 pub(crate) type Encoded<'a> = Result<(&'a [u8], &'a Digest), blosc_chunk::Error>;
 
 impl Encoding {
-    pub(crate) fn new(params: &CParams, checksum: Checksum, team: Team) -> Result<Self> {
+    pub(crate) fn new(params: &CParams, checksum: Checksum, budget: Budget) -> Result<Self> {
         check(params)?;
-        Ok(Self { team, params: params.clone(), checksum, waiting: Batch::default() })
+        Ok(Self { budget, params: params.clone(), checksum, waiting: Batch::new(budget) })
     }
 
     /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should
     /// be compressed now.
     pub(crate) fn push(&mut self, data: &mut AlignedBytes, len: usize) -> Result<bool> {
-        let Batch { slots, filled, bytes } = &mut self.waiting;
-        if slots.len() == *filled {
-            slots.push(Slot::new(&self.params)?);
+        let nbytes = (len as u64).saturating_mul(2);
+        if let Some(slot) = self.waiting.add_slot(nbytes, || Slot::new(&self.params))? {
+            core::mem::swap(&mut slot.data, data);
+            slot.len = len;
         }
-        let slot = &mut slots[*filled];
-        core::mem::swap(&mut slot.data, data);
-        slot.len = len;
-        *filled += 1;
-        *bytes += 2 * len as u64;
-        Ok(!self.team.takes_more(*filled, *bytes))
+        Ok(!self.waiting.has_room())
     }
 
-    /// Compresses the chunks that wait and hands them to `write` in order.
+    /// Compresses the chunks that wait and passes them to `write` in order.
     pub(crate) fn flush(&mut self, mut write: impl FnMut(Encoded<'_>) -> Result<()>) -> Result<()> {
-        let (checksum, team) = (self.checksum, self.team);
-        team.each(self.waiting.filled(), |slot| slot.encode(checksum));
+        let checksum = self.checksum;
+        self.waiting.for_each(|slot| slot.encode(checksum));
         let written = self.waiting.filled().iter().try_for_each(|slot| write(slot.encoded()));
-        (self.waiting.filled, self.waiting.bytes) = (0, 0);
+        self.waiting.clear(|_, _| true);
         written
     }
 
-    /// Buffers for each of several threads, if chunks have at most so many bytes of data.
-    pub(crate) fn slots(&mut self, chunk_size: u32) -> Result<Vec<Slot>> {
-        let wanted = self.team.fitting(u64::from(chunk_size).saturating_mul(2), u64::MAX);
-        let mut slots = core::mem::take(&mut self.waiting).slots;
+    /// Buffers for each of several threads, if chunks have at most `chunksize` bytes of data.
+    pub(crate) fn slots(&mut self, chunksize: u32) -> Result<Vec<Slot>> {
+        let wanted = self.budget.nworkers_for(u64::from(chunksize).saturating_mul(2));
+        let mut slots = self.waiting.take_slots();
         slots.truncate(wanted);
         while slots.len() < wanted {
             slots.push(Slot::new(&self.params)?);
         }
         Ok(slots)
-    }
-}
-
-impl Batch {
-    fn filled(&mut self) -> &mut [Slot] {
-        &mut self.slots[..self.filled]
     }
 }
 

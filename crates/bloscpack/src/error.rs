@@ -73,7 +73,7 @@ pub enum Error {
         /// How much [`Limits`](crate::Limits) allows.
         limit: u64,
     },
-    /// Something was asked for that cannot be had.
+    /// The request cannot be met.
     #[error("{0}")]
     Param(#[from] Param),
 }

@@ -1,5 +1,11 @@
 //! Random access to the chunks and data of a file ("Reader algorithm" in the format document).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "positions and sizes were compared with the length of the file when they were read"
+)]
+
 mod data;
 mod index;
 mod verify;
@@ -10,6 +16,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use blosc_chunk::{Chunk, Decoder, Scratch};
+use blosc_container::parallel::in_order_by_workers;
+use blosc_container::{Budget, ChunkReader, ReadError};
 use blosc_io::{FileStore, ReadAt};
 
 use crate::chunk::{Expected, read_chunk_to, read_header};
@@ -18,16 +26,14 @@ use crate::input::Input;
 use crate::journal::Before;
 use crate::preamble::Preamble;
 use crate::reader::{check_position, check_total};
-use crate::relay::relay;
-use crate::team::Team;
 use crate::{
-    Blame, Corrupt, Error, Header, Metadata, MetadataHeader, Offsets, PackedChunk, Param, RcHeader,
-    ReadOptions, Result,
+    Blame, Checksum, Corrupt, Digests, Error, Header, Metadata, MetadataHeader, Offsets,
+    PackedChunk, Param, RcHeader, ReadOptions, Result,
 };
 
 pub use data::DataReader;
 pub(crate) use index::Index;
-pub use verify::{BadChunk, Note, Report};
+pub use verify::{Note, Report};
 
 /// A file with random access to its chunks and data.
 ///
@@ -41,7 +47,7 @@ pub use verify::{BadChunk, Note, Report};
 /// use bloscpack::{BlpFile, WriteOptions, pack};
 ///
 /// let data: Vec<u8> = (0..1000_u32).flat_map(u32::to_le_bytes).collect();
-/// let blp = pack(&data, WriteOptions::default().chunk_size(1024))?;
+/// let blp = pack(&data, WriteOptions::default().chunksize(1024))?;
 ///
 /// let file = BlpFile::new(MemStore::new(blp))?;
 /// assert_eq!((file.nchunks()?, file.nbytes()?), (4, 4000));
@@ -211,12 +217,12 @@ impl<S: ReadAt> BlpFile<S> {
         self.check_number(nchunk)?;
         let header = self.header();
         match (header.uniform_size(), header.nbytes()) {
-            (Some(chunk_size), Some(nbytes)) if chunk_size > 0 => {
-                let start = nchunk * u64::from(chunk_size);
+            (Some(chunksize), Some(nbytes)) if chunksize > 0 => {
+                let start = nchunk * u64::from(chunksize);
                 let end = if nchunk + 1 == self.nchunks()? {
                     nbytes
                 } else {
-                    start + u64::from(chunk_size)
+                    start + u64::from(chunksize)
                 };
                 Ok(start..end)
             }
@@ -227,9 +233,9 @@ impl<S: ReadAt> BlpFile<S> {
     /// The chunk that holds the byte `at` of the data, which must be there.
     fn chunk_of(&self, at: u64) -> Result<u64> {
         match self.header().uniform_size() {
-            Some(chunk_size) if chunk_size > 0 => {
+            Some(chunksize) if chunksize > 0 => {
                 let last = self.nchunks()?.saturating_sub(1);
-                Ok(at.checked_div(chunk_size.into()).unwrap_or(0).min(last))
+                Ok(at.checked_div(chunksize.into()).unwrap_or(0).min(last))
             }
             _ => Ok(self.index()?.chunk_of(at)),
         }
@@ -288,86 +294,116 @@ impl<S: ReadAt> BlpFile<S> {
     /// Fills `buf` with the data from byte `at` on and returns how many bytes there were: fewer
     /// only at the end.
     ///
+    /// Of each chunk, only the blocks that hold these data are read and decoded. If the file has
+    /// digests and they are checked, which is the default, whole chunks are read, since a digest is
+    /// that of a whole chunk; see [`Digests::Ignore`].
+    ///
     /// # Errors
     ///
-    /// As [`chunk`](Self::chunk).
+    /// As [`chunk`](Self::chunk). Damage in blocks that are not read is not found.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let nbytes = self.nbytes()?;
         let len = usize::try_from(nbytes.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
         let mut scratch = Scratch::new(&self.options.dparams);
-        let mut done = 0;
-        while done < len {
-            let from = at + done as u64;
-            done += self.read_part(from, &mut buf[done..len], &mut scratch)?;
+        let (mut stored, mut rest) = (vec![], buf.get_mut(..len).unwrap_or_default());
+        let mut from = at;
+        while !rest.is_empty() {
+            let nchunk = self.chunk_of(from)?;
+            let range = self.chunk_range(nchunk)?;
+            let in_chunk = usize::try_from(range.end.saturating_sub(from)).unwrap_or(usize::MAX);
+            let (part, after) = rest.split_at_mut(in_chunk.min(rest.len()));
+            // A chunk has less than 2 GiB of data.
+            let start = usize::try_from(from.saturating_sub(range.start)).unwrap_or(usize::MAX);
+            self.read_part(nchunk, start, part, &mut stored, &mut scratch)?;
+            from = from.saturating_add(part.len() as u64);
+            rest = after;
         }
         Ok(len)
     }
 
-    /// Data from byte `at` on, as far as they are in one chunk.
-    fn read_part(&self, at: u64, buf: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
-        let nchunk = self.chunk_of(at)?;
-        let range = self.chunk_range(nchunk)?;
-        let packed = self.packed_chunk(nchunk)?;
-        let len =
-            usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
-        // The range lies inside a chunk, so it fits.
-        let start = usize::try_from(at.saturating_sub(range.start)).unwrap_or(usize::MAX);
-        let chunk = Chunk::parse(packed.bytes());
-        let read = chunk
-            .and_then(|c| c.read_bytes(start..start.saturating_add(len), &mut buf[..len], scratch));
-        read.map_err(|source| Error::Chunk { nchunk, at: packed.position(), source })?;
-        Ok(len)
+    /// Fills `part` with the data of a chunk from byte `start` on. `stored` is a buffer for bytes
+    /// of the file.
+    fn read_part(
+        &self,
+        nchunk: u64,
+        start: usize,
+        part: &mut [u8],
+        stored: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let at = self.position(nchunk)?;
+        let range = start..start.saturating_add(part.len());
+        let in_chunk = |source| Error::Chunk { nchunk, at, source };
+        let is_checked = self.options.digests == Digests::Check;
+        if !is_checked || self.header().checksum == Checksum::None {
+            match self.open_chunk(nchunk, at, stored) {
+                Ok(Some(mut chunk)) => {
+                    let decoded = chunk.decode(range, part, scratch);
+                    return decoded.map_err(|error| match error {
+                        ReadError::Io { at, source, .. } => Error::io(at, source),
+                        ReadError::Chunk(source) => in_chunk(source),
+                    });
+                }
+                Err(ReadError::Io { at, source, .. }) => return Err(Error::io(at, source)),
+                // Reading the whole chunk tells what is wrong with it.
+                Ok(None) | Err(ReadError::Chunk(_)) => {}
+            }
+        }
+        let packed = self.packed_chunk_in(core::mem::take(stored), nchunk)?;
+        let read = Chunk::parse(packed.bytes()).and_then(|c| c.read_bytes(range, part, scratch));
+        *stored = packed.into_bytes();
+        read.map_err(in_chunk)
     }
 
-    /// Hands the data of the chunks to `each` in order. Several chunks are decoded at once, while
-    /// those before them are handed out and those behind them are read in this thread.
+    /// The chunk at byte `at` of the file, to read blocks of it; none if its header is not that of
+    /// chunk `nchunk`, or it does not end where the next chunk begins.
+    fn open_chunk<'a>(
+        &'a self,
+        nchunk: u64,
+        at: u64,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Option<ChunkReader<'a>>, ReadError> {
+        let digest_len = self.header().checksum.digest_len() as u64;
+        let available = self.len.saturating_sub(at).saturating_sub(digest_len);
+        let chunk = ChunkReader::open(&self.store, at, available, buffer)?;
+        let header = chunk.header();
+        let end = at.saturating_add(header.cbytes() as u64).saturating_add(digest_len);
+        let is_expected = self.expected(nchunk).check(header, at).is_ok()
+            && check_position(&self.preamble, nchunk.saturating_add(1), end).is_ok();
+        Ok(is_expected.then_some(chunk))
+    }
+
+    /// Passes the data of the chunks to `each` in order. Several chunks are decoded at a time, while
+    /// this thread reads later ones and passes on earlier ones.
     ///
     /// # Errors
     ///
-    /// As [`chunk`](Self::chunk), and whatever `each` returns. What comes after an error is not
-    /// handed out, what comes before is.
+    /// As [`chunk`](Self::chunk), and those of `each`. Data before an error are passed on, data
+    /// after it are not.
     pub fn decode_ordered<E: From<Error>>(
         &self,
         chunks: Range<u64>,
-        each: impl FnMut(u64, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.decode_ordered_with(chunks, &self.options, each)
-    }
-
-    /// The same with the `threads`, `max_memory` and `dparams` of other options.
-    ///
-    /// # Errors
-    ///
-    /// As [`decode_ordered`](Self::decode_ordered).
-    pub fn decode_ordered_with<E: From<Error>>(
-        &self,
-        chunks: Range<u64>,
-        options: &ReadOptions,
+        budget: Budget,
         mut each: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut next = chunks.start;
-        let mut decoding = Decoding::new(options);
-        let mut source = || {
-            if next >= chunks.end {
-                return Ok(None);
-            }
-            let chunk = self.packed_chunk(next)?;
-            next += 1;
-            Ok(Some(chunk))
-        };
-        decoding.rest(&mut source, &mut |chunk, data| each(chunk.nchunk(), data))
+        let mut chunks = chunks;
+        let options = self.options.clone().budget(budget);
+        Decoding::new(&options).for_each(
+            &mut || chunks.next().map(|nchunk| self.packed_chunk(nchunk)).transpose(),
+            &mut |chunk, data| each(chunk.nchunk(), data),
+        )
     }
 
     /// Writes the data of the chunks to `to`, in order, and returns how many bytes they are.
     ///
     /// Each thread reads a chunk, decodes it, and writes it when those before it are written, so
-    /// that its data stay in the thread's cache. [`decode_ordered`](Self::decode_ordered) is
-    /// for those who want all data in one thread.
+    /// that its data stay in the thread's cache. With
+    /// [`decode_ordered`](Self::decode_ordered) one thread sees all data.
     ///
     /// # Errors
     ///
-    /// As [`chunk`](Self::chunk); [`Error::Io`] also if writing fails. What comes before an error
-    /// is written, what comes after it is not.
+    /// As [`chunk`](Self::chunk); [`Error::Io`] also if writing fails. Data before an error are
+    /// written, data after it are not.
     pub fn copy_to(&self, chunks: Range<u64>, to: &mut (dyn io::Write + Send)) -> Result<u64> {
         let mut written = 0;
         let mut write = |data: &[u8]| {
@@ -375,26 +411,28 @@ impl<S: ReadAt> BlpFile<S> {
             written += data.len() as u64;
             Ok::<_, Error>(())
         };
+        let budget = self.options.budget;
         let Some(size) = self.header().uniform_size() else {
-            self.decode_ordered(chunks, |_, data| write(data))?;
+            self.decode_ordered(chunks, budget, |_, data| write(data))?;
             return Ok(written);
         };
-        let team = Team::new(self.options.threads, self.options.max_memory);
-        let slots = team
-            .fitting(u64::from(size).saturating_mul(2), chunks.end.saturating_sub(chunks.start));
-        let slot = || Slot { nchunk: 0, packed: vec![], data: vec![], decoder: self.decoder() };
+        let nchunks =
+            usize::try_from(chunks.end.saturating_sub(chunks.start)).unwrap_or(usize::MAX);
+        let nworkers = budget.nworkers_for(u64::from(size).saturating_mul(2)).min(nchunks);
+        let state =
+            || WorkerScratch { nchunk: 0, packed: vec![], data: vec![], decoder: self.decoder() };
         let mut chunks = chunks;
-        relay(
-            (0..slots).map(|_| slot()).collect(),
-            |slot| Ok(chunks.next().map(|nchunk| slot.nchunk = nchunk).is_some()),
-            |slot| {
+        in_order_by_workers(
+            (0..nworkers).map(|_| state()).collect(),
+            |state| Ok(chunks.next().map(|nchunk| state.nchunk = nchunk).is_some()),
+            |state| {
                 let packed =
-                    self.packed_chunk_in(core::mem::take(&mut slot.packed), slot.nchunk)?;
-                decode_into(&packed, &mut slot.data, &mut slot.decoder)?;
-                slot.packed = packed.into_bytes();
+                    self.packed_chunk_in(core::mem::take(&mut state.packed), state.nchunk)?;
+                decode_into(&packed, &mut state.data, &mut state.decoder)?;
+                state.packed = packed.into_bytes();
                 Ok(())
             },
-            |slot| write(&slot.data),
+            |state| write(&state.data),
         )?;
         Ok(written)
     }
@@ -409,7 +447,7 @@ impl<S: ReadAt> BlpFile<S> {
         DataReader::new(self)
     }
 
-    /// Bytes behind the last chunk. An append by the original can leave some; they mean nothing.
+    /// Bytes after the last chunk. An append by Bloscpack 0.16.0 can leave some; they mean nothing.
     ///
     /// # Errors
     ///
@@ -476,7 +514,7 @@ impl<S: ReadAt> BlpFile<S> {
 }
 
 /// What a thread needs to decode a chunk.
-struct Slot {
+struct WorkerScratch {
     nchunk: u64,
     packed: Vec<u8>,
     data: Vec<u8>,

@@ -1,19 +1,17 @@
 //! The checked header, one for all versions ("Header" in the format document).
 
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
-
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::raw::{MAGIC, RawHeader, RawHeader1, RawHeaderRc, RawPrefix};
 use crate::{Checksum, Corrupt, Error, Field, Part, Result};
 
 /// The most data of a chunk (bytes): what Blosc 1 can compress.
-pub const MAX_CHUNK_SIZE: u32 = i32::MAX as u32 - 16;
+pub const MAX_CHUNKSIZE: u32 = i32::MAX as u32 - 16;
 
 /// The header of a file.
 ///
-/// Whoever holds one knows that
-/// * sizes are at most [`MAX_CHUNK_SIZE`], `nchunks + max_app_chunks` fits an `i64`;
+/// Its invariants:
+/// * sizes are at most [`MAX_CHUNKSIZE`], `nchunks + max_app_chunks` fits an `i64`;
 /// * a file with offsets has a known number of chunks, and only such a file has reserved offsets;
 /// * in version 3, `last_chunk` is not larger than `chunk_size` if both are known.
 ///
@@ -25,7 +23,7 @@ pub struct Header {
     pub(crate) metadata: bool,
     pub(crate) checksum: Checksum,
     pub(crate) typesize: Option<u8>,
-    pub(crate) chunk_size: Option<u32>,
+    pub(crate) chunksize: Option<u32>,
     pub(crate) last_chunk: Option<u32>,
     pub(crate) nchunks: Option<u64>,
     pub(crate) max_app_chunks: u64,
@@ -124,7 +122,7 @@ impl Header {
                 | if self.metadata { METADATA } else { 0 },
             checksum: self.checksum.id(),
             typesize: self.typesize.unwrap_or(1),
-            chunk_size: to_i32(self.chunk_size).into(),
+            chunk_size: to_i32(self.chunksize).into(),
             last_chunk: to_i32(self.last_chunk).into(),
             nchunks: self.nchunks.map_or(-1, to_i64).into(),
             max_app_chunks: to_i64(self.max_app_chunks).into(),
@@ -168,8 +166,8 @@ impl Header {
     /// Data in each chunk but the last (bytes), as stored: `None` if not known. In version 2 it is
     /// 0 for a single chunk.
     #[must_use]
-    pub const fn chunk_size(&self) -> Option<u32> {
-        self.chunk_size
+    pub const fn chunksize(&self) -> Option<u32> {
+        self.chunksize
     }
 
     /// Data in the last chunk (bytes); `None` if not known. In version 2 it can be larger than
@@ -208,7 +206,7 @@ impl Header {
     /// Bytes of data in every chunk but the last, if the header tells.
     pub(crate) fn uniform_size(&self) -> Option<u32> {
         // A version 2 file with one chunk stores 0.
-        self.chunk_size.filter(|_| self.version != Version::V2 || self.nchunks != Some(1))
+        self.chunksize.filter(|_| self.version != Version::V2 || self.nchunks != Some(1))
     }
 
     /// A header of a version that stores nothing but a number of chunks.
@@ -219,7 +217,7 @@ impl Header {
             metadata: false,
             checksum: Checksum::None,
             typesize: None,
-            chunk_size: None,
+            chunksize: None,
             last_chunk: None,
             nchunks: None,
             max_app_chunks: 0,
@@ -252,7 +250,7 @@ fn parse_2_or_3(bytes: &[u8], version: Version) -> Result<Header> {
         metadata: raw.options & METADATA != 0,
         checksum: Checksum::from_id(id).ok_or(Error::corrupt(6, Corrupt::ChecksumId { id }))?,
         typesize: Some(raw.typesize),
-        chunk_size: size_or_unknown(8, Field::ChunkSize, raw.chunk_size.get())?,
+        chunksize: size_or_unknown(8, Field::ChunkSize, raw.chunk_size.get())?,
         last_chunk: size_or_unknown(0xc, Field::LastChunk, raw.last_chunk.get())?,
         nchunks: count_or_unknown(0x10, raw.nchunks.get())?,
         max_app_chunks: max_app_chunks(raw, version)?,
@@ -275,11 +273,11 @@ fn max_app_chunks(raw: &RawHeader, version: Version) -> Result<u64> {
 
 /// Writers of version 2 could make the last chunk the largest.
 fn check_sizes(header: &Header) -> Result<()> {
-    match (header.chunk_size, header.last_chunk) {
-        (Some(chunk_size), Some(last_chunk))
-            if header.version == Version::V3 && last_chunk > chunk_size =>
+    match (header.chunksize, header.last_chunk) {
+        (Some(chunksize), Some(last_chunk))
+            if header.version == Version::V3 && last_chunk > chunksize =>
         {
-            Err(Error::corrupt(0xc, Corrupt::LastLarger { last_chunk, chunk_size }))
+            Err(Error::corrupt(0xc, Corrupt::LastLarger { last_chunk, chunksize }))
         }
         _ => Ok(()),
     }
@@ -302,10 +300,10 @@ fn check_counts(header: &Header) -> Result<()> {
 
 fn size_or_unknown(at: u64, field: Field, value: i32) -> Result<Option<u32>> {
     match u32::try_from(value) {
-        Ok(size) if size <= MAX_CHUNK_SIZE => Ok(Some(size)),
+        Ok(size) if size <= MAX_CHUNKSIZE => Ok(Some(size)),
         _ if value == -1 => Ok(None),
         _ => {
-            let (value, max) = (value.into(), MAX_CHUNK_SIZE.into());
+            let (value, max) = (value.into(), MAX_CHUNKSIZE.into());
             Err(Error::corrupt(at, Corrupt::Range { field, value, min: -1, max }))
         }
     }
@@ -377,7 +375,7 @@ mod tests {
         assert_eq!((header.version(), header.version().number()), (Version::V3, 3));
         assert_eq!((header.has_offsets(), header.has_metadata()), (true, false));
         assert_eq!((header.checksum(), header.typesize()), (Checksum::Adler32, Some(8)));
-        assert_eq!((header.chunk_size(), header.last_chunk()), (Some(4096), Some(256)));
+        assert_eq!((header.chunksize(), header.last_chunk()), (Some(4096), Some(256)));
         assert_eq!((header.nchunks(), header.max_app_chunks()), (Some(5), 50));
         assert_eq!(header.nbytes(), Some(4 * 4096 + 256));
     }
@@ -443,7 +441,7 @@ mod tests {
         assert_eq!(error(&changed(&[(8, &minus_2[..4])])), (8, size(Field::ChunkSize, -2)));
         let large = 2_147_483_632_i32.to_le_bytes();
         assert_eq!(error(&changed(&[(12, &large)])), (12, size(Field::LastChunk, 2_147_483_632)));
-        let larger = Corrupt::LastLarger { last_chunk: 4097, chunk_size: 4096 };
+        let larger = Corrupt::LastLarger { last_chunk: 4097, chunksize: 4096 };
         assert_eq!(error(&changed(&[(12, &[1, 0x10])])), (12, larger));
         let count = |field, min| Corrupt::Range { field, value: -2, min, max: i64::MAX };
         assert_eq!(error(&changed(&[(16, &minus_2)])), (16, count(Field::Nchunks, -1)));
@@ -467,10 +465,7 @@ mod tests {
         );
         let streamed = changed(&[(5, &[0]), (8, &[0xff; 8]), (16, &unknown), (24, &zero)]);
         let header = Header::parse(&streamed).unwrap();
-        assert_eq!(
-            (header.nchunks(), header.chunk_size(), header.last_chunk()),
-            (None, None, None)
-        );
+        assert_eq!((header.nchunks(), header.chunksize(), header.last_chunk()), (None, None, None));
         assert_eq!(header.to_bytes()[..], streamed);
     }
 

@@ -1,6 +1,12 @@
 //! Reading forward with a known position: cut files become errors that name the part, and no buffer
 //! grows before the bytes for it have come.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths are those of buffers in memory"
+)]
+
 use std::io::{self, Read};
 
 use crate::{Corrupt, Error, Part, Result};
@@ -135,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_used_again_whatever_was_in_it() {
+    fn a_used_buffer_gets_new_content() {
         for end in [None, Some(9)] {
             let mut input = Input::new(&b"abcdefghi"[..], 0, end);
             let mut buf = vec![];

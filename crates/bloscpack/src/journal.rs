@@ -1,4 +1,4 @@
-//! What makes a change in place survive a crash: the bytes that it overwrites, kept behind the end
+//! What makes a change in place survive a crash: the bytes that it overwrites, kept after the end
 //! of the file until it is complete ("Interrupted changes" in the format document).
 //!
 //! ```text
@@ -12,13 +12,13 @@
 //! disappear. Readers that do not know it see trailing bytes, which mean nothing in this format.
 //! Ours see the file as it was.
 
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
-
+use core::ops::Range;
 use std::io;
 
 use blosc_io::{ReadAt, Sync, WriteAt};
-use zerocopy::byteorder::little_endian::{U32, U64};
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromZeros, IntoBytes};
+
+use crate::raw::{RawJournalEntry as RawEntry, RawJournalFooter as RawFooter};
 
 const MAGIC: [u8; 8] = *b"blpkundo";
 
@@ -26,35 +26,9 @@ const MAGIC: [u8; 8] = *b"blpkundo";
 const MAX_ENTRIES: u64 = 8;
 
 /// Bytes that are read or written at once.
-const PIECE: usize = 1 << 16;
+const COPY_NBYTES: usize = 1 << 16;
 
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug)]
-#[repr(C)]
-struct RawFooter {
-    /// 0x00  `blpkundo`.
-    magic: [u8; 8],
-    /// 0x08  Where the entries begin.
-    start: U64,
-    /// 0x10  Length of the file before the change.
-    len_before: U64,
-    /// 0x18  Number of entries.
-    nentries: U64,
-    /// 0x20  CRC-32 of the entries.
-    crc_entries: U32,
-    /// 0x24  CRC-32 of the 36 bytes before.
-    crc_footer: U32,
-}
-const FOOTER_LEN: usize = 40;
-const _: () = assert!(size_of::<RawFooter>() == FOOTER_LEN);
-
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug)]
-#[repr(C)]
-struct RawEntry {
-    /// 0x0  Where the bytes were.
-    at: U64,
-    /// 0x8  How many they are.
-    len: U64,
-}
+const FOOTER_LEN: usize = size_of::<RawFooter>();
 const ENTRY_LEN: u64 = size_of::<RawEntry>() as u64;
 
 /// Bytes of the file before the change, and where they are kept now.
@@ -93,7 +67,7 @@ impl Journal {
     }
 
     /// Keeps the bytes of `ranges` (position and length) of a file of `len_before` bytes in a
-    /// journal at or behind byte `start`, and returns when that is on disk.
+    /// journal at or after byte `start`, and returns when that is on disk.
     pub(crate) fn begin(
         store: &mut dyn WriteAt,
         start: u64,
@@ -174,6 +148,26 @@ impl<S: ReadAt> ReadAt for Before<S> {
         let len = usize::try_from(len).unwrap_or(usize::MAX).min(buf.len());
         self.store.read_at(from, buf.get_mut(..len).unwrap_or_default())
     }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
+        match &self.journal {
+            None => self.store.read_ranges(ranges),
+            Some(_) => ranges.iter().map(|range| self.read_range(range)).collect(),
+        }
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        self.store.in_memory().filter(|_| self.journal.is_none())
+    }
+}
+
+impl<S: ReadAt> Before<S> {
+    fn read_range(&self, range: &Range<u64>) -> io::Result<Vec<u8>> {
+        let len = range.end.checked_sub(range.start).and_then(|len| usize::try_from(len).ok());
+        let mut bytes = vec![0; len.ok_or(io::ErrorKind::InvalidInput)?];
+        self.read_exact_at(range.start, &mut bytes)?;
+        Ok(bytes)
+    }
 }
 
 impl Journal {
@@ -228,7 +222,7 @@ fn crc_of(footer: &RawFooter) -> u32 {
 
 fn crc_of_range(store: &(impl ReadAt + ?Sized), start: u64, end: u64) -> io::Result<u32> {
     let mut hasher = crc32fast::Hasher::new();
-    let mut buf = vec![0; PIECE];
+    let mut buf = vec![0; COPY_NBYTES];
     for (at, len) in pieces(start, end.saturating_sub(start)) {
         let piece = buf.get_mut(..len).unwrap_or_default();
         store.read_exact_at(at, piece)?;
@@ -239,7 +233,7 @@ fn crc_of_range(store: &(impl ReadAt + ?Sized), start: u64, end: u64) -> io::Res
 
 /// Copies bytes within a store. The ranges must not overlap.
 fn copy(store: &mut (impl WriteAt + ?Sized), from: u64, to: u64, len: u64) -> io::Result<()> {
-    let mut buf = vec![0; PIECE];
+    let mut buf = vec![0; COPY_NBYTES];
     for (at, len) in pieces(0, len) {
         let piece = buf.get_mut(..len).unwrap_or_default();
         store.read_exact_at(from.saturating_add(at), piece)?;
@@ -254,7 +248,7 @@ fn pieces(start: u64, len: u64) -> impl Iterator<Item = (u64, usize)> {
     let mut next = start;
     core::iter::from_fn(move || {
         let at = next;
-        let len = usize::try_from(end.saturating_sub(at)).unwrap_or(PIECE).min(PIECE);
+        let len = usize::try_from(end.saturating_sub(at)).unwrap_or(COPY_NBYTES).min(COPY_NBYTES);
         next = at.saturating_add(len as u64);
         (len > 0).then_some((at, len))
     })

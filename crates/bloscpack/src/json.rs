@@ -4,6 +4,12 @@
 //! pairs. They are read, as `null` and U+FFFD, and never written; the text itself can be had from
 //! [`Metadata::text`](crate::Metadata::text).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "positions were found in the text"
+)]
+
 use std::io;
 
 use serde::Serialize;
@@ -72,9 +78,9 @@ fn tame(text: &str) -> String {
                 .replace("Infinity", "null")
                 .replace("NaN", "null"),
         );
-        let (string, behind) = inside.split_at(string_len(inside));
+        let (string, after) = inside.split_at(string_len(inside));
         push_string(string, &mut out);
-        rest = behind;
+        rest = after;
     }
     out
 }
@@ -105,12 +111,12 @@ fn push_string(string: &str, out: &mut String) {
             (Some(_), _) => (escape.get(..6), 6),
             (None, _) => (escape.get(..2), 2),
         };
-        let Some((text, behind)) = text.zip(escape.get(len..)) else {
+        let Some((text, after)) = text.zip(escape.get(len..)) else {
             rest = escape;
             break;
         };
         out.push_str(text);
-        rest = behind;
+        rest = after;
     }
     out.push_str(rest);
 }
@@ -169,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_writes_is_refused() {
+    fn malformed_json_is_refused() {
         for wrong in ["", "{", "nan", "{'a': 1}", "[NaN", "\"\\", "\"\\ud8", "1 2"] {
             assert!(from_text(wrong).is_err(), "{wrong}");
         }

@@ -1,6 +1,6 @@
 //! Read, write, append to and verify Bloscpack files (`.blp`).
 //!
-//! Such a file is a sequence of Blosc 1 chunks with their digests, behind a header, metadata (JSON)
+//! Such a file is a sequence of Blosc 1 chunks with their digests, after a header, metadata (JSON)
 //! and a table of positions that leaves room for chunks to be appended:
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! This crate implements `docs/formats/bloscpack.md`: versions 1, 2 and 3 for reading, which is all
-//! that the original Python package and bcolz ever wrote, and version 3 for writing, which all its
+//! that the Python package and bcolz ever wrote, and version 3 for writing, which all its
 //! releases since 2013 read.
 //!
 //! | to | use |
@@ -47,13 +47,24 @@
 //!
 //! Files of strangers: every number is compared with what is there and with [`Limits`] before
 //! anything is allocated; digests are checked before chunks are decoded; only one chunk, or
-//! [`max_memory`](ReadOptions::max_memory) of them, is held at a time.
+//! the memory of the [`Budget`], is held at a time.
 //!
 //! What it does not do: chunks are the business of `blosc-chunk`, and it knows no file names.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing
+    )
+)]
 
 mod append;
+mod batch;
 mod change;
 mod checksum;
 mod chunk;
@@ -73,24 +84,25 @@ mod params;
 mod preamble;
 pub mod raw;
 mod reader;
-mod relay;
 mod repack;
 mod rescue;
 mod sizes;
-mod team;
 mod writer;
 
-pub use append::{AppendOptions, AppendReport, Durability, append, recover, rewrite_metadata};
+pub use blosc_container::{BadChunk, Budget, Progress, VerifyOptions};
+pub use blosc_io::Durability;
+
+pub use append::{AppendOptions, AppendReport, append, recover, rewrite_metadata};
 pub use checksum::{Checksum, Digest};
 pub use chunk::PackedChunk;
 pub use error::{Blame, Bounded, Corrupt, Error, Field, Param, Part, Result};
-pub use file::{BadChunk, BlpFile, DataReader, Note, Report};
-pub use header::{Header, MAX_CHUNK_SIZE, Version};
+pub use file::{BlpFile, DataReader, Note, Report};
+pub use header::{Header, MAX_CHUNKSIZE, Version};
 pub use metadata::{Metadata, MetadataCodec, MetadataHeader, MetadataOptions, Room};
 pub use offsets::Offsets;
 pub use pack::{pack, unpack};
 pub use params::{
-    DEFAULT_CHUNK_SIZE, Digests, Limits, MetadataUse, OffsetsUse, RcHeader, ReadOptions, Reserve,
+    DEFAULT_CHUNKSIZE, Digests, Limits, MetadataUse, OffsetsUse, RcHeader, ReadOptions, Reserve,
     WriteOptions, default_cparams,
 };
 pub use reader::Reader;

@@ -4,8 +4,14 @@
 //! header  32 bytes
 //! data    meta_comp_size bytes             the text, as it is or as a zlib stream
 //! zeros   max_meta_size - meta_comp_size   room for longer metadata
-//! digest  of the data, behind the zeros
+//! digest  of the data, after the zeros
 //! ```
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths are those of a checked header"
+)]
 
 mod encode;
 mod header;

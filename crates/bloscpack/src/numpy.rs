@@ -12,6 +12,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "sizes are those of an `ArrayInfo`, which was checked"
+)]
+
 mod dtype;
 mod info;
 mod items;
@@ -135,27 +141,23 @@ pub fn unpack_array(blp: &[u8]) -> Result<NpArray> {
 
 /// These options for a file that holds an array: metadata, `nbytes` and typesize are set from it.
 ///
-/// Chunks get whole items: the chunk size is rounded down. Items wider than 255 bytes, which the
-/// original refuses, are compressed as bytes; it reads them.
+/// Chunks get whole items: the chunk size is rounded down. Items wider than 255 bytes, which
+/// Bloscpack 0.16.0 refuses to write, are compressed as bytes; it reads them.
 ///
 /// # Errors
 ///
 /// [`Param::Array`] for items that cannot be stored.
 pub fn array_options(info: &ArrayInfo, options: WriteOptions) -> Result<WriteOptions> {
     let itemsize = info.dtype().itemsize();
-    let chunk_size = u32::try_from(itemsize).ok().and_then(|itemsize| {
-        let whole = options.chunk_size.checked_sub(options.chunk_size.checked_rem(itemsize)?)?;
+    let chunksize = u32::try_from(itemsize).ok().and_then(|itemsize| {
+        let whole = options.chunksize.checked_sub(options.chunksize.checked_rem(itemsize)?)?;
         Some(whole.max(itemsize))
     });
-    let chunk_size = chunk_size.ok_or(Param::Array { what: "items without bytes" })?;
+    let chunksize = chunksize.ok_or(Param::Array { what: "items without bytes" })?;
     let typesize = if itemsize > 255 { 1 } else { itemsize };
     let cparams = options.cparams.clone().typesize(typesize);
     let metadata = Some(info.to_metadata()?);
-    Ok(options
-        .chunk_size(chunk_size)
-        .cparams(cparams)
-        .metadata(metadata)
-        .nbytes(Some(info.nbytes())))
+    Ok(options.chunksize(chunksize).cparams(cparams).metadata(metadata).nbytes(Some(info.nbytes())))
 }
 
 /// A writer for the items of an array, to be written in its order, with the [options for
@@ -235,9 +237,9 @@ mod tests {
         for (code, itemsize) in [("|S3", 3), ("|S300", 300), ("<U100", 400), ("|V1", 1)] {
             let info = ArrayInfo::new(code.parse().unwrap(), vec![1000], Order::C).unwrap();
             let array = NpArray::new(info, vec![7; 1000 * itemsize]).unwrap();
-            let blp = pack_array(&array, WriteOptions::default().chunk_size(100)).unwrap();
-            let chunk_size = Reader::new(&blp[..]).unwrap().header().chunk_size().unwrap() as usize;
-            assert_eq!(chunk_size, (100 - 100 % itemsize).max(itemsize));
+            let blp = pack_array(&array, WriteOptions::default().chunksize(100)).unwrap();
+            let chunksize = Reader::new(&blp[..]).unwrap().header().chunksize().unwrap() as usize;
+            assert_eq!(chunksize, (100 - 100 % itemsize).max(itemsize));
             assert_eq!(unpack_array(&blp).unwrap(), array);
         }
         let info = ArrayInfo::new("|S0".parse().unwrap(), vec![10], Order::C).unwrap();

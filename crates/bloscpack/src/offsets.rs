@@ -1,7 +1,5 @@
 //! The offsets section: where each chunk begins ("Offsets section" in the format document).
 
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
-
 use std::io::Read;
 
 use crate::error::Bounded;
@@ -22,7 +20,7 @@ const MIN_CHUNK: u64 = 16;
 
 /// The positions of the chunks, as the file tells them.
 ///
-/// Whoever holds one that is set knows that the positions increase and lie behind the table.
+/// In one that is set, the positions increase and lie after the table.
 /// Whether chunks are there is checked when they are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offsets {
@@ -34,7 +32,7 @@ pub struct Offsets {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Entries {
     Set(Box<[u64]>),
-    /// So many entries of -1.
+    /// This number of entries of -1.
     Unset(u64),
     /// Not looked at.
     Ignored(u64),

@@ -1,21 +1,24 @@
 //! What callers may choose: how a file is read, written and appended to.
 
-use blosc_chunk::{CParams, DParams, Level, Target, Threads};
+use blosc_chunk::{CParams, DParams, Level, Target};
+use blosc_container::Budget;
 use serde_json::Value;
 
 use crate::Checksum;
 use crate::metadata::MetadataOptions;
 
-/// Upper bounds that are checked before memory is allocated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Bytes of data in the whole file. Default: any; one chunk at a time is held.
-    pub max_nbytes: u64,
-    /// Bytes of metadata, stored or inflated. Default: 64 MiB.
-    pub max_metadata: u64,
-    /// Chunks whose positions are held in memory, at 8 or 16 bytes each. Default: 2^26.
-    pub max_chunks: u64,
+blosc_chunk::setters! {
+    /// Upper bounds that are checked before memory is allocated.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Limits {
+        /// Bytes of data in the whole file. Default: any; one chunk at a time is held.
+        pub max_nbytes: u64,
+        /// Bytes of metadata, stored or inflated. Default: 64 MiB.
+        pub max_metadata: u64,
+        /// Chunks whose positions are held in memory, at 8 or 16 bytes each. Default: 2^26.
+        pub max_chunks: u64,
+    }
 }
 
 impl Limits {
@@ -23,24 +26,6 @@ impl Limits {
     #[must_use]
     pub const fn none() -> Self {
         Self { max_nbytes: u64::MAX, max_metadata: u64::MAX, max_chunks: u64::MAX }
-    }
-
-    /// With another bound for the data (bytes).
-    #[must_use]
-    pub const fn max_nbytes(self, max_nbytes: u64) -> Self {
-        Self { max_nbytes, ..self }
-    }
-
-    /// With another bound for metadata (bytes).
-    #[must_use]
-    pub const fn max_metadata(self, max_metadata: u64) -> Self {
-        Self { max_metadata, ..self }
-    }
-
-    /// With another bound for the number of positions in memory.
-    #[must_use]
-    pub const fn max_chunks(self, max_chunks: u64) -> Self {
-        Self { max_chunks, ..self }
     }
 }
 
@@ -50,93 +35,26 @@ impl Default for Limits {
     }
 }
 
-/// How to read a file.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ReadOptions {
-    /// Bounds for the file; those for a chunk are in `dparams`.
-    pub limits: Limits,
-    /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
-    pub dparams: DParams,
-    /// Whether digests are checked.
-    pub digests: Digests,
-    /// What to do with metadata.
-    pub metadata: MetadataUse,
-    /// What to do with offsets.
-    pub offsets: OffsetsUse,
-    /// Whether the header may be that of a release candidate.
-    pub rc_header: RcHeader,
-    /// How many chunks are decoded at once where several are asked for. Default: as many as there
-    /// are processors.
-    pub threads: Threads,
-    /// Bytes of chunks and data to hold at once, if several chunks are decoded at once. Default:
-    /// 256 MiB.
-    pub max_memory: u64,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            dparams: DParams::default(),
-            digests: Digests::default(),
-            metadata: MetadataUse::default(),
-            offsets: OffsetsUse::default(),
-            rc_header: RcHeader::default(),
-            threads: Threads::Auto,
-            max_memory: DEFAULT_MEMORY,
-        }
-    }
-}
-
-/// One method for each field, to be chained.
-impl ReadOptions {
-    /// With other bounds.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// With other parameters for decoding chunks.
-    #[must_use]
-    pub fn dparams(self, dparams: DParams) -> Self {
-        Self { dparams, ..self }
-    }
-
-    /// With or without a check of the digests.
-    #[must_use]
-    pub fn digests(self, digests: Digests) -> Self {
-        Self { digests, ..self }
-    }
-
-    /// With another use of metadata.
-    #[must_use]
-    pub fn metadata(self, metadata: MetadataUse) -> Self {
-        Self { metadata, ..self }
-    }
-
-    /// With another use of offsets.
-    #[must_use]
-    pub fn offsets(self, offsets: OffsetsUse) -> Self {
-        Self { offsets, ..self }
-    }
-
-    /// With another idea of release candidates.
-    #[must_use]
-    pub fn rc_header(self, rc_header: RcHeader) -> Self {
-        Self { rc_header, ..self }
-    }
-
-    /// With another number of chunks at once.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { threads, ..self }
-    }
-
-    /// With another bound for the chunks held at once (bytes).
-    #[must_use]
-    pub fn max_memory(self, max_memory: u64) -> Self {
-        Self { max_memory, ..self }
+blosc_chunk::setters! {
+    /// How to read a file.
+    #[derive(Clone, Debug, Default)]
+    #[non_exhaustive]
+    pub struct ReadOptions {
+        /// Bounds for the file; those for a chunk are in `dparams`.
+        pub limits: Limits,
+        /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
+        pub dparams: DParams,
+        /// Whether digests are checked.
+        pub digests: Digests,
+        /// What to do with metadata.
+        pub metadata: MetadataUse,
+        /// What to do with offsets.
+        pub offsets: OffsetsUse,
+        /// Whether the header may be that of a release candidate.
+        pub rc_header: RcHeader,
+        /// Threads that decode, and bytes of chunks and data that are in memory at a time. A single
+        /// chunk is always allowed.
+        pub budget: Budget,
     }
 }
 
@@ -146,7 +64,8 @@ pub enum Digests {
     /// They are, before anything is decoded.
     #[default]
     Check,
-    /// They are not.
+    /// They are not. [`BlpFile::read_at`](crate::BlpFile::read_at) then reads no more than the
+    /// blocks that it needs.
     Ignore,
 }
 
@@ -168,7 +87,7 @@ pub enum OffsetsUse {
     /// The chunks must be where it says, unless all of it is unset.
     #[default]
     Check,
-    /// It is skipped: all chunks are found by walking, as the original does.
+    /// It is skipped: all chunks are found by walking, as Bloscpack 0.16.0 does.
     Ignore,
 }
 
@@ -186,40 +105,39 @@ pub enum RcHeader {
     Never,
 }
 
-/// How to write a file. The default is that of the original program: chunks of 1 MiB, Adler-32,
-/// offsets with a tenfold reserve; BloscLZ at level 7 with shuffle and items of 8 bytes.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct WriteOptions {
-    /// Data of a chunk (bytes). A single smaller chunk sets the size for chunks to be appended.
-    pub chunk_size: u32,
-    /// The checksum of the chunks.
-    pub checksum: Checksum,
-    /// Whether to write offsets. They need a destination that can seek and a known `nbytes`.
-    pub offsets: bool,
-    /// How many offsets to keep free for appending.
-    pub reserve: Reserve,
-    /// The metadata, if any. `null` means none, as in the original.
-    pub metadata: Option<Value>,
-    /// How metadata are stored.
-    pub metadata_options: MetadataOptions,
-    /// How chunks are compressed: codec, level, filters, typesize. The target must be one of Blosc
-    /// 1.
-    pub cparams: CParams,
-    /// Bytes of data that will be written, if known.
-    pub nbytes: Option<u64>,
-    /// How many chunks are compressed at once. The bytes do not depend on it. Default: as many as
-    /// there are processors.
-    pub threads: Threads,
-    /// Bytes of chunks and data to hold at once, if several chunks are compressed at once.
-    /// Default: 256 MiB.
-    pub max_memory: u64,
+blosc_chunk::setters! {
+    /// How to write a file. The default is that of Bloscpack 0.16.0: chunks of 1 MiB, Adler-32,
+    /// offsets with a tenfold reserve; BloscLZ at level 7 with shuffle and items of 8 bytes.
+    #[derive(Clone, Debug)]
+    #[non_exhaustive]
+    pub struct WriteOptions {
+        /// Data of a chunk (bytes). A single smaller chunk sets the size for chunks to be appended.
+        pub chunksize: u32,
+        /// The checksum of the chunks.
+        pub checksum: Checksum,
+        /// Whether to write offsets. They need a destination that can seek and a known `nbytes`.
+        pub offsets: bool,
+        /// How many offsets to keep free for appending.
+        pub reserve: Reserve,
+        /// The metadata, if any. `null` means none, as in Bloscpack 0.16.0.
+        pub metadata: Option<Value>,
+        /// How metadata are stored.
+        pub metadata_options: MetadataOptions,
+        /// How chunks are compressed: codec, level, filters, typesize. The target must be one of Blosc
+        /// 1.
+        pub cparams: CParams,
+        /// Bytes of data that will be written, if known.
+        pub nbytes: Option<u64>,
+        /// Threads that compress, and bytes of chunks and data that are in memory at a time. The
+        /// bytes of the file do not depend on it.
+        pub budget: Budget,
+    }
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
         Self {
-            chunk_size: DEFAULT_CHUNK_SIZE,
+            chunksize: DEFAULT_CHUNKSIZE,
             checksum: Checksum::default(),
             offsets: true,
             reserve: Reserve::default(),
@@ -227,81 +145,17 @@ impl Default for WriteOptions {
             metadata_options: MetadataOptions::default(),
             cparams: default_cparams(),
             nbytes: None,
-            threads: Threads::Auto,
-            max_memory: DEFAULT_MEMORY,
+            budget: Budget::default(),
         }
-    }
-}
-
-/// One method for each field, to be chained.
-impl WriteOptions {
-    /// With chunks of another size (bytes of data).
-    #[must_use]
-    pub fn chunk_size(self, chunk_size: u32) -> Self {
-        Self { chunk_size, ..self }
-    }
-
-    /// With another checksum.
-    #[must_use]
-    pub fn checksum(self, checksum: Checksum) -> Self {
-        Self { checksum, ..self }
-    }
-
-    /// With or without offsets.
-    #[must_use]
-    pub fn offsets(self, offsets: bool) -> Self {
-        Self { offsets, ..self }
-    }
-
-    /// With another reserve of offsets.
-    #[must_use]
-    pub fn reserve(self, reserve: Reserve) -> Self {
-        Self { reserve, ..self }
-    }
-
-    /// With or without metadata.
-    #[must_use]
-    pub fn metadata(self, metadata: Option<Value>) -> Self {
-        Self { metadata, ..self }
-    }
-
-    /// With metadata stored otherwise.
-    #[must_use]
-    pub fn metadata_options(self, metadata_options: MetadataOptions) -> Self {
-        Self { metadata_options, ..self }
-    }
-
-    /// With other parameters of compression.
-    #[must_use]
-    pub fn cparams(self, cparams: CParams) -> Self {
-        Self { cparams, ..self }
-    }
-
-    /// For so many bytes of data, or an unknown number.
-    #[must_use]
-    pub fn nbytes(self, nbytes: Option<u64>) -> Self {
-        Self { nbytes, ..self }
-    }
-
-    /// With another number of chunks at once.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { threads, ..self }
-    }
-
-    /// With another bound for the chunks held at once (bytes).
-    #[must_use]
-    pub fn max_memory(self, max_memory: u64) -> Self {
-        Self { max_memory, ..self }
     }
 }
 
 /// How many offsets to keep free for appending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserve {
-    /// So many times the number of chunks.
+    /// A multiple of the number of chunks.
     Times(u64),
-    /// So many.
+    /// A number of entries.
     Entries(u64),
 }
 
@@ -322,7 +176,7 @@ impl Reserve {
     }
 }
 
-/// The compression that the original program uses if nothing else is said.
+/// The compression that Bloscpack 0.16.0 uses by default.
 #[must_use]
 pub fn default_cparams() -> CParams {
     let level = Level::try_from(7).unwrap_or_default();
@@ -330,6 +184,4 @@ pub fn default_cparams() -> CParams {
 }
 
 /// Data of a chunk unless something else is said: 1 MiB.
-pub const DEFAULT_CHUNK_SIZE: u32 = 1 << 20;
-
-const DEFAULT_MEMORY: u64 = 256 << 20;
+pub const DEFAULT_CHUNKSIZE: u32 = 1 << 20;

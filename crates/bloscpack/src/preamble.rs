@@ -1,5 +1,11 @@
 //! All that stands before the chunks: header, metadata and offsets.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "positions are sums of checked lengths"
+)]
+
 use std::io::Read;
 
 use crate::input::Input;

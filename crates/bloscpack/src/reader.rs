@@ -1,5 +1,11 @@
 //! Reading forward, from a pipe if need be ("Reader algorithm" in the format document).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "positions and sizes were compared with the bytes that came"
+)]
+
 use std::io::{self, Read};
 
 use crate::chunk::{Expected, nbytes, read_chunk};
@@ -112,7 +118,7 @@ impl<R: Read> Reader<R> {
         write(&self.data[self.read..])?;
         self.read = self.data.len();
         let Self { walk, decoding, .. } = self;
-        decoding.rest(&mut || walk.next(), &mut |_, data| write(data))?;
+        decoding.for_each(&mut || walk.next(), &mut |_, data| write(data))?;
         Ok(written)
     }
 
@@ -190,7 +196,7 @@ impl<R: Read> Walk<R> {
         Ok(Some(chunk))
     }
 
-    /// The file ends at byte `at`, behind a chunk.
+    /// The file ends at byte `at`, after a chunk.
     fn end(&self, at: u64) -> Result<()> {
         let corrupt = |what| Error::corrupt(at, what);
         match (self.preamble.header.nchunks, self.next.checked_sub(1)) {

@@ -1,6 +1,12 @@
 //! A new file with the chunks of another one, moved without being compressed again; and offsets
 //! made anew.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "sizes are those of chunks that were found"
+)]
+
 use std::io::{Seek, Write};
 
 use blosc_io::{ReadAt, WriteAt};
@@ -13,19 +19,21 @@ use crate::{
     WriteOptions, Writer,
 };
 
-/// What to change on the way. The default keeps checksum and metadata and writes offsets with a
-/// tenfold reserve.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct RepackOptions {
-    /// Another checksum of the chunks.
-    pub checksum: Option<Checksum>,
-    /// Whether to write offsets.
-    pub offsets: bool,
-    /// How many offsets to keep free for appending.
-    pub reserve: Reserve,
-    /// The metadata.
-    pub metadata: NewMetadata,
+blosc_chunk::setters! {
+    /// What to change on the way. The default keeps checksum and metadata and writes offsets with a
+    /// tenfold reserve.
+    #[derive(Clone, Debug)]
+    #[non_exhaustive]
+    pub struct RepackOptions {
+        /// Another checksum of the chunks.
+        pub checksum: Option<Checksum>,
+        /// Whether to write offsets.
+        pub offsets: bool,
+        /// How many offsets to keep free for appending.
+        pub reserve: Reserve,
+        /// The metadata.
+        pub metadata: NewMetadata,
+    }
 }
 
 /// The metadata of a new file.
@@ -51,37 +59,10 @@ impl Default for RepackOptions {
     }
 }
 
-/// One method for each field, to be chained.
-impl RepackOptions {
-    /// With another checksum, or that of the old file.
-    #[must_use]
-    pub fn checksum(self, checksum: Option<Checksum>) -> Self {
-        Self { checksum, ..self }
-    }
-
-    /// With or without offsets.
-    #[must_use]
-    pub fn offsets(self, offsets: bool) -> Self {
-        Self { offsets, ..self }
-    }
-
-    /// With another reserve of offsets.
-    #[must_use]
-    pub fn reserve(self, reserve: Reserve) -> Self {
-        Self { reserve, ..self }
-    }
-
-    /// With other metadata.
-    #[must_use]
-    pub fn metadata(self, metadata: NewMetadata) -> Self {
-        Self { metadata, ..self }
-    }
-}
-
 /// Writes the chunks of a file of any version to a new one of version 3.
 ///
-/// This gives a file more room for appending, brings old versions up to date and drops what an
-/// append left behind. If the chunks are not of one size, the new header does not tell it, and each
+/// This gives a file more room for appending, brings old versions up to date and drops the bytes that an
+/// append left after the chunks. If the chunks are not of one size, the new header does not tell it, and each
 /// may have any.
 ///
 /// ```
@@ -172,7 +153,7 @@ impl Sizes {
             metadata: false,
             checksum,
             typesize: Some(1),
-            chunk_size: if self.differ { None } else { Some(size(self.first)?) },
+            chunksize: if self.differ { None } else { Some(size(self.first)?) },
             last_chunk: Some(size(self.last)?),
             nchunks: Some(self.nchunks),
             max_app_chunks,
@@ -222,7 +203,7 @@ mod tests {
 
     fn sizes(sizes: &[u64]) -> (Option<u32>, Option<u32>, Option<u64>) {
         let header = Sizes::new(sizes.iter().copied()).header(Checksum::None, None).unwrap();
-        (header.chunk_size, header.last_chunk, header.nchunks)
+        (header.chunksize, header.last_chunk, header.nchunks)
     }
 
     #[test]

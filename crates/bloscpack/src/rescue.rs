@@ -1,6 +1,12 @@
 //! What can still be read of a damaged or cut file: chunks describe themselves ("Interrupted files"
 //! in the format document).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "positions and sizes were compared with the length of the file when they were read"
+)]
+
 mod scan;
 
 use core::ops::Range;
@@ -27,15 +33,15 @@ pub struct Rescue {
     pub header: Option<Header>,
     /// The metadata, if there are any and they can be read.
     pub metadata: Option<Metadata>,
-    /// The chunks that are sound, in the order of the file.
+    /// The chunks that are intact, in the order of the file.
     pub chunks: Vec<Rescued>,
-    /// Parts behind the header that are no sound chunks (bytes from the start of the file).
+    /// Parts after the header that are no intact chunks (bytes from the start of the file).
     pub lost: Vec<Range<u64>>,
     /// What chunks were allowed.
     pub(crate) limits: blosc_chunk::Limits,
 }
 
-/// A sound chunk of a damaged file.
+/// An intact chunk of a damaged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rescued {
@@ -62,7 +68,7 @@ pub enum Fill {
     },
 }
 
-/// Looks for sound chunks in a damaged file: walks from where the chunks should begin, and after
+/// Looks for intact chunks in a damaged file: walks from where the chunks should begin, and after
 /// something that is no chunk goes on where the offsets say, or searches byte by byte. Every chunk
 /// that is found was decoded, and its digest is right if the header says which kind it is.
 ///
@@ -73,7 +79,7 @@ pub enum Fill {
 /// use blosc_io::MemStore;
 /// use bloscpack::{Fill, WriteOptions, pack, rescue};
 ///
-/// let mut blp = pack(&[1; 3000], WriteOptions::default().chunk_size(1000))?;
+/// let mut blp = pack(&[1; 3000], WriteOptions::default().chunksize(1000))?;
 /// blp.truncate(blp.len() - 10);
 /// let store = MemStore::new(blp);
 /// let found = rescue(&store)?;
@@ -214,15 +220,13 @@ impl Filled<'_> {
 
     /// Data of the missing chunks before chunk `end` (bytes), as far as their sizes are known.
     fn missing(&self, end: u64) -> u64 {
-        let Some((header, chunk_size)) = self.header.and_then(|h| Some((h, h.uniform_size()?)))
+        let Some((header, chunksize)) = self.header.and_then(|h| Some((h, h.uniform_size()?)))
         else {
             return 0;
         };
         let missing = end.saturating_sub(self.next);
         let has_last = missing > 0 && header.nchunks == Some(end);
         let last = if has_last { header.last_chunk.unwrap_or(0) } else { 0 };
-        (missing - u64::from(has_last))
-            .saturating_mul(chunk_size.into())
-            .saturating_add(last.into())
+        (missing - u64::from(has_last)).saturating_mul(chunksize.into()).saturating_add(last.into())
     }
 }

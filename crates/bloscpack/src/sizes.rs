@@ -1,42 +1,40 @@
 //! How data are divided into chunks, and whether a chunk has the size that the header says ("How a
 //! writer divides its input" and "Chunks" in the format document).
 
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
-
-use crate::header::{MAX_CHUNK_SIZE, Version};
+use crate::header::{MAX_CHUNKSIZE, Version};
 use crate::{Corrupt, Header, Param};
 
 /// Data divided into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Division {
     pub(crate) nchunks: u64,
-    pub(crate) chunk_size: u32,
+    pub(crate) chunksize: u32,
     pub(crate) last_chunk: u32,
 }
 
 impl Division {
     /// Divides `nbytes` into chunks of `chunk_size`. No data are one chunk without data, and few
     /// data set the size.
-    pub(crate) fn new(nbytes: u64, chunk_size: u32) -> Result<Self, Param> {
-        if !(1..=MAX_CHUNK_SIZE).contains(&chunk_size) {
-            return Err(Param::ChunkSize { chunk_size: chunk_size.into(), max: MAX_CHUNK_SIZE });
+    pub(crate) fn new(nbytes: u64, chunksize: u32) -> Result<Self, Param> {
+        if !(1..=MAX_CHUNKSIZE).contains(&chunksize) {
+            return Err(Param::ChunkSize { chunksize: chunksize.into(), max: MAX_CHUNKSIZE });
         }
         // If the data are fewer than a chunk, they fit.
-        let chunk_size = u32::try_from(nbytes).map_or(chunk_size, |nbytes| nbytes.min(chunk_size));
-        let last_chunk = nbytes.checked_rem(chunk_size.into()).unwrap_or(0);
+        let chunksize = u32::try_from(nbytes).map_or(chunksize, |nbytes| nbytes.min(chunksize));
+        let last_chunk = nbytes.checked_rem(chunksize.into()).unwrap_or(0);
         Ok(Self {
-            nchunks: nbytes.div_ceil(u64::from(chunk_size).max(1)).max(1),
-            chunk_size,
+            nchunks: nbytes.div_ceil(u64::from(chunksize).max(1)).max(1),
+            chunksize,
             last_chunk: u32::try_from(last_chunk)
                 .ok()
                 .filter(|rest| *rest > 0)
-                .unwrap_or(chunk_size),
+                .unwrap_or(chunksize),
         })
     }
 
     /// Data of a chunk (bytes).
     pub(crate) fn nbytes(&self, nchunk: u64) -> u32 {
-        if nchunk.checked_add(1) == Some(self.nchunks) { self.last_chunk } else { self.chunk_size }
+        if nchunk.checked_add(1) == Some(self.nchunks) { self.last_chunk } else { self.chunksize }
     }
 }
 
@@ -103,7 +101,7 @@ impl Header {
 
     fn check_inner(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
         match self.uniform_size() {
-            Some(chunk_size) if chunk_size != nbytes => Err(wrong(nchunk, nbytes, chunk_size)),
+            Some(chunksize) if chunksize != nbytes => Err(wrong(nchunk, nbytes, chunksize)),
             _ => Ok(Follows::Anything),
         }
     }
@@ -111,9 +109,7 @@ impl Header {
     fn check_final(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
         match (self.last_chunk, self.uniform_size()) {
             (Some(last_chunk), _) if last_chunk != nbytes => Err(wrong(nchunk, nbytes, last_chunk)),
-            (None, Some(chunk_size)) if nbytes > chunk_size => {
-                Err(wrong(nchunk, nbytes, chunk_size))
-            }
+            (None, Some(chunksize)) if nbytes > chunksize => Err(wrong(nchunk, nbytes, chunksize)),
             _ => Ok(Follows::Nothing),
         }
     }
@@ -123,10 +119,10 @@ impl Header {
         match (self.uniform_size(), self.last_chunk) {
             _ if nbytes == 0 => Ok(Follows::Nothing),
             (None, _) => Ok(Follows::Anything),
-            (Some(chunk_size), _) if nbytes == chunk_size => Ok(Follows::Anything),
+            (Some(chunksize), _) if nbytes == chunksize => Ok(Follows::Anything),
             (_, Some(last_chunk)) if nbytes == last_chunk => Ok(Follows::Nothing),
-            (Some(chunk_size), None) if nbytes < chunk_size => Ok(Follows::Nothing),
-            (Some(chunk_size), _) => Err(wrong(nchunk, nbytes, chunk_size)),
+            (Some(chunksize), None) if nbytes < chunksize => Ok(Follows::Nothing),
+            (Some(chunksize), _) => Err(wrong(nchunk, nbytes, chunksize)),
         }
     }
 }
@@ -143,30 +139,30 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn division(nbytes: u64, chunk_size: u32) -> (u64, u32, u32) {
-        let found = Division::new(nbytes, chunk_size).unwrap();
-        (found.nchunks, found.chunk_size, found.last_chunk)
+    fn division(nbytes: u64, chunksize: u32) -> (u64, u32, u32) {
+        let found = Division::new(nbytes, chunksize).unwrap();
+        (found.nchunks, found.chunksize, found.last_chunk)
     }
 
     #[test]
-    fn division_is_that_of_the_original() {
+    fn division_is_that_of_bloscpack_0_16() {
         assert_eq!(division(0, 1 << 20), (1, 0, 0));
         assert_eq!(division(1, 1 << 20), (1, 1, 1));
         assert_eq!(division(10, 10), (1, 10, 10));
         assert_eq!(division(20, 10), (2, 10, 10));
         assert_eq!(division(21, 10), (3, 10, 1));
         assert_eq!(division(u64::MAX, 1), (u64::MAX, 1, 1));
-        let max = MAX_CHUNK_SIZE;
-        for chunk_size in [0, max + 1] {
-            let error = Param::ChunkSize { chunk_size: chunk_size.into(), max };
-            assert_eq!(Division::new(5, chunk_size), Err(error));
+        let max = MAX_CHUNKSIZE;
+        for chunksize in [0, max + 1] {
+            let error = Param::ChunkSize { chunksize: chunksize.into(), max };
+            assert_eq!(Division::new(5, chunksize), Err(error));
         }
     }
 
     /// A header of these fields, -1 for not known.
-    fn header(version: u8, chunk_size: i32, last_chunk: i32, nchunks: i64) -> Header {
+    fn header(version: u8, chunksize: i32, last_chunk: i32, nchunks: i64) -> Header {
         let fields =
-            [&chunk_size.to_le_bytes()[..], &last_chunk.to_le_bytes(), &nchunks.to_le_bytes()]
+            [&chunksize.to_le_bytes()[..], &last_chunk.to_le_bytes(), &nchunks.to_le_bytes()]
                 .concat();
         Header::parse(&[&b"blpk"[..], &[version, 0, 0, 8], &fields, &[0; 8]].concat()).unwrap()
     }
@@ -237,11 +233,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn divided_data_are_all_there(nbytes in 0_u64..100_000, chunk_size in 1_u32..5000) {
-            let division = Division::new(nbytes, chunk_size).unwrap();
+        fn divided_data_are_all_there(nbytes in 0_u64..100_000, chunksize in 1_u32..5000) {
+            let division = Division::new(nbytes, chunksize).unwrap();
             let sum: u64 = (0..division.nchunks).map(|n| u64::from(division.nbytes(n))).sum();
             prop_assert_eq!(sum, nbytes);
-            prop_assert!(division.last_chunk <= division.chunk_size && division.chunk_size <= chunk_size);
+            prop_assert!(division.last_chunk <= division.chunksize && division.chunksize <= chunksize);
         }
     }
 }

@@ -1,22 +1,27 @@
 //! Writing a file, version 3, in one pass ("How a writer divides its input" in the format
 //! document).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths are those of buffers in memory"
+)]
+
 mod output;
 mod tally;
 
 use std::io::{self, Read as _, Seek, Write};
 
 use blosc_chunk::ChunkHeader;
+use blosc_container::parallel::in_order_by_workers;
 use blosc_io::AlignedBytes;
 
 use crate::chunk::{self, CHUNK_VERSION};
 use crate::encoding::{Encoded, Encoding, in_chunk};
-use crate::header::MAX_CHUNK_SIZE;
+use crate::header::MAX_CHUNKSIZE;
 use crate::metadata::Section;
 use crate::offsets::{self, UNSET_BYTE};
-use crate::relay::relay;
 use crate::sizes::Division;
-use crate::team::Team;
 use crate::{Error, Header, Param, Result, Version, WriteOptions};
 
 use output::Output;
@@ -29,7 +34,7 @@ pub(crate) use tally::{Tally, room_in};
 /// | [`seekable`](Self::seekable) | yes | everything: sizes, number of chunks, offsets |
 /// | [`seekable`](Self::seekable) | no | sizes and number of chunks, put in at the end; no offsets |
 /// | [`new`](Self::new) | yes | sizes and number of chunks; no offsets |
-/// | [`new`](Self::new) | no | the size of the chunks only. **Release 0.16.0 of the original decodes such a file to nothing**; this crate reads it. |
+/// | [`new`](Self::new) | no | the size of the chunks only. **Bloscpack 0.16.0 decodes such a file to nothing**; this crate reads it. |
 ///
 /// Data are announced with [`WriteOptions::nbytes`].
 ///
@@ -111,8 +116,7 @@ impl<W: Write> Writer<W> {
         section: Option<&Section>,
         options: &WriteOptions,
     ) -> Result<Self> {
-        let team = Team::new(options.threads, options.max_memory);
-        let encoding = Encoding::new(&options.cparams, header.checksum, team)?;
+        let encoding = Encoding::new(&options.cparams, header.checksum, options.budget)?;
         output.write(&header.to_bytes())?;
         if let Some(section) = section {
             output.write_with(section.len(), |to| section.write(to))?;
@@ -164,7 +168,7 @@ impl<W: Write> Writer<W> {
         self.output.write(digest.as_bytes())
     }
 
-    /// Room for the next data, for those who would copy them only to [`write`](Write::write) them;
+    /// Room for the next data, for callers that would copy them only to [`write`](Write::write) them;
     /// at least one byte. What is there means nothing.
     ///
     /// ```
@@ -182,7 +186,7 @@ impl<W: Write> Writer<W> {
     /// # pack(&b"hello"[..], writer.unwrap()).unwrap();
     /// ```
     pub fn room(&mut self) -> &mut [u8] {
-        // Whoever has one byte too many learns it in `fill`.
+        // One byte too many is an error of `fill`.
         let size = self.tally.next_size(self.filled).unwrap_or(self.filled + 1);
         room_in(&mut self.data, self.filled, size)
     }
@@ -227,11 +231,11 @@ impl<W: Write> Writer<W> {
             }
         }
         self.flush_chunks()?;
-        let slots = self.encoding.slots(self.tally.header.chunk_size.unwrap_or(MAX_CHUNK_SIZE))?;
+        let slots = self.encoding.slots(self.tally.header.chunksize.unwrap_or(MAX_CHUNKSIZE))?;
         let Self { output, tally, data, filled, positions, .. } = self;
         let (checksum, offsets, mut written) =
             (tally.header.checksum, tally.header.offsets, tally.nchunks);
-        relay(
+        in_order_by_workers(
             slots,
             |slot| {
                 let is_whole = slot.read_chunk(tally, source)?;
@@ -246,7 +250,7 @@ impl<W: Write> Writer<W> {
                 Ok(())
             },
             |slot| {
-                put(slot.encoded(), output, offsets.then_some(&mut *positions), written)?;
+                write_chunk(slot.encoded(), output, offsets.then_some(&mut *positions), written)?;
                 written += 1;
                 Ok(())
             },
@@ -307,7 +311,8 @@ impl<W: Write> Writer<W> {
     fn flush_chunks(&mut self) -> Result<()> {
         let Self { output, encoding, positions, tally, .. } = self;
         let (offsets, nchunks) = (tally.header.offsets, tally.nchunks);
-        encoding.flush(|encoded| put(encoded, output, offsets.then_some(positions), nchunks))
+        encoding
+            .flush(|encoded| write_chunk(encoded, output, offsets.then_some(positions), nchunks))
     }
 
     fn positions_push(&mut self) {
@@ -345,7 +350,7 @@ impl<W: Write> Write for Writer<W> {
 }
 
 /// Writes a chunk and its digest, and notes where it is.
-fn put<W: Write>(
+fn write_chunk<W: Write>(
     encoded: Encoded<'_>,
     output: &mut Output<W>,
     positions: Option<&mut Vec<u64>>,
@@ -362,9 +367,9 @@ fn put<W: Write>(
 /// The header for these options.
 fn header_of(options: &WriteOptions, metadata: bool) -> Result<Header> {
     let typesize = options.cparams.typesize;
-    // Wider items are compressed as bytes, also by the original library.
+    // Wider items are compressed as bytes, also by C-Blosc.
     let typesize = u8::try_from(typesize).unwrap_or(1);
-    let divided = Division::new(options.nbytes.unwrap_or(u64::MAX), options.chunk_size)?;
+    let divided = Division::new(options.nbytes.unwrap_or(u64::MAX), options.chunksize)?;
     let known = options.nbytes.map(|_| divided);
     let header = Header {
         version: Version::V3,
@@ -372,7 +377,7 @@ fn header_of(options: &WriteOptions, metadata: bool) -> Result<Header> {
         metadata,
         checksum: options.checksum,
         typesize: Some(typesize),
-        chunk_size: Some(divided.chunk_size),
+        chunksize: Some(divided.chunksize),
         last_chunk: known.map(|known| known.last_chunk),
         nchunks: known.map(|known| known.nchunks),
         max_app_chunks: if options.offsets { options.reserve.entries(divided.nchunks) } else { 0 },

@@ -1,4 +1,4 @@
-//! Files of every release of the original and of every kind, against what they are known to hold.
+//! Files of every release of Bloscpack and of every kind, and the data that they are known to hold.
 
 use core::num::NonZeroUsize;
 use std::io::Read;
@@ -8,7 +8,8 @@ use blosc_io::MemStore;
 use blosc_testdata::{fixture, sha256_hex};
 use bloscpack::numpy::{Order, pack_array, unpack_array};
 use bloscpack::{
-    BlpFile, Header, PackedChunk, RcHeader, ReadOptions, Reader, Result, WriteOptions,
+    BlpFile, Budget, Header, PackedChunk, RcHeader, ReadOptions, Reader, Result, VerifyOptions,
+    WriteOptions,
 };
 use serde_json::Value;
 
@@ -57,8 +58,11 @@ fn every_file_is_listed() {
 fn reading_forward_gives_the_data() {
     for (expected, bytes, options) in readable() {
         for threads in [Threads::One, Threads::N(NonZeroUsize::new(3).unwrap())] {
-            let mut reader =
-                Reader::with_options(&bytes[..], options.clone().threads(threads)).unwrap();
+            let mut reader = Reader::with_options(
+                &bytes[..],
+                options.clone().budget(Budget { threads, ..Budget::default() }),
+            )
+            .unwrap();
             let mut data = vec![];
             reader.read_to_end(&mut data).unwrap();
             check_data(&expected, &data, "forward");
@@ -88,7 +92,7 @@ fn random_access_gives_the_data() {
         let mut data = vec![];
         file.reader().read_to_end(&mut data).unwrap();
         check_data(&expected, &data, "by cursor");
-        assert!(file.verify().unwrap().is_sound());
+        assert!(file.verify(&VerifyOptions::default(), |_| {}).unwrap().is_ok());
     }
 }
 
@@ -122,7 +126,7 @@ fn check_header(expected: &Value, header: &Header) {
     assert_eq!(expected["metadata_present"], header.has_metadata());
     assert_eq!(expected["checksum"], header.checksum().name());
     assert_eq!(expected["typesize"], header.typesize().unwrap());
-    assert_eq!(expected["chunk_size"], signed(header.chunk_size().map(u64::from)));
+    assert_eq!(expected["chunk_size"], signed(header.chunksize().map(u64::from)));
     assert_eq!(expected["last_chunk"], signed(header.last_chunk().map(u64::from)));
     assert_eq!(expected["max_app_chunks"], header.max_app_chunks());
 }
@@ -145,7 +149,7 @@ fn metadata_are_as_expected() {
         assert_eq!(fields["magic_format"], core::str::from_utf8(header.format_name()).unwrap());
         assert_eq!(fields["meta_checksum"], header.checksum().name());
         assert_eq!(fields["meta_codec"], header.codec().name());
-        assert_eq!(fields["meta_level"], header.level());
+        assert_eq!(fields["meta_level"], header.clevel());
         assert_eq!(fields["meta_size"], header.meta_size());
         assert_eq!(fields["max_meta_size"], header.max_meta_size());
         assert_eq!(fields["meta_comp_size"], header.meta_comp_size());
@@ -202,7 +206,7 @@ fn chunks_are_decoded_in_order_whatever_the_threads() {
     let (expected, bytes, _) =
         readable().into_iter().find(|(e, _, _)| name(e) == "real_odd_size.blp").unwrap();
     for threads in [Threads::One, Threads::Auto, Threads::N(NonZeroUsize::new(2).unwrap())] {
-        let options = ReadOptions::default().threads(threads).max_memory(4000);
+        let options = ReadOptions::default().budget(Budget { threads, max_memory: 4000 });
         let file = BlpFile::with_options(MemStore::new(bytes.clone()), options).unwrap();
         let (mut data, mut numbers) = (vec![], vec![]);
         let append = |nchunk, part: &[u8]| -> Result<()> {
@@ -210,7 +214,7 @@ fn chunks_are_decoded_in_order_whatever_the_threads() {
             data.extend_from_slice(part);
             Ok(())
         };
-        file.decode_ordered(0..file.nchunks().unwrap(), append).unwrap();
+        file.decode_ordered(0..file.nchunks().unwrap(), file.options().budget, append).unwrap();
         check_data(&expected, &data, "in order");
         assert_eq!(numbers, (0..11).collect::<Vec<u64>>());
     }
@@ -220,7 +224,10 @@ fn chunks_are_decoded_in_order_whatever_the_threads() {
 fn all_files_are_copied_whatever_the_threads() {
     for (expected, bytes, options) in readable() {
         for threads in [1, 2, 3, 8] {
-            let options = options.clone().threads(Threads::N(NonZeroUsize::new(threads).unwrap()));
+            let options = options.clone().budget(Budget {
+                threads: Threads::N(NonZeroUsize::new(threads).unwrap()),
+                ..Budget::default()
+            });
             let file = BlpFile::with_options(MemStore::new(bytes.clone()), options).unwrap();
             let mut data = vec![];
             let written = file.copy_to(0..file.nchunks().unwrap(), &mut data).unwrap();

@@ -3,8 +3,8 @@
 
 use blosc_io::MemStore;
 use bloscpack::{
-    AppendOptions, BlpFile, Checksum, MetadataCodec, MetadataOptions, Reader, Reserve, Room,
-    WriteOptions, append, pack, rewrite_metadata, unpack,
+    AppendOptions, BlpFile, Budget, Checksum, MetadataCodec, MetadataOptions, Reader, Reserve,
+    Room, VerifyOptions, WriteOptions, append, pack, rewrite_metadata, unpack,
 };
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ fn replace_metadata(bench: &mut Bench, draw: &mut Draw, file: &mut File) -> Resu
     let text: String = (0..count).map(|_| format!("{:016x}", draw.within(0..usize::MAX))).collect();
     let metadata = json!({ "now": text });
     let mut ours = MemStore::new(file.blp.clone());
-    let rewritten = rewrite_metadata(&mut ours, &metadata, bloscpack::Durability::CrashSafe);
+    let rewritten = rewrite_metadata(&mut ours, &metadata, bloscpack::Durability::PowerLoss);
     let request = json!({"op": "blp_rewrite_metadata", "metadata": metadata, "meta_codec": "zlib"});
     let theirs = bench.oracle.ask(request, &[&file.blp])?.parts.pop();
     match (rewritten, theirs) {
@@ -153,8 +153,8 @@ fn check(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &File) -> Result
     compare("read by Bloscpack", &file.data, &reply.into_first()?)?;
     compare("read by us", &file.data, &unpack(&file.blp)?)?;
     let blp = open(&file.blp)?;
-    let report = blp.verify()?;
-    if !report.is_sound() {
+    let report = blp.verify(&VerifyOptions::default(), |_| {})?;
+    if !report.is_ok() {
         return fail(format!("verify: {report:?}"));
     }
     for _ in 0..3 {
@@ -180,7 +180,7 @@ fn check_facts(file: &File, reply: &Reply) -> Result<()> {
         "metadata": header.has_metadata(),
         "checksum": header.checksum().name(),
         "typesize": header.typesize(),
-        "chunk_size": header.chunk_size(),
+        "chunk_size": header.chunksize(),
         "last_chunk": header.last_chunk(),
         "nchunks": header.nchunks(),
         "max_app_chunks": header.max_app_chunks(),
@@ -265,17 +265,17 @@ impl Packing {
         let metadata = MetadataOptions::default()
             .checksum(self.meta_checksum)
             .codec(self.meta_codec)
-            .level(self.meta_level)
+            .clevel(self.meta_level)
             .room(Room::Times(self.meta_room));
         WriteOptions::default()
-            .chunk_size(self.chunk_size)
+            .chunksize(self.chunk_size)
             .offsets(self.offsets)
             .checksum(self.checksum)
             .reserve(self.reserve.map_or(Reserve::default(), Reserve::Entries))
             .metadata(Some(self.metadata.clone()))
             .metadata_options(metadata)
             .cparams(blosc1_cparams(case))
-            .threads(super::chunks::threads(case.threads))
+            .budget(Budget { threads: super::chunks::threads(case.threads), ..Budget::default() })
     }
 }
 

@@ -7,9 +7,8 @@ use std::{
     path::Path,
 };
 
-use blosc_chunk::Threads;
 use blosc_io::FileStore;
-use bloscpack::{AppendOptions, BlpFile, Header, append};
+use bloscpack::{AppendOptions, BlpFile, Header, ReadOptions, append};
 
 use super::{
     Session,
@@ -50,7 +49,7 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -
     let options = AppendOptions::default()
         .cparams(Some(cparams))
         .metadata(metadata)
-        .threads(Threads::N(session.threads));
+        .read(ReadOptions::default().budget(session.budget()));
     let bar = session.progress(original, Some(nbytes));
     let report = append(&mut store, bar.meter(source), nbytes, &options)?;
     drop(bar);
@@ -89,7 +88,7 @@ fn check(args: &AppendArgs) -> Result<()> {
 /// How the data after the last chunk are divided, if there are any.
 fn say_division(session: &Session<'_>, file: &BlpFile, nbytes: u64) -> Result<()> {
     let header: &Header = file.header();
-    let (Some(chunk_size @ 1..), Some(last)) = (header.chunk_size(), header.last_chunk()) else {
+    let (Some(chunk_size @ 1..), Some(last)) = (header.chunksize(), header.last_chunk()) else {
         return Ok(());
     };
     let room = u64::from(chunk_size.saturating_sub(last));

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use blosc_chunk::{CParams, FilterId, Pipeline, Threads};
+use blosc_chunk::{CParams, FilterId, Pipeline};
 use bloscpack::{Reserve, WriteOptions, Writer, default_cparams};
 
 use super::{
@@ -48,14 +48,14 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs)
     let output = Output::create(session, &out_file)?;
     let can_seek = matches!(output, Output::File(_));
     let options = WriteOptions::default()
-        .chunk_size(chunk_size)
+        .chunksize(chunk_size)
         .checksum(checksum)
         .offsets(!args.no_offsets && can_seek && nbytes.is_some())
         .reserve(args.max_app_chunks.map_or(Reserve::default(), Reserve::Entries))
         .metadata(metadata)
         .cparams(cparams)
         .nbytes(nbytes)
-        .threads(Threads::N(session.threads));
+        .budget(session.budget());
     let progress = session.progress(&args.in_file, nbytes);
     let source = progress.meter(source);
     match &output {
@@ -80,7 +80,7 @@ fn pack<W: Write + Send>(
     let header = writer.header();
     if let (Some(nchunks), Some(1..)) = (header.nchunks(), header.nbytes()) {
         let (chunk_size, last) =
-            (header.chunk_size().unwrap_or(0), header.last_chunk().unwrap_or(0));
+            (header.chunksize().unwrap_or(0), header.last_chunk().unwrap_or(0));
         divided(session, nchunks, chunk_size, last)?;
     }
     session.log.debug(&header::text(header))?;

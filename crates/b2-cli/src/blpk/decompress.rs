@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use blosc_chunk::Threads;
 use bloscpack::{BlpFile, Metadata, MetadataCodec, ReadOptions, Reader};
 
 use super::{
@@ -69,7 +68,7 @@ fn from_pipe(
         return Err(Failure::usage("decompress", "--items and --bytes need a file"));
     }
     let bar = session.progress(&args.in_file, None);
-    let options = ReadOptions::default().threads(Threads::N(session.threads));
+    let options = ReadOptions::default().budget(session.budget());
     let mut reader = Reader::with_options(bar.meter(io::stdin().lock()), options)?;
     let metadata = reader.metadata().cloned();
     say_metadata(session, metadata.as_ref())?;

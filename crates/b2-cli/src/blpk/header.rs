@@ -15,7 +15,7 @@ pub(super) fn text(header: &Header) -> String {
         block.field("metadata", boolean(header.has_metadata()));
         block.field("checksum", python::str_repr(header.checksum().name()));
         block.field("typesize", header.typesize().unwrap_or(0));
-        block.field("chunk_size", size(header.chunk_size()));
+        block.field("chunk_size", size(header.chunksize()));
         block.field("last_chunk", size(header.last_chunk()));
     }
     block.field("nchunks", header.nchunks().map_or("-1".to_owned(), |nchunks| nchunks.to_string()));
@@ -35,7 +35,7 @@ pub(super) fn metadata(header: &MetadataHeader) -> String {
     block.field("meta_options", "'00000000'");
     block.field("meta_checksum", python::str_repr(header.checksum().name()));
     block.field("meta_codec", python::str_repr(header.codec().name()));
-    block.field("meta_level", header.level());
+    block.field("meta_level", header.clevel());
     block.field("meta_size", size(header.meta_size()));
     block.field("max_meta_size", size(header.max_meta_size()));
     block.field("meta_comp_size", size(header.meta_comp_size()));

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use blosc_chunk::Threads;
 use blosc_io::FileStore;
-use bloscpack::{BlpFile, Corrupt, Error, Field, Offsets, Part, ReadOptions};
+use bloscpack::{BlpFile, Corrupt, Error, Field, Offsets, Part, ReadOptions, VerifyOptions};
 
 use super::{
     Session,
@@ -51,11 +50,12 @@ fn first(offsets: &Offsets) -> String {
 pub(super) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
     session.say_threads()?;
     let file = open(session, path).map_err(|failed| failed.about(path))?;
-    let report = file.verify()?;
+    let report = file
+        .verify(&VerifyOptions { budget: session.budget(), ..VerifyOptions::default() }, |_| {})?;
     for note in &report.notes {
         session.log.normal(&format!("'{}': {note}", path.display()))?;
     }
-    if report.is_sound() {
+    if report.is_ok() {
         let data = pretty::double(report.nbytes);
         return session.log.normal(&format!(
             "'{}': OK, {} chunks, {data}",
@@ -64,8 +64,12 @@ pub(super) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
         ));
     }
     let bad = report.bad.iter().map(|bad| chain(&bad.error));
-    let verdict =
-        format!("'{}': {} of {} chunks are good", path.display(), report.good, report.nchunks);
+    let verdict = format!(
+        "'{}': {} of {} chunks are good",
+        path.display(),
+        report.nchunks - report.nbad,
+        report.nchunks
+    );
     Err(Failure::new(bad.chain([verdict]).collect::<Vec<_>>().join("\n")))
 }
 
@@ -81,7 +85,7 @@ pub(super) fn open(session: &Session<'_>, path: &Path) -> Result<BlpFile, Failed
         return Err(Failed::Missing(format!("file '{}' does not exist!", path.display())));
     }
     let store = FileStore::open(path).map_err(|source| Error::Io { at: 0, source })?;
-    let options = ReadOptions::default().threads(Threads::N(session.threads));
+    let options = ReadOptions::default().budget(session.budget());
     Ok(BlpFile::with_options(store, options)?)
 }
 
@@ -134,8 +138,8 @@ fn complaint(error: &Error) -> String {
         Corrupt::Range { field, value, min, max } => {
             format!("'{field}' must be in the range {min} <= n <= {max}, not '{value}'")
         }
-        Corrupt::LastLarger { last_chunk, chunk_size } => {
-            format!("'last_chunk' ({last_chunk}) is larger than 'chunk_size' ({chunk_size})")
+        Corrupt::LastLarger { last_chunk, chunksize } => {
+            format!("'last_chunk' ({last_chunk}) is larger than 'chunk_size' ({chunksize})")
         }
         Corrupt::ChunkCount { nchunks, max_app_chunks } => format!(
             "'nchunks + max_app_chunks' must be in the range 0 <= n <= {}, not '{}'",

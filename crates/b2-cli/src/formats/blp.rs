@@ -7,7 +7,7 @@ use std::{io, sync::Arc};
 use b2frame::ReadOptions;
 use blosc_chunk::DParams;
 use blosc_io::{ReadAt, Windowed};
-use bloscpack::{BlpFile, Checksum, Digests, numpy::Order};
+use bloscpack::{BlpFile, Budget, Checksum, Digests, numpy::Order};
 use serde_json::Value;
 
 use crate::error::{Doing, Error, Result, message};
@@ -49,7 +49,7 @@ impl Blp {
         let options = bloscpack::ReadOptions::default().dparams(dparams).digests(digests);
         let file = BlpFile::with_options(store, options)?;
         let nbytes = file.nbytes()?;
-        let largest = match file.header().chunk_size() {
+        let largest = match file.header().chunksize() {
             // In old versions the last chunk may be larger than the others.
             Some(size) => size.max(file.header().last_chunk().unwrap_or(0)).into(),
             None => largest_chunk(&file)?,
@@ -111,7 +111,8 @@ impl Blp {
             return Err(Error::MaxMemory { needed: self.largest, limit: options.max_memory });
         }
         let own = self.file.options().clone();
-        Ok(own.threads(options.threads).max_memory(options.max_memory))
+        let budget = Budget { threads: options.threads, max_memory: options.max_memory };
+        Ok(own.budget(budget))
     }
 
     /// The header of the `.npy` file for the array in the file, whose items follow in their order.
@@ -187,7 +188,7 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     let first = chunk_of(file, range.start)?;
     let last = chunk_of(file, range.end - 1)?;
     let mut at = file.chunk_range(first)?.start;
-    file.decode_ordered_with(first..last + 1, options, |_, bytes| {
+    file.decode_ordered(first..last + 1, options.budget, |_, bytes| {
         let inside = |end: u64| {
             usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len())
         };
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn parts_are_slices_of_the_whole() {
         let data: Vec<u8> = (0..1_500_000_u32).flat_map(u32::to_le_bytes).collect();
-        let blp = pack(&data, WriteOptions::default().chunk_size(1_000_000)).unwrap();
+        let blp = pack(&data, WriteOptions::default().chunksize(1_000_000)).unwrap();
         let file = BlpFile::new(MemStore::new(blp)).unwrap();
         for range in
             [0..6_000_000, 0..1, 17..5_000_017, 999_999..1_000_001, 1_999_999..5_999_999, 5..5]

@@ -97,7 +97,7 @@ impl<'a> BlpReport<'a> {
             ),
             dead_bytes,
             nchunks,
-            chunk_size: header.chunk_size(),
+            chunk_size: header.chunksize(),
             last_chunk: header.last_chunk(),
             offsets: header.has_offsets(),
             max_app_chunks: header.max_app_chunks(),

@@ -40,9 +40,9 @@ impl Plan {
     ) -> Result<Self> {
         let header = *file.header();
         let nchunks = check(file)?;
-        let chunk_size = match header.chunk_size {
-            Some(0) | None => options.chunk_size,
-            Some(chunk_size) => chunk_size,
+        let chunksize = match header.chunksize {
+            Some(0) | None => options.chunksize,
+            Some(chunksize) => chunksize,
         };
         let first = nchunks.saturating_sub(1);
         let chunks_at =
@@ -50,7 +50,7 @@ impl Plan {
         let old = if nchunks == 0 { vec![] } else { file.chunk(first)? };
         let total =
             (old.len() as u64).checked_add(new_nbytes).ok_or(too_many(nchunks, u64::MAX))?;
-        let pieces = Division::new(total, chunk_size)?;
+        let pieces = Division::new(total, chunksize)?;
         let plan = Self {
             header,
             old,
@@ -83,9 +83,9 @@ impl Plan {
         Ok(Header {
             nchunks: Some(nchunks.ok_or(too_many(self.nchunks_before, added))?),
             max_app_chunks: if header.offsets { available - added } else { available },
-            chunk_size: match header.chunk_size {
+            chunksize: match header.chunksize {
                 // An empty file gets the size that a new one would have.
-                Some(0) => Some(self.pieces.chunk_size),
+                Some(0) => Some(self.pieces.chunksize),
                 known => known,
             },
             last_chunk: Some(self.pieces.last_chunk),
@@ -123,7 +123,7 @@ fn check<S: ReadAt>(file: &BlpFile<S>) -> Result<u64> {
     if header.version != Version::V3 {
         return refuse("its format version is not 3");
     }
-    if header.chunk_size.is_none() {
+    if header.chunksize.is_none() {
         return refuse("the size of its chunks is not known");
     }
     if file.offsets().is_some_and(Offsets::is_unset) {

@@ -62,12 +62,12 @@ pub enum Corrupt {
         max: i64,
     },
     /// The last chunk is larger than the others (version 3).
-    #[error("last_chunk {last_chunk} is larger than chunk_size {chunk_size}")]
+    #[error("last_chunk {last_chunk} is larger than chunk_size {chunksize}")]
     LastLarger {
         /// The field `last_chunk`.
         last_chunk: u32,
         /// The field `chunk_size`.
-        chunk_size: u32,
+        chunksize: u32,
     },
     /// More chunks than can be counted.
     #[error(
@@ -148,8 +148,8 @@ pub enum Corrupt {
         /// The last position where a chunk can begin.
         max: u64,
     },
-    /// An offset that is not behind the one before it.
-    #[error("offset {entry} is {offset}, not behind {previous}")]
+    /// An offset that is not greater than the one before it.
+    #[error("offset {entry} is {offset}, not after {previous}")]
     OffsetOrder {
         /// The number of the entry.
         entry: u64,
@@ -289,7 +289,7 @@ pub enum Part {
     Header,
     /// The header of the metadata section.
     MetadataHeader,
-    /// The metadata section behind its header.
+    /// The metadata section after its header.
     Metadata,
     /// The offsets.
     Offsets,

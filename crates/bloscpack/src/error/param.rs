@@ -15,17 +15,17 @@ pub enum Param {
         name: String,
     },
     /// Chunks of an impossible size.
-    #[error("chunks of {chunk_size} bytes, possible are 1 to {max}")]
+    #[error("chunks of {chunksize} bytes, possible are 1 to {max}")]
     ChunkSize {
-        /// What was asked for (bytes).
-        chunk_size: u64,
+        /// The requested size (bytes).
+        chunksize: u64,
         /// The largest possible (bytes).
         max: u32,
     },
     /// There is no such chunk.
     #[error("chunk {nchunk} of {nchunks}")]
     NoChunk {
-        /// What was asked for.
+        /// The requested value.
         nchunk: u64,
         /// How many there are.
         nchunks: u64,
@@ -63,13 +63,13 @@ pub enum Param {
     /// Compression parameters that are not for Blosc 1.
     #[error("compression for {target}, a .blp file holds chunks of Blosc 1")]
     NotBlosc1 {
-        /// The target that was asked for.
+        /// The requested target.
         target: blosc_chunk::Target,
     },
     /// Items of a size that the header has no room for.
     #[error("typesize {typesize} is outside 1..=255")]
     Typesize {
-        /// What was asked for (bytes).
+        /// The requested size (bytes).
         typesize: usize,
     },
     /// More chunks than can be counted, or than the table has room for.
@@ -112,17 +112,17 @@ pub enum Param {
         len: u64,
     },
     /// The level of the metadata's codec.
-    #[error("metadata level {level} is outside 0..=9")]
+    #[error("metadata level {clevel} is outside 0..=9")]
     MetadataLevel {
-        /// What was asked for.
-        level: u8,
+        /// The requested value.
+        clevel: u8,
     },
     /// In place only a checksum of the same length can be chosen.
     #[error("checksum {new} instead of {old}, whose digest has another length")]
     ChecksumLength {
         /// What the file has.
         old: Checksum,
-        /// What was asked for.
+        /// The requested value.
         new: Checksum,
     },
     /// The file holds no NumPy array.

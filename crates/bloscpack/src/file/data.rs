@@ -16,7 +16,7 @@ use crate::{Error, Param, Result};
 /// use bloscpack::{BlpFile, WriteOptions, pack};
 ///
 /// let text = b"the quick brown fox ".repeat(100);
-/// let file = BlpFile::new(MemStore::new(pack(&text, WriteOptions::default().chunk_size(64))?))?;
+/// let file = BlpFile::new(MemStore::new(pack(&text, WriteOptions::default().chunksize(64))?))?;
 /// let mut data = file.reader();
 /// data.seek(SeekFrom::End(-10))?;
 /// let mut end = String::new();
@@ -57,7 +57,7 @@ impl<'a, S: ReadAt> DataReader<'a, S> {
         Ok(())
     }
 
-    /// What of the kept chunk lies behind the cursor.
+    /// The bytes of the kept chunk from the cursor on.
     fn rest(&self) -> &[u8] {
         let inside =
             self.at.checked_sub(self.start).and_then(|inside| usize::try_from(inside).ok());

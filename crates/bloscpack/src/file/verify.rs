@@ -2,54 +2,24 @@
 
 use core::fmt;
 
+use blosc_container::{BadChunk, Progress, VerifyOptions};
 use blosc_io::ReadAt;
 
 use super::BlpFile;
 use crate::chunk::{Expected, nbytes, read_chunk};
-use crate::decoding::Decoding;
+use crate::decoding::decode_leniently;
 use crate::reader::check_position;
 use crate::sizes::SizeCheck;
-use crate::{Corrupt, Digests, Error, Offsets, PackedChunk, ReadOptions, Result};
+use crate::{Corrupt, Digests, Error, Offsets, PackedChunk, Result};
 
-/// What [`BlpFile::verify`] found.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Report {
-    /// Chunks that there should be, or that were found if the header does not tell.
-    pub nchunks: u64,
-    /// Chunks that were decoded without complaint.
-    pub good: u64,
-    /// Data of those (bytes).
-    pub nbytes: u64,
-    /// What is wrong, in the order of the file.
-    pub bad: Vec<BadChunk>,
-    /// What is unusual and does no harm.
-    pub notes: Vec<Note>,
-}
-
-impl Report {
-    /// Whether nothing is wrong.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.bad.is_empty()
-    }
-}
-
-/// A chunk that cannot be read.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct BadChunk {
-    /// The number of the chunk.
-    pub nchunk: u64,
-    /// What is wrong with it, and where.
-    pub error: Error,
-}
+/// What [`BlpFile::verify`] found. The chunks that cannot be read are in the order of the file.
+pub type Report = blosc_container::Report<Error, Note>;
 
 /// Something unusual that does no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// So many bytes behind the last chunk.
+    /// Number of bytes after the last chunk.
     TrailingBytes(u64),
     /// The offsets are not set, because the writer was interrupted.
     OffsetsUnset,
@@ -57,7 +27,7 @@ pub enum Note {
     ReservedBytes,
     /// An append or another change was interrupted; the file is seen as it was before.
     Interrupted,
-    /// The number of chunks is not in the header. Release 0.16.0 of the original decodes such a
+    /// The number of chunks is not in the header. Bloscpack 0.16.0 decodes such a
     /// file to nothing.
     CountUnknown,
 }
@@ -65,7 +35,7 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TrailingBytes(n) => write!(f, "{n} bytes behind the last chunk"),
+            Self::TrailingBytes(n) => write!(f, "{n} bytes after the last chunk"),
             Self::OffsetsUnset => f.write_str("the offsets are not set"),
             Self::ReservedBytes => f.write_str("reserved bytes of the header are not 0"),
             Self::Interrupted => {
@@ -77,26 +47,20 @@ impl fmt::Display for Note {
 }
 
 impl<S: ReadAt> BlpFile<S> {
-    /// Checks all positions, sizes and digests, and decodes all chunks.
+    /// Checks all positions, sizes and digests, and decodes all chunks. `progress` is called after
+    /// each chunk that was decoded.
     ///
-    /// A chunk that is wrong is reported, and the next one looked for: behind it if its header can
-    /// be read, otherwise where the offsets say.
+    /// A chunk that is wrong is reported, and the next one is looked for: after it if its header
+    /// can be read, otherwise where the offsets say.
     ///
     /// # Errors
     ///
     /// [`Error::Io`]; everything else is in the report.
-    pub fn verify(&self) -> Result<Report> {
-        self.verify_with(self.options())
-    }
-
-    /// The same with the `threads`, `max_memory` and `dparams` of other options.
-    ///
-    /// # Errors
-    ///
-    /// As [`verify`](Self::verify).
-    pub fn verify_with(&self, options: &ReadOptions) -> Result<Report> {
-        let mut report =
-            Report { nchunks: self.header().nchunks.unwrap_or(0), ..Report::default() };
+    pub fn verify(
+        &self,
+        options: &VerifyOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Report> {
         let mut scan = Scan {
             file: self,
             next: 0,
@@ -104,25 +68,29 @@ impl<S: ReadAt> BlpFile<S> {
             before: 0,
             bad: vec![],
         };
-        let mut decoding = Decoding::new(options).lenient();
-        loop {
-            match decoding.next(&mut || scan.next()) {
-                Ok(None) => break,
-                Ok(Some((_, data))) => {
-                    report.good += 1;
-                    report.nbytes += data.len() as u64;
-                }
-                Err(Error::Chunk { nchunk, at, source }) => {
-                    let error = Error::Chunk { nchunk, at, source };
-                    report.bad.push(BadChunk { nchunk, error });
-                }
-                Err(error) => return Err(error),
+        let (mut done, mut bad) = (Progress::default(), vec![]);
+        let source = &mut || scan.next();
+        let dparams = &self.options().dparams;
+        decode_leniently(options.budget, dparams, source, &mut |nchunk, decoded| match decoded {
+            Ok(data) => {
+                done.nchunks = done.nchunks.saturating_add(1);
+                done.nbytes = done.nbytes.saturating_add(data.len() as u64);
+                progress(done);
             }
-        }
-        report.nchunks = report.nchunks.max(scan.next);
+            Err(error) => bad.push((nchunk, error)),
+        })?;
+        bad.append(&mut scan.bad);
+        bad.sort_by_key(|(nchunk, _)| *nchunk);
+        let mut report = Report::default();
+        report.nchunks = self.header().nchunks.unwrap_or(0).max(scan.next);
+        report.nbytes = done.nbytes;
+        // A chunk can be wrong in several ways, and those that were not found count as well.
+        report.nbad = report.nchunks.saturating_sub(done.nchunks).max(u64::from(!bad.is_empty()));
+        let reported = bad.into_iter().take(options.max_reported);
+        report.bad = reported
+            .map(|(nchunk, error)| BadChunk { nchunk, offset: offset_of(&error), error })
+            .collect();
         report.notes = self.notes(scan.at);
-        report.bad.extend(scan.bad);
-        report.bad.sort_by_key(|bad| bad.nchunk);
         Ok(report)
     }
 
@@ -148,7 +116,8 @@ struct Scan<'a, S> {
     at: Option<u64>,
     /// Data of the chunk before (bytes).
     before: u32,
-    bad: Vec<BadChunk>,
+    /// Numbers of chunks, and what is wrong with them.
+    bad: Vec<(u64, Error)>,
 }
 
 impl<S: ReadAt> Scan<'_, S> {
@@ -210,7 +179,15 @@ impl<S: ReadAt> Scan<'_, S> {
         if matches!(error, Error::Io { .. }) {
             return Err(error);
         }
-        self.bad.push(BadChunk { nchunk, error });
+        self.bad.push((nchunk, error));
         Ok(())
+    }
+}
+
+/// Where a chunk or part begins that is wrong (bytes from the start of the file).
+fn offset_of(error: &Error) -> Option<u64> {
+    match error {
+        Error::Chunk { at, .. } | Error::Corrupt { at, .. } => Some(*at),
+        _ => None,
     }
 }

@@ -9,19 +9,21 @@ use super::header::MAX_LEVEL;
 use super::{Metadata, MetadataCodec, MetadataHeader};
 use crate::{Checksum, Param, Result, json};
 
-/// How metadata are stored. The default is that of the original: Adler-32, zlib at level 6, tenfold
-/// room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MetadataOptions {
-    /// The checksum.
-    pub checksum: Checksum,
-    /// The codec; it is dropped where it would make the text longer.
-    pub codec: MetadataCodec,
-    /// How hard to compress, 0 to 9.
-    pub level: u8,
-    /// How much room to reserve.
-    pub room: Room,
+blosc_chunk::setters! {
+    /// How metadata are stored. The default is that of Bloscpack 0.16.0: Adler-32, zlib at level 6, tenfold
+    /// room.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct MetadataOptions {
+        /// The checksum.
+        pub checksum: Checksum,
+        /// The codec; it is dropped where it would make the text longer.
+        pub codec: MetadataCodec,
+        /// How hard to compress, 0 to 9.
+        pub clevel: u8,
+        /// How much room to reserve.
+        pub room: Room,
+    }
 }
 
 impl Default for MetadataOptions {
@@ -29,45 +31,18 @@ impl Default for MetadataOptions {
         Self {
             checksum: Checksum::Adler32,
             codec: MetadataCodec::Zlib,
-            level: 6,
+            clevel: 6,
             room: Room::Times(10),
         }
-    }
-}
-
-/// One method for each field, to be chained.
-impl MetadataOptions {
-    /// With another checksum.
-    #[must_use]
-    pub const fn checksum(self, checksum: Checksum) -> Self {
-        Self { checksum, ..self }
-    }
-
-    /// With another codec.
-    #[must_use]
-    pub const fn codec(self, codec: MetadataCodec) -> Self {
-        Self { codec, ..self }
-    }
-
-    /// With another level, 0 to 9.
-    #[must_use]
-    pub const fn level(self, level: u8) -> Self {
-        Self { level, ..self }
-    }
-
-    /// With more or less room.
-    #[must_use]
-    pub const fn room(self, room: Room) -> Self {
-        Self { room, ..self }
     }
 }
 
 /// How much room to reserve for metadata, so that they can be replaced later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// So many times the length of the text, before it is compressed.
+    /// A multiple of the length of the text, before it is compressed.
     Times(u32),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(u32),
     /// As much as the data need.
     Exact,
@@ -96,7 +71,7 @@ impl Section {
     }
 
     /// New metadata for a section that is there already: same room, same length of digest. As in
-    /// the original, zlib at level 6 is tried whatever the old metadata were.
+    /// Bloscpack 0.16.0, zlib at level 6 is tried whatever the old metadata were.
     pub(crate) fn replacing(
         old: &Metadata,
         value: &Value,
@@ -119,7 +94,7 @@ impl Section {
         let options = MetadataOptions::default()
             .checksum(header.checksum)
             .codec(header.codec)
-            .level(header.level);
+            .clevel(header.clevel);
         let room = |data: usize| (data as u64).max(header.max_meta_size.into());
         let section = Self::with_room(old.text(), &options, room)?;
         let MetadataHeader { magic_format, user_codec, .. } = header;
@@ -134,11 +109,11 @@ impl Section {
         options: &MetadataOptions,
         room: impl Fn(usize) -> u64,
     ) -> Result<Self> {
-        let level = options.level;
-        if level > MAX_LEVEL {
-            return Err(Param::MetadataLevel { level }.into());
+        let clevel = options.clevel;
+        if clevel > MAX_LEVEL {
+            return Err(Param::MetadataLevel { clevel }.into());
         }
-        let (codec, data) = deflate(text, options.codec, level);
+        let (codec, data) = deflate(text, options.codec, clevel);
         let (len, room) = (data.len() as u64, room(data.len()));
         if len > room {
             return Err(Param::MetadataRoom { len, room }.into());
@@ -147,7 +122,7 @@ impl Section {
             magic_format: MetadataHeader::JSON,
             checksum: options.checksum,
             codec,
-            level,
+            clevel,
             meta_size: size(text.len() as u64)?,
             max_meta_size: size(room)?,
             meta_comp_size: size(len)?,
@@ -170,9 +145,9 @@ impl Section {
 }
 
 /// The text compressed, unless that is strictly longer.
-fn deflate(text: &[u8], codec: MetadataCodec, level: u8) -> (MetadataCodec, Vec<u8>) {
+fn deflate(text: &[u8], codec: MetadataCodec, clevel: u8) -> (MetadataCodec, Vec<u8>) {
     if codec == MetadataCodec::Zlib {
-        let packed = compress_to_vec_zlib(text, level);
+        let packed = compress_to_vec_zlib(text, clevel);
         if packed.len() <= text.len() {
             return (codec, packed);
         }

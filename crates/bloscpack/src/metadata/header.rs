@@ -9,14 +9,14 @@ use crate::{Checksum, Corrupt, Error, Field, Result};
 
 /// How metadata are stored.
 ///
-/// Whoever holds one knows that the data are not longer than the room for them. The text may be:
+/// Its invariants: the data are not longer than the room for them. The text may be:
 /// metadata can have been replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataHeader {
     pub(crate) magic_format: [u8; 8],
     pub(crate) checksum: Checksum,
     pub(crate) codec: MetadataCodec,
-    pub(crate) level: u8,
+    pub(crate) clevel: u8,
     pub(crate) meta_size: u32,
     pub(crate) max_meta_size: u32,
     pub(crate) meta_comp_size: u32,
@@ -40,7 +40,7 @@ impl MetadataCodec {
         self as u8
     }
 
-    /// The name that the original uses: `None` or `zlib`.
+    /// The name that Bloscpack 0.16.0 uses: `None` or `zlib`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl MetadataHeader {
             magic_format: raw.magic_format,
             checksum: Checksum::from_id(id).ok_or(corrupt(9, Corrupt::ChecksumId { id }))?,
             codec: codec_of(raw.meta_codec).map_err(|what| corrupt(10, what))?,
-            level: raw.meta_level,
+            clevel: raw.meta_level,
             meta_size: raw.meta_size.get(),
             max_meta_size: raw.max_meta_size.get(),
             meta_comp_size: raw.meta_comp_size.get(),
@@ -81,8 +81,8 @@ impl MetadataHeader {
 
     fn check(&self) -> Result<(), (u64, Corrupt)> {
         let Self { meta_size, max_meta_size, meta_comp_size, .. } = *self;
-        if self.level > MAX_LEVEL {
-            let (value, max) = (self.level.into(), MAX_LEVEL.into());
+        if self.clevel > MAX_LEVEL {
+            let (value, max) = (self.clevel.into(), MAX_LEVEL.into());
             return Err((11, Corrupt::Range { field: Field::MetaLevel, value, min: 0, max }));
         }
         if meta_comp_size > max_meta_size {
@@ -100,7 +100,7 @@ impl MetadataHeader {
             meta_options: 0,
             meta_checksum: self.checksum.id(),
             meta_codec: self.codec.id(),
-            meta_level: self.level,
+            meta_level: self.clevel,
             meta_size: self.meta_size.into(),
             max_meta_size: self.max_meta_size.into(),
             meta_comp_size: self.meta_comp_size.into(),
@@ -142,10 +142,10 @@ impl MetadataHeader {
         self.codec
     }
 
-    /// The level that was asked for, also where compression did not help and was dropped.
+    /// The requested level, also where compression did not help and was dropped.
     #[must_use]
-    pub const fn level(&self) -> u8 {
-        self.level
+    pub const fn clevel(&self) -> u8 {
+        self.clevel
     }
 
     /// Length of the text (bytes).

@@ -45,7 +45,7 @@ fn raw(data: &[u8], codec: u8, meta_size: u8) -> Vec<u8> {
 }
 
 #[test]
-fn the_empty_object_is_stored_as_the_original_does() {
+fn the_empty_object_is_stored_as_by_bloscpack_0_16() {
     let expected = b"JSON\0\0\0\0\0\x01\0\x06\x02\0\0\0\x14\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0{}";
     let bytes = section(&json!({}), MetadataOptions::default());
     assert_eq!(bytes[..34], expected[..]);
@@ -68,7 +68,7 @@ fn compression_is_dropped_only_if_strictly_longer() {
     );
     assert_eq!(metadata.json(), Some(&long));
     let short = read(&changed(&[])).unwrap();
-    assert_eq!((short.header().codec(), short.header().level()), (MetadataCodec::None, 6));
+    assert_eq!((short.header().codec(), short.header().clevel()), (MetadataCodec::None, 6));
     assert_eq!((short.text(), short.position()), (&br#"{"a":1}"#[..], 32));
 }
 
@@ -152,7 +152,7 @@ fn text_must_be_utf8_and_json() {
 }
 
 #[test]
-fn other_formats_are_handed_out_as_bytes() {
+fn metadata_of_other_formats_are_returned_as_bytes() {
     let mut bytes = raw(b"\x01\x02", 0, 2);
     bytes[..4].copy_from_slice(b"BSON");
     assert!(
@@ -185,17 +185,17 @@ proptest! {
     #[test]
     fn values_come_back(
         text in any::<String>(), n in any::<i64>(), long in 0_usize..300,
-        checksum in 0_u8..9, level in 0_u8..10, zlib in any::<bool>(),
+        checksum in 0_u8..9, clevel in 0_u8..10, zlib in any::<bool>(),
     ) {
         let value = json!({ "text": text, "n": [n], "long": "ab".repeat(long) });
         let codec = if zlib { MetadataCodec::Zlib } else { MetadataCodec::None };
         let checksum = Checksum::from_id(checksum).unwrap();
-        let options = MetadataOptions::default().checksum(checksum).level(level).codec(codec);
+        let options = MetadataOptions::default().checksum(checksum).clevel(clevel).codec(codec);
         let bytes = section(&value, options);
         let metadata = read(&bytes).unwrap();
         prop_assert_eq!(metadata.json(), Some(&value));
         prop_assert_eq!(metadata.header().section_len(), bytes.len() as u64);
-        prop_assert_eq!(metadata.header().level(), level);
+        prop_assert_eq!(metadata.header().clevel(), clevel);
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn unwrap_plain(dtype: Dtype) -> Dtype {
 
 /// `[["a", "<i4"], ...]` as the literal `[('a', '<i4'), ...]`.
 fn fields(list: &Value, depth: usize) -> Option<String> {
-    // Deeper ones are refused by the parser of the literal, which must not be handed megabytes
+    // Deeper ones are refused by the parser of the literal, which must not get megabytes
     // first.
     if depth > blosc_dtype::MAX_DEPTH {
         return None;

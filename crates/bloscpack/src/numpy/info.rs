@@ -8,7 +8,7 @@ use crate::{Corrupt, Error, Param, Result};
 
 /// Type of the items, shape and order of an array.
 ///
-/// Whoever holds one knows that the items are not objects and that the size in bytes can be
+/// Its invariants: the items are not objects and that the size in bytes can be
 /// counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayInfo {
@@ -71,7 +71,7 @@ impl ArrayInfo {
         Self::new(dtype, shape.ok_or(wrong("shape"))?, order).map(Some)
     }
 
-    /// The metadata of a file that holds this array, as release 0.16.0 of the original writes them.
+    /// The metadata of a file that holds this array, as Bloscpack 0.16.0 writes them.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_are_those_of_the_original() {
+    fn metadata_are_those_of_bloscpack_0_16() {
         let info =
             ArrayInfo::new("[('a', '<i4'), ('b', 'S3')]".parse().unwrap(), vec![2, 3], Order::F)
                 .unwrap();

@@ -105,7 +105,7 @@ fn axes<'a>(info: &ArrayInfo, positions: &[&'a [u64]]) -> Result<Vec<Axis<'a>>> 
     Ok(axes)
 }
 
-/// Goes to the next item of the file, the last dimension first; `false` behind the last one.
+/// Goes to the next item of the file, the last dimension first; `false` after the last one.
 fn step(axes: &mut [Axis<'_>]) -> bool {
     for axis in axes.iter_mut().rev() {
         axis.next += 1;
@@ -175,7 +175,7 @@ mod tests {
             Order::F => value([n % 4, n / 4 % 3, n / 12]),
         });
         let array = NpArray::new(info.clone(), data.collect()).unwrap();
-        let blp = pack_array(&array, WriteOptions::default().chunk_size(70)).unwrap();
+        let blp = pack_array(&array, WriteOptions::default().chunksize(70)).unwrap();
         (info, BlpFile::new(MemStore::new(blp)).unwrap())
     }
 

@@ -1,4 +1,4 @@
-//! The search for sound chunks.
+//! The search for intact chunks.
 
 use blosc_chunk::{ChunkHeader, DParams, Decoder, Limits};
 use blosc_io::ReadAt;
@@ -48,7 +48,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             next: Some(0),
             decoder: Decoder::new(dparams.clone()),
             data: vec![],
-            budget: len.saturating_mul(BUDGET).saturating_add(1 << 20),
+            budget: len.saturating_mul(SEARCH_FACTOR).saturating_add(1 << 20),
         };
         scan.read_preamble()?;
         scan.rule = rule(scan.found.header.as_ref());
@@ -97,7 +97,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     pub(super) fn run(&mut self) -> Result<()> {
         while self.at < self.len && !self.is_complete() {
             let at = self.at;
-            match self.sound(at)? {
+            match self.read_intact(at)? {
                 Some(chunk) => {
                     self.next = chunk.nchunk.map(|nchunk| nchunk + 1);
                     self.found.chunks.push(chunk);
@@ -118,8 +118,8 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         nchunks.is_some() && nchunks == self.next
     }
 
-    /// The chunk at byte `at`, if it is sound. Goes on behind it.
-    fn sound(&mut self, at: u64) -> Result<Option<Rescued>> {
+    /// The chunk at byte `at`, if it is intact. The scan goes on after it.
+    fn read_intact(&mut self, at: u64) -> Result<Option<Rescued>> {
         let nchunk = self.number(at);
         let packed = match read(
             self.view,
@@ -149,7 +149,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
     }
 
-    /// Where the next chunk could begin, at or behind byte `from`.
+    /// Where the next chunk could begin, at or after byte `from`.
     fn search(&mut self, from: u64) -> Result<u64> {
         let known = self.positions.partition_point(|at| *at < from);
         match self.positions.get(known) {
@@ -160,7 +160,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     }
 
     fn search_bytes(&mut self, mut from: u64) -> Result<u64> {
-        let mut window = vec![0; WINDOW];
+        let mut window = vec![0; WINDOW_NBYTES];
         while from < self.len && self.budget > 0 {
             let read = input(self.view, from, self.len).up_to(&mut window)?;
             let headers = window[..read].windows(ChunkHeader::MIN_LEN);
@@ -218,7 +218,7 @@ fn input<S: ReadAt>(view: &Before<S>, at: u64, len: u64) -> Input<StoreReader<'_
 }
 
 /// Bytes of work for each byte of the file.
-const BUDGET: u64 = 64;
+const SEARCH_FACTOR: u64 = 64;
 
 /// Bytes that are searched at once.
-const WINDOW: usize = 1 << 16;
+const WINDOW_NBYTES: usize = 1 << 16;

@@ -4,7 +4,7 @@ use std::io;
 
 use blosc_io::AlignedBytes;
 
-use crate::header::MAX_CHUNK_SIZE;
+use crate::header::MAX_CHUNKSIZE;
 use crate::sizes::SizeCheck;
 use crate::{Corrupt, Error, Header, Param, Result};
 
@@ -57,11 +57,11 @@ impl Tally {
             return Err(Param::DataSize { announced, found: announced.saturating_add(1) }.into());
         }
         let is_last = self.header.nchunks == Some(self.nchunks + 1);
-        let size = if is_last { self.header.last_chunk } else { self.header.chunk_size };
-        Ok(size.unwrap_or(MAX_CHUNK_SIZE) as usize)
+        let size = if is_last { self.header.last_chunk } else { self.header.chunksize };
+        Ok(size.unwrap_or(MAX_CHUNKSIZE) as usize)
     }
 
-    /// A chunk more, of so many bytes of data.
+    /// Counts a chunk of `nbytes` bytes of data.
     pub(crate) fn count(&mut self, nbytes: u32) -> Result<()> {
         let too_many = self.header.nchunks.is_some_and(|nchunks| self.nchunks >= nchunks);
         let sized = if too_many {
@@ -112,17 +112,17 @@ impl Tally {
         if was_unknown {
             self.header.nchunks = Some(self.nchunks);
             self.header.last_chunk = Some(self.last);
-            if self.nchunks == 1 && self.header.chunk_size.is_some() {
-                self.header.chunk_size = Some(self.last);
+            if self.nchunks == 1 && self.header.chunksize.is_some() {
+                self.header.chunksize = Some(self.last);
             }
         }
         was_unknown
     }
 }
 
-/// Room behind the `filled` bytes of a chunk of `size` bytes, which grows as data come.
+/// The buffer after the `filled` bytes of a chunk of `size` bytes, which grows as data come.
 pub(crate) fn room_in(data: &mut AlignedBytes, filled: usize, size: usize) -> &mut [u8] {
-    let end = size.min(filled + STEP);
+    let end = size.min(filled + GROWTH_NBYTES);
     if data.len() < end {
         data.resize(end);
     }
@@ -130,4 +130,4 @@ pub(crate) fn room_in(data: &mut AlignedBytes, filled: usize, size: usize) -> &m
 }
 
 /// Bytes by which the room for data grows.
-const STEP: usize = 1 << 20;
+const GROWTH_NBYTES: usize = 1 << 20;

@@ -50,7 +50,7 @@ impl Work<'_> {
     /// As the first chunk is compressed, with the level, which the format does not store.
     fn options(&self, blp: &Blp) -> Result<AppendOptions> {
         let read = blp.options(&self.cx.read_options())?;
-        let options = AppendOptions::default().threads(read.threads).read(read);
+        let options = AppendOptions::default().read(read);
         if blp.file.nchunks()? == 0 {
             return Ok(options);
         }

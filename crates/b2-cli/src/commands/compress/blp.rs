@@ -9,7 +9,7 @@ use std::{
 
 use blosc_chunk::Target as Reader;
 use bloscpack::{
-    Param, WriteOptions, Writer,
+    Budget, Param, WriteOptions, Writer,
     numpy::{ArrayInfo, Order, array_options},
 };
 
@@ -116,13 +116,12 @@ impl Work<'_> {
         let chunk_size = u32::try_from(self.params.chunksize).unwrap_or(u32::MAX);
         let memory = self.cx.compress_options(&cparams, self.params.chunksize, 0)?;
         Ok(WriteOptions::default()
-            .chunk_size(chunk_size)
+            .chunksize(chunk_size)
             .checksum(tuning.checksum.unwrap_or_default())
             .offsets(nbytes.is_some())
             .cparams(cparams.target(target))
             .nbytes(nbytes)
-            .threads(memory.threads)
-            .max_memory(memory.max_memory))
+            .budget(Budget { threads: memory.threads, max_memory: memory.max_memory }))
     }
 }
 

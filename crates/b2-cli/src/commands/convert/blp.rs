@@ -5,7 +5,7 @@ use std::{fs::File, io::Write, path::Path};
 use b2frame::NdMeta;
 use blosc_chunk::{Encoder, Target as Reader, transcode_header};
 use bloscpack::{
-    RepackOptions, WriteOptions, Writer,
+    Budget, RepackOptions, WriteOptions, Writer,
     numpy::{ArrayInfo, Order},
     repack,
 };
@@ -98,7 +98,7 @@ impl Work<'_> {
             self.progress.add(bytes.len() as u64);
             writer.write_all(bytes).map_err(crate::formats::blp::unpacked)
         })?;
-        let size = u64::from(writer.header().chunk_size().unwrap_or(1).max(1));
+        let size = u64::from(writer.header().chunksize().unwrap_or(1).max(1));
         writer.finish()?;
         Ok(Done { recompressed: self.source.nbytes()?.div_ceil(size), ..Done::default() })
     }
@@ -121,13 +121,12 @@ impl Work<'_> {
         let checksum =
             self.source.blp().map(|blp| blp.file.header().checksum()).unwrap_or_default();
         Ok(WriteOptions::default()
-            .chunk_size(u32::try_from(size).unwrap_or(u32::MAX))
+            .chunksize(u32::try_from(size).unwrap_or(u32::MAX))
             .checksum(self.args.checksum.unwrap_or(checksum))
             .metadata(metadata.into_json(array.as_ref())?)
             .nbytes(Some(self.source.nbytes()?))
             .cparams(cparams)
-            .threads(memory.threads)
-            .max_memory(memory.max_memory))
+            .budget(Budget { threads: memory.threads, max_memory: memory.max_memory }))
     }
 
     /// What Bloscpack says about an array; items that it cannot describe are left out.

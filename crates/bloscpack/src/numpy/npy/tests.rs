@@ -99,10 +99,10 @@ fn arrays_go_in_and_out() {
     let info = ArrayInfo::new("<u2".parse().unwrap(), vec![30, 40], Order::F).unwrap();
     let items: Vec<u8> = (0..1200_u16).flat_map(u16::to_le_bytes).collect();
     let npy = [header(&info).unwrap(), items].concat();
-    let options = WriteOptions::default().chunk_size(501);
+    let options = WriteOptions::default().chunksize(501);
     let blp = to_blp(&npy[..], Cursor::new(vec![]), options.clone()).unwrap().into_inner();
     let mut reader = Reader::new(&blp[..]).unwrap();
-    assert_eq!(reader.header().chunk_size(), Some(500));
+    assert_eq!(reader.header().chunksize(), Some(500));
     let mut back = vec![];
     assert_eq!(from_blp(&mut reader, &mut back).unwrap(), info);
     assert_eq!(back, npy);

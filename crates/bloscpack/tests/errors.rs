@@ -6,7 +6,7 @@ use std::io::Read;
 use blosc_io::MemStore;
 use blosc_testdata::fixture;
 use bloscpack::numpy::unpack_array;
-use bloscpack::{BlpFile, Corrupt, Error, MetadataUse, ReadOptions, Reader, Result};
+use bloscpack::{BlpFile, Corrupt, Error, MetadataUse, ReadOptions, Reader, Result, VerifyOptions};
 
 /// File name and class of error.
 fn cases() -> Vec<(String, String)> {
@@ -68,7 +68,7 @@ fn forward(bytes: &[u8], options: ReadOptions) -> Result<Vec<u8>> {
 
 /// The first thing that random access finds.
 fn random_access(bytes: Vec<u8>) -> Result<()> {
-    let report = BlpFile::new(MemStore::new(bytes))?.verify()?;
+    let report = BlpFile::new(MemStore::new(bytes))?.verify(&VerifyOptions::default(), |_| {})?;
     report.bad.into_iter().next().map_or(Ok(()), |bad| Err(bad.error))
 }
 
@@ -170,7 +170,7 @@ fn chunks_of_other_formats_are_refused() {
 }
 
 #[test]
-fn an_unknown_number_of_chunks_allows_nothing_behind_them() {
+fn an_unknown_number_of_chunks_allows_nothing_after_them() {
     for file in ["synth_v1_nchunks_unknown.blp", "synth_v3_stream.blp"] {
         let whole = fixture::read(format!("bloscpack/{file}")).unwrap();
         let text = format!("at byte {}: chunk header of 16 bytes, 3 are left", whole.len());
@@ -180,7 +180,7 @@ fn an_unknown_number_of_chunks_allows_nothing_behind_them() {
 
 #[test]
 fn without_a_digest_the_decoder_finds_what_is_wrong() {
-    // The streams of the first chunk begin behind its header and block starts.
+    // The streams of the first chunk begin after its header and block starts.
     let at = BlpFile::new(MemStore::new(changed("real_checksum_none.blp", 0, b"b")))
         .unwrap()
         .position(0)

@@ -9,8 +9,8 @@ use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use blosc_testdata::fixture;
 use bloscpack::{
-    BlpFile, Checksum, Error, Limits, Note, Param, ReadOptions, Reader, Reserve, WriteOptions,
-    Writer, default_cparams, pack, unpack,
+    BlpFile, Budget, Checksum, Error, Limits, Note, Param, ReadOptions, Reader, Reserve,
+    VerifyOptions, WriteOptions, Writer, default_cparams, pack, unpack,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -45,14 +45,14 @@ fn known_files_are_written_byte_for_byte() {
 }
 
 #[test]
-fn files_of_the_original_are_written_again_byte_for_byte() {
+fn files_of_bloscpack_0_16_are_written_again_byte_for_byte() {
     // Stored data do not depend on the version of a codec.
     let level_0 = default_cparams().clevel(Level::NONE);
     for (file, cparams) in [("real_clevel_0", level_0), ("real_incompressible", default_cparams())]
     {
         let expected = fixture::read(format!("bloscpack/{file}.blp")).unwrap();
-        let chunk_size = Reader::new(&expected[..]).unwrap().header().chunk_size().unwrap();
-        let options = WriteOptions::default().chunk_size(chunk_size).cparams(cparams);
+        let chunksize = Reader::new(&expected[..]).unwrap().header().chunksize().unwrap();
+        let options = WriteOptions::default().chunksize(chunksize).cparams(cparams);
         assert_eq!(pack(&unpack(&expected).unwrap(), options).unwrap(), expected, "{file}");
     }
 }
@@ -60,7 +60,7 @@ fn files_of_the_original_are_written_again_byte_for_byte() {
 #[test]
 fn each_way_of_writing_tells_what_it_can() {
     let data = Kind::Walk.bytes(2500);
-    let options = WriteOptions::default().chunk_size(1000);
+    let options = WriteOptions::default().chunksize(1000);
     let known = options.clone().nbytes(Some(2500));
     let fields = |blp: &[u8]| {
         assert_eq!(unpack(blp).unwrap(), data);
@@ -72,7 +72,7 @@ fn each_way_of_writing_tells_what_it_can() {
     assert_eq!(fields(&streamed(&data, known)), (Some(3), Some(500), false, 0));
     assert_eq!(fields(&streamed(&data, options.clone())), (None, None, false, 0));
     let file = BlpFile::new(MemStore::new(streamed(&data, options))).unwrap();
-    assert_eq!(file.verify().unwrap().notes, [Note::CountUnknown]);
+    assert_eq!(file.verify(&VerifyOptions::default(), |_| {}).unwrap().notes, [Note::CountUnknown]);
     assert_eq!((file.nchunks().unwrap(), file.nbytes().unwrap()), (3, 2500));
 }
 
@@ -90,7 +90,7 @@ fn no_data_are_one_chunk_without_data() {
         assert_eq!(file.read_at(0, &mut [0; 3]).unwrap(), 0);
     }
     let small = seekable(b"abc", WriteOptions::default());
-    assert_eq!(Reader::new(&small[..]).unwrap().header().chunk_size(), Some(3));
+    assert_eq!(Reader::new(&small[..]).unwrap().header().chunksize(), Some(3));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn the_announced_size_is_kept_to() {
     for (announced, len, found) in
         [(10, 9, 9), (10, 11, 11), (0, 1, 1), (2000, 1999, 1999), (2000, 5000, 2001)]
     {
-        let options = WriteOptions::default().chunk_size(1000).nbytes(Some(announced));
+        let options = WriteOptions::default().chunksize(1000).nbytes(Some(announced));
         let mut writer = Writer::new(vec![], options).unwrap();
         let written =
             writer.write_all(&vec![1; len]).map_err(|error| error.downcast::<Error>().unwrap());
@@ -114,7 +114,7 @@ fn the_announced_size_is_kept_to() {
 fn a_file_can_begin_anywhere() {
     let mut to = Cursor::new(b"before".to_vec());
     to.seek(SeekFrom::End(0)).unwrap();
-    let options = WriteOptions::default().chunk_size(100).nbytes(Some(250));
+    let options = WriteOptions::default().chunksize(100).nbytes(Some(250));
     let written = write_all(Writer::seekable(to, options.clone()).unwrap(), &[3; 250]).into_inner();
     assert_eq!(written[6..], seekable(&[3; 250], options));
 }
@@ -125,7 +125,7 @@ fn chunks_are_taken_over_as_they_are() {
     let data = Kind::Walk.bytes(250);
     let chunks: Vec<Vec<u8>> =
         data.chunks(100).map(|part| compress(part, &cparams).unwrap()).collect();
-    let options = WriteOptions::default().chunk_size(100).nbytes(Some(250));
+    let options = WriteOptions::default().chunksize(100).nbytes(Some(250));
     let mut writer = Writer::seekable(Cursor::new(vec![]), options).unwrap();
     writer.push_chunk(&chunks[0]).unwrap();
     let wrong = writer.push_chunk(&chunks[2]).unwrap_err();
@@ -144,14 +144,14 @@ fn chunks_are_taken_over_as_they_are() {
     assert_eq!(unpack(&blp).unwrap(), data);
     let file = BlpFile::new(MemStore::new(blp)).unwrap();
     assert_eq!(file.packed_chunk(2).unwrap().bytes(), chunks[2]);
-    assert!(file.verify().unwrap().is_sound());
+    assert!(file.verify(&VerifyOptions::default(), |_| {}).unwrap().is_ok());
 }
 
 #[test]
 fn options_that_cannot_be_had_are_refused() {
     let error = |options: WriteOptions| pack(b"x", options).unwrap_err();
-    for chunk_size in [0, 2_147_483_632] {
-        let wrong = error(WriteOptions::default().chunk_size(chunk_size));
+    for chunksize in [0, 2_147_483_632] {
+        let wrong = error(WriteOptions::default().chunksize(chunksize));
         assert!(matches!(wrong, Error::Param(Param::ChunkSize { .. })), "{wrong}");
     }
     let wrong = error(WriteOptions::default().cparams(default_cparams().target(Target::Blosc2_0)));
@@ -164,7 +164,7 @@ fn options_that_cannot_be_had_are_refused() {
             .cparams(default_cparams().filters(Pipeline::parse("delta").unwrap())),
     );
     assert!(matches!(wrong, Error::Chunk { .. }), "{wrong}");
-    let many = WriteOptions::default().chunk_size(1).nbytes(Some(u64::MAX)).offsets(false);
+    let many = WriteOptions::default().chunksize(1).nbytes(Some(u64::MAX)).offsets(false);
     let wrong = Writer::new(vec![], many).unwrap_err();
     assert!(matches!(wrong, Error::Param(Param::TooManyChunks { .. })), "{wrong}");
 }
@@ -174,8 +174,7 @@ fn the_reserve_is_what_was_asked_for() {
     for (reserve, expected) in
         [(Reserve::Times(0), 0), (Reserve::Times(3), 9), (Reserve::Entries(5), 5)]
     {
-        let blp =
-            pack(&[1; 250], WriteOptions::default().chunk_size(100).reserve(reserve)).unwrap();
+        let blp = pack(&[1; 250], WriteOptions::default().chunksize(100).reserve(reserve)).unwrap();
         let reader = Reader::new(&blp[..]).unwrap();
         assert_eq!(
             (reader.header().max_app_chunks(), reader.offsets().unwrap().reserved()),
@@ -188,7 +187,7 @@ fn the_reserve_is_what_was_asked_for() {
 fn limits_come_before_memory() {
     let blp = pack(
         &[1; 5000],
-        WriteOptions::default().chunk_size(1000).metadata(Some(json!("x".repeat(99)))),
+        WriteOptions::default().chunksize(1000).metadata(Some(json!("x".repeat(99)))),
     )
     .unwrap();
     let with =
@@ -208,7 +207,7 @@ fn limits_come_before_memory() {
         reader.next_chunk().unwrap_err().to_string(),
         "1000 bytes for a chunk needed, the limit is 999"
     );
-    let stream = streamed(&[1; 5000], WriteOptions::default().chunk_size(1000));
+    let stream = streamed(&[1; 5000], WriteOptions::default().chunksize(1000));
     let options = ReadOptions::default().limits(Limits::default().max_nbytes(2500));
     let mut data = vec![];
     let mut reader = Reader::with_options(&stream[..], options).unwrap();
@@ -222,7 +221,7 @@ fn limits_come_before_memory() {
 #[test]
 fn the_cursor_goes_where_it_is_sent() {
     let data = Kind::Text.bytes(5000);
-    let blp = pack(&data, WriteOptions::default().chunk_size(700)).unwrap();
+    let blp = pack(&data, WriteOptions::default().chunksize(700)).unwrap();
     let file = BlpFile::new(MemStore::new(blp)).unwrap();
     let mut cursor = file.reader();
     for (to, at) in [
@@ -264,7 +263,7 @@ proptest! {
     #[test]
     fn whatever_is_written_is_read(
         nbytes in 0_usize..9000,
-        chunk_size in prop_oneof![1_u32..50, 50_u32..5000, Just(1 << 20)],
+        chunksize in prop_oneof![1_u32..50, 50_u32..5000, Just(1 << 20)],
         kind in 0_usize..8,
         codec_number in 0_u8..6,
         level in 0_u8..10,
@@ -283,21 +282,22 @@ proptest! {
             .typesize(typesize)
             .filters(Pipeline::parse(["none", "shuffle", "bitshuffle"][filter]).unwrap());
         let options = WriteOptions::default()
-            .chunk_size(chunk_size)
+            .chunksize(chunksize)
             .cparams(cparams)
             .checksum(Checksum::from_id(checksum).unwrap())
             .offsets(offsets)
             .nbytes(announced.then_some(nbytes as u64))
             .metadata(metadata.then(|| json!({ "kind": kind })));
         let write = |threads| {
-            let options = options.clone().threads(threads).max_memory(20_000);
+            let options = options.clone().budget(Budget { threads, max_memory: 20_000 });
             if can_seek { seekable(&data, options) } else { streamed(&data, options) }
         };
         let blp = write(Threads::One);
         prop_assert_eq!(&write(Threads::N(NonZeroUsize::new(3).unwrap())), &blp);
         prop_assert_eq!(&unpack(&blp).unwrap(), &data);
         let file = BlpFile::new(MemStore::new(blp)).unwrap();
-        prop_assert!(file.verify().unwrap().is_sound());
+        let report = file.verify(&VerifyOptions::default(), |_| {}).unwrap();
+        prop_assert!(report.is_ok());
         prop_assert_eq!(file.nbytes().unwrap(), nbytes as u64);
         prop_assert_eq!(file.trailing_bytes().unwrap(), 0);
         let (start, mut part) = (nbytes / 3, vec![0; nbytes / 2]);
@@ -310,7 +310,7 @@ proptest! {
 #[test]
 fn data_may_be_put_into_the_room_of_the_writer() {
     let data = Kind::Walk.bytes(100_000);
-    let options = || WriteOptions::default().chunk_size(9_000).nbytes(Some(data.len() as u64));
+    let options = || WriteOptions::default().chunksize(9_000).nbytes(Some(data.len() as u64));
     let mut writer = Writer::seekable(Cursor::new(vec![]), options()).unwrap();
     let mut rest = &data[..];
     while !rest.is_empty() {
@@ -326,7 +326,7 @@ fn data_may_be_put_into_the_room_of_the_writer() {
     );
     assert!(writer.finish().unwrap().into_inner() == pack(&data, options()).unwrap());
 
-    let mut writer = Writer::new(vec![], WriteOptions::default().chunk_size(10)).unwrap();
+    let mut writer = Writer::new(vec![], WriteOptions::default().chunksize(10)).unwrap();
     assert_eq!(writer.room().len(), 10);
     let error = writer.fill(11).unwrap_err();
     assert!(matches!(error, Error::Param(Param::Room { room: 10, len: 11 })), "{error}");
@@ -353,11 +353,13 @@ fn what_is_copied_is_what_is_written_whatever_the_threads() {
     let data = Kind::Walk.bytes(25_300);
     for threads in [1, 2, 3, 8] {
         let threads = Threads::N(NonZeroUsize::new(threads).unwrap());
-        for (announced, chunk_size) in
+        for (announced, chunksize) in
             [(Some(25_300), 1000), (None, 1000), (Some(25_300), 25_300), (None, 100_000)]
         {
-            let options =
-                WriteOptions::default().chunk_size(chunk_size).nbytes(announced).threads(threads);
+            let options = WriteOptions::default()
+                .chunksize(chunksize)
+                .nbytes(announced)
+                .budget(Budget { threads, ..Budget::default() });
             let expected = seekable(&data, options.clone());
             // A chunk that was begun by others, and is left to others.
             for (first, last) in
@@ -380,8 +382,10 @@ fn a_source_that_fails_or_has_more_than_announced_ends_the_copy() {
     let data = Kind::Walk.bytes(10_001);
     for threads in [1, 2, 8] {
         let threads = Threads::N(NonZeroUsize::new(threads).unwrap());
-        let options =
-            WriteOptions::default().chunk_size(1000).nbytes(Some(10_000)).threads(threads);
+        let options = WriteOptions::default()
+            .chunksize(1000)
+            .nbytes(Some(10_000))
+            .budget(Budget { threads, ..Budget::default() });
         let mut writer = Writer::seekable(Cursor::new(vec![]), options.clone()).unwrap();
         let error = writer.copy_from(&mut &data[..]).unwrap_err();
         assert!(
@@ -397,15 +401,17 @@ fn a_source_that_fails_or_has_more_than_announced_ends_the_copy() {
 #[test]
 fn what_comes_before_a_bad_chunk_is_copied() {
     let data = Kind::Walk.bytes(20_000);
-    let mut blp = pack(&data, WriteOptions::default().chunk_size(1000)).unwrap();
+    let mut blp = pack(&data, WriteOptions::default().chunksize(1000)).unwrap();
     let file = BlpFile::new(MemStore::new(blp.clone())).unwrap();
     for nchunk in [7, 12] {
         let at = usize::try_from(file.position(nchunk).unwrap()).unwrap();
         blp[at + 20] ^= 1;
     }
     for threads in [1, 2, 3, 8] {
-        let options =
-            ReadOptions::default().threads(Threads::N(NonZeroUsize::new(threads).unwrap()));
+        let options = ReadOptions::default().budget(Budget {
+            threads: Threads::N(NonZeroUsize::new(threads).unwrap()),
+            ..Budget::default()
+        });
         let file = BlpFile::with_options(MemStore::new(blp.clone()), options).unwrap();
         let mut copied = vec![];
         let error = file.copy_to(2..20, &mut copied).unwrap_err();

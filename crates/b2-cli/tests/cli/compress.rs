@@ -121,6 +121,13 @@ fn the_result_does_not_depend_on_vector_instructions() {
         dir.write("w.b2frame", best);
         assert!(dir.b2("cat --simd none w.b2frame").ok().stdout == dir.read("w.i32"), "{filter}");
     }
+    for codec in ["blosclz", "lz4", "lz4hc", "zlib", "zstd"] {
+        let best = dir.b2(&format!("c -qc -C {codec} w.i32")).ok().stdout;
+        let scalar = dir.b2(&format!("c -qc -C {codec} --simd none w.i32")).ok().stdout;
+        assert!(best == scalar, "{codec}");
+        dir.write("w.b2frame", best);
+        assert!(dir.b2("cat --simd none w.b2frame").ok().stdout == dir.read("w.i32"), "{codec}");
+    }
     assert_eq!(dir.b2("c --simd mmx w.i32").code, Some(2));
 }
 

@@ -30,7 +30,7 @@ impl Budget {
     /// Number of threads, the caller's among them; at least 1.
     #[must_use]
     pub fn nworkers(&self) -> usize {
-        count(self.threads)
+        self.threads.count()
     }
 
     /// Bytes for one of `njobs` jobs of each worker.
@@ -45,16 +45,6 @@ impl Budget {
     pub fn nworkers_for(&self, nbytes: u64) -> usize {
         let fitting = self.max_memory.checked_div(nbytes).unwrap_or(u64::MAX);
         usize::try_from(fitting).unwrap_or(usize::MAX).min(self.nworkers()).max(1)
-    }
-}
-
-fn count(threads: Threads) -> usize {
-    match threads {
-        _ if cfg!(not(feature = "rayon")) => 1,
-        #[cfg(feature = "rayon")]
-        Threads::Auto => rayon::current_num_threads(),
-        Threads::N(n) => n.get(),
-        _ => 1,
     }
 }
 

@@ -21,69 +21,19 @@
 /// assert_eq!(squares[9], 81);
 /// # Ok::<(), String>(())
 /// ```
-pub fn for_each<S, T: Send, E: Send>(
+pub fn for_each<S: Send, T: Send, E: Send>(
     nworkers: usize,
-    mut items: impl Iterator<Item = T> + Send,
+    items: impl Iterator<Item = T> + Send,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, T) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    #[cfg(feature = "rayon")]
-    if nworkers > 1 {
-        return pooled::for_each(nworkers, items, state, work);
-    }
-    let _ = nworkers;
-    let mut state = state();
-    items.try_for_each(|item| work(&mut state, item))
-}
-
-#[cfg(feature = "rayon")]
-mod pooled {
-    use core::iter::Enumerate;
-    use std::sync::{Mutex, PoisonError};
-
-    pub(super) fn for_each<S, T: Send, E: Send>(
-        nworkers: usize,
-        items: impl Iterator<Item = T> + Send,
-        state: impl Fn() -> S + Sync,
-        work: impl Fn(&mut S, T) -> Result<(), E> + Sync,
-    ) -> Result<(), E> {
-        let queue = Mutex::new(Queue { items: items.enumerate(), failure: None });
-        let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
-        // Items are taken in order: all before a failed one have been taken by some worker.
-        let run = || {
-            let mut own = None;
-            loop {
-                let Some((number, item)) = lock().take() else { return };
-                if let Err(error) = work(own.get_or_insert_with(&state), item) {
-                    lock().fail(number, error);
-                }
-            }
-        };
-        rayon::in_place_scope(|scope| {
-            (1..nworkers).for_each(|_| scope.spawn(|_| run()));
-            run();
-        });
-        let failure = lock().failure.take();
-        failure.map_or(Ok(()), |(_, error)| Err(error))
-    }
-
-    /// The items that are left, and the first failure.
-    struct Queue<I, E> {
-        items: Enumerate<I>,
-        failure: Option<(usize, E)>,
-    }
-
-    impl<I: Iterator, E> Queue<I, E> {
-        fn take(&mut self) -> Option<(usize, I::Item)> {
-            if self.failure.is_some() { None } else { self.items.next() }
-        }
-
-        fn fail(&mut self, number: usize, error: E) {
-            if self.failure.as_ref().is_none_or(|(first, _)| number < *first) {
-                self.failure = Some((number, error));
-            }
-        }
-    }
+    // The states are made in the threads that use them, and only there.
+    blosc_chunk::internal::for_each(
+        nworkers,
+        &mut Vec::new(),
+        items,
+        |own: &mut Option<S>, item| work(own.get_or_insert_with(&state), item),
+    )
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ fn items_part(args: &ShowArgs, cx: &Context, object: &Object) -> Result<Part> {
 
 /// Everything is shown when it is little, and to programs.
 fn wants_all(args: &ShowArgs, cx: &Context, nitems: u64) -> bool {
-    args.csv || cx.console.json() || nitems <= MANY
+    args.csv || cx.console.json() || nitems <= MAX_SHOWN_ITEMS
 }
 
 /// The type that was given, or that of the items.
@@ -199,4 +199,4 @@ fn room(cx: &Context, shape: &[u64], dtype: &Dtype) -> Result<Vec<u8>> {
 }
 
 /// Items that are shown without leaving any out.
-const MANY: u64 = 200;
+const MAX_SHOWN_ITEMS: u64 = 200;

@@ -231,7 +231,7 @@ impl Bcolz {
                 blocks.try_for_each(|block| cut(&block?))
             }
             DataSet::CTable(table) => {
-                let step = (PIECE / rowsize).max(1);
+                let step = (TABLE_STEP_NBYTES / rowsize).max(1);
                 starts(rows.clone(), step).try_for_each(|start| {
                     cut(&table.read_records(start..rows.end.min(start + step))?)
                 })
@@ -288,4 +288,4 @@ pub(crate) fn stored(root: &Path) -> u64 {
 }
 
 /// Bytes of rows of a table that are put together at once.
-const PIECE: u64 = 8 << 20;
+const TABLE_STEP_NBYTES: u64 = 8 << 20;

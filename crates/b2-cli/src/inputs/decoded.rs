@@ -16,7 +16,7 @@ use crate::{
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
 /// threads.
-const SMALL: u64 = 4 << 20;
+const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 
 /// Where pieces of content go.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
@@ -90,7 +90,7 @@ fn frame_part(
     if range == (0..frame_nbytes(schunk)?) {
         return frame_all(schunk, options, sink);
     }
-    if range.end - range.start <= SMALL && schunk.nd_meta()?.is_none() {
+    if range.end - range.start <= MAX_BLOCKWISE_NBYTES && schunk.nd_meta()?.is_none() {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
         schunk.read_bytes(range.start, &mut bytes)?;
         return sink(&bytes);

@@ -221,7 +221,7 @@ pub(in crate::commands) fn each_rows(
     sink: Sink<'_>,
 ) -> Result<()> {
     let mut rest: Vec<u8> = Vec::new();
-    let piece = PIECE.max(rowsize);
+    let piece = ROWS_NBYTES.max(rowsize);
     source.in_c_order(&cx.read_options(), cx.memory() / 4, &mut |bytes| {
         for bytes in bytes.chunks(piece) {
             rest.extend_from_slice(bytes);
@@ -247,5 +247,5 @@ pub(in crate::commands) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8
     }
 }
 
-/// Bytes of rows that are handed over at once.
-const PIECE: usize = 8 << 20;
+/// Bytes of rows that are written at once.
+const ROWS_NBYTES: usize = 8 << 20;

@@ -125,7 +125,8 @@ impl Walk<'_, '_, '_> {
         self.printer.section("offsets", &entries)?;
         let mut entry = 0;
         while entry < nchunks {
-            let bytes = self.read(self.at, (nchunks - entry).min(PIECE).saturating_mul(8))?;
+            let bytes =
+                self.read(self.at, (nchunks - entry).min(OFFSETS_AT_ONCE).saturating_mul(8))?;
             for bytes in bytes.chunks_exact(8) {
                 let offset = self.found.at + self.at;
                 self.printer.piece(offset, bytes, &format!("offset {entry}"), long_le(bytes))?;
@@ -311,7 +312,7 @@ const METADATA_LEN: u64 = 32;
 /// Bytes at the end of a file whose change was interrupted.
 const FOOTER_LEN: u64 = 40;
 /// Entries that are read at once.
-const PIECE: u64 = 8 << 10;
+const OFFSETS_AT_ONCE: u64 = 8 << 10;
 
 const HEADER_RC: &[Field] = &[field(0, 4, "magic", text), field(4, 4, "nchunks", unsigned_le)];
 

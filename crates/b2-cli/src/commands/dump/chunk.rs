@@ -25,7 +25,7 @@ pub(super) fn bare(printer: &mut Printer<'_>, chunk: &BareChunk) -> Result<()> {
 
 /// The chunk `bytes`, which starts at `offset` of the file.
 pub(super) fn spans(printer: &mut Printer<'_>, bytes: &[u8], offset: u64) -> Result<()> {
-    printer.fields(SHORT, bytes, offset)?;
+    printer.fields(HEADER_16_FIELDS, bytes, offset)?;
     let wrong = |source| Error::Chunk { at: offset, source };
     let header = match ChunkHeader::parse(bytes) {
         Ok(header) => header,
@@ -169,7 +169,7 @@ fn blosc2_flags(bytes: &[u8]) -> Value {
 }
 
 /// Bytes 0..16 of every chunk.
-const SHORT: &[Field] = &[
+const HEADER_16_FIELDS: &[Field] = &[
     field(0x0, 1, "version", byte),
     field(0x1, 1, "versionlz", byte),
     field(0x2, 1, "flags", chunk_flags),

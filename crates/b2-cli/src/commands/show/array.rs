@@ -112,7 +112,7 @@ fn of_rows(array: &CArray, lists: &[&[u64]], dest: &mut [u8]) -> Result<()> {
     let part = inner
         .iter()
         .fold(array.dtype().itemsize(), |nbytes, list| nbytes.saturating_mul(list.len()));
-    let at_once = (PIECE / rowsize).max(1);
+    let at_once = (READ_NBYTES / rowsize).max(1);
     let strides = strides(array.shape(), array.dtype().itemsize());
     let mut dest = dest.chunks_exact_mut(part.max(1));
     for some in rows.chunks(at_once) {
@@ -152,4 +152,4 @@ fn take(from: &[u8], lists: &[&[u64]], strides: &[usize], dest: &mut &mut [u8]) 
 }
 
 /// Bytes of rows that are read at once.
-const PIECE: usize = 4 << 20;
+const READ_NBYTES: usize = 4 << 20;

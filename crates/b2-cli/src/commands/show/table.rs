@@ -112,7 +112,7 @@ impl<'a> Columns<'a> {
             || args.slice.is_some()
             || args.skip.is_some();
         let len = self.rows.end - self.rows.start;
-        let parts = if chosen || len <= MANY {
+        let parts = if chosen || len <= MAX_SHOWN_ROWS {
             vec![self.rows.clone()]
         } else {
             vec![self.rows.start..self.rows.start + EDGE, self.rows.end - EDGE..self.rows.end]
@@ -167,7 +167,7 @@ impl<'a> Columns<'a> {
 const BATCH: u64 = 4096;
 
 /// Rows of a table that are shown without leaving any out, and rows at each end otherwise.
-const MANY: u64 = 60;
+const MAX_SHOWN_ROWS: u64 = 60;
 const EDGE: u64 = 5;
 
 /// Bytes that a cell of text takes, more or less.

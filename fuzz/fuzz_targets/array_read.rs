@@ -1,7 +1,7 @@
 //! A frame that is some array with bytes changed: parts of it, single items, views, and a change of its shape.
 #![no_main]
 
-use b2frame::{EditOptions, NdArray, NdWriter, OpenOptions, Pick, ReadOptions, SChunk, Selection};
+use b2frame::{EditOptions, NdArray, NdWriter, OpenOptions, Pick, Budget, SChunk, Selection};
 use blosc_chunk::Threads;
 use blosc_io::MemStore;
 use libfuzzer_sys::fuzz_target;
@@ -15,8 +15,8 @@ fuzz_target!(|data: &[u8]| {
         OpenOptions::default().dparams(blosc_fuzz::dparams()).max_metadata(1 << 16).max_index(1 << 16);
     let Ok(schunk) = SChunk::from_store_with(Arc::new(blosc_fuzz::store(data)), &options) else { return };
     let Ok(array) = NdArray::from_schunk(schunk) else { return };
-    let read = ReadOptions::default().threads(Threads::One).max_memory(4 * blosc_fuzz::MAX_NBYTES);
-    let array = array.read_options(read);
+    let read = Budget::default().threads(Threads::One).max_memory(4 * blosc_fuzz::MAX_NBYTES);
+    let array = array.budget(read);
     let small = |n: u64| i64::from((n >> 32) as i16);
     let pick = |n: &u64| Pick::slice(small(*n), small(n << 16), small(n << 32));
     let picks: Vec<Pick> = numbers.iter().take(array.ndim()).map(pick).collect();

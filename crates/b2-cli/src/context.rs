@@ -3,7 +3,7 @@
 use core::num::NonZeroUsize;
 use std::{path::Path, thread};
 
-use b2frame::{CompressOptions, EditOptions, Locking, OpenOptions, ReadOptions};
+use b2frame::{Budget, CompressOptions, EditOptions, Locking, OpenOptions};
 use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
 
 use crate::{
@@ -121,9 +121,9 @@ impl Context {
 
     /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too
     /// little for them.
-    pub(crate) fn read_options(&self) -> ReadOptions {
+    pub(crate) fn read_options(&self) -> Budget {
         let threads = self.threads_within(self.memory / 2, DECODER_NBYTES);
-        ReadOptions::default().threads(Threads::N(threads)).max_memory(self.memory / 2)
+        Budget::default().threads(Threads::N(threads)).max_memory(self.memory / 2)
     }
 
     /// Working memory for objects that are held as a whole (bytes).
@@ -154,7 +154,8 @@ impl Context {
         let left = self.memory - reserved;
         let threads = self.threads_within(left, chunk.saturating_add(encoder));
         let chunks = left.saturating_sub(encoder.saturating_mul(threads.get() as u64));
-        Ok(CompressOptions::default().threads(Threads::N(threads)).max_memory(chunks))
+        Ok(CompressOptions::default()
+            .budget(Budget::default().threads(Threads::N(threads)).max_memory(chunks)))
     }
 
     /// How many threads compress `nbytes` bytes to one chunk like this.
@@ -196,11 +197,11 @@ mod tests {
     fn memory_bounds_the_threads() {
         let cparams = CParams::default();
         let options = context(1000, 192 << 20).compress_options(&cparams, 1 << 20, 0).unwrap();
-        let Threads::N(threads) = options.threads else { panic!("a number of threads") };
-        let taken = options.max_memory + memory::encoder(&cparams) * threads.get() as u64;
+        let Threads::N(threads) = options.budget.threads else { panic!("a number of threads") };
+        let taken = options.budget.max_memory + memory::encoder(&cparams) * threads.get() as u64;
         assert!(threads.get() > 16 && taken <= 192 << 20, "{threads} {taken}");
         let few = context(3, 192 << 20).compress_options(&cparams, 1 << 20, 0).unwrap();
-        assert_eq!(few.threads, context(3, 0).threads());
+        assert_eq!(few.budget.threads, context(3, 0).threads());
     }
 
     #[test]

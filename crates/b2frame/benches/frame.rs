@@ -4,7 +4,7 @@ use core::hint::black_box;
 use std::sync::Arc;
 
 use b2frame::{
-    CompressOptions, Error, FrameParams, FrameWriter, NdArray, NdMeta, ReadOptions, SChunk,
+    Budget, CompressOptions, Error, FrameParams, FrameWriter, NdArray, NdMeta, SChunk,
     compress_stream, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Level, Threads};
@@ -67,7 +67,7 @@ fn decode(c: &mut Criterion) {
     for (name, codec) in [("lz4-5", CodecId::LZ4), ("zstd-5", CodecId::ZSTD)] {
         let schunk = open_frame(to_cframe(&data, &params(codec)).unwrap());
         for (threads, label) in [(Threads::One, "one"), (Threads::Auto, "all")] {
-            let options = ReadOptions::default().threads(threads);
+            let options = Budget::default().threads(threads);
             group.bench_function(BenchmarkId::new(format!("{name}/walk"), label), |b| {
                 b.iter(|| {
                     let mut total = 0;
@@ -90,7 +90,7 @@ fn compress(c: &mut Criterion) {
     let data = Kind::Walk.bytes(LEN);
     for (name, codec) in [("lz4-5", CodecId::LZ4), ("zstd-5", CodecId::ZSTD)] {
         for (threads, label) in [(Threads::One, "one"), (Threads::Auto, "all")] {
-            let options = CompressOptions::default().threads(threads);
+            let options = CompressOptions::default().budget(Budget::default().threads(threads));
             group.bench_function(BenchmarkId::new(format!("{name}/walk"), label), |b| {
                 b.iter(|| {
                     let mut writer = FrameWriter::new(MemStore::default(), &params(codec)).unwrap();
@@ -112,7 +112,7 @@ fn array(c: &mut Criterion) {
     let frame = to_cframe(&Kind::Walk.bytes(LEN), &params).unwrap();
     let array = NdArray::from_cframe(frame).unwrap();
     for (threads, label) in [(Threads::One, "one"), (Threads::Auto, "all")] {
-        let array = array.clone().read_options(ReadOptions::default().threads(threads));
+        let array = array.clone().budget(Budget::default().threads(threads));
         group.bench_function(BenchmarkId::new("lz4-5/walk", label), |b| {
             b.iter(|| {
                 let mut total = 0;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use b2frame::{ReadOptions, SChunk};
+use b2frame::{Budget, SChunk};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let Some(output) = args.next() else { return Ok(()) };
     let mut file = File::create(output)?;
-    let options = ReadOptions::default();
+    let options = Budget::default();
     match schunk.nd_array()? {
         Some(array) => array.for_each_band(|bytes| write(&mut file, bytes)),
         None => {

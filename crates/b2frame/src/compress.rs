@@ -5,13 +5,13 @@ use core::cell::RefCell;
 use std::io::{self, Read};
 
 use blosc_chunk::{CParams, Encoder, Threads, max_compressed_len};
+use blosc_container::parallel::{Job, in_order};
 use blosc_container::resized;
 use blosc_io::{AlignedBytes, WriteAt};
 
 use crate::FrameWriter;
 use crate::error::{Error, Limited, Result};
-use crate::ordered::{Budget, Job, in_order};
-use crate::params::{CompressOptions, count};
+use crate::params::CompressOptions;
 use crate::schunk::check_limit;
 
 /// What a stream was compressed to.
@@ -56,11 +56,10 @@ pub fn compress_stream<S: WriteAt>(
     options: &CompressOptions,
     mut progress: impl FnMut(Totals),
 ) -> Result<Totals> {
-    let chunksize = writer.chunksize();
+    let (chunksize, budget) = (writer.chunksize(), options.budget);
     let weight = (chunksize as u64).saturating_add(max_compressed_len(chunksize) as u64);
-    check_limit(Limited::Memory, weight, options.max_memory)?;
+    check_limit(Limited::Memory, weight, budget.max_memory)?;
     let cparams = writer.cparams().clone().threads(Threads::One);
-    let budget = Budget { threads: count(options.threads), bytes: options.max_memory };
     let at_a_time = at_a_time(chunksize, budget.share(2).checked_div(weight).unwrap_or(1));
     let weight = weight.saturating_mul(at_a_time as u64);
     let nbytes = chunksize.saturating_mul(at_a_time);

@@ -9,14 +9,15 @@
 //! ```
 
 use blosc_chunk::{CParams, ChunkHeader, Encoder, Target, Threads, max_compressed_len};
+use blosc_container::Budget;
+use blosc_container::parallel::{Job, in_order};
 
 use crate::dest::Dest;
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
 use crate::nd::{chunk_cparams, item_dtype};
-use crate::ordered::{Budget, Job, in_order};
-use crate::params::{CopyOptions, count};
+use crate::params::CopyOptions;
 use crate::schunk::{ChunkBytes, Location, SChunk, Scratch, check_limit};
 use crate::writer::{Start, whole_items};
 
@@ -131,9 +132,7 @@ impl<'a> Transcode<'a> {
                 .map_or(ChunkSize::Unset, ChunkSize::Fixed),
             None => schunk.chunksize(),
         };
-        let budget =
-            Budget { threads: count(options.read.threads), bytes: options.read.max_memory };
-        Ok(Self { schunk, cparams, chunksize, budget })
+        Ok(Self { schunk, cparams, chunksize, budget: options.budget })
     }
 
     fn write(&self, dest: &Dest) -> Result<SChunk> {
@@ -148,14 +147,13 @@ impl<'a> Transcode<'a> {
         let is_single = pieces.size_hint().1 == Some(1);
         let threads = if is_single { self.cparams.threads } else { Threads::One };
         let cparams = self.cparams.clone().threads(threads);
-        let budget =
-            Budget { threads: if is_single { 1 } else { self.budget.threads }, ..self.budget };
+        let budget = if is_single { self.budget.at_most(1) } else { self.budget };
         in_order(
             budget,
             || {
                 let Some(piece) = pieces.next() else { return Ok(None) };
                 let weight = self.weight(piece)?;
-                check_limit(Limited::Memory, weight, budget.bytes)?;
+                check_limit(Limited::Memory, weight, budget.max_memory)?;
                 Ok(Some(Job { job: piece, weight }))
             },
             || (self.schunk.pooled(), None),

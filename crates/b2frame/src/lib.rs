@@ -77,7 +77,6 @@ mod msgpack;
 )]
 mod nd;
 mod offsets;
-mod ordered;
 mod params;
 mod probe;
 mod raw;
@@ -110,6 +109,7 @@ mod writer;
 #[cfg(feature = "derive")]
 pub use b2frame_derive::Element;
 pub use blosc_chunk::Blame;
+pub use blosc_container::{Budget, Progress, VerifyOptions};
 pub use blosc_dtype::Dtype;
 pub use blosc_io::Durability;
 pub use compress::{Totals, compress_stream};
@@ -125,13 +125,11 @@ pub use nd::{
     Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdWriter, Pick,
     Selection,
 };
-pub use params::{
-    CompressOptions, CopyOptions, EditOptions, FrameParams, OpenOptions, ReadOptions, VerifyOptions,
-};
+pub use params::{CompressOptions, CopyOptions, EditOptions, FrameParams, OpenOptions};
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{
-    BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Progress, Reader, SChunk, Scratch, StoredInfo,
-    Usage, VerifyReport, VlMeta,
+    BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Reader, SChunk, Scratch, StoredInfo, Usage,
+    VerifyReport, VlMeta,
 };
 pub use stream::FrameStream;
 pub use writer::{FrameWriter, to_cframe};

@@ -1,11 +1,12 @@
 //! What callers may choose: how a frame is opened, read, checked and written.
 
-use blosc_chunk::{CParams, DParams, Threads};
-
+use blosc_chunk::{CParams, DParams};
+use blosc_container::Budget;
 use blosc_io::Durability;
 
 use crate::lock::Locking;
 
+blosc_chunk::setters! {
 /// How to open a frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -23,6 +24,7 @@ pub struct OpenOptions {
     /// Whether to ask for the lock beside the frame. Default: no.
     pub locking: Locking,
 }
+}
 
 impl Default for OpenOptions {
     fn default() -> Self {
@@ -33,38 +35,6 @@ impl Default for OpenOptions {
             dparams: DParams::default(),
             locking: Locking::Off,
         }
-    }
-}
-
-impl OpenOptions {
-    /// With the frame at another position of the file (bytes).
-    #[must_use]
-    pub fn offset(self, offset: u64) -> Self {
-        Self { offset, ..self }
-    }
-
-    /// With another bound for metalayers (bytes).
-    #[must_use]
-    pub fn max_metadata(self, max_metadata: u64) -> Self {
-        Self { max_metadata, ..self }
-    }
-
-    /// With another bound for the index (bytes).
-    #[must_use]
-    pub fn max_index(self, max_index: u64) -> Self {
-        Self { max_index, ..self }
-    }
-
-    /// With or without locking.
-    #[must_use]
-    pub fn locking(self, locking: Locking) -> Self {
-        Self { locking, ..self }
-    }
-
-    /// With other parameters for decoding chunks.
-    #[must_use]
-    pub fn dparams(self, dparams: DParams) -> Self {
-        Self { dparams, ..self }
     }
 }
 
@@ -107,106 +77,16 @@ impl EditOptions {
     }
 }
 
-/// How to read many chunks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReadOptions {
-    /// Threads that decode. [`Threads::Auto`] (the default) is one for each processor.
-    pub threads: Threads,
-    /// Bytes of chunks, compressed and not, that are in work at a time. Default: 128 MiB.
-    ///
-    /// Chunks that are too large for it are decoded in parts. One block must fit.
-    pub max_memory: u64,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self { threads: Threads::Auto, max_memory: 128 << 20 }
-    }
-}
-
-impl ReadOptions {
-    /// With another number of threads.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { threads, ..self }
-    }
-
-    /// With another bound on the bytes in work.
-    #[must_use]
-    pub fn max_memory(self, max_memory: u64) -> Self {
-        Self { max_memory, ..self }
-    }
-}
-
-/// How to verify a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct VerifyOptions {
-    /// How chunks are read.
-    pub read: ReadOptions,
-    /// Most bad chunks and notes that are described; all are counted. Default: 1000.
-    pub max_reported: usize,
-}
-
-impl Default for VerifyOptions {
-    fn default() -> Self {
-        Self { read: ReadOptions::default(), max_reported: 1000 }
-    }
-}
-
-impl VerifyOptions {
-    /// With other options for reading.
-    #[must_use]
-    pub fn read(self, read: ReadOptions) -> Self {
-        Self { read, ..self }
-    }
-
-    /// With another bound on what is described.
-    #[must_use]
-    pub fn max_reported(self, max_reported: usize) -> Self {
-        Self { max_reported, ..self }
-    }
-}
-
-/// How to compress a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CompressOptions {
-    /// Threads that compress. [`Threads::Auto`] (the default) is one for each processor. The bytes
-    /// written do not depend on it.
-    pub threads: Threads,
-    /// Bytes of chunks, compressed and not, that are in work at a time. Default: 128 MiB. One
-    /// chunk must fit.
-    pub max_memory: u64,
-    /// Stop after so many bytes of data (rounded up to whole chunks); `None` (the default) for all
-    /// there are.
-    pub max_nbytes: Option<u64>,
-}
-
-impl Default for CompressOptions {
-    fn default() -> Self {
-        Self { threads: Threads::Auto, max_memory: 128 << 20, max_nbytes: None }
-    }
-}
-
-impl CompressOptions {
-    /// With another number of threads.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { threads, ..self }
-    }
-
-    /// With another bound on the bytes in work.
-    #[must_use]
-    pub fn max_memory(self, max_memory: u64) -> Self {
-        Self { max_memory, ..self }
-    }
-
-    /// With an end after so many bytes of data.
-    #[must_use]
-    pub fn max_nbytes(self, max_nbytes: Option<u64>) -> Self {
-        Self { max_nbytes, ..self }
+blosc_chunk::setters! {
+    /// How to compress a stream.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct CompressOptions {
+        /// Threads and memory. One chunk must fit. The bytes written do not depend on it.
+        pub budget: Budget,
+        /// Stop after this number of bytes of data, rounded up to whole chunks; `None` (the
+        /// default) for all data.
+        pub max_nbytes: Option<u64>,
     }
 }
 
@@ -222,7 +102,7 @@ pub struct CopyOptions {
     /// the sizes that chunks have.
     pub chunksize: Option<usize>,
     /// Threads that decode and compress, and their working memory.
-    pub read: ReadOptions,
+    pub budget: Budget,
 }
 
 impl CopyOptions {
@@ -240,8 +120,8 @@ impl CopyOptions {
 
     /// With other threads and working memory.
     #[must_use]
-    pub fn read(self, read: ReadOptions) -> Self {
-        Self { read, ..self }
+    pub fn budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 }
 
@@ -290,14 +170,5 @@ impl FrameParams {
     pub fn vlmetalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         self.vlmetalayers.push((name.into(), content.into()));
         self
-    }
-}
-
-/// How many threads that are.
-pub(crate) fn count(threads: Threads) -> usize {
-    match threads {
-        Threads::One => 1,
-        Threads::N(n) => n.get(),
-        _ => std::thread::available_parallelism().map_or(1, core::num::NonZero::get),
     }
 }

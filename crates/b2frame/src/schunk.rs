@@ -46,7 +46,7 @@ pub use read::Scratch;
 pub use reader::Reader;
 pub use refresh::Locked;
 pub use usage::Usage;
-pub use verify::{BadChunk, Note, Progress, VerifyReport};
+pub use verify::{BadChunk, Note, VerifyReport};
 
 pub(crate) use fetch::{ChunkPart, Fetched, located};
 pub(crate) use locate::Location;

@@ -1,7 +1,7 @@
 //! Arrays in C order, against a model that places one item at a time by the formulas of the format
 //! document.
 
-use b2frame::{Error, FrameParams, FrameWriter, NdArray, NdMeta, ReadOptions};
+use b2frame::{Budget, Error, FrameParams, FrameWriter, NdArray, NdMeta};
 use blosc_chunk::{CParams, CodecId, Threads};
 use blosc_io::MemStore;
 use proptest::prelude::*;
@@ -66,8 +66,8 @@ fn frame(shapes: &Shapes, meta: &NdMeta) -> Vec<u8> {
     writer.finish().unwrap().into_bytes()
 }
 
-fn read(array: &NdArray, options: &ReadOptions) -> Result<Vec<u8>, Error> {
-    let array = array.clone().read_options(*options);
+fn read(array: &NdArray, options: &Budget) -> Result<Vec<u8>, Error> {
+    let array = array.clone().budget(*options);
     let mut bytes = vec![];
     array.for_each_band(|band| {
         assert!(band.len() as u64 <= options.max_memory / 2);
@@ -85,7 +85,7 @@ proptest! {
         let expected: Vec<u8> = (0..meta.nitems()).flat_map(item).collect();
         prop_assert_eq!(array.nbytes(), expected.len() as u64);
         for threads in [Threads::One, Threads::Auto] {
-            let options = ReadOptions::default().threads(threads);
+            let options = Budget::default().threads(threads);
             prop_assert!(read(&array, &options).unwrap() == expected);
             // One block and one item must fit into half of the memory, the block twice.
             let needed = 4 * meta.block_items() * TYPESIZE as u64;
@@ -110,6 +110,6 @@ fn a_damaged_chunk_is_named() {
     // The first block start, behind the header of the chunk.
     let at = usize::try_from(offset).unwrap() + 32;
     frame[at..at + 4].copy_from_slice(&(-1_i32).to_le_bytes());
-    let error = read(&NdArray::from_cframe(frame).unwrap(), &ReadOptions::default()).unwrap_err();
+    let error = read(&NdArray::from_cframe(frame).unwrap(), &Budget::default()).unwrap_err();
     assert!(matches!(error, Error::Chunk { nchunk: 2, at, .. } if at == offset), "{error:?}");
 }

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use b2frame::{
-    Blame, Error, FrameParams, OpenOptions, ReadOptions, SChunk, SChunkWriter, VerifyOptions,
-    to_cframe,
+    Blame, Budget, Error, FrameParams, OpenOptions, SChunk, SChunkWriter, VerifyOptions, to_cframe,
 };
 use blosc_chunk::CParams;
 use blosc_io::MemStore;
@@ -31,7 +30,7 @@ fn read(frame: Vec<u8>) -> Result<(), Error> {
         .stored()
         .iter()
         .try_for_each(|layer| schunk.vlmeta().decode(layer).map(drop))?;
-    schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), |_, _| Ok(()))
+    schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), |_, _| Ok(()))
 }
 
 /// Every one of these is refused, and it is the data's fault or that they are of another kind.

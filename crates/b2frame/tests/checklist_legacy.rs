@@ -1,7 +1,7 @@
 //! The list of checks for frames from strangers, entry by entry, for the layouts of the 2.0.0
 //! betas. `legacy.rs` has their errors by name; here stands that no entry was forgotten.
 
-use b2frame::{Blame, Corrupt, EditOptions, Error, FrameLayout, ReadOptions, SChunk, SChunkWriter};
+use b2frame::{Blame, Budget, Corrupt, EditOptions, Error, FrameLayout, SChunk, SChunkWriter};
 use blosc_io::MemStore;
 
 /// Two chunks of 8000 bytes, two metalayers, usermeta.
@@ -31,7 +31,7 @@ fn read(frame: Vec<u8>) -> Result<(), Error> {
         .stored()
         .iter()
         .try_for_each(|layer| schunk.vlmeta().decode(layer).map(drop))?;
-    schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), |_, _| Ok(()))
+    schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), |_, _| Ok(()))
 }
 
 /// Every one of these changes is refused, and it is the data's fault or that they are of another

@@ -5,9 +5,8 @@ use core::num::NonZeroUsize;
 use std::path::Path;
 
 use b2frame::{
-    ChunkBytes, ChunkSize, CopyOptions, Dest, Error, Fill, FrameParams, FrameType, Limited,
-    NdArray, NdParam, NdParams, NdWriter, Param, Pick, ReadOptions, SChunk, SChunkWriter,
-    VerifyOptions,
+    Budget, ChunkBytes, ChunkSize, CopyOptions, Dest, Error, Fill, FrameParams, FrameType, Limited,
+    NdArray, NdParam, NdParams, NdWriter, Param, Pick, SChunk, SChunkWriter, VerifyOptions,
 };
 use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Threads};
 
@@ -26,7 +25,7 @@ fn data(schunk: &SChunk) -> Vec<u8> {
         data.extend_from_slice(bytes);
         Ok::<(), Error>(())
     };
-    schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), sink).unwrap();
+    schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), sink).unwrap();
     data
 }
 
@@ -139,8 +138,8 @@ fn the_bytes_do_not_depend_on_threads_or_memory() {
     let sample = sample();
     let copy = |threads: usize, max_memory| {
         let threads = Threads::N(NonZeroUsize::new(threads).unwrap());
-        let read = ReadOptions::default().threads(threads).max_memory(max_memory);
-        let options = CopyOptions::default().cparams(zstd()).chunksize(1000).read(read);
+        let read = Budget::default().threads(threads).max_memory(max_memory);
+        let options = CopyOptions::default().cparams(zstd()).chunksize(1000).budget(read);
         sample.copy(&Dest::Memory, &options).unwrap().to_cframe().unwrap()
     };
     let one = copy(1, 1 << 20);
@@ -243,8 +242,7 @@ fn a_file_can_be_replaced_by_its_own_copy_but_not_by_half_of_one() {
 
 #[test]
 fn a_chunk_that_does_not_fit_the_memory_is_a_limit() {
-    let options =
-        CopyOptions::default().cparams(zstd()).read(ReadOptions::default().max_memory(4000));
+    let options = CopyOptions::default().cparams(zstd()).budget(Budget::default().max_memory(4000));
     let error = sample().copy(&Dest::Memory, &options).unwrap_err();
     assert!(matches!(error, Error::Limit { what: Limited::Memory, limit: 4000, .. }));
 }

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use b2frame::{
-    Blame, CompressOptions, Corrupt, Error, FrameHeader, FrameParams, FrameWriter, Kind, Limited,
-    NdArray, NdCorrupt, NdMeta, OpenOptions, Param, ReadOptions, SChunk, VerifyOptions,
+    Blame, Budget, CompressOptions, Corrupt, Error, FrameHeader, FrameParams, FrameWriter, Kind,
+    Limited, NdArray, NdCorrupt, NdMeta, OpenOptions, Param, SChunk, VerifyOptions,
     compress_stream, read_frame, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Special, SpecialKind, Target, Threads, special_chunk};
@@ -293,13 +293,13 @@ fn limits() {
     let error = compress_stream(
         &mut &[0; 9][..],
         &mut writer,
-        &CompressOptions::default().max_memory(1999),
+        &CompressOptions::default().budget(Budget::default().max_memory(1999)),
         |_| {},
     );
     assert!(matches!(error, Err(Error::Limit { what: Limited::Memory, limit: 1999, .. })));
 
     let array = NdArray::from_schunk(open(sample("tiny-nd.b2nd")).unwrap()).unwrap();
-    let array = array.read_options(ReadOptions::default().max_memory(2));
+    let array = array.budget(Budget::default().max_memory(2));
     let error = array.for_each_band(|_| Ok::<(), Error>(()));
     assert!(
         matches!(error, Err(Error::Limit { what: Limited::Memory, limit: 1, .. })),
@@ -319,7 +319,7 @@ fn wrong_numbers_when_reading() {
     assert_eq!(param(schunk.chunk(3)), none);
     assert_eq!(param(schunk.chunk_info(3)), none);
     assert_eq!(param(schunk.chunk_nbytes(3)), none);
-    let after = schunk.decode_ordered(2..4, &ReadOptions::default(), |_, _| Ok::<(), Error>(()));
+    let after = schunk.decode_ordered(2..4, &Budget::default(), |_, _| Ok::<(), Error>(()));
     assert_eq!(param(after), Param::ChunkNumber { nchunk: 4, nchunks: 3 });
     assert_eq!(
         param(schunk.read_bytes(147, &mut [0; 2])),
@@ -463,7 +463,7 @@ fn a_stream_that_breaks() {
     let error = compress_stream(&mut Broken(250), &mut frame, &CompressOptions::default(), |_| {})
         .unwrap_err();
     assert!(matches!(error, Error::Input { nbytes: 250, .. }), "{error:?}");
-    let options = CompressOptions::default().threads(Threads::One);
+    let options = CompressOptions::default().budget(Budget::default().threads(Threads::One));
     let error = compress_stream(&mut Broken(250), &mut writer(1, 100).unwrap(), &options, |_| {})
         .unwrap_err();
     assert!(matches!(error, Error::Input { nbytes: 250, .. }), "{error:?}");

@@ -1,7 +1,7 @@
 //! Every frame of the manifest, written by python-blosc2: from a file and from memory, whole and in
 //! parts.
 
-use b2frame::{Error, ReadOptions, SChunk, VerifyOptions};
+use b2frame::{Budget, Error, SChunk, VerifyOptions};
 use blosc_testdata::fixture::{Format, Manifest};
 
 #[test]
@@ -34,6 +34,6 @@ fn decode(schunk: &SChunk) -> Vec<u8> {
         content.extend_from_slice(data);
         Ok::<(), Error>(())
     };
-    schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), sink).unwrap();
+    schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), sink).unwrap();
     content
 }

@@ -4,7 +4,7 @@
 //! `testdata/frames/README.md` says what each shows.
 
 use b2frame::{
-    ChunkBytes, Corrupt, Error, FrameType, NdArray, Note, ReadOptions, SChunk, VerifyOptions,
+    Budget, ChunkBytes, Corrupt, Error, FrameType, NdArray, Note, SChunk, VerifyOptions,
 };
 use blosc_chunk::{SpecialKind, Threads};
 use serde_json::Value;
@@ -66,7 +66,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// All data, in order, by so many threads.
-fn data(schunk: &SChunk, options: &ReadOptions) -> Result<Vec<u8>, Error> {
+fn data(schunk: &SChunk, options: &Budget) -> Result<Vec<u8>, Error> {
     let mut data = vec![];
     schunk.decode_ordered(0..schunk.nchunks(), options, |_, bytes| {
         data.extend_from_slice(bytes);
@@ -162,7 +162,7 @@ fn metalayers_are_what_the_sidecars_say() {
 
 #[test]
 fn data_are_what_the_sidecars_say() {
-    let options = ReadOptions::default();
+    let options = Budget::default();
     for name in SAMPLES.iter().filter(|name| !name.contains("two-specials")) {
         let (schunk, sidecar) = open(name);
         for options in [
@@ -230,7 +230,7 @@ fn blocks_of_another_size_than_stored_are_read_and_noted() {
     let frame = blosc_testdata::fixture::path("frames/odd-blocksize.b2frame");
     let schunk = SChunk::open(frame).unwrap();
     let expected: Vec<u8> = (0..300_u32).map(|n| (n / 9 % 7).to_le_bytes()[0]).collect();
-    assert_eq!(data(&schunk, &ReadOptions::default()).unwrap(), expected);
+    assert_eq!(data(&schunk, &Budget::default()).unwrap(), expected);
     let report = schunk.verify(&VerifyOptions::default(), |_| {});
     assert!(report.is_ok());
     let note = Note::Blocksize { nchunk: 0, offset: 97, stored: 31, used: 30 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use b2frame::{
-    Error, FrameParams, Limited, NdArray, NdMeta, OpenOptions, ReadOptions, SChunk, VerifyOptions,
+    Budget, Error, FrameParams, Limited, NdArray, NdMeta, OpenOptions, SChunk, VerifyOptions,
     to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Special, Threads, special_chunk};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 /// Does with a frame all that can be done.
 fn use_it(frame: Vec<u8>) -> Result<(), Error> {
     let schunk = SChunk::from_store(Arc::new(MemStore::new(frame)))?;
-    let read = ReadOptions::default().threads(Threads::One).max_memory(1 << 20);
+    let read = Budget::default().threads(Threads::One).max_memory(1 << 20);
     let nchunks = schunk.nchunks().min(50);
     let _ = schunk.decode_ordered(0..nchunks, &read, |_, _| Ok::<(), Error>(()));
     for nchunk in 0..nchunks {
@@ -26,11 +26,11 @@ fn use_it(frame: Vec<u8>) -> Result<(), Error> {
     let _ = schunk.read_bytes(schunk.nbytes() / 2, &mut [0; 3]);
     if schunk.nchunks() < 1000 {
         let _ = schunk.usage();
-        schunk.verify(&VerifyOptions::default().read(read), |_| {});
+        schunk.verify(&VerifyOptions::default().budget(read), |_| {});
     }
     if let Ok(array) = NdArray::from_schunk(schunk) {
         let mut left = 1_u64 << 20;
-        let _ = array.read_options(read).for_each_band(|bytes| {
+        let _ = array.budget(read).for_each_band(|bytes| {
             left = left.checked_sub(bytes.len() as u64).ok_or(Stop)?;
             Ok::<(), Stop>(())
         });
@@ -143,7 +143,7 @@ fn two_hundred_bytes_that_promise_a_petabyte() {
     assert_eq!(dest, [0; 8]);
     assert!(matches!(schunk.decode_chunk(0), Err(Error::Limit { .. })));
     // Its data can be streamed all the same, in parts.
-    let options = ReadOptions::default().max_memory(1 << 20);
+    let options = Budget::default().max_memory(1 << 20);
     let mut largest = 0;
     schunk
         .decode_ordered(0..1, &options, |_, bytes| {

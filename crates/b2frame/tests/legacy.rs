@@ -2,7 +2,7 @@
 //! conversion.
 
 use b2frame::{
-    Blame, ChunkSize, Corrupt, EditOptions, Error, FrameLayout, OlderCorrupt, Param, ReadOptions,
+    Blame, Budget, ChunkSize, Corrupt, EditOptions, Error, FrameLayout, OlderCorrupt, Param,
     SChunk, SChunkWriter, VerifyOptions, read_frame,
 };
 use blosc_chunk::Threads;
@@ -54,7 +54,7 @@ fn open(name: &str) -> (SChunk, Value) {
 
 fn data(schunk: &SChunk) -> Result<Vec<u8>, Error> {
     let mut data = vec![];
-    schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), |_, bytes| {
+    schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), |_, bytes| {
         data.extend_from_slice(bytes);
         Ok::<(), Error>(())
     })?;
@@ -395,7 +395,7 @@ fn every_truncation_is_an_error() {
 
 #[test]
 fn changed_bytes_never_panic() {
-    let options = ReadOptions::default().threads(Threads::One);
+    let options = Budget::default().threads(Threads::One);
     for name in [ANNOTATED, WITH_DATA, "beta1-lz4-shuffle-i8-meta", "untagged-2021-01-le"] {
         let frame = bytes(name);
         for at in 0..frame.len() {

@@ -4,14 +4,14 @@
 use core::num::NonZeroUsize;
 
 use b2frame::{
-    Error, FrameParams, NdArray, NdParams, NdWriter, Pick, ReadOptions, SChunk, Selection,
+    Budget, Error, FrameParams, NdArray, NdParams, NdWriter, Pick, SChunk, Selection,
     VerifyOptions, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Dict, Pipeline, Threads};
 use blosc_testdata::data::Kind;
 
-fn options(threads: usize) -> ReadOptions {
-    ReadOptions::default().threads(Threads::N(NonZeroUsize::new(threads).unwrap()))
+fn options(threads: usize) -> Budget {
+    Budget::default().threads(Threads::N(NonZeroUsize::new(threads).unwrap()))
 }
 
 /// The data, in how many parts they came, and what ended them.
@@ -74,7 +74,7 @@ fn a_bad_block_ends_it_at_the_same_place() {
             let (found, _, result) = decode(&schunk, threads);
             assert_eq!(format!("{result:?}"), format!("{expected:?}"), "{threads} threads");
             assert!(expected.is_err() || found == whole);
-            let report = schunk.verify(&VerifyOptions::default().read(options(threads)), |_| {});
+            let report = schunk.verify(&VerifyOptions::default().budget(options(threads)), |_| {});
             assert_eq!((report.nbad, report.nchunks), (u64::from(expected.is_err()), 1));
         }
     }
@@ -95,7 +95,7 @@ fn an_array_of_one_chunk_is_read_by_all_threads() {
         (17..983).flat_map(|row| items[row * 700 + 5..row * 700 + 650].to_vec()).collect();
     let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
     for threads in [1, 2, 3, 8] {
-        let array: NdArray = array.clone().read_options(options(threads));
+        let array: NdArray = array.clone().budget(options(threads));
         assert!(array.read::<i32>().unwrap() == items, "{threads} threads");
         assert!(array.read_slice::<i32>((17..983, 5..650)).unwrap() == part, "{threads} threads");
         let mut found = vec![];
@@ -135,8 +135,7 @@ fn slices_of_arrays_are_the_same_for_any_number_of_threads() {
     for block in [16, 110] {
         let array = array(block);
         for selection in &selections {
-            let read =
-                |threads| array.clone().read_options(options(threads)).to_bytes(selection.clone());
+            let read = |threads| array.clone().budget(options(threads)).to_bytes(selection.clone());
             let alone = read(1).unwrap();
             assert!((2..5).all(|threads| read(threads).unwrap() == alone), "{selection:?}");
         }
@@ -160,7 +159,7 @@ fn the_first_bad_chunk_of_an_array_is_named_whatever_the_threads() {
         }
         let array = NdArray::from_cframe(damaged).unwrap();
         for threads in [1, 2, 3, 4, 8] {
-            let array = array.clone().read_options(options(threads));
+            let array = array.clone().budget(options(threads));
             let error = array.to_bytes(..).unwrap_err();
             assert!(
                 matches!(error, Error::Chunk { nchunk, .. } if nchunk == first),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use b2frame::{Error, FrameParams, OpenOptions, ReadOptions, SChunk, to_cframe};
+use b2frame::{Budget, Error, FrameParams, OpenOptions, SChunk, to_cframe};
 use blosc_chunk::{CParams, CodecId, Pipeline, Threads};
 use blosc_io::{CountingStore, MemStore};
 use blosc_testdata::data::Kind;
@@ -135,7 +135,7 @@ fn large_chunks_come_in_parts_that_fit_into_memory() {
     let params = FrameParams::new(cparams).chunksize(1_000_000);
     let (_, schunk) = counted(to_cframe(&data, &params).unwrap());
     for threads in [Threads::One, Threads::Auto] {
-        let options = ReadOptions::default().threads(threads).max_memory(200_000);
+        let options = Budget::default().threads(threads).max_memory(200_000);
         let (mut back, mut largest) = (vec![], 0);
         schunk
             .decode_ordered(0..5, &options, |nchunk, bytes| {
@@ -147,11 +147,10 @@ fn large_chunks_come_in_parts_that_fit_into_memory() {
             .unwrap();
         assert!(back == data);
         assert!(largest <= 200_000, "{largest}");
-        let verify = b2frame::VerifyOptions::default().read(options);
+        let verify = b2frame::VerifyOptions::default().budget(options);
         assert!(schunk.verify(&verify, |_| {}).is_ok());
     }
-    let tiny =
-        schunk.decode_ordered(0..5, &ReadOptions::default().max_memory(20_000), |_, _| Ok(()));
+    let tiny = schunk.decode_ordered(0..5, &Budget::default().max_memory(20_000), |_, _| Ok(()));
     assert!(matches!(tiny, Err(Error::Limit { limit: 20_000, .. })), "{tiny:?}");
 }
 

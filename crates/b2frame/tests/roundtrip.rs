@@ -1,7 +1,7 @@
 //! What is written is read, whatever the parameters, and however many threads there are.
 
 use b2frame::{
-    CompressOptions, Error, FrameParams, FrameWriter, ReadOptions, SChunk, VerifyOptions,
+    Budget, CompressOptions, Error, FrameParams, FrameWriter, SChunk, VerifyOptions,
     compress_stream, to_cframe,
 };
 use blosc_chunk::{
@@ -19,7 +19,7 @@ fn threads(n: usize) -> Threads {
 /// The frame of a stream, compressed by so many threads.
 fn compressed(data: &[u8], params: &FrameParams, n: usize) -> Vec<u8> {
     let mut writer = FrameWriter::new(MemStore::default(), params).unwrap();
-    let options = CompressOptions::default().threads(threads(n));
+    let options = CompressOptions::default().budget(Budget::default().threads(threads(n)));
     let totals = compress_stream(&mut &*data, &mut writer, &options, |_| {}).unwrap();
     assert_eq!((totals.nbytes, totals.is_end), (data.len() as u64, true));
     assert_eq!((totals.nchunks, totals.cbytes), (writer.nchunks(), writer.cbytes()));
@@ -27,7 +27,7 @@ fn compressed(data: &[u8], params: &FrameParams, n: usize) -> Vec<u8> {
 }
 
 /// All data of a frame.
-fn decoded(schunk: &SChunk, options: &ReadOptions) -> Vec<u8> {
+fn decoded(schunk: &SChunk, options: &Budget) -> Vec<u8> {
     let mut data = vec![];
     let sink = |_, bytes: &[u8]| {
         data.extend_from_slice(bytes);
@@ -43,7 +43,7 @@ fn check(data: &[u8], params: &FrameParams) {
         assert!(compressed(data, params, n) == frame, "{n} threads write other bytes");
     }
     let schunk = SChunk::from_cframe(frame).unwrap();
-    let options = ReadOptions::default();
+    let options = Budget::default();
     assert!(decoded(&schunk, &options.threads(Threads::One)) == data);
     assert!(decoded(&schunk, &options.threads(threads(3))) == data);
     let report = schunk.verify(&VerifyOptions::default(), |_| {});
@@ -133,7 +133,7 @@ fn runs_are_noted_in_the_index() {
     assert_eq!(frame.len(), 97 + 40 + 35);
     let schunk = SChunk::from_cframe(frame).unwrap();
     assert_eq!(schunk.chunk_info(9).unwrap().special, Some(SpecialKind::Zeros));
-    assert_eq!(decoded(&schunk, &ReadOptions::default()), [0; 4000]);
+    assert_eq!(decoded(&schunk, &Budget::default()), [0; 4000]);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_run_that_ends_within_an_item_is_stored() {
         let schunk = SChunk::from_cframe(to_cframe(&vec![0; len], &params).unwrap()).unwrap();
         let info = schunk.chunk_info(2).unwrap();
         assert_eq!((info.special, info.nbytes), (None, len as u64 - 800));
-        assert_eq!(decoded(&schunk, &ReadOptions::default()), vec![0; len]);
+        assert_eq!(decoded(&schunk, &Budget::default()), vec![0; len]);
     }
 }
 
@@ -164,7 +164,7 @@ fn ready_chunks_and_runs_can_be_appended() {
     let expected =
         [&[7; 80], &[0; 80], &*nan.repeat(10), &[0; 80], &*b"12345678".repeat(10), &nan, &nan[..5]]
             .concat();
-    assert_eq!(decoded(&schunk, &ReadOptions::default()), expected);
+    assert_eq!(decoded(&schunk, &Budget::default()), expected);
     let offsets: Vec<_> = schunk.chunk_infos().map(|info| info.unwrap().offset.is_some()).collect();
     assert_eq!(offsets, [true, false, false, false, true, true]);
     let usage = schunk.usage().unwrap();
@@ -181,7 +181,7 @@ fn a_stream_may_be_cut_into_frames() {
         let mut writer = FrameWriter::new(MemStore::default(), &params).unwrap();
         let totals = compress_stream(&mut stream, &mut writer, &options, |_| {}).unwrap();
         let schunk = SChunk::from_cframe(writer.finish().unwrap().into_bytes()).unwrap();
-        back.extend(decoded(&schunk, &ReadOptions::default()));
+        back.extend(decoded(&schunk, &Budget::default()));
         frames += 1;
         if totals.is_end {
             break;

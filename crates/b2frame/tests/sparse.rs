@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use b2frame::{Corrupt, Error, FrameType, ReadOptions, SChunk, VerifyOptions};
+use b2frame::{Budget, Corrupt, Error, FrameType, SChunk, VerifyOptions};
 use serde_json::Value;
 
 /// A copy of the sample that can be damaged.
@@ -45,7 +45,7 @@ fn the_sample_holds_what_its_contiguous_twin_holds() {
         data.extend_from_slice(bytes);
         Ok::<(), Error>(())
     };
-    sparse.decode_ordered(0..3, &ReadOptions::default(), sink).unwrap();
+    sparse.decode_ordered(0..3, &Budget::default(), sink).unwrap();
     assert_eq!(data, chunks(&twin).unwrap().concat());
     let mut part = vec![0; 100];
     sparse.read_bytes(40, &mut part).unwrap();

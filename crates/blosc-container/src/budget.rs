@@ -1,14 +1,17 @@
 //! How many threads and how many bytes an operation may use.
 
+use core::num::NonZeroUsize;
+
 use blosc_chunk::Threads;
 
+blosc_chunk::setters! {
 /// What an operation on many chunks may use.
 ///
 /// ```
 /// use blosc_chunk::Threads;
 /// use blosc_container::Budget;
 ///
-/// let budget = Budget { threads: Threads::One, ..Budget::default() };
+/// let budget = Budget::default().threads(Threads::One);
 /// assert_eq!(budget.nworkers(), 1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +21,7 @@ pub struct Budget {
     /// Bytes of chunks, compressed and not, that are in memory at a time. Default: 128 MiB. One
     /// block is always allowed; some containers need a whole chunk, and say so.
     pub max_memory: u64,
+}
 }
 
 impl Default for Budget {
@@ -40,6 +44,13 @@ impl Budget {
         self.max_memory.checked_div(all).unwrap_or(self.max_memory)
     }
 
+    /// The same for at most `nworkers` threads.
+    #[must_use]
+    pub fn at_most(self, nworkers: usize) -> Self {
+        let nworkers = NonZeroUsize::new(nworkers.min(self.nworkers()));
+        self.threads(nworkers.map_or(Threads::One, Threads::N))
+    }
+
     /// How many workers have memory for a job of `nbytes` bytes each, at least 1.
     #[must_use]
     pub fn nworkers_for(&self, nbytes: u64) -> usize {
@@ -50,8 +61,6 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use core::num::NonZeroUsize;
-
     use super::*;
 
     #[test]
@@ -62,6 +71,10 @@ mod tests {
         assert_eq!(budget.nworkers(), nworkers);
         assert_eq!(budget.share(5), 1000 / 5 / nworkers as u64);
         assert_eq!(budget.share(0), 1000);
+        assert_eq!(
+            [0, 1, 2, 9].map(|n| budget.at_most(n).nworkers()),
+            [1, 1, nworkers.min(2), nworkers]
+        );
         assert_eq!(
             [0, 1, 400, 2000].map(|n| budget.nworkers_for(n)),
             [nworkers, nworkers, nworkers.min(2), 1]

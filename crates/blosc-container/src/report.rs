@@ -76,6 +76,7 @@ pub struct Progress {
     pub nbytes: u64,
 }
 
+blosc_chunk::setters! {
 /// How to verify a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyOptions {
@@ -83,6 +84,7 @@ pub struct VerifyOptions {
     pub budget: Budget,
     /// Most bad chunks and notes that the report lists; all are counted. Default: 1000.
     pub max_reported: usize,
+}
 }
 
 impl Default for VerifyOptions {

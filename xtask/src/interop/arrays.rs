@@ -6,7 +6,7 @@
 use std::{fs, path::PathBuf};
 
 use b2frame::{
-    Durability, EditOptions, Fill, NdArray, NdParams, NdWriter, Pick, ReadOptions, Selection,
+    Budget, Durability, EditOptions, Fill, NdArray, NdParams, NdWriter, Pick, Selection,
 };
 use blosc_chunk::{CParams, CodecId, Level, Pipeline};
 use blosc_dtype::{Dtype, Field, Kind};
@@ -88,10 +88,10 @@ fn read_one(bench: &mut Bench, case: &Case, array: &Array, draw: &mut Draw) -> R
     let [frame, whole, parts @ ..] = reply.parts.as_slice() else { return fail("too few parts") };
     let opened =
         if case.through_file { NdArray::open(&path) } else { NdArray::from_cframe(frame.clone()) };
-    let options = ReadOptions::default().threads(threads(case.threads));
+    let options = Budget::default().threads(threads(case.threads));
     let block_nbytes = block_nbytes_of(array);
     let options = if draw.chance(30) { options.max_memory(block_nbytes * 5) } else { options };
-    let found = opened.at("opening")?.read_options(options);
+    let found = opened.at("opening")?.budget(options);
     array.check_facts(&facts(&found))?;
     compare("all", whole, &found.to_bytes(..)?)?;
     for (slice, part) in slices.iter().zip(parts) {

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::fs;
 
 use b2frame::{
-    ChunkBytes, CompressOptions, FrameParams, FrameWriter, ReadOptions, SChunk, VerifyOptions,
+    Budget, ChunkBytes, CompressOptions, FrameParams, FrameWriter, SChunk, VerifyOptions,
     compress_stream,
 };
 use blosc_chunk::{Blame, Chunk};
@@ -127,7 +127,7 @@ fn compress(case: &Case, nthreads: usize) -> b2frame::Result<Vec<u8>> {
         params = params.vlmetalayer(name, packed(content));
     }
     let mut writer = FrameWriter::new(MemStore::default(), &params)?;
-    let options = CompressOptions::default().threads(threads(nthreads));
+    let options = CompressOptions::default().budget(Budget::default().threads(threads(nthreads)));
     compress_stream(&mut case.data().as_slice(), &mut writer, &options, |_| {})?;
     Ok(writer.finish()?.into_bytes())
 }
@@ -154,7 +154,7 @@ fn open(bench: &Bench, case: &Case, frame: &[u8]) -> Result<SChunk> {
 
 fn decode(schunk: &SChunk, case: &Case) -> Result<Vec<u8>> {
     let mut content = Vec::new();
-    let options = ReadOptions::default().threads(threads(case.threads));
+    let options = Budget::default().threads(threads(case.threads));
     schunk.decode_ordered(0..schunk.nchunks(), &options, |_, data| {
         content.extend_from_slice(data);
         Ok::<(), b2frame::Error>(())

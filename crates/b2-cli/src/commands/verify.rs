@@ -119,7 +119,7 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
 fn verify(schunk: &SChunk, cx: &Context, progress: &Progress) -> VerifyReport {
     let (nbytes, stored) = (schunk.nbytes(), schunk.frame_len());
     let mut done = 0;
-    schunk.verify(&VerifyOptions::default().read(cx.read_options()), |now| {
+    schunk.verify(&VerifyOptions::default().budget(cx.read_options()), |now| {
         progress.add_share(now.nbytes.saturating_sub(done), nbytes, stored);
         done = now.nbytes;
     })
@@ -216,7 +216,7 @@ impl Findings {
     fn add_blp(&mut self, blp: &Blp, cx: &Context) -> Result<()> {
         let report = {
             let budget = blp.options(&cx.read_options())?.budget;
-            let options = bloscpack::VerifyOptions { budget, max_reported: usize::MAX };
+            let options = VerifyOptions { budget, max_reported: usize::MAX };
             blp.file.verify(&options, |_| {})?
         };
         self.ok &= report.is_ok();

@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-use b2frame::ReadOptions;
+use b2frame::Budget;
 use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet, Note, OpenOptions, tree::DirTree};
 use blosc_chunk::{DParams, Limits};
 use blosc_dtype::{Dtype, npy::NpyHeader};
@@ -180,7 +180,7 @@ impl Bcolz {
     /// # Errors
     ///
     /// When one chunk does not fit into the memory.
-    pub(crate) fn tuned(&self, options: &ReadOptions) -> Result<DataSet> {
+    pub(crate) fn tuned(&self, options: &Budget) -> Result<DataSet> {
         let limit = options.max_memory;
         let chunk = |array: &CArray| {
             array.chunklen().min(array.len()).saturating_mul(array.rowsize() as u64)
@@ -204,7 +204,7 @@ impl Bcolz {
     pub(crate) fn part(
         &self,
         range: Range<u64>,
-        options: &ReadOptions,
+        options: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         if range.is_empty() {

@@ -4,10 +4,10 @@ use blosc_dtype::npy::NpyHeader;
 use core::ops::Range;
 use std::{io, sync::Arc};
 
-use b2frame::ReadOptions;
+use b2frame::Budget;
 use blosc_chunk::DParams;
 use blosc_io::{ReadAt, Windowed};
-use bloscpack::{BlpFile, Budget, Checksum, Digests, numpy::Order};
+use bloscpack::{BlpFile, Checksum, Digests, numpy::Order};
 use serde_json::Value;
 
 use crate::error::{Doing, Error, Result, message};
@@ -106,13 +106,13 @@ impl Blp {
     /// # Errors
     ///
     /// When one chunk does not fit into the memory.
-    pub(crate) fn options(&self, options: &ReadOptions) -> Result<bloscpack::ReadOptions> {
+    pub(crate) fn options(&self, options: &Budget) -> Result<bloscpack::ReadOptions> {
         if self.largest > options.max_memory {
             return Err(Error::MaxMemory { needed: self.largest, limit: options.max_memory });
         }
         let own = self.file.options().clone();
-        let budget = Budget { threads: options.threads, max_memory: options.max_memory };
-        Ok(own.budget(budget))
+
+        Ok(own.budget(*options))
     }
 
     /// The header of the `.npy` file for the array in the file, whose items follow in their order.
@@ -144,7 +144,7 @@ impl Blp {
     pub(crate) fn part(
         &self,
         range: Range<u64>,
-        options: &ReadOptions,
+        options: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         part(&self.file, range, &self.options(options)?, sink)

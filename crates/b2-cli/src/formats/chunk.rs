@@ -6,7 +6,7 @@
 use core::{num::NonZeroUsize, ops::Range};
 use std::sync::Arc;
 
-use b2frame::{Kind, ReadOptions, probe};
+use b2frame::{Budget, Kind, probe};
 use blosc_chunk::{
     ChunkHeader, ChunkIndex, Corrupt, DParams, IndexStep, Scratch, Threads, validate::BlockReport,
 };
@@ -113,12 +113,7 @@ impl BareChunk {
     /// # Errors
     ///
     /// Damage, after all data before it; or the error of `sink`.
-    pub(crate) fn part(
-        &self,
-        range: Range<u64>,
-        options: &ReadOptions,
-        sink: Sink<'_>,
-    ) -> Result<()> {
+    pub(crate) fn part(&self, range: Range<u64>, options: &Budget, sink: Sink<'_>) -> Result<()> {
         let position =
             |end: u64| usize::try_from(end).unwrap_or(usize::MAX).min(self.header.nbytes());
         let (mut at, end) = (position(range.start), position(range.end));
@@ -180,7 +175,7 @@ impl BareChunk {
     }
 
     /// Bytes of data to decode at a time, and by how many threads.
-    fn steps(&self, options: &ReadOptions) -> Result<(usize, Threads)> {
+    fn steps(&self, options: &Budget) -> Result<(usize, Threads)> {
         // The blocks of a VL-block chunk are found by going over all of them.
         let header = &self.header;
         let block =
@@ -251,7 +246,7 @@ mod tests {
         let stored = chunk(&CParams::default().typesize(4).blocksize(Some(8000)));
         let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
         for memory in [40_000, 200_000, 128 << 20] {
-            let options = ReadOptions::default().threads(Threads::One).max_memory(memory);
+            let options = Budget::default().threads(Threads::One).max_memory(memory);
             for range in [0..1_200_000, 0..1, 7999..8001, 5..1_199_999, 1_199_999..1_200_000, 9..9]
             {
                 let mut found = Vec::new();
@@ -273,7 +268,7 @@ mod tests {
     fn a_block_that_does_not_fit_is_a_limit() {
         let stored = chunk(&CParams::default().blocksize(Some(800_000)));
         let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
-        let options = ReadOptions::default().max_memory(1 << 20);
+        let options = Budget::default().max_memory(1 << 20);
         let refused = bare.part(0..1, &options, &mut |_| Ok(()));
         assert!(matches!(refused, Err(Error::MaxMemory { limit: 1_048_576, .. })));
     }

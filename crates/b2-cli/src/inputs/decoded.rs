@@ -5,7 +5,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use b2frame::{ChunkSize, ReadOptions, SChunk};
+use b2frame::{Budget, ChunkSize, SChunk};
 
 use crate::{
     args::LimitArgs,
@@ -39,7 +39,7 @@ pub(crate) fn nbytes(object: &Object) -> Result<u64> {
 /// # Errors
 ///
 /// Damage, after all data before it; or the error of `sink`.
-pub(crate) fn all(object: &Object, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+pub(crate) fn all(object: &Object, options: &Budget, sink: Sink<'_>) -> Result<()> {
     match object {
         Object::Frame(schunk) => frame_all(schunk, options, sink),
         Object::Chunk(chunk) => chunk.part(0..object.nbytes(), options, sink),
@@ -56,7 +56,7 @@ pub(crate) fn all(object: &Object, options: &ReadOptions, sink: Sink<'_>) -> Res
 pub(crate) fn part(
     object: &Object,
     range: Range<u64>,
-    options: &ReadOptions,
+    options: &Budget,
     sink: Sink<'_>,
 ) -> Result<()> {
     match object {
@@ -71,9 +71,9 @@ fn frame_nbytes(schunk: &Arc<SChunk>) -> Result<u64> {
     Ok(schunk.nd_array()?.map_or(schunk.nbytes(), |array| array.nbytes()))
 }
 
-fn frame_all(schunk: &Arc<SChunk>, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+fn frame_all(schunk: &Arc<SChunk>, options: &Budget, sink: Sink<'_>) -> Result<()> {
     match schunk.nd_array()? {
-        Some(array) => array.read_options(*options).for_each_band(sink),
+        Some(array) => array.budget(*options).for_each_band(sink),
         None => schunk.decode_ordered(0..schunk.nchunks(), options, |_, bytes| sink(bytes)),
     }
 }
@@ -81,7 +81,7 @@ fn frame_all(schunk: &Arc<SChunk>, options: &ReadOptions, sink: Sink<'_>) -> Res
 fn frame_part(
     schunk: &Arc<SChunk>,
     range: Range<u64>,
-    options: &ReadOptions,
+    options: &Budget,
     sink: Sink<'_>,
 ) -> Result<()> {
     if range.is_empty() {
@@ -206,7 +206,7 @@ mod tests {
                 found.extend_from_slice(bytes);
                 Ok(())
             };
-            part(&object, range.clone(), &ReadOptions::default(), &mut sink).unwrap();
+            part(&object, range.clone(), &Budget::default(), &mut sink).unwrap();
             let expected =
                 &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
             assert!(found == expected, "{range:?}");

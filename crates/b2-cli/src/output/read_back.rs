@@ -9,7 +9,7 @@ use std::{
     io::{self, Read},
 };
 
-use b2frame::ReadOptions;
+use b2frame::Budget;
 
 use crate::{
     error::{ByteOrEnd, Doing, Error, Result},
@@ -24,7 +24,7 @@ use crate::{
 pub(crate) fn equal(
     objects: &mut ObjectReader,
     raw: &mut dyn Read,
-    options: &ReadOptions,
+    options: &Budget,
 ) -> Result<()> {
     let mut comparison = Comparison { raw, at: 0, buffer: Vec::new() };
     while let Some(object) = objects.next()? {
@@ -83,7 +83,7 @@ impl Digest {
     /// # Errors
     ///
     /// When it cannot be decoded.
-    pub(crate) fn of_object(object: &Object, options: &ReadOptions) -> Result<Self> {
+    pub(crate) fn of_object(object: &Object, options: &Budget) -> Result<Self> {
         let mut digest = Self::default();
         decoded::all(object, options, &mut |bytes| {
             digest.update(bytes);
@@ -150,7 +150,7 @@ mod tests {
         equal(
             &mut ObjectReader::from_store(Arc::new(MemStore::new(stored)), DParams::default()),
             &mut &*raw,
-            &ReadOptions::default(),
+            &Budget::default(),
         )
     }
 
@@ -193,10 +193,7 @@ mod tests {
         io::copy(&mut reader, &mut io::sink()).unwrap();
         let frame = to_cframe(b"some data", &FrameParams::default()).unwrap();
         let frame = Object::Frame(Arc::new(SChunk::from_cframe(frame).unwrap()));
-        assert_eq!(
-            Digest::of_object(&frame, &ReadOptions::default()).unwrap(),
-            reader.take_digest()
-        );
+        assert_eq!(Digest::of_object(&frame, &Budget::default()).unwrap(), reader.take_digest());
         assert_eq!(reader.take_digest(), Digest::default());
     }
 }

@@ -7,9 +7,10 @@ use std::io;
 
 use super::SChunkWriter;
 use super::chunks::Place;
+use blosc_container::Budget;
+
 use crate::error::{Param, Result};
 use crate::header::{ChunkSize, MAX_CHUNK};
-use crate::params::ReadOptions;
 use crate::schunk::SChunk;
 
 impl SChunkWriter {
@@ -53,7 +54,7 @@ impl SChunkWriter {
     ///
     /// # Errors
     /// As [`append`](Self::append), or what is wrong with a chunk.
-    pub fn append_data(&mut self, other: &SChunk, options: &ReadOptions) -> Result<()> {
+    pub fn append_data(&mut self, other: &SChunk, budget: &Budget) -> Result<()> {
         if other.header().flags().vl_blocks() {
             return (0..other.nchunks()).try_for_each(|nchunk| {
                 let blocks = other.vl_blocks(nchunk)?;
@@ -61,7 +62,7 @@ impl SChunkWriter {
             });
         }
         if self.schunk.chunksize().fixed().is_some() {
-            return other.decode_ordered(0..other.nchunks(), options, |_, data| self.append(data));
+            return other.decode_ordered(0..other.nchunks(), budget, |_, data| self.append(data));
         }
         // Large chunks would come in parts.
         (0..other.nchunks()).try_for_each(|nchunk| self.append(&other.decode_chunk(nchunk)?))

@@ -7,11 +7,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_container::Budget;
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 
 use super::{Geometry, NdMeta, NdParam};
 use crate::error::{Corrupt, Error, Param, Result};
-use crate::params::{OpenOptions, ReadOptions};
+use crate::params::OpenOptions;
 use crate::schunk::SChunk;
 
 /// An n-dimensional array in a super-chunk, for reading.
@@ -34,7 +35,7 @@ pub struct NdArray {
     pub(super) meta: Arc<NdMeta>,
     pub(super) geometry: Arc<Geometry>,
     dtype: Dtype,
-    pub(super) options: ReadOptions,
+    pub(super) options: Budget,
     /// The dimensions that are shown: numbers of stored ones, or none for one that was added.
     pub(super) dims: Vec<Option<usize>>,
     shape: Vec<u64>,
@@ -79,7 +80,7 @@ impl NdArray {
         Self {
             geometry: Arc::new(Geometry::new(&meta, schunk.typesize())),
             dtype: item_dtype(&meta, schunk.typesize()),
-            options: ReadOptions::default(),
+            options: Budget::default(),
             dims: (0..meta.ndim()).map(Some).collect(),
             shape: meta.shape().to_vec(),
             schunk,
@@ -90,7 +91,7 @@ impl NdArray {
     /// With other threads and working memory for reading. Small parts are read by one thread in any
     /// case.
     #[must_use]
-    pub fn read_options(self, options: ReadOptions) -> Self {
+    pub fn budget(self, options: Budget) -> Self {
         Self { options, ..self }
     }
 

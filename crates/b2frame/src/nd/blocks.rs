@@ -8,7 +8,8 @@
 use core::ops::Range;
 
 use blosc_chunk::Destination;
-use blosc_container::resized;
+use blosc_container::parallel::{Job, for_each, in_order};
+use blosc_container::{Budget, resized};
 
 use super::Geometry;
 use super::axis::{Axis, Parts, Product, Span, Spans};
@@ -16,8 +17,6 @@ use super::geometry::{as_len, ravel, strides};
 use super::rows::{Reach, Rows, read_rows};
 use super::thread_slices::thread_slices;
 use crate::error::{Limited, Result};
-use crate::ordered::{Budget, Job, in_any_order, in_order};
-use crate::params::{ReadOptions, count};
 use crate::schunk::{Buffers, Fetched, SChunk, Scratch, check_limit};
 
 /// A thread more is started for so many bytes of items.
@@ -28,7 +27,7 @@ const PER_THREAD: u64 = 256 << 10;
 pub(super) struct BlockReader<'a> {
     pub schunk: &'a SChunk,
     pub geometry: &'a Geometry,
-    pub options: ReadOptions,
+    pub options: Budget,
 }
 
 impl BlockReader<'_> {
@@ -38,20 +37,24 @@ impl BlockReader<'_> {
         let budget = self.budget(dest.len() as u64);
         let whole = dest.len();
         // Each thread has a block, and as much again for it as stored.
-        let fitting = as_len(budget.bytes / self.geometry.block_nbytes().saturating_mul(2).max(1));
-        let threads = budget.threads.min(fitting.max(1));
+        let threads = budget.nworkers_for(self.geometry.block_nbytes().saturating_mul(2));
         if threads == 1 {
-            return self.read_slice(axes, Budget { threads, ..budget }, dest, whole);
+            return self.read_slice(axes, budget.at_most(threads), dest, whole);
         }
         let Some(slices) = thread_slices(self.geometry, axes, threads as u64, dest) else {
             return self.read_slice(axes, budget, dest, whole);
         };
-        let bytes = budget.bytes.checked_div(threads as u64).unwrap_or(0);
-        let alone = Budget { threads: 1, bytes };
+        let max_memory = budget.max_memory.checked_div(threads as u64).unwrap_or(0);
+        let alone = budget.at_most(1).max_memory(max_memory);
         // A thread may find a bad block in a chunk before another finds one in an earlier chunk. In
         // order, the first of them is named, as it is with one thread.
-        in_any_order(threads, slices, |part| self.read_slice(&part.axes, alone, part.dest, whole))
-            .or_else(|_| self.read_slice(axes, Budget { threads: 1, ..budget }, dest, whole))
+        for_each(
+            threads,
+            slices,
+            || (),
+            |(), part| self.read_slice(&part.axes, alone, part.dest, whole),
+        )
+        .or_else(|_| self.read_slice(axes, budget.at_most(1), dest, whole))
     }
 
     /// The same with the threads of `budget`; `dest` is a part of a destination of `whole` bytes.
@@ -91,10 +94,7 @@ impl BlockReader<'_> {
     /// Threads and memory for reading `nbytes` bytes.
     pub(super) fn budget(&self, nbytes: u64) -> Budget {
         let useful = usize::try_from(nbytes / PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
-        Budget {
-            threads: count(self.options.threads).min(useful),
-            bytes: self.options.max_memory / 2,
-        }
+        self.options.at_most(useful).max_memory(self.options.max_memory / 2)
     }
 
     /// Bytes of blocks that are a job for a thread: those of a chunk, unless memory is short or
@@ -102,8 +102,9 @@ impl BlockReader<'_> {
     fn at_a_time(&self, axes: &[Axis<'_>], budget: Budget, nbytes: u64) -> u64 {
         let touched =
             axes.iter().zip(self.geometry.grid()).map(|(axis, len)| axis.count().min(*len));
-        let (nchunks, wanted) = (touched.fold(1, u64::saturating_mul), 2 * budget.threads as u64);
-        if budget.threads == 1 || nchunks >= wanted {
+        let (nchunks, wanted) =
+            (touched.fold(1, u64::saturating_mul), 2 * budget.nworkers() as u64);
+        if budget.nworkers() == 1 || nchunks >= wanted {
             return budget.share(4);
         }
         budget.share(4).min(nbytes.div_ceil(2 * wanted).max(PER_THREAD))
@@ -121,10 +122,10 @@ impl BlockReader<'_> {
             let Some(job) = wanted.next() else { return Ok(None) };
             // The data, and as much again for the chunk as stored.
             let weight = block_nbytes.saturating_mul(job.blocks.len() as u64).saturating_mul(2);
-            check_limit(Limited::Memory, weight, budget.bytes)?;
+            check_limit(Limited::Memory, weight, budget.max_memory)?;
             Ok(Some(Job { job, weight }))
         };
-        if budget.threads == 1 {
+        if budget.nworkers() == 1 {
             let mut scratch = self.schunk.pooled();
             while let Some(Job { job, .. }) = next()? {
                 self.show_blocks(&job, &mut scratch, &mut sink)?;

@@ -73,7 +73,7 @@ impl NdArray {
                 Dest::Contiguous(path) => NdWriter::create(path, params)?,
                 Dest::Sparse(path) => NdWriter::create_sparse(path, params)?,
             };
-            let mut writer = writer.read_options(self.options);
+            let mut writer = writer.budget(self.options);
             writer.write_array(&at, self)?;
             writer.writer.finish()
         })?;

@@ -19,7 +19,7 @@ impl NdArray {
     /// # Errors
     /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`],
     /// [`Error::Limit`](crate::Error::Limit) if a block does not fit into half of
-    /// [`ReadOptions::max_memory`](crate::ReadOptions::max_memory) twice, or what is wrong with
+    /// [`Budget::max_memory`](crate::Budget::max_memory) twice, or what is wrong with
     /// a chunk.
     pub fn read_bytes(&self, selection: impl Into<Selection>, dest: &mut [u8]) -> Result<()> {
         let steps = selection.into().resolve(self.shape())?;

@@ -22,7 +22,7 @@ use crate::error::{Error, Limited, Result};
 
 impl NdArray {
     /// Passes the bytes of the array in C order to `sink`, piece by piece, in the memory of
-    /// [`read_options`](Self::read_options).
+    /// [`budget`](Self::budget).
     ///
     /// ```no_run
     /// use b2frame::{Error, NdArray};

@@ -10,6 +10,8 @@ use core::fmt;
 use std::path::Path;
 
 use blosc_chunk::{CParams, Special, Threads, special_chunk};
+use blosc_container::Budget;
+use blosc_container::parallel::{Job, in_order};
 use blosc_dtype::Dtype;
 use blosc_io::WriteAt;
 
@@ -20,8 +22,7 @@ use super::patch::{Buffers, Items, NewChunk, Patch};
 use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
-use crate::ordered::{Budget, Job, in_order};
-use crate::params::{EditOptions, ReadOptions, count};
+use crate::params::EditOptions;
 
 /// Makes and changes an n-dimensional array.
 ///
@@ -45,7 +46,7 @@ pub struct NdWriter {
     pub(super) meta: NdMeta,
     pub(super) geometry: Geometry,
     dtype: Dtype,
-    options: ReadOptions,
+    options: Budget,
     buffers: Buffers,
 }
 
@@ -135,7 +136,7 @@ impl NdWriter {
             meta,
             geometry,
             dtype,
-            options: ReadOptions::default(),
+            options: Budget::default(),
             buffers: Buffers::default(),
         })
     }
@@ -179,7 +180,7 @@ impl NdWriter {
 
     /// With other threads and working memory for decoding and compressing.
     #[must_use]
-    pub fn read_options(self, options: ReadOptions) -> Self {
+    pub fn budget(self, options: Budget) -> Self {
         Self { options, ..self }
     }
 
@@ -313,12 +314,11 @@ impl NdWriter {
             return Ok(());
         }
         let weight = Patch::weight(&self.geometry);
-        let fitting = as_len(self.options.max_memory / weight);
-        let threads = count(self.options.threads).min(fitting).min(nchunks).max(1);
+        let threads = self.options.nworkers_for(weight).min(nchunks);
         // Threads have a chunk each. If that is not possible, they have blocks of it.
         let within = if threads == 1 { self.options.threads } else { Threads::One };
         let cparams = self.writer.cparams().clone().threads(within);
-        let budget = Budget { threads, bytes: self.options.max_memory };
+        let budget = self.options.at_most(threads);
         let Self { writer, geometry, buffers, .. } = &mut *self;
         let written = writer.replace_chunks(|schunk, done| {
             let patch = Patch { schunk, geometry, cparams, items, in_items, buffers };

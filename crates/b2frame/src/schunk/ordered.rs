@@ -5,11 +5,11 @@ use core::cell::RefCell;
 use core::ops::Range;
 
 use blosc_chunk::Kind;
+use blosc_container::Budget;
+use blosc_container::parallel::{Job, in_order};
 
 use super::{ChunkPart, Location, SChunk, Scratch, check_limit};
 use crate::error::{Error, Limited, Param, Result};
-use crate::ordered::{Budget, Job, in_order};
-use crate::params::{ReadOptions, count};
 
 /// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them
 /// round shows.
@@ -38,12 +38,12 @@ impl SChunk {
     /// [`Error::Limit`] if one block needs more memory than allowed; or the error of `sink`.
     ///
     /// ```
-    /// use b2frame::{FrameParams, ReadOptions, SChunk, to_cframe};
+    /// use b2frame::{Budget, FrameParams, SChunk, to_cframe};
     ///
     /// let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
     /// let schunk = SChunk::from_cframe(to_cframe(&data, &FrameParams::default().chunksize(10_000))?)?;
     /// let mut back = Vec::new();
-    /// schunk.decode_ordered(0..schunk.nchunks(), &ReadOptions::default(), |_, bytes| {
+    /// schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), |_, bytes| {
     ///     back.extend_from_slice(bytes);
     ///     Ok::<(), b2frame::Error>(())
     /// })?;
@@ -53,14 +53,14 @@ impl SChunk {
     pub fn decode_ordered<E: From<Error>>(
         &self,
         nchunks: Range<u64>,
-        options: &ReadOptions,
+        budget: &Budget,
         mut sink: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         if nchunks.end > self.nchunks() {
             let param = Param::ChunkNumber { nchunk: nchunks.end, nchunks: self.nchunks() };
             return Err(Error::from(param).into());
         }
-        let mut parts = Parts::new(self, nchunks, options);
+        let mut parts = Parts::new(self, nchunks, *budget);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         in_order(
             parts.budget,
@@ -102,11 +102,11 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(crate) fn new(schunk: &'a SChunk, nchunks: Range<u64>, options: &ReadOptions) -> Self {
-        let budget = Budget { threads: count(options.threads), bytes: options.max_memory };
+    pub(crate) fn new(schunk: &'a SChunk, nchunks: Range<u64>, budget: Budget) -> Self {
+        let nworkers = budget.nworkers();
         let (count, wanted) =
-            (nchunks.end.saturating_sub(nchunks.start), (budget.threads as u64).saturating_mul(2));
-        let is_few = budget.threads > 1 && count < wanted;
+            (nchunks.end.saturating_sub(nchunks.start), (nworkers as u64).saturating_mul(2));
+        let is_few = nworkers > 1 && count < wanted;
         let split = if is_few { wanted.saturating_mul(2).div_ceil(count.max(1)) } else { 1 };
         let split = usize::try_from(split).unwrap_or(1);
         Self { schunk, nchunks, budget, split, current: None }
@@ -150,7 +150,7 @@ impl<'a> Parts<'a> {
     /// without memory.
     fn part_nbytes(&self, location: &Location) -> Result<usize> {
         let nbytes = location.nbytes();
-        let share = self.budget.share(2).max(MIN_PART.min(self.budget.bytes));
+        let share = self.budget.share(2).max(MIN_PART.min(self.budget.max_memory));
         let unit = match location {
             Location::Stored { header, .. } => match header.kind() {
                 Kind::Regular => header.blocksize().clamp(1, nbytes.max(1)),
@@ -163,7 +163,7 @@ impl<'a> Parts<'a> {
             let part = nbytes.div_ceil(self.split.max(1)).max(MIN_SHARE.min(nbytes));
             return Ok(part.next_multiple_of(unit).max(1));
         }
-        check_limit(Limited::Memory, weight(location, unit), self.budget.bytes)?;
+        check_limit(Limited::Memory, weight(location, unit), self.budget.max_memory)?;
         let wanted = usize::try_from(share / 2).unwrap_or(usize::MAX);
         Ok(wanted.checked_div(unit).unwrap_or(0).max(1).saturating_mul(unit))
     }

@@ -3,11 +3,11 @@
 use core::ops::Range;
 
 use blosc_chunk::{Destination, Threads};
+use blosc_container::Budget;
+use blosc_container::parallel::for_each;
 
 use super::{Location, SChunk};
 use crate::error::Result;
-use crate::ordered::in_any_order;
-use crate::params::count;
 
 /// A thread more is started for so many bytes.
 const PER_THREAD: usize = 256 << 10;
@@ -34,19 +34,23 @@ impl SChunk {
     pub fn read_par(&self, items: Range<u64>, dest: &mut [u8], threads: Threads) -> Result<()> {
         let start = self.start_of(items, dest)?;
         let useful = dest.len().checked_div(PER_THREAD).unwrap_or(0).saturating_add(1);
-        let threads = count(threads).min(useful);
+        let threads = Budget::default().threads(threads).nworkers().min(useful);
         if threads == 1 {
             return self.read_bytes(start, dest);
         }
         let destination = Destination::for_nbytes(dest.len());
         let parts = self.parts_of(start, dest, threads)?;
-        in_any_order(threads, parts.into_iter(), |(start, dest)| {
-            let mut scratch = self.pooled();
-            scratch.parts().chunk.set_destination(destination);
-            let done = self.read_bytes_with(start, dest, &mut scratch);
-            scratch.parts().chunk.set_destination(Destination::Cached);
-            done
-        })
+        for_each(
+            threads,
+            parts.into_iter(),
+            || self.pooled(),
+            |scratch, (start, dest)| {
+                scratch.parts().chunk.set_destination(destination);
+                let done = self.read_bytes_with(start, dest, scratch);
+                scratch.parts().chunk.set_destination(Destination::Cached);
+                done
+            },
+        )
     }
 
     /// Cuts a destination for the data from byte `start` on between chunks, and within long ones

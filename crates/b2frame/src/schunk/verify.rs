@@ -4,52 +4,18 @@ use core::cell::RefCell;
 use core::ops::Range;
 
 use blosc_chunk::ChunkHeader;
+use blosc_container::parallel::{Job, in_order};
+use blosc_container::{Progress, VerifyOptions};
 
 use super::ordered::{Part, Parts};
 use super::{Buffers, Fetched, Location, SChunk, Scratch};
 use crate::error::{Corrupt, Error, Result};
-use crate::ordered::{Job, in_order};
-use crate::params::VerifyOptions;
 
 /// What verifying a frame found.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct VerifyReport {
-    /// Chunks of the frame.
-    pub nchunks: u64,
-    /// Bytes that could be decoded.
-    pub nbytes: u64,
-    /// Chunks that could not be read, in order; at most
-    /// [`max_reported`](crate::VerifyOptions::max_reported) of them.
-    pub bad: Vec<BadChunk>,
-    /// How many chunks could not be read.
-    pub nbad: u64,
-    /// What is wrong apart from chunks: vlmetalayers, the array's description, the sum of sizes.
-    pub other: Vec<Error>,
-    /// What is odd, but could be read; at most
-    /// [`max_reported`](crate::VerifyOptions::max_reported) of them.
-    pub notes: Vec<Note>,
-}
-
-impl VerifyReport {
-    /// Whether all could be read.
-    #[must_use]
-    pub fn is_ok(&self) -> bool {
-        self.nbad == 0 && self.other.is_empty()
-    }
-}
+pub type VerifyReport = blosc_container::Report<Error, Note>;
 
 /// A chunk that could not be read.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct BadChunk {
-    /// Its number.
-    pub nchunk: u64,
-    /// Where it starts in the file (bytes), if the index says.
-    pub offset: Option<u64>,
-    /// Why it could not be read.
-    pub error: Error,
-}
+pub type BadChunk = blosc_container::BadChunk<Error>;
 
 /// Something odd that could be read nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,16 +47,6 @@ pub enum Note {
     },
 }
 
-/// How far verifying has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Chunks done.
-    pub nchunks: u64,
-    /// Uncompressed bytes done.
-    pub nbytes: u64,
-}
-
 impl SChunk {
     /// Decodes every chunk and vlmetalayer and reports what cannot be read. `progress` is called
     /// now and then.
@@ -101,7 +57,8 @@ impl SChunk {
         options: &VerifyOptions,
         mut progress: impl FnMut(Progress),
     ) -> VerifyReport {
-        let mut report = VerifyReport { nchunks: self.nchunks(), ..VerifyReport::default() };
+        let mut report = VerifyReport::default();
+        report.nchunks = self.nchunks();
         self.verify_metadata(&mut report);
         if self.state.index.is_repeated() && self.nchunks() > 1 {
             self.verify_repeated(options, &mut report, &mut progress);
@@ -152,7 +109,7 @@ impl SChunk {
         report: &mut VerifyReport,
         progress: &mut dyn FnMut(Progress),
     ) {
-        let mut parts = Parts::new(self, nchunks, &options.read);
+        let mut parts = Parts::new(self, nchunks, options.budget);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         let mut done = Done { max: options.max_reported, last_bad: None, report };
         let result = in_order(
@@ -257,11 +214,8 @@ impl Done<'_> {
             Err(_) if self.last_bad == Some(nchunk) => {}
             Err(error) => {
                 self.last_bad = Some(nchunk);
-                report.nbad = report.nbad.saturating_add(1);
-                if report.bad.len() < self.max {
-                    let offset = schunk.stored_at(nchunk);
-                    report.bad.push(BadChunk { nchunk, offset, error });
-                }
+                let offset = schunk.stored_at(nchunk);
+                report.add_bad(BadChunk { nchunk, offset, error }, self.max);
             }
         }
         dest

@@ -404,7 +404,7 @@ fn data_can_be_written_as_to_a_file() {
     writer
         .schunk()
         .unwrap()
-        .decode_ordered(0..3, &b2frame::ReadOptions::default(), |_, data| {
+        .decode_ordered(0..3, &b2frame::Budget::default(), |_, data| {
             copy.extend_from_slice(data);
             Ok::<(), b2frame::Error>(())
         })

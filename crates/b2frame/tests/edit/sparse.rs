@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use b2frame::{
-    EditOptions, Error, FrameParams, FrameType, OpenOptions, ReadOptions, SChunk, SChunkWriter,
+    Budget, EditOptions, Error, FrameParams, FrameType, OpenOptions, SChunk, SChunkWriter,
     VerifyOptions,
 };
 use blosc_chunk::{CParams, CodecId, SpecialKind};
@@ -145,7 +145,7 @@ fn other_parameters_give_the_same_data() {
             writer.make_variable().unwrap();
         }
         writer.copy_metadata(&original).unwrap();
-        writer.append_data(&original, &ReadOptions::default()).unwrap();
+        writer.append_data(&original, &Budget::default()).unwrap();
         let copy = writer.finish().unwrap();
         assert_eq!(copy.header().codec(), CodecId::ZSTD.0);
         assert_eq!(copy.meta().len(), original.meta().len());

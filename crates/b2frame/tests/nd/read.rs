@@ -1,7 +1,7 @@
 //! Slices, lists of positions, single items and views.
 
 use b2frame::{
-    Error, FrameParams, NdArray, NdMeta, NdParam, NdParams, NdWriter, Param, Pick, ReadOptions,
+    Budget, Error, FrameParams, NdArray, NdMeta, NdParam, NdParams, NdWriter, Param, Pick,
     Selection, to_cframe,
 };
 use blosc_chunk::{CParams, Threads};
@@ -90,8 +90,8 @@ proptest! {
         prop_assert_eq!(array.to_bytes(&selection).unwrap(), expected.clone());
         // A few blocks at a time, by several threads.
         let block = model.blocks.iter().map(|len| u64::from(*len)).product::<u64>() * model.typesize as u64;
-        let options = ReadOptions::default().threads(Threads::Auto).max_memory(block * 9);
-        prop_assert_eq!(array.read_options(options).to_bytes(selection).unwrap(), expected);
+        let options = Budget::default().threads(Threads::Auto).max_memory(block * 9);
+        prop_assert_eq!(array.budget(options).to_bytes(selection).unwrap(), expected);
     }
 
     #[test]
@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(&found, &expected);
         // A block at a time.
         let block = model.blocks.iter().map(|len| u64::from(*len)).product::<u64>() * model.typesize as u64;
-        let array = array.read_options(ReadOptions::default().max_memory(block * 4));
+        let array = array.budget(Budget::default().max_memory(block * 4));
         array.gather_bytes(&items, &mut found).unwrap();
         prop_assert_eq!(found, expected);
     }
@@ -161,7 +161,7 @@ fn what_does_not_fit_is_refused() {
 
 #[test]
 fn memory_is_limited() {
-    let array = three_by_four().read_options(ReadOptions::default().max_memory(15));
+    let array = three_by_four().budget(Budget::default().max_memory(15));
     // A block of 4 bytes weighs 8, half of the memory is 7.
     assert!(matches!(array.get::<u16>(&[0, 0]), Err(Error::Limit { nbytes: 8, limit: 7, .. })));
 }

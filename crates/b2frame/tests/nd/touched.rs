@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use b2frame::{FrameParams, FrameWriter, NdArray, NdMeta, ReadOptions, SChunk};
+use b2frame::{Budget, FrameParams, FrameWriter, NdArray, NdMeta, SChunk};
 use blosc_chunk::{CParams, Threads};
 use blosc_io::{CountingStore, MemStore};
 
@@ -25,7 +25,7 @@ fn noise() -> (Arc<CountingStore<MemStore>>, NdArray) {
     let store = Arc::new(CountingStore::new(writer.finish().unwrap()));
     let schunk = SChunk::from_store(Arc::<CountingStore<MemStore>>::clone(&store)).unwrap();
     let array = NdArray::from_schunk(schunk).unwrap();
-    (store, array.read_options(ReadOptions::default().threads(Threads::One)))
+    (store, array.budget(Budget::default().threads(Threads::One)))
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Arrays made, written in parts, resized and joined, against arrays of items in memory.
 
 use b2frame::{
-    ChunkBytes, EditOptions, Error, Fill, NdArray, NdParam, NdParams, NdWriter, Param, Pick,
-    ReadOptions, Selection, VerifyOptions, element,
+    Budget, ChunkBytes, EditOptions, Error, Fill, NdArray, NdParam, NdParams, NdWriter, Param,
+    Pick, Selection, VerifyOptions, element,
 };
 use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Target, Threads};
 use blosc_io::MemStore;
@@ -230,9 +230,9 @@ proptest! {
         let ndim = model.shape.len();
         let chunks: Vec<u32> = seed.iter().take(ndim).map(|n| u32::from(n % 7) + 1).collect();
         let blocks: Vec<u32> = chunks.iter().zip(&seed[4..]).map(|(c, n)| u32::from(*n) % c + 1).collect();
-        let options = ReadOptions::default().threads(if threads == 1 { Threads::One } else { Threads::Auto });
+        let options = Budget::default().threads(if threads == 1 { Threads::One } else { Threads::Auto });
         for params in [array.params().unwrap(), array.params().unwrap().chunkshape(&chunks).blockshape(&blocks)] {
-            let mut copy = NdWriter::in_memory(&params).unwrap().read_options(options.max_memory(100 << (seed[0] % 8)));
+            let mut copy = NdWriter::in_memory(&params).unwrap().budget(options.max_memory(100 << (seed[0] % 8)));
             copy.write_array(&vec![0; ndim], &array).unwrap();
             prop_assert_eq!(again(copy).to_bytes(..).unwrap(), model.data.clone());
         }

@@ -5,7 +5,7 @@
 
 use core::num::NonZeroUsize;
 
-use b2frame::{EditOptions, NdArray, NdParams, NdWriter, Pick, ReadOptions, Selection};
+use b2frame::{Budget, EditOptions, NdArray, NdParams, NdWriter, Pick, Selection};
 use blosc_chunk::{CParams, CodecId, Level, Pipeline, Threads};
 use blosc_io::MemStore;
 use blosc_testdata::data::XorShift32;
@@ -130,7 +130,7 @@ impl Work<'_> {
     fn whole(&self, bench: &mut Bench) -> Result<Vec<u8>> {
         let (params, c, options) = (self.nd_params()?, bench.c.clone(), self.read_options());
         let write = || -> Result<NdArray> {
-            let mut writer = NdWriter::in_memory(&params)?.read_options(options);
+            let mut writer = NdWriter::in_memory(&params)?.budget(options);
             writer.write_bytes(.., self.plain)?;
             Ok(writer.finish()?)
         };
@@ -149,7 +149,7 @@ impl Work<'_> {
             &mut || write().map(drop),
             &mut || c.array(&self.case.grid, &self.params, self.plain).map(drop),
         )?;
-        let array = NdArray::from_cframe(frame.clone())?.read_options(options);
+        let array = NdArray::from_cframe(frame.clone())?.budget(options);
         if self.params.threads == 1 {
             // In several threads it reads only what it made with them.
             theirs = c.array_of(&frame)?;
@@ -170,7 +170,7 @@ impl Work<'_> {
         lens: &[i64],
         frame: &[u8],
     ) -> Result<()> {
-        let array = NdArray::from_cframe(frame.to_vec())?.read_options(self.read_options());
+        let array = NdArray::from_cframe(frame.to_vec())?.budget(self.read_options());
         let mut theirs = bench.c.array_of(frame)?;
         let nbytes = self.nbytes(lens)?;
         let (mut dest, mut c_dest) = (vec![0; nbytes], vec![0; nbytes]);
@@ -203,7 +203,7 @@ impl Work<'_> {
             Box::new(MemStore::new(frame.to_vec())),
             &EditOptions::default().cparams(self.nd_params()?.cparams),
         )?
-        .read_options(self.read_options());
+        .budget(self.read_options());
         let mut theirs = bench.c.array(&self.case.grid, &self.params, self.plain)?;
         let items = &self.plain[..self.nbytes(lens)?];
         let (mut rng, mut c_rng) = (XorShift32::default(), XorShift32::default());
@@ -220,9 +220,9 @@ impl Work<'_> {
         )
     }
 
-    fn read_options(&self) -> ReadOptions {
+    fn read_options(&self) -> Budget {
         let threads = NonZeroUsize::new(self.params.threads.into());
-        ReadOptions::default().threads(threads.map_or(Threads::One, Threads::N))
+        Budget::default().threads(threads.map_or(Threads::One, Threads::N))
     }
 
     fn nbytes(&self, lens: &[i64]) -> Result<usize> {

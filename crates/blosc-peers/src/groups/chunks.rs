@@ -7,7 +7,7 @@
 
 use core::{cell::RefCell, num::NonZeroUsize};
 
-use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, compress_stream};
+use b2frame::{Budget, CompressOptions, FrameParams, FrameWriter, SChunk, compress_stream};
 use blosc_chunk::{
     CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, ItemReader, Level, Pipeline,
     Scratch, SplitMode, Threads,
@@ -171,7 +171,7 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
     let place = Place { group: "small", setting, case };
     let subject = |what| place.subject(what, params.threads, plain.len(), 0.0);
     let frame_params = FrameParams::new(ours(&params)?).chunksize(SMALL);
-    let options = CompressOptions::default().threads(threads(&params));
+    let options = CompressOptions::default().budget(Budget::default().threads(threads(&params)));
     let compress = || -> Result<Vec<u8>> {
         let mut writer = FrameWriter::new(MemStore::default(), &frame_params)?;
         compress_stream(&mut plain.as_slice(), &mut writer, &options, |_| {})?;

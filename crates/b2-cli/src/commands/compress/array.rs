@@ -115,7 +115,7 @@ impl Work<'_> {
     pub(super) fn read_array_back(&self, file: File, layout: &NpyHeader) -> Result<()> {
         let options = self.cx.read_options();
         let schunk = SChunk::from_store(Arc::new(FileStore::from_file(file)))?;
-        let array = NdArray::from_schunk(schunk)?.read_options(options);
+        let array = NdArray::from_schunk(schunk)?.budget(options);
         let mut source = self.stored(layout)?;
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         let itemsize = layout.dtype.itemsize() as u64;
@@ -142,7 +142,7 @@ impl Work<'_> {
         check_len(&data, layout, expected)?;
         let mut writer =
             NdWriter::create_in(Box::new(FileStore::from_file(file)), &self.nd_params(layout)?)?
-                .read_options(self.cx.read_options());
+                .budget(self.cx.read_options());
         let chunkshape = writer.meta().chunkshape().to_vec();
         let itemsize = layout.dtype.itemsize() as u64;
         let boxes = Boxes::new(&layout.shape, &chunkshape, itemsize, self.budget());

@@ -9,7 +9,7 @@ use std::{
 
 use blosc_chunk::Target as Reader;
 use bloscpack::{
-    Budget, Param, WriteOptions, Writer,
+    Param, WriteOptions, Writer,
     numpy::{ArrayInfo, Order, array_options},
 };
 
@@ -121,7 +121,7 @@ impl Work<'_> {
             .offsets(nbytes.is_some())
             .cparams(cparams.target(target))
             .nbytes(nbytes)
-            .budget(Budget { threads: memory.threads, max_memory: memory.max_memory }))
+            .budget(memory.budget))
     }
 }
 

@@ -118,7 +118,7 @@ impl Work<'_> {
         };
         let params = self.nd_params(layout)?;
         let params = params.chunkshape(&shape_of(rows.chunk)).blockshape(&shape_of(rows.block));
-        let mut writer = NdWriter::create(path, &params)?.read_options(self.cx.read_options());
+        let mut writer = NdWriter::create(path, &params)?.budget(self.cx.read_options());
         let mut done = Done::default();
         for nchunk in 0..writer.meta().nchunks() {
             let first = nchunk * u64::from(rows.chunk);
@@ -157,7 +157,7 @@ impl Work<'_> {
         let mut params = self.nd_params(layout)?;
         params.chunkshape = self.args.anew.chunks.as_ref().map(|shape| shape.lens());
         params.blockshape = self.args.anew.blocks.as_ref().map(|shape| shape.lens());
-        let mut writer = NdWriter::create(path, &params)?.read_options(self.cx.read_options());
+        let mut writer = NdWriter::create(path, &params)?.budget(self.cx.read_options());
         let boxes = self.boxes(&writer)?;
         let options = self.cx.read_options();
         if layout.fortran_order || !boxes.are_row_ranges() {

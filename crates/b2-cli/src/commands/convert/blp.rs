@@ -5,7 +5,7 @@ use std::{fs::File, io::Write, path::Path};
 use b2frame::NdMeta;
 use blosc_chunk::{Encoder, Target as Reader, transcode_header};
 use bloscpack::{
-    Budget, RepackOptions, WriteOptions, Writer,
+    RepackOptions, WriteOptions, Writer,
     numpy::{ArrayInfo, Order},
     repack,
 };
@@ -126,7 +126,7 @@ impl Work<'_> {
             .metadata(metadata.into_json(array.as_ref())?)
             .nbytes(Some(self.source.nbytes()?))
             .cparams(cparams)
-            .budget(Budget { threads: memory.threads, max_memory: memory.max_memory }))
+            .budget(memory.budget))
     }
 
     /// What Bloscpack says about an array; items that it cannot describe are left out.

@@ -151,14 +151,14 @@ impl Work<'_> {
         if self.args.anew.chunk_size.or(self.args.anew.block_size).is_some() {
             return Err(message::ARRAY_OPTIONS.error());
         }
-        let array = NdArray::from_schunk(Arc::clone(schunk))?.read_options(self.cx.read_options());
+        let array = NdArray::from_schunk(Arc::clone(schunk))?.budget(self.cx.read_options());
         let mut params = array.params()?.cparams(self.cparams()?);
         if self.args.anew.chunks.is_some() || self.args.anew.blocks.is_some() {
             params.chunkshape = self.args.anew.chunks.as_ref().map(|shape| shape.lens());
             params.blockshape = self.args.anew.blocks.as_ref().map(|shape| shape.lens());
         }
         let frame = contiguous(self.format, path);
-        let mut writer = NdWriter::create(&frame, &params)?.read_options(self.cx.read_options());
+        let mut writer = NdWriter::create(&frame, &params)?.budget(self.cx.read_options());
         let boxes = self.boxes(&writer)?;
         self.fill(&mut writer, boxes, &mut |bounds, items| {
             Ok(array.read_bytes(selection(bounds), items)?)

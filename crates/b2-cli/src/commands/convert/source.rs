@@ -2,7 +2,7 @@
 
 use std::{io::Write, sync::Arc};
 
-use b2frame::{ChunkBytes, FrameLayout, NdMeta, ReadOptions, SChunk};
+use b2frame::{Budget, ChunkBytes, FrameLayout, NdMeta, SChunk};
 use blosc_chunk::{ChunkHeader, SpecialKind};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt};
@@ -240,7 +240,7 @@ impl Source {
     }
 
     /// The data of a chunk.
-    pub(in crate::commands) fn data(&self, nchunk: u64, options: &ReadOptions) -> Result<Vec<u8>> {
+    pub(in crate::commands) fn data(&self, nchunk: u64, options: &Budget) -> Result<Vec<u8>> {
         match self {
             Self::Object(Object::Frame(schunk)) => Ok(schunk.decode_chunk(nchunk)?),
             Self::Object(Object::Blp(blp)) => Ok(blp.file.chunk(nchunk)?),
@@ -257,7 +257,7 @@ impl Source {
 
     /// Hands the content to `sink`, piece by piece in the order in which it is stored; arrays in
     /// frames are put in C order.
-    pub(in crate::commands) fn stream(&self, options: &ReadOptions, sink: Sink<'_>) -> Result<()> {
+    pub(in crate::commands) fn stream(&self, options: &Budget, sink: Sink<'_>) -> Result<()> {
         match self {
             Self::Object(object) => decoded::all(object, options, sink),
             Self::Items(items) => items.stream(sink),
@@ -265,11 +265,7 @@ impl Source {
     }
 
     /// The items somewhere in a file: where they are, or in a temporary one.
-    pub(in crate::commands) fn in_file(
-        &self,
-        layout: &Layout,
-        options: &ReadOptions,
-    ) -> Result<Stored> {
+    pub(in crate::commands) fn in_file(&self, layout: &Layout, options: &Budget) -> Result<Stored> {
         let (store, start): (Arc<dyn ReadAt>, u64) = match self {
             Self::Items(items) => (Arc::clone(&items.stored.store), items.stored.start),
             Self::Object(_) => {
@@ -288,7 +284,7 @@ impl Source {
     /// they have to be put in order, or of one row.
     pub(in crate::commands) fn in_c_order(
         &self,
-        options: &ReadOptions,
+        options: &Budget,
         budget: u64,
         sink: Sink<'_>,
     ) -> Result<()> {

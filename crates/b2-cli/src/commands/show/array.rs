@@ -23,9 +23,9 @@ impl Array {
     /// When it says that it is one, and cannot be.
     pub(super) fn from_object(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
         Ok(match object {
-            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => Ok(Self::Frame(Box::new(
-                NdArray::from_schunk(schunk)?.read_options(cx.read_options()),
-            ))),
+            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
+                Ok(Self::Frame(Box::new(NdArray::from_schunk(schunk)?.budget(cx.read_options()))))
+            }
             Object::Blp(blp) => match blp.file.array_info()? {
                 Some(info) => Ok(Self::Blp { blp, info }),
                 None => Err(Object::Blp(blp)),

@@ -16,6 +16,7 @@ use core::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_container::Pool;
 use blosc_dtype::Dtype;
 
 pub use blocks::Blocks;
@@ -30,9 +31,9 @@ use crate::json::Json;
 use crate::layout::Layout;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::note::{Fault, Note};
-use crate::team::{Pool, Worker};
 use crate::tree::{DirTree, Tree};
-use crate::{CParams, OpenOptions, fill};
+use crate::worker::Worker;
+use crate::{OpenOptions, StorageParams, fill};
 
 /// An array that can be read; see the [crate] for an example.
 ///
@@ -72,7 +73,7 @@ impl CArray {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
-        if crate::ctable::is_table(&*tree, path)? {
+        if crate::names::is_table(&*tree, path)? {
             return Err(Param::Kind { found: "ctable", asked: "carray" }.into());
         }
         Self::open_column(tree, path, options)
@@ -191,7 +192,7 @@ impl CArray {
 
     /// How further chunks are to be compressed; those that there are say themselves how they were.
     #[must_use]
-    pub const fn cparams(&self) -> CParams {
+    pub const fn cparams(&self) -> StorageParams {
         self.storage.cparams
     }
 

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use blosc_chunk::{ChunkHeader, ChunkIndex, IndexStep, Plan};
+use blosc_container::resized;
 use blosc_io::ReadAt;
 
 use crate::error::{Corrupt, Error, Result};
@@ -61,7 +62,7 @@ impl ChunkFile {
     /// Reads the chunk, header included, to the start of a buffer that only grows.
     pub(crate) fn read_to<'a>(&self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         // The file has them all.
-        let chunk = room(buffer, self.header.cbytes());
+        let chunk = resized(buffer, self.header.cbytes());
         let (start, rest) = chunk.split_at_mut(self.start.len());
         start.copy_from_slice(&self.start);
         self.read(self.start.len(), rest)?;
@@ -97,7 +98,7 @@ impl ChunkFile {
     /// Reads what a part of the data needs of the chunk, to the start of a buffer that only grows.
     pub(crate) fn fetch<'a>(&self, plan: &Plan, buffer: &'a mut Vec<u8>) -> Result<Vec<&'a [u8]>> {
         let nbytes = plan.ranges().iter().map(Range::len).sum();
-        let mut rest = room(buffer, nbytes);
+        let mut rest = resized(buffer, nbytes);
         let mut parts = Vec::new();
         for range in plan.ranges() {
             let (part, behind) = rest.split_at_mut(range.len());
@@ -121,15 +122,6 @@ impl ChunkFile {
 /// Opens the file at `path`.
 pub(crate) fn open(tree: &dyn Tree, path: &str) -> Result<Box<dyn ReadAt>> {
     tree.open(path).map_err(|error| files::open_error(path, error))
-}
-
-/// The first bytes of a buffer that only grows: they are overwritten, so that zeros would be for
-/// nothing.
-pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        buffer.resize(len, 0);
-    }
-    &mut buffer[..len]
 }
 
 fn check_preamble(bytes: &[u8]) -> Result<(), Corrupt> {

@@ -1,6 +1,6 @@
 //! What has to be known to make an array.
 
-use blosc_chunk::Threads;
+use blosc_chunk::{Threads, setters};
 use blosc_dtype::Dtype;
 
 use crate::Durability;
@@ -10,8 +10,9 @@ use crate::json::Json;
 use crate::layout::{Layout, MAX_CHUNK_BYTES};
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::quantize::Quantize;
-use crate::{CParams, chunklen, fill};
+use crate::{StorageParams, chunklen, fill};
 
+setters! {
 /// How to make an array. Everything but the dtype has a default, that of bcolz.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -25,7 +26,7 @@ pub struct CreateOptions {
     /// The length that is expected, for the choice of the chunk length. Default: none.
     pub expectedlen: Option<u64>,
     /// How chunks are compressed.
-    pub cparams: CParams,
+    pub cparams: StorageParams,
     /// The value that resizing fills with. Default: zero.
     pub dflt: Option<Json>,
     /// The first attributes.
@@ -35,8 +36,8 @@ pub struct CreateOptions {
     /// How many chunks are compressed at once; the bytes do not depend on it.
     pub threads: Threads,
 }
+}
 
-/// One method for each field, to be chained.
 impl CreateOptions {
     /// The defaults for items of a type.
     #[must_use]
@@ -46,7 +47,7 @@ impl CreateOptions {
             row_shape: Vec::new(),
             chunklen: None,
             expectedlen: None,
-            cparams: CParams::default(),
+            cparams: StorageParams::default(),
             dflt: None,
             attrs: Attrs::default(),
             durability: Durability::default(),
@@ -87,54 +88,6 @@ impl CreateOptions {
             .cparams(array.cparams())
             .dflt(array.dflt().cloned())
             .attrs(array.attrs()?))
-    }
-
-    /// With rows of several items.
-    #[must_use]
-    pub fn row_shape(self, row_shape: Vec<u64>) -> Self {
-        Self { row_shape, ..self }
-    }
-
-    /// With another number of rows of a chunk.
-    #[must_use]
-    pub fn chunklen(self, chunklen: Option<u64>) -> Self {
-        Self { chunklen, ..self }
-    }
-
-    /// With another expected length.
-    #[must_use]
-    pub fn expectedlen(self, expectedlen: Option<u64>) -> Self {
-        Self { expectedlen, ..self }
-    }
-
-    /// With other compression.
-    #[must_use]
-    pub fn cparams(self, cparams: CParams) -> Self {
-        Self { cparams, ..self }
-    }
-
-    /// With another fill value.
-    #[must_use]
-    pub fn dflt(self, dflt: Option<Json>) -> Self {
-        Self { dflt, ..self }
-    }
-
-    /// With attributes.
-    #[must_use]
-    pub fn attrs(self, attrs: Attrs) -> Self {
-        Self { attrs, ..self }
-    }
-
-    /// With another promise about flushed changes.
-    #[must_use]
-    pub fn durability(self, durability: Durability) -> Self {
-        Self { durability, ..self }
-    }
-
-    /// With another number of chunks at once.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { threads, ..self }
     }
 
     /// The metadata of the new, empty array, if all of these go together.

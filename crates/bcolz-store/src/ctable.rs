@@ -11,9 +11,10 @@ use blosc_dtype::Dtype;
 
 use crate::carray::{CArray, Report};
 use crate::error::{Corrupt, Error, NameFault, Param, Result};
-use crate::files::{self, join};
-use crate::meta::{self, Attrs, need, wrong_type};
+use crate::files::{has_file, join};
+use crate::meta::{self, Attrs};
 use crate::names;
+use crate::names::{names_path, parse_names};
 use crate::note::{Fault, Note};
 use crate::params::{BrokenColumns, OpenOptions};
 use crate::tree::{DirTree, Tree};
@@ -183,16 +184,17 @@ impl CTable {
     ///
     /// Only where a directory cannot be listed; what is wrong with the data stands in the report.
     pub fn verify(&self) -> Result<Report> {
-        let mut report = Report { notes: self.notes.clone(), ..Report::default() };
+        let mut report = Report::default();
+        report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
         for column in &self.columns {
-            report.absorb(column.array.verify()?);
+            report.merge(column.array.verify()?);
         }
         let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         for entry in entries.into_iter().filter(|entry| entry.is_dir) {
             let is_listed = self.names().any(|name| name == entry.name);
             let sizes = meta::sizes_path(&join(&self.path, &entry.name));
-            if !is_listed && files::has_file(&*self.tree, &sizes)? {
+            if !is_listed && has_file(&*self.tree, &sizes)? {
                 let fault = Fault::Unlisted { name: entry.name };
                 report.notes.push(Note { path: self.path.clone(), fault });
             }
@@ -223,28 +225,6 @@ impl CTable {
     fn note(&mut self, fault: Fault) {
         self.notes.push(Note { path: self.path.clone(), fault });
     }
-}
-
-/// Whether there is a table at `path`: nothing but `__rootdirs__` tells.
-pub(crate) fn is_table(tree: &dyn Tree, path: &str) -> Result<bool> {
-    files::has_file(tree, &names_path(path))
-}
-
-/// The file that lists the columns.
-pub(crate) fn names_path(path: &str) -> String {
-    join(path, "__rootdirs__")
-}
-
-/// The names in `__rootdirs__`, as they stand there.
-pub(crate) fn parse_names(json: &crate::Json, path: &str) -> Result<Vec<String>> {
-    let names = need(json, path, "names")?;
-    let list = names.as_array().ok_or_else(|| wrong_type(path, "names", "a list", names))?;
-    let name = |name: &crate::Json| {
-        name.as_str()
-            .map(str::to_owned)
-            .ok_or_else(|| wrong_type(path, "names", "a list of strings", name))
-    };
-    list.iter().map(name).collect()
 }
 
 /// An error with its causes, in a line.

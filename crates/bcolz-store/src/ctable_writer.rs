@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use crate::carray_writer::{CArrayWriter, create_dir};
 use crate::create::CreateOptions;
-use crate::ctable::{CTable, names_path};
+use crate::ctable::CTable;
 use crate::error::{Error, Param, Result};
 use crate::files::join;
 use crate::json::Json;
 use crate::meta::{self, Attrs};
 use crate::names;
+use crate::names::names_path;
 use crate::params::OpenOptions;
 use crate::tree::{DirTree, Tree};
 

@@ -86,7 +86,7 @@ mod quantize;
 mod query;
 mod repair;
 mod rescue;
-mod team;
+mod worker;
 
 pub use blosc_dtype::Dtype;
 pub use blosc_io::{Durability, tree};
@@ -100,7 +100,7 @@ pub use json::Json;
 pub use meta::Attrs;
 pub use note::{Fault, Note};
 pub use open::{DataSet, Found, Walk, open, open_in, walk, walk_in};
-pub use params::{BrokenColumns, CParams, Cname, OpenOptions, Shuffle};
+pub use params::{BrokenColumns, Cname, OpenOptions, Shuffle, StorageParams};
 pub use query::{Aggregate, Batch, BatchColumn, Batches, ExprError, Number, Scan};
 pub use repair::{Action, Repair, repair, repair_in};
 pub use rescue::rescue_in;

@@ -1,6 +1,11 @@
-//! Names of columns, which are names of directories: one normal path component.
+//! The columns of a table: the file that lists them, by which a table is known, and their names,
+//! which are names of directories: one normal path component.
 
-use crate::error::NameFault;
+use blosc_io::Tree;
+
+use crate::error::{NameFault, Result};
+use crate::files::{self, join};
+use crate::meta::{need, wrong_type};
 
 /// What keeps a name from being one of a column.
 pub(crate) fn fault(name: &str) -> Option<NameFault> {
@@ -28,6 +33,28 @@ fn is_device(name: &str) -> bool {
             rest.chars().count() == 1 && rest.contains(|c| matches!(c, '1'..='9' | '¹' | '²' | '³'))
         }),
     }
+}
+
+/// Whether there is a table at `path`: nothing but `__rootdirs__` tells.
+pub(crate) fn is_table(tree: &dyn Tree, path: &str) -> Result<bool> {
+    files::has_file(tree, &names_path(path))
+}
+
+/// The file that lists the columns.
+pub(crate) fn names_path(path: &str) -> String {
+    join(path, "__rootdirs__")
+}
+
+/// The names in `__rootdirs__`, as they stand there.
+pub(crate) fn parse_names(json: &crate::Json, path: &str) -> Result<Vec<String>> {
+    let names = need(json, path, "names")?;
+    let list = names.as_array().ok_or_else(|| wrong_type(path, "names", "a list", names))?;
+    let name = |name: &crate::Json| {
+        name.as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| wrong_type(path, "names", "a list of strings", name))
+    };
+    list.iter().map(name).collect()
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub enum Fault {
         expected: u64,
     },
     /// A setting for writing is missing or unknown.
-    CParams {
+    StorageParams {
         /// Its key.
         key: &'static str,
     },
@@ -84,7 +84,7 @@ impl fmt::Display for Fault {
             Self::Nbytes { stored, expected } => {
                 write!(f, "nbytes {stored}, the data have {expected}")
             }
-            Self::CParams { key } => {
+            Self::StorageParams { key } => {
                 write!(f, "{key:?} is missing or unknown; the default is used for writing")
             }
             Self::NoDflt => f.write_str("no fill value; bcolz does not open this"),

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::carray::{CArray, Report};
-use crate::ctable::{self, CTable};
+use crate::ctable::CTable;
 use crate::error::{Error, Result};
 use crate::files::{self, join};
 use crate::meta;
+use crate::names;
 use crate::params::OpenOptions;
 use crate::tree::{DirTree, Tree};
 
@@ -36,7 +37,7 @@ pub fn open(rootdir: impl AsRef<Path>) -> Result<DataSet> {
 ///
 /// As [`CArray::open_in`] and [`CTable::open_in`].
 pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<DataSet> {
-    if ctable::is_table(&*tree, path)? {
+    if names::is_table(&*tree, path)? {
         return CTable::open_in(tree, path, options).map(DataSet::CTable);
     }
     CArray::open_column(tree, path, options).map(DataSet::CArray)
@@ -118,7 +119,7 @@ pub struct Walk {
 impl Walk {
     /// What is at `path`, if it is a data set; its directories are looked at next if not.
     fn visit(&mut self, path: String, depth: usize) -> Result<Option<Found>> {
-        if ctable::is_table(&*self.tree, &path)? {
+        if names::is_table(&*self.tree, &path)? {
             return Ok(Some(Found { path, is_table: true }));
         }
         let has = |path: &str| files::has_file(&*self.tree, path);

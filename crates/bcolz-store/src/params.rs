@@ -1,7 +1,8 @@
 //! What callers may choose: how data sets are read, and how arrays are compressed.
 
-use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, Threads};
+use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, Threads, setters};
 
+setters! {
 /// How to read a data set.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -22,6 +23,7 @@ pub struct OpenOptions {
     /// What to do with a table whose columns cannot all be used.
     pub broken_columns: BrokenColumns,
 }
+}
 
 impl Default for OpenOptions {
     fn default() -> Self {
@@ -36,45 +38,6 @@ impl Default for OpenOptions {
     }
 }
 
-/// One method for each field, to be chained.
-impl OpenOptions {
-    /// With other parameters for decoding chunks.
-    #[must_use]
-    pub fn dparams(self, dparams: DParams) -> Self {
-        Self { dparams, ..self }
-    }
-
-    /// With another number of chunks at once.
-    #[must_use]
-    pub fn threads(self, threads: Threads) -> Self {
-        Self { threads, ..self }
-    }
-
-    /// With another bound for data decoded ahead (bytes).
-    #[must_use]
-    pub fn max_memory(self, max_memory: u64) -> Self {
-        Self { max_memory, ..self }
-    }
-
-    /// With another bound for decoded blocks that are kept (bytes).
-    #[must_use]
-    pub fn cache(self, cache: u64) -> Self {
-        Self { cache, ..self }
-    }
-
-    /// With another bound for returned buffers (bytes).
-    #[must_use]
-    pub fn max_nbytes(self, max_nbytes: u64) -> Self {
-        Self { max_nbytes, ..self }
-    }
-
-    /// With another treatment of broken columns.
-    #[must_use]
-    pub fn broken_columns(self, broken_columns: BrokenColumns) -> Self {
-        Self { broken_columns, ..self }
-    }
-}
-
 /// What to do with a table whose columns cannot all be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BrokenColumns {
@@ -85,11 +48,12 @@ pub enum BrokenColumns {
     Skip,
 }
 
+setters! {
 /// How an array is compressed. The default is that of bcolz since 1.1.0: LZ4 at level 5 with
 /// shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct CParams {
+pub struct StorageParams {
     /// 0 to 9.
     pub clevel: u8,
     /// The filter.
@@ -99,39 +63,15 @@ pub struct CParams {
     /// Significant decimal digits to keep of floats; 0 for all.
     pub quantize: u8,
 }
+}
 
-impl Default for CParams {
+impl Default for StorageParams {
     fn default() -> Self {
         Self { clevel: 5, shuffle: Shuffle::Byte, cname: Cname::Lz4, quantize: 0 }
     }
 }
 
-/// One method for each field, to be chained.
-impl CParams {
-    /// With another level.
-    #[must_use]
-    pub const fn clevel(self, clevel: u8) -> Self {
-        Self { clevel, ..self }
-    }
-
-    /// With another filter.
-    #[must_use]
-    pub const fn shuffle(self, shuffle: Shuffle) -> Self {
-        Self { shuffle, ..self }
-    }
-
-    /// With another codec.
-    #[must_use]
-    pub const fn cname(self, cname: Cname) -> Self {
-        Self { cname, ..self }
-    }
-
-    /// With another number of significant digits.
-    #[must_use]
-    pub const fn quantize(self, quantize: u8) -> Self {
-        Self { quantize, ..self }
-    }
-
+impl StorageParams {
     /// The parameters of chunks with items of `typesize` bytes.
     pub(crate) fn to_chunk(self, typesize: usize) -> blosc_chunk::CParams {
         let filters = match self.shuffle {

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use crate::carray::CArray;
 use crate::carray_writer::CArrayWriter;
 use crate::chunk_file::{ChunkFile, Expected};
-use crate::ctable::{self, names_path};
 use crate::ctable_writer::names_text;
 use crate::error::{Corrupt, Error, Result};
 use crate::files::{self, join};
 use crate::layout::{Layout, chunk_path};
 use crate::meta::{self, Attrs, Sizes, Storage, need};
+use crate::names::{self, names_path};
 use crate::params::OpenOptions;
 use crate::tree::{DirTree, Tree};
 
@@ -116,14 +116,14 @@ pub fn repair(rootdir: impl AsRef<Path>) -> Result<Vec<Action>> {
 ///
 /// As [`repair`].
 pub fn repair_in(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
-    let is_table = ctable::is_table(&*tree, path)?;
-    let mut mender = Mender { tree, actions: Vec::new() };
+    let is_table = names::is_table(&*tree, path)?;
+    let mut repairer = Repairer { tree, actions: Vec::new() };
     if is_table {
-        mender.table(path)?
+        repairer.table(path)?
     } else {
-        mender.array(path)?
+        repairer.array(path)?
     }
-    Ok(mender.actions)
+    Ok(repairer.actions)
 }
 
 /// Ends the name of what is not finished.
@@ -134,21 +134,21 @@ pub(crate) fn pending_path(path: &str) -> String {
     join(path, "__rename__")
 }
 
-struct Mender {
+struct Repairer {
     tree: Arc<dyn Tree>,
     actions: Vec<Action>,
 }
 
-impl Mender {
+impl Repairer {
     fn table(&mut self, path: &str) -> Result<()> {
         self.rename(path)?;
         self.remove_pending(path)?;
         let names_path = names_path(path);
         let json = meta::read_object(&*self.tree, &names_path)?;
-        let names = ctable::parse_names(&json, &names_path)?;
+        let names = names::parse_names(&json, &names_path)?;
         let mut lengths = Vec::new();
         for name in &names {
-            if let Some(fault) = crate::names::fault(name) {
+            if let Some(fault) = names::fault(name) {
                 return Err(Error::corrupt(
                     names_path,
                     Corrupt::ColumnName { name: name.clone(), fault },
@@ -218,7 +218,7 @@ impl Mender {
         };
         let (from, to) = (name("from")?, name("to")?);
         let has = |name: &str| {
-            let is_name = crate::names::fault(name).is_none();
+            let is_name = names::fault(name).is_none();
             Ok::<_, Error>(
                 is_name && files::has_file(&*self.tree, &meta::storage_path(&join(path, name)))?,
             )
@@ -226,7 +226,7 @@ impl Mender {
         if has(&to)? && !has(&from)? {
             let names_path = names_path(path);
             let names =
-                ctable::parse_names(&meta::read_object(&*self.tree, &names_path)?, &names_path)?;
+                names::parse_names(&meta::read_object(&*self.tree, &names_path)?, &names_path)?;
             let names =
                 names.iter().map(|name| if *name == from { to.as_str() } else { name.as_str() });
             self.write(&names_path, &names_text(names))?;

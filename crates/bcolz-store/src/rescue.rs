@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use crate::carray::CArray;
 use crate::chunk_file::PREAMBLE;
-use crate::ctable;
 use crate::ctable_writer::names_text;
 use crate::error::{Corrupt, Error, Result};
 use crate::files::{self, is_missing, join};
 use crate::layout::{chunk_number, chunk_path};
 use crate::meta::{self, Attrs};
+use crate::names;
 use crate::params::OpenOptions;
 use crate::repair::{Action, Repair, repair_in};
 use crate::tree::Tree;
@@ -27,7 +27,7 @@ use crate::tree::Tree;
 /// `Corrupt` where nothing can be saved, `Limit` for chunks that are larger than `options` allow,
 /// `Io`.
 pub fn rescue_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Vec<Action>> {
-    let is_table = ctable::is_table(&*tree, path)?;
+    let is_table = names::is_table(&*tree, path)?;
     let mut rescuer = Rescuer { tree, options: options.clone(), actions: Vec::new() };
     if is_table {
         rescuer.table(path)?;
@@ -49,7 +49,7 @@ impl Rescuer {
         let listed = self.names(path)?;
         let mut kept: Vec<String> = Vec::new();
         for name in &listed {
-            let usable = !kept.contains(name) && crate::names::fault(name).is_none();
+            let usable = !kept.contains(name) && names::fault(name).is_none();
             let rescued = if usable { self.array(&join(path, name)) } else { Ok(()) };
             match rescued {
                 Ok(()) if usable => kept.push(name.clone()),
@@ -58,7 +58,7 @@ impl Rescuer {
             }
         }
         if kept != listed {
-            self.write(&ctable::names_path(path), &names_text(kept.iter().map(String::as_str)))?;
+            self.write(&names::names_path(path), &names_text(kept.iter().map(String::as_str)))?;
         }
         self.actions.extend(repair_in(self.tree.clone(), path)?);
         Ok(())
@@ -67,9 +67,9 @@ impl Rescuer {
     /// The names of the columns; where the list is damaged, those of the directories that can be
     /// one.
     fn names(&mut self, path: &str) -> Result<Vec<String>> {
-        let names_path = ctable::names_path(path);
+        let names_path = names::names_path(path);
         let names = meta::read_object(&*self.tree, &names_path)
-            .and_then(|json| ctable::parse_names(&json, &names_path));
+            .and_then(|json| names::parse_names(&json, &names_path));
         let error = match names {
             Ok(names) => return Ok(names),
             Err(error) => error,

@@ -6,7 +6,7 @@ use std::path::Path;
 use bcolz_store::Durability;
 use bcolz_store::parquet::{self, WriteOptions};
 use bcolz_store::{
-    Blame, CParams, CTable, CTableWriter, Cname, CreateOptions, Dtype, Error, Result,
+    Blame, CTable, CTableWriter, Cname, CreateOptions, Dtype, Error, Result, StorageParams,
 };
 
 /// Nobody pulls the plug here.
@@ -85,7 +85,7 @@ fn tables_come_back_through_a_file() -> Result<()> {
         let batches = table.scan().record_batches()?;
         assert_eq!(parquet::write(batches, File::create(&file).unwrap(), options)?, ROWS as u64);
         let again = path(&n.to_string());
-        let cparams = CParams::default().cname(Cname::Zstd);
+        let cparams = StorageParams::default().cname(Cname::Zstd);
         let rows = parquet::read(&File::open(&file).unwrap(), &again, &|_, options| {
             options.cparams(cparams).durability(FAST)
         })?;

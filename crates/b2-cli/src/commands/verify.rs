@@ -235,7 +235,7 @@ impl Findings {
     /// Takes over the report of a data set of bcolz; messages name the column.
     fn add_bcolz(&mut self, set: &Bcolz, cx: &Context) -> Result<()> {
         let report = set.tuned(&cx.read_options())?.verify()?;
-        self.ok &= report.is_sound();
+        self.ok &= report.is_ok();
         (self.nchunks, self.nbytes) = (report.nchunks, report.nbytes);
         self.nbad = report.bad.len() as u64;
         self.warnings.extend(report.notes.iter().map(bcolz::note));

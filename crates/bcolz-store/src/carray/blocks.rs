@@ -4,7 +4,6 @@ use core::ops::Range;
 
 use super::CArray;
 use crate::error::Result;
-use crate::team;
 
 /// Blocks of rows; made by [`CArray::blocks`].
 #[derive(Debug)]
@@ -91,7 +90,7 @@ impl Blocks<'_> {
     fn decode_ahead(&mut self, row: u64) -> Result<()> {
         let layout = &self.array.layout;
         let options = &self.array.options;
-        let busy = (team::workers(options.threads) as u64).saturating_mul(CHUNKS);
+        let busy = (options.threads.count() as u64).saturating_mul(CHUNKS);
         let rows =
             (options.max_memory / layout.rowsize as u64).min(layout.chunklen.saturating_mul(busy));
         let end = row.saturating_add(rows.max(1));

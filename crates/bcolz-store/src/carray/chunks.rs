@@ -11,7 +11,7 @@ use crate::chunk_file::{self, ChunkFile, Expected};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::layout::chunk_path;
-use crate::team::Worker;
+use crate::worker::Worker;
 
 impl CArray {
     /// Opens the file of a chunk and checks its headers.

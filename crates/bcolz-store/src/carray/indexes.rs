@@ -122,14 +122,14 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
-    use crate::{CArrayWriter, CParams, Cname, CreateOptions, Dtype, OpenOptions};
+    use crate::{CArrayWriter, Cname, CreateOptions, Dtype, OpenOptions, StorageParams};
 
     const CHUNKLEN: u32 = 2048;
     const ROWS: u32 = 12 * CHUNKLEN;
 
     /// A random walk in `at`, whose files are old.
     fn create(at: &Path, cname: &str) {
-        let cparams = CParams::default().cname(Cname::from_name(cname).unwrap());
+        let cparams = StorageParams::default().cname(Cname::from_name(cname).unwrap());
         let options = CreateOptions::new(Dtype::parse("<f8").unwrap())
             .chunklen(Some(CHUNKLEN.into()))
             .cparams(cparams);

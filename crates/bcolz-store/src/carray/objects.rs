@@ -4,7 +4,7 @@ use super::CArray;
 use crate::error::{Error, Param, Result};
 use crate::layout::chunk_path;
 use crate::pickle::{self, Object};
-use crate::team::Worker;
+use crate::worker::Worker;
 
 /// The elements of an object array; made by [`CArray::objects`].
 #[derive(Debug)]

@@ -3,13 +3,15 @@
 use core::ops::Range;
 use std::collections::VecDeque;
 
+use blosc_container::Pooled;
+
 use super::chunks::block_around;
 use super::indexes::Indexes;
 use super::recent::Asked;
 use super::rows::UNPROVEN;
 use super::{CArray, Element};
 use crate::error::{Param, Result};
-use crate::team::{Pooled, Worker};
+use crate::worker::Worker;
 
 /// Reads rows one by one, and keeps the blocks that it decoded last; made by
 /// [`CArray::row_reader`].
@@ -57,7 +59,7 @@ impl CArray {
     pub fn row_reader(&self) -> RowReader<'_> {
         RowReader {
             array: self,
-            worker: self.pool.hire(),
+            worker: self.check_out_worker(),
             blocks: VecDeque::new(),
             asked: Asked::default(),
             indexes: Indexes::default(),
@@ -122,14 +124,10 @@ impl RowReader<'_> {
             array.open_chunk(nchunk)?;
         }
         single.resize(bytes.len(), 0);
-        let make = || Worker::new(&array.options.dparams);
-        let indexes = &mut self.indexes;
-        self.worker.with(make, |worker| {
-            if indexes.read(array, nchunk, bytes.clone(), single, &mut worker.packed)? {
-                return Ok(());
-            }
-            array.decode_bytes(nchunk, bytes, single, worker)
-        })?;
+        let worker = &mut *self.worker;
+        if !self.indexes.read(array, nchunk, bytes.clone(), single, &mut worker.packed)? {
+            array.decode_bytes(nchunk, bytes, single, worker)?;
+        }
         Ok(&self.single)
     }
 
@@ -141,9 +139,7 @@ impl RowReader<'_> {
         let mut data = self.room(bytes.len());
         // Compared with the place of the chunk in the array and with the limits.
         data.resize(bytes.len(), 0);
-        let make = || Worker::new(&array.options.dparams);
-        self.worker
-            .with(make, |worker| array.decode_bytes(nchunk, bytes.clone(), &mut data, worker))?;
+        array.decode_bytes(nchunk, bytes.clone(), &mut data, &mut self.worker)?;
         self.blocks.push_front(Block { nchunk, bytes, data });
         Ok(())
     }

@@ -1,21 +1,22 @@
 //! Reading rows: any range, any list, into buffers of the caller or ours.
 
+use core::convert::Infallible;
 use core::ops::Range;
 
 use blosc_chunk::{Destination, Threads};
+use blosc_container::parallel::for_each;
+use blosc_container::{Pooled, resized};
 use blosc_io::zeroed;
 
 use super::{CArray, Element};
-use crate::chunk_file::room;
 use crate::error::{Error, Param, Result};
-use crate::team::{self, Pooled, Worker};
+use crate::worker::Worker;
 
 /// Rows of one chunk on their way to the caller's buffer.
 struct Part<'a> {
     nchunk: u64,
     bytes: Range<usize>,
     dest: &'a mut [u8],
-    result: Result<()>,
 }
 
 impl CArray {
@@ -82,7 +83,8 @@ impl CArray {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|place| rows[*place]);
         let chunk_of = |place: &usize| rows[*place] / self.layout.chunklen;
-        let (mut worker, mut data) = (self.pool.hire(), Vec::new());
+        let mut worker = self.check_out_worker();
+        let mut data = Vec::new();
         let mut found = Vec::new();
         for places in order.chunk_by(|a, b| chunk_of(a) == chunk_of(b)) {
             let (Some(first), Some(last)) = (places.first(), places.last()) else { continue };
@@ -93,11 +95,7 @@ impl CArray {
                 self.open_chunk(chunk_of(first))?;
             }
             data.resize(bytes.len(), 0);
-            let make = || Worker::new(&self.options.dparams);
-            let decode = |worker: &mut _| {
-                self.decode_bytes(chunk_of(first), bytes.clone(), &mut data, worker)
-            };
-            worker.with(make, decode)?;
+            self.decode_bytes(chunk_of(first), bytes.clone(), &mut data, &mut worker)?;
             if found.is_empty() {
                 // A chunk was there, and the caller holds eight bytes for each row.
                 found.resize(rows.len() * rowsize, 0);
@@ -126,25 +124,21 @@ impl CArray {
                 parts.push(part);
                 (row, rest) = (end, behind);
             }
-            let make = || self.pool.hire();
-            let read = |worker: &mut Pooled<'_, Worker>, part: &mut Part<'_>| {
-                part.result = worker.with(
-                    || Worker::new(&self.options.dparams),
-                    |worker| {
-                        worker.scratch.set_destination(destination);
-                        let result =
-                            self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker);
-                        // Others decode to small buffers with it.
-                        worker.scratch.set_destination(Destination::Cached);
-                        result
-                    },
-                );
+            let read = |worker: &mut Worker, part: &mut Part<'_>| {
+                worker.scratch.set_destination(destination);
+                let result = self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker);
+                // The next caller decodes to small buffers with it.
+                worker.scratch.set_destination(Destination::Cached);
+                result
             };
-            let mut runs = runs_of(&mut parts, threads);
-            team::each(threads, &mut runs, make, |worker, run| {
-                run.iter_mut().for_each(|part| read(worker, part));
-            });
-            parts.into_iter().try_for_each(|part| part.result)?;
+            let runs = runs_of(&mut parts, threads);
+            let nworkers = threads.count().min(runs.len());
+            for_each(
+                nworkers,
+                runs.into_iter(),
+                || self.check_out_worker(),
+                |worker, run| run.iter_mut().try_for_each(|part| read(worker, part)),
+            )?;
         }
         Ok(())
     }
@@ -153,7 +147,7 @@ impl CArray {
     pub(crate) fn read_to(&self, rows: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
         let nbytes = self.layout.nbytes_of(rows.end - rows.start);
         match usize::try_from(nbytes) {
-            Ok(len) if nbytes <= UNPROVEN => self.read_by(Threads::One, rows, room(buffer, len)),
+            Ok(len) if nbytes <= UNPROVEN => self.read_by(Threads::One, rows, resized(buffer, len)),
             _ => {
                 buffer.clear();
                 self.append_to(rows, buffer)
@@ -199,11 +193,15 @@ impl CArray {
             let end = nchunks.end.min(next + BATCH as u64);
             chunks.clear();
             chunks.extend((next..end).map(|nchunk| (nchunk, Ok(0))));
-            team::each(
-                self.options.threads,
-                &mut chunks,
+            let nworkers = self.options.threads.count().min(chunks.len());
+            let Ok(()) = for_each(
+                nworkers,
+                chunks.iter_mut(),
                 || (),
-                |(), (nchunk, len)| *len = self.file_len(*nchunk),
+                |(), (nchunk, len)| {
+                    *len = self.file_len(*nchunk);
+                    Ok::<(), Infallible>(())
+                },
             );
             for (_, found) in chunks.drain(..) {
                 // The first one that cannot be read has to be found first.
@@ -224,7 +222,11 @@ impl CArray {
         // Both are below the size of a chunk.
         let nbytes = usize::try_from(self.layout.nbytes_of(end - rows.start)).unwrap_or(usize::MAX);
         let (dest, behind) = dest.split_at_mut(nbytes.min(dest.len()));
-        (Part { nchunk, bytes: at..at + nbytes, dest, result: Ok(()) }, behind, end)
+        (Part { nchunk, bytes: at..at + nbytes, dest }, behind, end)
+    }
+
+    pub(super) fn check_out_worker(&self) -> Pooled<'_, Worker> {
+        self.pool.check_out(|| Worker::new(&self.options.dparams))
     }
 
     /// Where a row begins in the data of its chunk (bytes).
@@ -246,7 +248,7 @@ impl CArray {
 /// long for another at the end.
 fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: Threads) -> Vec<&'p mut [Part<'a>]> {
     let longest = parts.iter().map(|part| part.dest.len()).max().unwrap_or(1).max(1);
-    let (most, share) = ((RUN / longest).max(1), team::workers(threads) * SHARES);
+    let (most, share) = ((RUN / longest).max(1), threads.count() * SHARES);
     let (mut runs, mut rest) = (Vec::new(), parts);
     while !rest.is_empty() {
         let (run, behind) = rest.split_at_mut((rest.len() / share).clamp(1, most));

@@ -1,54 +1,22 @@
 //! Decoding everything to see whether it can be.
 
+use core::convert::Infallible;
+
+use blosc_container::parallel::for_each;
+
 use super::CArray;
 use crate::error::{Error, Result};
 use crate::files::{is_missing, join};
 use crate::layout::chunk_number;
 use crate::meta;
 use crate::note::{Fault, Note};
-use crate::team::{self, Worker};
+use crate::worker::Worker;
 
-/// What [`CArray::verify`] found.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Report {
-    /// Chunks that were looked at.
-    pub nchunks: u64,
-    /// Bytes of data that could be decoded.
-    pub nbytes: u64,
-    /// Chunks that cannot be read, in order. After a thousand, no further ones are looked for.
-    pub bad: Vec<BadChunk>,
-    /// Whatever else is wrong: attributes that are no JSON.
-    pub other: Vec<Error>,
-    /// What is odd.
-    pub notes: Vec<Note>,
-}
-
-/// A chunk that cannot be read.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct BadChunk {
-    /// Its number.
-    pub nchunk: u64,
-    /// Why.
-    pub error: Error,
-}
-
-impl Report {
-    /// Whether everything can be read.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.bad.is_empty() && self.other.is_empty()
-    }
-
-    pub(crate) fn absorb(&mut self, other: Self) {
-        self.nchunks += other.nchunks;
-        self.nbytes += other.nbytes;
-        self.bad.extend(other.bad);
-        self.other.extend(other.other);
-        self.notes.extend(other.notes);
-    }
-}
+/// What [`CArray::verify`] found. Other damage is attributes that are no JSON. After a thousand bad
+/// chunks, no more chunks are decoded.
+pub type Report = blosc_container::Report<Error, Note>;
+/// A chunk that cannot be read. Its position in its file is not known.
+pub type BadChunk = blosc_container::BadChunk<Error>;
 
 /// A chunk on its way through a worker.
 struct Slot {
@@ -72,7 +40,8 @@ impl CArray {
     }
 
     fn verify_until(&self, max_bad: usize) -> Result<Report> {
-        let mut report = Report { notes: self.notes.clone(), ..Report::default() };
+        let mut report = Report::default();
+        report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
         let mut next = 0;
         while next < self.nchunks() && report.bad.len() < max_bad {
@@ -80,8 +49,10 @@ impl CArray {
             let mut slots: Vec<Slot> =
                 (next..end).map(|nchunk| Slot { nchunk, result: Ok((0, 0)) }).collect();
             let make = || (Worker::new(&self.options.dparams), Vec::new());
-            team::each(self.options.threads, &mut slots, make, |(worker, data), slot| {
+            let nworkers = self.options.threads.count().min(slots.len());
+            let Ok(()) = for_each(nworkers, slots.iter_mut(), make, |(worker, data), slot| {
                 slot.result = self.check_chunk(slot.nchunk, data, worker);
+                Ok::<(), Infallible>(())
             });
             slots.into_iter().for_each(|slot| self.count(slot, &mut report));
             next = end;
@@ -142,7 +113,9 @@ impl CArray {
                     report.notes.push(Note { path: self.path.clone(), fault });
                 }
             }
-            Err(error) => report.bad.push(BadChunk { nchunk: slot.nchunk, error }),
+            Err(error) => {
+                report.add_bad(BadChunk { nchunk: slot.nchunk, offset: None, error }, usize::MAX);
+            }
         }
     }
 

@@ -7,7 +7,6 @@ use crate::error::{Param, Result};
 use crate::fill;
 use crate::layout::chunk_path;
 use crate::meta;
-use crate::team;
 
 impl CArrayWriter {
     /// Appends rows: C order, items in the byte order of the dtype. Chunks that become full are
@@ -85,14 +84,14 @@ impl CArrayWriter {
     /// Writes whole chunks behind the last one; there is no partial one.
     fn write_chunks(&mut self, data: &[u8]) -> Result<()> {
         let nbytes = self.chunk_nbytes();
-        let batch = CHUNKS * team::workers(self.options.threads);
+        let batch = CHUNKS * self.options.threads.count();
         for data in data.chunks(nbytes.saturating_mul(batch)) {
             let numbers = self.layout.nchunks()..;
-            let job = |(nchunk, data)| Job { nchunk, data, file: Ok(Vec::new()) };
+            let job = |(nchunk, data)| Job { nchunk, data, file: Vec::new() };
             let mut jobs: Vec<Job<'_>> = numbers.zip(data.chunks(nbytes)).map(job).collect();
             self.encode_all(&mut jobs)?;
             for job in jobs {
-                self.write_chunk(job.nchunk, &job.file?)?;
+                self.write_chunk(job.nchunk, &job.file)?;
                 self.set_len(self.len() + self.layout.chunklen);
             }
         }

@@ -5,7 +5,7 @@ use crate::chunk_file::PREAMBLE;
 use crate::error::{Error, Param, Result};
 use crate::files::{is_missing, join};
 use crate::layout::{chunk_number, chunk_path};
-use crate::team::Worker;
+use crate::worker::Worker;
 
 impl CArrayWriter {
     /// Removes the last rows, on disk at once.

@@ -1,6 +1,7 @@
 //! From rows to a chunk file.
 
 use blosc_chunk::Encoder;
+use blosc_container::parallel::for_each;
 
 use super::CArrayWriter;
 use crate::chunk_file::PREAMBLE;
@@ -8,22 +9,21 @@ use crate::error::{Error, Result};
 use crate::layout::chunk_path;
 use crate::meta::typesize;
 use crate::quantize::Quantize;
-use crate::team;
 
 /// A chunk on its way through a worker.
 pub(super) struct Job<'a> {
     pub(super) nchunk: u64,
     pub(super) data: &'a [u8],
-    pub(super) file: Result<Vec<u8>>,
+    pub(super) file: Vec<u8>,
 }
 
 impl CArrayWriter {
     /// The whole file of a chunk.
     pub(super) fn encode(&self, nchunk: u64, data: &[u8]) -> Result<Vec<u8>> {
-        let mut jobs = [Job { nchunk, data, file: Ok(Vec::new()) }];
+        let mut jobs = [Job { nchunk, data, file: Vec::new() }];
         self.encode_all(&mut jobs)?;
         let [job] = jobs;
-        job.file
+        Ok(job.file)
     }
 
     /// The files of several chunks.
@@ -31,18 +31,19 @@ impl CArrayWriter {
         let quantize = Quantize::new(self.storage.cparams.quantize, &self.layout.dtype)?;
         let params = self.storage.cparams.to_chunk(typesize(&self.layout.dtype));
         let make = || Encoder::new(params.clone());
-        team::each(self.options.threads, jobs, make, |encoder, job| {
+        let nworkers = self.options.threads.count().min(jobs.len());
+        for_each(nworkers, jobs.iter_mut(), make, |encoder, job| {
             let in_chunk = |source| Error::Chunk {
                 path: chunk_path(&self.path, job.nchunk),
                 nchunk: job.nchunk,
                 source,
             };
             job.file = match encoder {
-                Ok(encoder) => encode(encoder, quantize, job.data).map_err(in_chunk),
-                Err(error) => Err(in_chunk(error.clone())),
+                Ok(encoder) => encode(encoder, quantize, job.data).map_err(in_chunk)?,
+                Err(error) => return Err(in_chunk(error.clone())),
             };
-        });
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use super::{dtype, in_range, need, wrong_type};
 use crate::error::{Field, Result};
 use crate::json::Json;
 use crate::note::Fault;
-use crate::params::{CParams, Cname, Shuffle};
+use crate::params::{Cname, Shuffle, StorageParams};
 
 /// What was decided when the array was made.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub(crate) struct Storage {
     pub(crate) dtype: Dtype,
     /// Rows of a full chunk.
     pub(crate) chunklen: u64,
-    pub(crate) cparams: CParams,
+    pub(crate) cparams: StorageParams,
     /// A guess; used for nothing.
     pub(crate) expectedlen: Option<i128>,
     pub(crate) dflt: Option<Json>,
@@ -44,7 +44,7 @@ impl Storage {
 
     /// The text of the file.
     pub(crate) fn to_text(&self) -> String {
-        let CParams { clevel, shuffle, cname, quantize } = self.cparams;
+        let StorageParams { clevel, shuffle, cname, quantize } = self.cparams;
         format!(
             "{{\"dtype\": {}, \"cparams\": {{\"clevel\": {clevel}, \"shuffle\": {}, \"cname\": \"{}\", \
              \"quantize\": {quantize}}}, \"chunklen\": {}, \"expectedlen\": {}, \"dflt\": {}}}\n",
@@ -59,16 +59,16 @@ impl Storage {
 }
 
 /// Settings for writing; what is missing or unknown is as releases before 1.1.0 had it.
-fn cparams(json: Option<&Json>, faults: &mut Vec<Fault>) -> CParams {
-    let old = CParams::default().cname(Cname::BloscLz);
+fn cparams(json: Option<&Json>, faults: &mut Vec<Fault>) -> StorageParams {
+    let old = StorageParams::default().cname(Cname::BloscLz);
     let Some(json) = json else {
-        faults.push(Fault::CParams { key: "cparams" });
+        faults.push(Fault::StorageParams { key: "cparams" });
         return old;
     };
     let mut take = |key: &'static str, read: &mut dyn FnMut(&Json) -> bool| {
         let optional = matches!(key, "cname" | "quantize");
         if !json.get(key).map_or(optional, read) {
-            faults.push(Fault::CParams { key });
+            faults.push(Fault::StorageParams { key });
         }
     };
     let mut found = old;

@@ -1,6 +1,10 @@
 //! One block of rows: what is read of it, and which rows are taken.
 
+use core::convert::Infallible;
 use core::ops::Range;
+
+use blosc_container::parallel::for_each;
+use blosc_container::{Pool, Reusable};
 
 use super::direct::{self, Stored};
 use super::vector::Vector;
@@ -8,7 +12,6 @@ use super::{ExprError, Formula, Scan, eval};
 use crate::carray::CArray;
 use crate::ctable::Column;
 use crate::error::Result;
-use crate::team::{self, Pool, workers};
 
 /// Rows of a block, and the columns that were read of it.
 pub(super) struct Block<'a> {
@@ -26,6 +29,16 @@ pub(super) struct Items {
     is_read: bool,
 }
 
+/// The memory for the columns of one block.
+#[derive(Debug, Default)]
+struct Buffers(Vec<Items>);
+
+impl Reusable for Buffers {
+    fn held_nbytes(&self) -> usize {
+        self.0.iter().map(|items| items.bytes.capacity()).sum()
+    }
+}
+
 /// How far the blocks of a scan were looked at.
 #[derive(Debug)]
 pub(super) struct Progress {
@@ -33,7 +46,7 @@ pub(super) struct Progress {
     pub(super) at: u64,
     /// Blocks to look at next: more and more, since the first may be enough.
     nblocks: usize,
-    pool: Pool<Vec<Items>>,
+    pool: Pool<Buffers>,
 }
 
 impl Progress {
@@ -55,17 +68,18 @@ impl Scan<'_> {
         let Progress { at, nblocks, pool } = progress;
         let mut goes_on = true;
         while goes_on && *at < self.rows.end {
-            *nblocks = (*nblocks * 2).clamp(workers(threads), self.max_blocks(size));
+            *nblocks = (*nblocks * 2).clamp(threads.count(), self.max_blocks(size));
             let mut jobs = Vec::new();
             while jobs.len() < *nblocks && *at < self.rows.end {
                 let end = (*at - *at % size).saturating_add(size).min(self.rows.end);
                 jobs.push((*at..end, None));
                 *at = end;
             }
-            let make = || pool.hire();
-            team::each(threads, &mut jobs, make, |items, (rows, out)| {
-                let look = |items: &mut Vec<_>| work(&mut Block::new(self, rows.clone(), items));
-                *out = Some(items.with(Vec::new, look));
+            let make = || pool.check_out(Buffers::default);
+            let nworkers = threads.count().min(jobs.len());
+            let Ok(()) = for_each(nworkers, jobs.iter_mut(), make, |buffers, (rows, out)| {
+                *out = Some(work(&mut Block::new(self, rows.clone(), &mut buffers.0)));
+                Ok::<(), Infallible>(())
             });
             for out in jobs.into_iter().filter_map(|(_, out)| out) {
                 goes_on &= each(out?);
@@ -91,7 +105,7 @@ impl Scan<'_> {
         let nbytes =
             wanted.fold(size_of::<u64>() as u64, u64::saturating_add).saturating_mul(rows.max(1));
         let fits = usize::try_from(options.max_memory / nbytes).unwrap_or(usize::MAX);
-        let workers = workers(options.threads);
+        let workers = options.threads.count();
         fits.clamp(workers, workers * BLOCKS)
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bcolz_store::Durability;
 use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
 use bcolz_store::{
-    CArray, CArrayWriter, CParams, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, Result,
-    open,
+    CArray, CArrayWriter, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, Result,
+    StorageParams, open,
 };
 use blosc_testdata::fixture;
 use proptest::prelude::*;
@@ -246,7 +246,7 @@ proptest! {
         let array = reopen(&tree);
         prop_assert_eq!(array.read_as::<i32>(0..array.len()).unwrap(), model);
         let report = array.verify().unwrap();
-        prop_assert!(report.is_sound() && report.notes.is_empty(), "{:?}", report);
+        prop_assert!(report.is_ok() && report.notes.is_empty(), "{:?}", report);
     }
 }
 
@@ -320,7 +320,8 @@ fn every_codec_and_durability_reads_back() {
     {
         let durability = [Durability::PowerLoss, Durability::ProcessDeath][i % 2];
         let root = dir.path().join(cname.name());
-        let options = int32(100).cparams(CParams::default().cname(cname)).durability(durability);
+        let options =
+            int32(100).cparams(StorageParams::default().cname(cname)).durability(durability);
         let mut writer = CArrayWriter::create(&root, &options).unwrap();
         writer.append(&rows(0..1234)).unwrap();
         writer.set_attr("n", 3.5).unwrap();
@@ -351,11 +352,11 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     };
     assert_eq!(refused(&int32(0)), "chunklen 0 is outside 1..=536870907");
     assert_eq!(
-        refused(&int32(1).cparams(CParams::default().clevel(10))),
+        refused(&int32(1).cparams(StorageParams::default().clevel(10))),
         "clevel 10 is outside 0..=9"
     );
     assert_eq!(
-        refused(&int32(1).cparams(CParams::default().quantize(3))),
+        refused(&int32(1).cparams(StorageParams::default().quantize(3))),
         "quantize of items of type int32"
     );
     assert_eq!(refused(&int32(1).row_shape(vec![0])), "size of a row 0 is outside 1..=2147483631");

@@ -133,7 +133,7 @@ impl Array {
             compare("rows", &self.data[bytes], &array.read(rows.start as u64..rows.end as u64)?)?;
         }
         let report = array.verify()?;
-        if report.is_sound() { Ok(()) } else { fail(format!("{report:?}")) }
+        if report.is_ok() { Ok(()) } else { fail(format!("{report:?}")) }
     }
 
     /// A change by one of the programs; what should come of it.

@@ -1,6 +1,6 @@
 //! Types of items and rows of them, all drawn.
 
-use bcolz_store::{CParams, Cname, CreateOptions, Dtype, Durability, Json, Shuffle};
+use bcolz_store::{Cname, CreateOptions, Dtype, Durability, Json, Shuffle, StorageParams};
 use serde_json::{Value, json};
 
 use super::super::case::{Case, Draw};
@@ -137,7 +137,7 @@ impl Recipe {
 
     pub(in crate::interop) fn options(&self) -> Result<CreateOptions> {
         let shuffle = [Shuffle::None, Shuffle::Byte, Shuffle::Bit][usize::from(self.shuffle % 3)];
-        let cparams = CParams::default()
+        let cparams = StorageParams::default()
             .clevel(self.clevel)
             .shuffle(shuffle)
             .cname(Cname::from_name(self.cname).unwrap_or_default())

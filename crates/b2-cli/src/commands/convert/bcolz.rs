@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use bcolz_store::{
-    Attrs, CArray, CArrayWriter, CParams, CTableWriter, Cname, CreateOptions, DataSet, Durability,
-    Shuffle,
+    Attrs, CArray, CArrayWriter, CTableWriter, Cname, CreateOptions, DataSet, Durability, Shuffle,
+    StorageParams,
 };
 use blosc_chunk::{FilterId, Threads};
 use blosc_dtype::Dtype;
@@ -149,12 +149,12 @@ impl Work<'_> {
     }
 
     /// The requested parameters, else those of the source, else those of bcolz.
-    fn bcolz_cparams(&self, before: Option<CParams>) -> Result<CParams> {
+    fn bcolz_cparams(&self, before: Option<StorageParams>) -> Result<StorageParams> {
         let anew = &self.args.anew;
         let mut cparams = before.unwrap_or_default();
         if cparams.cname == Cname::Snappy {
             // No bcolz of today opens such data sets.
-            cparams = cparams.cname(CParams::default().cname);
+            cparams = cparams.cname(StorageParams::default().cname);
         }
         if anew.level.given {
             cparams = cparams.clevel(anew.level.level.get());

@@ -60,7 +60,6 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
-mod calendar;
 mod carray;
 mod carray_writer;
 mod chunk_file;

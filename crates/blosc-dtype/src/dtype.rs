@@ -1,5 +1,7 @@
 //! The type of an item: plain, structured or a sub-array, from any of the four textual forms.
 
+#![allow(clippy::arithmetic_side_effects, reason = "64-bit sums of sizes below 2^32")]
+
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -212,8 +214,9 @@ impl Struct {
             self.fields.iter().map(|field| field.name.as_str()).filter(|name| !name.is_empty());
         let mut names: Vec<&str> = names.collect();
         names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Error::DuplicateField { name: pair[0].to_string() });
+        let twice = names.iter().zip(names.iter().skip(1)).find(|(name, next)| name == next);
+        if let Some((name, _)) = twice {
+            return Err(Error::DuplicateField { name: name.to_string() });
         }
         for field in &self.fields {
             let end = field.offset as u64 + field.dtype.itemsize() as u64;

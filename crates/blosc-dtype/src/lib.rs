@@ -13,7 +13,7 @@
 //! ```
 //!
 //! [`Dtype::parse`] reads all of them with a parser of its own: nothing is ever evaluated. What was
-//! parsed prints as the very text it came from; what was built prints as NumPy would print it.
+//! parsed prints as the text that it came from, a type that was built as NumPy would print it.
 //!
 //! ```
 //! use blosc_dtype::{Dtype, Kind};
@@ -36,9 +36,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 extern crate alloc;
 
+pub mod calendar;
 mod dtype;
 mod error;
 mod literal;

@@ -1,6 +1,11 @@
 //! A parser for the Python literals in which dtypes are written: strings, integers, tuples, lists,
 //! dicts, booleans and `None`. It evaluates nothing and is bounded in depth and length.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "positions within a text of at most `MAX_TEXT` bytes"
+)]
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -241,7 +246,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The character behind a backslash; none for an escaped line end.
+    /// The character after a backslash; none for an escaped line end.
     fn escape(&mut self) -> Result<Option<char>, Error> {
         let Some(code) = self.peek() else { return Err(self.expected("an escape")) };
         if !code.is_ascii() {

@@ -198,7 +198,7 @@ impl NpyHeader {
         let room =
             slowest.map_or(0, |len| GROWTH_AXIS_MAX_DIGITS.saturating_sub(len.to_string().len()));
         let dict = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
-        Some(dict + &" ".repeat(room))
+        Some([dict, " ".repeat(room)].concat())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Dtypes as NumPy prints them.
 
+#![allow(clippy::arithmetic_side_effects, reason = "sums of offsets and sizes that were checked")]
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -7,7 +7,7 @@ use crate::Error;
 /// Order of the bytes of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// Least significant byte first (`<`, and what is left out or `=` here).
+    /// Least significant byte first (`<`; also no mark, or `=`).
     Little,
     /// Most significant byte first (`>`).
     Big,
@@ -93,9 +93,9 @@ impl Scalar {
         let unknown = || Error::UnknownCode { code: code.to_string() };
         let plain = named(code).unwrap_or(code);
         let (order, rest) = match plain.as_bytes().first() {
-            Some(b'<' | b'=') => (ByteOrder::Little, &plain[1..]),
-            Some(b'>' | b'!') => (ByteOrder::Big, &plain[1..]),
-            Some(b'|') => (ByteOrder::NotApplicable, &plain[1..]),
+            Some(b'<' | b'=') => (ByteOrder::Little, rest_of(plain)),
+            Some(b'>' | b'!') => (ByteOrder::Big, rest_of(plain)),
+            Some(b'|') => (ByteOrder::NotApplicable, rest_of(plain)),
             _ => (ByteOrder::Little, plain),
         };
         if rest == "?" {
@@ -164,6 +164,11 @@ impl core::fmt::Display for Scalar {
             _ => write!(f, "{order}{letter}{count}"),
         }
     }
+}
+
+/// The code after its byte order.
+fn rest_of(code: &str) -> &str {
+    code.get(1..).unwrap_or_default()
 }
 
 /// Splits `8[ns]` into its digits and its unit; none when the brackets do not match.

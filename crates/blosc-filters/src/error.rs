@@ -1,4 +1,4 @@
-//! What can go wrong: an id that nobody registered, a parameter that a filter cannot work with, or
+//! The errors: an id that is not registered, a parameter that a filter cannot work with, or
 //! a text that is no pipeline. The bytes of a block are never wrong.
 
 use crate::FilterId;

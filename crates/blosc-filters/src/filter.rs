@@ -5,7 +5,7 @@ use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd};
 
 /// Makes and unmakes a representation of a block that is easier to compress.
 ///
-/// The filters of the format are behind [`Registry::builtin`](crate::Registry::builtin); a program
+/// [`Registry::builtin`](crate::Registry::builtin) has the filters of the format; a program
 /// adds its own with [`Registry::register`](crate::Registry::register).
 ///
 /// ```

@@ -33,7 +33,7 @@ impl Filter for Truncation {
         (self.truncate)(meta.cast_signed(), cx.typesize, src, dest)
     }
 
-    /// Copies, whatever the typesize and meta: files with values that nobody could encode with are
+    /// Copies, whatever the typesize and meta: files with values that the encoder refuses are
     /// read.
     fn backward(
         &self,

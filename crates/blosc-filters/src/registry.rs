@@ -15,7 +15,7 @@ pub struct Registry {
     custom: Arc<Vec<Arc<dyn Filter>>>,
 }
 
-/// What is known of a filter without running it.
+/// Name and properties of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Description<'a> {

@@ -106,8 +106,8 @@ macro_rules! has {
     };
 }
 
-/// Whether the processor's instruction for copies may be slow at some places. AMD's have AVX-VNNI
-/// since Zen 5, which knows none.
+/// Whether the copy instruction may be slow for some distances of source and destination. AMD's
+/// processors have AVX-VNNI since Zen 5, the first without such distances.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn may_copy_slowly() -> bool {
     !has!(is_x86_feature_detected: "avxvnni")

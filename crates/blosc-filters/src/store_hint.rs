@@ -111,7 +111,7 @@ impl StoreHint {
     ///
     /// On Zen 3 (AVX2), the instruction is slower by a tenth in the cache. With AVX-512, registers
     /// are faster while all is in the nearest cache; beyond, the instruction is, since it does
-    /// not fetch the lines that it is going to write. Where the destination starts up to 63
+    /// not read the lines that it overwrites. Where the destination starts up to 63
     /// bytes after the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it; Zen 5
     /// does not, and registers are slower by half there.
     fn by_registers(self, simd: Simd, src: &[u8], dest: &[u8]) -> bool {

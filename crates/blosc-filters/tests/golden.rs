@@ -1,4 +1,4 @@
-//! What the original programs made of given blocks, in `testdata/vectors/filters.json`: each filter
+//! The output of C-Blosc2 and C-Blosc for given blocks, in `testdata/vectors/filters.json`: each filter
 //! alone and some pipelines, forward and backward, with every set of vector instructions that the
 //! machine has.
 

@@ -4,11 +4,11 @@
 //! A unit is a letter or two with a number before it, if it is not one of them: `D`, `25s`. A text
 //! that says `Z`, or how far it is from Greenwich, is no date: NumPy keeps neither.
 
+use blosc_dtype::calendar::{date_of_day, day_of_date, days_of_month};
+
 /// The number that means that there is no date.
 const NOT_A_TIME: i64 = i64::MIN;
 const NANOS_OF_DAY: i128 = 86_400_000_000_000;
-/// From the first of March of the year 0 to 1970-01-01.
-const DAYS_TO_1970: i64 = 719_468;
 
 /// A date as precise as its unit; else the plain number.
 pub(crate) fn date(count: i64, unit: Option<&str>) -> String {
@@ -124,17 +124,10 @@ fn moment(nanos: i128, precision: Precision) -> String {
     }
 }
 
-/// Day number `days` since 1970-01-01. Years are counted from March, so that the leap day is the
-/// last of one.
+/// The date of a day (days since 1970-01-01).
 fn day(days: i128) -> String {
-    let days = days + i128::from(DAYS_TO_1970);
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    format!("{:04}-{month:02}-{day:02}", year + era * 400 + later)
+    let (year, month, day) = date_of_day(days);
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// A day, and the time of that day.
@@ -194,18 +187,8 @@ impl Moment {
     }
 
     fn nanos_since_1970(&self) -> i128 {
-        i128::from(self.days()) * NANOS_OF_DAY + i128::from(self.nanos)
-    }
-
-    /// Days since 1970-01-01, by years from March as above.
-    fn days(&self) -> i64 {
-        let (year, month) = if self.month < 3 {
-            (self.year - 1, self.month + 9)
-        } else {
-            (self.year, self.month - 3)
-        };
-        let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-        year * 365 + leaps + (month * 153 + 2) / 5 + self.day - 1 - DAYS_TO_1970
+        let day = day_of_date(self.year.into(), self.month.into(), self.day.into());
+        day * NANOS_OF_DAY + i128::from(self.nanos)
     }
 }
 
@@ -218,13 +201,8 @@ fn parse_date(text: &str) -> Option<(i64, i64, i64, Precision)> {
     let Some(month) = parts.next() else { return Some((year, 1, 1, Precision::Year)) };
     let month = digits(month, 2).filter(|month| (1..=12).contains(month))?;
     let Some(day) = parts.next() else { return Some((year, month, 1, Precision::Month)) };
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 => 28 + i64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    let day = digits(day, 2).filter(|day| (1..=days).contains(day))?;
+    let days = days_of_month(year.into(), month.into());
+    let day = digits(day, 2).filter(|day| (1..=days).contains(&i128::from(*day)))?;
     parts.next().is_none().then_some((year, month, day, Precision::Day))
 }
 

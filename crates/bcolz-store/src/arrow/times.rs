@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, TimeUnit};
 use blosc_dtype::{Dtype, Kind};
 
-use crate::calendar::{day_of_month, month_of_day};
+use blosc_dtype::calendar::{day_of_month, month_of_day};
 
 /// How the numbers of a column become those of Arrow.
 #[derive(Clone, Debug, PartialEq)]

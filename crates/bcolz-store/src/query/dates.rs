@@ -8,7 +8,7 @@ use blosc_dtype::{Dtype, Kind};
 
 use super::error::ExprError;
 use super::expr::{Expr, Op};
-use crate::calendar::{days_of_month, days_since_1970};
+use blosc_dtype::calendar::{day_of_date, days_of_month};
 
 type Result<T> = core::result::Result<T, ExprError>;
 
@@ -184,7 +184,7 @@ impl Moment {
         let (whole, is_start) = if unit.is_calendar {
             ((self.year - 1970) * 12 + self.month - 1, self.day == 1 && self.time == 0)
         } else {
-            (days_since_1970(self.year, self.month, self.day) * DAY + self.time, true)
+            (day_of_date(self.year, self.month, self.day) * DAY + self.time, true)
         };
         let len = unit.len.checked_mul(unit.count)?;
         let (count, is_exact) = (whole.div_euclid(len), is_start && whole.rem_euclid(len) == 0);

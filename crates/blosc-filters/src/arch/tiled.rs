@@ -65,7 +65,7 @@ pub(super) fn columns(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(16).map(move |column| column.min(typesize.saturating_sub(16)))
 }
 
-/// So many tiles of each of `G` planes of `stride` bytes, from item `first` on. (Apart from the
+/// `N` tiles of each of `G` planes of `stride` bytes, from item `first` on. (Apart from the
 /// kernels, as a closure of theirs requires what they do, and is not inlined into functions that do
 /// not.)
 #[inline]
@@ -107,7 +107,7 @@ macro_rules! for_typesize {
     };
 }
 
-/// Calls a function generic over the planes that fit its buffer, for so many.
+/// Calls a function that is generic over the number of planes in its buffer.
 macro_rules! for_planes {
     ($planes:expr, $function:ident($($argument:expr),+)) => {
         match $planes {

@@ -31,7 +31,7 @@ pub struct Undo<'r> {
 }
 
 impl Undo<'_> {
-    /// Whether there is nothing to undo, so that a caller can decode to the final place.
+    /// Whether there is nothing to undo, so that a caller can decode to the final destination.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.nfilters == 0

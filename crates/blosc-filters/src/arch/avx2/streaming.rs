@@ -1,4 +1,4 @@
-//! Unshuffle with stores that pass the cache by.
+//! Unshuffle with non-temporal stores.
 
 use core::arch::x86_64::*;
 
@@ -99,7 +99,7 @@ pub(in super::super) fn unshuffle_row<const W: usize>(
     for (n, tile) in tiles.by_ref().enumerate() {
         unshuffle_tile(planes, first + n * LANES, tile);
     }
-    // Some of these are written once more.
+    // Some of these are written twice.
     if !tiles.into_remainder().is_empty() {
         let start = row.len() - LANES * W;
         unshuffle_tile(planes, end - LANES, &mut row[start..]);

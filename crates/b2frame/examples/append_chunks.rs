@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         writer.append(line?.as_bytes())?;
         writer.append(b"\n")?;
         if n % LINES == LINES - 1 {
-            // All or nothing: whoever reads the frame sees whole lines, also after a crash.
+            // A commit is atomic: readers of the frame see whole lines, also after a crash.
             writer.commit()?;
         }
     }

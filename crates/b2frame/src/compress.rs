@@ -96,8 +96,8 @@ pub fn compress_stream<S: WriteAt>(
     Ok(totals(writer, input.is_end))
 }
 
-/// Data of several chunks are a job for a thread if these are short: to hand on a job and its
-/// result takes some microseconds.
+/// Data of several chunks are a job for a thread if these are short: passing a job and
+/// its result between threads takes some microseconds.
 const JOB: usize = 512 << 10;
 
 /// Chunks of a job, of which `most` fit the memory.
@@ -117,8 +117,8 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// Compresses the data in chunks of so many bytes, as far as that succeeds. An encoder that
-    /// could not be made is tried again, to say why.
+    /// Compresses the data in chunks of `chunksize` bytes, as far as that succeeds. An encoder
+    /// that could not be made is tried again, to say why.
     fn encode(
         &mut self,
         encoder: &mut blosc_chunk::Result<Encoder>,
@@ -166,7 +166,7 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Reads the data of chunks, at most so many bytes, fewer at the end of the stream. False if
+    /// Reads the data of chunks, at most `nbytes` bytes, fewer at the end of the stream. False if
     /// there were none.
     fn fill(&mut self, data: &mut AlignedBytes, nbytes: usize) -> Result<bool> {
         if self.is_end || self.left == Some(0) {

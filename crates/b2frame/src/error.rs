@@ -39,7 +39,7 @@ pub enum Error {
         /// What the storage said.
         source: io::Error,
     },
-    /// A file could not be opened or asked for its length.
+    /// A file could not be opened, or its length could not be read.
     #[error("opening the file")]
     Open {
         /// What the system said.
@@ -167,7 +167,7 @@ pub enum Error {
         /// What the chunk layer found.
         source: blosc_chunk::Error,
     },
-    /// The content of a metalayer or vlmetalayer is not the value that was asked for.
+    /// The content of a metalayer or vlmetalayer is not a value of the requested type.
     #[cfg(feature = "serde")]
     #[error("metalayer {name:?} as a value")]
     Value {
@@ -193,7 +193,7 @@ pub enum Error {
         /// What the chunk layer says.
         source: blosc_chunk::Error,
     },
-    /// The caller asked for what cannot be done.
+    /// A parameter of the caller is invalid.
     #[error(transparent)]
     Param(#[from] Param),
 }
@@ -347,10 +347,10 @@ pub enum Limited {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named in the messages")]
 pub enum Param {
-    /// A chunk number behind the last.
+    /// A chunk number after the last.
     #[error("chunk {nchunk} of a frame that has {nchunks}")]
     ChunkNumber { nchunk: u64, nchunks: u64 },
-    /// A range of bytes or items behind the end, or backwards.
+    /// A range of bytes or items that ends after the last one, or before its start.
     #[error("range {start}..{end} of {len}")]
     Range { start: u64, end: u64, len: u64 },
     /// A buffer of the wrong length.

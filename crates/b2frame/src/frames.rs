@@ -98,8 +98,7 @@ impl core::fmt::Debug for Frames {
     }
 }
 
-/// Reads one frame from a stream that cannot be asked for positions, such as a pipe; `None` at its
-/// end.
+/// Reads one frame from a stream that cannot seek, such as a pipe; `None` at its end.
 ///
 /// The frame is put into memory as a whole, as much as `max` bytes of it. Give it to
 /// [`SChunk::from_cframe`].

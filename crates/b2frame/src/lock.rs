@@ -9,8 +9,8 @@
 //! ```
 //!
 //! It is C-Blosc2's protocol (3.2 and later), so that its processes and ours can share frames. The
-//! lock is advisory: whoever does not ask for it is not held back. It does not work on network file
-//! systems.
+//! lock is advisory: it does not hold back a process that does not take it. It does not work on
+//! network file systems.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

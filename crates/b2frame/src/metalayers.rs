@@ -249,7 +249,7 @@ fn parse_entry(bytes: &[u8], reader: &mut Reader<'_>) -> Result<Entry> {
     Ok(Entry { name, content: start..value.position() })
 }
 
-/// What can be written: so many layers, names of a length, no name twice.
+/// Checks that the layers can be written: their number, the lengths of names, no name twice.
 fn check_layers<'a, I>(layers: I, section: Section) -> Result<()>
 where
     I: IntoIterator<Item = (&'a [u8], &'a [u8])> + Clone,

@@ -26,9 +26,9 @@ pub(crate) const MAX_NCHUNKS: u64 = (1 << 28) - 1;
 const WIDTH: usize = size_of::<u64>();
 /// Least bytes of a stored chunk.
 const MIN_CHUNK: u64 = 32;
-/// An index of at most so many bytes is decoded when the frame is opened.
+/// An index of at most this size (bytes) is decoded when the frame is opened.
 const SMALL: u64 = 16 << 10;
-/// A page has at least so many bytes; it is what C-Blosc2 takes as block size.
+/// Least size of a page (bytes); C-Blosc2 takes it as block size.
 const PAGE: usize = 16 << 10;
 /// Blocks larger than this are not worth pages.
 const MAX_PAGE: usize = 1 << 20;
@@ -269,8 +269,8 @@ impl Index {
         }
     }
 
-    /// Looks at all offsets where they are few or one. Unknown special values are left to whoever
-    /// reads such a chunk: the others can still be read.
+    /// Looks at all offsets where they are few or one. Unknown special values are refused when
+    /// such a chunk is read: the others can still be read.
     fn check_small(&self, source: &Source, d: &DParams) -> Result<()> {
         let looked_at = match &self.offsets {
             Offsets::Repeated(_) => self.nchunks.min(1),

@@ -129,7 +129,7 @@ impl CopyOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FrameParams {
-    /// How chunks are compressed. Also written to the header, as defaults for whoever appends.
+    /// How chunks are compressed. Also written to the header, as defaults for appending.
     pub cparams: CParams,
     /// Data of a chunk (bytes), rounded down to whole items; at least one. Default: 4 MiB.
     pub chunksize: usize,

@@ -38,7 +38,7 @@ use crate::writer::FrameWriter;
 pub struct FrameStream<W> {
     out: W,
     params: FrameParams,
-    /// A frame is sent when it has so many bytes of chunks.
+    /// A frame is sent when its chunks have this size (bytes).
     enough: u64,
     frame: FrameWriter<MemStore>,
     /// Data of a chunk that is not full yet.

@@ -95,7 +95,7 @@ impl<S: WriteAt> FrameWriter<S> {
         })
     }
 
-    /// Uncompressed bytes of a chunk: those asked for, in whole items.
+    /// Uncompressed bytes of a chunk: the requested size, in whole items.
     #[must_use]
     pub fn chunksize(&self) -> usize {
         self.chunksize
@@ -210,7 +210,7 @@ impl<S: WriteAt> FrameWriter<S> {
         Ok(self.store)
     }
 
-    /// Whether a chunk of so many bytes may come next.
+    /// Checks that a chunk of `nbytes` bytes may come next.
     fn check_place(&self, nbytes: usize) -> Result<()> {
         if nbytes == 0 {
             return Err(Param::EmptyChunk.into());
@@ -228,7 +228,7 @@ impl<S: WriteAt> FrameWriter<S> {
         Ok(())
     }
 
-    /// Writes a chunk behind the last one.
+    /// Writes a chunk after the last one.
     fn store(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
         let offset = self.cbytes();
         self.write(u64::from(self.header.header_len()).saturating_add(offset), chunk)?;

@@ -65,7 +65,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// All data, in order, by so many threads.
+/// All data, in order, by the threads of the budget.
 fn data(schunk: &SChunk, options: &Budget) -> Result<Vec<u8>, Error> {
     let mut data = vec![];
     schunk.decode_ordered(0..schunk.nchunks(), options, |_, bytes| {

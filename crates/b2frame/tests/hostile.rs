@@ -176,7 +176,7 @@ fn a_chunk_that_stands_for_millions_is_looked_at_once() {
     assert_eq!(schunk.usage().unwrap().cbytes, schunk.cbytes());
     assert_eq!(schunk.decode_chunk(nchunks - 1).unwrap(), Kind::Ramp.bytes(400));
 
-    // With variable sizes, the positions of so many chunks would take too much memory.
+    // With variable sizes, the positions of all chunks would take too much memory.
     frame[0x3a..0x3e].fill(0);
     let schunk = SChunk::from_cframe(frame).unwrap();
     let error = schunk.read_bytes(0, &mut [0; 4]).unwrap_err();

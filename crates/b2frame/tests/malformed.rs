@@ -233,7 +233,7 @@ fn every_case_does_what_the_list_demands() {
         let (result, required) = (read(frame(&case)), case["required"].as_str().unwrap());
         let is_array = id(&case).starts_with('B');
         match required {
-            // The description of an array is looked at when the array is asked for, not the frame.
+            // The description of an array is read when the array is opened, not the frame.
             "reject" if is_array => assert!(result.is_err(), "{case}: {result:?}"),
             "reject" => assert!(
                 result.clone().is_err_and(|e| e.starts_with("open: ")),

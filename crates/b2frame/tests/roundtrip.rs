@@ -16,7 +16,7 @@ fn threads(n: usize) -> Threads {
     Threads::N(n.try_into().unwrap())
 }
 
-/// The frame of a stream, compressed by so many threads.
+/// The frame of a stream, compressed by `n` threads.
 fn compressed(data: &[u8], params: &FrameParams, n: usize) -> Vec<u8> {
     let mut writer = FrameWriter::new(MemStore::default(), params).unwrap();
     let options = CompressOptions::default().budget(Budget::default().threads(threads(n)));

@@ -93,8 +93,8 @@ impl SChunkWriter {
     /// compressed again.
     ///
     /// # Errors
-    /// [`Param::Range`] if there are not so many items, [`Param::BufferLen`] unless `items` has
-    /// whole ones, what is wrong with a chunk, [`Error::Compress`](crate::Error::Compress), or
+    /// [`Param::Range`] if the range ends after the last item, [`Param::BufferLen`] unless `items`
+    /// has whole ones, what is wrong with a chunk, [`Error::Compress`](crate::Error::Compress), or
     /// [`Error::Write`](crate::Error::Write).
     pub fn write(&mut self, start: u64, items: &[u8]) -> Result<()> {
         let typesize = self.schunk.typesize() as u64;

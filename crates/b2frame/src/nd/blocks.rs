@@ -19,7 +19,7 @@ use super::thread_slices::thread_slices;
 use crate::error::{Limited, Result};
 use crate::schunk::{Buffers, Fetched, SChunk, Scratch, check_limit};
 
-/// A thread more is started for so many bytes of items.
+/// One more thread is started for each multiple of this size (bytes of items).
 const PER_THREAD: u64 = 256 << 10;
 
 /// An array that is read.

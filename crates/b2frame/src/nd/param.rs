@@ -11,13 +11,13 @@ pub enum NdParam {
     /// A position outside of the array.
     #[error("index {index} in dimension {dim}, which has {len} items")]
     Index { dim: usize, index: i64, len: u64 },
-    /// A flat position behind the last item.
+    /// A flat position after the last item.
     #[error("item {item} of an array that has {nitems}")]
     Item { item: u64, nitems: u64 },
     /// A slice that goes nowhere.
     #[error("a step of 0 in dimension {dim}")]
     Step { dim: usize },
-    /// A dimension that is not there, or not of length 1 where that is asked for, or named twice.
+    /// A dimension that is not there, or not of length 1 where that is required, or named twice.
     #[error("dimension {axis} of {ndim}: {what}")]
     Axis { axis: usize, ndim: usize, what: &'static str },
     /// Shapes that contradict each other, or are too large.

@@ -51,7 +51,7 @@ impl Buffers {
     /// What is kept from one call to the next (bytes).
     const MAX_KEPT: usize = 16 << 20;
 
-    /// So many bytes, with whatever is in them.
+    /// Returns a buffer of at least `nbytes` bytes, whose content is unspecified.
     fn take(&self, nbytes: usize) -> Vec<u8> {
         let kept = self.lock().pop();
         kept.filter(|buffer| buffer.len() >= nbytes).unwrap_or_else(|| zeroed(nbytes))

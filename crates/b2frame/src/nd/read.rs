@@ -98,7 +98,7 @@ impl NdArray {
         })
     }
 
-    /// Bytes of what these axes select, if so many may be allocated.
+    /// Bytes of the items that these axes select, if the memory limit allows them.
     pub(super) fn checked_len(&self, axes: &[Axis<'_>]) -> Result<usize> {
         let nbytes = self.nbytes_of(axes);
         check_limit(Limited::Memory, nbytes, self.schunk.dparams().limits.max_nbytes)?;

@@ -102,8 +102,8 @@ impl Rows {
         });
     }
 
-    /// Whether to copy rows right out of the planes of a shuffled block, with items of so many
-    /// bytes.
+    /// Whether to copy rows right out of the planes of a shuffled block, with items of
+    /// `typesize` bytes.
     pub(super) fn suit_planes(&self, simd: Simd, typesize: usize) -> bool {
         let inner = self.loops().last().copied().unwrap_or(Loop::ONCE);
         inner.even(self.row).suits_planes(simd, typesize)

@@ -209,8 +209,8 @@ impl NdWriter {
         self.writer.cparams()
     }
 
-    /// The super-chunk, for metalayers. Whoever changes chunks or the metalayer `b2nd` changes the
-    /// array.
+    /// The super-chunk, for metalayers. A change of chunks or of the metalayer `b2nd` changes
+    /// the array.
     pub fn schunk_writer(&mut self) -> &mut SChunkWriter {
         &mut self.writer
     }

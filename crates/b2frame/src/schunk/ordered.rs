@@ -1,4 +1,4 @@
-//! All the data, or those of many chunks: decoded by several threads, handed on in order, in
+//! All the data, or those of many chunks: decoded by several threads, passed on in order, in
 //! bounded memory.
 
 use core::cell::RefCell;
@@ -14,8 +14,8 @@ use crate::error::{Error, Limited, Param, Result};
 /// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them
 /// round shows.
 const MIN_PART: u64 = 1 << 20;
-/// Where there are few chunks, each is decoded in parts of at least so many bytes, that all threads
-/// have some.
+/// Where there are few chunks, each is decoded in parts of at least this size (bytes), so that
+/// all threads have some.
 const MIN_SHARE: usize = 256 << 10;
 
 /// A part of a chunk to decode, and where to.
@@ -34,7 +34,7 @@ impl SChunk {
     /// in several calls, one after the other.
     ///
     /// # Errors
-    /// What is wrong with the first bad chunk, after all data before it were handed on;
+    /// What is wrong with the first bad chunk, after all data before it were passed on;
     /// [`Error::Limit`] if one block needs more memory than allowed; or the error of `sink`.
     ///
     /// ```

@@ -9,7 +9,7 @@ use blosc_container::parallel::for_each;
 use super::{Location, SChunk};
 use crate::error::Result;
 
-/// A thread more is started for so many bytes.
+/// One more thread is started for each multiple of this size (bytes).
 const PER_THREAD: usize = 256 << 10;
 
 impl SChunk {
@@ -82,8 +82,8 @@ impl SChunk {
         Ok(parts)
     }
 
-    /// The block size of a chunk (bytes). Nothing, if it cannot be told, is found out by whoever
-    /// reads the chunk.
+    /// The block size of a chunk (bytes). 0 if it is unknown: an error is
+    /// reported when the chunk is decoded.
     fn blocksize_of(&self, nchunk: u64) -> usize {
         match self.locate(nchunk) {
             Ok(Location::Stored { header, .. }) => header.blocksize(),

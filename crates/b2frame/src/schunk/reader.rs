@@ -42,7 +42,7 @@ impl SChunk {
 }
 
 impl Reader<'_> {
-    /// What of the window is at the position or behind it.
+    /// The bytes of the window from the position on.
     fn ready(&self) -> &[u8] {
         let from = self.at.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
         from.and_then(|from| self.window.get(from..)).unwrap_or_default()
@@ -97,7 +97,7 @@ impl BufRead for Reader<'_> {
 }
 
 impl Seek for Reader<'_> {
-    /// A position behind the end is none of the data, as in a file.
+    /// A position after the end is allowed, as in a file; no data are read there.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {
             SeekFrom::Start(at) => Some(at),

@@ -52,7 +52,7 @@ impl SChunk {
 }
 
 impl Usage {
-    /// Adds a chunk that is there so many times, and stored once.
+    /// Adds a chunk that occurs `times` times and is stored once.
     fn add(&mut self, info: &ChunkInfo, times: u64) {
         self.cbytes = self.cbytes.saturating_add(info.cbytes);
         if let Some(kind) = info.special {

@@ -34,7 +34,7 @@ pub fn decode_field<T: Element>(field: Option<&Field>, item: &[u8]) -> T {
     }
 }
 
-/// Writes a field where `bytes` begin, and gives what is behind it.
+/// Writes a field where `bytes` begin, and returns the bytes after it.
 #[must_use]
 pub fn encode_field<'a, T: Element>(value: &T, bytes: &'a mut [u8]) -> &'a mut [u8] {
     let (field, rest) = bytes.split_at_mut(T::dtype().itemsize().min(bytes.len()));

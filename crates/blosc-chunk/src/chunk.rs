@@ -351,7 +351,10 @@ impl<'a> Chunk<'a> {
         };
         let room = dest.len();
         // The error is made only if it is needed: small reads are as short as this function.
-        dest.get_mut(..needed).ok_or_else(|| Error::Dest { needed, room })
+        match dest.get_mut(..needed) {
+            Some(dest) => Ok(dest),
+            None => Err(Error::Dest { needed, room }),
+        }
     }
 
     fn check_nblock(&self, nblock: usize) -> Result<()> {

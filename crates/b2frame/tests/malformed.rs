@@ -138,7 +138,7 @@ const CASES: &[(&str, &str)] = &[
     ("B24", "at byte 157: dtype has the marker 0xa3, it is always 0xdb"),
     ("B25", "at byte 162: 4294967295 bytes expected, 3 are left"),
     ("B26", "at byte 162: 4 bytes expected, 3 are left"),
-    ("B27", "at byte 164: 1 bytes behind the dtype"),
+    ("B27", "at byte 164: 1 bytes after the dtype"),
     ("B28", "reads 16 16 16 16, [5, 3] <i4 [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"),
     ("B29", "reads 16 16 16 16, [5, 3] ��� [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"),
     ("B30", "reads 16 16 16 16, [5, 3] |O8 [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"),

@@ -56,7 +56,7 @@ pub enum NdCorrupt {
     #[error("the items of {what} cannot be counted in 64 bits")]
     TooLarge { what: &'static str },
     /// Bytes after the last field.
-    #[error("{len} bytes behind the dtype")]
+    #[error("{len} bytes after the dtype")]
     LeftOver { len: usize },
     /// The chunks of the frame are of another size.
     #[error("chunks of {nbytes} bytes by shape and typesize, chunk_size is {chunksize}")]
@@ -358,7 +358,7 @@ fn parse_dtype(reader: &mut Reader<'_>) -> Result<(u8, Option<Vec<u8>>)> {
     Ok((format, Some(bytes.to_vec())))
 }
 
-/// The marker of an array with `ndim` elements. For 16 it becomes that of an empty string: writers
+/// The marker of an array with so many elements. For 16 it becomes that of an empty string: writers
 /// in C add without a look at the result, and so must we.
 fn array_marker(ndim: u8) -> u8 {
     FIXARRAY.saturating_add(ndim)

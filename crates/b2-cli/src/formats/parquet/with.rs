@@ -3,9 +3,8 @@
 use std::{fs::File, io::BufWriter, path::Path};
 
 use bcolz_store::{
-    CTable,
+    CTable, Durability,
     parquet::{self, WriteOptions},
-    store::Durability,
 };
 
 use crate::error::{Doing, Error, Result};

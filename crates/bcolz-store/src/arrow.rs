@@ -6,7 +6,7 @@
 //! | `S`, `U` | binary, UTF-8: without the zeros at the end |
 //! | `datetime64` of years to days | dates of 32 bits; NaT is null |
 //! | `datetime64` of hours to seconds, of `ms`, `us`, `ns` | timestamps of seconds, of the same unit; NaT is null |
-//! | `timedelta64` of weeks to `ns` | durations likewise |
+//! | `timedelta64` of weeks to `ns` | durations of these units |
 //! | other dates and times | integers of 64 bits |
 //! | raw bytes, complex numbers, records, floats of 16 bytes | binary of fixed size |
 //! | rows with a shape | lists of fixed size, nested |

@@ -87,7 +87,7 @@ pub enum Error {
     #[cfg(feature = "parquet")]
     #[error("file of Parquet")]
     Parquet(#[from] ::parquet::errors::ParquetError),
-    /// Something was asked for that cannot be had.
+    /// The caller requested something that does not exist.
     #[error("{0}")]
     Param(#[from] Param),
 }

@@ -49,7 +49,7 @@ impl Json {
 
     /// Any number.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a float is asked for")]
+    #[expect(clippy::cast_precision_loss, reason = "the caller wants a float")]
     pub const fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(*value as f64),

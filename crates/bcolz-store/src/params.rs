@@ -9,7 +9,7 @@ setters! {
 pub struct OpenOptions {
     /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
     pub dparams: DParams,
-    /// How many chunks are decoded at once where several are asked for. Default: as many as there
+    /// How many chunks are decoded at once where several are requested. Default: as many as there
     /// are processors.
     pub threads: Threads,
     /// Bytes of data to decode ahead at once. Default: 64 MiB.

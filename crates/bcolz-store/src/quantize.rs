@@ -1,4 +1,4 @@
-//! The lossy filter of bcolz: floats rounded to so many significant digits that they compress
+//! The lossy filter of bcolz: floats rounded to few significant digits, so that they compress
 //! better.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind};

@@ -38,7 +38,7 @@ pub enum Repair {
         /// Rows that were found.
         len: u64,
     },
-    /// `meta/sizes` counted rows behind the last one that there is.
+    /// `meta/sizes` counted rows after the last stored one.
     Shortened {
         /// Rows that were counted.
         from: u64,
@@ -101,7 +101,7 @@ impl Repair {
 /// Repairs the array or table in a directory; what is in order is not touched.
 ///
 /// Columns that are longer than the shortest one are trimmed: their last rows have no counterpart
-/// in the others. Whoever wants to keep them reads the columns one by one before.
+/// in the others. A caller that wants to keep them reads the columns one by one before.
 ///
 /// # Errors
 ///
@@ -301,7 +301,7 @@ impl Repairer {
             let Some(nbytes) = self.chunk_nbytes(path, &layout, nchunk)? else { return Ok(()) };
             len += (nbytes / layout.rowsize as u64).min(layout.rows_in(nchunk));
             if !holds(nbytes, nchunk) {
-                // Chunks behind it hold data: they are not to be forgotten.
+                // Chunks after it hold data, which must stay reachable.
                 let next = chunk_path(path, nchunk + 1);
                 if nchunk < last && files::has_file(&*self.tree, &next)? {
                     return Ok(());

@@ -297,7 +297,7 @@ fn values_have_the_type_of_the_items() {
         raw.chunks(4).map(|item| i32::from_be_bytes(item.try_into().unwrap())).collect();
     assert_eq!(values, expected);
     let error = array.read_as::<f32>(0..3).unwrap_err();
-    assert_eq!(error.to_string(), "items of type >i4 asked for as f32");
+    assert_eq!(error.to_string(), "items of type >i4 requested as f32");
     let flags: Vec<bool> =
         CArray::open(fixture::path("bcolz/ca_bool")).unwrap().read_as(0..100).unwrap();
     assert!(flags.contains(&true) && flags.contains(&false));

@@ -53,7 +53,7 @@ fn class(error: &Error) -> &'static str {
     }
 }
 
-/// The first thing that is wrong, whoever finds it.
+/// The first fault, by whichever function reports it.
 fn first_error(root: &Path) -> Result<()> {
     first_of(open(root)?)
 }

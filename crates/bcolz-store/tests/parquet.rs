@@ -93,7 +93,7 @@ fn tables_come_back_through_a_file() -> Result<()> {
         let again = CTable::open(&again)?;
         assert_same(&table, &again)?;
         assert_eq!(again.column("f")?.cparams().cname, Cname::Zstd);
-        // What bcolz chooses for so many rows.
+        // The chunk length that bcolz chooses for this number of rows.
         assert_eq!(again.column("f")?.expectedlen(), Some(ROWS.into()));
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! Whole chunks and parts of them: 4 MiB of each kind of data, one thread. `memcpy` is the
-//! yardstick.
+//! baseline.
 
 use core::hint::black_box;
 

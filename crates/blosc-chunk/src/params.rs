@@ -151,7 +151,7 @@ pub enum Destination {
     Cached,
     /// More memory than the caches hold that a core has to itself, but not more than all of them.
     Outer,
-    /// More memory than any cache holds: it is written past the cache where that is faster.
+    /// More memory than any cache holds: it is written with non-temporal stores where these are faster.
     Large,
 }
 

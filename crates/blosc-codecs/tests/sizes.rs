@@ -1,5 +1,5 @@
 //! Sizes on data sets that can be rebuilt from a seed, against those of C-Blosc2 3.3 and LZ4 1.10
-//! ("Yardstick" in the codec document): our streams may be longer by a small margin only.
+//! (`blosc_testdata::corpus`): our streams may be longer by a small margin only.
 
 use blosc_codecs::{CodecId, DecodeOptions, EncodeOptions, Level, Registry, StreamEncoder};
 use blosc_testdata::{corpus, crc32};

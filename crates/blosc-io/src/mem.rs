@@ -82,7 +82,7 @@ impl WriteAt for MemStore {
 }
 
 impl MemStore {
-    /// Makes room for so many bytes in all, and reports a lack of memory instead of aborting.
+    /// Makes room for `len` bytes in all, and reports a lack of memory instead of aborting.
     fn reserve(&mut self, len: usize) -> io::Result<()> {
         let more = len.saturating_sub(self.bytes.len());
         Ok(zeroed::try_reserve(&mut self.bytes, more).map_err(|_| io::ErrorKind::OutOfMemory)?)

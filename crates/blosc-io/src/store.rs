@@ -19,7 +19,7 @@ pub trait ReadAt: Send + core::marker::Sync {
 
     /// Reads up to `buf.len()` bytes from position `at` and returns how many.
     ///
-    /// Fewer than asked for is no error, and 0 means that `at` is at or behind the end (or `buf` is
+    /// Fewer than requested is no error, and 0 means that `at` is at or after the end (or `buf` is
     /// empty).
     ///
     /// # Errors

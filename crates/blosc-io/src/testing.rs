@@ -77,12 +77,12 @@ fn check_positions(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// What happens at and behind the end.
+/// Reads at and after the end.
 fn check_ends(store: &dyn ReadAt, len: u64) -> io::Result<()> {
     let mut buf = [0xAA; 8];
     same("an empty read", store.read_at(0, &mut [])?, 0)?;
     for at in [len, len.saturating_add(1), 1 << 62, u64::MAX] {
-        same("a read behind the end", store.read_at(at, &mut buf)?, 0)?;
+        same("a read after the end", store.read_at(at, &mut buf)?, 0)?;
     }
     same("nothing is written to the buffer then", buf, [0xAA; 8])?;
     let past = store.read_exact_at(len.saturating_sub(1), &mut [0; 2]).err();

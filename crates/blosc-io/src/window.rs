@@ -29,7 +29,7 @@ impl<S: ReadAt> Windowed<S> {
     /// The window from `start` to the present end of `inner`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when `start` is behind the end, or what `len` of `inner`
+    /// [`io::ErrorKind::UnexpectedEof`] when `start` is after the end, or what `len` of `inner`
     /// reports.
     pub fn from(inner: S, start: u64) -> io::Result<Self> {
         let len = inner.len()?.checked_sub(start).ok_or(io::ErrorKind::UnexpectedEof)?;

@@ -7,7 +7,7 @@ use std::collections::TryReserveError;
 ///
 /// The system hands out fresh memory page by page, when a byte of the page is written for the first
 /// time. With pages of 4 KiB that costs as much as decoding what goes there. So on Linux, from 4
-/// MiB on, it is asked for huge pages (`MADV_HUGEPAGE`), as NumPy does for its arrays; it may do as
+/// MiB on, huge pages are requested (`MADV_HUGEPAGE`), as NumPy does for its arrays; it may do as
 /// it likes. No byte is touched here: the threads that decode do so, each in its part.
 ///
 /// As for `vec!`, a number from a file has to be checked before.
@@ -27,7 +27,7 @@ pub fn zeroed(nbytes: usize) -> Vec<u8> {
     bytes
 }
 
-/// Makes room for `more` bytes behind the others, and asks for huge pages as [`zeroed`] does where
+/// Makes room for `more` bytes after the others, and asks for huge pages as [`zeroed`] does where
 /// there is new memory.
 pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
     let before = bytes.capacity();

@@ -358,7 +358,7 @@ fn parse_dtype(reader: &mut Reader<'_>) -> Result<(u8, Option<Vec<u8>>)> {
     Ok((format, Some(bytes.to_vec())))
 }
 
-/// The marker of an array with so many elements. For 16 it becomes that of an empty string: writers
+/// The marker of an array with this number of elements. For 16 it becomes that of an empty string: writers
 /// in C add without a look at the result, and so must we.
 fn array_marker(ndim: u8) -> u8 {
     FIXARRAY.saturating_add(ndim)

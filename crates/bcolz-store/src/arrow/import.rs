@@ -265,7 +265,7 @@ fn counts(array: &dyn Array) -> Vec<Option<i64>> {
     }
 }
 
-/// Strings with zeros behind them, or the row with one that is longer, or that ends in zeros
+/// Strings padded with zeros, or the row with one that is longer, or that ends in zeros
 /// itself.
 fn padded(dtype: &Dtype, array: &dyn Array) -> core::result::Result<Vec<u8>, usize> {
     let (size, is_big) = (dtype.itemsize(), items::is_big(dtype));

@@ -133,7 +133,7 @@ pub(super) fn block_around(header: &ChunkHeader, bytes: &Range<usize>) -> Option
     (bytes.end <= block.end && *bytes != block).then_some(block)
 }
 
-/// For less than one part in so many of a chunk, only the blocks that hold it are read.
+/// For less than this part (1/n) of a chunk, only the blocks that hold it are read.
 const PART: usize = 2;
 
 /// Bytes that are rather read than jumped over.

@@ -1,4 +1,4 @@
-//! Chunks that are asked for single rows again and again, in too much disorder for their blocks to
+//! Chunks of which single rows are requested again and again, in too much disorder for their blocks to
 //! be kept: of each, where the bytes of its items are in its file.
 
 use core::ops::Range;
@@ -15,7 +15,7 @@ use crate::chunk_file::{self, ChunkFile, PREAMBLE};
 use crate::error::{Error, Result};
 use crate::layout::chunk_path;
 
-/// What is known of the chunks that were asked for.
+/// The state of each chunk that was requested.
 #[derive(Debug, Default)]
 pub(super) struct Indexes {
     chunks: HashMap<u64, Known>,
@@ -27,7 +27,7 @@ pub(super) struct Indexes {
 
 #[derive(Debug)]
 enum Known {
-    /// One row of it was asked for.
+    /// One row of it was requested.
     Once,
     Index {
         index: Box<ItemIndex>,
@@ -43,7 +43,7 @@ impl Indexes {
         matches!(self.chunks.get(&nchunk), Some(Known::Index { .. }))
     }
 
-    /// Reads some bytes of the data of a chunk by its index, which is made when it is asked for the
+    /// Reads some bytes of the data of a chunk by its index, which is made when the chunk is requested the
     /// second time. False if that cannot be.
     pub(super) fn read(
         &mut self,
@@ -142,7 +142,7 @@ mod tests {
         age(at, 3600);
     }
 
-    /// Makes all chunks so many seconds old.
+    /// Makes all chunks this number of seconds old.
     fn age(at: &Path, seconds: u64) {
         for chunk in fs::read_dir(at.join("data")).unwrap() {
             let path = chunk.unwrap().path();
@@ -182,7 +182,7 @@ mod tests {
                     "",
                     &options,
                 );
-                // With room for all blocks, no chunk is asked for a third time.
+                // With room for all blocks, no chunk is requested a third time.
                 compare(&array.unwrap(), cache, is_lz4 && cache == 20_000);
             }
         }

@@ -16,8 +16,8 @@ pub(crate) struct Recent {
     asked: Mutex<Asked>,
 }
 
-/// Chunks of which something was asked for lately. A block is decoded as a whole, to be kept, when
-/// its chunk is asked for again: for one item alone it takes half of that, as streams are decoded
+/// Chunks that were requested lately. A block is decoded as a whole, to be kept, when
+/// its chunk is requested again: for one item alone it takes half of that, as streams are decoded
 /// up to the item only.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
@@ -26,7 +26,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Whether a chunk is the last one that was asked for.
+    /// Whether a chunk is the last one that was requested.
     pub(super) fn is_last(&self, nchunk: u64) -> bool {
         self.chunks.front() == Some(&nchunk)
     }

@@ -38,7 +38,7 @@ impl CArray {
     /// A reader for many single rows. It keeps as many decoded blocks as
     /// [`cache`](crate::OpenOptions::cache) says, at least one, and does not look whether their
     /// files were changed since: a new reader does. The first row of a chunk is decoded alone,
-    /// the next one with its block. Of chunks of LZ4 that are asked for in disorder, it also keeps
+    /// the next one with its block. Of chunks of LZ4 that are requested in disorder, it also keeps
     /// where the bytes of their items are, in as much memory at most, and on Unix up to 192
     /// files open; those of files that were changed or replaced are forgotten.
     ///

@@ -262,7 +262,7 @@ fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: Threads) -> Vec<&'p mut [
 /// first in the same huge page, and the system clears one for each of them.
 const RUN: usize = 4 << 20;
 
-/// A run is no more than one of so many shares for each worker of what is left.
+/// A run is at most this part (1/n) of a worker's share of the remaining chunks.
 const SHARES: usize = 2;
 
 /// Chunks that are handed to the workers together.
@@ -271,6 +271,6 @@ const BATCH: usize = 1024;
 /// Bytes that are allocated before any chunk was seen; then as many again as chunks have given.
 pub(super) const UNPROVEN: u64 = 16 << 20;
 
-/// Chunks that are compressed more than so many times are decoded before more is allocated for
+/// Chunks that are compressed by more than this ratio are decoded before more is allocated for
 /// others.
 const MAX_RATIO: u64 = 256;

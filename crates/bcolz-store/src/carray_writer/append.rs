@@ -81,7 +81,7 @@ impl CArrayWriter {
         Ok(())
     }
 
-    /// Writes whole chunks behind the last one; there is no partial one.
+    /// Writes whole chunks after the last one; there is no partial one.
     fn write_chunks(&mut self, data: &[u8]) -> Result<()> {
         let nbytes = self.chunk_nbytes();
         let batch = CHUNKS * self.options.threads.count();

@@ -4,10 +4,10 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {
-    /// Rows behind the end.
+    /// Rows after the end.
     #[error("rows {start}..{end} of {len}")]
     Rows {
-        /// The first row asked for.
+        /// The first requested row.
         start: u64,
         /// The row after the last one.
         end: u64,
@@ -31,7 +31,7 @@ pub enum Param {
         rowsize: u64,
     },
     /// Items as another type than they have.
-    #[error("items of type {found} asked for as {asked}")]
+    #[error("items of type {found} requested as {asked}")]
     Element {
         /// The dtype.
         found: String,
@@ -47,11 +47,11 @@ pub enum Param {
         objects: bool,
     },
     /// A carray opened as a ctable, or the other way round.
-    #[error("a {found}, asked for as a {asked}")]
+    #[error("a {found}, requested as a {asked}")]
     Kind {
         /// What it is.
         found: &'static str,
-        /// What was asked for.
+        /// The requested kind.
         asked: &'static str,
     },
     /// A column that the table does not have.
@@ -122,13 +122,13 @@ pub enum Param {
         /// The dtype.
         dtype: String,
     },
-    /// Significant digits asked for, of items that are no floats.
+    /// Significant digits requested for items that are no floats.
     #[error("quantize of items of type {dtype}")]
     Quantize {
         /// The dtype.
         dtype: String,
     },
-    /// A column of a type that the other side does not have.
+    /// A column of a type that the destination does not have.
     #[error("column {column:?} of type {found} has no counterpart")]
     NoCounterpart {
         /// Its name.
@@ -136,7 +136,7 @@ pub enum Param {
         /// Its type.
         found: String,
     },
-    /// A value that the type of the other side cannot hold.
+    /// A value that the type of the destination cannot hold.
     #[error("row {row} of column {column:?} does not fit into {dtype}")]
     Value {
         /// The column.

@@ -15,7 +15,7 @@ pub(crate) struct Storage {
     /// Rows of a full chunk.
     pub(crate) chunklen: u64,
     pub(crate) cparams: StorageParams,
-    /// A guess; used for nothing.
+    /// A guess; not used.
     pub(crate) expectedlen: Option<i128>,
     pub(crate) dflt: Option<Json>,
 }

@@ -33,7 +33,7 @@ pub enum Number {
 impl Number {
     /// As a float.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a float is asked for")]
+    #[expect(clippy::cast_precision_loss, reason = "the caller wants a float")]
     pub const fn to_f64(self) -> f64 {
         match self {
             Self::Int(value) => value as f64,

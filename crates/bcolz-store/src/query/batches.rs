@@ -14,7 +14,7 @@ use crate::error::Result;
 pub struct Batch {
     /// Their numbers in the table.
     pub rows: Vec<u64>,
-    /// The columns that were asked for.
+    /// The requested columns.
     pub columns: Vec<BatchColumn>,
 }
 

@@ -97,7 +97,7 @@ impl Scan<'_> {
         longest.max(MIN_ROWS).min((MAX_BYTES / rowsize).max(1))
     }
 
-    /// The most blocks of so many rows to look at together: what is found in them is kept.
+    /// The most blocks of this number of rows to look at together: what is found in them is kept.
     fn max_blocks(&self, rows: u64) -> usize {
         let options = &self.table.options;
         let wanted =
@@ -291,7 +291,7 @@ pub(super) fn vector<'a>(column: &Column, items: &'a [u8]) -> Result<Vector<'a>>
     values.ok_or_else(|| ExprError::Column { name, dtype }.into())
 }
 
-/// A block has at least so many rows, since looking at it has a price.
+/// A block has at least this number of rows, since looking at it has a price.
 const MIN_ROWS: u64 = 1 << 14;
 
 /// Bytes of a block at most, in the columns that are read of each.
@@ -303,9 +303,9 @@ const BLOCKS: usize = 32;
 /// Rows whose values are computed together: few enough to stay in the fastest memory.
 const STRIP: usize = 4096;
 
-/// If fewer than one row in so many is taken, rows are read one by one ...
+/// If less than this part (1/n) of the rows is taken, rows are read one by one ...
 const SPARSE: usize = 8;
 
-/// ... unless there are more than so many for each chunk: what lies between the first and the last
+/// ... unless there are more than this number for each chunk: what lies between the first and the last
 /// of them is decoded then as well, and that is most of the chunk.
 const SEVERAL: u64 = 2;

@@ -109,7 +109,7 @@ fn binary(at: usize, op: Op, left: Expr, right: Expr) -> Expr {
     Expr::Binary { at, op, sides: (left, right).into() }
 }
 
-/// What a column counts: so many of a unit.
+/// The unit in which a column counts, and its multiple.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     count: i128,
@@ -196,7 +196,7 @@ impl Moment {
     }
 }
 
-/// A number of exactly so many digits.
+/// A number of exactly `digits` digits.
 fn number(text: &str, digits: usize) -> Option<i128> {
     let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

@@ -92,7 +92,7 @@ impl<'a> Vector<'a> {
         self.value_type().name()
     }
 
-    /// With so many values; there are as many, or there is one.
+    /// With this number of values; there are as many, or there is one.
     pub(super) fn repeated(&self, len: usize) -> Cow<'_, Self> {
         Cow::Owned(match self {
             Self::Bool(values) if values.len() < len => Self::Bool(values.repeat(len)),

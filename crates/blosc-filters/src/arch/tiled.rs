@@ -140,7 +140,7 @@ macro_rules! bounded {
 /// * `load_items::<G, W>(&[u8], gather) -> [register; W]`: as many items as a register has bytes,
 ///   byte `j` of all in register `j`, for `j` below `G`, where `gather` is what `gather::<G, W>()`
 ///   gives, once for many items; and `store_items::<G, W>([register; W], &mut [u8], scatter)`,
-///   likewise. Both may touch more bytes than the items have:
+///   its inverse. Both may touch more bytes than the items have:
 /// * `reach(G, W)`, how many at most from the start of 64 items;
 /// * `load_column(typesize, &[u8], gather) -> [register; 16]`: byte `j` of as many items as a
 ///   register has bytes in register `j`, for `j` below 16; and `store_column([register; 16],

@@ -7,7 +7,7 @@ use crate::{Error, FilterId, Spec};
 
 impl Pipeline {
     /// From a list of filters in encoding order: names or ids, each with `:meta` where it takes
-    /// one. `none` and empty parts stand for nothing. The filters come into the last slots, so
+    /// one. `none` and empty parts add no filter. The filters come into the last slots, so
     /// that `shuffle` is [`Self::SHUFFLE`].
     ///
     /// # Errors

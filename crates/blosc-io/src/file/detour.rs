@@ -2,7 +2,7 @@
 //!
 //! Reading and writing copy between the caller's memory and pages of the file, by one instruction
 //! of the processor. On AMD's Zen 3 and Zen 4 this is ten times as slow (2 GB/s) where the
-//! destination begins 1 to 63 bytes behind the source, not counting whole pages. Memory from an
+//! destination begins 1 to 63 bytes after the source, not counting whole pages. Memory from an
 //! allocator often lies like that for what starts a page of the file. Then a buffer that lies well
 //! is read or written instead, and the rest is a copy in the cache.
 

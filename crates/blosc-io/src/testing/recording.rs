@@ -15,7 +15,7 @@ pub enum Change {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Cut or extended to so many bytes.
+    /// Cut or extended to this number of bytes.
     SetLen(u64),
     /// Everything before is durable.
     Sync,

@@ -7,6 +7,7 @@
 mod layers;
 mod rules;
 mod source;
+mod words;
 
 use std::fs;
 
@@ -43,6 +44,7 @@ const CHECKS: &[Check] = &[
         run: rules::module_files,
     },
     Check { about: "files have at most 600 lines of code, functions 100", run: rules::sizes },
+    Check { about: "the words of docs/glossary.md", run: words::phrases },
     Check { about: "testdata is listed and below 3 MB", run: |_| testdata() },
     Check { about: "lock files are up to date", run: |_| lock_files() },
     Check { about: "no pending snapshots", run: |_| pending_snapshots() },

@@ -1,4 +1,4 @@
-//! The words of `docs/glossary.md`: comments, names and documents use the field's terms.
+//! The words of `docs/glossary.md`: comments and documents use the field's terms.
 
 use std::fs;
 
@@ -43,10 +43,6 @@ const PHRASES: &[(&str, &str)] = &[
 /// Files that quote the phrases.
 const QUOTING: [&str; 2] = ["docs/glossary.md", "xtask/src/invariants/words.rs"];
 
-/// Function names that say nothing about what the function does.
-const EMPTY_NAMES: [&str; 10] =
-    ["one", "of", "on", "at", "is", "put", "tell", "same", "top", "simple"];
-
 pub(super) fn phrases(sources: &[Source]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for source in sources.iter().filter(|source| !QUOTING.contains(&source.path.as_str())) {
@@ -55,37 +51,6 @@ pub(super) fn phrases(sources: &[Source]) -> Result<Vec<Finding>> {
     for (path, text) in documents()? {
         if !QUOTING.contains(&path.as_str()) {
             findings.extend(phrases_in(&path, &text));
-        }
-    }
-    Ok(findings)
-}
-
-pub(super) fn function_names(sources: &[Source]) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    for source in sources.iter().filter(|source| source.is_product()) {
-        for (number, line) in source.product() {
-            let name = line.split_once("fn ").map_or("", |(_, rest)| rest);
-            let name = name.split(['(', '<']).next().unwrap_or_default();
-            if EMPTY_NAMES.contains(&name) {
-                findings.push(format!("{}:{number}: fn {name}: a verb and an object", source.path));
-            }
-        }
-    }
-    Ok(findings)
-}
-
-/// Code, comments and documents have at most this many columns; tables cannot be broken.
-const COLUMNS: usize = 100;
-
-pub(super) fn columns(sources: &[Source]) -> Result<Vec<Finding>> {
-    let is_comment = |line: &str| line.trim_start().starts_with("//");
-    let is_table = |line: &str| line.contains('|');
-    let mut findings = Vec::new();
-    for source in sources {
-        for (i, line) in source.text.lines().enumerate() {
-            if is_comment(line) && !is_table(line) && line.chars().count() > COLUMNS {
-                findings.push(format!("{}:{}: a comment over {COLUMNS} columns", source.path, i + 1));
-            }
         }
     }
     Ok(findings)
@@ -135,22 +100,5 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert!(found[0].starts_with("a.rs:1: \"whoever\""));
         assert!(found[1].starts_with("a.rs:3: \"so many\""));
-    }
-
-    #[test]
-    fn function_names_without_a_verb_are_found() {
-        let text = "//! a\nfn one(x: u8) {}\nfn once() {}\nimpl A {\n    pub fn of<T>() {}\n}\n";
-        let sources = [Source::new("crates/a/src/b.rs".into(), text.into())];
-        let found = function_names(&sources).unwrap();
-        assert_eq!(found.len(), 2);
-        assert!(found[1].starts_with("crates/a/src/b.rs:5: fn of"));
-    }
-
-    #[test]
-    fn wide_comments_are_found_but_not_tables() {
-        let wide = "x".repeat(120);
-        let text = format!("// {wide}\n//! | {wide} |\nlet s = \"{wide}\";\n");
-        let sources = [Source::new("crates/a/src/b.rs".into(), text)];
-        assert_eq!(columns(&sources).unwrap().len(), 1);
     }
 }

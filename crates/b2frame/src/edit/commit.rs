@@ -39,7 +39,7 @@ impl SChunkWriter {
     /// overwritten in place.
     ///
     /// # Errors
-    /// [`Error::Write`]; [`Error::Compress`] for the index. The changes are still there and can be
+    /// [`Error::Write`](crate::Error::Write); [`Error::Compress`](crate::Error::Compress) for the index. The changes are still there and can be
     /// committed again.
     pub fn commit(&mut self) -> Result<()> {
         self.commit_held()?;

@@ -2,9 +2,7 @@
 #![no_main]
 
 use blosc_io::MemStore;
-use bloscpack::{
-    AppendOptions, BlpFile, Fill, Limits, ReadOptions, Reader, append, numpy, VerifyOptions, repair_offsets, rescue_with,
-};
+use bloscpack::{AppendOptions, BlpFile, ReadOptions, Reader, append, numpy, repair_offsets, rescue, params::Limits, report::VerifyOptions, rescue::Fill};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -23,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
         let _ = file.trailing_bytes();
         let _ = file.verify(&VerifyOptions::default(), |_| {});
     }
-    if let Ok(found) = rescue_with(&store, &blosc_fuzz::dparams()) {
+    if let Ok(found) = rescue(&store, &blosc_fuzz::dparams()) {
         let _ = found.write_data(&store, &mut std::io::sink(), Fill::Zeros { limit: 1 << 16 });
     }
     let _ = append(&mut store, &[1; 100][..], 100, &AppendOptions::default().read(options));

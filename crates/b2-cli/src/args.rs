@@ -136,8 +136,8 @@ pub(crate) enum RestoredFormat {
 }
 
 /// Whether checksums are looked at, when `no_check` was said or not.
-pub(crate) fn digests(no_check: bool) -> bloscpack::Digests {
-    if no_check { bloscpack::Digests::Ignore } else { bloscpack::Digests::Check }
+pub(crate) fn digests(no_check: bool) -> bloscpack::params::Digests {
+    if no_check { bloscpack::params::Digests::Ignore } else { bloscpack::params::Digests::Check }
 }
 
 /// Options of `cat`.

@@ -15,7 +15,7 @@ use std::{
 };
 
 use b2frame::{Kind, probe};
-use blosc_chunk::Blame;
+use blosc_chunk::error::Blame;
 use message::Message;
 
 use crate::{exit::Code, formats::csv_table::CsvError};
@@ -308,9 +308,9 @@ impl Error {
             Self::Same { .. } => "use -o to choose another name",
             Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
             Self::Blp(bloscpack::Error::Param(
-                bloscpack::Param::NotEnoughSpace { .. }
-                | bloscpack::Param::NotAppendable { .. }
-                | bloscpack::Param::MetadataRoom { .. },
+                bloscpack::error::Param::NotEnoughSpace { .. }
+                | bloscpack::error::Param::NotAppendable { .. }
+                | bloscpack::error::Param::MetadataRoom { .. },
             )) => "`b2 convert` to another .blp file makes room",
             Self::Frame(b2frame::Error::Sparse) => {
                 "this is the index of a sparse frame: name its directory"

@@ -82,7 +82,7 @@ pub fn compress_stream<S: WriteAt>(
             let result = buffers.encode(encoder, chunksize, &cparams);
             (buffers, result)
         },
-        |(buffers, result): (Buffers, blosc_chunk::Result<()>)| {
+        |(buffers, result): (Buffers, blosc_chunk::error::Result<()>)| {
             for chunk in buffers.chunks() {
                 writer.append_chunk(chunk)?;
                 progress(totals(writer, false));
@@ -121,10 +121,10 @@ impl Buffers {
     /// that could not be made is tried again, to say why.
     fn encode(
         &mut self,
-        encoder: &mut blosc_chunk::Result<Encoder>,
+        encoder: &mut blosc_chunk::error::Result<Encoder>,
         chunksize: usize,
         cparams: &CParams,
-    ) -> blosc_chunk::Result<()> {
+    ) -> blosc_chunk::error::Result<()> {
         let Self { data, bytes, lens } = self;
         lens.clear();
         let mut at = 0_usize;

@@ -240,7 +240,7 @@ impl<'a> Transcode<'a> {
 fn made<'e>(
     encoder: &'e mut Option<Encoder>,
     cparams: &CParams,
-) -> blosc_chunk::Result<&'e mut Encoder> {
+) -> blosc_chunk::error::Result<&'e mut Encoder> {
     match encoder {
         Some(encoder) => Ok(encoder),
         None => Ok(encoder.insert(Encoder::new(cparams.clone())?)),

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use blosc_chunk::Blame;
+use blosc_chunk::error::Blame;
 
 use crate::legacy::{FrameLayout, OlderCorrupt};
 use crate::nd::{NdCorrupt, NdParam};

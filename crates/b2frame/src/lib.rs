@@ -108,7 +108,7 @@ mod writer;
 /// ```
 #[cfg(feature = "derive")]
 pub use b2frame_derive::Element;
-pub use blosc_chunk::Blame;
+pub use blosc_chunk::error::Blame;
 pub use blosc_container::{Budget, Progress, VerifyOptions};
 pub use blosc_dtype::Dtype;
 pub use blosc_io::Durability;

@@ -2,7 +2,10 @@
 
 use core::ops::Range;
 
-use blosc_chunk::{ChunkHeader, ChunkIndex, IndexStep, Plan};
+use blosc_chunk::{
+    ChunkHeader,
+    partial::{ChunkIndex, IndexStep, Plan},
+};
 use blosc_container::resized;
 use blosc_io::ReadAt;
 

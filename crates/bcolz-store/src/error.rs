@@ -8,7 +8,7 @@ mod param;
 
 use std::io;
 
-pub use blosc_chunk::Blame;
+pub use blosc_chunk::error::Blame;
 pub use corrupt::{Corrupt, Field, NameFault};
 pub use param::Param;
 

@@ -11,7 +11,7 @@ mod numpy;
 
 use std::sync::Arc;
 
-use blosc_chunk::Blame;
+use blosc_chunk::error::Blame;
 
 /// A plain Python value.
 #[derive(Clone, Debug, PartialEq)]

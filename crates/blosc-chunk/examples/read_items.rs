@@ -7,7 +7,10 @@ use core::ops::Range;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-use blosc_chunk::{CParams, ChunkIndex, CodecId, IndexStep, Scratch, compress};
+use blosc_chunk::{
+    CParams, CodecId, Scratch, compress,
+    partial::{ChunkIndex, IndexStep},
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::temp_dir().join("read_items.chunk");

@@ -14,7 +14,7 @@ use crate::source::{Extents, InMemory};
 use crate::special::{Special, SpecialKind, fill_special_from};
 
 use block::BlockRef;
-pub use vl::VlChunk;
+use vl::VlChunk;
 
 /// A chunk whose header and layout are checked, borrowed from its bytes.
 ///

@@ -1,4 +1,5 @@
-//! Errors by the party that has to act; for damaged chunks, the failed check and its offset.
+//! What goes wrong, by the party that has to act; for damaged chunks, the failed check and its
+//! offset.
 
 use std::io;
 

@@ -1,5 +1,5 @@
-//! Reading a chunk that is somewhere else, without doing the I/O . C-Blosc2 has lazy chunks for it,
-//! see [`LazyChunk`](crate::LazyChunk).
+//! Reading a chunk that is somewhere else, without doing the I/O. C-Blosc2 has lazy chunks for it,
+//! see [`LazyChunk`](crate::partial::LazyChunk).
 //!
 //! ```text
 //!   first bytes --> ChunkIndex::parse --+--> Needs(n): read n bytes and try again
@@ -23,7 +23,7 @@ use crate::special::{Special, SpecialKind, fill_special_from};
 /// Everything of a chunk but its blocks: enough to know which bytes of it hold which data.
 ///
 /// ```
-/// use blosc_chunk::{CParams, ChunkIndex, IndexStep, Scratch, compress};
+/// use blosc_chunk::{CParams, Scratch, compress, partial::{ChunkIndex, IndexStep}};
 ///
 /// let data: Vec<u8> = (0..500_000u32).flat_map(u32::to_le_bytes).collect();
 /// let stored = compress(&data, &CParams::default().typesize(4))?; // on a disk, or on another machine

@@ -16,7 +16,7 @@ use crate::error::Result;
 /// is a copy.
 ///
 /// ```
-/// use blosc_chunk::{CParams, Chunk, ItemReader, Scratch, compress};
+/// use blosc_chunk::{CParams, Chunk, Scratch, compress, partial::ItemReader};
 ///
 /// let data: Vec<u8> = (0..10_000u32).flat_map(u32::to_le_bytes).collect();
 /// let chunk = compress(&data, &CParams::default().typesize(4))?;

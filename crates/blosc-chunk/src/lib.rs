@@ -35,7 +35,7 @@
 //! | data | a chunk | [`compress`], or an [`Encoder`] for many |
 //! | a chunk | its data | [`decompress`], or a [`Decoder`] for many |
 //! | a chunk | a part, a block, a look inside, a check | [`Chunk`] |
-//! | a chunk on disk | the byte ranges to read for a part | [`ChunkIndex`] |
+//! | a chunk on disk | the byte ranges to read for a part | [`ChunkIndex`](partial::ChunkIndex) |
 //! | 32 bytes | the kind and sizes of a chunk | [`ChunkHeader`] |
 //! | a run | a chunk without data | [`special_chunk`] |
 //! | a chunk | the same for other readers, not decoded | [`transcode_header`] |
@@ -71,9 +71,10 @@ mod chunk;
 mod decode;
 mod decoder;
 mod encode;
-mod error;
+pub mod error;
 mod flags;
 mod header;
+pub mod hooks;
 mod index;
 #[doc(hidden)]
 pub mod internal;
@@ -84,6 +85,7 @@ mod layout;
 mod lazy;
 mod limits;
 mod params;
+pub mod partial;
 mod promise;
 pub mod raw;
 mod setters;
@@ -95,17 +97,14 @@ mod tuner;
 pub mod validate;
 mod vl;
 
-pub use blosc_codecs::{CodecId, FormatId, Level};
+pub use blosc_codecs::{CodecId, Level};
 pub use blosc_filters::{FilterId, Pipeline, Simd};
-pub use chunk::{Chunk, VlChunk, block};
-pub use decode::{Postfilter, Scratch};
+pub use chunk::{Chunk, block};
+pub use decode::Scratch;
 pub use decoder::{Decoder, decompress};
-pub use encode::{Encoder, Prefilter, compress, max_compressed_len, special_chunk};
-pub use error::{Blame, Corrupt, Error, Param, Result, Unsupported};
+pub use encode::{Encoder, compress, max_compressed_len, special_chunk};
+pub use error::Error;
 pub use header::{ChunkHeader, Kind};
-pub use index::{ChunkIndex, IndexStep, Plan};
-pub use item_reader::ItemReader;
-pub use lazy::LazyChunk;
 pub use limits::Limits;
 pub use params::{CParams, DParams, Destination, Dict, Registries, SplitMode, Target, Threads};
 pub use special::{Special, SpecialKind};

@@ -8,6 +8,8 @@
 use zerocopy::little_endian::I32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+pub use blosc_codecs::FormatId;
+
 pub use crate::flags::{Blosc2Flags, Blosc2Flags2, Flags};
 
 /// Bytes 0..16 of every chunk.

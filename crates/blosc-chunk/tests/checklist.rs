@@ -5,9 +5,11 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use blosc_chunk::{
-    Blame, CParams, Chunk, ChunkHeader, ChunkIndex, CodecId, Corrupt, DParams, Decoder, Error,
-    FormatId, IndexStep, Limits, Scratch, Unsupported, compress, decompress,
-    raw::Blosc2Flags,
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Decoder, Error, Limits, Scratch, compress,
+    decompress,
+    error::{Blame, Corrupt, Unsupported},
+    partial::{ChunkIndex, IndexStep},
+    raw::{Blosc2Flags, FormatId},
     validate::{Depth, Note},
 };
 

@@ -5,9 +5,11 @@ use core::error::Error as _;
 use std::io;
 
 use blosc_chunk::{
-    Blame, CParams, Chunk, ChunkHeader, ChunkIndex, CodecId, Corrupt, DParams, Decoder, Dict,
-    Encoder, Error, FilterId, IndexStep, Limits, Param, Pipeline, Scratch, Special, SplitMode,
-    Target, Unsupported, compress, decompress, special_chunk,
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Decoder, Dict, Encoder, Error, FilterId, Limits,
+    Pipeline, Scratch, Special, SplitMode, Target, compress, decompress,
+    error::{Blame, Corrupt, Param, Unsupported},
+    partial::{ChunkIndex, IndexStep},
+    special_chunk,
 };
 
 use blosc_testdata::data::Kind as Data;

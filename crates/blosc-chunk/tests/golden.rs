@@ -7,7 +7,8 @@ mod text;
 use core::num::NonZeroUsize;
 
 use blosc_chunk::{
-    Blame, Chunk, ChunkHeader, DParams, Decoder, Limits, Registries, Scratch, Threads, decompress,
+    Chunk, ChunkHeader, DParams, Decoder, Limits, Registries, Scratch, Threads, decompress,
+    error::Blame,
 };
 use blosc_testdata::fixture::{Format, Manifest};
 

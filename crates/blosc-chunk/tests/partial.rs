@@ -7,8 +7,9 @@ use core::ops::Range;
 use core::slice;
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkIndex, CodecId, Dict, Encoder, Error, IndexStep, Pipeline, Scratch,
-    Special, Target, compress, special_chunk,
+    CParams, Chunk, CodecId, Dict, Encoder, Error, Pipeline, Scratch, Special, Target, compress,
+    partial::{ChunkIndex, IndexStep},
+    special_chunk,
 };
 use blosc_testdata::data::Kind as Data;
 use proptest::prelude::*;

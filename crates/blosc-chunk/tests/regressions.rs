@@ -4,7 +4,8 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
 
 use blosc_chunk::{
-    Chunk, ChunkIndex, IndexStep, Scratch, decompress,
+    Chunk, Scratch, decompress,
+    partial::{ChunkIndex, IndexStep},
     validate::{Depth, Note},
 };
 

@@ -1,7 +1,8 @@
 //! Parts of blocks, which are read without decoding and filtering the rest, against the whole.
 
 use blosc_chunk::{
-    CParams, Chunk, CodecId, ItemReader, Pipeline, Scratch, SplitMode, Target, compress, decompress,
+    CParams, Chunk, CodecId, Pipeline, Scratch, SplitMode, Target, compress, decompress,
+    partial::ItemReader,
 };
 use blosc_testdata::data::{Kind, Recipe, XorShift32};
 

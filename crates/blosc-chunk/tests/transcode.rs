@@ -4,8 +4,8 @@
 mod text;
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, Kind, Param, Pipeline, Special,
-    SplitMode, Target, compress, decompress, special_chunk, transcode_header,
+    CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, Kind, Pipeline, Special, SplitMode,
+    Target, compress, decompress, error::Param, special_chunk, transcode_header,
 };
 use blosc_testdata::data::Kind as Data;
 use blosc_testdata::fixture::{Format, Manifest};

@@ -1,10 +1,11 @@
 //! What the encoder writes, down to the bits that C libraries look at.
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, FilterId, Kind, Level, Param,
-    Pipeline, Scratch, Special, SpecialKind, SplitMode, Target,
+    CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, FilterId, Kind, Level, Pipeline,
+    Scratch, Special, SpecialKind, SplitMode, Target,
     block::StreamKind,
     compress, decompress,
+    error::Param,
     raw::{Blosc2Flags, Flags},
     special_chunk,
 };

@@ -16,7 +16,11 @@ use core::slice::from_ref;
 use std::borrow::Cow;
 use std::io;
 
-use blosc_chunk::{Chunk, ChunkHeader, ChunkIndex, Corrupt, IndexStep, Plan, Scratch};
+use blosc_chunk::{
+    Chunk, ChunkHeader, Scratch,
+    error::Corrupt,
+    partial::{ChunkIndex, IndexStep, Plan},
+};
 use blosc_io::ReadAt;
 
 use crate::buffer::resized;
@@ -277,7 +281,7 @@ impl<'a> ChunkReader<'a> {
             Err(error) => return Err(error),
         };
         let plans = ranges.iter().map(|range| index.plan(range.clone(), MERGE_GAP_NBYTES));
-        let plans: Vec<Plan> = plans.collect::<blosc_chunk::Result<_>>()?;
+        let plans: Vec<Plan> = plans.collect::<blosc_chunk::error::Result<_>>()?;
         let needed: usize = plans.iter().flat_map(Plan::ranges).map(ExactSizeIterator::len).sum();
         Ok((needed <= cbytes / 2).then_some((index, plans)))
     }

@@ -1,7 +1,7 @@
 //! A chunk at a position of a store: the same data by every way to read them, and how much is read.
 
 use blosc_chunk::{
-    CParams, Chunk, CodecId, Corrupt, Dict, Error, Pipeline, Scratch, Special, compress,
+    CParams, Chunk, CodecId, Dict, Error, Pipeline, Scratch, Special, compress, error::Corrupt,
     special_chunk,
 };
 use blosc_container::{ChunkReader, ReadError};

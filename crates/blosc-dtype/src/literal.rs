@@ -263,12 +263,23 @@ impl<'a> Parser<'a> {
             b'r' => '\r',
             b't' => '\t',
             b'v' => '\u{b}',
-            b'0' => '\0',
+            b'0'..=b'7' => self.octal(code)?,
             b'x' => self.hex(2)?,
             b'u' => self.hex(4)?,
             b'U' => self.hex(8)?,
             _ => return Err(Error::Syntax { at: self.at - 1, expected: "an escape" }),
         }))
+    }
+
+    /// A character of one to three octal digits, of which `first` is read already.
+    fn octal(&mut self, first: u8) -> Result<char, Error> {
+        let mut code = u32::from(first - b'0');
+        for _ in 0..2 {
+            let Some(digit @ b'0'..=b'7') = self.peek() else { break };
+            code = code * 8 + u32::from(digit - b'0');
+            self.at += 1;
+        }
+        char::from_u32(code).ok_or_else(|| self.expected("octal digits of a character"))
     }
 
     fn hex(&mut self, digits: usize) -> Result<char, Error> {

@@ -62,9 +62,12 @@ mod cells;
 mod delta;
 mod error;
 mod filter;
+pub mod functions;
 mod geometry;
 mod id;
 mod int_trunc;
+#[doc(hidden)]
+pub mod internal;
 mod mask;
 mod ndcell;
 mod ndmean;
@@ -86,22 +89,3 @@ pub use pipeline::{FilterSlot, Pipeline};
 pub use registry::{Description, Registry};
 pub use shuffle::{shuffle, unshuffle};
 pub use simd::Simd;
-
-/// Further filters as functions.
-pub mod functions {
-    pub use crate::bytedelta::{bytedelta_decode, bytedelta_decode_legacy, bytedelta_encode};
-    pub use crate::delta::{delta_decode, delta_encode};
-    pub use crate::int_trunc::int_trunc;
-    pub use crate::ndcell::{ndcell_decode, ndcell_encode};
-    pub use crate::ndmean::{ndmean_decode, ndmean_encode};
-    pub use crate::trunc_prec::trunc_prec;
-}
-
-/// For other crates of this workspace; programs do not need it. It may change at any time.
-#[doc(hidden)]
-pub mod internal {
-    pub use crate::pipeline::Undo;
-    pub use crate::rows::EvenRows;
-    pub use crate::shuffle::unshuffle_planes;
-    pub use crate::store_hint::StoreHint;
-}

@@ -14,10 +14,10 @@ use crate::{Simd, arch};
 ///
 /// let rows = EvenRows { count: 2, len: 3, in_block: 3, in_array: 5 };
 /// let mut array = *b"..........";
-/// rows.put(Simd::detect(), b"abcdef", &mut array);
+/// rows.copy_to_array(Simd::detect(), b"abcdef", &mut array);
 /// assert_eq!(&array, b"abc..def..");
 /// let mut block = [0; 6];
-/// rows.take(Simd::detect(), &array, &mut block);
+/// rows.copy_to_block(Simd::detect(), &array, &mut block);
 /// assert_eq!(&block, b"abcdef");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,17 +34,17 @@ pub struct EvenRows {
 
 impl EvenRows {
     /// Copies rows from the start of `block` to the start of `array`, as far as both have them.
-    pub fn put(self, simd: Simd, block: &[u8], array: &mut [u8]) {
+    pub fn copy_to_array(self, simd: Simd, block: &[u8], array: &mut [u8]) {
         arch::put_rows(simd, self, block, array);
     }
 
     /// Copies rows from the start of `array` to the start of `block`, as far as both have them.
-    pub fn take(self, simd: Simd, array: &[u8], block: &mut [u8]) {
+    pub fn copy_to_block(self, simd: Simd, array: &[u8], block: &mut [u8]) {
         arch::take_rows(simd, self, array, block);
     }
 
     /// Undoes the shuffle of a block and copies rows of its items to the start of `array`, as far
-    /// as both have them: as [`put`](Self::put) of the items from the byte `from` on, without a copy
+    /// as both have them: as [`copy_to_array`](Self::copy_to_array) of the items from the byte `from` on, without a copy
     /// of the whole items. The length of a row and both distances are whole items.
     ///
     /// ```
@@ -138,9 +138,9 @@ mod tests {
                 }
                 for simd in [Simd::detect(), Simd::none()] {
                     let (mut array, mut back) = (vec![7; expected.len()], vec![0; block.len()]);
-                    rows.put(simd, &block, &mut array[start..]);
+                    rows.copy_to_array(simd, &block, &mut array[start..]);
                     assert_eq!(array, expected);
-                    rows.take(simd, &array[start..], &mut back);
+                    rows.copy_to_block(simd, &array[start..], &mut back);
                     assert_eq!(back, block);
                 }
             }
@@ -171,7 +171,7 @@ mod tests {
             {
                 // The last row of the second is not there.
                 let mut expected = vec![7; start + 3 * rows.in_array];
-                rows.put(Simd::none(), &block[from..], &mut expected[start..]);
+                rows.copy_to_array(Simd::none(), &block[from..], &mut expected[start..]);
                 for (simd, stores) in Simd::available().flat_map(|simd| {
                     [StoreHint::Cached, StoreHint::NonTemporal].map(|stores| (simd, stores))
                 }) {
@@ -191,10 +191,10 @@ mod tests {
         let rows = EvenRows { count: 3, len: 2000, in_block: 2000, in_array: 2000 };
         for simd in [Simd::detect(), Simd::none()] {
             let mut array = vec![0; 4500];
-            rows.put(simd, &[1; 6000], &mut array);
+            rows.copy_to_array(simd, &[1; 6000], &mut array);
             assert_eq!((array[3999], array[4000]), (1, 0));
             let mut block = vec![0; 5000];
-            rows.take(simd, &array, &mut block);
+            rows.copy_to_block(simd, &array, &mut block);
             assert_eq!(block[..4000], [1; 4000]);
             assert_eq!(block[4000..], [0; 1000]);
         }

@@ -92,7 +92,8 @@ impl fmt::Debug for Simd {
 }
 
 /// Whether the processor has all these features.
-macro_rules! has {
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! has_features {
     ($detector:ident: $($feature:tt),+) => {
         [$({
             #[cfg(feature = "std")]
@@ -110,7 +111,7 @@ macro_rules! has {
 /// processors have AVX-VNNI since Zen 5, the first without such distances.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn may_copy_slowly() -> bool {
-    !has!(is_x86_feature_detected: "avxvnni")
+    !has_features!(is_x86_feature_detected: "avxvnni")
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -122,10 +123,10 @@ pub(crate) const fn may_copy_slowly() -> bool {
 fn detected(level: Level) -> bool {
     match level {
         Level::None => true,
-        Level::Sse2 => has!(is_x86_feature_detected: "sse2"),
-        Level::Avx2 => has!(is_x86_feature_detected: "avx2"),
+        Level::Sse2 => has_features!(is_x86_feature_detected: "sse2"),
+        Level::Avx2 => has_features!(is_x86_feature_detected: "avx2"),
         Level::Avx512 => {
-            has!(is_x86_feature_detected: "avx2", "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "gfni")
+            has_features!(is_x86_feature_detected: "avx2", "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "gfni")
         }
         Level::Neon => false,
     }
@@ -135,7 +136,7 @@ fn detected(level: Level) -> bool {
 fn detected(level: Level) -> bool {
     match level {
         Level::None => true,
-        Level::Neon => has!(is_aarch64_feature_detected: "neon"),
+        Level::Neon => has_features!(is_aarch64_feature_detected: "neon"),
         Level::Sse2 | Level::Avx2 | Level::Avx512 => false,
     }
 }

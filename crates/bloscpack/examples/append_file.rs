@@ -5,7 +5,7 @@ use core::error::Error;
 use std::fs::{self, File};
 
 use blosc_io::FileStore;
-use bloscpack::{AppendOptions, BlpFile, Param, RepackOptions, append, repack};
+use bloscpack::{AppendOptions, BlpFile, RepackOptions, append, error::Param, repack};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);

@@ -55,7 +55,7 @@ impl Default for AppendOptions {
     fn default() -> Self {
         Self {
             cparams: None,
-            chunksize: crate::DEFAULT_CHUNKSIZE,
+            chunksize: crate::params::DEFAULT_CHUNKSIZE,
             metadata: None,
             durability: Durability::default(),
             read: ReadOptions::default(),
@@ -172,7 +172,7 @@ fn write_chunks<S: WriteAt>(
         while filled < nbytes {
             match source.up_to(room_in(&mut buf, filled, nbytes))? {
                 0 => {
-                    let found = source.at().saturating_sub(plan.old.len() as u64);
+                    let found = source.position().saturating_sub(plan.old.len() as u64);
                     return Err(Param::DataSize { announced: plan.new_nbytes, found }.into());
                 }
                 n => filled += n,

@@ -22,7 +22,7 @@ use crate::Param;
 ///
 /// let checksum: Checksum = "crc32".parse()?;
 /// assert_eq!(checksum.digest(b"123456789").as_bytes(), 0xcbf4_3926_u32.to_le_bytes());
-/// # Ok::<(), bloscpack::Param>(())
+/// # Ok::<(), bloscpack::error::Param>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Checksum {

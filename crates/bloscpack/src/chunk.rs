@@ -114,7 +114,7 @@ pub(crate) fn read_header<R: Read>(
     input: &mut Input<R>,
     expected: Expected<'_>,
 ) -> Result<Option<(ChunkHeader, [u8; ChunkHeader::MIN_LEN])>> {
-    let at = input.at();
+    let at = input.position();
     let mut bytes = [0; ChunkHeader::MIN_LEN];
     let left = input.up_to(&mut bytes)? as u64;
     if left == 0 {
@@ -144,7 +144,7 @@ pub(crate) fn read_chunk_to<R: Read>(
     input: &mut Input<R>,
     expected: Expected<'_>,
 ) -> Result<Option<PackedChunk>> {
-    let at = input.at();
+    let at = input.position();
     let Some((header, first)) = read_header(input, expected)? else { return Ok(None) };
     let rest = (header.cbytes() - first.len()) as u64;
     input.append_to(Part::Chunk, &first, rest, &mut bytes)?;

@@ -6,7 +6,7 @@ mod param;
 use core::fmt;
 use std::io;
 
-pub use blosc_chunk::Blame;
+pub use blosc_chunk::error::Blame;
 pub use corrupt::{Corrupt, Field, Part};
 pub use param::Param;
 
@@ -49,8 +49,8 @@ pub enum Error {
         /// Byte 4 of the file.
         version: u8,
     },
-    /// The metadata are not JSON. Their bytes can be had with
-    /// [`MetadataUse::Raw`](crate::MetadataUse::Raw).
+    /// The metadata are not JSON. [`MetadataUse::Raw`](crate::metadata::MetadataUse::Raw) gives their
+    /// bytes.
     #[error("metadata of format {}, known is \"JSON\"", Name(magic_format))]
     MetadataFormat {
         /// The name of the format, padded with NUL.
@@ -70,7 +70,7 @@ pub enum Error {
         what: Bounded,
         /// How much is needed.
         needed: u64,
-        /// How much [`Limits`](crate::Limits) allows.
+        /// How much [`Limits`](crate::params::Limits) allows.
         limit: u64,
     },
     /// The request cannot be met.
@@ -78,7 +78,7 @@ pub enum Error {
     Param(#[from] Param),
 }
 
-/// What [`Limits`](crate::Limits) bounds.
+/// What [`Limits`](crate::params::Limits) bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bounded {

@@ -26,7 +26,7 @@ impl<R: Read> Input<R> {
         Self { source, at, end }
     }
 
-    pub(crate) fn at(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.at
     }
 
@@ -131,7 +131,7 @@ mod tests {
         input.skip(Part::Header, 2).unwrap();
         let mut buf = vec![];
         input.append(Part::Chunk, 3, &mut buf).unwrap();
-        assert_eq!((&buf[..], input.at()), (&b"cde"[..], 105));
+        assert_eq!((&buf[..], input.position()), (&b"cde"[..], 105));
         let error = input.append(Part::Chunk, u64::MAX, &mut buf).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -161,6 +161,6 @@ mod tests {
             input.skip(Part::Offsets, 11).unwrap_err().to_string(),
             "at byte 0: offsets of 11 bytes, 10 are left"
         );
-        assert_eq!(input.at(), 0);
+        assert_eq!(input.position(), 0);
     }
 }

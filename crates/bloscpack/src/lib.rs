@@ -70,42 +70,45 @@ mod checksum;
 mod chunk;
 mod decoding;
 mod encoding;
-mod error;
+pub mod error;
 mod file;
 mod header;
 mod input;
 mod journal;
 mod json;
-mod metadata;
+pub mod metadata;
 pub mod numpy;
 mod offsets;
 mod pack;
-mod params;
+pub mod params;
 mod preamble;
 pub mod raw;
 mod reader;
 mod repack;
-mod rescue;
+pub mod report;
+pub mod rescue;
 mod sizes;
 mod writer;
 
-pub use blosc_container::{BadChunk, Budget, Progress, VerifyOptions};
+pub use blosc_container::Budget;
 pub use blosc_io::Durability;
 
 pub use append::{AppendOptions, AppendReport, append, recover, rewrite_metadata};
 pub use checksum::{Checksum, Digest};
 pub use chunk::PackedChunk;
-pub use error::{Blame, Bounded, Corrupt, Error, Field, Param, Part, Result};
-pub use file::{BlpFile, DataReader, Note, Report};
-pub use header::{Header, MAX_CHUNKSIZE, Version};
-pub use metadata::{Metadata, MetadataCodec, MetadataHeader, MetadataOptions, Room};
+pub use error::{Error, Result};
+pub use file::{BlpFile, DataReader};
+pub use header::{Header, Version};
+pub use metadata::Metadata;
 pub use offsets::Offsets;
 pub use pack::{pack, unpack};
-pub use params::{
-    DEFAULT_CHUNKSIZE, Digests, Limits, MetadataUse, OffsetsUse, RcHeader, ReadOptions, Reserve,
-    WriteOptions, default_cparams,
-};
+pub use params::{ReadOptions, WriteOptions, default_cparams};
 pub use reader::Reader;
-pub use repack::{NewMetadata, RepackOptions, repack, repair_offsets};
-pub use rescue::{Fill, Rescue, Rescued, rescue, rescue_with};
+pub use repack::{RepackOptions, repack, repair_offsets};
+pub use rescue::rescue;
 pub use writer::Writer;
+
+// Short names inside of the crate.
+use error::{Blame, Corrupt, Field, Param, Part};
+use metadata::{MetadataHeader, MetadataUse};
+use params::{Digests, Limits, OffsetsUse, RcHeader, Reserve};

@@ -23,8 +23,10 @@ use serde_json::Value;
 
 use crate::error::Bounded;
 use crate::input::Input;
-use crate::{Corrupt, Error, Limits, MetadataUse, Part, Result, json};
+use crate::{Corrupt, Error, Limits, Part, Result, json};
 
+pub use crate::params::MetadataUse;
+pub use crate::repack::NewMetadata;
 #[allow(unused_imports)]
 pub(crate) use encode::Section;
 pub use encode::{MetadataOptions, Room};
@@ -73,7 +75,7 @@ impl Metadata {
         limits: &Limits,
         mode: MetadataUse,
     ) -> Result<(MetadataHeader, Option<Self>)> {
-        let at = input.at();
+        let at = input.position();
         let mut raw = [0; MetadataHeader::LEN];
         input.exact(Part::MetadataHeader, &mut raw)?;
         let header = MetadataHeader::parse(&raw, at)?;
@@ -98,7 +100,7 @@ fn read_stored<R: Read>(
     header: &MetadataHeader,
     limits: &Limits,
 ) -> Result<Vec<u8>> {
-    let at = input.at();
+    let at = input.position();
     let needed = u64::from(header.meta_size.max(header.meta_comp_size));
     if needed > limits.max_metadata {
         return Err(Error::Limit { what: Bounded::Metadata, needed, limit: limits.max_metadata });

@@ -117,8 +117,8 @@ pub(crate) fn section_len(header: &Header) -> Option<u64> {
 }
 
 fn too_long<R: Read>(input: &Input<R>) -> Error {
-    let left = input.end().map_or(0, |end| end.saturating_sub(input.at()));
-    truncated(input.at(), Part::Offsets, u64::MAX, left)
+    let left = input.end().map_or(0, |end| end.saturating_sub(input.position()));
+    truncated(input.position(), Part::Offsets, u64::MAX, left)
 }
 
 /// Checks entry after entry.
@@ -140,8 +140,8 @@ impl Table {
         let max = input.end().unwrap_or(i64::MAX.unsigned_abs()).saturating_sub(MIN_CHUNK);
         Self {
             entry: 0,
-            at: input.at(),
-            min: input.at().saturating_add(len),
+            at: input.position(),
+            min: input.position().saturating_add(len),
             max,
             set: vec![],
             unset: 0,

@@ -5,6 +5,8 @@ use blosc_container::Budget;
 use serde_json::Value;
 
 use crate::Checksum;
+
+pub use crate::header::MAX_CHUNKSIZE;
 use crate::metadata::MetadataOptions;
 
 blosc_chunk::setters! {

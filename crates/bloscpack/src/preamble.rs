@@ -35,7 +35,7 @@ impl Preamble {
         if header.offsets {
             offsets = Some(Offsets::read(input, &header, &options.limits, options.offsets)?);
         }
-        Ok(Self { header, metadata_header, metadata, offsets, chunks_at: input.at() })
+        Ok(Self { header, metadata_header, metadata, offsets, chunks_at: input.position() })
     }
 
     /// Where the offsets section is, or would be.

@@ -126,7 +126,7 @@ impl<R: Read> Reader<R> {
     /// chunk this is where trailing bytes would begin.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.walk.input.at()
+        self.walk.input.position()
     }
 
     /// The source, at the position that was reached.
@@ -176,7 +176,7 @@ impl<R: Read> Walk<R> {
         if self.preamble.header.nchunks == Some(self.next) {
             return Ok(None);
         }
-        let at = self.input.at();
+        let at = self.input.position();
         check_position(&self.preamble, self.next, at)?;
         let expected = Expected {
             nchunk: self.next,

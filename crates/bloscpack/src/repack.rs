@@ -68,7 +68,7 @@ impl Default for RepackOptions {
 /// ```
 /// use std::io::Cursor;
 /// use blosc_io::MemStore;
-/// use bloscpack::{BlpFile, RepackOptions, Reserve, WriteOptions, pack, repack};
+/// use bloscpack::{BlpFile, RepackOptions, WriteOptions, pack, repack, params::Reserve};
 ///
 /// let old = BlpFile::new(MemStore::new(pack(b"data", WriteOptions::default().offsets(false))?))?;
 /// let options = RepackOptions::default().reserve(Reserve::Entries(1000));

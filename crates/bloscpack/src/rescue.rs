@@ -72,17 +72,21 @@ pub enum Fill {
 /// something that is no chunk goes on where the offsets say, or searches byte by byte. Every chunk
 /// that is found was decoded, and its digest is right if the header says which kind it is.
 ///
+/// A chunk with more data than the limits of `dparams` allow (1 GiB by default) counts as lost. So
+/// much memory may be needed for a moment, as anything can look like a chunk until it is decoded.
+///
 /// The time is bounded by a multiple of the length of the file; if that is used up, the rest counts
 /// as lost.
 ///
 /// ```
+/// use blosc_chunk::DParams;
 /// use blosc_io::MemStore;
-/// use bloscpack::{Fill, WriteOptions, pack, rescue};
+/// use bloscpack::{WriteOptions, pack, rescue, rescue::Fill};
 ///
 /// let mut blp = pack(&[1; 3000], WriteOptions::default().chunksize(1000))?;
 /// blp.truncate(blp.len() - 10);
 /// let store = MemStore::new(blp);
-/// let found = rescue(&store)?;
+/// let found = rescue(&store, &DParams::default())?;
 /// let mut data = vec![];
 /// found.write_data(&store, &mut data, Fill::Nothing)?;
 /// assert_eq!(data, [1; 2000]);
@@ -92,18 +96,7 @@ pub enum Fill {
 /// # Errors
 ///
 /// [`Error::Io`] only.
-pub fn rescue<S: ReadAt>(store: &S) -> Result<Rescue> {
-    rescue_with(store, &DParams::default())
-}
-
-/// As [`rescue`], with other parameters for decoding: a chunk with more data than their limits
-/// allow (1 GiB by default) counts as lost. So much memory may be needed for a moment, as anything
-/// can look like a chunk until it is decoded.
-///
-/// # Errors
-///
-/// As [`rescue`].
-pub fn rescue_with<S: ReadAt>(store: &S, dparams: &DParams) -> Result<Rescue> {
+pub fn rescue<S: ReadAt>(store: &S, dparams: &DParams) -> Result<Rescue> {
     let view = Before::new(store).map_err(|source| Error::io(0, source))?;
     let mut scan = Scan::new(&view, dparams)?;
     scan.run()?;

@@ -121,7 +121,7 @@ impl<W: Write> Writer<W> {
         if let Some(section) = section {
             output.write_with(section.len(), |to| section.write(to))?;
         }
-        let offsets_at = output.at();
+        let offsets_at = output.position();
         let len = offsets::section_len(&header).unwrap_or(0);
         output
             .write_with(len, |to| io::copy(&mut io::repeat(UNSET_BYTE).take(len), to).map(drop))?;
@@ -317,7 +317,7 @@ impl<W: Write> Writer<W> {
 
     fn positions_push(&mut self) {
         if self.tally.header.offsets {
-            self.positions.push(self.output.at());
+            self.positions.push(self.output.position());
         }
     }
 
@@ -356,9 +356,9 @@ fn write_chunk<W: Write>(
     positions: Option<&mut Vec<u64>>,
     nchunks: u64,
 ) -> Result<()> {
-    let (bytes, digest) = encoded.map_err(|source| in_chunk(nchunks, output.at(), source))?;
+    let (bytes, digest) = encoded.map_err(|source| in_chunk(nchunks, output.position(), source))?;
     if let Some(positions) = positions {
-        positions.push(output.at());
+        positions.push(output.position());
     }
     output.write(bytes)?;
     output.write(digest.as_bytes())

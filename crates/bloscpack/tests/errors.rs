@@ -6,7 +6,10 @@ use std::io::Read;
 use blosc_io::MemStore;
 use blosc_testdata::fixture;
 use bloscpack::numpy::unpack_array;
-use bloscpack::{BlpFile, Corrupt, Error, MetadataUse, ReadOptions, Reader, Result, VerifyOptions};
+use bloscpack::{
+    BlpFile, Error, ReadOptions, Reader, Result, error::Corrupt, metadata::MetadataUse,
+    report::VerifyOptions,
+};
 
 /// File name and class of error.
 fn cases() -> Vec<(String, String)> {

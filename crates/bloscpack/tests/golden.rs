@@ -8,8 +8,8 @@ use blosc_io::MemStore;
 use blosc_testdata::{fixture, sha256_hex};
 use bloscpack::numpy::{Order, pack_array, unpack_array};
 use bloscpack::{
-    BlpFile, Budget, Header, PackedChunk, RcHeader, ReadOptions, Reader, Result, VerifyOptions,
-    WriteOptions,
+    BlpFile, Budget, Header, PackedChunk, ReadOptions, Reader, Result, WriteOptions,
+    params::RcHeader, report::VerifyOptions,
 };
 use serde_json::Value;
 

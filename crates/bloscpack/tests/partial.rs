@@ -4,7 +4,7 @@
 use blosc_chunk::{CodecId, Level};
 use blosc_io::{CountingStore, MemStore, ReadAt, Stamp};
 use bloscpack::{
-    BlpFile, Checksum, Digests, Error, ReadOptions, WriteOptions, default_cparams, pack,
+    BlpFile, Checksum, Error, ReadOptions, WriteOptions, default_cparams, pack, params::Digests,
 };
 
 /// A store whose bytes are not borrowed, as those of a file are not.

@@ -9,8 +9,12 @@ use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use blosc_testdata::fixture;
 use bloscpack::{
-    BlpFile, Budget, Checksum, Error, Limits, Note, Param, ReadOptions, Reader, Reserve,
-    VerifyOptions, WriteOptions, Writer, default_cparams, pack, unpack,
+    BlpFile, Budget, Checksum, Error, ReadOptions, Reader, WriteOptions, Writer, default_cparams,
+    error::Param,
+    pack,
+    params::{Limits, Reserve},
+    report::{Note, VerifyOptions},
+    unpack,
 };
 use proptest::prelude::*;
 use serde_json::json;

@@ -3,7 +3,8 @@
 use blosc_chunk::Threads;
 use blosc_io::MemStore;
 use bloscpack::{
-    BlpFile, Budget, Checksum, Digests, ReadOptions, VerifyOptions, WriteOptions, pack, unpack,
+    BlpFile, Budget, Checksum, ReadOptions, WriteOptions, pack, params::Digests,
+    report::VerifyOptions, unpack,
 };
 
 /// A chunk of which every byte is an error of its own must not end `verify`.

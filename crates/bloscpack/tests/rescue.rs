@@ -7,9 +7,13 @@ use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use blosc_testdata::fixture;
 use bloscpack::{
-    AppendOptions, BlpFile, Checksum, Error, Fill, MetadataOptions, NewMetadata, Note,
-    RepackOptions, Rescue, VerifyOptions, WriteOptions, append, pack, repack, repair_offsets,
-    rescue, rescue_with, unpack,
+    AppendOptions, BlpFile, Checksum, Error, RepackOptions, WriteOptions, append,
+    metadata::{MetadataOptions, NewMetadata},
+    pack, repack, repair_offsets,
+    report::{Note, VerifyOptions},
+    rescue,
+    rescue::{Fill, Rescue},
+    unpack,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -40,7 +44,7 @@ fn a_sound_file_is_complete() {
     for options in [WriteOptions::default(), WriteOptions::default().offsets(false)] {
         let (data, blp) = file(options);
         let store = MemStore::new(blp);
-        let found = rescue(&store).unwrap();
+        let found = rescue(&store, &DParams::default()).unwrap();
         assert!(found.is_complete());
         assert_eq!(data_of(&found, &store, Fill::Nothing), data);
     }
@@ -55,7 +59,7 @@ fn every_cut_gives_the_chunks_before_it() {
     };
     for len in (0..blp.len()).step_by(7) {
         let store = MemStore::new(blp[..len].to_vec());
-        let found = rescue(&store).unwrap();
+        let found = rescue(&store, &DParams::default()).unwrap();
         let whole = ends.iter().filter(|end| **end <= len as u64).count();
         assert_eq!(numbers(&found), (0..whole as u64).map(Some).collect::<Vec<_>>(), "{len}");
         assert_eq!(data_of(&found, &store, Fill::Nothing), data[..(1000 * whole).min(4500)]);
@@ -75,7 +79,7 @@ fn chunks_after_a_damaged_one_are_found() {
     for offsets in [true, false] {
         for inside in [0, 4, 12, 20] {
             let (data, store) = damaged(WriteOptions::default().offsets(offsets), inside);
-            let found = rescue(&store).unwrap();
+            let found = rescue(&store, &DParams::default()).unwrap();
             assert_eq!(found.chunks.len(), 4, "{offsets} {inside}");
             assert!(!found.is_complete());
             let around = [&data[..2000], &data[3000..]].concat();
@@ -89,7 +93,7 @@ fn chunks_after_a_damaged_one_are_found() {
 #[test]
 fn gaps_are_filled_where_the_numbers_are_known() {
     let (data, store) = damaged(WriteOptions::default(), 20);
-    let found = rescue(&store).unwrap();
+    let found = rescue(&store, &DParams::default()).unwrap();
     let filled = [&data[..2000], &[0; 1000], &data[3000..]].concat();
     assert_eq!(data_of(&found, &store, Fill::Zeros { limit: 1000 }), filled);
     let result = found.write_data(&store, &mut vec![], Fill::Zeros { limit: 999 });
@@ -97,13 +101,16 @@ fn gaps_are_filled_where_the_numbers_are_known() {
     let (data, blp) = file(WriteOptions::default());
     let cut = MemStore::new(blp[..blp.len() - 1].to_vec());
     let filled = [&data[..4000], &[0; 500]].concat();
-    assert_eq!(data_of(&rescue(&cut).unwrap(), &cut, Fill::Zeros { limit: 1 << 20 }), filled);
+    assert_eq!(
+        data_of(&rescue(&cut, &DParams::default()).unwrap(), &cut, Fill::Zeros { limit: 1 << 20 }),
+        filled
+    );
 }
 
 #[test]
 fn what_was_found_becomes_a_new_file() {
     let (data, store) = damaged(WriteOptions::default(), 20);
-    let found = rescue(&store).unwrap();
+    let found = rescue(&store, &DParams::default()).unwrap();
     let blp = found.write_blp(&store, Cursor::new(vec![])).unwrap().into_inner();
     assert_eq!(unpack(&blp).unwrap(), [&data[..2000], &data[3000..]].concat());
     let new = BlpFile::new(MemStore::new(blp)).unwrap();
@@ -116,7 +123,7 @@ fn a_lost_header_does_not_lose_the_chunks() {
     let (data, mut blp) = file(WriteOptions::default());
     blp[..8].fill(0);
     let store = MemStore::new(blp);
-    let found = rescue(&store).unwrap();
+    let found = rescue(&store, &DParams::default()).unwrap();
     assert!(found.header.is_none() && found.metadata.is_none());
     assert_eq!(data_of(&found, &store, Fill::Nothing), data);
 }
@@ -247,12 +254,12 @@ fn the_memory_for_what_looks_like_a_chunk_is_the_callers_to_bound() {
     let bytes = b"\x0a\x3b\x08\xa5\xa5\x00\x04\x0d\x0e\x00\x00\x02\x01p\x02\x00\x94\x00#\x04\xffo\x02\x10\0\0\0\0\0\0\0";
     let store = MemStore::new(bytes.to_vec());
     let dparams = |max| DParams::default().limits(Limits::default().max_nbytes(max));
-    assert!(rescue_with(&store, &dparams(1 << 20)).unwrap().chunks.is_empty());
+    assert!(rescue(&store, &dparams(1 << 20)).unwrap().chunks.is_empty());
 
     let blp = pack(&[1; 3000], WriteOptions::default().chunksize(1000)).unwrap();
     let store = MemStore::new(blp);
-    assert_eq!(rescue_with(&store, &dparams(1000)).unwrap().chunks.len(), 3);
-    assert!(rescue_with(&store, &dparams(999)).unwrap().chunks.is_empty());
+    assert_eq!(rescue(&store, &dparams(1000)).unwrap().chunks.len(), 3);
+    assert!(rescue(&store, &dparams(999)).unwrap().chunks.is_empty());
 }
 
 proptest! {
@@ -271,7 +278,7 @@ proptest! {
         }
         bytes.truncate(if keep { bytes.len() } else { cut.index(bytes.len()) });
         let store = MemStore::new(bytes);
-        let found = rescue(&store).unwrap();
+        let found = rescue(&store, &DParams::default()).unwrap();
         let mut data = vec![];
         let _ = found.write_data(&store, &mut data, Fill::Zeros { limit: 1 << 20 });
         let _ = found.write_blp(&store, Cursor::new(vec![]));

@@ -3,8 +3,12 @@
 
 use blosc_io::MemStore;
 use bloscpack::{
-    AppendOptions, BlpFile, Budget, Checksum, MetadataCodec, MetadataOptions, Reader, Reserve,
-    Room, VerifyOptions, WriteOptions, append, pack, rewrite_metadata, unpack,
+    AppendOptions, BlpFile, Budget, Checksum, Reader, WriteOptions, append,
+    metadata::{MetadataCodec, MetadataOptions, Room},
+    pack,
+    params::Reserve,
+    report::VerifyOptions,
+    rewrite_metadata, unpack,
 };
 use serde_json::{Value, json};
 

@@ -11,7 +11,8 @@ mod theirs;
 mod vl;
 
 use blosc_chunk::{
-    Blame, Chunk, DParams, Decoder, Encoder, Kind, Limits, Scratch, Target, Threads,
+    Chunk, DParams, Decoder, Encoder, Kind, Limits, Scratch, Target, Threads,
+    error::Blame,
     raw::Flags,
     validate::{Depth, Note},
 };

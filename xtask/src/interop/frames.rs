@@ -7,7 +7,7 @@ use b2frame::{
     Budget, ChunkBytes, CompressOptions, FrameParams, FrameWriter, SChunk, VerifyOptions,
     compress_stream,
 };
-use blosc_chunk::{Blame, Chunk};
+use blosc_chunk::{Chunk, error::Blame};
 use blosc_io::MemStore;
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use core::ops::Range;
 
 use blosc_chunk::{
-    Chunk, ChunkHeader, ChunkIndex, DParams, Decoder, IndexStep, Kind, Limits, Scratch, Target,
+    Chunk, ChunkHeader, DParams, Decoder, Kind, Limits, Scratch, Target,
+    partial::{ChunkIndex, IndexStep},
     transcode_header,
     validate::{Depth, Note},
 };

@@ -194,7 +194,7 @@ pub(crate) fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
     Ok(CodecChoice { id, meta })
 }
 
-pub(crate) fn parse_checksum(text: &str) -> Result<Checksum, bloscpack::Param> {
+pub(crate) fn parse_checksum(text: &str) -> Result<Checksum, bloscpack::error::Param> {
     if text == "none" { Ok(Checksum::None) } else { text.parse() }
 }
 

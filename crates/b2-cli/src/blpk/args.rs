@@ -229,14 +229,14 @@ impl CompressArgs {
     ///
     /// When they cannot be that many.
     pub(super) fn chunk_size(&self, argv: &[OsString]) -> Result<u32> {
-        let Some(text) = &self.chunk_size else { return Ok(bloscpack::DEFAULT_CHUNKSIZE) };
+        let Some(text) = &self.chunk_size else { return Ok(bloscpack::params::DEFAULT_CHUNKSIZE) };
         let name = spelling(argv, "-z", "--chunk-size");
         let size =
             pretty::parse(text).map_err(|error| Failure::new(format!("{name} error: {error}")))?;
         if size < 0 {
             return Err(Failure::new(format!("{name} must be > 0")));
         }
-        let max = bloscpack::MAX_CHUNKSIZE;
+        let max = bloscpack::params::MAX_CHUNKSIZE;
         let possible = u32::try_from(size).ok().filter(|size| (1..=max).contains(size));
         possible.ok_or_else(|| {
             Failure::new(format!("'chunk_size' must be in the range 1 <= n <= {max}, not '{size}'"))

@@ -8,7 +8,7 @@ use std::{
 };
 
 use blosc_chunk::{CParams, FilterId, Pipeline};
-use bloscpack::{Reserve, WriteOptions, Writer, default_cparams};
+use bloscpack::{WriteOptions, Writer, default_cparams, params::Reserve};
 
 use super::{
     Session,

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bloscpack::{BlpFile, Metadata, MetadataCodec, ReadOptions, Reader};
+use bloscpack::{BlpFile, Metadata, ReadOptions, Reader, metadata::MetadataCodec};
 
 use super::{
     Bar, Session,

@@ -1,7 +1,7 @@
 //! Headers as Bloscpack 0.16.0 prints them: a name, then a line for each field, its value in the
 //! words of Python.
 
-use bloscpack::{Header, MetadataHeader, PackedChunk, Version};
+use bloscpack::{Header, PackedChunk, Version, metadata::MetadataHeader};
 
 use super::{pretty, python};
 

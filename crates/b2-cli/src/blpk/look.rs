@@ -3,7 +3,11 @@
 use std::path::Path;
 
 use blosc_io::FileStore;
-use bloscpack::{BlpFile, Corrupt, Error, Field, Offsets, Part, ReadOptions, VerifyOptions};
+use bloscpack::{
+    BlpFile, Error, Offsets, ReadOptions,
+    error::{Corrupt, Field, Part},
+    report::VerifyOptions,
+};
 
 use super::{
     Session,

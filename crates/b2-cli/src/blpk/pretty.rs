@@ -49,7 +49,7 @@ pub(super) enum SizeError {
 /// When it is none of these.
 pub(super) fn parse(text: &str) -> Result<i128, SizeError> {
     if text == "max" {
-        return Ok(bloscpack::MAX_CHUNKSIZE.into());
+        return Ok(bloscpack::params::MAX_CHUNKSIZE.into());
     }
     let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(*unit)?, *factor)));
     let Some((number, factor)) = unit else {

@@ -10,7 +10,7 @@ mod frame;
 
 use core::fmt::Write;
 
-use bloscpack::Digests;
+use bloscpack::params::Digests;
 use serde::Serialize;
 use serde_json::Value;
 

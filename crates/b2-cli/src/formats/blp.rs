@@ -7,7 +7,7 @@ use std::{io, sync::Arc};
 use b2frame::Budget;
 use blosc_chunk::DParams;
 use blosc_io::{ReadAt, Windowed};
-use bloscpack::{BlpFile, Checksum, Digests, numpy::Order};
+use bloscpack::{BlpFile, Checksum, numpy::Order, params::Digests};
 use serde_json::Value;
 
 use crate::error::{Doing, Error, Result, message};

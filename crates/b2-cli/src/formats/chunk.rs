@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use b2frame::{Budget, Kind, probe};
 use blosc_chunk::{
-    ChunkHeader, ChunkIndex, Corrupt, DParams, IndexStep, Scratch, Threads, validate::BlockReport,
+    ChunkHeader, DParams, Scratch, Threads,
+    error::Corrupt,
+    partial::{ChunkIndex, IndexStep},
+    validate::BlockReport,
 };
 use blosc_io::ReadAt;
 

@@ -21,7 +21,7 @@ use std::{
 use b2frame::{FrameHeader, Kind, OpenOptions, SChunk, probe};
 use blosc_chunk::{ChunkHeader, DParams};
 use blosc_io::{FileStore, MemStore, ReadAt};
-use bloscpack::Digests;
+use bloscpack::params::Digests;
 
 use crate::{
     error::{Doing, Error, Result},

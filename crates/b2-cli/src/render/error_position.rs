@@ -78,7 +78,7 @@ impl ErrorPosition {
             match error.downcast_ref() {
                 Some(blosc_chunk::Error::Block { nblock, .. }) => self.block = Some(*nblock),
                 Some(blosc_chunk::Error::Corrupt {
-                    what: blosc_chunk::Corrupt::Truncated { cbytes, len },
+                    what: blosc_chunk::error::Corrupt::Truncated { cbytes, len },
                     ..
                 }) => (self.expected, self.found) = (Some(*cbytes as u64), Some(*len as u64)),
                 _ => {}

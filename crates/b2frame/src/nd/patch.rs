@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use blosc_chunk::{CParams, Encoder, Prefilter, max_compressed_len};
+use blosc_chunk::{CParams, Encoder, hooks::Prefilter, max_compressed_len};
 use blosc_container::{Pooled, resized};
 use blosc_io::zeroed;
 
@@ -164,7 +164,7 @@ impl Patch<'_> {
     fn encoder<'e>(
         &self,
         encoder: &'e mut Option<Encoder>,
-    ) -> blosc_chunk::Result<&'e mut Encoder> {
+    ) -> blosc_chunk::error::Result<&'e mut Encoder> {
         Ok(match encoder {
             Some(encoder) => encoder,
             None => encoder.insert(Encoder::new(self.cparams.clone())?),

@@ -96,7 +96,7 @@ impl Rows {
         for_each_inner(self.loops(), from, wanted, &|inner, from, dest| {
             let src = block.get(from..).unwrap_or_default();
             match inner.far(self.row, reach) {
-                Some((rows, simd)) => rows.put(simd, src, dest),
+                Some((rows, simd)) => rows.copy_to_array(simd, src, dest),
                 None => copy_rows(inner, self.row, src, dest),
             }
         });
@@ -136,7 +136,7 @@ impl Rows {
         for_each_inner(loops, self.to, block, &|inner, from, dest| {
             let src = items.get(from..).unwrap_or_default();
             match inner.swapped().far(self.row, reach) {
-                Some((rows, simd)) => rows.take(simd, src, dest),
+                Some((rows, simd)) => rows.copy_to_block(simd, src, dest),
                 None => copy_rows(inner, self.row, src, dest),
             }
         });

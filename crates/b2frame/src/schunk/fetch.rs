@@ -186,7 +186,7 @@ pub(crate) fn fill(
     typesize: usize,
     start: usize,
     dest: &mut [u8],
-) -> blosc_chunk::Result<()> {
+) -> blosc_chunk::error::Result<()> {
     if kind != SpecialKind::Nans {
         dest.fill(0);
         return Ok(());

@@ -3,7 +3,7 @@
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use blosc_chunk::{Chunk, DParams, Destination, Threads, VlChunk};
+use blosc_chunk::{Chunk, DParams, Destination, Threads, block::VlChunk};
 use blosc_container::{Pooled, Reusable};
 
 use super::fetch::ChunkPart;
@@ -123,7 +123,7 @@ impl SChunk {
     fn with_vl<T>(
         &self,
         nchunk: u64,
-        read: impl FnOnce(VlChunk<'_>, &mut blosc_chunk::Scratch) -> blosc_chunk::Result<T>,
+        read: impl FnOnce(VlChunk<'_>, &mut blosc_chunk::Scratch) -> blosc_chunk::error::Result<T>,
     ) -> Result<T> {
         let location = self.locate(nchunk)?;
         let Location::Stored { source, at, header } = &location else {

@@ -8,7 +8,7 @@ use core::ops::Deref;
 use core::time::Duration;
 use std::thread;
 
-use blosc_chunk::Blame;
+use blosc_chunk::error::Blame;
 
 use super::{SChunk, open_file};
 use crate::error::{Param, Result};

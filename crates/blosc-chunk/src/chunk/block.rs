@@ -10,6 +10,8 @@ use crate::source::{Blocks, InMemory, StoredBlock};
 use crate::stream::Payload;
 use crate::vl;
 
+pub use super::vl::VlChunk;
+
 /// Where a block is stored, and its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockRef {

@@ -9,8 +9,8 @@ use core::{cell::RefCell, num::NonZeroUsize};
 
 use b2frame::{Budget, CompressOptions, FrameParams, FrameWriter, SChunk, compress_stream};
 use blosc_chunk::{
-    CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, ItemReader, Level, Pipeline,
-    Scratch, SplitMode, Threads,
+    CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, Level, Pipeline, Scratch,
+    SplitMode, Threads, partial::ItemReader,
 };
 use blosc_io::MemStore;
 

@@ -33,7 +33,7 @@ impl<W> Output<W> {
         self.seek.is_some()
     }
 
-    pub(super) const fn at(&self) -> u64 {
+    pub(super) const fn position(&self) -> u64 {
         self.at
     }
 }

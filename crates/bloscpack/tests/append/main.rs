@@ -9,9 +9,14 @@ use blosc_chunk::{CParams, CodecId, Threads};
 use blosc_io::{MemStore, ReadAt};
 use blosc_testdata::data::Kind;
 use bloscpack::{
-    AppendOptions, BlpFile, Budget, Checksum, Durability, Error, Note, Param, ReadOptions,
-    RepackOptions, Reserve, VerifyOptions, WriteOptions, Writer, append, default_cparams, pack,
-    recover, repack, rewrite_metadata, unpack,
+    AppendOptions, BlpFile, Budget, Checksum, Durability, Error, ReadOptions, RepackOptions,
+    WriteOptions, Writer, append, default_cparams,
+    error::Param,
+    pack,
+    params::Reserve,
+    recover, repack,
+    report::{Note, VerifyOptions},
+    rewrite_metadata, unpack,
 };
 use crash::CrashStore;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! VL-block chunks: every block alone, all of them, and the whole chunk.
 
-use blosc_chunk::{Blame, Chunk, Encoder, Scratch, Target, Threads, validate::Depth};
+use blosc_chunk::{Chunk, Encoder, Scratch, Target, Threads, error::Blame, validate::Depth};
 
 use super::call::{BYTEDELTA, OLD_BYTEDELTA, without_layers};
 use super::{
@@ -115,7 +115,7 @@ fn read_blocks(call: &Call, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     let vl = chunk.as_vl()?;
     let blocks: Vec<Vec<u8>> = (0..vl.nblocks())
         .map(|nblock| vl.read(nblock, &mut scratch))
-        .collect::<blosc_chunk::Result<_>>()?;
+        .collect::<blosc_chunk::error::Result<_>>()?;
     compare("blocks and the whole", &blocks.concat(), &decode(call, bytes)?)?;
     Ok(blocks)
 }

@@ -9,7 +9,8 @@ use std::{
 
 use blosc_chunk::Target as Reader;
 use bloscpack::{
-    Param, WriteOptions, Writer,
+    WriteOptions, Writer,
+    error::Param,
     numpy::{ArrayInfo, Order, array_options},
 };
 

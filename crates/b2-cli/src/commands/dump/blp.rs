@@ -187,7 +187,7 @@ impl Walk<'_, '_, '_> {
         if checksum.digest(bytes).as_bytes() == digest {
             return Ok(());
         }
-        let what = bloscpack::Corrupt::Digest { nchunk, checksum };
+        let what = bloscpack::error::Corrupt::Digest { nchunk, checksum };
         self.printer.problem(&bloscpack::Error::Corrupt { at: chunk.position(), what }.into())
     }
 

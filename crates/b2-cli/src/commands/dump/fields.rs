@@ -1,6 +1,9 @@
 //! Tables of fields: where they are, how they are called, and what their bytes say.
 
-use blosc_chunk::{CodecId, FilterId, FormatId, raw::Flags};
+use blosc_chunk::{
+    CodecId, FilterId,
+    raw::{Flags, FormatId},
+};
 use serde_json::Value;
 
 use super::{Printer, Span};

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use blosc_io::FileStore;
 use bloscpack::{
-    Durability, MetadataOptions, NewMetadata, Param, RepackOptions, repack, rewrite_metadata,
+    Durability, RepackOptions,
+    error::Param,
+    metadata::{MetadataOptions, NewMetadata},
+    repack, rewrite_metadata,
 };
 use serde_json::{Map, Value};
 

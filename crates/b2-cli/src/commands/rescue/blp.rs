@@ -30,7 +30,7 @@ pub(super) fn run(
 ) -> Result<Saved> {
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let limits = Limits::none().max_nbytes(cx.memory() / 2);
-    let found = bloscpack::rescue_with(&store, &cx.dparams().limits(limits))?;
+    let found = bloscpack::rescue(&store, &cx.dparams().limits(limits))?;
     if found.header.is_none() && found.chunks.is_empty() {
         return Err(message::NOTHING_RESCUED.error());
     }

@@ -6,6 +6,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use crate::lock::FileId;
 use crate::{ReadAt, Stamp, Sync, WriteAt};
 
 /// A file, read by `pread` and written by `pwrite`; the descriptor's own position is never used.
@@ -46,6 +47,12 @@ impl FileStore {
     #[must_use]
     pub fn from_file(file: File) -> Self {
         Self { file }
+    }
+
+    /// Which file it is; `None` where the system does not tell.
+    #[must_use]
+    pub fn id(&self) -> Option<FileId> {
+        FileId::of_file(&self.file)
     }
 
     /// The file.

@@ -22,7 +22,8 @@
 //! | `MmapStore` (feature `mmap`) | a file mapped into memory, which no program changes meanwhile |
 //! | [`CountingStore`] | to see which ranges were read |
 //!
-//! This crate interprets nothing (see `b2frame`), does not cache and does not lock files.
+//! This crate interprets nothing (see `b2frame`) and does not cache. That one writer at a time changes
+//! a container is up to its writer, which takes a [`Lock`]: see the module [`lock`].
 //!
 //! On systems other than Unix and Windows (WASI), a read or write of a [`FileStore`] moves the
 //! position of the file, and those of all files take turns.
@@ -48,6 +49,7 @@ mod aligned;
 mod counting;
 mod durability;
 mod file;
+pub mod lock;
 mod mem;
 #[cfg(feature = "mmap")]
 #[allow(unsafe_code)]
@@ -65,6 +67,7 @@ pub use aligned::AlignedBytes;
 pub use counting::CountingStore;
 pub use durability::Durability;
 pub use file::FileStore;
+pub use lock::{Lock, LockKind, LockWait};
 pub use mem::MemStore;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapStore;

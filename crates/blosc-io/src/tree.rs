@@ -8,10 +8,11 @@
 //!   FileStore ...                              one file
 //! ```
 //!
-//! The trait has no locks. An advisory lock (one writer, or several readers) will be one more method
-//! with a default, as all methods are that a read-only tree does not have.
+//! A writer takes the lock of the directory that it changes ([`Tree::lock`]); a tree in memory has
+//! none.
 
 mod dir;
+mod exchange;
 mod memory;
 mod replacement;
 
@@ -19,9 +20,10 @@ use core::fmt::Debug;
 use std::collections::BTreeSet;
 use std::io;
 
-use crate::ReadAt;
+use crate::{Lock, LockKind, LockWait, ReadAt};
 
 pub use dir::DirTree;
+pub use exchange::exchange;
 pub use memory::MemTree;
 pub use replacement::{Replacement, sync_names};
 
@@ -151,7 +153,28 @@ pub trait Tree: Debug + Send + Sync {
         }
         parents.into_iter().try_for_each(|parent| skip_missing(self.sync_names(parent)))
     }
+
+    /// Takes the lock of a file or directory; without a method of its own, a tree has no locks.
+    ///
+    /// # Errors
+    ///
+    /// [`LockTimeout`](crate::lock::LockTimeout), or those of the storage.
+    fn lock(&self, path: &str, kind: LockKind, wait: &LockWait) -> io::Result<Box<dyn TreeLock>> {
+        let _ = (path, kind, wait);
+        Ok(Box::new(NoLock))
+    }
 }
+
+/// A lock on a part of a tree, released when it is dropped.
+pub trait TreeLock: Debug + Send + Sync {}
+
+impl TreeLock for Lock {}
+
+/// The lock of a tree that has none.
+#[derive(Clone, Copy, Debug)]
+pub struct NoLock;
+
+impl TreeLock for NoLock {}
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -223,5 +246,7 @@ mod tests {
             assert_eq!(change.unwrap_err().kind(), io::ErrorKind::ReadOnlyFilesystem);
         }
         ReadOnly.sync_all(&["x".to_owned()]).unwrap();
+        let locks = [(); 2].map(|()| ReadOnly.lock("x", LockKind::Exclusive, &LockWait::never()));
+        assert!(locks.iter().all(Result::is_ok));
     }
 }

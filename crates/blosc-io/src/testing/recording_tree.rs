@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::ReadAt;
-use crate::tree::{Entry, Tree};
+use crate::tree::{Entry, Tree, TreeLock};
+use crate::{LockKind, LockWait, ReadAt};
 
 /// A change of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +115,10 @@ impl<T: Tree> Tree for RecordingTree<T> {
 
     fn sync_names(&self, path: &str) -> io::Result<()> {
         self.record(Step::SyncNames(path.to_owned()))
+    }
+
+    fn lock(&self, path: &str, kind: LockKind, wait: &LockWait) -> io::Result<Box<dyn TreeLock>> {
+        self.inner.lock(path, kind, wait)
     }
 }
 

@@ -8,8 +8,8 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use super::{Entry, Tree, sync_names};
-use crate::{Durability, FileStore, ReadAt};
+use super::{Entry, Tree, TreeLock, sync_names};
+use crate::{Durability, FileStore, Lock, LockKind, LockWait, ReadAt};
 
 /// Ends the name of a file that is being written.
 const TEMPORARY_SUFFIX: &str = ".__temp__";
@@ -162,6 +162,10 @@ impl Tree for DirTree {
     fn sync_names(&self, path: &str) -> io::Result<()> {
         if self.durability.needs_sync() { sync_names(&self.resolve(path)) } else { Ok(()) }
     }
+
+    fn lock(&self, path: &str, kind: LockKind, wait: &LockWait) -> io::Result<Box<dyn TreeLock>> {
+        Ok(Box::new(Lock::take(self.resolve_checked(path)?.0, kind, wait)?))
+    }
 }
 
 fn write_file(
@@ -226,6 +230,19 @@ mod tests {
         assert!(tree.write("d", b"2").is_err());
         let names: Vec<_> = tree.list("").unwrap().into_iter().map(|entry| entry.name).collect();
         assert_eq!(names, ["d"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_lock_of_a_tree_is_that_of_its_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = DirTree::new(dir.path());
+        let lock = tree.lock("", LockKind::Exclusive, &LockWait::never()).unwrap();
+        assert!(Lock::shared(dir.path(), &LockWait::never()).is_err());
+        drop(lock);
+        let error = tree.lock("none", LockKind::Shared, &LockWait::never()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        Lock::exclusive(dir.path(), &LockWait::never()).unwrap();
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! part in groups of eight, as eight bits make a byte.
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
+use crate::{Filter, FilterCx, FilterId, Result, Simd, arch};
 
 /// What happens to blocks whose number of items is no multiple of eight. The version byte of the
 /// chunk decides.
@@ -96,25 +96,13 @@ impl Filter for Bitshuffle {
         "bitshuffle"
     }
 
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        _meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn forward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         bitshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
     }
 
-    fn backward(
-        &self,
-        cx: &FilterCx<'_>,
-        _meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         bitunshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())

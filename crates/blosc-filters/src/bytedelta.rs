@@ -3,7 +3,7 @@
 //! streams.
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
+use crate::{Filter, FilterCx, FilterId, Result, Simd, arch};
 
 /// Replaces each byte by its difference to the one before (mod 256), in `streams` streams of equal
 /// length that stand one after another. The bytes that are left over are copied. 0 streams count as
@@ -113,25 +113,13 @@ impl Filter for Bytedelta {
         "bytedelta"
     }
 
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         bytedelta_encode(streams(cx, meta), src, dest);
         Ok(())
     }
 
-    fn backward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         decode_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
@@ -151,25 +139,13 @@ impl Filter for BytedeltaLegacy {
         "bytedelta_legacy"
     }
 
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         encode_legacy(streams(cx, meta), src, dest);
         Ok(())
     }
 
-    fn backward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         decode_legacy_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())

@@ -10,7 +10,7 @@
 
 use core::ops::Range;
 
-use crate::{BlockGeometry, Error, FilterCx, FilterId, Param};
+use crate::{BlockGeometry, Error, FilterCx, FilterId, Param, Result};
 
 /// How a block is cut. Dimensions that the block does not have are the first ones, with one item.
 pub(crate) struct Cells {
@@ -56,7 +56,7 @@ impl Cells {
         params: Result<(), Param>,
         geometry: &BlockGeometry<'_>,
         (typesize, side, nbytes): (usize, u8, usize),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         params
             .and_then(|()| Self::new(geometry, typesize, side, nbytes))
             .map_err(|what| Error::Param { id, what })
@@ -104,10 +104,7 @@ impl Cell<'_> {
 }
 
 /// The shape of the block, without which the filter `id` cannot work.
-pub(crate) fn geometry<'a>(
-    cx: &FilterCx<'a>,
-    id: FilterId,
-) -> Result<&'a BlockGeometry<'a>, Error> {
+pub(crate) fn geometry<'a>(cx: &FilterCx<'a>, id: FilterId) -> Result<&'a BlockGeometry<'a>> {
     cx.geometry.ok_or(Error::Param { id, what: Param::NoGeometry })
 }
 

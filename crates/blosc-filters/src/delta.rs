@@ -2,7 +2,7 @@
 //! others ("Delta" in the format document).
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Param, Simd, arch};
+use crate::{Error, Filter, FilterCx, FilterId, Param, Result, Simd, arch};
 
 /// What delta takes the difference to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn delta_encode(
     typesize: usize,
     src: &[u8],
     dest: &mut [u8],
-) -> Result<(), Error> {
+) -> Result {
     check_lengths(src, dest)?;
     let width = width(typesize);
     match reference {
@@ -62,7 +62,7 @@ pub fn delta_decode(
     typesize: usize,
     src: &[u8],
     dest: &mut [u8],
-) -> Result<(), Error> {
+) -> Result {
     decode_with(Simd::detect(), reference, typesize, src, dest)
 }
 
@@ -72,7 +72,7 @@ fn decode_with(
     typesize: usize,
     src: &[u8],
     dest: &mut [u8],
-) -> Result<(), Error> {
+) -> Result {
     check_lengths(src, dest)?;
     let width = width(typesize);
     match reference {
@@ -86,7 +86,7 @@ fn decode_with(
 }
 
 /// XOR with the first block; its own inverse.
-fn xor_block(block: &[u8], width: usize, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+fn xor_block(block: &[u8], width: usize, src: &[u8], dest: &mut [u8]) -> Result {
     let (words, to) = split_leftover(width, src, dest);
     if block.len() < words.len() {
         let what = Param::Reference { reference: block.len(), block: src.len() };
@@ -132,23 +132,11 @@ impl Filter for Delta {
         "delta"
     }
 
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        _meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn forward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         delta_encode(cx.reference, cx.typesize, src, dest)
     }
 
-    fn backward(
-        &self,
-        cx: &FilterCx<'_>,
-        _meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         decode_with(cx.simd, cx.reference, cx.typesize, src, dest)
     }
 }

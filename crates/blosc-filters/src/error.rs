@@ -3,6 +3,9 @@
 
 use crate::FilterId;
 
+/// The result of this crate's functions.
+pub type Result<T = (), E = Error> = core::result::Result<T, E>;
+
 /// Why a block was not filtered, or a [`Pipeline`](crate::Pipeline) or [`Simd`](crate::Simd) not
 /// made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

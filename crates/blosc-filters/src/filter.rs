@@ -1,7 +1,7 @@
 //! The interface of a filter: what it is told and what it does.
 
 use crate::internal::StoreHint;
-use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd};
+use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Result, Simd};
 
 /// Makes and unmakes a representation of a block that is easier to compress.
 ///
@@ -21,11 +21,11 @@ use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Simd};
 ///     fn name(&self) -> &str {
 ///         "invert"
 ///     }
-///     fn forward(&self, _: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+///     fn forward(&self, _: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
 ///         dest.iter_mut().zip(src).for_each(|(d, s)| *d = !s);
 ///         Ok(())
 ///     }
-///     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+///     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
 ///         self.forward(cx, meta, src, dest)
 ///     }
 /// }
@@ -50,13 +50,7 @@ pub trait Filter: Send + Sync {
     /// # Errors
     ///
     /// [`Error::Param`] if the filter cannot work with `cx` and `meta`.
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error>;
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result;
 
     /// Undoes [`forward`](Self::forward), with the same lengths. `src` comes from a file and may
     /// hold anything.
@@ -64,13 +58,7 @@ pub trait Filter: Send + Sync {
     /// # Errors
     ///
     /// [`Error::Param`] if the filter cannot work with `cx` and `meta`.
-    fn backward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error>;
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result;
 
     /// Whether `backward(forward(x))` may differ from `x`.
     fn is_lossy(&self) -> bool {
@@ -123,7 +111,7 @@ impl FilterCx<'_> {
 
 /// Fails unless the two have one length. The built-in filters ask first, since their kernels rely
 /// on it.
-pub(crate) fn check_lengths(src: &[u8], dest: &[u8]) -> Result<(), Error> {
+pub(crate) fn check_lengths(src: &[u8], dest: &[u8]) -> Result {
     if src.len() == dest.len() {
         Ok(())
     } else {

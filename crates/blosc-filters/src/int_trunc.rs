@@ -3,7 +3,7 @@
 
 use crate::filter::check_lengths;
 use crate::mask::{Truncation, clear_low_bits, dropped_bits};
-use crate::{Error, FilterId, Param};
+use crate::{Error, FilterId, Param, Result};
 
 /// Clears low bits of integers of 1, 2, 4 or 8 bytes: `bits` > 0 is how many high bits are kept,
 /// `bits` < 0 how many low ones are dropped. Signed items round towards minus infinity. Bytes after
@@ -20,7 +20,7 @@ use crate::{Error, FilterId, Param};
 ///
 /// [`Error::Param`] for other typesizes and for a number of bits that would keep none of the item
 /// or is beyond it; [`Error::Length`] if `src` and `dest` differ in length.
-pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result {
     check_lengths(src, dest)?;
     let width: i8 = match typesize {
         1 => 8,

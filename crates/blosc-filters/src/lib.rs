@@ -81,7 +81,7 @@ mod trunc_prec;
 
 pub use bitshuffle::{BitshuffleRule, bitshuffle, bitunshuffle};
 pub use delta::Reference;
-pub use error::{Error, Param, Spec};
+pub use error::{Error, Param, Result, Spec};
 pub use filter::{Filter, FilterCx};
 pub use geometry::BlockGeometry;
 pub use id::FilterId;

@@ -2,10 +2,10 @@
 //! nothing brings them back.
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Param};
+use crate::{Error, Filter, FilterCx, FilterId, Param, Result};
 
 /// Takes bits, a typesize, the source and the destination.
-type Truncate = fn(i8, usize, &[u8], &mut [u8]) -> Result<(), Error>;
+type Truncate = fn(i8, usize, &[u8], &mut [u8]) -> Result;
 
 /// A filter that clears low bits of items, as many as its meta says.
 pub(crate) struct Truncation {
@@ -23,25 +23,13 @@ impl Filter for Truncation {
         self.name
     }
 
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         (self.truncate)(meta.cast_signed(), cx.typesize, src, dest)
     }
 
     /// Copies, whatever the typesize and meta: files with values that the encoder refuses are
     /// read.
-    fn backward(
-        &self,
-        _cx: &FilterCx<'_>,
-        _meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn backward(&self, _cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         dest.copy_from_slice(src);
         Ok(())
@@ -58,7 +46,7 @@ impl Filter for Truncation {
 
 /// How many of `width` low bits `bits` stands for: those kept if it is positive, those dropped if
 /// it is negative.
-pub(crate) fn dropped_bits(id: FilterId, bits: i8, width: i8) -> Result<u32, Error> {
+pub(crate) fn dropped_bits(id: FilterId, bits: i8, width: i8) -> Result<u32> {
     let dropped = if bits >= 0 { width.checked_sub(bits) } else { bits.checked_neg() };
     match dropped {
         Some(dropped) if (0..width).contains(&dropped) => Ok(dropped.unsigned_abs().into()),

@@ -3,7 +3,7 @@
 
 use crate::cells::{Cells, geometry};
 use crate::filter::check_lengths;
-use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
+use crate::{BlockGeometry, Filter, FilterCx, FilterId, Param, Result};
 
 /// Writes the items of each cell in row-major order, cell after cell. Cells have `side` items in
 /// each dimension and are cut where the block ends.
@@ -18,15 +18,16 @@ use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 ///
 /// # Errors
 ///
-/// [`Error::Param`] if the shape does not fill the block, has more than 8 dimensions, or a cell of
-/// `side` has more items than the block; [`Error::Length`] if `src` and `dest` differ in length.
+/// [`Error::Param`](crate::Error::Param) if the shape does not fill the block, has more than 8
+/// dimensions, or a cell of `side` has more items than the block;
+/// [`Error::Length`](crate::Error::Length) if `src` and `dest` differ in length.
 pub fn ndcell_encode(
     geometry: &BlockGeometry<'_>,
     typesize: usize,
     side: u8,
     src: &[u8],
     dest: &mut [u8],
-) -> Result<(), Error> {
+) -> Result {
     check_lengths(src, dest)?;
     let mut at = 0;
     for cell in cut(geometry, typesize, side, src.len())?.iter() {
@@ -50,18 +51,13 @@ pub fn ndcell_decode(
     side: u8,
     src: &[u8],
     dest: &mut [u8],
-) -> Result<(), Error> {
+) -> Result {
     check_lengths(src, dest)?;
     cut(geometry, typesize, side, src.len())?.spread(typesize, src, dest);
     Ok(())
 }
 
-fn cut(
-    geometry: &BlockGeometry<'_>,
-    typesize: usize,
-    side: u8,
-    nbytes: usize,
-) -> Result<Cells, Error> {
+fn cut(geometry: &BlockGeometry<'_>, typesize: usize, side: u8, nbytes: usize) -> Result<Cells> {
     Cells::checked(FilterId::NDCELL, check_side(geometry, side), geometry, (typesize, side, nbytes))
 }
 
@@ -87,23 +83,11 @@ impl Filter for Ndcell {
         "ndcell"
     }
 
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         ndcell_encode(geometry(cx, FilterId::NDCELL)?, cx.schunk_typesize, meta, src, dest)
     }
 
-    fn backward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         ndcell_decode(geometry(cx, FilterId::NDCELL)?, cx.schunk_typesize, meta, src, dest)
     }
 }
@@ -111,6 +95,7 @@ impl Filter for Ndcell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
     use alloc::vec;
     use alloc::vec::Vec;
 

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use crate::cells::{Cell, Cells, geometry};
 use crate::filter::check_lengths;
-use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
+use crate::{BlockGeometry, Filter, FilterCx, FilterId, Param, Result};
 
 /// Writes, for each cell of `f32` (typesize 4) or `f64` (typesize 8) items, its mean as often as it
 /// has items, cell after cell. Cells have `side` items in each dimension, or as many as the block
@@ -13,27 +13,24 @@ use crate::{BlockGeometry, Error, Filter, FilterCx, FilterId, Param};
 ///
 /// ```
 /// use blosc_filters::{BlockGeometry, functions::ndmean_encode};
-/// let src: Vec<u8> = [1.0, 2.0, 3.0, 10.0_f64].iter().flat_map(|item| item.to_ne_bytes()).collect();
-/// let mut dest = [0; 32];
-/// ndmean_encode(&BlockGeometry::new(&[4]), 8, 3, &src, &mut dest)?;
-/// assert_eq!(dest[..8], 2_f64.to_ne_bytes());
-/// assert_eq!(dest[24..], 10_f64.to_ne_bytes());
-/// # Ok::<(), blosc_filters::Error>(())
-/// ```
+/// let src: Vec<u8> = [1.0, 2.0, 3.0, 10.0_f64].iter().flat_map(|item|
+/// item.to_ne_bytes()).collect(); let mut dest = [0; 32]; ndmean_encode(&BlockGeometry::new(&[4]),
+/// 8, 3, &src, &mut dest)?; assert_eq!(dest[..8], 2_f64.to_ne_bytes()); assert_eq!(dest[24..],
+/// 10_f64.to_ne_bytes()); # Ok::<(), blosc_filters::Error>(()) ```
 ///
 /// # Errors
 ///
-/// [`Error::Param`] if the typesize is another one, the side not in 1..=127, or the shape does not
-/// fill the block, has more than 8 dimensions, or is one that C-Blosc2 cannot read: the first
-/// dimension below `side` and another above it. [`Error::Length`] if `src` and `dest` differ in
-/// length.
+/// [`Error::Param`](crate::Error::Param) if the typesize is another one, the side not in 1..=127,
+/// or the shape does not fill the block, has more than 8 dimensions, or is one that C-Blosc2
+/// cannot read: the first dimension below `side` and another above it.
+/// [`Error::Length`](crate::Error::Length) if `src` and `dest` differ in length.
 pub fn ndmean_encode(
     geometry: &BlockGeometry<'_>,
     typesize: usize,
     side: u8,
     src: &[u8],
     dest: &mut [u8],
-) -> Result<(), Error> {
+) -> Result {
     check_lengths(src, dest)?;
     let cells = cut(geometry, typesize, side, src.len())?;
     let mut at = 0;
@@ -59,7 +56,7 @@ pub fn ndmean_decode(
     side: u8,
     src: &[u8],
     dest: &mut [u8],
-) -> Result<(), Error> {
+) -> Result {
     check_lengths(src, dest)?;
     cut(geometry, typesize, side, src.len())?.spread(typesize, src, dest);
     Ok(())
@@ -90,12 +87,7 @@ fn items<const N: usize>(cell: &Cell<'_>, src: &[u8]) -> impl Iterator<Item = [u
     cell.rows().flat_map(|row: Range<usize>| src[row].iter().copied())
 }
 
-fn cut(
-    geometry: &BlockGeometry<'_>,
-    typesize: usize,
-    side: u8,
-    nbytes: usize,
-) -> Result<Cells, Error> {
+fn cut(geometry: &BlockGeometry<'_>, typesize: usize, side: u8, nbytes: usize) -> Result<Cells> {
     Cells::checked(
         FilterId::NDMEAN,
         check_params(geometry, typesize, side),
@@ -134,23 +126,11 @@ impl Filter for Ndmean {
         "ndmean"
     }
 
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         ndmean_encode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
     }
 
-    fn backward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         ndmean_decode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
     }
 
@@ -162,6 +142,7 @@ impl Filter for Ndmean {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
     use alloc::vec;
     use alloc::vec::Vec;
 
@@ -169,7 +150,7 @@ mod tests {
         items.into_iter().flat_map(f32::to_ne_bytes).collect()
     }
 
-    fn error(what: Param) -> Result<(), Error> {
+    fn error(what: Param) -> Result {
         Err(Error::Param { id: FilterId::NDMEAN, what })
     }
 

@@ -6,7 +6,7 @@ mod undo;
 pub use undo::Undo;
 
 use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Registry};
+use crate::{Error, Filter, FilterCx, FilterId, Registry, Result};
 
 /// One slot of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -55,7 +55,7 @@ impl Pipeline {
     /// # Errors
     ///
     /// [`Error::Spec`] if there are six already.
-    pub fn push(self, slot: FilterSlot) -> Result<Self, Error> {
+    pub fn push(self, slot: FilterSlot) -> Result<Self> {
         let nfilters = self.active().count();
         if nfilters == SLOTS {
             return Err(Error::Spec { nfilter: SLOTS, what: crate::Spec::TooMany });
@@ -126,7 +126,7 @@ impl Pipeline {
     /// # Errors
     ///
     /// [`Error::UnknownFilter`].
-    pub fn check_known(&self, registry: &Registry) -> Result<(), Error> {
+    pub fn check_known(&self, registry: &Registry) -> Result {
         self.active().try_for_each(|slot| find(registry, slot.id).map(|_| ()))
     }
 
@@ -151,7 +151,7 @@ impl Pipeline {
         src: &[u8],
         dest: &mut [u8],
         scratch: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result {
         let mut remaining = self.active().count();
         check_lengths(src, dest)?;
         if remaining > 1 {
@@ -190,13 +190,13 @@ impl Pipeline {
         cx: &FilterCx<'_>,
         src: &mut [u8],
         dest: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result {
         check_lengths(src, dest)?;
         self.undo(registry, cx)?.apply(cx, src, dest)
     }
 }
 
-fn find(registry: &Registry, id: FilterId) -> Result<&dyn Filter, Error> {
+fn find(registry: &Registry, id: FilterId) -> Result<&dyn Filter> {
     registry.get(id).ok_or(Error::UnknownFilter { id })
 }
 

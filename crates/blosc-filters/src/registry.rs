@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::bytedelta::{Bytedelta, BytedeltaLegacy};
-use crate::{Error, Filter, FilterId};
+use crate::{Error, Filter, FilterId, Result};
 use crate::{bitshuffle::Bitshuffle, delta::Delta, int_trunc, ndcell::Ndcell};
 use crate::{ndmean::Ndmean, shuffle::Shuffle, trunc_prec};
 
@@ -40,7 +40,7 @@ impl Registry {
     /// # Errors
     ///
     /// [`Error::ReservedId`] for ids below 37, [`Error::IdTaken`] if there is a filter of this id.
-    pub fn register(&mut self, filter: Arc<dyn Filter>) -> Result<(), Error> {
+    pub fn register(&mut self, filter: Arc<dyn Filter>) -> Result {
         let id = filter.id();
         if id <= FilterId::INT_TRUNC {
             return Err(Error::ReservedId { id });
@@ -113,23 +113,11 @@ mod tests {
         fn name(&self) -> &'static str {
             "copy"
         }
-        fn forward(
-            &self,
-            _: &FilterCx<'_>,
-            _: u8,
-            src: &[u8],
-            dest: &mut [u8],
-        ) -> Result<(), Error> {
+        fn forward(&self, _: &FilterCx<'_>, _: u8, src: &[u8], dest: &mut [u8]) -> Result {
             dest.copy_from_slice(src);
             Ok(())
         }
-        fn backward(
-            &self,
-            _: &FilterCx<'_>,
-            _: u8,
-            src: &[u8],
-            dest: &mut [u8],
-        ) -> Result<(), Error> {
+        fn backward(&self, _: &FilterCx<'_>, _: u8, src: &[u8], dest: &mut [u8]) -> Result {
             dest.copy_from_slice(src);
             Ok(())
         }

@@ -52,10 +52,10 @@ impl EvenRows {
     ///
     /// let rows = EvenRows { count: 2, len: 2, in_block: 4, in_array: 3 };
     /// let mut array = *b".....";
-    /// rows.put_planes(Simd::detect(), StoreHint::Cached, &[b"aceg", b"bdfh"], 2, &mut array);
+    /// rows.copy_planes_to_array(Simd::detect(), StoreHint::Cached, &[b"aceg", b"bdfh"], 2, &mut array);
     /// assert_eq!(&array, b"cd.gh");
     /// ```
-    pub fn put_planes(
+    pub fn copy_planes_to_array(
         self,
         simd: Simd,
         stores: StoreHint,
@@ -66,7 +66,7 @@ impl EvenRows {
         arch::put_planes(simd, self, stores, planes, from, array);
     }
 
-    /// Whether [`put_planes`](Self::put_planes) is faster for items of `typesize` bytes than
+    /// Whether [`copy_planes_to_array`](Self::copy_planes_to_array) is faster for items of `typesize` bytes than
     /// undoing the shuffle first.
     #[must_use]
     pub fn suits_planes(self, simd: Simd, typesize: usize) -> bool {
@@ -176,7 +176,7 @@ mod tests {
                     [StoreHint::Cached, StoreHint::NonTemporal].map(|stores| (simd, stores))
                 }) {
                     let mut array = vec![7; expected.len()];
-                    rows.put_planes(simd, stores, &planes, from, &mut array[start..]);
+                    rows.copy_planes_to_array(simd, stores, &planes, from, &mut array[start..]);
                     assert!(
                         array == expected,
                         "{simd:?}, {stores:?}, {typesize} x {nitems} at {start}"

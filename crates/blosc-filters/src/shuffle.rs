@@ -3,7 +3,7 @@
 
 use crate::filter::check_lengths;
 use crate::internal::StoreHint;
-use crate::{Error, Filter, FilterCx, FilterId, Simd, arch};
+use crate::{Filter, FilterCx, FilterId, Result, Simd, arch};
 
 /// Writes byte 0 of each item of `typesize` bytes, then byte 1 of each, and so on. Bytes after the
 /// last whole item are copied. A typesize of 0 counts as 1.
@@ -112,25 +112,13 @@ impl Filter for Shuffle {
         "shuffle"
     }
 
-    fn forward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         shuffle_with(cx.simd, group(cx, meta), src, dest);
         Ok(())
     }
 
-    fn backward(
-        &self,
-        cx: &FilterCx<'_>,
-        meta: u8,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<(), Error> {
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         unshuffle_with(cx.simd, cx.stores, group(cx, meta), src, dest);
         Ok(())

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::Error;
+use crate::{Error, Result};
 
 /// A set of vector instructions that this machine has.
 ///
@@ -50,7 +50,7 @@ impl Simd {
     /// # Errors
     ///
     /// [`Error::Simd`] for other texts and for what the machine does not have.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self> {
         if text.eq_ignore_ascii_case("auto") {
             return Ok(Self::detect());
         }

@@ -3,7 +3,7 @@
 
 use crate::filter::check_lengths;
 use crate::mask::{Truncation, clear_low_bits, dropped_bits};
-use crate::{Error, FilterId, Param};
+use crate::{Error, FilterId, Param, Result};
 
 /// Clears low mantissa bits of `f32` (typesize 4) or `f64` (typesize 8) items: `bits` > 0 is how
 /// many are kept, of 23 or 52; `bits` < 0 how many are dropped. Rounds towards zero. Bytes after
@@ -22,7 +22,7 @@ use crate::{Error, FilterId, Param};
 ///
 /// [`Error::Param`] for other typesizes and for a number of bits that would keep none of the
 /// mantissa or is beyond it; [`Error::Length`] if `src` and `dest` differ in length.
-pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
+pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result {
     check_lengths(src, dest)?;
     let mantissa = match typesize {
         4 => 23,

@@ -121,7 +121,7 @@ impl Rows {
             if matches!(reach, Reach::Far(_)) { StoreHint::NonTemporal } else { StoreHint::Cached };
         let wanted = wanted.get_mut(self.to..).unwrap_or_default();
         for_each_inner(self.loops(), self.from, wanted, &|inner, from, dest| {
-            inner.even(self.row).put_planes(simd, stores, planes, from, dest);
+            inner.even(self.row).copy_planes_to_array(simd, stores, planes, from, dest);
         });
     }
 

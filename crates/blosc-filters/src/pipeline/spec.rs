@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::{FilterSlot, Pipeline};
-use crate::{Error, FilterId, Spec};
+use crate::{Error, FilterId, Result, Spec};
 
 impl Pipeline {
     /// From a list of filters in encoding order: names or ids, each with `:meta` where it takes
@@ -13,7 +13,7 @@ impl Pipeline {
     /// # Errors
     ///
     /// [`Error::Spec`] with the part that is wrong.
-    pub fn parse(spec: &str) -> Result<Self, Error> {
+    pub fn parse(spec: &str) -> Result<Self> {
         let mut pipeline = Self::EMPTY;
         for (nfilter, part) in spec.split(',').enumerate() {
             let slot = parse_slot(part.trim()).map_err(|what| Error::Spec { nfilter, what })?;
@@ -37,7 +37,7 @@ impl Pipeline {
 impl core::str::FromStr for Pipeline {
     type Err = Error;
 
-    fn from_str(spec: &str) -> Result<Self, Error> {
+    fn from_str(spec: &str) -> Result<Self> {
         Self::parse(spec)
     }
 }

@@ -3,7 +3,7 @@
 use super::{Pipeline, find};
 use crate::filter::check_lengths;
 use crate::internal::StoreHint;
-use crate::{Error, FilterCx, FilterId, FilterSlot, Registry};
+use crate::{FilterCx, FilterId, FilterSlot, Registry, Result};
 
 /// The filters that decoding has to undo: those of a [`Pipeline`] but for the ones whose inverse
 /// only copies.
@@ -48,8 +48,9 @@ impl Undo<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Length`], or [`Error::Param`] from a filter; `dest` then holds anything.
-    pub fn apply(&self, cx: &FilterCx<'_>, src: &mut [u8], dest: &mut [u8]) -> Result<(), Error> {
+    /// [`Error::Length`](crate::Error::Length), or [`Error::Param`](crate::Error::Param) from a
+    /// filter; `dest` then holds anything.
+    pub fn apply(&self, cx: &FilterCx<'_>, src: &mut [u8], dest: &mut [u8]) -> Result {
         check_lengths(src, dest)?;
         if let Some(slot) = self.only() {
             return find(self.registry, slot.id)?.backward(cx, slot.meta, src, dest);
@@ -83,8 +84,8 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownFilter`].
-    pub fn undo<'r>(&self, registry: &'r Registry, cx: &FilterCx<'_>) -> Result<Undo<'r>, Error> {
+    /// [`Error::UnknownFilter`](crate::Error::UnknownFilter).
+    pub fn undo<'r>(&self, registry: &'r Registry, cx: &FilterCx<'_>) -> Result<Undo<'r>> {
         let (mut pipeline, mut nfilters, mut only) = (*self, 0, None);
         if !self.is_empty() {
             for (nslot, slot) in

@@ -117,6 +117,8 @@ pub enum Blame {
     Usage,
     /// The storage. Never from this crate, which does no I/O.
     Io,
+    /// Another program that is at work on the same file. Never from this crate.
+    Busy,
 }
 
 impl Error {
@@ -161,7 +163,7 @@ impl From<Error> for io::Error {
             Blame::Data => io::ErrorKind::InvalidData,
             Blame::NotOurs => io::ErrorKind::Unsupported,
             Blame::Limit => io::ErrorKind::OutOfMemory,
-            Blame::Usage | Blame::Io => io::ErrorKind::InvalidInput,
+            Blame::Usage | Blame::Io | Blame::Busy => io::ErrorKind::InvalidInput,
         };
         Self::new(kind, error)
     }

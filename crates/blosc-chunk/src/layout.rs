@@ -215,8 +215,8 @@ pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
     let dict = match read_i32(head, table) {
         Some(_) if !header.has_dict() => 0,
         // The dictionary may begin earlier.
-        Some(_) if rounded.is_some() => MAX_DICT,
-        Some(dsize) => usize::try_from(dsize).unwrap_or(0).min(MAX_DICT),
+        Some(_) if rounded.is_some() => MAX_DICT_NBYTES,
+        Some(dsize) => usize::try_from(dsize).unwrap_or(0).min(MAX_DICT_NBYTES),
         None => 0,
     };
     // If the block starts alone are longer than the chunk, there is no point in reading it.
@@ -266,11 +266,12 @@ fn find_dict(header: &ChunkHeader, head: &[u8], at: usize) -> Result<(usize, usi
     let start = at.saturating_add(4);
     let no_room = |end| Error::corrupt(at, Corrupt::DictRoom { end, cbytes });
     let dsize = read_i32(head, at).filter(|_| start <= cbytes).ok_or_else(|| no_room(start))?;
-    let len = usize::try_from(dsize).ok().filter(|len| (1..=MAX_DICT).contains(len));
-    let len = len.ok_or_else(|| Error::corrupt(at, Corrupt::DictSize { dsize, max: MAX_DICT }))?;
+    let len = usize::try_from(dsize).ok().filter(|len| (1..=MAX_DICT_NBYTES).contains(len));
+    let len =
+        len.ok_or_else(|| Error::corrupt(at, Corrupt::DictSize { dsize, max: MAX_DICT_NBYTES }))?;
     let end = start.saturating_add(len);
     if end <= cbytes { Ok((start, end)) } else { Err(no_room(end)) }
 }
 
 /// Greatest size of a dictionary (bytes).
-pub(crate) const MAX_DICT: usize = 32768;
+pub(crate) const MAX_DICT_NBYTES: usize = 32768;

@@ -6,7 +6,7 @@ use alloc::string::String;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text is longer than [`MAX_TEXT`](crate::MAX_TEXT).
+    /// The text is longer than [`MAX_TEXT_NBYTES`](crate::MAX_TEXT_NBYTES).
     #[error("dtype text of {len} bytes, the limit is {limit}")]
     TextTooLong {
         /// Length of the text (bytes).

@@ -31,7 +31,7 @@
 //! It does not interpret items, and it never follows object pointers (`|O`): those parse, with
 //! [`Kind::Object`], so that a caller can refuse them by name.
 //!
-//! Limits for hostile text: [`MAX_DEPTH`] levels of nesting, [`MAX_TEXT`] bytes of text, items of
+//! Limits for hostile text: [`MAX_DEPTH`] levels of nesting, [`MAX_TEXT_NBYTES`] bytes of text, items of
 //! at most 2^31 - 1 bytes.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -50,5 +50,5 @@ mod scalar;
 
 pub use dtype::{Dtype, Field};
 pub use error::Error;
-pub use literal::{MAX_DEPTH, MAX_TEXT};
+pub use literal::{MAX_DEPTH, MAX_TEXT_NBYTES};
 pub use scalar::{ByteOrder, Kind, Scalar};

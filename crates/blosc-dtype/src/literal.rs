@@ -3,7 +3,7 @@
 
 #![allow(
     clippy::arithmetic_side_effects,
-    reason = "positions within a text of at most `MAX_TEXT` bytes"
+    reason = "positions within a text of at most `MAX_TEXT_NBYTES` bytes"
 )]
 
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::Error;
 pub const MAX_DEPTH: usize = 32;
 
 /// The longest dtype text that is parsed (bytes).
-pub const MAX_TEXT: usize = 1 << 20;
+pub const MAX_TEXT_NBYTES: usize = 1 << 20;
 
 /// One Python literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +82,8 @@ impl<'a> Parser<'a> {
         text: &'a str,
         parse: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if text.len() > MAX_TEXT {
-            return Err(Error::TextTooLong { len: text.len(), limit: MAX_TEXT });
+        if text.len() > MAX_TEXT_NBYTES {
+            return Err(Error::TextTooLong { len: text.len(), limit: MAX_TEXT_NBYTES });
         }
         let mut parser = Self { text, at: 0 };
         let found = parse(&mut parser)?;
@@ -374,10 +374,10 @@ mod tests {
     fn nesting_and_length_are_limited() {
         let deep = "[".repeat(MAX_DEPTH + 1);
         assert_eq!(Literal::parse(&deep), Err(Error::TooDeep { at: MAX_DEPTH, limit: MAX_DEPTH }));
-        let long = " ".repeat(MAX_TEXT + 1);
+        let long = " ".repeat(MAX_TEXT_NBYTES + 1);
         assert_eq!(
             Literal::parse(&long),
-            Err(Error::TextTooLong { len: MAX_TEXT + 1, limit: MAX_TEXT })
+            Err(Error::TextTooLong { len: MAX_TEXT_NBYTES + 1, limit: MAX_TEXT_NBYTES })
         );
     }
 }

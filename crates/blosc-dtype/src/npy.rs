@@ -35,7 +35,7 @@ use core::str::Utf8Error;
 
 use crate::literal::{Entry, Literal};
 use crate::print::{join, quote, tuple};
-use crate::{Dtype, Field, Kind, MAX_TEXT};
+use crate::{Dtype, Field, Kind, MAX_TEXT_NBYTES};
 
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -81,7 +81,7 @@ pub enum NpyError {
         /// Length of the input (bytes).
         found: usize,
     },
-    /// The text is longer than [`MAX_TEXT`].
+    /// The text is longer than [`MAX_TEXT_NBYTES`].
     #[error("the header of the .npy file has a text of {len} bytes, the limit is {limit}")]
     TooLong {
         /// Length of the text (bytes).
@@ -224,8 +224,9 @@ impl Prefix {
             (2 | 3, 0) => (12, u32::from_le_bytes([a, b, c, d])),
             _ => return Err(NpyError::Version { major: *major, minor: *minor }),
         };
-        let too_long = NpyError::TooLong { len, limit: MAX_TEXT };
-        let text_len = usize::try_from(len).ok().filter(|len| *len <= MAX_TEXT).ok_or(too_long)?;
+        let too_long = NpyError::TooLong { len, limit: MAX_TEXT_NBYTES };
+        let text_len =
+            usize::try_from(len).ok().filter(|len| *len <= MAX_TEXT_NBYTES).ok_or(too_long)?;
         Ok(Self { version: *major, text_at, header_len: text_len.saturating_add(text_at) })
     }
 }

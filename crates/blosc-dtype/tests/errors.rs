@@ -1,7 +1,7 @@
 //! One test for each way in which a dtype text or a `.npy` header can be wrong.
 
 use blosc_dtype::npy::{MAGIC, NpyError, NpyHeader, START_NBYTES, header_len};
-use blosc_dtype::{Dtype, Error, MAX_DEPTH, MAX_TEXT};
+use blosc_dtype::{Dtype, Error, MAX_DEPTH, MAX_TEXT_NBYTES};
 
 fn dtype_error(text: &str) -> Error {
     Dtype::parse(text).unwrap_err()
@@ -9,8 +9,8 @@ fn dtype_error(text: &str) -> Error {
 
 #[test]
 fn text_over_the_limit_is_refused() {
-    let text = format!("['{}']", " ".repeat(MAX_TEXT));
-    let (len, limit) = (MAX_TEXT + 4, 1_048_576);
+    let text = format!("['{}']", " ".repeat(MAX_TEXT_NBYTES));
+    let (len, limit) = (MAX_TEXT_NBYTES + 4, 1_048_576);
     assert_eq!(dtype_error(&text), Error::TextTooLong { len, limit });
 }
 
@@ -133,7 +133,7 @@ fn npy_truncated_header_is_refused_at_every_length() {
 #[test]
 fn npy_text_over_the_limit_is_refused_before_it_is_read() {
     let start = [&MAGIC[..], b"\x02\0\x01\0\x10\0"].concat();
-    let (len, limit) = (1_048_577, MAX_TEXT);
+    let (len, limit) = (1_048_577, MAX_TEXT_NBYTES);
     assert_eq!(npy_error(&start), NpyError::TooLong { len, limit });
     assert_eq!(header_len(&start), Err(NpyError::TooLong { len, limit }));
 }

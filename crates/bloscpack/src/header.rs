@@ -118,8 +118,8 @@ impl Header {
         let raw = RawHeader {
             magic: MAGIC,
             format_version: Version::V3.number(),
-            options: if self.offsets { OFFSETS } else { 0 }
-                | if self.metadata { METADATA } else { 0 },
+            options: if self.offsets { OFFSETS_FLAG } else { 0 }
+                | if self.metadata { METADATA_FLAG } else { 0 },
             checksum: self.checksum.id(),
             typesize: self.typesize.unwrap_or(1),
             chunk_size: to_i32(self.chunksize).into(),
@@ -239,15 +239,15 @@ fn parse_1(bytes: &[u8]) -> Result<Header> {
 fn parse_2_or_3(bytes: &[u8], version: Version) -> Result<Header> {
     let raw =
         RawHeader::ref_from_bytes(bytes).map_err(|_| too_short(bytes, size_of::<RawHeader>()))?;
-    let known = if version == Version::V2 { OFFSETS } else { OFFSETS | METADATA };
+    let known = if version == Version::V2 { OFFSETS_FLAG } else { OFFSETS_FLAG | METADATA_FLAG };
     if raw.options & !known != 0 {
         return Err(Error::corrupt(5, Corrupt::Options { options: raw.options, known }));
     }
     let id = raw.checksum;
     let header = Header {
         version,
-        offsets: raw.options & OFFSETS != 0,
-        metadata: raw.options & METADATA != 0,
+        offsets: raw.options & OFFSETS_FLAG != 0,
+        metadata: raw.options & METADATA_FLAG != 0,
         checksum: Checksum::from_id(id).ok_or(Error::corrupt(6, Corrupt::ChecksumId { id }))?,
         typesize: Some(raw.typesize),
         chunksize: size_or_unknown(8, Field::ChunkSize, raw.chunk_size.get())?,
@@ -342,9 +342,9 @@ fn to_i64(count: u64) -> i64 {
 }
 
 /// Option bit: there is an offsets section.
-const OFFSETS: u8 = 1;
+const OFFSETS_FLAG: u8 = 1;
 /// Option bit: there is a metadata section.
-const METADATA: u8 = 2;
+const METADATA_FLAG: u8 = 2;
 
 #[cfg(test)]
 mod tests {

@@ -10,13 +10,13 @@ use crate::{Corrupt, Error, Header, Limits, OffsetsUse, Part, Result};
 pub(crate) const ENTRY_LEN: u64 = 8;
 
 /// The entry of a chunk that is not there, or not yet.
-pub(crate) const UNSET: i64 = -1;
+pub(crate) const UNSET_OFFSET: i64 = -1;
 
 /// Each byte of such an entry.
 pub(crate) const UNSET_BYTE: u8 = 0xff;
 
 /// The least bytes of a chunk.
-const MIN_CHUNK: u64 = 16;
+const MIN_CHUNK_NBYTES: u64 = 16;
 
 /// The positions of the chunks, as the file tells them.
 ///
@@ -137,7 +137,7 @@ struct Table {
 
 impl Table {
     fn new<R: Read>(input: &Input<R>, len: u64) -> Self {
-        let max = input.end().unwrap_or(i64::MAX.unsigned_abs()).saturating_sub(MIN_CHUNK);
+        let max = input.end().unwrap_or(i64::MAX.unsigned_abs()).saturating_sub(MIN_CHUNK_NBYTES);
         Self {
             entry: 0,
             at: input.position(),
@@ -158,11 +158,11 @@ impl Table {
 
     fn push_used(&mut self, offset: i64) -> Result<(), Corrupt> {
         let (entry, min, max) = (self.entry, self.min, self.max);
-        if offset == UNSET && self.set.is_empty() {
+        if offset == UNSET_OFFSET && self.set.is_empty() {
             self.unset = self.unset.saturating_add(1);
             return Ok(());
         }
-        if offset == UNSET || self.unset > 0 {
+        if offset == UNSET_OFFSET || self.unset > 0 {
             return Err(Corrupt::OffsetUnset { entry });
         }
         let position = u64::try_from(offset).ok().filter(|position| (min..=max).contains(position));
@@ -179,7 +179,7 @@ impl Table {
     }
 
     fn check_reserved(&self, offset: i64) -> Result<(), Corrupt> {
-        if offset == UNSET {
+        if offset == UNSET_OFFSET {
             Ok(())
         } else {
             Err(Corrupt::ReserveUsed { entry: self.entry, offset })

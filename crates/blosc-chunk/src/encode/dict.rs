@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::worker::Worker;
 use crate::error::{Error, Result};
 use crate::jobs;
-use crate::layout::MAX_DICT;
+use crate::layout::MAX_DICT_NBYTES;
 use crate::params::{CParams, Dict};
 
 /// The dictionary that the parameters request, if there is enough data for one.
@@ -27,7 +27,7 @@ pub(super) fn choose(
         Dict::None => Ok(None),
         Dict::Given(dict) => Ok(Some(dict.clone())),
         Dict::Train { max } => {
-            let max = (*max).min(MAX_DICT).min(input.nbytes() / 20);
+            let max = (*max).min(MAX_DICT_NBYTES).min(input.nbytes() / 20);
             if max < MIN_DICT_NBYTES
                 || (matches!(input, Input::Blocks(_)) && plan.grid.nblocks < MIN_NSAMPLES)
             {
@@ -55,7 +55,7 @@ fn train(
     let text = samples(&job, jobs::first_worker(workers), max * TEXT_PER_DICT)?;
     let pieces: Vec<&[u8]> = text.iter().map(Vec::as_slice).collect();
     let dict = codec.train_dict(&pieces, max).map_err(|source| Error::Codec { at: 0, source })?;
-    Ok(dict.filter(|dict| (1..=MAX_DICT).contains(&dict.len())).map(Arc::from))
+    Ok(dict.filter(|dict| (1..=MAX_DICT_NBYTES).contains(&dict.len())).map(Arc::from))
 }
 
 /// Filtered data from evenly spaced blocks, in evenly spaced pieces, about `max_nbytes` bytes together.

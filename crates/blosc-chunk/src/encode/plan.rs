@@ -9,7 +9,7 @@ use crate::blocksize::{blocksize, is_split};
 use crate::error::{Error, Param, Result};
 use crate::flags::{Blosc2Flags, Blosc2Flags2, Flags};
 use crate::header::{ChunkHeader, MIN_BUFFER_1, MIN_BUFFER_2, field};
-use crate::layout::{Grid, MAX_DICT};
+use crate::layout::{Grid, MAX_DICT_NBYTES};
 use crate::params::{CParams, Target};
 use crate::raw::{RawExtension, RawHeader};
 use crate::special::SpecialKind;
@@ -59,7 +59,8 @@ impl Plan {
         }
         let nbytes = blocks.iter().fold(0usize, |sum, block| sum.saturating_add(block.len()));
         let nblocks = blocks.len();
-        let cbytes = nblocks.saturating_mul(8).saturating_add(ChunkHeader::MAX_LEN + 4 + MAX_DICT);
+        let cbytes =
+            nblocks.saturating_mul(8).saturating_add(ChunkHeader::MAX_LEN + 4 + MAX_DICT_NBYTES);
         let max = (i32::MAX as usize).saturating_sub(cbytes);
         match u32::try_from(nbytes) {
             _ if nblocks == 0 => Err(Error::Param(Param::NoBlocks)),

@@ -5,7 +5,7 @@ use blosc_filters::{FilterId, Pipeline};
 
 use crate::error::{Error, Param, Result};
 use crate::header::{MAX_BLOCKSIZE_1, MAX_BLOCKSIZE_2};
-use crate::layout::MAX_DICT;
+use crate::layout::MAX_DICT_NBYTES;
 use crate::params::{CParams, Dict, SplitMode, Target};
 
 pub(super) fn check(params: &CParams) -> Result<()> {
@@ -57,7 +57,7 @@ fn check_dict(params: &CParams, codec: &dyn Codec) -> Result<()> {
         Dict::Train { max } => *max,
         Dict::Given(dict) => dict.len(),
     };
-    let max = if codec.has_dict() { MAX_DICT } else { 0 };
+    let max = if codec.has_dict() { MAX_DICT_NBYTES } else { 0 };
     if (1..=max).contains(&dsize) {
         Ok(())
     } else {

@@ -26,7 +26,7 @@ pub(super) use copy::{copy, fill};
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     match typesize {
-        2 if FROM_SECOND_LEVEL.contains(&dest.len()) => shuffle::shuffle_pairs(src, dest),
+        2 if SECOND_LEVEL_NBYTES.contains(&dest.len()) => shuffle::shuffle_pairs(src, dest),
         ..=16 => shuffle::shuffle(typesize, src, dest),
         _ => avx2::shuffle(typesize, src, dest),
     }
@@ -55,15 +55,15 @@ pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
 
 /// Lengths of blocks that come from the second-level cache, as they just do not fit the nearest
 /// one. Half a line at a time is as fast there, or faster.
-const FROM_SECOND_LEVEL: Range<usize> = 48 << 10..192 << 10;
+const SECOND_LEVEL_NBYTES: Range<usize> = 48 << 10..192 << 10;
 
 /// Whether to undo a shuffle by registers of half a line, where the lines come from the
 /// second-level cache: of blocks that just do not fit the nearest one, and where all planes,
 /// `stride` bytes each, and the items are on lines that share a set of it.
 fn by_halves(planes: &[&[u8]], stride: usize, dest: &[u8]) -> bool {
     let on_line = |bytes: &[u8]| bytes.as_ptr().addr().is_multiple_of(64);
-    FROM_SECOND_LEVEL.contains(&dest.len())
-        || dest.len() >= FROM_SECOND_LEVEL.end
+    SECOND_LEVEL_NBYTES.contains(&dest.len())
+        || dest.len() >= SECOND_LEVEL_NBYTES.end
             && stride.is_multiple_of(4096)
             && on_line(dest)
             && planes.iter().all(|plane| on_line(plane))

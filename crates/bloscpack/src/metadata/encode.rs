@@ -10,8 +10,8 @@ use super::{Metadata, MetadataCodec, MetadataHeader};
 use crate::{Checksum, Param, Result, json};
 
 blosc_chunk::setters! {
-    /// How metadata are stored. The default is that of Bloscpack 0.16.0: Adler-32, zlib at level 6, tenfold
-    /// room.
+    /// How metadata are stored. The default is that of Bloscpack 0.16.0: Adler-32, zlib at level 6,
+    /// tenfold room.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct MetadataOptions {

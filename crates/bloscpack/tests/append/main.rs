@@ -1,5 +1,5 @@
-//! Appending: the files that Bloscpack 0.16.0 makes of the same sequence, what it refuses, and a crash at every
-//! byte.
+//! Appending: the files that Bloscpack 0.16.0 makes of the same sequence, what it refuses, and a crash
+//! at every byte.
 
 mod crash;
 

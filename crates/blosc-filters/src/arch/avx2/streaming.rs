@@ -74,7 +74,7 @@ pub(in super::super) fn put_row<const W: usize>(
         return unshuffle_row(planes, first, row);
     };
     let [head, tail] = [parts.head.len(), parts.tail.len()];
-    let mut tile = [0; LANES * MOST];
+    let mut tile = [0; LANES * MAX_STORES];
     if head > 0 {
         unshuffle_tile(planes, first, &mut tile[..LANES * W]);
         parts.head.copy_from_slice(&tile[..head]);
@@ -120,6 +120,6 @@ fn unshuffle_tile<const W: usize>(planes: &[&[u8]; W], first: usize, tile: &mut 
 }
 
 /// Bytes of the longest items.
-const MOST: usize = 8;
+const MAX_STORES: usize = 8;
 /// Bytes of a register, and items of a tile.
 const LANES: usize = 32;

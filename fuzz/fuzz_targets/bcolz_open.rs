@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
         let _ = array.blocks(3).skip(1).limit(10).count();
         let _ = array.dflt_row();
         let _ = array.objects().map(|objects| objects.take(10).count());
-        let _ = array.verify();
+        let _ = array.verify(&bcolz_store::VerifyOptions::default(), |_| ());
     }
     if let Ok(table) = CTable::open_in(store.clone(), "", &options) {
         let scan = table.scan().rows(0..1 << 16);

@@ -3,26 +3,23 @@
 mod blocks;
 mod chunks;
 mod element;
-mod files;
-mod indexes;
 mod info;
+mod item_files;
 mod objects;
-mod recent;
 mod row_reader;
 mod rows;
 mod verify;
 
 use core::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use blosc_container::Pool;
+use blosc_container::{BlockCache, Pool};
 use blosc_dtype::Dtype;
 
 pub use blocks::Blocks;
 pub use element::Element;
 pub use objects::Objects;
-use recent::Recent;
 pub use row_reader::RowReader;
 pub use verify::{BadChunk, Report};
 
@@ -53,7 +50,7 @@ pub struct CArray {
     /// Shared by all clones.
     pool: Arc<Pool<Worker>>,
     /// Shared as well.
-    recent: Arc<Recent>,
+    cache: Arc<Mutex<BlockCache>>,
 }
 
 impl CArray {
@@ -116,7 +113,7 @@ impl CArray {
             notes,
             options: options.clone(),
             pool: Arc::default(),
-            recent: Arc::default(),
+            cache: Arc::new(Mutex::new(BlockCache::new(options.cache))),
         })
     }
 

@@ -12,6 +12,8 @@ mod encode;
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_container::Budget;
+
 use crate::carray::CArray;
 use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
@@ -97,7 +99,7 @@ impl CArrayWriter {
             tail_changed: false,
             attrs: options.attrs.clone(),
             unsynced: Vec::new(),
-            options: OpenOptions::default().threads(options.threads),
+            options: OpenOptions::default().budget(Budget::default().threads(options.threads)),
         };
         writer.write(meta::attrs_path(path), writer.attrs.to_text().as_bytes())?;
         writer.write(meta::storage_path(path), writer.storage.to_text().as_bytes())?;

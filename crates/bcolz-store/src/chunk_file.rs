@@ -1,20 +1,15 @@
 //! One chunk file: 16 bytes of Bloscpack version 1, then one Blosc 1 chunk ("Chunk files").
 
-use core::ops::Range;
-
-use blosc_chunk::{
-    ChunkHeader,
-    partial::{ChunkIndex, IndexStep, Plan},
-};
-use blosc_container::resized;
+use blosc_chunk::ChunkHeader;
+use blosc_container::{ChunkReader, ReadError, resized};
 use blosc_io::ReadAt;
 
 use crate::error::{Corrupt, Error, Result};
 use crate::files;
 use crate::tree::Tree;
 
-/// Bytes that are read of a file at first: mostly enough to tell where its blocks lie.
-const START: usize = 2048;
+/// Bytes that are read of a file at first: mostly enough to tell where its blocks are.
+const HEAD_NBYTES: usize = 2048;
 
 /// What every chunk file begins with: magic, version 1, three zeros, one chunk.
 pub(crate) const PREAMBLE: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
@@ -25,8 +20,9 @@ pub(crate) struct ChunkFile {
     pub(crate) header: ChunkHeader,
     file: Box<dyn ReadAt>,
     path: String,
+    nchunk: u64,
     /// The first bytes of the chunk.
-    start: Vec<u8>,
+    head: Vec<u8>,
 }
 
 /// What a chunk has to be.
@@ -53,72 +49,42 @@ impl ChunkFile {
         if len < needed {
             return Err(Error::corrupt(path, Corrupt::Truncated { len, needed }));
         }
-        let mut start = [0; START];
-        let start = &mut start[..usize::try_from(len).unwrap_or(START).min(START)];
-        file.read_exact_at(0, start).map_err(|source| Error::io(&path, source))?;
-        let (preamble, chunk) = start.split_at(PREAMBLE.len());
+        let mut head = [0; HEAD_NBYTES];
+        let head_len = usize::try_from(len).unwrap_or(HEAD_NBYTES).min(HEAD_NBYTES);
+        let head = head.get_mut(..head_len).unwrap_or_default();
+        file.read_exact_at(0, head).map_err(|source| Error::io(&path, source))?;
+        let (preamble, chunk) = head.split_at(PREAMBLE.len());
         check_preamble(preamble).map_err(|what| Error::corrupt(&path, what))?;
         let header = parse_header(chunk, len, expected, &path)?;
-        Ok(Self { header, file, path, start: chunk.to_vec() })
+        Ok(Self { header, file, path, nchunk: expected.nchunk, head: chunk.to_vec() })
     }
 
-    /// Reads the chunk, header included, to the start of a buffer that only grows.
-    pub(crate) fn read_to<'a>(&self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-        // The file has them all.
-        let chunk = resized(buffer, self.header.cbytes());
-        let (start, rest) = chunk.split_at_mut(self.start.len());
-        start.copy_from_slice(&self.start);
-        self.read(self.start.len(), rest)?;
-        Ok(chunk)
+    /// Reads parts of the chunk, or all of it; `buffer` only grows.
+    pub(crate) fn reader<'a>(&'a self, buffer: &'a mut Vec<u8>) -> ChunkReader<'a> {
+        let head_len = self.head.len();
+        resized(buffer, head_len).copy_from_slice(&self.head);
+        let at = PREAMBLE.len() as u64;
+        ChunkReader::with_header(&*self.file, at, self.header, buffer, head_len)
     }
 
-    /// Reads bytes of the chunk, from the byte `at` of it.
-    pub(crate) fn read(&self, at: usize, dest: &mut [u8]) -> Result<()> {
-        let at = (PREAMBLE.len() + at) as u64;
-        if dest.is_empty() {
-            return Ok(());
-        }
-        self.file.read_exact_at(at, dest).map_err(|source| Error::io(&self.path, source))
-    }
-
-    /// Where the blocks of the chunk lie; none if only the whole chunk tells, or tells what is
-    /// wrong with it.
-    pub(crate) fn index(&self) -> Result<Option<ChunkIndex>> {
-        let mut head = self.start.clone();
-        loop {
-            match ChunkIndex::parse(&head) {
-                Ok(IndexStep::Ready(index)) => return Ok(Some(index)),
-                Ok(IndexStep::Needs(len)) if len > head.len() && len <= self.header.cbytes() => {
-                    let have = head.len();
-                    head.resize(len, 0);
-                    self.read(have, &mut head[have..])?;
-                }
-                _ => return Ok(None),
+    /// The error of reading the chunk.
+    pub(crate) fn error(&self, error: ReadError) -> Error {
+        match error {
+            ReadError::Io { source, .. } => Error::io(&self.path, source),
+            ReadError::Chunk(source) => {
+                Error::Chunk { path: self.path.clone(), nchunk: self.nchunk, source }
             }
         }
     }
 
-    /// Reads what a part of the data needs of the chunk, to the start of a buffer that only grows.
-    pub(crate) fn fetch<'a>(&self, plan: &Plan, buffer: &'a mut Vec<u8>) -> Result<Vec<&'a [u8]>> {
-        let nbytes = plan.ranges().iter().map(Range::len).sum();
-        let mut rest = resized(buffer, nbytes);
-        let mut parts = Vec::new();
-        for range in plan.ranges() {
-            let (part, behind) = rest.split_at_mut(range.len());
-            self.read(range.start, part)?;
-            parts.push(&*part);
-            rest = behind;
-        }
-        Ok(parts)
+    /// The number of the chunk.
+    pub(crate) fn nchunk(&self) -> u64 {
+        self.nchunk
     }
 
     /// The file, preamble included.
-    pub(crate) fn file(&self) -> &dyn ReadAt {
-        &*self.file
-    }
-
-    pub(crate) fn path(&self) -> &str {
-        &self.path
+    pub(crate) fn into_file(self) -> Box<dyn ReadAt> {
+        self.file
     }
 }
 

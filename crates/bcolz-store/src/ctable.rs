@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_container::{Progress, VerifyOptions};
 use blosc_dtype::Dtype;
 
 use crate::carray::{CArray, Report};
@@ -179,16 +180,28 @@ impl CTable {
     }
 
     /// Decodes every chunk of every column, and looks for what does not belong to the table.
+    /// `progress` is called now and then.
     ///
     /// # Errors
     ///
-    /// Only where a directory cannot be listed; what is wrong with the data stands in the report.
-    pub fn verify(&self) -> Result<Report> {
+    /// Only where a directory cannot be listed; what is wrong with the data is in the report.
+    pub fn verify(
+        &self,
+        options: &VerifyOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Report> {
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
         for column in &self.columns {
-            report.merge(column.array.verify()?);
+            let before = Progress { nchunks: report.nchunks, nbytes: report.nbytes };
+            let found = column.array.verify(options, |done| {
+                progress(Progress {
+                    nchunks: before.nchunks.saturating_add(done.nchunks),
+                    nbytes: before.nbytes.saturating_add(done.nbytes),
+                });
+            })?;
+            report.merge(found);
         }
         let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         for entry in entries.into_iter().filter(|entry| entry.is_dir) {

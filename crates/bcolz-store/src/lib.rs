@@ -87,6 +87,7 @@ mod repair;
 mod rescue;
 mod worker;
 
+pub use blosc_container::{Budget, Progress, VerifyOptions};
 pub use blosc_dtype::Dtype;
 pub use blosc_io::{Durability, tree};
 pub use carray::{BadChunk, Blocks, CArray, Element, Objects, Report, RowReader};

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_container::{Progress, VerifyOptions};
+
 use crate::carray::{CArray, Report};
 use crate::ctable::CTable;
 use crate::error::{Error, Result};
@@ -59,15 +61,19 @@ impl DataSet {
         self.len() == 0
     }
 
-    /// Decodes everything.
+    /// Decodes everything; `progress` is called now and then.
     ///
     /// # Errors
     ///
     /// As [`CArray::verify`] and [`CTable::verify`].
-    pub fn verify(&self) -> Result<Report> {
+    pub fn verify(
+        &self,
+        options: &VerifyOptions,
+        progress: impl FnMut(Progress),
+    ) -> Result<Report> {
         match self {
-            Self::CArray(array) => array.verify(),
-            Self::CTable(table) => table.verify(),
+            Self::CArray(array) => array.verify(options, progress),
+            Self::CTable(table) => table.verify(options, progress),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What callers may choose: how data sets are read, and how arrays are compressed.
 
-use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, Threads, setters};
+use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, setters};
+use blosc_container::Budget;
 
 setters! {
 /// How to read a data set.
@@ -9,11 +10,9 @@ setters! {
 pub struct OpenOptions {
     /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
     pub dparams: DParams,
-    /// How many chunks are decoded at once where several are requested. Default: as many as there
-    /// are processors.
-    pub threads: Threads,
-    /// Bytes of data to decode ahead at once. Default: 64 MiB.
-    pub max_memory: u64,
+    /// How many chunks are decoded at once where several are requested, and how many bytes of data
+    /// are decoded ahead. Default: as many chunks as there are processors, 64 MiB.
+    pub budget: Budget,
     /// Bytes of decoded blocks that each array keeps, for rows that are read one by one. Default:
     /// 4 MiB. A file that was changed is read again.
     pub cache: u64,
@@ -29,8 +28,7 @@ impl Default for OpenOptions {
     fn default() -> Self {
         Self {
             dparams: DParams::default(),
-            threads: Threads::Auto,
-            max_memory: 64 << 20,
+            budget: Budget::default().max_memory(64 << 20),
             cache: 4 << 20,
             max_nbytes: u64::MAX,
             broken_columns: BrokenColumns::default(),

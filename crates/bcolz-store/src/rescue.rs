@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use blosc_container::VerifyOptions;
+
 use crate::carray::CArray;
 use crate::chunk_file::PREAMBLE;
 use crate::ctable_writer::names_text;
@@ -122,7 +124,7 @@ impl Rescuer {
     fn chunks(&mut self, path: &str) -> Result<()> {
         let array = CArray::open_column(self.tree.clone(), path, &self.options)?;
         self.check_length(&array)?;
-        let report = array.verify_all()?;
+        let report = array.verify(&VerifyOptions::default().max_reported(usize::MAX), |_| ())?;
         for bad in report.bad {
             if let error @ (Error::Io { .. } | Error::Limit { .. }) = bad.error {
                 return Err(error);

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bcolz_store::tree::{DirTree, MemTree};
-use bcolz_store::{CArray, CTable, DataSet, Fault, Json, OpenOptions, Result, open, open_in, walk};
+use bcolz_store::{
+    Budget, CArray, CTable, DataSet, Fault, Json, OpenOptions, Result, open, open_in, walk,
+};
 use blosc_testdata::{fixture, sha256_hex};
 use serde_json::Value;
 
@@ -177,7 +179,7 @@ fn memory_and_threads_change_nothing() {
             continue;
         };
         for threads in [Threads::One, Threads::N(core::num::NonZeroUsize::new(3).unwrap())] {
-            let options = OpenOptions::default().threads(threads).max_memory(100);
+            let options = OpenOptions::default().budget(Budget { threads, max_memory: 100 });
             let array = CArray::open_in(Arc::new(DirTree::new(&root)), "", &options).unwrap();
             let blocks: Vec<Vec<u8>> = array.blocks(999).collect::<Result<_>>().unwrap();
             assert_eq!(blocks.concat(), whole, "{set}");
@@ -201,7 +203,10 @@ fn a_tree_in_memory_reads_as_one_on_disk() {
 #[test]
 fn everything_verifies() {
     for set in expected() {
-        let report = open(root(&set)).unwrap().verify().unwrap();
+        let report = open(root(&set))
+            .unwrap()
+            .verify(&bcolz_store::VerifyOptions::default(), |_| ())
+            .unwrap();
         assert!(report.is_ok(), "{}: {report:?}", name(&set));
         let ignored = set["files_to_ignore"].as_array().map_or(0, Vec::len) as u64;
         let stale = report.notes.iter().find_map(|note| match note.fault {

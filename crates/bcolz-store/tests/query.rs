@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bcolz_store::tree::MemTree;
 use bcolz_store::{
-    Blame, CTable, CTableWriter, CreateOptions, Dtype, Number, OpenOptions, Param, Result, Scan,
+    Blame, Budget, CTable, CTableWriter, CreateOptions, Dtype, Number, OpenOptions, Param, Result,
+    Scan,
 };
 use blosc_chunk::Threads;
 
@@ -35,7 +36,8 @@ fn table(threads: Threads) -> CTable {
     let s: Vec<u8> = (0..LEN).flat_map(|row| [s(row), 0]).collect();
     writer.append(&[&a, &x, &s]).unwrap();
     writer.finish().unwrap();
-    CTable::open_in(tree, "", &OpenOptions::default().threads(threads)).unwrap()
+    CTable::open_in(tree, "", &OpenOptions::default().budget(Budget::default().threads(threads)))
+        .unwrap()
 }
 
 /// The numbers of the rows of a query; the items of its columns are checked.

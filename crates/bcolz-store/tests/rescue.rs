@@ -15,7 +15,13 @@ use blosc_testdata::fixture;
 
 fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
     let found = rescue_in(tree.clone(), "", &OpenOptions::default()).unwrap();
-    assert!(open_in(tree.clone(), "", &OpenOptions::default()).unwrap().verify().unwrap().is_ok());
+    assert!(
+        open_in(tree.clone(), "", &OpenOptions::default())
+            .unwrap()
+            .verify(&bcolz_store::VerifyOptions::default(), |_| ())
+            .unwrap()
+            .is_ok()
+    );
     assert_eq!(rescue_in(tree.clone(), "", &OpenOptions::default()).unwrap(), []);
     found
 }
@@ -131,7 +137,8 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
         let found = rescue_in(tree.clone(), "", &OpenOptions::default());
         match open_in(tree.clone(), "", &OpenOptions::default()) {
             Ok(set) => {
-                let sound = set.verify().unwrap().is_ok();
+                let sound =
+                    set.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap().is_ok();
                 assert_eq!(found.is_ok(), sound, "{entry:?} {found:?}");
                 saved +=
                     u32::from(sound && !matches!(&set, DataSet::CArray(array) if array.is_empty()));

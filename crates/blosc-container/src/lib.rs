@@ -7,6 +7,7 @@
 //! | [`parallel`] | work on many chunks with several threads, in any order or in order and in bounded memory |
 //! | [`budget`] | how many threads and how many bytes an operation may use |
 //! | [`chunk_reader`] | a chunk at a position of a store: any range of its data, reading no more than it needs |
+//! | [`block_cache`] | decoded blocks that are kept for later requests |
 //! | [`buffer`] | buffers that are used again and only grow |
 //! | [`pool`] | scratch buffers that wait for the next caller |
 //! | [`report`] | what verifying a container found, and how far it has come |
@@ -26,6 +27,7 @@
     )
 )]
 
+pub mod block_cache;
 pub mod budget;
 pub mod buffer;
 pub mod chunk_reader;
@@ -33,6 +35,7 @@ pub mod parallel;
 pub mod pool;
 pub mod report;
 
+pub use block_cache::{Block, BlockCache, settled_stamp};
 pub use budget::Budget;
 pub use buffer::resized;
 pub use chunk_reader::{ChunkReader, Fetched, ReadError};

@@ -234,7 +234,9 @@ impl Findings {
 
     /// Takes over the report of a data set of bcolz; messages name the column.
     fn add_bcolz(&mut self, set: &Bcolz, cx: &Context) -> Result<()> {
-        let report = set.tuned(&cx.read_options())?.verify()?;
+        let budget = cx.read_options();
+        let options = VerifyOptions::default().budget(budget);
+        let report = set.tuned(&budget)?.verify(&options, |_| ())?;
         self.ok &= report.is_ok();
         (self.nchunks, self.nbytes) = (report.nchunks, report.nbytes);
         self.nbad = report.bad.len() as u64;

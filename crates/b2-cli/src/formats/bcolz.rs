@@ -189,10 +189,8 @@ impl Bcolz {
             return Err(Error::MaxMemory { needed, limit });
         }
         let limits = Limits::none().max_nbytes(limit);
-        let options = OpenOptions::default()
-            .dparams(self.dparams.clone().limits(limits))
-            .threads(options.threads)
-            .max_memory(limit);
+        let options =
+            OpenOptions::default().dparams(self.dparams.clone().limits(limits)).budget(*options);
         open(&self.root, &options)
     }
 

@@ -90,9 +90,9 @@ impl Blocks<'_> {
     fn decode_ahead(&mut self, row: u64) -> Result<()> {
         let layout = &self.array.layout;
         let options = &self.array.options;
-        let busy = (options.threads.count() as u64).saturating_mul(CHUNKS);
-        let rows =
-            (options.max_memory / layout.rowsize as u64).min(layout.chunklen.saturating_mul(busy));
+        let busy = (options.budget.nworkers() as u64).saturating_mul(CHUNKS);
+        let rows = (options.budget.max_memory / layout.rowsize as u64)
+            .min(layout.chunklen.saturating_mul(busy));
         let end = row.saturating_add(rows.max(1));
         // A chunk that would be decoded twice is left to the next time.
         let whole = end - end % layout.chunklen;

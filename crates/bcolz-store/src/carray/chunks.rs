@@ -1,14 +1,15 @@
 //! From a chunk file to rows.
 
 use core::ops::Range;
+use std::sync::{MutexGuard, PoisonError};
 
-use blosc_chunk::{Chunk, ChunkHeader, Kind};
+use blosc_chunk::{ChunkHeader, Kind};
+use blosc_container::{Block, BlockCache, settled_stamp};
 use blosc_io::Stamp;
 
 use super::CArray;
-use super::recent::Block;
 use crate::chunk_file::{self, ChunkFile, Expected};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files;
 use crate::layout::chunk_path;
 use crate::worker::Worker;
@@ -35,7 +36,7 @@ impl CArray {
         self.tree.len_of(&path).map_err(|error| files::open_error(&path, error))
     }
 
-    /// Decodes some bytes of the data of a chunk.
+    /// Decodes some bytes of the data of a chunk: out of a block that is kept, or from its file.
     pub(crate) fn decode_bytes(
         &self,
         nchunk: u64,
@@ -45,66 +46,66 @@ impl CArray {
     ) -> Result<()> {
         let path = chunk_path(&self.path, nchunk);
         let file = chunk_file::open(&*self.tree, &path)?;
-        let is_small = bytes.len() as u64 <= self.options.cache;
-        let stamp =
-            if is_small { file.stamp().filter(|stamp| stamp.modified.is_some()) } else { None };
-        if stamp.is_some_and(|stamp| self.recent.copy(nchunk, stamp, &bytes, dest)) {
+        let may_be_kept = bytes.len() as u64 <= self.options.cache;
+        let stamp = file.stamp().filter(|stamp| may_be_kept && stamp.modified.is_some());
+        if let Some(stamp) = stamp
+            && let Some(kept) = self.cache().get(nchunk, &bytes, Some(stamp))
+        {
+            dest.copy_from_slice(kept);
             return Ok(());
         }
         let file = ChunkFile::parse(file, path, self.expected(nchunk))?;
-        let is_small = bytes.len() < file.header.nbytes() / PART;
-        if is_small && self.decode_small(nchunk, &file, stamp, bytes.clone(), dest, worker)? {
-            return Ok(());
+        match stamp.and_then(|stamp| self.block_to_keep(&file, &bytes, stamp)) {
+            Some((block, stamp)) => self.decode_kept(&file, (block, stamp), bytes, dest, worker),
+            None => decode(&file, bytes, dest, worker),
         }
-        let Worker { scratch, packed, .. } = worker;
-        let decoded = Chunk::parse(file.read_to(packed)?).and_then(|chunk| {
-            if bytes == (0..chunk.header().nbytes()) {
-                chunk.decode_into(dest, scratch).map(drop)
-            } else {
-                chunk.read_bytes(bytes, dest, scratch)
-            }
-        });
-        decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
     }
 
-    /// Decodes a few bytes of the data of a chunk by the blocks that hold them. False where that
-    /// cannot be: what is wrong with the chunk is left to reading all of it.
-    fn decode_small(
+    /// The block that holds these data, if its chunk was requested before and it can be kept.
+    fn block_to_keep(
         &self,
-        nchunk: u64,
         file: &ChunkFile,
-        stamp: Option<Stamp>,
+        bytes: &Range<usize>,
+        stamp: Stamp,
+    ) -> Option<(Range<usize>, Stamp)> {
+        if bytes.len() >= file.header.nbytes() / 2 {
+            return None;
+        }
+        let block = block_around(&file.header, bytes)?;
+        let is_repeated = self.cache().is_repeated(file.nchunk(), self.max_kept_chunks());
+        let fits = block.len() as u64 <= self.options.cache;
+        Some((block, settled_stamp(Some(stamp)).filter(|_| is_repeated && fits)?))
+    }
+
+    /// Decodes a block, copies the data out of it, and keeps it.
+    fn decode_kept(
+        &self,
+        file: &ChunkFile,
+        (block, stamp): (Range<usize>, Stamp),
         bytes: Range<usize>,
         dest: &mut [u8],
         worker: &mut Worker,
-    ) -> Result<bool> {
-        let Some(index) = file.index()? else { return Ok(false) };
-        let Worker { scratch, packed, spare } = worker;
-        let mut decode = |bytes: Range<usize>, dest: &mut [u8]| {
-            let Ok(plan) = index.plan(bytes, MERGE_GAP) else { return Ok(false) };
-            Ok(index.decode(&plan, &file.fetch(&plan, packed)?, dest, scratch).is_ok())
-        };
-        let (Some(stamp), Some(block)) = (stamp, block_around(&file.header, &bytes)) else {
-            return decode(bytes, dest);
-        };
-        if !self.recent.is_again(nchunk, self.kept_chunks()) {
-            return decode(bytes, dest);
-        }
-        let mut data = core::mem::take(spare);
+    ) -> Result<()> {
+        let mut data = core::mem::take(&mut worker.spare);
         data.resize(block.len(), 0);
-        if !decode(block.clone(), &mut data)? {
-            return Ok(false);
-        }
+        decode(file, block.clone(), &mut data, worker)?;
         let start = bytes.start - block.start;
         dest.copy_from_slice(&data[start..start + bytes.len()]);
-        *spare = self.recent.keep(Block { nchunk, bytes: block, stamp, data }, self.options.cache);
-        Ok(true)
+        let block = Block { number: file.nchunk(), bytes: block, stamp: Some(stamp), data };
+        worker.spare = self.cache().insert(block);
+        Ok(())
+    }
+
+    fn cache(&self) -> MutexGuard<'_, BlockCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many chunks could be kept, decoded.
-    pub(super) fn kept_chunks(&self) -> usize {
-        let chunk = self.layout.nbytes_of(self.layout.chunklen).max(1);
-        usize::try_from(self.options.cache / chunk).unwrap_or(usize::MAX).clamp(1, MOST_ASKED)
+    pub(super) fn max_kept_chunks(&self) -> usize {
+        let chunk = self.layout.chunk_nbytes().max(1);
+        usize::try_from(self.options.cache / chunk)
+            .unwrap_or(usize::MAX)
+            .clamp(1, MAX_REQUESTED_CHUNKS)
     }
 
     /// Decodes a whole chunk, however long it is within what is allowed; `dest` gets its size.
@@ -113,15 +114,24 @@ impl CArray {
         nchunk: u64,
         dest: &mut Vec<u8>,
         worker: &mut Worker,
-    ) -> Result<()> {
+    ) -> Result<ChunkHeader> {
         let file = self.open_chunk(nchunk)?;
-        let chunk = file.read_to(&mut worker.packed)?;
-        // Compared with the place of the chunk in the array and with the limits.
+        // Compared with the position of the chunk in the array and with the limits.
         dest.resize(file.header.nbytes(), 0);
-        let decoded = Chunk::parse(chunk)
-            .and_then(|chunk| chunk.decode_into(dest, &mut worker.scratch).map(drop));
-        decoded.map_err(|source| Error::Chunk { path: file.path().to_owned(), nchunk, source })
+        decode(&file, 0..dest.len(), dest, worker)?;
+        Ok(file.header)
     }
+}
+
+fn decode(
+    file: &ChunkFile,
+    bytes: Range<usize>,
+    dest: &mut [u8],
+    worker: &mut Worker,
+) -> Result<()> {
+    let Worker { scratch, packed, .. } = worker;
+    let decoded = file.reader(packed).decode(bytes, dest, scratch);
+    decoded.map_err(|error| file.error(error))
 }
 
 /// The block that holds all these data, if there is one that has to be decoded and that has more
@@ -133,11 +143,5 @@ pub(super) fn block_around(header: &ChunkHeader, bytes: &Range<usize>) -> Option
     (bytes.end <= block.end && *bytes != block).then_some(block)
 }
 
-/// For less than this part (1/n) of a chunk, only the blocks that hold it are read.
-const PART: usize = 2;
-
-/// Bytes that are rather read than jumped over.
-const MERGE_GAP: usize = 4096;
-
-/// Chunks to remember at most: they are looked through.
-const MOST_ASKED: usize = 4096;
+/// Chunks of which requests are remembered: they are searched one by one.
+const MAX_REQUESTED_CHUNKS: usize = 4096;

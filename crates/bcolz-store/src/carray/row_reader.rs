@@ -1,13 +1,11 @@
 //! Rows one after another, in any order, without decoding a block twice.
 
 use core::ops::Range;
-use std::collections::VecDeque;
 
-use blosc_container::Pooled;
+use blosc_container::{Block, BlockCache, Pooled};
 
 use super::chunks::block_around;
-use super::indexes::Indexes;
-use super::recent::Asked;
+use super::item_files::ItemFiles;
 use super::rows::UNPROVEN;
 use super::{CArray, Element};
 use crate::error::{Param, Result};
@@ -18,20 +16,11 @@ use crate::worker::Worker;
 pub struct RowReader<'a> {
     array: &'a CArray,
     worker: Pooled<'a, Worker>,
-    /// The one that was used last in front.
-    blocks: VecDeque<Block>,
-    asked: Asked,
-    indexes: Indexes,
+    cache: BlockCache,
+    /// For chunks that are requested in disorder.
+    files: ItemFiles,
     /// A row of a chunk of which no block is kept.
     single: Vec<u8>,
-}
-
-/// Decoded data of a chunk.
-struct Block {
-    nchunk: u64,
-    /// Where they lie in the data of the chunk.
-    bytes: Range<usize>,
-    data: Vec<u8>,
 }
 
 impl CArray {
@@ -60,9 +49,8 @@ impl CArray {
         RowReader {
             array: self,
             worker: self.check_out_worker(),
-            blocks: VecDeque::new(),
-            asked: Asked::default(),
-            indexes: Indexes::default(),
+            cache: BlockCache::new(self.options.cache),
+            files: ItemFiles::default(),
             single: Vec::new(),
         }
     }
@@ -79,28 +67,16 @@ impl RowReader<'_> {
         let layout = &self.array.layout;
         let (nchunk, start) = (row / layout.chunklen, self.array.at_in_chunk(row));
         let bytes = start..start + layout.rowsize;
-        let has_it = |block: &Block| {
-            block.nchunk == nchunk
-                && block.bytes.start <= bytes.start
-                && bytes.end <= block.bytes.end
-        };
-        let is_last = self.asked.is_last(nchunk);
-        match self.blocks.iter().position(has_it) {
-            Some(0) => {}
-            Some(place) => {
-                let block = self.blocks.remove(place);
-                block.into_iter().for_each(|block| self.blocks.push_front(block));
-            }
+        let is_last = self.cache.last_requested() == Some(nchunk);
+        if self.cache.get(nchunk, &bytes, None).is_none() {
             // A block is as much work as several rows by an index.
-            None if self.asked.is_again(nchunk, self.array.kept_chunks())
-                && (is_last || !self.indexes.has(nchunk)) =>
-            {
-                self.decode(nchunk, &bytes)?;
+            let is_repeated = self.cache.is_repeated(nchunk, self.array.max_kept_chunks());
+            if !is_repeated || (!is_last && self.files.has_index(nchunk)) {
+                return self.decode_single(nchunk, bytes);
             }
-            None => return self.decode_single(nchunk, bytes),
+            self.decode_block(nchunk, &bytes)?;
         }
-        let block = self.blocks.front();
-        Ok(block.map_or(&[], |block| &block.data[start - block.bytes.start..][..bytes.len()]))
+        Ok(self.cache.get(nchunk, &bytes, None).unwrap_or_default())
     }
 
     /// A row that is a single item, as a value.
@@ -125,36 +101,22 @@ impl RowReader<'_> {
         }
         single.resize(bytes.len(), 0);
         let worker = &mut *self.worker;
-        if !self.indexes.read(array, nchunk, bytes.clone(), single, &mut worker.packed)? {
+        if !self.files.read(array, nchunk, bytes.clone(), single, &mut worker.packed)? {
             array.decode_bytes(nchunk, bytes, single, worker)?;
         }
         Ok(&self.single)
     }
 
     /// Decodes the block that holds some bytes of a chunk, or the chunk if none holds them all.
-    fn decode(&mut self, nchunk: u64, bytes: &Range<usize>) -> Result<()> {
-        let array = self.array;
-        let header = array.open_chunk(nchunk)?.header;
+    fn decode_block(&mut self, nchunk: u64, bytes: &Range<usize>) -> Result<()> {
+        let header = self.array.open_chunk(nchunk)?.header;
         let bytes = block_around(&header, bytes).unwrap_or(0..header.nbytes());
-        let mut data = self.room(bytes.len());
-        // Compared with the place of the chunk in the array and with the limits.
+        let mut data = self.cache.make_room(bytes.len());
+        // Compared with the position of the chunk in the array and with the limits.
         data.resize(bytes.len(), 0);
-        array.decode_bytes(nchunk, bytes.clone(), &mut data, &mut self.worker)?;
-        self.blocks.push_front(Block { nchunk, bytes, data });
+        self.array.decode_bytes(nchunk, bytes.clone(), &mut data, &mut self.worker)?;
+        self.cache.insert(Block { number: nchunk, bytes, stamp: None, data });
         Ok(())
-    }
-
-    /// Gives up the oldest blocks until there is room for another, and the memory of one of them.
-    fn room(&mut self, nbytes: usize) -> Vec<u8> {
-        let mut spare = Vec::new();
-        let kept = |blocks: &VecDeque<Block>| {
-            blocks.iter().map(|block| block.data.len() as u64).sum::<u64>()
-        };
-        while kept(&self.blocks).saturating_add(nbytes as u64) > self.array.options.cache {
-            let Some(oldest) = self.blocks.pop_back() else { break };
-            spare = oldest.data;
-        }
-        spare
     }
 }
 
@@ -162,12 +124,12 @@ impl RowReader<'_> {
 impl RowReader<'_> {
     /// Whether there is an index for a chunk, and what all of them take (bytes).
     pub(super) fn indexes_of(&self, nchunk: u64) -> (bool, usize) {
-        (self.indexes.has(nchunk), self.indexes.nbytes)
+        (self.files.has_index(nchunk), self.files.nbytes)
     }
 }
 
 impl core::fmt::Debug for RowReader<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("RowReader").field("blocks", &self.blocks.len()).finish_non_exhaustive()
+        f.debug_struct("RowReader").field("cache", &self.cache.nbytes()).finish_non_exhaustive()
     }
 }

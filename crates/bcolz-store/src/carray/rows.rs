@@ -27,7 +27,7 @@ impl CArray {
     /// [`Param`](crate::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for the
     /// first chunk that cannot be read.
     pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
-        self.read_by(self.options.threads, rows, dest)
+        self.read_by(self.options.budget.threads, rows, dest)
     }
 
     /// Reads rows; the buffer grows only as chunks are found to hold what the metadata say.
@@ -193,7 +193,7 @@ impl CArray {
             let end = nchunks.end.min(next + BATCH as u64);
             chunks.clear();
             chunks.extend((next..end).map(|nchunk| (nchunk, Ok(0))));
-            let nworkers = self.options.threads.count().min(chunks.len());
+            let nworkers = self.options.budget.nworkers().min(chunks.len());
             let Ok(()) = for_each(
                 nworkers,
                 chunks.iter_mut(),

@@ -3,6 +3,7 @@
 use core::convert::Infallible;
 
 use blosc_container::parallel::for_each;
+use blosc_container::{Progress, VerifyOptions};
 
 use super::CArray;
 use crate::error::{Error, Result};
@@ -12,8 +13,7 @@ use crate::meta;
 use crate::note::{Fault, Note};
 use crate::worker::Worker;
 
-/// What [`CArray::verify`] found. Other damage is attributes that are no JSON. After a thousand bad
-/// chunks, no more chunks are decoded.
+/// What [`CArray::verify`] found. Other damage is attributes that are not JSON.
 pub type Report = blosc_container::Report<Error, Note>;
 /// A chunk that cannot be read. Its position in its file is not known.
 pub type BadChunk = blosc_container::BadChunk<Error>;
@@ -21,41 +21,41 @@ pub type BadChunk = blosc_container::BadChunk<Error>;
 /// A chunk on its way through a worker.
 struct Slot {
     nchunk: u64,
+    /// Bytes of data and typesize.
     result: Result<(usize, usize)>,
 }
 
 impl CArray {
-    /// Decodes every chunk, and looks for what does not belong to the array.
+    /// Decodes every chunk, and looks for what does not belong to the array. `progress` is called
+    /// now and then. As the length of an array may be a lie, no more chunks are decoded after
+    /// `max_reported` bad ones.
     ///
     /// # Errors
     ///
-    /// Only where the directory cannot be listed; what is wrong with the data stands in the report.
-    pub fn verify(&self) -> Result<Report> {
-        self.verify_until(MAX_BAD)
-    }
-
-    /// The same, however many bad chunks there are.
-    pub(crate) fn verify_all(&self) -> Result<Report> {
-        self.verify_until(usize::MAX)
-    }
-
-    fn verify_until(&self, max_bad: usize) -> Result<Report> {
+    /// Only where the directory cannot be listed; what is wrong with the data is in the report.
+    pub fn verify(
+        &self,
+        options: &VerifyOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Report> {
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
         let mut next = 0;
-        while next < self.nchunks() && report.bad.len() < max_bad {
-            let end = self.nchunks().min(next.saturating_add(BATCH));
+        while next < self.nchunks() && report.bad.len() < options.max_reported {
+            let end = self.nchunks().min(next.saturating_add(BATCH_NCHUNKS));
             let mut slots: Vec<Slot> =
                 (next..end).map(|nchunk| Slot { nchunk, result: Ok((0, 0)) }).collect();
             let make = || (Worker::new(&self.options.dparams), Vec::new());
-            let nworkers = self.options.threads.count().min(slots.len());
+            let nworkers = options.budget.nworkers().min(slots.len());
             let Ok(()) = for_each(nworkers, slots.iter_mut(), make, |(worker, data), slot| {
-                slot.result = self.check_chunk(slot.nchunk, data, worker);
+                let decoded = self.decode_chunk(slot.nchunk, data, worker);
+                slot.result = decoded.map(|header| (data.len(), header.typesize()));
                 Ok::<(), Infallible>(())
             });
             slots.into_iter().for_each(|slot| self.count(slot, &mut report));
             next = end;
+            progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
         }
         self.find_stale(&mut report)?;
         Ok(report)
@@ -85,18 +85,6 @@ impl CArray {
                 Ok((row.repeat(rows), Some(error)))
             }
         }
-    }
-
-    /// Bytes of data and typesize of a chunk that can be decoded.
-    fn check_chunk(
-        &self,
-        nchunk: u64,
-        data: &mut Vec<u8>,
-        worker: &mut Worker,
-    ) -> Result<(usize, usize)> {
-        self.decode_chunk(nchunk, data, worker)?;
-        let typesize = worker.packed.get(3).copied().unwrap_or_default();
-        Ok((data.len(), typesize.into()))
     }
 
     fn count(&self, slot: Slot, report: &mut Report) {
@@ -139,7 +127,4 @@ impl CArray {
 }
 
 /// Chunks that are decoded together.
-const BATCH: u64 = 256;
-
-/// Bad chunks that are reported.
-const MAX_BAD: usize = 1000;
+const BATCH_NCHUNKS: u64 = 256;

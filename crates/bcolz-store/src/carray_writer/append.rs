@@ -84,7 +84,7 @@ impl CArrayWriter {
     /// Writes whole chunks after the last one; there is no partial one.
     fn write_chunks(&mut self, data: &[u8]) -> Result<()> {
         let nbytes = self.chunk_nbytes();
-        let batch = CHUNKS * self.options.threads.count();
+        let batch = CHUNKS * self.options.budget.nworkers();
         for data in data.chunks(nbytes.saturating_mul(batch)) {
             let numbers = self.layout.nchunks()..;
             let job = |(nchunk, data)| Job { nchunk, data, file: Vec::new() };

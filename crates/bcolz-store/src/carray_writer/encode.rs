@@ -31,7 +31,7 @@ impl CArrayWriter {
         let quantize = Quantize::new(self.storage.cparams.quantize, &self.layout.dtype)?;
         let params = self.storage.cparams.to_chunk(typesize(&self.layout.dtype));
         let make = || Encoder::new(params.clone());
-        let nworkers = self.options.threads.count().min(jobs.len());
+        let nworkers = self.options.budget.nworkers().min(jobs.len());
         for_each(nworkers, jobs.iter_mut(), make, |encoder, job| {
             let in_chunk = |source| Error::Chunk {
                 path: chunk_path(&self.path, job.nchunk),

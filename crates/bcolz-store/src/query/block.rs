@@ -64,7 +64,7 @@ impl Scan<'_> {
         work: impl Fn(&mut Block<'_>) -> Result<T> + Sync,
         mut each: impl FnMut(T) -> bool,
     ) -> Result<()> {
-        let (size, threads) = (self.block_rows(), self.table.options.threads);
+        let (size, threads) = (self.block_rows(), self.table.options.budget.threads);
         let Progress { at, nblocks, pool } = progress;
         let mut goes_on = true;
         while goes_on && *at < self.rows.end {
@@ -104,8 +104,8 @@ impl Scan<'_> {
             self.wanted.iter().map(|place| self.table.columns[*place].array.rowsize() as u64);
         let nbytes =
             wanted.fold(size_of::<u64>() as u64, u64::saturating_add).saturating_mul(rows.max(1));
-        let fits = usize::try_from(options.max_memory / nbytes).unwrap_or(usize::MAX);
-        let workers = options.threads.count();
+        let fits = usize::try_from(options.budget.max_memory / nbytes).unwrap_or(usize::MAX);
+        let workers = options.budget.nworkers();
         fits.clamp(workers, workers * BLOCKS)
     }
 }

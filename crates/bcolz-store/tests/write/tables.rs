@@ -86,7 +86,13 @@ fn a_table_lives_as_its_columns_do() {
     table.finish().unwrap();
     assert_eq!(open(&tree).column("a").unwrap().read_as::<i16>(23..26).unwrap(), [23, 7, 8]);
     assert_eq!(open(&tree).attrs().unwrap().get("t"), Some(&Json::from("x")));
-    assert!(open(&tree).verify().unwrap().notes.is_empty());
+    assert!(
+        open(&tree)
+            .verify(&bcolz_store::VerifyOptions::default(), |_| ())
+            .unwrap()
+            .notes
+            .is_empty()
+    );
 }
 
 #[test]
@@ -115,7 +121,7 @@ fn columns_come_go_and_change_their_names() {
     assert_eq!(found.len(), 13);
     assert_eq!(found.column("flags").unwrap().read(0..12).unwrap(), flags);
     assert_eq!(found.column("zwölf").unwrap().read_as::<i16>(11..13).unwrap(), [11, 12]);
-    assert!(found.verify().unwrap().notes.is_empty());
+    assert!(found.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap().notes.is_empty());
 }
 
 fn append_mixed(table: &mut CTableWriter) {
@@ -260,7 +266,10 @@ fn what_bcolz_leaves_behind_is_repaired() {
         assert_eq!(actions, [Repair::Sizes { len: after.len() }], "{name}");
         assert!(after.len() >= before.len(), "{name}");
         assert_eq!(after.rowsize(), before.rowsize(), "{name}");
-        assert!(after.verify().unwrap().is_ok(), "{name}");
+        assert!(
+            after.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap().is_ok(),
+            "{name}"
+        );
     }
     // A trim that bcolz did not complete: chunks are gone, the length is not.
     let tree = copy("ca_appended");
@@ -268,7 +277,13 @@ fn what_bcolz_leaves_behind_is_repaired() {
     tree.remove(&format!("data/__{}.blp", before.nchunks() - 1)).unwrap();
     let to = (before.nchunks() - 1) * before.chunklen();
     assert_eq!(what(&tree), [Repair::Shortened { from: before.len(), to }]);
-    assert!(CArray::open_in(tree, "", &OpenOptions::default()).unwrap().verify().unwrap().is_ok());
+    assert!(
+        CArray::open_in(tree, "", &OpenOptions::default())
+            .unwrap()
+            .verify(&bcolz_store::VerifyOptions::default(), |_| ())
+            .unwrap()
+            .is_ok()
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use bcolz_store::{CArray, DataSet, OpenOptions, Repair, tree::DirTree};
+use bcolz_store::{Budget, CArray, DataSet, OpenOptions, Repair, tree::DirTree};
 use blosc_chunk::Limits;
 
 use super::{Saved, unreadable};
@@ -28,8 +28,9 @@ pub(super) fn run(
     let nest = Nest::create(target, options, &cx.unfinished)?;
     copy(root, nest.path(), MAX_DEPTH, options)?;
     let limits = Limits::none().max_nbytes(cx.memory() / 2);
-    let read =
-        OpenOptions::default().dparams(cx.dparams().limits(limits)).max_memory(cx.memory() / 2);
+    let read = OpenOptions::default()
+        .dparams(cx.dparams().limits(limits))
+        .budget(Budget::default().max_memory(cx.memory() / 2));
     let store = Arc::new(DirTree::new(nest.path()));
     let actions = bcolz_store::rescue_in(store.clone(), "", &read)?;
     let set = bcolz_store::open_in(store, "", &read)?;

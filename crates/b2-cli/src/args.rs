@@ -210,6 +210,8 @@ pub(crate) struct ShowArgs {
     #[arg(long, help_heading = "Limits")]
     pub(crate) no_check: bool,
     #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }
 
@@ -230,6 +232,8 @@ pub(crate) struct ListArgs {
 pub(crate) struct LookArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }
@@ -269,6 +273,8 @@ pub(crate) struct RescueArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) no_sync: bool,
     #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }
 
@@ -306,6 +312,8 @@ pub(crate) struct DumpArgs {
     /// Show the trailer of a frame
     #[arg(long, help_heading = "Selection")]
     pub(crate) trailer: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }

@@ -94,8 +94,8 @@ struct Session<'a> {
 
 impl<'a> Session<'a> {
     fn new(blpk: &Blpk, argv: &[OsString], log: &'a Log) -> Result<Self> {
-        let unfinished = Unfinished::default();
-        unfinished.watch().map_err(crate::error::Error::io(Doing::Signals))?;
+        let unfinished =
+            Unfinished::of_process().map_err(crate::error::Error::io(Doing::Signals))?;
         let general = GeneralArgs { quiet: u8::from(blpk.general.quiet), ..GeneralArgs::default() };
         let console = Console::new("blpk", &general);
         let threads = blpk.general.threads(argv)?;

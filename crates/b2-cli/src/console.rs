@@ -1,10 +1,17 @@
 //! The only place that prints for people: messages on standard error, and the way to standard
 //! output.
 //!
+//! Nothing of a file or of its name reaches a terminal as a control character: messages are escaped
+//! here, and so is what goes to standard output when that is a terminal. In a pipe the data keep
+//! their bytes.
+//!
 //! A failure is `b2: FILE: what is wrong`, and `hint: what to do` on a line of its own; with
 //! `--json` it is an object. `-q` takes away everything but errors, `-qq` those too.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal, Write},
+};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -16,7 +23,11 @@ use crate::{
         shared::{ProgressWhen, When},
     },
     error::{Doing, Error, Result, chain},
-    render::{error_position::ErrorPosition, size::Units},
+    render::{
+        error_position::ErrorPosition,
+        escape::{harmless, harmless_lines, json_text, path_text, unbroken, write_json},
+        size::Units,
+    },
 };
 
 /// How the program speaks.
@@ -91,14 +102,12 @@ impl Console {
 
     /// Hands a line about progress to a program.
     pub(crate) fn progress_line(object: &impl Serialize) {
-        if let Ok(line) = serde_json::to_string(object) {
-            let _unheard = io::stderr().lock().write_all((line + "\n").as_bytes());
-        }
+        let _unheard = io::stderr().lock().write_all((json_text(object) + "\n").as_bytes());
     }
 
     /// Says what stopped `file`.
     pub(crate) fn failure(&self, file: Option<&str>, error: &Error) {
-        let named = error.path().map(|path| path.display().to_string());
+        let named = error.path().map(path_text);
         let file = named.as_deref().or(file);
         self.problem(
             file,
@@ -127,9 +136,10 @@ impl Console {
         }
         let (red, plain) = (AnsiColor::Red.on_default().bold(), Style::new());
         let mut text = format!("{red}{}:{red:#} ", self.program);
-        text.extend(file.map(|file| format!("{file}: ")));
-        text.push_str(message);
-        text.extend(hint.map(|hint| format!("\n{}", labelled("hint", AnsiColor::Cyan, hint))));
+        text.extend(file.map(|file| format!("{}: ", harmless(file))));
+        text.push_str(&harmless(message));
+        let hint = hint.map(|hint| labelled("hint", AnsiColor::Cyan, &harmless(hint)));
+        text.extend(hint.map(|hint| format!("\n{hint}")));
         self.stderr(&format!("{plain}{text}\n"));
     }
 
@@ -150,14 +160,14 @@ impl Console {
             });
             return;
         }
-        let label = labelled("warning", AnsiColor::Yellow, message);
-        self.stderr(&format!("{}: {file}: {label}\n", self.program));
+        let label = labelled("warning", AnsiColor::Yellow, &harmless(message));
+        self.stderr(&format!("{}: {}: {label}\n", self.program, harmless(file)));
     }
 
     /// A line about finished work.
     pub(crate) fn note(&self, text: &str) {
         if self.quiet == 0 && !self.json {
-            self.stderr(&format!("{text}\n"));
+            self.stderr(&format!("{}\n", harmless_lines(text)));
         }
     }
 
@@ -168,13 +178,19 @@ impl Console {
         }
     }
 
+    /// A name of a file on a line of standard output: as it is in a pipe, but for line breaks.
+    pub(crate) fn name<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        if io::stdout().is_terminal() { harmless(name).into() } else { unbroken(name) }
+    }
+
     /// Prints `text` to standard output.
     ///
     /// # Errors
     ///
     /// When it cannot be written; see [`Error::is_closed_pipe`].
     pub(crate) fn print(&self, text: &str) -> Result<()> {
-        let mut out = AutoStream::new(io::stdout().lock(), self.choice());
+        let mut out = io::stdout().lock();
+        let text = if out.is_terminal() { harmless_lines(text) } else { text.into() };
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io(Doing::Stdout))
     }
 
@@ -185,17 +201,14 @@ impl Console {
     /// As [`print`](Self::print).
     pub(crate) fn document(&self, document: &impl Serialize) -> Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
-        let written = serde_json::to_writer(&mut out, document).map_err(io::Error::from);
-        written
+        write_json(&mut out, document)
             .and_then(|()| out.write_all(b"\n"))
             .and_then(|()| out.flush())
             .map_err(Error::io(Doing::Stdout))
     }
 
     fn object(&self, object: &Object<'_>) {
-        if let Ok(line) = serde_json::to_string(object) {
-            self.stderr(&format!("{line}\n"));
-        }
+        self.stderr(&format!("{}\n", json_text(object)));
     }
 
     /// Standard error that is gone cannot be reported.
@@ -211,12 +224,6 @@ impl Console {
             When::Never => ColorChoice::Never,
         }
     }
-}
-
-/// Text in which nothing moves the cursor of a terminal.
-pub(crate) fn harmless(text: &str) -> String {
-    let letter = |c: char| if c.is_control() { c.escape_debug().collect() } else { vec![c] };
-    text.chars().flat_map(letter).collect()
 }
 
 fn labelled(label: &str, color: AnsiColor, text: &str) -> String {

@@ -161,7 +161,11 @@ pub(crate) enum Doing {
     Write,
     Stdout,
     Create,
+    /// The temporary file or folder, in the directory of the target.
+    CreateBeside,
     Sync,
+    /// After the output has its name.
+    SyncDirectory,
     Rename,
     Remove,
     Spool,
@@ -177,7 +181,9 @@ impl fmt::Display for Doing {
             Self::Write => "writing",
             Self::Stdout => "writing to standard output",
             Self::Create => "creating the file",
+            Self::CreateBeside => "creating a temporary file beside it",
             Self::Sync => "syncing to the disk",
+            Self::SyncDirectory => "complete and in place, but syncing its directory to the disk",
             Self::Rename => "renaming into place",
             Self::Remove => "removing",
             Self::Spool => "keeping the input in a temporary file",

@@ -14,7 +14,7 @@
 //! `dump` knows more of a format than its name.
 //!
 //! Output files are written beside their target and renamed (`output::staged`), removed on failure
-//! and on SIGINT or SIGTERM (`output::unfinished`). Input from pipes is kept in bounded memory
+//! and on signals (`output::unfinished`). Input from pipes is kept in bounded memory
 //! (`inputs::object_reader`). Errors carry whose fault they are, which decides the [exit
 //! code](Code).
 
@@ -35,21 +35,26 @@ mod output;
 mod render;
 mod report;
 
-use std::{ffi::OsString, path::Path};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    path::Path,
+};
 
 use args::{Cli, Command, GeneralArgs};
 use console::Console;
 use context::Context;
 use error::{Doing, Error, Result};
 use output::unfinished::Unfinished;
+use render::escape::harmless_lines;
 
 pub use blpk::run_blpk;
 pub use exit::Code;
 
 /// Runs the program with `argv`, the name of the program included, on the standard streams.
 ///
-/// SIGINT and SIGTERM are caught for the rest of the process: they remove partial output and exit
-/// with 130 and 143.
+/// SIGHUP, SIGINT, SIGQUIT and SIGTERM are caught for the rest of the process, from the first call
+/// on: they remove partial output and exit with 128 and the number of the signal.
 ///
 /// ```
 /// let code = b2_cli::run(["b2", "info", "no-such-file"].map(Into::into));
@@ -69,11 +74,21 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
     match args::parse(argv) {
         Ok(cli) => dispatch(&program, cli),
         Err(error) => {
-            // A usage error that cannot be shown is one all the same.
-            let _unseen = error.print();
+            print_usage_error(&error);
             if error.use_stderr() { Code::Usage } else { Code::Success }
         }
     }
+}
+
+/// What clap says; it repeats words of the command line, which may be names of strangers' files. A
+/// usage error that cannot be shown is one all the same.
+fn print_usage_error(error: &clap::Error) {
+    let text = error.to_string();
+    let safe = harmless_lines(&text);
+    let _unseen = match error.use_stderr() && safe != text {
+        true => io::stderr().lock().write_all(safe.as_bytes()),
+        false => error.print(),
+    };
 }
 
 fn dispatch(program: &str, cli: Cli) -> Code {
@@ -151,12 +166,14 @@ fn run_command(
         return run_printer(program, general, print_version);
     }
     let console = Console::new(program, general);
-    let unfinished = Unfinished::default();
-    if let Err(source) = unfinished.watch() {
-        let error = Error::io(Doing::Signals)(source);
-        console.failure(None, &error);
-        return error.code();
-    }
+    let unfinished = match Unfinished::of_process() {
+        Ok(unfinished) => unfinished,
+        Err(source) => {
+            let error = Error::io(Doing::Signals)(source);
+            console.failure(None, &error);
+            return error.code();
+        }
+    };
     command(&Context::new(console, general, unfinished))
 }
 
@@ -181,4 +198,26 @@ fn run_printer(
 fn print_version(console: &Console) -> Result<()> {
     let more = if console.verbose() > 0 { commands::formats::summary() } else { String::new() };
     console.print(&format!("b2 {}\n{more}", env!("CARGO_PKG_VERSION")))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_share_one_thread_for_signals() {
+        let nthreads = || {
+            let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+            tasks
+                .filter(|task| {
+                    std::fs::read_to_string(task.path().join("comm"))
+                        .is_ok_and(|name| name == "signals\n")
+                })
+                .count()
+        };
+        for _ in 0..5 {
+            assert_eq!(run(["b2", "info", "no-such-file", "-qq"].map(Into::into)), Code::System);
+        }
+        assert_eq!(nthreads(), 1);
+    }
 }

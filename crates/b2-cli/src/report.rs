@@ -11,7 +11,7 @@ mod readers;
 pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport};
 pub(crate) use blp::{BlpChunks, BlpReport};
 pub(crate) use chunk::{BlockRow, BlockTable, ChunkReport, note_text};
-pub(crate) use chunks::{ChunkRow, ChunkTable};
+pub(crate) use chunks::{ChunkRow, ChunkTable, MAX_LISTED_CHUNKS};
 pub(crate) use info::InfoReport;
 
 use serde::Serialize;

@@ -57,10 +57,12 @@ pub(crate) struct OutputArgs {
 /// Guards against input from strangers.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct LimitArgs {
-    /// Stop before more than SIZE is decompressed from one input
+    /// Stop before more than SIZE is decompressed from one input [default: none, but see
+    /// --max-ratio]
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     pub(crate) max_output: Option<ByteSize>,
-    /// Stop at an input that decompresses to more than N times its size
+    /// Stop at an input that decompresses to more than N times its size [default: 10000 once it is
+    /// more than 16 GiB]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_ratio: Option<u64>,
 }

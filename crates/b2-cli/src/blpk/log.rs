@@ -2,10 +2,13 @@
 //! standard output is for data.
 
 use core::cell::Cell;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use super::{fail::Result, python};
-use crate::error::{Doing, Error};
+use crate::{
+    error::{Doing, Error},
+    render::escape::harmless_lines,
+};
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,9 +102,14 @@ impl Log {
         } else {
             (out.into(), err.into())
         };
+        let (mut stderr, mut stdout) = (io::stderr().lock(), io::stdout().lock());
+        let safe = |text: String, is_terminal| match is_terminal {
+            true => harmless_lines(&text).into_owned(),
+            false => text,
+        };
+        let (out, err) = (safe(out, stdout.is_terminal()), safe(err, stderr.is_terminal()));
         // Standard error that is gone cannot be reported.
-        let _unheard = io::stderr().lock().write_all(err.as_bytes());
-        let mut stdout = io::stdout().lock();
+        let _unheard = stderr.write_all(err.as_bytes());
         let printed = stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush());
         Ok(printed.map_err(Error::io(Doing::Stdout))?)
     }

@@ -36,11 +36,12 @@ use crate::{
     exit::Code,
     formats::csv_table,
     inputs::{
+        decoded::Guard,
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin},
     },
-    render::{progress::Progress, size},
+    render::{escape::harmless, progress::Progress, size},
 };
 
 /// Bytes of data in a chunk of a frame whose chunks have any size.
@@ -94,8 +95,10 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         _ => None,
     };
     let row = row.as_ref();
-    let inputs =
-        files.iter().map(|file| open_named(cx, file, path, row)).collect::<Result<Vec<_>>>()?;
+    let inputs = files
+        .iter()
+        .map(|file| open_named(args, cx, file, path, row))
+        .collect::<Result<Vec<_>>>()?;
     let appended = inputs.iter().map(|input| input.source.nbytes()).sum::<Result<u64>>()?;
     let work = Work {
         args,
@@ -138,7 +141,8 @@ fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool)
         _ => shape.iter().map(|len| size::count(*len)).collect::<Vec<_>>().join(" x "),
     });
     cx.console.note(&format!(
-        "{name}: {sizes}{}",
+        "{}: {sizes}{}",
+        harmless(name),
         shape.map(|shape| format!(", {shape}")).unwrap_or_default()
     ));
     Ok(())
@@ -218,14 +222,26 @@ impl Input {
 }
 
 /// Data to append to `target`, whose rows text gives values for; an error names the file.
-fn open_named(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
-    open_input(cx, file, target, row).map_err(|error| match error.path() {
+fn open_named(
+    args: &AppendArgs,
+    cx: &Context,
+    file: &Path,
+    target: &Path,
+    row: Option<&Dtype>,
+) -> Result<Input> {
+    open_input(args, cx, file, target, row).map_err(|error| match error.path() {
         Some(_) => error,
         None => Error::Input { file: Origin::from_word(file).name(), error: Box::new(error) },
     })
 }
 
-fn open_input(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> Result<Input> {
+fn open_input(
+    args: &AppendArgs,
+    cx: &Context,
+    file: &Path,
+    target: &Path,
+    row: Option<&Dtype>,
+) -> Result<Input> {
     let origin = Origin::from_word(file);
     let name = origin.name();
     let Origin::File { path, part } = &origin else {
@@ -243,6 +259,7 @@ fn open_input(cx: &Context, file: &Path, target: &Path, row: Option<&Dtype>) -> 
     if *part != origin::Part::Whole || origin::is_ours(path) {
         let mut objects = ObjectReader::open(&origin, cx.dparams()).map_err(at)?;
         let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+        Guard::new(args.limits).admit(&object)?;
         if objects.next()?.is_some() {
             return Err(message::SEQUENCE.error());
         }

@@ -97,7 +97,6 @@ impl Selection {
         cx: &Context,
         out: &mut Sink,
     ) -> Result<()> {
-        guard.admit(object)?;
         let typesize = object.typesize();
         if self.counts_items && typesize != self.unit {
             return Err(Error::MixedTypesize { first: self.unit, other: typesize });
@@ -106,6 +105,11 @@ impl Selection {
         let inside = |end: u64| end.saturating_sub(self.at).min(nbytes);
         let range = inside(wanted.start)..inside(wanted.end);
         self.at = self.at.saturating_add(nbytes);
+        // What is not wanted is not decoded.
+        match range == (0..nbytes) {
+            true => guard.admit(object)?,
+            false => guard.admit_bytes(range.end - range.start, object.stored())?,
+        }
         decoded::part(object, range, &cx.read_options(), &mut |bytes| out.write(bytes))
     }
 }

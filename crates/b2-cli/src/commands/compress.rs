@@ -44,7 +44,11 @@ use crate::{
         staged::{StageOptions, Staged},
         targets::{self, Naming, Target, Targets},
     },
-    render::{progress::Progress, size},
+    render::{
+        escape::{harmless, path_text},
+        progress::Progress,
+        size,
+    },
 };
 
 use metadata::Metadata;
@@ -215,7 +219,7 @@ fn report_parameters(
     let cparams = &params.cparams;
     cx.console.detail(&format!(
         "{}: items of {} bytes{}, {} -> {} level {}, {chunks}",
-        origin.name(),
+        harmless(&origin.name()),
         cparams.typesize,
         evidence.map(|text| format!(" ({text})")).unwrap_or_default(),
         cparams.filters,
@@ -432,7 +436,7 @@ impl Work<'_> {
         let speed = size::speed(units, nbytes, elapsed);
         let sizes = format!("{} -> {}", units.size(nbytes), units.size(stored));
         let ratio = size::ratio(nbytes, stored);
-        let Some(output) = output.map(|path| path.display().to_string()) else {
+        let Some(output) = output.map(path_text) else {
             let pieces = match frames {
                 _ if self.format == CompressedFormat::Blp => "a Bloscpack file".to_owned(),
                 0 => "one chunk".to_owned(),
@@ -440,8 +444,9 @@ impl Work<'_> {
                 frames => format!("{frames} frames"),
             };
             console.note(&format!(
-                "{}: {name}: {sizes} ({ratio}x) in {pieces}{speed}",
-                console.program()
+                "{}: {}: {sizes} ({ratio}x) in {pieces}{speed}",
+                console.program(),
+                harmless(&name)
             ));
             return Ok(());
         };
@@ -459,6 +464,7 @@ impl Work<'_> {
                 seconds: elapsed.as_secs_f64(),
             });
         }
+        let (name, output) = (harmless(&name), harmless(&output));
         console.note(&format!("{name} -> {output}   {sizes}  ({ratio}x){speed}"));
         Ok(())
     }

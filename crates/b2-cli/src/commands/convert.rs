@@ -59,7 +59,11 @@ use crate::{
         staged::{Nest, StageOptions},
         targets::{Naming, Target, Targets},
     },
-    render::{progress::Progress, size},
+    render::{
+        escape::{harmless, path_text},
+        progress::Progress,
+        size,
+    },
 };
 
 use source::{Items, Source};
@@ -396,7 +400,7 @@ impl Work<'_> {
         // The bar goes before the line that replaces it.
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
-        let output = output.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
+        let output = output.map_or_else(|| "-".to_owned(), |path| path_text(path));
         let (nbytes, from) = (self.source.nbytes().unwrap_or(0), self.source.name());
         let &Done { moved, recompressed, stored, .. } = done;
         if console.json() && output != "-" {
@@ -418,6 +422,7 @@ impl Work<'_> {
         let sizes = format!("{} -> {}", units.size(given), units.size(stored));
         let speed = size::speed(units, nbytes, elapsed);
         let output = if output == "-" { "stdout" } else { &output };
+        let (name, output) = (harmless(&name), harmless(output));
         let chunks = chunks(moved, recompressed);
         console.note(&format!("{name} -> {output}   {sizes}{chunks}{speed}"));
         Ok(())

@@ -29,7 +29,11 @@ use crate::{
         staged::{StageOptions, Staged},
         targets::{self, Naming, Target, Targets},
     },
-    render::{progress::Progress, size},
+    render::{
+        escape::{harmless, path_text},
+        progress::Progress,
+        size,
+    },
 };
 
 /// The result of one input.
@@ -293,7 +297,7 @@ impl Work<'_> {
         let (Some(output), Counts { nbytes, stored, frames }) = (output, counts) else {
             return Ok(());
         };
-        let output = output.display().to_string();
+        let output = path_text(output);
         if console.json() {
             let seconds = elapsed.as_secs_f64();
             let schema = "b2.decompress/1";
@@ -311,6 +315,7 @@ impl Work<'_> {
         let units = console.units();
         let sizes = format!("{} -> {}", units.size(stored), units.size(nbytes));
         let speed = size::speed(units, nbytes, elapsed);
+        let (name, output) = (harmless(&name), harmless(&output));
         console.detail(&format!("{name} -> {output}   {sizes}{speed}"));
         Ok(())
     }

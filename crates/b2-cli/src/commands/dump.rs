@@ -17,13 +17,15 @@ use serde_json::Value;
 use crate::{
     args::DumpArgs,
     context::Context,
-    error::{Doing, Error, Result, chain, message},
+    error::{Error, Result, chain, message},
     exit::Code,
     inputs::{
+        decoded::Guard,
         object::Object,
         object_reader::{FoundKind, ObjectReader},
         origin::{self, Origin},
     },
+    render::escape::{harmless, json_text},
 };
 
 /// Shows each input.
@@ -37,6 +39,7 @@ fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects = ObjectReader::open(origin, cx.dparams())?.digests(Digests::Ignore);
     let mut printer = Printer::new(cx, origin.name());
     let wanted = Wanted::new(args);
+    let mut guard = Guard::for_looking(args.limits);
     while let Some(found) = objects.find()? {
         if found.kind == FoundKind::Frame && wanted.header {
             frame::header(&mut printer, &found)?;
@@ -51,6 +54,7 @@ fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 return Err(error);
             }
         };
+        guard.admit(&object)?;
         match &object {
             Object::Frame(schunk) => frame::body(&mut printer, &found, schunk, &wanted)?,
             Object::Chunk(chunk) => chunk::bare(&mut printer, chunk)?,
@@ -132,7 +136,7 @@ impl<'a> Printer<'a> {
             problems: Vec::new(),
         };
         if cx.console.json() {
-            let path = Value::from(printer.path.as_str());
+            let path = json_text(&printer.path);
             printer.page = format!(r#"{{"schema":"b2.dump/1","path":{path},"spans":["#);
         }
         printer
@@ -142,7 +146,8 @@ impl<'a> Printer<'a> {
     fn section(&mut self, name: &str, about: &str) -> Result<()> {
         name.clone_into(&mut self.section);
         if !self.cx.console.json() {
-            let _written = writeln!(self.page, "{}: {name}{about}", self.path);
+            let _written =
+                writeln!(self.page, "{}: {name}{about}", self.cx.console.name(&self.path));
         }
         self.turn()
     }
@@ -160,22 +165,20 @@ impl<'a> Printer<'a> {
                 hex,
             };
             let comma = if self.nspans > 0 { "," } else { "" };
-            let row = serde_json::to_string(&row)
-                .map_err(|error| Error::io(Doing::Stdout)(error.into()))?;
-            let _written = write!(self.page, "{comma}{row}");
+            let _written = write!(self.page, "{comma}{}", json_text(&row));
         } else {
             let hex = hex(span.bytes, span.len, SHOWN);
             let _written = write!(
                 self.page,
                 "{:08x}  {hex:<width$}  {}",
                 span.offset,
-                span.name,
+                harmless(span.name),
                 width = 2 * SHOWN + 2
             );
             let _written = match &span.value {
                 Value::Null => writeln!(self.page),
-                Value::String(text) => writeln!(self.page, " = {text}"),
-                other => writeln!(self.page, " = {other}"),
+                Value::String(text) => writeln!(self.page, " = {}", harmless(text)),
+                other => writeln!(self.page, " = {}", json_text(other)),
             };
         }
         self.nspans += 1;
@@ -186,7 +189,7 @@ impl<'a> Printer<'a> {
     fn problem(&mut self, error: &Error) -> Result<()> {
         let text = chain(error);
         if !self.cx.console.json() {
-            let _written = writeln!(self.page, "{:<8}  {text}", "problem");
+            let _written = writeln!(self.page, "{:<8}  {}", "problem", harmless(&text));
         }
         self.problems.push(text);
         self.turn()
@@ -202,7 +205,7 @@ impl<'a> Printer<'a> {
 
     fn finish(&mut self) -> Result<()> {
         if self.cx.console.json() {
-            let problems = serde_json::json!(self.problems);
+            let problems = json_text(&self.problems);
             let _written = writeln!(self.page, r#"],"problems":{problems}}}"#);
         }
         self.cx.console.print(&core::mem::take(&mut self.page))?;

@@ -8,32 +8,39 @@ use core::fmt::Write;
 use std::{io, path::Path, sync::Arc};
 
 use b2frame::SChunk;
+use serde::Serialize;
 
 use crate::{
     args::{self, LookArgs},
+    console::Console,
     context::Context,
     error::{Error, Result},
     exit::Code,
     inputs::{
+        decoded::Guard,
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin},
     },
-    render::size::{self, Units},
-    report::{ChunkRow, ChunkTable, InfoReport},
+    render::{
+        escape::harmless,
+        size::{self, Units},
+    },
+    report::{ChunkRow, ChunkTable, InfoReport, MAX_LISTED_CHUNKS},
 };
 
 /// Describes each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
-    cx.run_on_inputs(inputs, |origin| describe_input(cx, origin))
+    cx.run_on_inputs(inputs, |origin| describe_input(args, cx, origin))
 }
 
-fn describe_input(cx: &Context, origin: &Origin) -> Result<()> {
+fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects =
         ObjectReader::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
-    let mut found = Vec::new();
+    let (mut found, mut guard) = (Vec::new(), Guard::for_looking(args.limits));
     while let Some(object) = objects.next()? {
+        guard.admit(&object)?;
         match object {
             // There is no other owner.
             Object::Frame(schunk) => found.extend(Arc::into_inner(schunk)),
@@ -49,18 +56,39 @@ fn describe_input(cx: &Context, origin: &Origin) -> Result<()> {
 /// Describes frames.
 fn frames(cx: &Context, name: &str, frames: &[SChunk], trailing: u64) -> Result<()> {
     let Some(first) = frames.first() else { return Ok(()) };
-    let console = &cx.console;
-    let table = console.verbose() >= 2;
-    let report = InfoReport::new(name, frames, first, table && console.json());
-    if console.json() {
-        console.document(&report)?;
+    let max_rows = if cx.console.verbose() >= 3 { u64::MAX } else { MAX_LISTED_CHUNKS };
+    let table = ChunkTable { frames, max_rows };
+    let report = InfoReport::new(name, frames, first, wants_json_table(cx).then_some(table));
+    let text = |console: &Console| text(&report, trailing, console);
+    print_report(cx, &report, text, &report.problems, || chunks(cx, table))
+}
+
+/// Is the table of chunks or blocks a part of the document?
+fn wants_json_table(cx: &Context) -> bool {
+    cx.console.json() && wants_table(cx)
+}
+
+fn wants_table(cx: &Context) -> bool {
+    cx.console.verbose() >= 2
+}
+
+/// Prints a report as a document, or as text with the table of chunks or blocks for `-vv`.
+fn print_report(
+    cx: &Context,
+    report: &impl Serialize,
+    text: impl FnOnce(&Console) -> String,
+    problems: &[String],
+    table: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    if cx.console.json() {
+        cx.console.document(report)?;
     } else {
-        console.print(&text(&report, trailing, console.verbose() > 0, console.units()))?;
-        if table {
-            chunks(cx, frames)?;
+        cx.console.print(&text(&cx.console))?;
+        if wants_table(cx) {
+            table()?;
         }
     }
-    if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
 }
 
 /// `b2 comprss x` asks about a file `comprss`, which is hardly meant.
@@ -73,8 +101,9 @@ fn mistyped(error: Error, origin: &Origin) -> Error {
 }
 
 /// The report for people: a line per topic.
-fn text(report: &InfoReport<'_>, trailing: u64, verbose: bool, units: Units) -> String {
-    let mut lines = Lines { text: headline(report), units };
+fn text(report: &InfoReport<'_>, trailing: u64, console: &Console) -> String {
+    let (verbose, units) = (console.verbose() > 0, console.units());
+    let mut lines = Lines::new(console, report.file.path, &headline(report));
     lines.shape(report);
     lines.chunks(report);
     lines.pipeline(report, verbose);
@@ -106,10 +135,7 @@ fn headline(report: &InfoReport<'_>) -> String {
     } else {
         ""
     };
-    format!(
-        "{}: Blosc2 {what}, {frames} (format {}{kinds})\n",
-        report.file.path, report.file.format_version
-    )
+    format!("Blosc2 {what}, {frames} (format {}{kinds})", report.file.format_version)
 }
 
 /// Lines of a label and a text.
@@ -119,9 +145,14 @@ struct Lines {
 }
 
 impl Lines {
+    /// Starts with the name of the file and what it is.
+    fn new(console: &Console, path: &str, what: &str) -> Self {
+        Self { text: format!("{}: {what}\n", console.name(path)), units: console.units() }
+    }
+
     fn add(&mut self, label: &str, text: &str) {
         // Writing to a string does not fail.
-        let _written = writeln!(self.text, "  {label:<10}  {text}");
+        let _written = writeln!(self.text, "  {:<10}  {}", harmless(label), harmless(text));
     }
 
     /// Items, or the shape of an array.
@@ -258,8 +289,12 @@ fn dims<T: ToString>(lens: &[T]) -> String {
 }
 
 /// One line per chunk, printed as they come.
-fn chunks(cx: &Context, frames: &[SChunk]) -> Result<()> {
-    print_rows(cx, frames.len() > 1, ChunkTable(frames).rows())
+fn chunks(cx: &Context, table: ChunkTable<'_>) -> Result<()> {
+    print_rows(cx, table.frames.len() > 1, table.rows())?;
+    match table.nleft_out() {
+        0 => Ok(()),
+        nleft => cx.console.print(&format!("  ... {} more (-vvv lists all)\n", size::count(nleft))),
+    }
 }
 
 /// One line per row, with the number of its frame where there are several.
@@ -290,7 +325,7 @@ fn line(row: &ChunkRow) -> String {
     let number = |n: Option<u64>| n.map_or("-".to_owned(), size::count);
     let (nchunk, offset) = (size::count(row.nchunk), number(row.offset));
     if let Some(error) = &row.error {
-        return format!("{nchunk:>9}  {offset:>14}  {error}");
+        return format!("{nchunk:>9}  {offset:>14}  {}", harmless(error));
     }
     let (cbytes, nbytes) = (size::count(row.cbytes), size::count(row.nbytes));
     let ratio = size::ratio(row.nbytes, row.cbytes);

@@ -124,7 +124,7 @@ fn text(rows: &[ListRow], console: &Console) -> String {
             units.size(row.nbytes).to_string(),
             size::ratio(row.nbytes, row.file_bytes),
             row.checksum.unwrap_or("none").to_owned(),
-            row.path.clone(),
+            console.name(&row.path).into_owned(),
         ]);
     }
     if let (true, Some(total)) = (rows.len() > 1, total(rows)) {

@@ -25,6 +25,7 @@ use crate::{
     exit::Code,
     inputs::{object::Object, object_reader::ObjectReader, origin::Origin},
     output::staged::{StageOptions, Staged},
+    render::escape::harmless,
 };
 
 use document::{Change, Document, Kind};
@@ -167,6 +168,7 @@ fn change(
         Object::Chunk(_) => return Err(message::CHUNK_HAS_NO_METADATA.error()),
     }
     let (name, n) = (origin.name(), changes.len());
+    let name = harmless(&name);
     cx.console.detail(&format!("{name}: {n} {} made", if n == 1 { "change" } else { "changes" }));
     Ok(())
 }

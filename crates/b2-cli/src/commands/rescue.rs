@@ -19,6 +19,7 @@ use crate::{
         staged::StageOptions,
         targets::{Naming, Target, Targets},
     },
+    render::escape::{harmless, path_text},
 };
 
 /// The result of one input.
@@ -79,7 +80,7 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<
     let (console, name) = (&cx.console, origin.name());
     let Saved { complete, nbytes, filled, actions } = saved;
     if console.json() {
-        let output = target.display().to_string();
+        let output = path_text(target);
         let schema = "b2.rescue/1";
         let path = &name;
         console.document(&RescueReport {
@@ -94,7 +95,7 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<
     } else {
         let mut text = String::new();
         for action in &actions {
-            let _written = writeln!(text, "{action}");
+            let _written = writeln!(text, "{}", harmless(action));
         }
         let sizes = console.units().size(nbytes);
         let share = match (complete, filled) {
@@ -107,7 +108,7 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<
                 )
             }
         };
-        let _written = writeln!(text, "{}: {share}", target.display());
+        let _written = writeln!(text, "{}: {share}", console.name(&path_text(target)));
         console.print(&text)?;
     }
     if complete { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }

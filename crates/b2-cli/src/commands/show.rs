@@ -22,7 +22,7 @@ use crate::{
     error::{Error, Result, message},
     exit::Code,
     inputs::{
-        decoded,
+        decoded::{self, Guard},
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin},
@@ -48,7 +48,14 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
 fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+    // A table goes through as a whole where it is not shown to people.
+    let is_whole = (args.csv || cx.console.json()) && args.slice.is_none() && args.lines.is_none();
+    let mut guard = match is_whole {
+        true => Guard::new(args.limits),
+        false => Guard::for_looking(args.limits),
+    };
     while let Some(object) = objects.next()? {
+        guard.admit(&object)?;
         if let Object::Bcolz(set) = &object {
             match &set.set {
                 DataSet::CTable(_) => return table::run(args, cx, &origin.name(), set),

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
 fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin.name());
-    let mut guard = Guard::new(args.limits);
+    let mut guard = Guard::for_reading(args.limits);
     let progress = Progress::new(&cx.console, &findings.path, objects.input_len());
     let mut nframe = 0;
     loop {
@@ -297,7 +297,7 @@ impl Findings {
             ));
         }
         self.warnings.iter().take(shown).for_each(|warning| console.warning(&self.path, warning));
-        console.print(&format!("{}: {}\n", self.path, self.verdict()))?;
+        console.print(&format!("{}: {}\n", console.name(&self.path), self.verdict()))?;
         self.outcome()
     }
 

@@ -80,6 +80,59 @@ impl Iterator for Boxes {
     }
 }
 
+/// The boxes of a range of items in C order, one after the other, that end where chunks end as far
+/// as the memory allows.
+#[derive(Clone, Debug)]
+pub(crate) struct RowMajor {
+    shape: Vec<u64>,
+    chunkshape: Vec<u64>,
+    /// The items that are left.
+    items: Range<u64>,
+    max_items: u64,
+}
+
+impl RowMajor {
+    /// Boxes of at most `max_items` items of an array of this shape, whose items `items` are wanted.
+    pub(crate) fn new(
+        shape: &[u64],
+        chunkshape: &[u32],
+        items: Range<u64>,
+        max_items: u64,
+    ) -> Self {
+        let chunkshape = chunkshape.iter().map(|len| u64::from(*len).max(1)).collect();
+        Self { shape: shape.to_vec(), chunkshape, items, max_items: max_items.max(1) }
+    }
+}
+
+impl Iterator for RowMajor {
+    type Item = Bounds;
+
+    fn next(&mut self) -> Option<Bounds> {
+        let left = self.items.end.checked_sub(self.items.start).filter(|left| *left > 0)?;
+        let most = left.min(self.max_items);
+        // The outermost dimension of which whole positions begin here and fit.
+        let mut bounds: Bounds = self.shape.iter().map(|len| 0..*len).collect();
+        let (mut stride, mut at) = (1u64, self.items.start);
+        let mut is_inner_whole = true;
+        for dim in (0..self.shape.len()).rev() {
+            let (len, chunk) = (self.shape[dim].max(1), self.chunkshape[dim]);
+            let position = at % len;
+            let mut end = position + 1;
+            if is_inner_whole {
+                end = position + (most / stride).clamp(1, len - position);
+                let at_chunk = end - end % chunk;
+                end = if end < len && at_chunk > position { at_chunk } else { end };
+                is_inner_whole = position == 0 && end == len;
+            }
+            bounds[dim] = position..end;
+            stride = stride.saturating_mul(len);
+            at /= len;
+        }
+        self.items.start = self.items.start.saturating_add(count(&bounds)).min(self.items.end);
+        Some(bounds)
+    }
+}
+
 /// Items of a box.
 pub(crate) fn count(bounds: &[Range<u64>]) -> u64 {
     bounds.iter().map(|range| range.end - range.start).product()
@@ -230,6 +283,32 @@ impl Iterator for Positions<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn boxes_of_a_range_follow_each_other_in_c_order() {
+        let shape = [3, 4, 5];
+        let position = |at: &[u64]| (at[0] * 4 + at[1]) * 5 + at[2];
+        for (items, max_items) in [(0..60, 60), (0..60, 7), (7..53, 100), (13..14, 1), (5..60, 20)]
+        {
+            let mut next = items.start;
+            for bounds in RowMajor::new(&shape, &[2, 3, 2], items.clone(), max_items) {
+                let [a, b, c] = &bounds[..] else { panic!("three dimensions") };
+                assert!(count(&bounds) <= max_items, "{bounds:?}");
+                for i in a.clone() {
+                    for j in b.clone() {
+                        for k in c.clone() {
+                            assert_eq!(position(&[i, j, k]), next, "{bounds:?}");
+                            next += 1;
+                        }
+                    }
+                }
+            }
+            assert_eq!(next, items.end);
+        }
+        assert_eq!(RowMajor::new(&[], &[], 0..1, 9).collect::<Vec<_>>(), [vec![]]);
+        let whole: Vec<_> = RowMajor::new(&shape, &[2, 3, 2], 0..60, 1000).collect();
+        assert_eq!(whole, [vec![0..3, 0..4, 0..5]]);
+    }
     use blosc_io::MemStore;
 
     /// Items whose value is their number in C order, in a file of either order.

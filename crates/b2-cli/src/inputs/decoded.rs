@@ -5,11 +5,12 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use b2frame::{Budget, ChunkSize, SChunk};
+use b2frame::{Budget, ChunkSize, NdArray, SChunk};
 
 use crate::{
     args::LimitArgs,
     error::{Error, Result},
+    formats::stored_array::{RowMajor, count, selection},
     inputs::object::Object,
     render::size::ByteSize,
 };
@@ -90,23 +91,37 @@ fn frame_part(
     if range == (0..frame_nbytes(schunk)?) {
         return frame_all(schunk, options, sink);
     }
-    if range.end - range.start <= MAX_BLOCKWISE_NBYTES && schunk.nd_meta()?.is_none() {
+    if let Some(array) = schunk.nd_array()? {
+        return array_part(&array.budget(*options), range, options, sink);
+    }
+    if range.end - range.start <= MAX_BLOCKWISE_NBYTES {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
         schunk.read_bytes(range.start, &mut bytes)?;
         return sink(&bytes);
     }
-    // Arrays are cut after they were put in order: their chunks know nothing of C order.
-    let (nchunks, mut at) =
-        if schunk.nd_meta()?.is_some() { (0..0, 0) } else { chunks_of(schunk, &range)? };
-    let mut cut = |bytes: &[u8]| {
+    let (nchunks, mut at) = chunks_of(schunk, &range)?;
+    schunk.decode_ordered(nchunks, options, |_, bytes| {
         let piece = intersection(bytes, at, &range);
         at += bytes.len() as u64;
         if piece.is_empty() { Ok(()) } else { sink(piece) }
-    };
-    if nchunks.is_empty() {
-        return frame_all(schunk, options, &mut cut);
+    })
+}
+
+/// Only the blocks that hold the range are decoded, box by box of the array.
+fn array_part(array: &NdArray, range: Range<u64>, options: &Budget, sink: Sink<'_>) -> Result<()> {
+    let itemsize = array.typesize().max(1) as u64;
+    let items = range.start / itemsize..range.end.div_ceil(itemsize);
+    let mut at = items.start.saturating_mul(itemsize);
+    let max_items = (options.max_memory / 4 / itemsize).max(1);
+    let mut bytes = vec![];
+    for bounds in RowMajor::new(array.shape(), &array.chunkshape(), items, max_items) {
+        let len = count(&bounds).saturating_mul(itemsize);
+        bytes.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+        array.read_bytes(selection(&bounds), &mut bytes)?;
+        sink(intersection(&bytes, at, &range))?;
+        at = at.saturating_add(len);
     }
-    schunk.decode_ordered(nchunks, options, |_, bytes| cut(bytes))
+    Ok(())
 }
 
 /// The chunks that hold the bytes `range`, and where the first of them starts in the content.
@@ -136,18 +151,34 @@ fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
     &bytes[inside(range.start)..inside(range.end).max(inside(range.start))]
 }
 
-/// Guards one input against decompressing to more than its user allows.
+/// Guards one input against decompressing to more than its user allows: what the options say, or,
+/// without any of them, more than any data that are not made to do harm.
 #[derive(Debug)]
 pub(crate) struct Guard {
     limits: LimitArgs,
+    /// Bytes from which on the ratio counts without an option.
+    free: u64,
     nbytes: u64,
     stored: u64,
 }
 
+/// How many times its size an input may give without an option, once that is a lot.
+const MAX_UNASKED_RATIO: u64 = 10_000;
+
 impl Guard {
-    /// A guard for one input.
+    /// A guard for one input whose content is written.
     pub(crate) fn new(limits: LimitArgs) -> Self {
-        Self { limits, nbytes: 0, stored: 0 }
+        Self { limits, free: 16 << 30, nbytes: 0, stored: 0 }
+    }
+
+    /// A guard for one input of which nothing is kept.
+    pub(crate) fn for_reading(limits: LimitArgs) -> Self {
+        Self { free: 1 << 40, ..Self::new(limits) }
+    }
+
+    /// A guard for one input of which only the options limit what is read.
+    pub(crate) fn for_looking(limits: LimitArgs) -> Self {
+        Self { free: u64::MAX, ..Self::new(limits) }
     }
 
     /// Adds an object, before anything of it is decoded.
@@ -156,8 +187,17 @@ impl Guard {
     ///
     /// When the objects so far are too much.
     pub(crate) fn admit(&mut self, object: &Object) -> Result<()> {
-        self.nbytes = self.nbytes.saturating_add(object.nbytes());
-        self.stored = self.stored.saturating_add(object.stored());
+        self.admit_bytes(object.nbytes(), object.stored())
+    }
+
+    /// Adds `nbytes` bytes of data that are decoded from `stored` bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`admit`](Self::admit).
+    pub(crate) fn admit_bytes(&mut self, nbytes: u64, stored: u64) -> Result<()> {
+        self.nbytes = self.nbytes.saturating_add(nbytes);
+        self.stored = self.stored.saturating_add(stored);
         let (nbytes, from) = (self.nbytes, self.stored);
         match self.limits {
             LimitArgs { max_output: Some(ByteSize(limit)), .. } if nbytes > limit => {
@@ -165,6 +205,11 @@ impl Guard {
             }
             LimitArgs { max_ratio: Some(limit), .. } if nbytes > from.saturating_mul(limit) => {
                 Err(Error::MaxRatio { nbytes, from, limit })
+            }
+            LimitArgs { max_output: None, max_ratio: None }
+                if nbytes > self.free && nbytes > from.saturating_mul(MAX_UNASKED_RATIO) =>
+            {
+                Err(Error::MaxRatio { nbytes, from, limit: MAX_UNASKED_RATIO })
             }
             _ => Ok(()),
         }
@@ -185,6 +230,47 @@ mod tests {
         assert_eq!(cut(10, 14..99), b"ef");
         assert_eq!(cut(10, 0..10), b"");
         assert_eq!(cut(10, 16..20), b"");
+    }
+
+    #[test]
+    fn only_a_lot_out_of_little_is_refused_unasked() {
+        let admit = |mut guard: Guard, nbytes, stored| guard.admit_bytes(nbytes, stored).is_ok();
+        let unasked = LimitArgs::default;
+        assert!(admit(Guard::new(unasked()), 16 << 30, 100));
+        assert!(!admit(Guard::new(unasked()), (16 << 30) + 1, 100));
+        assert!(admit(Guard::new(unasked()), 100 << 30, 11 << 20));
+        assert!(admit(Guard::for_reading(unasked()), 1 << 40, 100));
+        assert!(!admit(Guard::for_reading(unasked()), 1 << 41, 100));
+        assert!(admit(Guard::for_looking(unasked()), 1 << 62, 100));
+        let asked = LimitArgs { max_output: Some(ByteSize(1 << 50)), max_ratio: None };
+        assert!(admit(Guard::new(asked), 1 << 50, 100));
+        assert!(!admit(Guard::for_looking(asked), (1 << 50) + 1, 100));
+    }
+
+    #[test]
+    fn parts_of_arrays_are_slices_of_their_items() {
+        let data: Vec<u8> = (0..7 * 50 * 60_u16).flat_map(u16::to_le_bytes).collect();
+        let shape = [7, 50, 60];
+        for (chunks, blocks) in [([2, 20, 30], [1, 10, 30]), ([7, 50, 60], [7, 50, 60])] {
+            let params = b2frame::NdParams::new(&shape, "<u2".parse().unwrap());
+            let params = params.chunkshape(&chunks).blockshape(&blocks);
+            let mut writer = b2frame::NdWriter::in_memory(&params).unwrap();
+            writer.write_bytes(b2frame::Selection::ALL, &data).unwrap();
+            let array = writer.finish().unwrap();
+            let object = Object::Frame(Arc::clone(array.schunk()));
+            for range in [0..1, 119..121, 6_001..29_999, 41_990..42_000, 3..41_999, 0..42_000] {
+                let mut found = Vec::new();
+                let mut sink = |bytes: &[u8]| {
+                    found.extend_from_slice(bytes);
+                    Ok(())
+                };
+                let budget = Budget::default().max_memory(200_000);
+                part(&object, range.clone(), &budget, &mut sink).unwrap();
+                let expected = &data
+                    [usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
+                assert!(found == expected, "{range:?}");
+            }
+        }
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
     formats::{bcolz, chunk},
-    output::targets::SUFFIXES,
+    output::{leftover, targets::SUFFIXES},
+    render::escape::path_text,
 };
 
 /// One input.
@@ -55,9 +56,9 @@ impl Origin {
         match self {
             Self::Stdin => "stdin".to_owned(),
             Self::File { path, part } => match part {
-                Part::Whole => path.display().to_string(),
-                Part::Offset(at) => format!("{}@{at}", path.display()),
-                Part::Nth(n) => format!("{}#{n}", path.display()),
+                Part::Whole => path_text(path),
+                Part::Offset(at) => format!("{}@{at}", path_text(path)),
+                Part::Nth(n) => format!("{}#{n}", path_text(path)),
             },
         }
     }
@@ -127,7 +128,7 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
     if let Some(list) = &args.files_from {
         match listed(list, args.null) {
             Ok(more) => words.extend(more),
-            Err(error) => found.push(Err((list.display().to_string(), error))),
+            Err(error) => found.push(Err((path_text(list), error))),
         }
     } else if words.is_empty() {
         words.push("-".into());
@@ -196,6 +197,8 @@ fn walk(directory: &Path, wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<Found>
     let mut waiting = vec![directory.to_owned()];
     while let Some(path) = waiting.pop() {
         match irregular(&path) {
+            // Of a run that was killed, or is under way.
+            Ok(_) if path != directory && leftover::is_leftover(&path) => {}
             Ok(Some(FileKind::Directory)) if is_object(&path) => {
                 if wanted(&path) {
                     found.push(Ok(Origin::File { path, part: Part::Whole }));
@@ -207,14 +210,12 @@ fn walk(directory: &Path, wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<Found>
                 match children(&path) {
                     Ok(names) => waiting.extend(names),
                     Err(error) => {
-                        found.push(Err((path.display().to_string(), Error::io(Doing::Open)(error))))
+                        found.push(Err((path_text(&path), Error::io(Doing::Open)(error))))
                     }
                 }
             }
             Ok(_) => {}
-            Err(error) => {
-                found.push(Err((path.display().to_string(), Error::io(Doing::Open)(error))))
-            }
+            Err(error) => found.push(Err((path_text(&path), Error::io(Doing::Open)(error)))),
         }
     }
 }

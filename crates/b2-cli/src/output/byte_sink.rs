@@ -6,13 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::error::{Doing, Error, Result, message};
+use crate::{
+    error::{Doing, Error, Result, message},
+    render::escape::is_harmful,
+};
 
 /// A stream of output: standard output, a device, or a staged file.
 pub(crate) struct Sink {
     out: Out,
-    /// The first bytes must be text: it goes to a terminal.
-    text_only: bool,
+    /// It goes to a terminal, which gets nothing but text.
+    text: Option<TextCheck>,
 }
 
 enum Out {
@@ -28,15 +31,15 @@ impl Sink {
     /// When it is a terminal and `-f` was not given.
     pub(crate) fn stdout(force: bool) -> Result<Self> {
         let sink = Self::stdout_for_text(force);
-        if sink.text_only { Err(message::TERMINAL.error()) } else { Ok(sink) }
+        if sink.text.is_some() { Err(message::TERMINAL.error()) } else { Ok(sink) }
     }
 
     /// Standard output for content that may be text, which a terminal can show. Whether it is text
     /// is seen when it comes: [`write`](Self::write) refuses the rest.
     pub(crate) fn stdout_for_text(force: bool) -> Self {
         let stdout = io::stdout();
-        let text_only = stdout.is_terminal() && !force;
-        Self { out: Out::Stdout(BufWriter::with_capacity(BUFFER, stdout)), text_only }
+        let text = (stdout.is_terminal() && !force).then(TextCheck::default);
+        Self { out: Out::Stdout(BufWriter::with_capacity(BUFFER, stdout)), text }
     }
 
     /// A device or pipe, written in place.
@@ -53,7 +56,7 @@ impl Sink {
     /// An open file that messages call `path`.
     pub(crate) fn file(file: File, path: &Path) -> Self {
         let out = Out::File { file: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() };
-        Self { out, text_only: false }
+        Self { out, text: None }
     }
 
     /// Writes `bytes`.
@@ -62,7 +65,7 @@ impl Sink {
     ///
     /// When they do not go; [`Error::is_closed_pipe`] when the reader is gone.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.text_only && !is_text(bytes) {
+        if self.text.as_mut().is_some_and(|text| !text.goes_on(bytes)) {
             return Err(message::TERMINAL.error());
         }
         let done = match &mut self.out {
@@ -93,19 +96,37 @@ impl Sink {
     }
 }
 
-/// Would a terminal show this? The first bytes decide: no control characters but those of layout,
-/// and UTF-8.
-fn is_text(bytes: &[u8]) -> bool {
-    let head = &bytes[..bytes.len().min(1024)];
-    let text = match core::str::from_utf8(head) {
-        Ok(text) => text,
-        // A character that the cut went through.
-        Err(error) if error.error_len().is_none() => {
-            core::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
-        }
-        Err(_) => return false,
-    };
-    !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+/// Is all of it text that a terminal shows and does not obey: UTF-8 without control characters but
+/// those of layout?
+#[derive(Debug, Default)]
+struct TextCheck {
+    /// The first bytes of a character whose others are yet to come.
+    cut: Vec<u8>,
+}
+
+impl TextCheck {
+    /// Looks at the next bytes.
+    fn goes_on(&mut self, bytes: &[u8]) -> bool {
+        let joined;
+        let bytes = match self.cut.is_empty() {
+            true => bytes,
+            false => {
+                joined = [&self.cut[..], bytes].concat();
+                &joined
+            }
+        };
+        let (text, cut) = match core::str::from_utf8(bytes) {
+            Ok(text) => (text, &[][..]),
+            Err(error) if error.error_len().is_none() => {
+                let (text, cut) = bytes.split_at(error.valid_up_to());
+                (core::str::from_utf8(text).unwrap_or_default(), cut)
+            }
+            Err(_) => return false,
+        };
+        let is_text = !text.contains(|c| is_harmful(c) && !matches!(c, '\n' | '\r' | '\t'));
+        self.cut = cut.to_vec();
+        is_text
+    }
 }
 
 const BUFFER: usize = 256 << 10;
@@ -114,13 +135,27 @@ const BUFFER: usize = 256 << 10;
 mod tests {
     use super::*;
 
+    fn is_text(pieces: &[&[u8]]) -> bool {
+        let mut check = TextCheck::default();
+        pieces.iter().all(|piece| check.goes_on(piece))
+    }
+
     #[test]
     fn text_is_what_a_terminal_shows() {
-        assert!(is_text(b"plain\n\ttext\r\n"));
-        assert!(is_text("gr\u{fc}n".repeat(500).as_bytes()));
-        assert!(is_text(b""));
-        assert!(!is_text(b"a\0b"));
-        assert!(!is_text(b"\x1b[2J"));
-        assert!(!is_text(&[0xff, 0xfe, 0x41]));
+        assert!(is_text(&[b"plain\n\ttext\r\n"]));
+        assert!(is_text(&["gr\u{fc}n".repeat(500).as_bytes()]));
+        assert!(is_text(&[b""]));
+        assert!(!is_text(&[b"a\0b"]));
+        assert!(!is_text(&[b"\x1b[2J"]));
+        assert!(!is_text(&[&[0xff, 0xfe, 0x41]]));
+    }
+
+    #[test]
+    fn every_byte_is_looked_at_and_characters_may_be_cut() {
+        assert!(!is_text(&[&b"a".repeat(5000), b"\x1b[31m"]));
+        assert!(!is_text(&[&[&b"a".repeat(5000)[..], b"\x1b[31m"].concat()]));
+        assert!(is_text(&[b"gr\xc3", b"\xbcn"]));
+        assert!(!is_text(&[b"\xc2", b"\x9b31m"]));
+        assert!(!is_text(&["a\u{202e}b".as_bytes()]));
     }
 }

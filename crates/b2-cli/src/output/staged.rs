@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all.
 //!
-//! Output grows in `.NAME.b2tmp-XXXX` beside its target, is synced, gets mode and times of the
-//! input, and is renamed. A [`Staged`] file that is dropped before [`Staged::commit`], by an error
+//! Output grows in `.NAME.b2tmp-XXXX` beside its target, which only its owner may read, is synced,
+//! gets mode and times of the input, and is renamed. A [`Staged`] file that is dropped before [`Staged::commit`], by an error
 //! or by a panic, is removed; a signal finds it in the list of [`Unfinished`] files.
 
 mod nest;
@@ -19,7 +19,7 @@ pub(crate) use nest::Nest;
 
 use crate::{
     error::{Doing, Error, Result, irregular},
-    output::unfinished::Unfinished,
+    output::{leftover, unfinished::Unfinished},
 };
 
 /// How a file replaces its target.
@@ -53,10 +53,18 @@ impl Staged {
     ) -> Result<Self> {
         let target = check_target(target, options)?;
         let prefix = prefix(&target)?;
-        let create = || builder(&prefix).tempfile_in(directory_of(&target));
-        let temporary = unfinished
-            .create(create, NamedTempFile::path)
-            .map_err(Error::io_at(Doing::Create, &target))?;
+        let directory = directory_of(&target);
+        leftover::sweep(directory, &prefix);
+        let create = || builder(&prefix).tempfile_in(directory);
+        let temporary = loop {
+            let made = unfinished.create(create, NamedTempFile::path);
+            let made = made.map_err(Error::io_at(Doing::CreateBeside, &target))?;
+            if leftover::hold(made.as_file(), made.path()) {
+                break made;
+            }
+            let path = made.path().to_owned();
+            let _gone = unfinished.settle(&path, || made.close());
+        };
         Ok(Self { temporary: Some(temporary), target, options, unfinished: unfinished.clone() })
     }
 
@@ -93,8 +101,12 @@ impl Staged {
     /// When the system refuses, or another file has come to `target` meanwhile; the file is removed
     /// then.
     pub(crate) fn commit(mut self, source: Option<&Metadata>) -> Result<PathBuf> {
-        if let (Some(source), Some(file)) = (source, &self.temporary) {
-            carry_over(source, file.as_file()).map_err(Error::io_at(Doing::Write, &self.target))?;
+        if let Some(file) = &self.temporary {
+            let done = match source {
+                Some(source) => carry_over(source, file.as_file()),
+                None => set_mode(file.as_file(), mode_at(&self.target)),
+            };
+            done.map_err(Error::io_at(Doing::Write, &self.target))?;
         }
         self.sync()?;
         let Some(temporary) = self.temporary.take() else {
@@ -104,7 +116,8 @@ impl Staged {
         let temporary = temporary.into_temp_path();
         self.unfinished.settle(&path, || persist(temporary, &self.target, self.options.force))?;
         if self.options.sync {
-            sync_directory(&self.target).map_err(Error::io_at(Doing::Sync, &self.target))?;
+            sync_directory(&self.target)
+                .map_err(Error::io_at(Doing::SyncDirectory, &self.target))?;
         }
         Ok(self.target.clone())
     }
@@ -154,21 +167,52 @@ fn prefix(target: &Path) -> Result<OsString> {
         Some(text) => prefix.push(text.chars().take(MAX_NAME / 4).collect::<String>()),
         None => prefix.push(name),
     }
-    prefix.push(".b2tmp-");
+    prefix.push(leftover::MARK);
     Ok(prefix)
 }
 
 /// Bytes of the target's name in the temporary one, which may have 255 in all.
 const MAX_NAME: usize = 220;
 
+/// For files that nobody else can read, whatever becomes of them.
 fn builder(prefix: &OsString) -> Builder<'_, 'static> {
     let mut builder = Builder::new();
-    builder.prefix(prefix).rand_bytes(6);
-    // Otherwise the mode of a temporary file, 0600, would stay: files made from a pipe follow the
-    // umask.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.prefix(prefix).rand_bytes(leftover::RANDOM_LEN);
     builder
+}
+
+/// The mode of what `target` replaces, or of a new file.
+#[cfg(unix)]
+fn mode_at(target: &Path) -> u32 {
+    use rustix::{fs::Mode, process::umask};
+    use std::os::unix::fs::PermissionsExt;
+    match fs::metadata(target) {
+        Ok(old) if old.is_file() => old.permissions().mode(),
+        // The mask can only be read by setting it; a file that another thread makes at this moment
+        // gets a stricter mode, never a laxer one.
+        _ => {
+            let mask = umask(Mode::RWXG | Mode::RWXO);
+            umask(mask);
+            0o666 & !mask.bits()
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn mode_at(_: &Path) -> u32 {
+    0
+}
+
+/// Without the bits that lend the owner's rights: the owner may be another.
+#[cfg(unix)]
+fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(mode & 0o777))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
 }
 
 fn persist(temporary: TempPath, target: &Path, force: bool) -> Result<()> {
@@ -182,13 +226,10 @@ fn persist(temporary: TempPath, target: &Path, force: bool) -> Result<()> {
     }
 }
 
-/// Mode (without the bits that lend the owner's rights: the owner may be another) and times.
+/// Mode and times.
 fn carry_over(source: &Metadata, file: &File) -> io::Result<()> {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.set_permissions(fs::Permissions::from_mode(source.permissions().mode() & 0o777))?;
-    }
+    set_mode(file, std::os::unix::fs::PermissionsExt::mode(&source.permissions()))?;
     let mut times = FileTimes::new();
     if let Ok(accessed) = source.accessed() {
         times = times.set_accessed(accessed);

@@ -1,8 +1,10 @@
 //! Files to remove when a signal stops the program.
 //!
 //! Output grows in temporary files. Their paths are kept in [`Unfinished`] from before they exist
-//! until they have been renamed or removed. SIGINT and SIGTERM end up in a thread that removes what
-//! is listed and leaves with 128 + signal, the code that shells expect. The list is locked while a
+//! until they have been renamed or removed. SIGHUP, SIGINT, SIGQUIT and SIGTERM end up in a thread
+//! that removes what is listed and leaves with 128 + signal, the code that shells expect; a signal
+//! that the process was started to ignore, as `nohup` does, stays ignored. SIGXFSZ becomes an error
+//! of the write that is too long. There is one list and one thread for the whole process. The list is locked while a
 //! file is created or renamed, so that no moment is left in which a file exists and is not listed,
 //! or is listed under a name that it no longer has.
 
@@ -17,7 +19,25 @@ use std::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfinished(Arc<Mutex<BTreeSet<PathBuf>>>);
 
+/// The list that the thread of the signals knows.
+static OF_PROCESS: Mutex<Option<Unfinished>> = Mutex::new(None);
+
 impl Unfinished {
+    /// The list of this process; the first call starts the thread that waits for signals.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let signals be caught or the thread be started.
+    pub(crate) fn of_process() -> io::Result<Self> {
+        let mut process = OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(unfinished) = &*process {
+            return Ok(unfinished.clone());
+        }
+        let unfinished = Self::default();
+        unfinished.watch()?;
+        Ok(process.insert(unfinished).clone())
+    }
+
     /// Runs `create` and lists the path that it made.
     pub(crate) fn create<T>(
         &self,
@@ -39,17 +59,20 @@ impl Unfinished {
     }
 
     /// Starts the thread that waits for signals.
-    ///
-    /// # Errors
-    ///
-    /// When the system does not let signals be caught or the thread be started.
     #[cfg(unix)]
-    pub(crate) fn watch(&self) -> io::Result<()> {
+    fn watch(&self) -> io::Result<()> {
         use signal_hook::{
-            consts::{SIGINT, SIGTERM},
+            consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ},
+            flag,
             iterator::Signals,
         };
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = ignored_signals(&status);
+        let is_heard = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
+        let mut signals =
+            Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(is_heard))?;
+        // A signal that is caught lets the write fail with EFBIG.
+        flag::register(SIGXFSZ, Arc::default())?;
         let unfinished = self.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
@@ -61,7 +84,7 @@ impl Unfinished {
 
     /// Nothing to wait for on systems without signals.
     #[cfg(not(unix))]
-    pub(crate) fn watch(&self) -> io::Result<()> {
+    fn watch(&self) -> io::Result<()> {
         Ok(())
     }
 
@@ -77,6 +100,14 @@ impl Unfinished {
     fn lock(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The signals that are ignored, a bit each from the lowest on, as Linux reports them in
+/// `/proc/self/status`; none where nothing is reported.
+#[cfg(unix)]
+fn ignored_signals(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Removes every file and folder; one that is gone already is as good.
@@ -111,6 +142,13 @@ mod tests {
             .create(|| Err::<PathBuf, _>(io::ErrorKind::PermissionDenied.into()), PathBuf::as_path);
         assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         assert!(unfinished.lock().is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn ignored_signals_are_bits_of_a_line() {
+        assert_eq!(ignored_signals("Name:\tb2\nSigIgn:\t0000000000001001\nSigCgt:\t1\n"), 0x1001);
+        assert_eq!(ignored_signals("no such line"), 0);
     }
 
     #[cfg(unix)]

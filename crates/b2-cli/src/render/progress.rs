@@ -14,7 +14,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use serde::Serialize;
 
-use crate::{args::shared::ProgressWhen, console::Console};
+use crate::{args::shared::ProgressWhen, console::Console, render::escape::harmless};
 
 /// Time before anything is drawn.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -64,7 +64,7 @@ impl Progress {
             Some(total) => ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()),
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
         };
-        bar.set_message(name.to_owned());
+        bar.set_message(harmless(name));
         if let Ok(style) =
             ProgressStyle::with_template(if total.is_some() { KNOWN } else { UNKNOWN })
         {

@@ -1,6 +1,6 @@
 //! Text in columns: as wide as their widest cell, two spaces apart, nothing after the last one.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 /// To which side a column's cells are pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,16 +37,23 @@ impl Table {
     }
 }
 
+/// `text` in a cell of `width` characters. Formatting by `{:width$}` ends at 65,535.
+pub(crate) fn pad(text: &str, width: usize, align: Align) -> String {
+    let spaces = " ".repeat(width.saturating_sub(text.chars().count()));
+    match align {
+        Align::Left => format!("{text}{spaces}"),
+        Align::Right => format!("{spaces}{text}"),
+    }
+}
+
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
         for row in &self.rows {
             let mut line = String::new();
             for ((cell, width), align) in row.iter().zip(&widths).zip(&self.columns) {
-                match align {
-                    Align::Left => write!(line, "{cell:<width$}  ")?,
-                    Align::Right => write!(line, "{cell:>width$}  ")?,
-                }
+                line += &pad(cell, *width, *align);
+                line += "  ";
             }
             writeln!(f, "{}", line.trim_end())?;
         }

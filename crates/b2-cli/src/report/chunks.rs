@@ -9,9 +9,15 @@ use crate::{
     render::error_position::ErrorPosition,
 };
 
-/// The chunks of some frames.
+/// The first chunks of some frames: a file of some bytes may say that it has millions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ChunkTable<'a>(pub(crate) &'a [SChunk]);
+pub(crate) struct ChunkTable<'a> {
+    pub(crate) frames: &'a [SChunk],
+    pub(crate) max_rows: u64,
+}
+
+/// Chunks that are listed with `-vv`; `-vvv` lists all.
+pub(crate) const MAX_LISTED_CHUNKS: u64 = 100_000;
 
 /// One chunk, or why it cannot be read.
 #[derive(Debug, Serialize)]
@@ -41,13 +47,20 @@ pub(crate) struct ChunkRow {
 impl<'a> ChunkTable<'a> {
     /// The rows, in order.
     pub(crate) fn rows(self) -> impl Iterator<Item = ChunkRow> + use<'a> {
-        self.0.iter().enumerate().flat_map(|(nframe, schunk)| {
+        let rows = self.frames.iter().enumerate().flat_map(|(nframe, schunk)| {
             let frame = (nframe > 0).then_some(nframe);
             (0..schunk.nchunks()).map(move |nchunk| match schunk.chunk_info(nchunk) {
                 Ok(info) => ChunkRow::new(frame, info),
                 Err(error) => ChunkRow::bad(frame, nchunk, &error.into()),
             })
-        })
+        });
+        rows.take(usize::try_from(self.max_rows).unwrap_or(usize::MAX))
+    }
+
+    /// Chunks that have no row.
+    pub(crate) fn nleft_out(self) -> u64 {
+        let all = self.frames.iter().fold(0u64, |all, frame| all.saturating_add(frame.nchunks()));
+        all.saturating_sub(self.max_rows)
     }
 }
 

@@ -45,6 +45,9 @@ pub(crate) struct InfoReport<'a> {
     pub(crate) frames: Vec<FrameRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) chunks: Option<ChunkTable<'a>>,
+    /// Chunks that are not listed, when chunks are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) chunks_left_out: Option<u64>,
     #[serde(skip)]
     pub(crate) parts: Parts,
     /// The first release of C-Blosc2 that opens it.
@@ -91,7 +94,12 @@ impl<'a> InfoReport<'a> {
     /// Describes `frames`, which are those of the input `path`. Chunks that cannot
     /// be read are left out of the sums and noted as a problem: `verify` is the command that
     /// looks for damage.
-    pub(crate) fn new(path: &'a str, frames: &'a [SChunk], first: &'a SChunk, table: bool) -> Self {
+    pub(crate) fn new(
+        path: &'a str,
+        frames: &'a [SChunk],
+        first: &'a SChunk,
+        table: Option<ChunkTable<'a>>,
+    ) -> Self {
         let mut report = Self::of_first(path, first);
         for schunk in frames {
             report.add(schunk);
@@ -100,7 +108,8 @@ impl<'a> InfoReport<'a> {
         if frames.len() > 1 {
             report.frames = frames.iter().map(FrameRow::new).collect();
         }
-        report.chunks = table.then_some(ChunkTable(frames));
+        report.chunks = table;
+        report.chunks_left_out = table.map(ChunkTable::nleft_out).filter(|nleft| *nleft > 0);
         report
     }
 
@@ -136,6 +145,7 @@ impl<'a> InfoReport<'a> {
             problems,
             frames: Vec::new(),
             chunks: None,
+            chunks_left_out: None,
             parts: Parts::new(first, header),
             opens_with: opens_with(first),
         }

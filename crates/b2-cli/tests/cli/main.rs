@@ -13,6 +13,7 @@ mod convert;
 mod damage;
 mod dump;
 mod general;
+mod hostile;
 mod info;
 #[cfg(target_os = "linux")]
 mod manual;

@@ -141,7 +141,10 @@ fn a_directory_without_permission_is_exit_code_3() {
     dir.write("a", walk(100));
     let run = dir.b2("c a -o missing/out");
     assert_eq!(run.code, Some(3));
-    assert_eq!(run.stderr, "b2: missing/out: creating the file: no such file or directory\n");
+    assert_eq!(
+        run.stderr,
+        "b2: missing/out: creating a temporary file beside it: no such file or directory\n"
+    );
 }
 
 /// A compression that waits for more data from a pipe, with its temporary file already there.
@@ -162,7 +165,7 @@ fn waiting(dir: &Dir) -> Child {
 #[cfg(unix)]
 #[test]
 fn signals_remove_partial_output() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [("HUP", 129), ("INT", 130), ("QUIT", 131), ("TERM", 143)] {
         let dir = Dir::new();
         let mut child = waiting(&dir);
         let kill = std::process::Command::new("kill")
@@ -172,6 +175,78 @@ fn signals_remove_partial_output() {
         assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{signal}");
         assert_eq!(dir.names(), Vec::<String>::new(), "SIG{signal}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    let dir = Dir::new();
+    dir.write("a", walk(1000));
+    let b2 = env!("CARGO_BIN_EXE_b2");
+    let script = format!(
+        "trap '' HUP; (sleep 0.2; cat a) | {b2} c -q -o out & pid=$!; \
+        sleep 0.1; kill -HUP $pid; wait $pid"
+    );
+    let status =
+        std::process::Command::new("sh").args(["-c", &script]).current_dir(dir.path(".")).status();
+    assert_eq!(status.unwrap().code(), Some(0));
+    assert_eq!(dir.names(), ["a", "out"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_the_file_size_is_exit_code_3() {
+    let dir = Dir::new();
+    let mut random = blosc_testdata::data::XorShift32::new(3);
+    let noise: Vec<u8> = (0..50_000).flat_map(|_| random.next_u32().to_le_bytes()).collect();
+    dir.write("a", noise);
+    let script = format!("ulimit -f 64; {} c -q a", env!("CARGO_BIN_EXE_b2"));
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(dir.path("."))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "b2: a.b2frame: writing: file too large\n");
+    assert_eq!(dir.names(), ["a"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn leftovers_of_killed_runs_are_no_data_and_go_with_the_next_run() {
+    let dir = Dir::new();
+    let mut child = waiting(&dir);
+    let in_use = dir.names();
+    // One that is in use stays.
+    dir.write("a", walk(100)).b2("c -q a -o out.b2frame").ok();
+    assert_eq!(dir.names().len(), in_use.len() + 2, "{:?}", dir.names());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let listed = dir.b2("list -r .").ok();
+    assert!(!listed.text().contains("b2tmp"), "{}", listed.text());
+    dir.b2("c -qf a -o out.b2frame").ok();
+    assert_eq!(dir.names(), ["a", "out.b2frame"]);
+    dir.write("out.b2frame.1234.tmp", dir.read("out.b2frame"));
+    assert_eq!(dir.b2("cat -r .").ok().stdout, walk(100));
+}
+
+#[cfg(unix)]
+#[test]
+fn temporary_files_are_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let dir = Dir::new();
+    let mut child = waiting(&dir);
+    let [name] = &dir.names()[..] else { panic!("one temporary file") };
+    assert_eq!(mode(&dir.path(name)), 0o600);
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(mode(&dir.path("out.b2frame")) & 0o600, 0o600);
+    // What is replaced gives its mode where there is no file as input.
+    std::fs::set_permissions(dir.path("out.b2frame"), PermissionsExt::from_mode(0o604)).unwrap();
+    dir.b2_with("c -qf -o out.b2frame", &walk(100)).ok();
+    assert_eq!(mode(&dir.path("out.b2frame")), 0o604);
 }
 
 #[cfg(unix)]

@@ -1,19 +1,18 @@
 //! `b2 info` on a data set of bcolz.
 
-use core::fmt::Write;
 use std::path::Path;
 
 use bcolz_store::DataSet;
 use serde_json::{Map, Value};
 
-use super::{Lines, dims, print_rows, sizes};
+use super::{Lines, dims, print_report, print_rows, sizes, wants_json_table};
 use crate::{
-    console::harmless,
+    console::Console,
     context::Context,
-    error::{Error, Result},
-    exit::Code,
+    error::Result,
     formats::bcolz::Bcolz,
     render::{
+        escape::harmless,
         size::{self, Units},
         text_table::{Align, Table},
     },
@@ -22,18 +21,9 @@ use crate::{
 
 /// Describes a data set.
 pub(super) fn run(cx: &Context, name: &str, set: &Bcolz) -> Result<()> {
-    let console = &cx.console;
-    let table = console.verbose() >= 2;
-    let report = BcolzReport::new(name, set, table && console.json());
-    if console.json() {
-        console.document(&report)?;
-    } else {
-        console.print(&text(&report, console.verbose() > 0, console.units()))?;
-        if table {
-            chunks(cx, set)?;
-        }
-    }
-    if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+    let report = BcolzReport::new(name, set, wants_json_table(cx));
+    let text = |console: &Console| text(&report, console);
+    print_report(cx, &report, text, &report.problems, || chunks(cx, set))
 }
 
 /// One line per chunk; those of each column below its name.
@@ -48,8 +38,13 @@ fn chunks(cx: &Context, set: &Bcolz) -> Result<()> {
 }
 
 /// The report for people.
-fn text(report: &BcolzReport<'_>, verbose: bool, units: Units) -> String {
-    let mut lines = Lines { text: format!("{}: ", report.path), units };
+fn text(report: &BcolzReport<'_>, console: &Console) -> String {
+    let what = match &report.body {
+        Body::Array(_) => "bcolz array (carray, disk format 1)".to_owned(),
+        Body::Table(table) => headline(table),
+    };
+    let mut lines = Lines::new(console, report.path, &what);
+    let verbose = console.verbose() > 0;
     match &report.body {
         Body::Array(array) => self::array(&mut lines, array, report.file_bytes, verbose),
         Body::Table(table) => self::table(&mut lines, table, report.file_bytes, verbose),
@@ -64,7 +59,6 @@ fn text(report: &BcolzReport<'_>, verbose: bool, units: Units) -> String {
 
 fn array(lines: &mut Lines, array: &ArrayReport<'_>, file_bytes: u64, verbose: bool) {
     let units = lines.units;
-    lines.text.push_str("bcolz array (carray, disk format 1)\n");
     let is_object = array.dtype == "object";
     let items =
         if is_object { String::new() } else { format!(", items of {} bytes", array.typesize) };
@@ -100,12 +94,15 @@ fn pipeline(array: &ArrayReport<'_>, units: Units) -> String {
     format!("{filters} -> {} level {}{}", array.codec, array.clevel, blocks.unwrap_or_default())
 }
 
-fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: bool) {
-    let units = lines.units;
+fn headline(table: &TableReport<'_>) -> String {
     let plural =
         |n: u64, what: &str| format!("{} {what}{}", size::count(n), if n == 1 { "" } else { "s" });
     let (rows, columns) = (plural(table.rows, "row"), plural(table.columns.len() as u64, "column"));
-    let _written = writeln!(lines.text, "bcolz table (ctable, disk format 1), {rows}, {columns}");
+    format!("bcolz table (ctable, disk format 1), {rows}, {columns}")
+}
+
+fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: bool) {
+    let units = lines.units;
     let mut cells = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Left, Align::Left]);
     cells.row(["  column", "dtype", "chunks", "size", "codec"]);
     for column in &table.columns {
@@ -130,10 +127,9 @@ fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: b
 
 /// The names of the attributes, and their values for those who want to see more.
 fn attrs(lines: &mut Lines, attrs: &Map<String, Value>, verbose: bool) {
-    let names: Vec<String> = attrs.keys().map(|name| harmless(name)).collect();
-    lines.names("attrs", names.iter());
+    lines.names("attrs", attrs.keys());
     if verbose {
-        attrs.iter().for_each(|(name, value)| lines.add(&harmless(name), &value.to_string()));
+        attrs.iter().for_each(|(name, value)| lines.add(name, &value.to_string()));
     }
 }
 

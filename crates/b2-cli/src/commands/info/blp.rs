@@ -1,10 +1,10 @@
 //! `b2 info` on a Bloscpack file.
 
-use super::{Lines, dims, print_rows, sizes};
+use super::{Lines, dims, print_report, print_rows, sizes, wants_json_table};
 use crate::{
+    console::Console,
     context::Context,
-    error::{Error, Result},
-    exit::Code,
+    error::Result,
     formats::blp::Blp,
     render::size::{self, Units},
     report::{BlpChunks, BlpReport},
@@ -12,27 +12,17 @@ use crate::{
 
 /// Describes a file.
 pub(super) fn run(cx: &Context, name: &str, blp: &Blp) -> Result<()> {
-    let console = &cx.console;
-    let table = console.verbose() >= 2;
-    let report = BlpReport::new(name, blp, table && console.json())?;
-    if console.json() {
-        console.document(&report)?;
-    } else {
-        console.print(&text(&report, console.verbose() > 0, console.units()))?;
-        if table {
-            print_rows(cx, false, BlpChunks(blp).rows())?;
-        }
-    }
-    if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+    let report = BlpReport::new(name, blp, wants_json_table(cx))?;
+    let text = |console: &Console| text(&report, console);
+    let rows = || print_rows(cx, false, BlpChunks(blp).rows());
+    print_report(cx, &report, text, &report.problems, rows)
 }
 
 /// The report for people: a line per topic.
-fn text(report: &BlpReport<'_>, verbose: bool, units: Units) -> String {
-    let headline = format!(
-        "{}: Bloscpack file (format version {})\n",
-        report.file.path, report.file.format_version
-    );
-    let mut lines = Lines { text: headline, units };
+fn text(report: &BlpReport<'_>, console: &Console) -> String {
+    let (verbose, units) = (console.verbose() > 0, console.units());
+    let what = format!("Bloscpack file (format version {})", report.file.format_version);
+    let mut lines = Lines::new(console, report.file.path, &what);
     let sizes = sizes(report.file.nbytes, report.file.cbytes, units);
     match &report.array {
         Some(array) => {

@@ -2,43 +2,40 @@
 
 use core::fmt::Write;
 
-use super::{Lines, PAGE, filters_text, sizes};
+use super::{Lines, PAGE, filters_text, print_report, sizes, wants_table};
 use crate::{
+    console::Console,
     context::Context,
     error::{Error, Result},
-    exit::Code,
     formats::chunk::BareChunk,
-    render::size::{self, Units},
+    render::{
+        escape::harmless,
+        size::{self, Units},
+    },
     report::{BlockRow, BlockTable, ChunkReport},
 };
 
 /// Describes a chunk.
 pub(super) fn run(cx: &Context, name: &str, chunk: &BareChunk) -> Result<()> {
-    let console = &cx.console;
-    let table = console.verbose() >= 2;
+    let table = wants_table(cx);
     let bytes = match chunk.bytes(cx.memory()) {
         // The header alone says the most.
         Err(Error::MaxMemory { .. }) if !table => None,
         bytes => Some(bytes?),
     };
     let report = ChunkReport::new(name, chunk, bytes.as_deref(), table);
-    if console.json() {
-        console.document(&report)?;
-    } else {
-        console.print(&text(&report, console.units()))?;
-        if let Some(table) = report.blocks.filter(|_| report.nblocks > 0) {
-            blocks(cx, table)?;
-        }
-    }
-    if report.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+    let text = |console: &Console| text(&report, console);
+    let table = report.blocks.filter(|_| report.nblocks > 0);
+    let rows = || table.map_or(Ok(()), |table| blocks(cx, table));
+    print_report(cx, &report, text, &report.problems, rows)
 }
 
 /// The report for people: a line per topic.
-fn text(report: &ChunkReport<'_>, units: Units) -> String {
+fn text(report: &ChunkReport<'_>, console: &Console) -> String {
+    let units = console.units();
     let maker = if report.file.format_version == 2 { "Blosc1" } else { "Blosc2" };
-    let headline =
-        format!("{}: {maker} chunk (version {})\n", report.file.path, report.file.format_version);
-    let mut lines = Lines { text: headline, units };
+    let what = format!("{maker} chunk (version {})", report.file.format_version);
+    let mut lines = Lines::new(console, report.file.path, &what);
     let nitems = size::count(report.file.nbytes / report.typesize.max(1) as u64);
     let sizes = sizes(report.file.nbytes, report.file.cbytes, units);
     lines.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
@@ -138,7 +135,7 @@ fn blocks(cx: &Context, table: BlockTable<'_>) -> Result<()> {
 fn line(row: &BlockRow) -> String {
     let nblock = size::count(row.nblock as u64);
     if let Some(error) = &row.error {
-        return format!("{nblock:>9}  {error}");
+        return format!("{nblock:>9}  {}", harmless(error));
     }
     let (nbytes, cbytes) = (row.nbytes as u64, row.cbytes as u64);
     format!(

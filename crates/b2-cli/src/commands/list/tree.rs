@@ -6,7 +6,6 @@ use bcolz_store::{CArray, DataSet};
 
 use crate::{
     args::InputArgs,
-    console::harmless,
     context::Context,
     error::Result,
     exit::Code,
@@ -16,7 +15,11 @@ use crate::{
         object_reader::ObjectReader,
         origin::{self, Origin},
     },
-    render::size,
+    render::{
+        escape::{harmless, path_text},
+        size,
+        text_table::{Align, pad},
+    },
 };
 
 /// A line of the tree, and those below it.
@@ -91,7 +94,7 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
         Some(Object::Frame(schunk)) => match schunk.nd_meta()? {
             Some(meta) => {
                 let dtype = meta.dtype_text(schunk.header().typesize().get()).into_owned();
-                node(format!("array, {} of {}", dims(meta.shape()), harmless(&dtype)), vec![])
+                node(format!("array, {} of {}", dims(meta.shape()), dtype), vec![])
             }
             None => node(format!("frame, {}", units.size(schunk.nbytes())), vec![]),
         },
@@ -145,7 +148,7 @@ fn dims(shape: &[u64]) -> String {
 impl Node {
     /// A directory that was named.
     fn from_path(path: &Path) -> Self {
-        Self { name: path.display().to_string(), what: None, children: vec![] }
+        Self { name: path_text(path), what: None, children: vec![] }
     }
 
     /// Puts a node where its path says; directories on the way are made.
@@ -191,7 +194,7 @@ impl Node {
     fn line(&self, width: usize) -> String {
         let name = harmless(&self.name);
         match &self.what {
-            Some(what) => format!("{name:<width$}   {what}"),
+            Some(what) => format!("{}   {}", pad(&name, width, Align::Left), harmless(what)),
             None => name,
         }
     }

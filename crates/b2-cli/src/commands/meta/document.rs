@@ -7,6 +7,10 @@ use crate::{
     error::{Error, MetadataError, Result, message},
     formats::msgpack_json,
     inputs::object::Object,
+    render::{
+        escape::{harmless, json_safe, json_text},
+        text_table::{Align, pad},
+    },
 };
 
 /// Names of the metalayer that describes an array: now, and in the betas.
@@ -162,19 +166,22 @@ impl Document {
         let maps = [&self.metalayers, &self.vlmetalayers].into_iter().flatten();
         let object = self.metadata.as_ref().and_then(Value::as_object);
         let entries: Vec<_> = maps.chain(object).flatten().collect();
-        let width = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        let mut text: String =
-            entries.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
+        let names = entries.iter().map(|(name, _)| harmless(name)).collect::<Vec<_>>();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let line = |(name, (_, value)): (&String, &(&String, &Value))| {
+            format!("{}  {}\n", pad(name, width, Align::Left), json_text(value))
+        };
+        let mut text: String = names.iter().zip(&entries).map(line).collect();
         // Metadata that are no object have no names.
         let plain = self.metadata.as_ref().filter(|value| !value.is_object() && !value.is_null());
-        text.extend(plain.map(|value| format!("{value}\n")));
+        text.extend(plain.map(|value| json_text(value) + "\n"));
         text
     }
 
     /// As JSON for people.
     pub(super) fn pretty(&self) -> String {
         // Maps with text for keys can always be written.
-        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+        json_safe(&serde_json::to_string_pretty(self).unwrap_or_default()).into_owned() + "\n"
     }
 
     /// What makes this document, of a file, the other one.

@@ -3,7 +3,7 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 use serde_json::{Map, Number, Value};
 
-use crate::{console::harmless, formats::msgpack_json};
+use crate::{formats::msgpack_json, render::escape::harmless};
 
 /// One item as text, near to how NumPy shows it.
 pub(super) fn text(dtype: &Dtype, bytes: &[u8]) -> String {

@@ -4,6 +4,7 @@ use blosc_dtype::Dtype;
 use serde_json::Value;
 
 use super::item;
+use crate::render::text_table::{Align, pad};
 
 /// Items in C order, and where some are left out.
 pub(super) struct Part {
@@ -68,7 +69,7 @@ impl Part {
             let text = texts.next().map_or("", String::as_str);
             // One item alone needs no column.
             let width = if depth == 0 { 0 } else { width };
-            return out.push_str(&format!("{text:>width$}"));
+            return out.push_str(&pad(text, width, Align::Right));
         };
         let inner = self.shape.len() - depth - 1;
         let between = match inner {

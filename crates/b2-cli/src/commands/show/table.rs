@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use super::{item, range, render};
 use crate::{
     args::ShowArgs,
-    console::harmless,
     context::Context,
     error::{Error, Result},
     formats::bcolz::Bcolz,
     render::{
+        escape::{harmless, json_text},
         size,
         text_table::{Align, Table},
     },
@@ -98,8 +98,7 @@ impl<'a> Columns<'a> {
                 let names = self.names.iter().map(|name| (*name).to_owned());
                 rows.push(names.zip(values).collect());
             });
-            let lines: String =
-                rows.into_iter().map(|row| format!("{}\n", Value::Object(row))).collect();
+            let lines: String = rows.iter().map(|row| json_text(row) + "\n").collect();
             cx.console.print(&lines)?;
         }
         Ok(())

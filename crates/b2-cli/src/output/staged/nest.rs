@@ -10,19 +10,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use blosc_io::tree::exchange;
 use tempfile::{Builder, TempDir, TempPath};
 
-use super::{StageOptions, carry_over, check_target, directory_of, prefix, sync_directory};
+use super::{
+    StageOptions, builder, carry_over, check_target, directory_of, prefix, sync_directory,
+};
 use crate::{
     error::{Doing, Error, FileKind, Result, irregular},
     inputs::origin,
-    output::unfinished::Unfinished,
+    output::{leftover, unfinished::Unfinished},
 };
 
 /// Output under way in a folder of its own, which is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Nest {
     folder: Option<TempDir>,
+    /// Tells other runs that the folder is in use.
+    _lock: Option<File>,
     /// The target.
     path: PathBuf,
     /// Where it belongs; nowhere if it goes to a stream.
@@ -52,14 +57,24 @@ impl Nest {
             _ => check_target(target, options)?,
         };
         let prefix = prefix(&target)?;
-        let folder =
-            || Builder::new().prefix(&prefix).rand_bytes(6).tempdir_in(directory_of(&target));
-        let folder = unfinished
-            .create(folder, TempDir::path)
-            .map_err(Error::io_at(Doing::Create, &target))?;
+        let directory = directory_of(&target);
+        leftover::sweep(directory, &prefix);
+        let create = || private(&mut builder(&prefix)).tempdir_in(directory);
+        let (folder, lock) = loop {
+            let made = unfinished.create(create, TempDir::path);
+            let made = made.map_err(Error::io_at(Doing::CreateBeside, &target))?;
+            // Where folders cannot be opened, there are no locks of them.
+            let Ok(lock) = File::open(made.path()) else { break (made, None) };
+            if leftover::hold(&lock, made.path()) {
+                break (made, Some(lock));
+            }
+            let path = made.path().to_owned();
+            let _gone = unfinished.settle(&path, || made.close());
+        };
         let path = folder.path().join(target.file_name().unwrap_or_default());
         Ok(Self {
             folder: Some(folder),
+            _lock: lock,
             path,
             target: Some(target),
             options,
@@ -73,12 +88,13 @@ impl Nest {
     ///
     /// When the system cannot create it.
     pub(crate) fn for_stream(unfinished: &Unfinished) -> Result<Self> {
-        let folder =
-            unfinished.create(tempfile::tempdir, TempDir::path).map_err(Error::io(Doing::Spool))?;
+        let create = || private(&mut Builder::new()).tempdir();
+        let folder = unfinished.create(create, TempDir::path).map_err(Error::io(Doing::Spool))?;
         let path = folder.path().join("output");
         let options = StageOptions::default();
         Ok(Self {
             folder: Some(folder),
+            _lock: None,
             path,
             target: None,
             options,
@@ -128,45 +144,46 @@ impl Nest {
             carried.map_err(Error::io_at(Doing::Write, &target))?;
         }
         self.sync()?;
-        if is_folder {
-            self.put_folder(&target)?
-        } else {
-            self.put_file(&target)?
-        }
+        self.put_in_place(&target, is_folder)?;
         if self.options.sync {
-            sync_directory(&target).map_err(Error::io_at(Doing::Sync, &target))?;
+            sync_directory(&target).map_err(Error::io_at(Doing::SyncDirectory, &target))?;
         }
         Ok(())
     }
 
-    fn put_file(&self, target: &Path) -> Result<()> {
-        if target.is_dir() {
-            self.put_aside(target)?;
-        }
-        let temporary =
-            TempPath::try_from_path(&self.path).map_err(Error::io_at(Doing::Rename, target))?;
-        super::persist(temporary, target, self.options.force)
-    }
-
-    fn put_folder(&self, target: &Path) -> Result<()> {
-        // A folder can replace only an empty one, so the old content goes first.
+    /// Renames the output. Neither a folder nor what replaces one can be renamed over what is
+    /// there: both change places, and the old one is removed with the folder in which the new one
+    /// grew.
+    fn put_in_place(&self, target: &Path, is_folder: bool) -> Result<()> {
         let old = match irregular(target) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Ok(_) if self.options.force => Some(self.put_aside(target)?),
-            _ => return Err(Error::Exists { path: target.to_owned() }),
+            found => Some(found.map_err(Error::io_at(Doing::Rename, target))?),
         };
-        fs::rename(&self.path, target).map_err(|error| {
-            let _restored = old.map(|old| fs::rename(old, target));
-            Error::io_at(Doing::Rename, target)(error)
-        })
+        match old {
+            Some(_) if !self.options.force => Err(Error::Exists { path: target.to_owned() }),
+            Some(Some(kind @ FileKind::Directory)) if !origin::is_object(target) => {
+                Err(Error::NotRegular { path: target.to_owned(), kind })
+            }
+            Some(kind) if is_folder || kind == Some(FileKind::Directory) => {
+                exchange(&self.path, target).map_err(Error::io_at(Doing::Rename, target))
+            }
+            None if is_folder => {
+                fs::rename(&self.path, target).map_err(Error::io_at(Doing::Rename, target))
+            }
+            _ => {
+                let temporary = TempPath::try_from_path(&self.path)
+                    .map_err(Error::io_at(Doing::Rename, target))?;
+                super::persist(temporary, target, self.options.force)
+            }
+        }
     }
+}
 
-    /// Moves an old target into the folder, with which it is removed.
-    fn put_aside(&self, target: &Path) -> Result<PathBuf> {
-        let old = self.path.with_file_name("old");
-        fs::rename(target, &old).map_err(Error::io_at(Doing::Rename, target))?;
-        Ok(old)
-    }
+/// For folders that nobody else can look into.
+fn private<'a, 'b, 'c>(builder: &'a mut Builder<'b, 'c>) -> &'a mut Builder<'b, 'c> {
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder
 }
 
 impl Drop for Nest {

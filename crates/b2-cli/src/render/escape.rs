@@ -1,0 +1,139 @@
+//! Text that comes from files and their names, made safe for a terminal and for JSON.
+//!
+//! A terminal obeys control characters, and characters that turn the direction of writing show a
+//! name as another one. Here they become what Rust calls them, `\u{1b}`: [`harmless`] for text on
+//! one line, [`harmless_lines`] for several. In JSON they become `\u001b`, which reads back as the
+//! same text ([`JsonFormatter`], [`json_text`]).
+
+use core::fmt::Write as _;
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+    path::Path,
+};
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+
+/// One line of text in which nothing moves the cursor of a terminal or turns its direction.
+pub(crate) fn harmless(text: &str) -> String {
+    escaped(text, is_harmful).into_owned()
+}
+
+/// The same for text of several lines: line breaks and tabs stay.
+pub(crate) fn harmless_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| is_harmful(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// `text` with the line breaks escaped: a name in a pipe keeps its other bytes, and its line.
+pub(crate) fn unbroken(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| matches!(c, '\n' | '\r'))
+}
+
+/// A path as text: bytes that are no UTF-8 are shown as such.
+pub(crate) fn path_text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
+    if !text.contains(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match is_escaped(c) {
+            true => safe.extend(c.escape_debug()),
+            false => safe.push(c),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// Is this a character that a terminal obeys: a control character of 7 or 8 bits, a break of lines
+/// or paragraphs, or a mark of direction?
+pub(crate) fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// JSON on one line, in which strings have no harmful characters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct JsonFormatter;
+
+impl Formatter for JsonFormatter {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        writer.write_all(json_safe(fragment).as_bytes())
+    }
+}
+
+/// Writes `value` to `out`, on one line.
+///
+/// # Errors
+///
+/// When `out` refuses.
+pub(crate) fn write_json(out: impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(out, JsonFormatter);
+    value.serialize(&mut serializer).map_err(io::Error::from)
+}
+
+/// `value` as JSON on one line; nothing of what cannot be JSON.
+pub(crate) fn json_text(value: &impl Serialize) -> String {
+    let mut bytes = vec![];
+    match write_json(&mut bytes, value) {
+        Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
+        Err(_) => String::new(),
+    }
+}
+
+/// JSON without harmful characters in its strings; outside of them JSON has none but line breaks.
+pub(crate) fn json_safe(json: &str) -> Cow<'_, str> {
+    let is_escaped = |c: char| is_harmful(c) && c != '\n';
+    if !json.contains(is_escaped) {
+        return Cow::Borrowed(json);
+    }
+    let mut safe = String::with_capacity(json.len() + 8);
+    for c in json.chars() {
+        match is_escaped(c) {
+            // All harmful characters are of the basic plane. Writing to a string does not fail.
+            true => drop(write!(safe, "\\u{:04x}", u32::from(c))),
+            false => safe.push(c),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_and_direction_characters_are_named() {
+        assert_eq!(
+            harmless("a\x1b]0;x\x07\u{9b}\u{202e}\r\n"),
+            r"a\u{1b}]0;x\u{7}\u{9b}\u{202e}\r\n"
+        );
+        assert_eq!(
+            harmless("gr\u{fc}n 東京 \u{1f468}\u{200d}\u{1f469}"),
+            "grün 東京 \u{1f468}\u{200d}\u{1f469}"
+        );
+        assert_eq!(harmless_lines("a\tb\n\x1b[2J\r\n"), "a\tb\n\\u{1b}[2J\\r\n");
+        assert_eq!(unbroken("a\nb\x1b[m"), "a\\nb\x1b[m");
+    }
+
+    #[test]
+    fn json_reads_back_as_the_same_text() {
+        for text in ["plain", "\u{7f}\u{9b}31m\u{202e}\u{2028}", "\x1b\"\\\n"] {
+            let json = json_text(&[text]);
+            assert!(!json.contains(is_harmful), "{json}");
+            assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
+            let pretty = serde_json::to_string_pretty(&[text]).unwrap();
+            let pretty = json_safe(&pretty);
+            assert!(!pretty.contains(|c| is_harmful(c) && c != '\n'), "{pretty}");
+            assert_eq!(serde_json::from_str::<Vec<String>>(&pretty).unwrap(), [text]);
+        }
+    }
+}

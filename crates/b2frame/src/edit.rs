@@ -8,6 +8,7 @@
 //!     edit/commit.rs   the order of writes that makes changes count, or none of them
 //!     edit/file.rs     where the bytes go: after a contiguous frame
 //!     edit/files.rs    or to files of their own, in a sparse one
+//!     edit/turns.rs    locks, and what other writers did
 //! ```
 //!
 //! The writer holds a super-chunk for reading whose index is the changed one, so that reading sees
@@ -22,8 +23,10 @@ mod files;
 mod items;
 mod meta;
 mod shared;
+mod turns;
 
 use core::fmt;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,23 +37,29 @@ use crate::dest::Dest;
 use crate::error::{Error, Param, Result};
 use crate::header::FrameType;
 use crate::legacy::FrameLayout;
-use crate::lock::{FrameLock, Locking};
+use crate::lock::{FrameLock, Held};
 use crate::offsets::Section;
 use crate::params::{EditOptions, FrameParams};
-use crate::schunk::{FrameState, SChunk};
+use crate::schunk::{FrameState, SChunk, open_settled};
 use crate::source::Source;
 use crate::sparse::{Folder, INDEX_FILE, ReadOnly};
 use crate::writer::Start;
 use file::FrameFile;
 use files::ChunkFiles;
+pub(crate) use files::unwanted_files;
 use shared::Shared;
 
 /// Changes a super-chunk.
 ///
 /// Changes are collected: chunks are written behind the frame, some at a time, and nobody sees them
 /// before [`commit`](Self::commit). A commit is all or nothing, also if the machine stops in the
-/// middle of it. A writer that is dropped without one leaves the frame as it was. While a writer is
-/// at work, there must be no other one; readers do no harm and take none.
+/// middle of it. A writer that is dropped without one leaves the frame as it was. Readers do no harm
+/// and take none.
+///
+/// Writers of one file or directory take turns: the first change locks it until the commit, and takes
+/// over what others committed before ([`lock`](Self::lock)). That holds for all that lock it, which
+/// C-Blosc2 does only on request; a change without a lock is noticed before the commit
+/// ([`Error::ChangedByOther`]).
 ///
 /// Chunks that were replaced or removed stay as unused bytes of the file until
 /// [`compact`](Self::compact).
@@ -82,9 +91,11 @@ pub struct SChunkWriter {
     options: EditOptions,
     /// The generation of the lock when the frame was last looked at.
     generation: u64,
-    /// Held from the first change to the commit, where there is locking. The last field: what was
-    /// not committed is removed before the lock is.
-    lock: Option<FrameLock>,
+    /// Whether leftovers of others were looked for.
+    is_swept: bool,
+    /// Held from the first change to the commit. The last field: what was not committed is removed
+    /// before the lock is.
+    held: Option<Held>,
 }
 
 /// What a commit has to write.
@@ -148,10 +159,13 @@ impl SChunkWriter {
     }
 
     fn in_file(path: &Path, start: Start, cparams: CParams) -> Result<Self> {
-        let store = FileStore::create(path).map_err(|source| Error::Open { source })?;
+        let (store, held) = create_locked(path)?;
+        let id = store.id();
         let mut writer = Self::in_store(Box::new(store), start, cparams);
         writer.file.path = whole_path(path, 0)?;
+        writer.file.set_id(id);
         writer.schunk.set_path(path);
+        writer.held = Some(held);
         Ok(writer)
     }
 
@@ -175,7 +189,9 @@ impl SChunkWriter {
         start.header.set_frame_type(FrameType::Sparse);
         let options = EditOptions::default();
         let durability = options.durability;
-        let files = ChunkFiles::new(folder.clone(), core::iter::empty(), durability)?;
+        let held = Held::of_tree(&*folder.tree, None, options.open.locking, &options.lock)?;
+        let mut files = ChunkFiles::new(folder.clone(), durability);
+        files.prepare(&[])?;
         // The store is a file once there is one.
         let file = FrameFile::new(
             Box::new(MemStore::default()),
@@ -185,7 +201,8 @@ impl SChunkWriter {
         let open = options.open.clone().for_items_of(&start.header, &start.meta);
         let state = FrameState::new(file.source(), Some(folder), start);
         let schunk = SChunk::from_state(state, open);
-        Ok(Self { files: Some(files), ..Self::over(schunk, file, cparams, options) })
+        let writer = Self::over(schunk, file, cparams, options);
+        Ok(Self { files: Some(files), held: Some(held), ..writer })
     }
 
     /// A new frame in memory; get it from [`finish`](Self::finish) and [`SChunk::to_cframe`].
@@ -220,12 +237,10 @@ impl SChunkWriter {
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
-        let lock = match options.open.locking {
-            Locking::Sidecar => Some(FrameLock::shared(path)?),
-            Locking::Off => None,
-        };
-        let writer = Self::open_unlocked(path, options)?;
-        Ok(Self { generation: lock.map_or(0, |lock| lock.generation()), ..writer })
+        let lock = options.open.locking.shared(path, &options.lock)?;
+        let mut writer = open_settled(path, || Self::open_unlocked(path, options))?;
+        writer.generation = lock.as_ref().map_or(0, FrameLock::generation);
+        Ok(writer)
     }
 
     fn open_unlocked(path: &Path, options: &EditOptions) -> Result<Self> {
@@ -235,8 +250,10 @@ impl SChunkWriter {
             return Ok(writer);
         }
         let store = FileStore::open_rw(path).map_err(|source| Error::Open { source })?;
+        let id = store.id();
         let mut writer = Self::open_in(Box::new(store), options)?;
         writer.file.path = whole_path(path, options.open.offset)?;
+        writer.file.set_id(id);
         writer.schunk.set_path(path);
         Ok(writer)
     }
@@ -268,8 +285,7 @@ impl SChunkWriter {
         schunk.state_mut().index.set_section(Section::Files);
         let cparams = new_cparams(&schunk, options);
         let file = FrameFile::of(store, 0, schunk.frame_len(), options.durability);
-        let ids = schunk.offsets()?.into_iter().filter_map(|number| u32::try_from(number).ok());
-        let files = Some(ChunkFiles::new(folder, ids, options.durability)?);
+        let files = Some(ChunkFiles::new(folder, options.durability));
         Ok(Self { files, ..Self::over(schunk, file, cparams, options.clone()) })
     }
 
@@ -296,7 +312,8 @@ impl SChunkWriter {
             changed: Changed::default(),
             options,
             generation: 0,
-            lock: None,
+            is_swept: false,
+            held: None,
         }
     }
 
@@ -305,25 +322,6 @@ impl SChunkWriter {
     fn begin(&mut self) -> Result<()> {
         self.take_lock()?;
         self.settle()
-    }
-
-    /// Takes the exclusive lock, if there is locking and it is not held. What others have changed
-    /// meanwhile is taken over.
-    fn take_lock(&mut self) -> Result<()> {
-        let Some(path) = self.schunk.path().map(Path::to_path_buf) else { return Ok(()) };
-        if self.options.open.locking == Locking::Off || self.lock.is_some() {
-            return Ok(());
-        }
-        let lock = FrameLock::exclusive(&path)?;
-        let is_alone = lock.generation() == self.generation.wrapping_add(1);
-        let is_known = self.file.is_new || is_alone && self.schunk.reopen()?.is_none();
-        if !is_known {
-            let new = Self::open_unlocked(&path, &self.options)?;
-            (self.schunk, self.file, self.files) = (new.schunk, new.file, new.files);
-        }
-        self.generation = lock.generation();
-        self.lock = Some(lock);
-        Ok(())
     }
 
     /// The super-chunk with all changes so far, committed or not.
@@ -401,6 +399,21 @@ fn new_cparams(schunk: &SChunk, options: &EditOptions) -> CParams {
         Some(cparams) => cparams.clone().typesize(schunk.typesize()),
         None => schunk.own_cparams(),
     }
+}
+
+/// Creates a file, or empties the one that is there, under its lock.
+fn create_locked(path: &Path) -> Result<(FileStore, Held)> {
+    let open = |source| Error::Open { source };
+    if path.exists() && !turns::is_plain_file(path) {
+        return Ok((FileStore::create(path).map_err(open)?, Held::default()));
+    }
+    let mut create = OpenOptions::new();
+    drop(create.write(true).create(true).truncate(false).open(path).map_err(open)?);
+    let EditOptions { open: options, lock, .. } = EditOptions::default();
+    let held = Held::of_file(path, options.locking, &lock)?;
+    let mut store = FileStore::open_rw(path).map_err(open)?;
+    store.set_len(0).map_err(open)?;
+    Ok((store, held))
 }
 
 /// The name of a file that is a frame as a whole. Links are resolved, so that the file is replaced

@@ -4,9 +4,11 @@
 //! chunk's own error is kept as `source`, with positions inside of that chunk.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use blosc_chunk::error::Blame;
+
+use blosc_io::lock::{Holder, LockTimeout};
 
 use crate::legacy::{FrameLayout, OlderCorrupt};
 use crate::nd::{NdCorrupt, NdParam};
@@ -59,13 +61,35 @@ pub enum Error {
         /// What the stream said.
         source: io::Error,
     },
-    /// The lock beside a frame could not be taken.
+    /// The lock of a frame could not be taken.
     #[error("locking {}", path.display())]
     Lock {
-        /// The file of the lock.
+        /// The file that was to be locked.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// Somebody else held the lock of the frame for as long as the caller was ready to wait.
+    #[error("{} is locked by {holder}", path.display())]
+    Locked {
+        /// The file, directory, or file of the lock.
+        path: PathBuf,
+        /// Who holds the lock.
+        holder: Holder,
+    },
+    /// A program that takes no lock has changed the frame while it was being changed here. Nothing
+    /// was written over what it did.
+    #[error(
+        "another program has changed the frame meanwhile, without a lock; nothing was committed"
+    )]
+    ChangedByOther,
+    /// The frame was changed since it was opened, and the file of a chunk is gone. Open it again.
+    #[error("chunk {nchunk} in file {name} is gone: the frame was changed since it was opened")]
+    Outdated {
+        /// Number of the chunk.
+        nchunk: u64,
+        /// Name of its file.
+        name: String,
     },
     /// The file is something else.
     #[error("not a Blosc2 frame: the file starts like {found}")]
@@ -436,6 +460,7 @@ impl Error {
             | Self::Lock { .. }
             | Self::Output { .. }
             | Self::ChunkFile { .. } => self.blame_io(),
+            Self::Locked { .. } | Self::ChangedByOther | Self::Outdated { .. } => Blame::Busy,
             Self::NotAFrame { .. }
             | Self::OlderLayout { .. }
             | Self::UnreleasedLayout { .. }
@@ -468,6 +493,16 @@ impl Error {
             | Self::Index { at, .. }
             | Self::VlMeta { at, .. } => Some(*at),
             _ => None,
+        }
+    }
+
+    /// A lock that was not taken.
+    pub(crate) fn not_locked(path: &Path, source: io::Error) -> Self {
+        match LockTimeout::find(&source) {
+            Some(LockTimeout { holder, .. }) => {
+                Self::Locked { path: path.to_path_buf(), holder: holder.clone() }
+            }
+            None => Self::Lock { path: path.to_path_buf(), source },
         }
     }
 

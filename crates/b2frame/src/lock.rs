@@ -1,4 +1,8 @@
-//! The lock beside a frame: how several processes take turns with it.
+//! How several processes take turns with a frame.
+//!
+//! A writer locks the file or the directory of the frame itself, from its first change to the commit
+//! ([`blosc_io::lock`]), and then looks at the frame again. Where the lock of C-Blosc2 is in use, it
+//! takes that as well:
 //!
 //! ```text
 //! data.b2frame          a contiguous frame           data.b2frame/           a sparse one
@@ -17,7 +21,10 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use blosc_io::{FileStore, ReadAt as _, WriteAt as _};
+use blosc_io::lock::FileId;
+use blosc_io::lock::lock_file;
+use blosc_io::tree::TreeLock;
+use blosc_io::{FileStore, Lock, LockKind, LockWait, ReadAt as _, Tree, WriteAt as _};
 
 use crate::error::{Error, Result};
 
@@ -40,14 +47,16 @@ pub struct FrameLock {
     generation: u64,
 }
 
-/// Whether to take part in locking.
+/// Whether to use the lock beside a frame, that of C-Blosc2. Writers lock the frame itself anyway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Locking {
-    /// Neither ask for locks nor look at them.
+    /// If its file is there, or the environment asks for it: see [`from_env`](Self::from_env).
     #[default]
+    Auto,
+    /// Do not look at it.
     Off,
-    /// Ask for the lock beside the frame.
+    /// Ask for it.
     Sidecar,
 }
 
@@ -60,15 +69,45 @@ impl Locking {
             _ => Self::Off,
         }
     }
+
+    /// Whether to take the lock beside the frame at `path`.
+    fn is_used(self, path: &Path) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Sidecar => true,
+            Self::Auto => sidecar(path).exists() || Self::from_env() == Self::Sidecar,
+        }
+    }
+
+    /// The shared lock beside the frame at `path`, where it is in use.
+    pub(crate) fn shared(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
+        if !self.is_used(path) {
+            return Ok(None);
+        }
+        match FrameLock::locked(path, LockKind::Shared, wait) {
+            // Nobody has asked for this one, and a reader need not be able to write.
+            Err(Error::Lock { .. }) if self == Self::Auto => Ok(None),
+            lock => lock.map(Some),
+        }
+    }
+
+    /// The exclusive lock beside the frame at `path`, where it is in use.
+    pub(crate) fn exclusive(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
+        if !self.is_used(path) {
+            return Ok(None);
+        }
+        FrameLock::locked(path, LockKind::Exclusive, wait).map(Some)
+    }
 }
 
 impl FrameLock {
-    /// Waits until no program changes the frame at `path`, and keeps others from changing it.
+    /// Waits until no program changes the frame at `path`, and keeps others from changing it: those
+    /// that use the lock beside it.
     ///
     /// # Errors
-    /// [`Error::Lock`] if the file of the lock cannot be made, read or locked.
+    /// [`Error::Locked`]; [`Error::Lock`] if the file of the lock cannot be made, read or locked.
     pub fn shared(path: impl AsRef<Path>) -> Result<Self> {
-        Self::locked(path.as_ref(), File::lock_shared, |_, generation| Ok(generation))
+        Self::locked(path.as_ref(), LockKind::Shared, &LockWait::default())
     }
 
     /// Waits until no other program uses the frame at `path`, and keeps others from doing so. The
@@ -77,11 +116,7 @@ impl FrameLock {
     /// # Errors
     /// As [`shared`](Self::shared), and if the file cannot be written.
     pub fn exclusive(path: impl AsRef<Path>) -> Result<Self> {
-        Self::locked(path.as_ref(), File::lock, |file, generation| {
-            let next = generation.wrapping_add(1);
-            file.write_at(GENERATION_AT, &next.to_le_bytes())?;
-            Ok(next)
-        })
+        Self::locked(path.as_ref(), LockKind::Exclusive, &LockWait::default())
     }
 
     /// How often the frame was locked for changes, the present one included.
@@ -90,25 +125,73 @@ impl FrameLock {
         self.generation
     }
 
-    fn locked(
-        path: &Path,
-        lock: impl Fn(&File) -> io::Result<()>,
-        count: impl FnOnce(&mut FileStore, u64) -> io::Result<u64>,
-    ) -> Result<Self> {
+    fn locked(path: &Path, kind: LockKind, wait: &LockWait) -> Result<Self> {
         let sidecar = sidecar(path);
         let locked = || {
             let file = open_sidecar(&sidecar)?;
-            while let Err(error) = lock(&file) {
-                if error.kind() != io::ErrorKind::Interrupted {
-                    return Err(error);
-                }
-            }
+            lock_file(&file, &sidecar, kind, wait)?;
             let mut file = FileStore::from_file(file);
-            let before = read_generation(&file)?;
-            let generation = count(&mut file, before)?;
+            let mut generation = read_generation(&file)?;
+            if kind == LockKind::Exclusive {
+                generation = generation.wrapping_add(1);
+                file.write_at(GENERATION_AT, &generation.to_le_bytes())?;
+            }
             Ok(Self { _file: file, generation })
         };
-        locked().map_err(|source| Error::Lock { path: sidecar.clone(), source })
+        locked().map_err(|source| Error::not_locked(&sidecar, source))
+    }
+}
+
+/// What keeps others from changing a frame that is being changed.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// The lock beside the frame. Released first.
+    sidecar: Option<FrameLock>,
+    /// That of a file.
+    file: Option<Lock>,
+    /// That of a sparse frame.
+    _tree: Option<Box<dyn TreeLock>>,
+}
+
+impl Held {
+    /// Locks the file at `path`, and beside it where that is in use.
+    pub(crate) fn of_file(path: &Path, locking: Locking, wait: &LockWait) -> Result<Self> {
+        let file = Lock::exclusive(path, wait).map_err(|error| Error::not_locked(path, error))?;
+        let sidecar = locking.exclusive(path, wait)?;
+        Ok(Self { sidecar, file: Some(file), _tree: None })
+    }
+
+    /// Locks a tree of files, which is the directory at `path` if that is known.
+    pub(crate) fn of_tree(
+        tree: &dyn Tree,
+        path: Option<&Path>,
+        locking: Locking,
+        wait: &LockWait,
+    ) -> Result<Self> {
+        let lock = tree.lock("", LockKind::Exclusive, wait);
+        let lock = lock.map_err(|error| Error::not_locked(path.unwrap_or(Path::new("")), error))?;
+        let sidecar = path.map(|path| locking.exclusive(path, wait)).transpose()?.flatten();
+        Ok(Self { sidecar, file: None, _tree: Some(lock) })
+    }
+
+    /// The generation of the lock beside the frame, where that is in use.
+    pub(crate) fn generation(&self) -> Option<u64> {
+        self.sidecar.as_ref().map(FrameLock::generation)
+    }
+
+    /// Which file is locked.
+    pub(crate) fn id(&self) -> Option<FileId> {
+        self.file.as_ref().and_then(Lock::id)
+    }
+
+    /// Whether `path` still names the file that is locked.
+    pub(crate) fn has_name(&self, path: &Path) -> bool {
+        self.file.as_ref().is_none_or(|lock| lock.has_name(path).unwrap_or(true))
+    }
+
+    /// Puts the lock of a file that takes the place of the other one in place of its lock.
+    pub(crate) fn replace(&mut self, lock: Lock) {
+        self.file = Some(lock);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use blosc_chunk::{CParams, DParams};
 use blosc_container::Budget;
-use blosc_io::Durability;
+use blosc_io::{Durability, LockWait};
 
 use crate::lock::Locking;
 
@@ -21,7 +21,7 @@ pub struct OpenOptions {
     pub max_index: u64,
     /// How chunks are decoded: limits, codecs and filters.
     pub dparams: DParams,
-    /// Whether to ask for the lock beside the frame. Default: no.
+    /// Whether to ask for the lock beside the frame, too. Default: where it is in use.
     pub locking: Locking,
 }
 }
@@ -33,7 +33,7 @@ impl Default for OpenOptions {
             max_metadata: 64 << 20,
             max_index: 64 << 20,
             dparams: DParams::default(),
-            locking: Locking::Off,
+            locking: Locking::default(),
         }
     }
 }
@@ -49,11 +49,18 @@ pub struct EditOptions {
     /// How new chunks are compressed; `None` (the default) for the parameters in the header. The
     /// typesize is that of the frame.
     pub cparams: Option<CParams>,
+    /// How to wait for another writer of the frame. Default: 60 seconds.
+    pub lock: LockWait,
 }
 
 impl Default for EditOptions {
     fn default() -> Self {
-        Self { open: OpenOptions::default(), durability: Durability::PowerLoss, cparams: None }
+        Self {
+            open: OpenOptions::default(),
+            durability: Durability::PowerLoss,
+            cparams: None,
+            lock: LockWait::default(),
+        }
     }
 }
 
@@ -74,6 +81,12 @@ impl EditOptions {
     #[must_use]
     pub fn cparams(self, cparams: CParams) -> Self {
         Self { cparams: Some(cparams), ..self }
+    }
+
+    /// With another way to wait for other writers.
+    #[must_use]
+    pub fn lock(self, lock: LockWait) -> Self {
+        Self { lock, ..self }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use blosc_io::{FileStore, Sync, WriteAt};
+use blosc_io::{FileStore, Lock, LockWait, Sync, WriteAt};
 
 use crate::dest::replace_file;
 use crate::error::{Error, Result};
@@ -14,13 +14,16 @@ use crate::trailer;
 use crate::writer::encode_index;
 
 /// Writes a super-chunk to a file that takes the place of the one at `path`, if there is one.
-pub(crate) fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Copied)> {
+/// The new file is locked before it has the name, so that nobody can change it in between.
+pub(crate) fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Copied, Lock)> {
     replace_file(path, |temporary| {
         let mut store = FileStore::create(temporary).map_err(|source| Error::Open { source })?;
+        let lock = Lock::exclusive(temporary, &LockWait::default())
+            .map_err(|error| Error::not_locked(path, error))?;
         let copy = copy_live(schunk, &mut store)?;
         let failed = |source| Error::Write { at: 0, len: copy.header.frame_len(), source };
         store.sync(Sync::All).map_err(failed)?;
-        Ok((store, copy))
+        Ok((store, copy, lock))
     })
 }
 

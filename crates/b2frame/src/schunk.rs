@@ -26,12 +26,11 @@ use blosc_chunk::{
     Target,
 };
 use blosc_container::Pool;
-use blosc_io::{FileStore, MemStore, ReadAt, Tree};
+use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 
 use crate::error::{Corrupt, Error, Limited, Result};
 use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, FrameType};
 use crate::legacy::{self, FrameLayout, Parts};
-use crate::lock::{FrameLock, Locking};
 use crate::metalayers::{Metalayer, Metalayers, Section};
 use crate::nd::NdMeta;
 use crate::offsets::Index;
@@ -51,6 +50,7 @@ pub use verify::{BadChunk, Note, VerifyReport};
 pub(crate) use fetch::{ChunkPart, Fetched, located};
 pub(crate) use locate::Location;
 pub(crate) use read::Buffers;
+pub(crate) use refresh::open_settled;
 pub(crate) use state::FrameState;
 
 /// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.
@@ -97,14 +97,11 @@ impl SChunk {
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let _lock = match options.locking {
-            Locking::Sidecar => Some(FrameLock::shared(path)?),
-            Locking::Off => None,
-        };
-        let mut schunk = match Folder::find(path) {
-            Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone())?,
-            None => Self::from_store_with(open_file(path)?, options)?,
-        };
+        let _lock = options.locking.shared(path, &LockWait::default())?;
+        let mut schunk = open_settled(path, || match Folder::find(path) {
+            Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone()),
+            None => Self::from_store_with(open_file(path)?, options),
+        })?;
         schunk.set_path(path);
         Ok(schunk)
     }

@@ -1,13 +1,19 @@
 //! Frames that several handles use at once: readers that follow, writers that take turns.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
 use b2frame::{
-    Durability, EditOptions, Error, FrameLock, FrameParams, Locking, OpenOptions, Param, SChunk,
-    SChunkWriter, VerifyOptions, to_cframe,
+    Blame, Durability, EditOptions, Error, FrameLock, FrameParams, Locking, NdArray, NdParams,
+    NdWriter, OpenOptions, Param, SChunk, SChunkWriter, VerifyOptions, to_cframe,
 };
-use blosc_io::MemStore;
+use blosc_io::{LockWait, MemStore};
+
+/// Neither locks beside the frame, nor the safety that costs time.
+fn plain() -> EditOptions {
+    EditOptions::default().durability(Durability::ProcessDeath)
+}
 
 fn locking() -> OpenOptions {
     OpenOptions::default().locking(Locking::Sidecar)
@@ -77,21 +83,51 @@ fn directories_are_followed_too() {
     assert!(path.join(".b2lock").exists());
 }
 
+fn create(path: &Path, is_sparse: bool) {
+    let params = FrameParams::default().chunksize(64).metalayer("m", *b"one");
+    let writer = match is_sparse {
+        true => SChunkWriter::create_sparse(path, &params),
+        false => SChunkWriter::create(path, &params),
+    };
+    drop(writer.unwrap().finish().unwrap());
+}
+
 #[test]
 fn writers_take_turns() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
-    drop(
-        SChunkWriter::create(&path, &FrameParams::default().chunksize(64))
-            .unwrap()
-            .finish()
-            .unwrap(),
-    );
+    create(&path, false);
+    check_turns(&path, &editing());
+    let generation = FrameLock::shared(&path).unwrap().generation();
+    assert_eq!(generation, 60);
+}
+
+/// Nobody asks for a lock, and the file is replaced by another one now and then.
+#[cfg(unix)]
+#[test]
+fn writers_take_turns_without_an_option() {
+    let dir = tempfile::tempdir().unwrap();
+    for is_sparse in [false, true] {
+        let path = dir.path().join(format!("{is_sparse}.b2frame"));
+        create(&path, is_sparse);
+        check_turns(&path, &plain());
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+/// Three threads append and set metadata, each with its own writer.
+fn check_turns(path: &Path, options: &EditOptions) {
     let write = |thread: u8| {
-        let mut writer = SChunkWriter::open_with(&path, &editing()).unwrap();
+        let mut writer = SChunkWriter::open_with(path, options).unwrap();
         for n in 0..20 {
+            if n % 5 == 4 {
+                writer = SChunkWriter::open_with(path, options).unwrap();
+            }
             writer.append(&[thread; 64]).unwrap();
             writer.set_vlmeta(format!("t{thread}"), &[n]).unwrap();
+            if n % 7 == 6 {
+                writer.set_meta("m", &vec![n; usize::from(n)]).unwrap();
+            }
             writer.commit().unwrap();
         }
     };
@@ -100,7 +136,7 @@ fn writers_take_turns() {
             scope.spawn(move || write(thread));
         }
     });
-    let schunk = SChunk::open(&path).unwrap();
+    let schunk = SChunk::open(path).unwrap();
     assert_eq!(schunk.nchunks(), 60);
     for thread in 0..3 {
         let of_thread = (0..60).filter(|n| schunk.decode_chunk(*n).unwrap() == [thread; 64]);
@@ -108,8 +144,169 @@ fn writers_take_turns() {
         assert_eq!(schunk.vlmeta().get(format!("t{thread}")).unwrap(), Some(vec![19]));
     }
     assert!(schunk.verify(&VerifyOptions::default(), |_| {}).is_ok());
-    let generation = FrameLock::shared(&path).unwrap().generation();
-    assert_eq!(generation, 60);
+}
+
+#[cfg(unix)]
+#[test]
+fn arrays_that_several_append_to_have_all_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.b2nd");
+    let params = NdParams::new(&[0, 3], "<i4".parse().unwrap()).chunkshape(&[4, 3]);
+    drop(NdWriter::create(&path, &params).unwrap().finish().unwrap());
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let path = &path;
+            scope.spawn(move || {
+                let mut writer = NdWriter::open_with(path, &plain()).unwrap();
+                for _ in 0..10 {
+                    writer.append(0, &[thread; 6]).unwrap();
+                    writer.commit().unwrap();
+                }
+            });
+        }
+    });
+    let array = NdArray::open(&path).unwrap();
+    assert_eq!(array.shape(), [80, 3]);
+    let items = array.read::<i32>().unwrap();
+    for thread in 0..4 {
+        assert_eq!(items.iter().filter(|item| **item == thread).count(), 60);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_writer_that_must_not_wait_is_told_who_holds_the_lock() {
+    let dir = tempfile::tempdir().unwrap();
+    for is_sparse in [false, true] {
+        let path = dir.path().join(format!("{is_sparse}.b2frame"));
+        create(&path, is_sparse);
+        let mut first = SChunkWriter::open(&path).unwrap();
+        first.append(&[1; 64]).unwrap();
+        let impatient = plain().lock(LockWait::never());
+        let mut second = SChunkWriter::open_with(&path, &impatient).unwrap();
+        let error = second.append(&[2; 64]).unwrap_err();
+        assert!(matches!(error, Error::Locked { .. }), "{error:?}");
+        assert_eq!(error.blame(), Blame::Busy);
+        first.commit().unwrap();
+        second.append(&[2; 64]).unwrap();
+        assert_eq!(second.finish().unwrap().nchunks(), 2);
+    }
+}
+
+/// A program without locks puts another frame in place, or writes to this one.
+#[cfg(unix)]
+#[test]
+fn what_others_did_without_a_lock_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, is_sparse) in [false, false, false, true].into_iter().enumerate() {
+        let path = dir.path().join(format!("{n}.b2frame"));
+        create(&path, is_sparse);
+        let file = if is_sparse { path.join("chunks.b2frame") } else { path.clone() };
+        let mut other = std::fs::read(&file).unwrap();
+        let mut writer = SChunkWriter::open(&path).unwrap();
+        writer.append(&[1; 64]).unwrap();
+        match n {
+            // Another file of the same content.
+            0 => {
+                std::fs::write(dir.path().join("new"), &other).unwrap();
+                std::fs::rename(dir.path().join("new"), &file).unwrap();
+            }
+            // As long as it was, and longer.
+            1 => {
+                *other.last_mut().unwrap() = 7;
+                std::fs::write(&file, &other).unwrap();
+            }
+            _ => {
+                other.extend([1; 100]);
+                std::fs::write(&file, &other).unwrap();
+            }
+        }
+        let error = writer.commit().unwrap_err();
+        assert!(matches!(error, Error::ChangedByOther), "{n}: {error:?}");
+        assert_eq!(error.blame(), Blame::Busy);
+        drop(writer);
+        assert!(std::fs::read(&file).unwrap() == other, "{n}");
+    }
+}
+
+#[test]
+fn a_reader_of_a_sparse_frame_has_one_commit_of_grace() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f.b2frame");
+    create(&path, true);
+    let mut writer = SChunkWriter::open_with(&path, &plain()).unwrap();
+    writer.append(&[1; 32]).unwrap();
+    writer.commit().unwrap();
+    let mut reader = SChunk::open(&path).unwrap();
+    writer.append(&[2; 16]).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(reader.decode_chunk(0).unwrap(), [1; 32]);
+    writer.append(&[3; 16]).unwrap();
+    writer.commit().unwrap();
+    let error = reader.decode_chunk(0).unwrap_err();
+    assert!(matches!(error, Error::Outdated { nchunk: 0, .. }), "{error:?}");
+    assert_eq!(error.blame(), Blame::Busy);
+    assert!(reader.refresh().unwrap());
+    assert_eq!(reader.decode_chunk(0).unwrap().len(), 64);
+}
+
+#[test]
+fn what_a_killed_writer_left_beside_a_frame_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f.b2frame");
+    create(&path, false);
+    let left = dir.path().join(format!("f.b2frame.{}.tmp", u32::MAX));
+    std::fs::write(&left, b"half").unwrap();
+    let mut writer = SChunkWriter::open(&path).unwrap();
+    assert!(left.exists());
+    writer.append(&[1; 64]).unwrap();
+    writer.commit().unwrap();
+    assert!(!left.exists());
+}
+
+/// The name of the variable that makes [`in_another_process`] the other process.
+const CHILD: &str = "B2FRAME_SHARING_CHILD";
+
+/// As the child of another test: appends to a frame, or sets metadata of any length.
+#[test]
+fn in_another_process() {
+    let Some(path) = std::env::var_os(CHILD) else { return };
+    for n in 0..10 {
+        let mut writer = SChunkWriter::open_with(&path, &plain()).unwrap();
+        if std::env::var_os("B2FRAME_SHARING_META").is_some() {
+            writer.set_meta("m", &vec![7; n * 10]).unwrap();
+            writer.set_vlmeta("n", &[u8::try_from(n).unwrap()]).unwrap();
+        } else {
+            writer.append(&[9; 50]).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn processes_take_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    for is_sparse in [false, true] {
+        let path = dir.path().join(format!("{is_sparse}.b2frame"));
+        create(&path, is_sparse);
+        let child = |is_meta: bool| {
+            let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+            command.args(["--exact", "in_another_process"]).env(CHILD, &path);
+            if is_meta {
+                command.env("B2FRAME_SHARING_META", "1");
+            }
+            command.stdout(std::process::Stdio::null()).spawn().unwrap()
+        };
+        for mut child in [child(false), child(true), child(false), child(true)] {
+            assert!(child.wait().unwrap().success());
+        }
+        let schunk = SChunk::open(&path).unwrap();
+        assert_eq!(schunk.nbytes(), 2 * 10 * 50);
+        assert_eq!(schunk.meta().get("m").unwrap().content, [7; 90]);
+        assert_eq!(schunk.vlmeta().get("n").unwrap(), Some(vec![9]));
+        assert!(schunk.verify(&VerifyOptions::default(), |_| {}).is_ok());
+    }
 }
 
 #[test]

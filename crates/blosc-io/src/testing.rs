@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod failing;
 mod recording;
 mod recording_tree;
 
@@ -20,6 +21,7 @@ use std::io;
 
 use crate::{ReadAt, Sync, WriteAt};
 
+pub use failing::{FailingStore, FailingTree, Plan};
 pub use recording::{Change, Recording, RecordingStore};
 pub use recording_tree::{RecordingTree, Step, check_tree};
 

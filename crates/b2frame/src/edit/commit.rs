@@ -27,6 +27,8 @@ use crate::sparse::ReadOnly;
 use crate::trailer;
 use crate::writer::encode_index;
 
+/// What a disk writes as a whole (bytes).
+const SECTOR_LEN: usize = 512;
 /// The least length of a chunk (bytes).
 const MIN_CHUNK: u64 = 32;
 
@@ -43,7 +45,7 @@ impl SChunkWriter {
     /// committed again.
     pub fn commit(&mut self) -> Result<()> {
         self.commit_held()?;
-        self.lock = None;
+        self.held = None;
         Ok(())
     }
 
@@ -53,21 +55,46 @@ impl SChunkWriter {
         if self.changed == Changed::default() && !self.file.is_new {
             return Ok(());
         }
+        self.check_unchanged()?;
+        self.write_changes()?;
+        self.changed = Changed::default();
+        self.note_look();
+        Ok(())
+    }
+
+    fn write_changes(&mut self) -> Result<()> {
         if self.files.is_some() {
             return self.commit_files();
         }
         let is_longer = self.schunk.meta().header_len() != self.schunk.header().header_len();
         let is_trailer_alone =
             self.schunk.nbytes() == 0 && self.changed.vlmeta && self.file.path.is_some();
-        if is_longer || is_trailer_alone {
-            self.rewrite()?;
+        if is_longer || is_trailer_alone || self.needs_long_write() {
+            self.rewrite()
         } else if self.schunk.nbytes() > 0 {
-            self.commit_data()?;
+            self.commit_data()
         } else {
-            self.commit_empty()?;
+            self.commit_empty()
         }
-        self.changed = Changed::default();
-        Ok(())
+    }
+
+    /// Whether what changes in the header does not lie in one sector, so that a crash could leave
+    /// a mixture: then a new file takes the place of a file.
+    fn needs_long_write(&self) -> bool {
+        self.changed.meta
+            && self.file.path.is_some()
+            && !self.file.is_new
+            && self.changed_meta_len() > SECTOR_LEN
+    }
+
+    /// Up to where the header changes (bytes).
+    fn changed_meta_len(&self) -> usize {
+        let new = self.schunk.meta().bytes();
+        let Some(old) = self.file.known.as_ref().map(|known| &known.header) else {
+            return new.len();
+        };
+        let differs = |at: &usize| old.get(*at) != new.get(*at);
+        (FIXED_LEN..new.len()).rev().find(differs).map_or(FIXED_LEN, |at| at.saturating_add(1))
     }
 
     /// Commits, and writes the frame anew without bytes that nothing refers to. Says how many those
@@ -90,7 +117,7 @@ impl SChunkWriter {
                 before.saturating_sub(self.schunk.frame_len())
             }
         };
-        self.lock = None;
+        self.held = None;
         Ok(saved)
     }
 
@@ -146,6 +173,7 @@ impl SChunkWriter {
         let meta = self.schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default();
         let image = [written.encode().as_slice(), meta, &index, &trailer].concat();
         let Some(files) = &mut self.files else { return Ok(()) };
+        self.file.known = None;
         let store = files.commit(&image)?;
         files.clean(self.schunk.state().index.as_table());
         self.file.store.replace(Box::new(ReadOnly(store)));
@@ -229,10 +257,12 @@ impl SChunkWriter {
     fn write_header(&mut self, header: FrameHeader, index_len: u64) -> Result<()> {
         let mut bytes = header.encode().to_vec();
         if self.changed.meta || self.file.is_new {
-            bytes
-                .extend_from_slice(self.schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default());
+            let to = self.changed_meta_len();
+            let meta = self.schunk.meta().bytes().get(FIXED_LEN..to).unwrap_or_default();
+            bytes.extend_from_slice(meta);
         }
         self.file.protect(header.frame_len());
+        self.file.known = None;
         self.file.write(0, &bytes)?;
         self.file.sync()?;
         self.adopt(header, index_len);
@@ -269,6 +299,7 @@ impl SChunkWriter {
         }
         // The index must move even if no chunk does.
         old.changed.chunks = true;
+        self.file.known = None;
         old.commit()?;
         self.file.commit(old.schunk.frame_len());
         Ok(())
@@ -287,14 +318,19 @@ impl SChunkWriter {
         self.load_index()?;
         match self.file.path.clone() {
             Some(path) => {
-                let (store, copy) = write_file(&self.schunk, &path)?;
+                self.file.known = None;
+                let (store, copy, lock) = write_file(&self.schunk, &path)?;
+                self.file.set_id(store.id());
                 self.file.store.replace(Box::new(store));
+                self.held.get_or_insert_default().replace(lock);
                 self.take_copy(copy);
+                self.note_look();
                 Ok(())
             }
             None => {
                 let mut image = MemStore::default();
                 let copy = copy_live(&self.schunk, &mut image)?;
+                self.file.known = None;
                 self.file.write(0, image.as_bytes())?;
                 self.file.cut(copy.header.frame_len())?;
                 self.file.sync()?;

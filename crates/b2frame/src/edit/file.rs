@@ -10,9 +10,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use blosc_io::lock::FileId;
 use blosc_io::{Durability, ReadAt as _, WriteAt};
 
 use super::shared::Shared;
+use super::turns::Look;
 use crate::error::{Error, Param, Result};
 use crate::probe::Kind;
 use crate::source::Source;
@@ -30,6 +32,15 @@ pub(super) struct FrameFile {
     /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
     end: u64,
     durability: Durability,
+    /// Which file it is, if it is one.
+    pub(super) id: Option<FileId>,
+    /// What the frame looked like under the lock, if others can find it; nothing while it is
+    /// written.
+    pub(super) known: Option<Look>,
+    /// Length of the store then, and since (bytes).
+    known_len: u64,
+    /// Whether another program has changed the frame, without a lock.
+    pub(super) is_foreign: bool,
 }
 
 impl FrameFile {
@@ -44,6 +55,10 @@ impl FrameFile {
             is_new: true,
             end: header_len,
             durability,
+            id: None,
+            known: None,
+            known_len: 0,
+            is_foreign: false,
         }
     }
 
@@ -57,6 +72,10 @@ impl FrameFile {
             is_new: false,
             end: frame_len,
             durability,
+            id: None,
+            known: None,
+            known_len: 0,
+            is_foreign: false,
         }
     }
 
@@ -145,7 +164,7 @@ impl FrameFile {
     pub(super) fn cut(&mut self, frame_len: u64) -> Result<()> {
         let len = self.base.saturating_add(frame_len);
         self.store.set_len(len).map_err(|source| self.write_error(source))?;
-        self.end = frame_len;
+        (self.end, self.known_len) = (frame_len, len);
         Ok(())
     }
 
@@ -171,7 +190,25 @@ impl FrameFile {
             return Ok(());
         }
         let len = self.store.len().map_err(|source| Error::Open { source })?;
-        if len > self.base.saturating_add(self.end) { self.cut(self.end) } else { Ok(()) }
+        if len <= self.base.saturating_add(self.end) {
+            return Ok(());
+        }
+        if !self.header_is_known() {
+            self.is_foreign = true;
+            return Err(Error::ChangedByOther);
+        }
+        self.cut(self.end)
+    }
+
+    /// Notes how long the store is.
+    pub(super) fn note_len(&mut self) {
+        self.known_len = self.store.len().unwrap_or(0);
+    }
+
+    /// Whether the store is as long as what is in it and what was added.
+    pub(super) fn has_known_len(&self) -> Result<bool> {
+        let len = self.store.len().map_err(|source| Error::Open { source })?;
+        Ok(len == self.known_len.max(self.base.saturating_add(self.end)))
     }
 
     fn write_error(&self, source: std::io::Error) -> Error {
@@ -182,6 +219,9 @@ impl FrameFile {
 impl Drop for FrameFile {
     /// Removes what was not committed. If that fails it stays behind the frame, where nobody looks.
     fn drop(&mut self) {
+        if self.is_foreign || !self.header_is_known() {
+            return;
+        }
         let _ = match self.committed {
             Some(frame_len) if frame_len < self.end => self.cut(frame_len),
             // A new file keeps what there is, for a rescue.

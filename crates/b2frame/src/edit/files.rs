@@ -6,7 +6,10 @@
 //! | 1 | writes and syncs new chunk files | the old frame |
 //! | 2 | writes and syncs `chunks.b2frame.tmp`, syncs the folder | the old frame |
 //! | 3 | renames it to `chunks.b2frame`, syncs the folder | the new frame |
-//! | 4 | removes files that nothing refers to any more | the new frame |
+//! | 4 | removes files that nothing referred to before either | the new frame |
+//!
+//! Files that the old index refers to stay until the commit after this one: somebody may be reading
+//! them. What writers left that were killed goes with them.
 
 use std::collections::HashSet;
 use std::io;
@@ -20,27 +23,68 @@ use crate::sparse::{Folder, INDEX_FILE, file_name, id_of};
 pub(super) struct ChunkFiles {
     folder: Folder,
     durability: Durability,
-    /// Larger than all numbers in use.
-    next: u32,
+    /// Larger than all numbers in use; nothing before the files were listed, or when all are used.
+    next: Option<u32>,
+    is_listed: bool,
+    /// Numbers from here on were not in use at the last commit.
+    first_new: u32,
     /// Written since the last commit.
     new: Vec<u32>,
     /// No longer wanted after the next commit.
     dropped: Vec<u32>,
+    /// Not wanted since the last commit. Somebody may still read what was committed before it.
+    leftovers: Vec<u32>,
 }
 
+/// How often a number is looked for, of a file that another program has not created.
+const TRIES: usize = 3;
+
 impl ChunkFiles {
-    /// For a folder in which the index refers to these numbers.
-    pub(super) fn new(
-        folder: Folder,
-        ids: impl Iterator<Item = u32>,
-        durability: Durability,
-    ) -> Result<Self> {
+    /// For a folder.
+    pub(super) fn new(folder: Folder, durability: Durability) -> Self {
+        Self {
+            folder,
+            durability,
+            next: None,
+            is_listed: false,
+            first_new: 0,
+            new: vec![],
+            dropped: vec![],
+            leftovers: vec![],
+        }
+    }
+
+    /// Looks which files there are, of which the index refers to these. The folder is locked.
+    pub(super) fn prepare(&mut self, wanted: &[u64]) -> Result<()> {
+        if self.is_listed {
+            return Ok(());
+        }
         let open = |source| Error::Open { source };
         // It was never renamed, so it has no effect.
-        folder.tree.remove(&temporary_index()).map_err(open)?;
-        let largest = chunk_ids(&*folder.tree).map_err(open)?.into_iter().chain(ids).max();
-        let next = largest.map_or(Some(0), |id| id.checked_add(1)).ok_or(Param::NoChunkId)?;
-        Ok(Self { folder, durability, next, new: vec![], dropped: vec![] })
+        self.folder.tree.remove(&temporary_index()).map_err(open)?;
+        self.list(wanted)?;
+        let wanted: HashSet<u64> = wanted.iter().copied().collect();
+        let ids = chunk_ids(&*self.folder.tree).map_err(open)?.into_iter();
+        self.leftovers = ids.filter(|id| !wanted.contains(&u64::from(*id))).collect();
+        self.first_new = self.next.unwrap_or(u32::MAX);
+        self.is_listed = true;
+        Ok(())
+    }
+
+    pub(super) fn tree(&self) -> &dyn Tree {
+        &*self.folder.tree
+    }
+
+    pub(super) fn folder(&self) -> Folder {
+        self.folder.clone()
+    }
+
+    fn list(&mut self, wanted: &[u64]) -> Result<()> {
+        let ids = chunk_ids(self.tree()).map_err(|source| Error::Open { source })?;
+        let wanted = wanted.iter().filter_map(|number| u32::try_from(*number).ok());
+        let largest = ids.into_iter().chain(wanted).max();
+        self.next = largest.map_or(Some(0), |id| id.checked_add(1)).max(self.next);
+        Ok(())
     }
 
     pub(super) fn set_durability(&mut self, durability: Durability) {
@@ -49,19 +93,36 @@ impl ChunkFiles {
 
     /// Writes a chunk to a file of its own and gives its number.
     pub(super) fn create(&mut self, chunk: &[u8]) -> Result<u32> {
-        let id = self.next;
-        let next = id.checked_add(1).ok_or(Param::NoChunkId)?;
-        self.create_as(id, chunk)?;
-        self.next = next;
-        Ok(id)
+        for _ in 0..TRIES {
+            let id = self.next.ok_or(Param::NoChunkId)?;
+            let created = self.create_as(id, chunk);
+            match &created {
+                // Of a writer that was killed since the files were listed.
+                Err(Error::Write { source, .. })
+                    if source.kind() == io::ErrorKind::AlreadyExists =>
+                {
+                    self.list(&[id.into()])?;
+                }
+                _ => {
+                    self.next = id.checked_add(1);
+                    return created.map(|()| id);
+                }
+            }
+        }
+        Err(Param::NoChunkId.into())
     }
 
     /// Writes a chunk to the file of a number that is not in use.
     pub(super) fn create_as(&mut self, id: u32, chunk: &[u8]) -> Result<()> {
         let failed = |source| Error::Write { at: 0, len: chunk.len() as u64, source };
-        self.new.push(id);
         // A link, or the file of another program, is not followed or overwritten.
-        self.folder.tree.create_new(&file_name(id), chunk).map_err(failed)
+        let created = self.folder.tree.create_new(&file_name(id), chunk);
+        let is_other = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+        // After another failure there may be a part of it.
+        if !created.as_ref().is_err_and(is_other) {
+            self.new.push(id);
+        }
+        created.map_err(failed)
     }
 
     /// Whether there is anything under the name of a number.
@@ -74,7 +135,8 @@ impl ChunkFiles {
 
     /// Notes that a chunk is not wanted any more, and gives the length of its file (bytes).
     pub(super) fn forget(&mut self, id: u32) -> u64 {
-        self.dropped.push(id);
+        // No reader has seen what was not committed yet.
+        if id >= self.first_new { &mut self.leftovers } else { &mut self.dropped }.push(id);
         self.folder.tree.len_of(&file_name(id)).unwrap_or(0)
     }
 
@@ -111,11 +173,19 @@ impl ChunkFiles {
         tree.open(INDEX_FILE)
     }
 
-    /// Removes the files that are not wanted, if the index does not refer to them otherwise.
+    /// Removes files that the index did not refer to before the last commit either. Those that it
+    /// referred to until then stay for its readers until the next commit.
     pub(super) fn clean(&mut self, wanted: &[u64]) {
-        let wanted: HashSet<u64> =
-            if self.dropped.is_empty() { HashSet::new() } else { wanted.iter().copied().collect() };
-        for id in self.dropped.drain(..).filter(|id| !wanted.contains(&u64::from(*id))) {
+        if !self.leftovers.is_empty() {
+            self.remove_leftovers(wanted);
+        }
+        self.leftovers = core::mem::take(&mut self.dropped);
+        self.first_new = self.next.unwrap_or(u32::MAX);
+    }
+
+    fn remove_leftovers(&mut self, wanted: &[u64]) {
+        let wanted: HashSet<u64> = wanted.iter().copied().collect();
+        for id in self.leftovers.drain(..).filter(|id| !wanted.contains(&u64::from(*id))) {
             // A file that stays is harmless.
             let _ = self.folder.tree.remove(&file_name(id));
         }
@@ -123,14 +193,11 @@ impl ChunkFiles {
 
     /// Removes all files that the index does not refer to, and says how long they were (bytes).
     pub(super) fn sweep(&mut self, wanted: &[u64]) -> Result<u64> {
-        let wanted: HashSet<u64> = wanted.iter().copied().collect();
-        let unwanted = chunk_ids(&*self.folder.tree).map_err(|source| Error::Open { source })?;
-        let mut saved: u64 = 0;
-        for id in unwanted.into_iter().filter(|id| !wanted.contains(&u64::from(*id))) {
-            saved = saved.saturating_add(self.forget(id));
-        }
-        self.clean(&[]);
-        Ok(saved)
+        let files = unwanted_files(self.tree(), wanted).map_err(|source| Error::Open { source })?;
+        self.dropped.clear();
+        self.leftovers = files.iter().map(|(id, _)| *id).collect();
+        self.remove_leftovers(wanted);
+        Ok(files.iter().fold(0, |saved: u64, (_, len)| saved.saturating_add(*len)))
     }
 }
 
@@ -141,6 +208,13 @@ impl Drop for ChunkFiles {
             let _ = self.folder.tree.remove(&file_name(*id));
         }
     }
+}
+
+/// The files of chunks that the index does not refer to: number and length (bytes).
+pub(crate) fn unwanted_files(tree: &dyn Tree, wanted: &[u64]) -> io::Result<Vec<(u32, u64)>> {
+    let wanted: HashSet<u64> = wanted.iter().copied().collect();
+    let ids = chunk_ids(tree)?.into_iter().filter(|id| !wanted.contains(&u64::from(*id)));
+    Ok(ids.map(|id| (id, tree.len_of(&file_name(id)).unwrap_or(0))).collect())
 }
 
 /// The numbers of all chunk files.
@@ -166,13 +240,14 @@ mod tests {
         tree.write(&file_name(7), b"").unwrap();
         tree.write("other.chunk", b"").unwrap();
         let folder = Folder { tree: tree.clone() };
-        let mut files =
-            ChunkFiles::new(folder.clone(), [3].into_iter(), Durability::ProcessDeath).unwrap();
+        let mut files = ChunkFiles::new(folder.clone(), Durability::ProcessDeath);
+        files.prepare(&[3]).unwrap();
         assert_eq!(files.create(b"x").unwrap(), 8);
         assert_eq!(files.create(b"y").unwrap(), 9);
         drop(files);
         assert!(tree.open(&file_name(8)).is_err() && tree.open(&file_name(7)).is_ok());
-        let full = ChunkFiles::new(folder, [u32::MAX].into_iter(), Durability::ProcessDeath);
-        assert!(matches!(full.err(), Some(Error::Param(Param::NoChunkId))));
+        let mut full = ChunkFiles::new(folder, Durability::ProcessDeath);
+        full.prepare(&[u32::MAX.into()]).unwrap();
+        assert!(matches!(full.create(b"z"), Err(Error::Param(Param::NoChunkId))));
     }
 }

@@ -28,7 +28,7 @@ impl SChunkWriter {
         if data.is_empty() {
             return Ok(());
         }
-        self.take_lock()?;
+        self.lock()?;
         let Some(size) = self.schunk.chunksize().fixed() else {
             return data.chunks(self.max_chunk()).try_for_each(|data| self.append_as_chunk(data));
         };

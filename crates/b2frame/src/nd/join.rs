@@ -88,6 +88,7 @@ impl NdWriter {
     /// # Errors
     /// [`NdParam::Outside`], [`NdParam::Dtype`], or what is wrong with a chunk of either.
     pub fn write_array(&mut self, at: &[u64], array: &NdArray) -> Result<()> {
+        self.lock()?;
         let bounds = self.place_of(at, array.shape())?;
         if array.dtype() != self.dtype() {
             let (dtype, wanted) = (self.dtype().to_string(), array.dtype().to_string());
@@ -108,6 +109,7 @@ impl NdWriter {
     /// # Errors
     /// [`NdParam::Axis`]; as [`resize`](Self::resize) and [`write_array`](Self::write_array).
     pub fn append_array(&mut self, axis: usize, array: &NdArray) -> Result<()> {
+        self.lock()?;
         let mut at = vec![0; self.shape().len()];
         let mut shape = self.shape().to_vec();
         let is_alike = |(dim, (a, b)): (usize, (&u64, &u64))| dim == axis || a == b;

@@ -22,6 +22,7 @@ impl NdWriter {
     /// [`NdParam::Dims`]; [`NdParam::Shapes`] if the shape is too large, or has items for an array
     /// that was made without a chunk shape; what is wrong with a chunk.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
+        self.lock()?;
         let old = self.shape().to_vec();
         let (given, ndim) = (shape.len(), old.len());
         if given != ndim {
@@ -44,6 +45,7 @@ impl NdWriter {
     /// [`NdParam::Axis`], [`Param::BufferLen`] for items that do not fill the other dimensions, or
     /// as [`resize`](Self::resize) and [`write_bytes`](Self::write_bytes).
     pub fn append_bytes(&mut self, axis: usize, items: &[u8]) -> Result<()> {
+        self.lock()?;
         let len = self.axis_len(axis)?;
         self.insert_bytes(axis, len, items)
     }
@@ -63,6 +65,7 @@ impl NdWriter {
     /// # Errors
     /// [`NdParam::Align`], or as [`append_bytes`](Self::append_bytes).
     pub fn insert_bytes(&mut self, axis: usize, at: u64, items: &[u8]) -> Result<()> {
+        self.lock()?;
         let old = self.axis_len(axis)?;
         let others = self.shape().iter().enumerate().filter(|(dim, _)| *dim != axis);
         let layer =
@@ -110,6 +113,7 @@ impl NdWriter {
     /// # Errors
     /// [`NdParam::Axis`], [`NdParam::Align`], or [`Param::Range`].
     pub fn delete(&mut self, axis: usize, at: u64, len: u64) -> Result<()> {
+        self.lock()?;
         let old = self.axis_len(axis)?;
         let end = at.checked_add(len).filter(|end| *end <= old);
         let Some(end) = end else {

@@ -178,6 +178,23 @@ impl NdWriter {
         Ok(self)
     }
 
+    /// Takes the lock of the frame and takes over what others have changed, as any change does: see
+    /// [`SChunkWriter::lock`].
+    ///
+    /// # Errors
+    /// As [`SChunkWriter::lock`]; [`Param::NotAnArray`] if it is none any more.
+    pub fn lock(&mut self) -> Result<()> {
+        if self.writer.take_lock()? {
+            let meta = self.writer.schunk()?.nd_meta()?.ok_or(Param::NotAnArray)?;
+            let typesize = self.writer.schunk()?.typesize();
+            self.dtype = array::item_dtype(&meta, typesize);
+            self.geometry = Geometry::new(&meta, typesize);
+            self.buffers = Buffers::default();
+            self.meta = meta;
+        }
+        Ok(())
+    }
+
     /// With other threads and working memory for decoding and compressing.
     #[must_use]
     pub fn budget(self, options: Budget) -> Self {
@@ -222,6 +239,7 @@ impl NdWriter {
     /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], what is wrong with a chunk,
     /// [`Error::Compress`], or [`Error::Write`].
     pub fn write_bytes(&mut self, selection: impl Into<Selection>, items: &[u8]) -> Result<()> {
+        self.lock()?;
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
         self.write_axes(&axes, Items::Bytes(items))
@@ -247,6 +265,7 @@ impl NdWriter {
     /// # Errors
     /// As [`write_bytes`](Self::write_bytes).
     pub fn write_oindex_bytes(&mut self, positions: &[&[u64]], items: &[u8]) -> Result<()> {
+        self.lock()?;
         let lists = super::read::lists(self.shape(), positions)?;
         let axes: Vec<_> = lists.iter().map(|list| Axis::List(list)).collect();
         self.write_axes(&axes, Items::Bytes(items))

@@ -250,6 +250,19 @@ impl SChunk {
         Ok((source, at, header, len))
     }
 
+    /// What a missing file means: one that the present index does not name is of another state.
+    fn outdated(&self, error: Error) -> Error {
+        match error {
+            Error::ChunkFile { nchunk, name, source }
+                if source.kind() == std::io::ErrorKind::NotFound
+                    && matches!(self.reopen(), Ok(Some(_))) =>
+            {
+                Error::Outdated { nchunk, name }
+            }
+            error => error,
+        }
+    }
+
     /// Where a stored chunk begins, and how many bytes there are for it.
     fn place(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, u64)> {
         let Some(folder) = &self.state.folder else {
@@ -257,7 +270,8 @@ impl SChunk {
             return Ok((self.state.source.clone(), at, self.cbytes().saturating_sub(offset)));
         };
         // The index has checked that its numbers are ids.
-        let source = folder.open_chunk(nchunk, u32::try_from(offset).unwrap_or(u32::MAX))?;
+        let file = folder.open_chunk(nchunk, u32::try_from(offset).unwrap_or(u32::MAX));
+        let source = file.map_err(|error| self.outdated(error))?;
         let room = source.available()?;
         Ok((source, 0, room))
     }

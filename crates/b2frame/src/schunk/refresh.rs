@@ -6,20 +6,25 @@
 
 use core::ops::Deref;
 use core::time::Duration;
+use std::path::Path;
 use std::thread;
 
 use blosc_chunk::error::Blame;
+use blosc_io::LockWait;
 
 use super::{SChunk, open_file};
 use crate::error::{Param, Result};
 use crate::header::FIXED_LEN;
 use crate::legacy::FrameLayout;
-use crate::lock::{FrameLock, Locking};
+use crate::lock::FrameLock;
 use crate::source::Source;
+use crate::sparse::INDEX_FILE;
 
 /// As often, and so long apart, C-Blosc2 tries to read a frame that is being written.
 const TRIES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(1);
+/// No change takes that long between two writes.
+const RECENT: Duration = Duration::from_secs(1);
 
 impl SChunk {
     /// Looks whether the frame was changed, and takes over the new state. Says whether there was
@@ -67,9 +72,9 @@ impl SChunk {
     }
 
     fn lock(&self) -> Result<Option<FrameLock>> {
-        match (&self.path, self.options.locking) {
-            (Some(path), Locking::Sidecar) => FrameLock::shared(path).map(Some),
-            _ => Ok(None),
+        match &self.path {
+            Some(path) => self.options.locking.shared(path, &LockWait::default()),
+            None => Ok(None),
         }
     }
 
@@ -120,6 +125,30 @@ impl SChunk {
         new.path.clone_from(&self.path);
         Ok(Some(new))
     }
+}
+
+/// Opens a frame at `path`, again if that fails because it is being written. A frame that nobody has
+/// changed lately is not waited for.
+pub(crate) fn open_settled<T>(path: &Path, open: impl Fn() -> Result<T>) -> Result<T> {
+    let mut tries = 1;
+    loop {
+        match open() {
+            Err(error) if error.blame() == Blame::Data && tries < TRIES && is_recent(path) => {
+                tries = tries.saturating_add(1);
+                thread::sleep(PAUSE);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// Whether a frame was changed so lately that it may be under way.
+fn is_recent(path: &Path) -> bool {
+    let index = path.join(INDEX_FILE);
+    let metadata = if path.is_dir() { index.metadata() } else { path.metadata() };
+    let modified = metadata.and_then(|metadata| metadata.modified()).ok();
+    // One in the future is recent, too.
+    modified.is_some_and(|time| time.elapsed().is_ok_and(|age| age < RECENT))
 }
 
 /// A super-chunk under a shared lock.

@@ -3,7 +3,8 @@
 use blosc_chunk::SpecialKind;
 
 use super::{ChunkInfo, SChunk};
-use crate::error::Result;
+use crate::edit::unwanted_files;
+use crate::error::{Error, Result};
 
 /// How a frame uses its bytes, and which of its chunks are runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,7 +12,8 @@ use crate::error::Result;
 pub struct Usage {
     /// Bytes of all chunks, headers included.
     pub cbytes: u64,
-    /// Bytes of the frame that nothing refers to: replaced chunks and indexes, holes.
+    /// Bytes of the frame that nothing refers to: replaced chunks and indexes, holes; of a sparse
+    /// frame, files of chunks that are not in the index.
     pub dead_bytes: u64,
     /// Chunks of zeros.
     pub zeros: u64,
@@ -38,6 +40,12 @@ impl SChunk {
             for info in self.chunk_infos() {
                 usage.add(&info?, 1);
             }
+        }
+        if let Some(folder) = &self.state.folder {
+            let files = unwanted_files(&*folder.tree, &self.offsets()?)
+                .map_err(|source| Error::Open { source })?;
+            usage.dead_bytes = files.iter().fold(0, |sum: u64, (_, len)| sum.saturating_add(*len));
+            return Ok(usage);
         }
         let parts = [
             self.state.header.header_len().into(),

@@ -1,11 +1,11 @@
 //! One file that is replaced as soon as its successor is complete.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Durability;
+use crate::{Durability, Lock, LockWait};
 
 /// A file that takes the place of another one when it is complete; until then the other one is as
 /// it was. Dropped without [`commit`](Self::commit), it is removed.
@@ -41,6 +41,32 @@ impl Replacement {
         Self { temporary: target.with_file_name(name), target }
     }
 
+    /// Removes what processes that were killed left under such names, for the file at `path`, whose
+    /// lock is held. A file that is locked, or whose process lives, stays. Of a very large directory
+    /// only a part is looked at. Says how many there were.
+    ///
+    /// # Errors
+    ///
+    /// What the system says to reading the directory.
+    pub fn remove_leftovers(path: &Path) -> io::Result<usize> {
+        let target = path.canonicalize()?;
+        let (Some(dir), Some(name)) = (target.parent(), target.file_name()) else { return Ok(0) };
+        let mut removed: usize = 0;
+        for entry in fs::read_dir(dir)?.take(MAX_ENTRIES).flatten() {
+            let Some(pid) = find_pid(&entry.file_name(), name) else { continue };
+            let path = entry.path();
+            if !entry.file_type().is_ok_and(|kind| kind.is_file()) || is_alive(pid) {
+                continue;
+            }
+            if let Ok(_lock) = Lock::exclusive(&path, &LockWait::never())
+                && fs::remove_file(&path).is_ok()
+            {
+                removed = removed.saturating_add(1);
+            }
+        }
+        Ok(removed)
+    }
+
     /// Where to write the new file.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -63,6 +89,21 @@ impl Replacement {
             _ => Ok(()),
         }
     }
+}
+
+/// Most entries of a directory that are looked at for leftovers.
+const MAX_ENTRIES: usize = 4096;
+
+/// The process in the name of a file that was to replace the one called `target`.
+fn find_pid(name: &OsStr, target: &OsStr) -> Option<u32> {
+    let name = name.to_str()?.strip_prefix(target.to_str()?)?;
+    name.strip_prefix('.')?.strip_suffix(".tmp")?.parse().ok()
+}
+
+/// Whether there is a process of this number; where the system does not tell, only its lock counts.
+fn is_alive(pid: u32) -> bool {
+    pid == std::process::id()
+        || cfg!(target_os = "linux") && Path::new(&format!("/proc/{pid}")).exists()
 }
 
 impl Drop for Replacement {
@@ -99,6 +140,25 @@ mod tests {
         drop(new);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let dead = u32::MAX;
+        let own = std::process::id();
+        let others = [format!("f.{own}.tmp"), format!("ff.{dead}.tmp"), "f.x.tmp".into()];
+        for name in others.iter().chain([&format!("f.{dead}.tmp"), &"f".to_owned()]) {
+            fs::write(dir.path().join(name), b"x").unwrap();
+        }
+        let locked = dir.path().join(format!("f.{}.tmp", dead - 1));
+        fs::write(&locked, b"x").unwrap();
+        let lock = Lock::exclusive(&locked, &LockWait::never()).unwrap();
+        let expected = if lock.is_held() { 1 } else { 2 };
+        assert_eq!(Replacement::remove_leftovers(&path).unwrap(), expected);
+        assert!(others.iter().all(|name| dir.path().join(name).exists()) && path.exists());
+        assert!(!dir.path().join(format!("f.{dead}.tmp")).exists());
     }
 
     #[cfg(unix)]

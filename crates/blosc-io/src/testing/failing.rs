@@ -1,0 +1,210 @@
+//! Stores and trees of which one change fails, so that a test can try each.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::tree::{Entry, Tree, TreeLock};
+use crate::{LockKind, LockWait, ReadAt, Stamp, Sync, WriteAt};
+
+/// Which change fails; the same for all clones.
+#[derive(Clone, Debug, Default)]
+pub struct Plan(Arc<Mutex<Option<(usize, io::ErrorKind)>>>);
+
+impl Plan {
+    /// Lets `count` changes succeed and the next one fail, once.
+    pub fn fail_at(&self, count: usize, kind: io::ErrorKind) {
+        *self.plan() = Some((count, kind));
+    }
+
+    /// Whether a failure is still to come, which is then called off.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.plan().take().is_some()
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Option<(usize, io::ErrorKind)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let mut plan = self.plan();
+        match &mut *plan {
+            Some((0, kind)) => {
+                let error = io::Error::from(*kind);
+                *plan = None;
+                Err(error)
+            }
+            Some((left, _)) => {
+                *left = left.saturating_sub(1);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Passes all calls to another store until one of its changes fails. Of a write that fails, half is
+/// done.
+#[derive(Debug)]
+pub struct FailingStore<S> {
+    inner: S,
+    plan: Plan,
+}
+
+impl<S: WriteAt> FailingStore<S> {
+    /// Nothing of `inner` fails before the plan says so.
+    pub fn new(inner: S, plan: Plan) -> Self {
+        Self { inner, plan }
+    }
+}
+
+impl<S: ReadAt> ReadAt for FailingStore<S> {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.inner.read_at(at, buf)
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.inner.stamp()
+    }
+}
+
+impl<S: WriteAt> WriteAt for FailingStore<S> {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let checked = self.plan.check();
+        let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+        self.inner.write_at(at, if checked.is_ok() { bytes } else { half })?;
+        checked
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.plan.check()?;
+        self.inner.set_len(len)
+    }
+
+    fn sync(&mut self, what: Sync) -> io::Result<()> {
+        self.plan.check()?;
+        self.inner.sync(what)
+    }
+}
+
+/// Passes all calls to another tree until one of them fails: a full disk, or one that is broken.
+/// Clones share the count.
+///
+/// ```
+/// use blosc_io::testing::FailingTree;
+/// use blosc_io::tree::{MemTree, Tree};
+///
+/// let tree = FailingTree::new(MemTree::new());
+/// tree.plan().fail_at(1, std::io::ErrorKind::StorageFull);
+/// tree.write("f", b"ab")?;
+/// assert!(tree.sync("f").is_err());
+/// tree.sync("f")?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FailingTree<T> {
+    inner: T,
+    plan: Plan,
+}
+
+impl<T: Tree> FailingTree<T> {
+    /// Nothing of `inner` fails yet.
+    pub fn new(inner: T) -> Self {
+        Self { inner, plan: Plan::default() }
+    }
+
+    /// Which change fails.
+    pub fn plan(&self) -> Plan {
+        self.plan.clone()
+    }
+}
+
+impl<T: Tree> Tree for FailingTree<T> {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        self.inner.open(path)
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        self.inner.list(path)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.plan.check()?;
+        self.inner.write(path, bytes)
+    }
+
+    /// Of a file that fails, half is there.
+    fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let checked = self.plan.check();
+        let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+        self.inner.create_new(path, if checked.is_ok() { bytes } else { half })?;
+        checked
+    }
+
+    fn create_dir(&self, path: &str) -> io::Result<()> {
+        self.plan.check()?;
+        self.inner.create_dir(path)
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        self.plan.check()?;
+        self.inner.remove(path)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.plan.check()?;
+        self.inner.rename(from, to)
+    }
+
+    fn sync(&self, path: &str) -> io::Result<()> {
+        self.plan.check()?;
+        self.inner.sync(path)
+    }
+
+    fn sync_names(&self, path: &str) -> io::Result<()> {
+        self.plan.check()?;
+        self.inner.sync_names(path)
+    }
+
+    fn lock(&self, path: &str, kind: LockKind, wait: &LockWait) -> io::Result<Box<dyn TreeLock>> {
+        self.inner.lock(path, kind, wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemStore;
+    use crate::testing::{check_tree, check_write_at};
+    use crate::tree::MemTree;
+
+    #[test]
+    fn one_write_fails_and_the_others_do_not() {
+        let plan = Plan::default();
+        let mut store = FailingStore::new(MemStore::default(), plan.clone());
+        check_write_at(&mut store).unwrap();
+        store.set_len(0).unwrap();
+        plan.fail_at(0, io::ErrorKind::StorageFull);
+        let error = store.write_at(0, b"1234").unwrap_err();
+        assert_eq!((error.kind(), store.len().unwrap()), (io::ErrorKind::StorageFull, 2));
+        store.write_at(0, b"1234").unwrap();
+    }
+
+    #[test]
+    fn one_change_fails_and_the_others_do_not() {
+        let tree = FailingTree::new(MemTree::new());
+        check_tree(&tree).unwrap();
+        tree.plan().fail_at(1, io::ErrorKind::StorageFull);
+        tree.create_new("a", b"1234").unwrap();
+        let error = tree.clone().create_new("b", b"1234").unwrap_err();
+        assert_eq!((error.kind(), tree.len_of("b").unwrap()), (io::ErrorKind::StorageFull, 2));
+        assert!(!tree.plan().is_pending());
+        tree.create_new("c", b"").unwrap();
+        tree.plan().fail_at(1, io::ErrorKind::StorageFull);
+        assert!(tree.plan().is_pending() && !tree.plan().is_pending());
+    }
+}

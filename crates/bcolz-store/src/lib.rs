@@ -73,6 +73,7 @@ mod fill;
 mod items;
 mod json;
 mod layout;
+mod leftovers;
 mod meta;
 mod names;
 mod note;
@@ -89,7 +90,7 @@ mod worker;
 
 pub use blosc_container::{Budget, Progress, VerifyOptions};
 pub use blosc_dtype::Dtype;
-pub use blosc_io::{Durability, tree};
+pub use blosc_io::{Durability, LockWait, tree};
 pub use carray::{BadChunk, Blocks, CArray, Element, Objects, Report, RowReader};
 pub use carray_writer::CArrayWriter;
 pub use create::CreateOptions;

@@ -17,7 +17,7 @@ use crate::layout::{chunk_number, chunk_path};
 use crate::meta::{self, Attrs};
 use crate::names;
 use crate::params::OpenOptions;
-use crate::repair::{Action, Repair, repair_in};
+use crate::repair::{Action, Repair, repair_locked};
 use crate::tree::Tree;
 
 /// Puts the array or table at `path` of a tree into a state in which all of it can be read, and
@@ -29,6 +29,7 @@ use crate::tree::Tree;
 /// `Corrupt` where nothing can be saved, `Limit` for chunks that are larger than `options` allow,
 /// `Io`.
 pub fn rescue_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Vec<Action>> {
+    let _lock = files::lock_exclusive(&*tree, path, &options.lock)?;
     let is_table = names::is_table(&*tree, path)?;
     let mut rescuer = Rescuer { tree, options: options.clone(), actions: Vec::new() };
     if is_table {
@@ -62,7 +63,7 @@ impl Rescuer {
         if kept != listed {
             self.write(&names::names_path(path), &names_text(kept.iter().map(String::as_str)))?;
         }
-        self.actions.extend(repair_in(self.tree.clone(), path)?);
+        self.actions.extend(repair_locked(self.tree.clone(), path)?);
         Ok(())
     }
 
@@ -96,11 +97,11 @@ impl Rescuer {
     fn array(&mut self, path: &str) -> Result<()> {
         self.attrs(path)?;
         let sizes_path = meta::sizes_path(path);
-        let repaired = match repair_in(self.tree.clone(), path) {
+        let repaired = match repair_locked(self.tree.clone(), path) {
             // The chunks tell the length as well.
             Err(Error::Corrupt { path: wrong, .. }) if wrong == sizes_path => {
                 self.tree.remove(&sizes_path).map_err(|source| Error::io(&sizes_path, source))?;
-                repair_in(self.tree.clone(), path)
+                repair_locked(self.tree.clone(), path)
             }
             repaired => repaired,
         };

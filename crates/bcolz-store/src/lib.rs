@@ -88,6 +88,7 @@ mod repair;
 mod rescue;
 mod worker;
 
+pub use blosc_container::rescue::Fill;
 pub use blosc_container::{Budget, Progress, VerifyOptions};
 pub use blosc_dtype::Dtype;
 pub use blosc_io::{Durability, LockWait, tree};

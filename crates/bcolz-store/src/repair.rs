@@ -12,7 +12,7 @@ use crate::carray_writer::CArrayWriter;
 use crate::chunk_file::{ChunkFile, Expected};
 use crate::error::{Corrupt, Error, Result};
 use crate::files::{self, join};
-use crate::layout::{Layout, chunk_path};
+use crate::layout::{Layout, chunk_number, chunk_path};
 use crate::leftovers;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::names::{self, names_path};
@@ -79,6 +79,11 @@ pub enum Repair {
         /// Rows in it.
         rows: u64,
     },
+    /// Rows that cannot be read were taken out, and those after them moved up.
+    Cut {
+        /// Rows that were taken out.
+        rows: u64,
+    },
     /// What an interrupted change had begun was removed: it had not come to count.
     Removed {
         /// The file or directory.
@@ -95,6 +100,8 @@ impl Repair {
             Self::AttrsLost
                 | Self::ColumnDropped { .. }
                 | Self::Filled { .. }
+                | Self::Cut { .. }
+                | Self::Shortened { .. }
                 | Self::Trimmed { .. }
         )
     }
@@ -125,7 +132,7 @@ pub fn repair_in(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
 /// The same under a lock of the caller.
 pub(crate) fn repair_locked(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
     let is_table = names::is_table(&*tree, path)?;
-    let mut repairer = Repairer { tree, actions: Vec::new() };
+    let mut repairer = Repairer { tree, keeps_length: false, actions: Vec::new() };
     if is_table {
         repairer.table(path)?
     } else {
@@ -134,8 +141,17 @@ pub(crate) fn repair_locked(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Actio
     Ok(repairer.actions)
 }
 
+/// Repairs an array of which the length is kept, however many chunks are lost.
+pub(crate) fn repair_array(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
+    let mut repairer = Repairer { tree, keeps_length: true, actions: Vec::new() };
+    repairer.array(path)?;
+    Ok(repairer.actions)
+}
+
 struct Repairer {
     tree: Arc<dyn Tree>,
+    /// Whether rows that are missing are left to be filled.
+    keeps_length: bool,
     actions: Vec<Action>,
 }
 
@@ -192,6 +208,9 @@ impl Repairer {
             }
             Err(error) => return Err(error),
         };
+        if self.keeps_length {
+            return Layout::new(&sizes, &storage, path).map(drop);
+        }
         self.shorten(path, sizes, &storage)
     }
 
@@ -234,7 +253,9 @@ impl Repairer {
             sizes.shape.push(nbytes / layout.chunk_nbytes());
             layout = Layout::new(&sizes, storage, path)?;
         }
-        for nchunk in 0.. {
+        let first = if self.keeps_length { self.last_chunk(path)? } else { 0 };
+        sizes.shape[0] = first.saturating_mul(layout.chunklen);
+        for nchunk in first.. {
             let nbytes = self.chunk_nbytes(path, &layout, nchunk)?.unwrap_or(0);
             sizes.shape[0] += nbytes / layout.rowsize as u64;
             if nbytes < layout.chunk_nbytes() {
@@ -243,6 +264,15 @@ impl Repairer {
         }
         let nbytes = layout.nbytes_of(sizes.shape[0]);
         Ok(Sizes { nbytes: Some(nbytes.into()), cbytes: Some(nbytes.into()), ..sizes })
+    }
+
+    /// The number of the last chunk, unless too few of those before it are there.
+    fn last_chunk(&self, path: &str) -> Result<u64> {
+        let entries = leftovers::list_existing(&*self.tree, &join(path, "data"))?;
+        let numbers: Vec<u64> =
+            entries.iter().filter_map(|entry| chunk_number(&entry.name)).collect();
+        let limit = (numbers.len() as u64).saturating_mul(2);
+        Ok(numbers.into_iter().filter(|number| *number < limit).max().unwrap_or(0))
     }
 
     /// Takes back a length that a trim of bcolz, interrupted, left too large: the last chunk there
@@ -319,6 +349,7 @@ impl fmt::Display for Action {
             Repair::Filled { nchunk, rows } => {
                 write!(f, "{path}: filled chunk {nchunk}, {rows} rows, with the fill value")
             }
+            Repair::Cut { rows } => write!(f, "{path}: took out {rows} rows"),
             Repair::Removed { name } => write!(f, "{path}: removed the unfinished {name:?}"),
         }
     }

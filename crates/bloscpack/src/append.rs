@@ -18,7 +18,7 @@ use blosc_chunk::CParams;
 use blosc_io::{AlignedBytes, Durability, WriteAt};
 use serde_json::Value;
 
-use crate::change::Change;
+use crate::change::{Change, Seen};
 use crate::encoding::{Encoding, in_chunk};
 use crate::input::Input;
 use crate::metadata::Section;
@@ -89,17 +89,21 @@ pub struct AppendReport {
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 ///
+/// A file on a disk is best opened as a [`LockedFile`](crate::LockedFile), so that two programs do not
+/// append at once.
+///
 /// Files without offsets can be appended to as well, which Bloscpack 0.16.0 refuses; so can empty
 /// files.
 ///
 /// # Errors
 ///
-/// Before anything is written: [`Param::NotEnoughSpace`] if the offsets are used up (see
-/// [`repack`](crate::repack)), [`Param::NotAppendable`] if it is a file of an old version or of
+/// Before anything is written: [`Param::NotEnoughSpace`] if the offsets are used up
+/// ([`LockedFile::append`](crate::LockedFile::append) makes more room), [`Param::NotAppendable`] if it is a file of an old version or of
 /// chunks of unknown number or size, [`Param::NoMetadata`] or [`Param::MetadataRoom`] for new
 /// metadata that the file cannot take, and whatever [`BlpFile::packed_chunk`] says about the last
-/// chunk. Afterwards, with the file restored: [`Param::DataSize`] if fewer data come,
-/// [`Error::Chunk`] if they cannot be compressed, and [`Error::Io`].
+/// chunk. Before or afterwards, with the file restored: [`Error::ChangedByOther`], and afterwards
+/// [`Param::DataSize`] if fewer data come, [`Error::Chunk`] if they cannot be compressed, and
+/// [`Error::Io`].
 pub fn append<S: WriteAt>(
     store: &mut S,
     data: impl Read,
@@ -124,6 +128,7 @@ fn write<S: WriteAt>(
 ) -> Result<u64> {
     let mut positions = vec![];
     let end = write_chunks(change, plan, data, options, &mut positions)?;
+    change.check_unchanged()?;
     change.write(0, &plan.header.to_bytes())?;
     if plan.header.offsets {
         let entries: Vec<u8> = positions.into_iter().flat_map(u64::to_le_bytes).collect();
@@ -219,7 +224,12 @@ pub fn rewrite_metadata<S: WriteAt>(
     let file = BlpFile::new(&*store)?;
     let old = file.metadata().ok_or(Param::NoMetadata)?;
     let (at, section) = (old.position(), Section::replacing(old, metadata, None)?);
+    let seen = Seen {
+        len: file.file_len(),
+        parts: vec![(0, file.header().to_bytes().to_vec()), (at, old.header().to_bytes().to_vec())],
+    };
     let plan = crate::change::Plan {
+        seen,
         overwritten: vec![(at, section.len())],
         len_before: file.file_len(),
         end: file.file_len(),

@@ -10,6 +10,8 @@ use crate::{Error, Result};
 /// What a change will overwrite.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
+    /// What it was worked out from, to be compared before anything is written.
+    pub(crate) seen: Seen,
     /// Position and length of what is overwritten and cannot be made again (bytes).
     pub(crate) overwritten: Vec<(u64, u64)>,
     /// Length of the file, but for what follows its last chunk (bytes).
@@ -18,10 +20,41 @@ pub(crate) struct Plan {
     pub(crate) end: u64,
 }
 
+/// The state of a file that a change builds on: length and the bytes that tell where everything is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// Length of the file (bytes).
+    pub(crate) len: u64,
+    /// Position and content of header, offsets or header of the metadata.
+    pub(crate) parts: Vec<(u64, Vec<u8>)>,
+}
+
+impl Seen {
+    /// Whether the file is still so, but for its length, which has to be `len` now.
+    fn check(&self, store: &impl ReadAt, len: u64) -> Result<()> {
+        let found = store.len().map_err(|source| Error::io(0, source))?;
+        if found != len {
+            return Err(Error::ChangedByOther { at: found.min(len) });
+        }
+        for (at, expected) in &self.parts {
+            let mut bytes = vec![0; expected.len()];
+            store.read_exact_at(*at, &mut bytes).map_err(|source| Error::io(*at, source))?;
+            let differs = bytes.iter().zip(expected).position(|(found, seen)| found != seen);
+            if let Some(inside) = differs {
+                return Err(Error::ChangedByOther { at: at.saturating_add(inside as u64) });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A change that was begun. It must be ended; what is dropped before leaves the file half changed.
 pub(crate) struct Change<'a, S> {
     store: &'a mut S,
+    seen: Seen,
     len_before: u64,
+    /// Length of the file now, if nobody else writes to it.
+    len: u64,
     undo: Undo,
 }
 
@@ -35,7 +68,8 @@ enum Undo {
 
 impl<'a, S: WriteAt> Change<'a, S> {
     pub(crate) fn begin(store: &'a mut S, plan: Plan, durability: Durability) -> Result<Self> {
-        let Plan { overwritten, len_before, end } = plan;
+        let Plan { seen, overwritten, len_before, end } = plan;
+        seen.check(store, seen.len)?;
         let undo = match durability {
             Durability::PowerLoss | Durability::ProcessDeath => {
                 Journal::begin(store, end, len_before, &overwritten)
@@ -48,10 +82,18 @@ impl<'a, S: WriteAt> Change<'a, S> {
             }
             Durability::None => Undo::Memory(read_ranges(store, &overwritten)?),
         };
-        Ok(Self { store, len_before, undo })
+        let len = store.len().map_err(|source| Error::io(0, source))?;
+        Ok(Self { store, seen, len_before, len, undo })
+    }
+
+    /// Whether nobody else changed the file: asked before header and offsets are written, so that
+    /// all that was written so far can be undone.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        self.seen.check(self.store, self.len)
     }
 
     pub(crate) fn write(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.len = self.len.max(at.saturating_add(bytes.len() as u64));
         self.store.write_at(at, bytes).map_err(|source| Error::io(at, source))
     }
 

@@ -29,6 +29,14 @@ pub struct PackedChunk {
 }
 
 impl PackedChunk {
+    /// A chunk made here, at the position of one in a file.
+    pub(crate) fn new(nchunk: u64, at: u64, bytes: Vec<u8>, checksum: Checksum) -> Result<Self> {
+        let parsed = ChunkHeader::parse(&bytes);
+        let header = parsed.map_err(|source| Error::Chunk { nchunk, at, source })?;
+        let digest = checksum.digest(&bytes);
+        Ok(Self { nchunk, at, header, bytes, digest })
+    }
+
     /// The number of the chunk, from 0.
     #[must_use]
     pub const fn nchunk(&self) -> u64 {

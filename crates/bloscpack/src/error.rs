@@ -5,6 +5,9 @@ mod param;
 
 use core::fmt;
 use std::io;
+use std::path::PathBuf;
+
+use blosc_io::lock::{Holder, LockTimeout};
 
 pub use blosc_chunk::error::Blame;
 pub use corrupt::{Corrupt, Field, Part};
@@ -18,12 +21,27 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The storage failed.
-    #[error("reading or writing at byte {at}")]
+    #[error("{} at byte {at}", doing(source))]
     Io {
         /// Where.
         at: u64,
         /// The cause.
         source: io::Error,
+    },
+    /// Another program holds the lock of the file.
+    #[error("locked by {holder}")]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// Who holds the lock, as far as the system tells.
+        holder: Holder,
+    },
+    /// Another program, which does not lock, changed the file since it was read. It is as that
+    /// program or the last complete change left it: nothing of this change was made.
+    #[error("at byte {at}: another program changed the file meanwhile")]
+    ChangedByOther {
+        /// Where the first difference is.
+        at: u64,
     },
     /// The file is damaged, cut, or not Bloscpack.
     #[error("at byte {at}: {what}")]
@@ -109,6 +127,7 @@ impl Error {
     pub fn blame(&self) -> Blame {
         match self {
             Self::Io { .. } => Blame::Io,
+            Self::Locked { .. } | Self::ChangedByOther { .. } => Blame::Busy,
             Self::Corrupt { .. } => Blame::Data,
             Self::Chunk { source, .. } => source.blame(),
             Self::UnknownVersion { .. } | Self::MetadataFormat { .. } => Blame::NotOurs,
@@ -125,6 +144,16 @@ impl Error {
     pub(crate) const fn io(at: u64, source: io::Error) -> Self {
         Self::Io { at, source }
     }
+
+    /// An error of taking a lock.
+    pub(crate) fn lock(source: io::Error) -> Self {
+        match LockTimeout::find(&source) {
+            Some(LockTimeout { path, holder, .. }) => {
+                Self::Locked { path: path.clone(), holder: holder.clone() }
+            }
+            None => Self::io(0, source),
+        }
+    }
 }
 
 /// For [`io::Read`] and [`io::Write`]; the error itself stays inside.
@@ -134,6 +163,8 @@ impl From<Error> for io::Error {
             Error::Io { source, .. } => source.kind(),
             Error::Corrupt { what: Corrupt::Truncated { .. }, .. } => io::ErrorKind::UnexpectedEof,
             Error::Param(_) => io::ErrorKind::InvalidInput,
+            Error::Locked { .. } => io::ErrorKind::TimedOut,
+            Error::ChangedByOther { .. } => io::ErrorKind::ResourceBusy,
             Error::Limit { .. } => io::ErrorKind::OutOfMemory,
             Error::UnknownVersion { .. } | Error::MetadataFormat { .. } => {
                 io::ErrorKind::Unsupported
@@ -141,6 +172,19 @@ impl From<Error> for io::Error {
             _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)
+    }
+}
+
+/// What failed, as far as the error tells: only writing needs room.
+fn doing(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull
+        | io::ErrorKind::QuotaExceeded
+        | io::ErrorKind::FileTooLarge
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::WriteZero => "writing",
+        io::ErrorKind::UnexpectedEof => "reading",
+        _ => "reading or writing",
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod data;
 mod index;
+mod stale;
 mod verify;
 
 use core::ops::Range;
@@ -18,7 +19,7 @@ use std::sync::OnceLock;
 use blosc_chunk::{Chunk, Decoder, Scratch};
 use blosc_container::parallel::in_order_by_workers;
 use blosc_container::{Budget, ChunkReader, ReadError};
-use blosc_io::{FileStore, ReadAt};
+use blosc_io::{FileStore, ReadAt, Stamp};
 
 use crate::chunk::{Expected, read_chunk_to, read_header};
 use crate::decoding::{Decoding, decode_into};
@@ -40,7 +41,8 @@ pub use verify::{Note, Report};
 /// Opening reads what stands before the chunks. Where the chunks are is taken from the offsets, or
 /// found by a walk over the chunk headers when it is first needed. Reading needs `&self`.
 ///
-/// If an append was interrupted, the file is seen as it was before.
+/// If an append was interrupted, the file is seen as it was before. If another program appends
+/// while the file is open, its data stay those that it had when it was opened.
 ///
 /// ```
 /// use blosc_io::MemStore;
@@ -65,6 +67,8 @@ pub struct BlpFile<S = FileStore> {
     options: ReadOptions,
     /// Length of the file (bytes).
     len: u64,
+    /// That of the file when it was opened.
+    stamp: Option<Stamp>,
     /// Made by a walk, if one was needed.
     index: OnceLock<Index>,
 }
@@ -107,11 +111,14 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// As [`new`](Self::new).
     pub fn with_options(store: S, options: ReadOptions) -> Result<Self> {
-        let store = Before::new(store).map_err(|source| Error::io(0, source))?;
-        let len = store.len().map_err(|source| Error::io(0, source))?;
-        let mut file = match read_preamble(&store, len, &options) {
-            Ok(preamble) => Self { store, preamble, options, len, index: OnceLock::new() },
-            Err(error) => Self::detect_rc(store, len, options, error)?,
+        let mut store = Before::unread(store);
+        let (stamp, (len, read)) = stale::read_unchanged(&mut store, |store| {
+            let len = store.len().map_err(|source| Error::io(0, source))?;
+            Ok((len, read_preamble(store, len, &options)))
+        })?;
+        let mut file = match read {
+            Ok(preamble) => Self { store, preamble, options, len, stamp, index: OnceLock::new() },
+            Err(error) => Self::detect_rc(store, (len, stamp), options, error)?,
         };
         file.options.rc_header = RcHeader::Never;
         check_total(file.header(), &file.options)?;
@@ -121,13 +128,18 @@ impl<S: ReadAt> BlpFile<S> {
 
     /// What could not be opened may have the header of a release candidate: if all chunks are there
     /// and nothing else, it has.
-    fn detect_rc(store: Before<S>, len: u64, options: ReadOptions, error: Error) -> Result<Self> {
+    fn detect_rc(
+        store: Before<S>,
+        (len, stamp): (u64, Option<Stamp>),
+        options: ReadOptions,
+        error: Error,
+    ) -> Result<Self> {
         if options.rc_header != RcHeader::Detect || error.blame() == Blame::Io {
             return Err(error);
         }
         let options = options.rc_header(RcHeader::Assume);
         let Ok(preamble) = read_preamble(&store, len, &options) else { return Err(error) };
-        let file = Self { store, preamble, options, len, index: OnceLock::new() };
+        let file = Self { store, preamble, options, len, stamp, index: OnceLock::new() };
         match file.index() {
             Ok(index) if index.end() == len && index.nchunks() > 0 => Ok(file),
             _ => Err(error),
@@ -254,6 +266,14 @@ impl<S: ReadAt> BlpFile<S> {
     /// The same in a buffer that is left from another chunk.
     fn packed_chunk_in(&self, buffer: Vec<u8>, nchunk: u64) -> Result<PackedChunk> {
         let at = self.position(nchunk)?;
+        let read = self.read_packed(buffer, nchunk, at);
+        if self.is_rewritten(nchunk) || read.is_err() && self.is_changed() {
+            return self.reread(nchunk, at);
+        }
+        read
+    }
+
+    fn read_packed(&self, buffer: Vec<u8>, nchunk: u64, at: u64) -> Result<PackedChunk> {
         let missing = Corrupt::MissingChunks { nchunks: nchunk + 1, found: nchunk };
         let chunk = read_chunk_to(buffer, &mut self.input(at), self.expected(nchunk))?;
         let chunk = chunk.ok_or(Error::corrupt(at, missing))?;
@@ -338,15 +358,19 @@ impl<S: ReadAt> BlpFile<S> {
         if !is_checked || self.header().checksum == Checksum::None {
             match self.open_chunk(nchunk, at, stored) {
                 Ok(Some(mut chunk)) => {
-                    let decoded = chunk.decode(range, part, scratch);
-                    return decoded.map_err(|error| match error {
-                        ReadError::Io { at, source, .. } => Error::io(at, source),
-                        ReadError::Chunk(source) => in_chunk(source),
-                    });
+                    let decoded = chunk.decode(range.clone(), part, scratch);
+                    if !self.is_rewritten(nchunk) && (decoded.is_ok() || !self.is_changed()) {
+                        return decoded.map_err(|error| match error {
+                            ReadError::Io { at, source, .. } => Error::io(at, source),
+                            ReadError::Chunk(source) => in_chunk(source),
+                        });
+                    }
                 }
-                Err(ReadError::Io { at, source, .. }) => return Err(Error::io(at, source)),
+                Err(ReadError::Io { at, source, .. }) if !self.is_changed() => {
+                    return Err(Error::io(at, source));
+                }
                 // Reading the whole chunk tells what is wrong with it.
-                Ok(None) | Err(ReadError::Chunk(_)) => {}
+                Ok(None) | Err(_) => {}
             }
         }
         let packed = self.packed_chunk_in(core::mem::take(stored), nchunk)?;
@@ -490,7 +514,11 @@ impl<S: ReadAt> BlpFile<S> {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
-        let index = Index::walk(self)?;
+        let index = Index::walk(self).map_err(|error| match error {
+            Error::Io { .. } => error,
+            _ if self.is_changed() => Error::ChangedByOther { at: 0 },
+            _ => error,
+        })?;
         Ok(self.index.get_or_init(|| index))
     }
 

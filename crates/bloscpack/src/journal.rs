@@ -15,7 +15,7 @@
 use core::ops::Range;
 use std::io;
 
-use blosc_io::{ReadAt, Sync, WriteAt};
+use blosc_io::{ReadAt, Stamp, Sync, WriteAt};
 use zerocopy::{FromZeros, IntoBytes};
 
 use crate::raw::{RawJournalEntry as RawEntry, RawJournalFooter as RawFooter};
@@ -132,6 +132,22 @@ impl<S: ReadAt> Before<S> {
         self.journal.is_some()
     }
 
+    /// The store as it is, until [`refresh`](Self::refresh) looks for a journal.
+    pub(crate) const fn unread(store: S) -> Self {
+        Self { store, journal: None }
+    }
+
+    /// Looks for a journal again.
+    pub(crate) fn refresh(&mut self) -> io::Result<()> {
+        self.journal = Journal::find(&self.store)?;
+        Ok(())
+    }
+
+    /// The store as it is.
+    pub(crate) const fn store(&self) -> &S {
+        &self.store
+    }
+
     pub(crate) fn into_inner(self) -> S {
         self.store
     }
@@ -158,6 +174,10 @@ impl<S: ReadAt> ReadAt for Before<S> {
 
     fn in_memory(&self) -> Option<&[u8]> {
         self.store.in_memory().filter(|_| self.journal.is_none())
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.store.stamp()
     }
 }
 

@@ -18,7 +18,7 @@
 //! | read from a pipe | [`Reader`], an [`io::Read`](std::io::Read) of the data |
 //! | read any part, find out, verify | [`BlpFile`] |
 //! | write | [`Writer`], an [`io::Write`](std::io::Write) for the data |
-//! | change in place | [`append`], [`rewrite_metadata`] |
+//! | change in place | [`LockedFile`], [`append`], [`rewrite_metadata`] |
 //! | make a new file of an old one, chunks untouched | [`repack`] |
 //! | mend | [`recover`], [`repair_offsets`], [`rescue`] |
 //! | NumPy arrays and `.npy` files | [`numpy`] |
@@ -76,6 +76,7 @@ mod header;
 mod input;
 mod journal;
 mod json;
+mod locked_file;
 pub mod metadata;
 pub mod numpy;
 mod offsets;
@@ -91,7 +92,7 @@ mod sizes;
 mod writer;
 
 pub use blosc_container::Budget;
-pub use blosc_io::Durability;
+pub use blosc_io::{Durability, LockWait};
 
 pub use append::{AppendOptions, AppendReport, append, recover, rewrite_metadata};
 pub use checksum::{Checksum, Digest};
@@ -99,6 +100,7 @@ pub use chunk::PackedChunk;
 pub use error::{Error, Result};
 pub use file::{BlpFile, DataReader};
 pub use header::{Header, Version};
+pub use locked_file::LockedFile;
 pub use metadata::Metadata;
 pub use offsets::Offsets;
 pub use pack::{pack, unpack};

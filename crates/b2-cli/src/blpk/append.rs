@@ -7,8 +7,7 @@ use std::{
     path::Path,
 };
 
-use blosc_io::FileStore;
-use bloscpack::{AppendOptions, BlpFile, Header, ReadOptions, append};
+use bloscpack::{AppendOptions, BlpFile, Header, LockWait, LockedFile, ReadOptions, append};
 
 use super::{
     Session,
@@ -40,12 +39,16 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -
             nbytes
         }
     };
+    // Others append before or afterwards.
+    let mut store = match LockedFile::open(original, &LockWait::default()) {
+        Err(bloscpack::Error::Io { source, .. }) => return Err(Failure::io(original)(source)),
+        opened => opened?,
+    };
     let file = look::open(session, original)?;
     log.verbose(&format!("orig file size before append: {}", pretty::double(file.file_len())))?;
     log.verbose(&format!("new file size: {}", pretty::double(nbytes)))?;
     say_division(session, &file, nbytes)?;
     drop(file);
-    let mut store = FileStore::open_rw(original).map_err(Failure::io(original))?;
     let options = AppendOptions::default()
         .cparams(Some(cparams))
         .metadata(metadata)

@@ -2,11 +2,11 @@
 
 use blosc_dtype::npy::NpyHeader;
 use core::ops::Range;
-use std::{io, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use b2frame::Budget;
 use blosc_chunk::DParams;
-use blosc_io::{ReadAt, Windowed};
+use blosc_io::{FileStore, ReadAt, Windowed};
 use bloscpack::{BlpFile, Checksum, numpy::Order, params::Digests};
 use serde_json::Value;
 
@@ -55,6 +55,17 @@ impl Blp {
             None => largest_chunk(&file)?,
         };
         Ok(Self { file, nbytes, largest })
+    }
+
+    /// The file as it is now, read in the same way.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub(crate) fn reopen(&self, path: &Path) -> Result<Self> {
+        let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+        let options = self.file.options();
+        Self::open(Arc::new(store), 0, options.dparams.clone(), options.digests)
     }
 
     /// Bytes of data.

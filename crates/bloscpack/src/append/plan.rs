@@ -3,10 +3,11 @@
 use blosc_io::ReadAt;
 
 use super::AppendOptions;
+use crate::change::{self, Seen};
 use crate::metadata::Section;
 use crate::offsets::ENTRY_LEN;
 use crate::sizes::Division;
-use crate::{BlpFile, Error, Header, Offsets, Param, Result, Version, change};
+use crate::{BlpFile, Error, Header, Offsets, Param, Result, Version};
 
 /// What will be written, and where.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Plan {
     pub(super) section: Option<(u64, Section)>,
     /// Chunks before.
     nchunks_before: u64,
+    /// What all this was worked out from.
+    seen: Seen,
 }
 
 impl Plan {
@@ -62,9 +65,17 @@ impl Plan {
             entries_at: file.offsets_position() + first * ENTRY_LEN,
             section: section(file, options)?,
             nchunks_before: nchunks,
+            seen: Seen { len: file.file_len(), parts: vec![(0, header.to_bytes().to_vec())] },
         };
         let header = plan.new_header()?;
-        Ok(Self { header, ..plan })
+        let mut plan = Self { header, ..plan };
+        if let Some(positions) = file.offsets().and_then(Offsets::positions) {
+            let unset = core::iter::repeat(u64::MAX);
+            let last = positions.last().copied().into_iter().chain(unset);
+            let entries = last.take(plan.pieces.nchunks as usize).flat_map(u64::to_le_bytes);
+            plan.seen.parts.push((plan.entries_at, entries.collect()));
+        }
+        Ok(plan)
     }
 
     /// Chunks that are added.
@@ -109,6 +120,7 @@ impl Plan {
             .saturating_add(self.new_nbytes)
             .saturating_add(self.pieces.nchunks.saturating_mul(per_chunk));
         change::Plan {
+            seen: self.seen.clone(),
             overwritten,
             len_before: self.chunks_end,
             end: self.chunks_at.saturating_add(most),

@@ -38,9 +38,9 @@ impl fmt::Display for Note {
             Self::TrailingBytes(n) => write!(f, "{n} bytes after the last chunk"),
             Self::OffsetsUnset => f.write_str("the offsets are not set"),
             Self::ReservedBytes => f.write_str("reserved bytes of the header are not 0"),
-            Self::Interrupted => {
-                f.write_str("a change was interrupted, the file is seen as it was before")
-            }
+            Self::Interrupted => f.write_str(
+                "a change was interrupted or goes on, the file is seen as it was before",
+            ),
             Self::CountUnknown => f.write_str("the number of chunks is not in the header"),
         }
     }
@@ -153,7 +153,11 @@ impl<S: ReadAt> Scan<'_, S> {
 
     fn read(&self, nchunk: u64, at: u64) -> Result<Option<PackedChunk>> {
         let expected = Expected { digests: Digests::Ignore, ..self.file.expected(nchunk) };
-        read_chunk(&mut self.file.input(at), expected)
+        let read = read_chunk(&mut self.file.input(at), expected);
+        if self.file.is_rewritten(nchunk) || read.is_err() && self.file.is_changed() {
+            return self.file.packed_chunk(nchunk).map(Some);
+        }
+        read
     }
 
     fn check_digest(&self, chunk: &PackedChunk) -> Result<()> {

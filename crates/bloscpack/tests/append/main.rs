@@ -1,7 +1,9 @@
 //! Appending: the files that Bloscpack 0.16.0 makes of the same sequence, what it refuses, and a crash
 //! at every byte.
 
+mod contend;
 mod crash;
+mod faults;
 
 use std::io::{Cursor, Write};
 

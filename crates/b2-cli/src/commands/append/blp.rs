@@ -1,23 +1,26 @@
 //! Data at the end of a Bloscpack file; one of an array grows along its first dimension.
 
 use blosc_chunk::{CParams, Target as Reader};
-use blosc_io::FileStore;
 use bloscpack::{
-    AppendOptions, append,
+    AppendOptions, LockWait, LockedFile,
     numpy::{ArrayInfo, Order},
 };
 
 use super::{Grown, Input, Work};
 use crate::{
     commands::convert::pull::pull,
-    error::{Doing, Error, Result, message},
+    error::{Error, Result, message},
     formats::blp::Blp,
     inputs::decoded::Sink,
 };
 
 impl Work<'_> {
-    pub(super) fn blp(&self, blp: Blp) -> Result<Grown> {
+    pub(super) fn blp(&self, opened: Blp) -> Result<Grown> {
         self.check_axis(1)?;
+        let mut locked = LockedFile::open(self.path, &LockWait::default())?;
+        // Until now others could change it.
+        let blp = opened.reopen(self.path)?;
+        drop(opened);
         let mut array = blp.file.array_info()?;
         for input in &self.inputs {
             check(input, &blp, array.as_ref())?;
@@ -34,11 +37,10 @@ impl Work<'_> {
                 options = options.metadata(Some(described(metadata.as_ref(), &new)?));
                 array = Some(new);
             }
-            let mut store = FileStore::open_rw(self.path).map_err(Error::io(Doing::Open))?;
             let (read, budget) = (self.cx.read_options(), self.cx.memory() / 4);
             let decode = |sink: Sink<'_>| input.source.in_c_order(&read, budget, sink);
             pull(decode, |reader| {
-                append(&mut store, reader, len, &options)?;
+                locked.append(reader, len, &options)?;
                 Ok(())
             })?;
             nbytes += len;

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use blosc_io::FileStore;
 use bloscpack::{
-    Durability, RepackOptions,
+    Durability, LockWait, LockedFile, RepackOptions,
     error::Param,
     metadata::{MetadataOptions, NewMetadata},
     repack, rewrite_metadata,
@@ -22,14 +21,17 @@ use crate::{
 pub(super) fn change(
     cx: &Context,
     path: &Path,
-    blp: Blp,
+    opened: Blp,
     document: &Document,
     changes: &[Change],
 ) -> Result<()> {
-    let new = changed(document, changes)?;
+    let mut locked = LockedFile::open(path, &LockWait::default())?;
+    // Until now others could change it.
+    let blp = opened.reopen(path)?;
+    let old = blp.file.metadata().and_then(|metadata| metadata.json());
+    let new = changed(old.or(document.metadata()), changes)?;
     if !new.is_null() {
-        let mut store = FileStore::open_rw(path).map_err(Error::io(Doing::Open))?;
-        match rewrite_metadata(&mut store, &new, Durability::default()) {
+        match rewrite_metadata(&mut locked, &new, Durability::default()) {
             Err(bloscpack::Error::Param(
                 Param::NoMetadata | Param::MetadataRoom { .. } | Param::NotAppendable { .. },
             )) => {}
@@ -48,8 +50,8 @@ pub(super) fn change(
 }
 
 /// The metadata with all changes.
-fn changed(document: &Document, changes: &[Change]) -> Result<Value> {
-    let mut value = document.metadata().cloned().unwrap_or(Value::Null);
+fn changed(old: Option<&Value>, changes: &[Change]) -> Result<Value> {
+    let mut value = old.cloned().unwrap_or(Value::Null);
     for change in changes {
         match change {
             Change::Replace(new) => value = new.clone(),

@@ -1,0 +1,194 @@
+//! A file that one program changes at a time, and that grows by a new file where its table of
+//! offsets is used up.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use blosc_io::lock::{LockKind, lock_file};
+use blosc_io::tree::Replacement;
+use blosc_io::{Durability, FileStore, Lock, LockWait, ReadAt, Stamp, Sync, WriteAt};
+
+use crate::{
+    AppendOptions, AppendReport, BlpFile, Error, OffsetsUse, Param, ReadOptions, RepackOptions,
+    Reserve, Result, append, repack,
+};
+
+/// A file that is open for changes and locked: other programs that lock wait until it is dropped.
+/// It is a store, so that all functions that change a store change it.
+///
+/// ```
+/// use blosc_io::LockWait;
+/// use bloscpack::{AppendOptions, BlpFile, LockedFile, WriteOptions, pack, rewrite_metadata};
+/// use serde_json::json;
+///
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("log.blp");
+/// std::fs::write(&path, pack(b"one,", WriteOptions::default().metadata(Some(json!(1))))?)?;
+///
+/// let mut file = LockedFile::open(&path, &LockWait::default())?;
+/// file.append(&b"two"[..], 3, &AppendOptions::default())?;
+/// rewrite_metadata(&mut file, &json!(2), Default::default())?;
+/// drop(file);
+/// assert_eq!(BlpFile::open(&path)?.chunk(0)?, b"one,");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Where the system or the file system has no locks, nothing is locked. A change by another program
+/// is an error then as far as it is noticed: [`Error::ChangedByOther`].
+#[derive(Debug)]
+pub struct LockedFile {
+    path: PathBuf,
+    store: FileStore,
+    /// Released after the last write.
+    _lock: Lock,
+    /// Or that of a file that took the place of the one that was opened, which is `store`.
+    replaced: bool,
+}
+
+impl LockedFile {
+    /// Opens a file for changes as soon as nobody else has it open so, and removes what a killed
+    /// program left beside it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Locked`] if another program has the lock for longer than `wait` allows, or
+    /// [`Error::Io`].
+    pub fn open(path: impl AsRef<Path>, wait: &LockWait) -> Result<Self> {
+        let path = path.as_ref();
+        loop {
+            let lock = Lock::exclusive(path, wait).map_err(Error::lock)?;
+            let store = FileStore::open_rw(path).map_err(|source| Error::io(0, source))?;
+            // A program that does not lock can have replaced it in between.
+            if lock.has_name(path).map_err(|source| Error::io(0, source))? {
+                remove_leftovers(path);
+                return Ok(Self { path: path.to_owned(), store, _lock: lock, replaced: false });
+            }
+        }
+    }
+
+    /// As [`append`], also where the offsets are used up: the file is then replaced by one with the
+    /// same chunks and a larger table, in one step, and appended to.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`]. If the replacement fails, the file is as it was.
+    pub fn append(
+        &mut self,
+        mut data: impl Read,
+        nbytes: u64,
+        options: &AppendOptions,
+    ) -> Result<AppendReport> {
+        // Nothing is read from `data` before the plan is made.
+        match append(self, &mut data, nbytes, options) {
+            Err(Error::Param(Param::NotEnoughSpace { needed, .. })) => {
+                self.enlarge_table(needed, options.durability)?;
+                append(self, &mut data, nbytes, options)
+            }
+            done => done,
+        }
+    }
+
+    /// Replaces the file by one with room for `needed` more chunks and more.
+    fn enlarge_table(&mut self, needed: u64, durability: Durability) -> Result<()> {
+        let read = ReadOptions::default().offsets(OffsetsUse::Check);
+        let file = BlpFile::with_options(&self.store, read)?;
+        let nchunks = file.nchunks()?;
+        let reserve = Reserve::Entries(nchunks.max(needed).saturating_mul(GROWTH_FACTOR));
+        let replacement = Replacement::new(&self.path);
+        let io_error = |source| Error::io(0, source);
+        let new = File::options().read(true).write(true).create_new(true).open(replacement.path());
+        let new = new.map_err(io_error)?;
+        // Locked before it has the name, so that those who wait go on waiting.
+        lock_file(&new, &self.path, LockKind::Exclusive, &LockWait::never())
+            .map_err(Error::lock)?;
+        let new = repack(&file, new, &RepackOptions::default().reserve(reserve))?;
+        drop(file);
+        if durability.needs_sync() {
+            new.sync_all().map_err(io_error)?;
+        }
+        replacement.commit(durability).map_err(io_error)?;
+        (self.store, self.replaced) = (FileStore::from_file(new), true);
+        Ok(())
+    }
+
+    /// Whether the file was replaced by one with a larger table.
+    #[must_use]
+    pub const fn is_replaced(&self) -> bool {
+        self.replaced
+    }
+}
+
+impl ReadAt for LockedFile {
+    fn len(&self) -> io::Result<u64> {
+        self.store.len()
+    }
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.store.read_at(at, buf)
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.store.stamp()
+    }
+}
+
+impl WriteAt for LockedFile {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.store.write_at(at, bytes)
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.store.set_len(len)
+    }
+
+    fn sync(&mut self, what: Sync) -> io::Result<()> {
+        self.store.sync(what)
+    }
+}
+
+/// Removes replacements that killed programs left: `NAME.PID.tmp`. They are made only under the lock,
+/// so nobody writes to one now.
+fn remove_leftovers(path: &Path) {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return };
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if is_leftover(name, &entry.file_name()) && begins_like_one(&entry.path()) {
+            // Another time, if not now.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether a file has the name of a replacement of the file `name`.
+fn is_leftover(name: &OsStr, found: &OsStr) -> bool {
+    let rest = found.as_encoded_bytes().strip_prefix(name.as_encoded_bytes());
+    let number = rest.and_then(|rest| rest.strip_prefix(b".")?.strip_suffix(b".tmp"));
+    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a regular file is empty or begins as Bloscpack files do.
+fn begins_like_one(path: &Path) -> bool {
+    let mut start = vec![];
+    let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let read = is_file.then(|| File::open(path).and_then(|f| f.take(4).read_to_end(&mut start)));
+    matches!(read, Some(Ok(_))) && crate::raw::MAGIC.starts_with(&start)
+}
+
+/// How many times the chunks that are there a new table has room for.
+const GROWTH_FACTOR: u64 = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leftovers_have_the_name_of_the_file_and_a_number() {
+        let is = |found: &str| is_leftover(OsStr::new("a.blp"), OsStr::new(found));
+        assert!(is("a.blp.17.tmp"));
+        for other in ["a.blp", "a.blp..tmp", "a.blp.x.tmp", "b.blp.17.tmp", "a.blp.17.tmp2"] {
+            assert!(!is(other), "{other}");
+        }
+    }
+}

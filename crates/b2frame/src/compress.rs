@@ -77,7 +77,7 @@ pub fn compress_stream<S: WriteAt>(
             let mut buffers = spare.borrow_mut().pop().unwrap_or_default();
             Ok(input.fill(&mut buffers.data, nbytes)?.then_some(Job { job: buffers, weight }))
         },
-        || Encoder::new(cparams.clone()),
+        || Encoder::new(cparams.clone().in_schunk()),
         |encoder, mut buffers| {
             let result = buffers.encode(encoder, chunksize, &cparams);
             (buffers, result)
@@ -133,7 +133,7 @@ impl Buffers {
             let room = resized(bytes, end).get_mut(at..).unwrap_or_default();
             let len = match encoder {
                 Ok(encoder) => encoder.encode_into(data, room)?,
-                Err(_) => Encoder::new(cparams.clone())?.encode_into(data, room)?,
+                Err(_) => Encoder::new(cparams.clone().in_schunk())?.encode_into(data, room)?,
             };
             lens.push(len);
             at = at.saturating_add(len);

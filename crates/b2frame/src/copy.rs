@@ -243,7 +243,7 @@ fn made<'e>(
 ) -> blosc_chunk::error::Result<&'e mut Encoder> {
     match encoder {
         Some(encoder) => Ok(encoder),
-        None => Ok(encoder.insert(Encoder::new(cparams.clone())?)),
+        None => Ok(encoder.insert(Encoder::new(cparams.clone().in_schunk())?)),
     }
 }
 

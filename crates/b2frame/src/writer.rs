@@ -79,7 +79,7 @@ impl<S: WriteAt> FrameWriter<S> {
         let Start { header, meta, vlmeta } = Start::new(params)?;
         let cparams = params.cparams.clone();
         let chunksize = whole_items(params.chunksize, cparams.typesize)?;
-        let encoder = Encoder::new(cparams.clone())
+        let encoder = Encoder::new(cparams.clone().in_schunk())
             .map_err(|source| Error::Compress { nchunk: 0, source })?;
         let (offsets, trailer) = (vec![], trailer::around(&vlmeta)?);
         Ok(Self {
@@ -185,7 +185,7 @@ impl<S: WriteAt> FrameWriter<S> {
                 .map_err(wrong)?;
         }
         let cparams = self.cparams.clone().special_values(false);
-        let chunk = blosc_chunk::compress(&data, &cparams).map_err(wrong)?;
+        let chunk = blosc_chunk::compress(&data, &cparams.in_schunk()).map_err(wrong)?;
         self.store(&chunk, nbytes)
     }
 

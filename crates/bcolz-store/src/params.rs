@@ -2,7 +2,6 @@
 
 use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, setters};
 use blosc_container::Budget;
-use blosc_io::LockWait;
 
 setters! {
 /// How to read a data set.
@@ -22,8 +21,6 @@ pub struct OpenOptions {
     pub max_nbytes: u64,
     /// What to do with a table whose columns cannot all be used.
     pub broken_columns: BrokenColumns,
-    /// How a writer waits for another one. Default: 60 seconds.
-    pub lock: LockWait,
 }
 }
 
@@ -35,7 +32,6 @@ impl Default for OpenOptions {
             cache: 4 << 20,
             max_nbytes: u64::MAX,
             broken_columns: BrokenColumns::default(),
-            lock: LockWait::default(),
         }
     }
 }

@@ -108,6 +108,10 @@ impl Encoder {
     /// As [`CParams::check`].
     pub fn new(params: CParams) -> Result<Self> {
         params.check()?;
+        let mut params = params;
+        if params.schunk_typesize.is_none() {
+            params.filters = params.filters.with_typesize(params.stored_typesize().into());
+        }
         Ok(Self { params, workers: Vec::new(), tuner: ThreadTuner::default() })
     }
 

@@ -38,7 +38,8 @@
 //! | a chunk on disk | the byte ranges to read for a part | [`ChunkIndex`](partial::ChunkIndex) |
 //! | 32 bytes | the kind and sizes of a chunk | [`ChunkHeader`] |
 //! | a run | a chunk without data | [`special_chunk`] |
-//! | a chunk | the same for other readers, not decoded | [`transcode_header`] |
+//! | a chunk | the same for other readers, not decoded | [`transcode::transcode_header`] |
+//! | a chunk of a super-chunk | the same on its own | [`transcode::detach_from_schunk`] |
 //! | pieces of individual sizes | one chunk that keeps them apart | [`Encoder::encode_vl`] |
 //!
 //! # Limits
@@ -92,7 +93,7 @@ mod setters;
 mod source;
 mod special;
 mod stream;
-mod transcode;
+pub mod transcode;
 mod tuner;
 pub mod validate;
 mod vl;
@@ -108,7 +109,6 @@ pub use header::{ChunkHeader, Kind};
 pub use limits::Limits;
 pub use params::{CParams, DParams, Destination, Dict, Registries, SplitMode, Target, Threads};
 pub use special::{Special, SpecialKind};
-pub use transcode::transcode_header;
 
 /// The example of the README.
 #[cfg(doctest)]

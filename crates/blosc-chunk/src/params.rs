@@ -55,8 +55,9 @@ crate::setters! {
         /// Items per dimension of a block, slowest first, for codecs and filters that work on
         /// arrays.
         pub blockshape: Option<Arc<[u32]>>,
-        /// Bytes of an item for filters that want the super-chunk's typesize; `None` for
-        /// `typesize`.
+        /// Bytes of an item as the super-chunk says to which the chunk will belong. `None` for a
+        /// chunk on its own: the header then says how many byte streams bytedelta has, since
+        /// C-Blosc2 takes its parameter 0 for "as the super-chunk says" and refuses it elsewhere.
         pub schunk_typesize: Option<usize>,
     }
 }
@@ -92,6 +93,14 @@ impl CParams {
     /// [`Error::UnknownFilter`](crate::Error::UnknownFilter) for what the registries lack.
     pub fn check(&self) -> Result<()> {
         check::check(self)
+    }
+
+    /// These parameters for a chunk of a super-chunk, whose typesize is that of the parameters
+    /// unless they have another.
+    #[must_use]
+    pub fn in_schunk(self) -> Self {
+        let typesize = self.schunk_typesize.unwrap_or(self.typesize);
+        self.schunk_typesize(Some(typesize))
     }
 
     /// The typesize in the header (bytes): 1 for items that are too wide for it.

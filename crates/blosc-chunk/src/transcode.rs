@@ -10,6 +10,8 @@
     reason = "the chunk and its block starts were checked"
 )]
 
+mod detach;
+
 use blosc_filters::FilterId;
 
 use crate::blocksize::splits_in_blosc1;
@@ -22,6 +24,8 @@ use crate::params::{CParams, Dict, Target};
 use crate::raw::RawExtension;
 use crate::special::SpecialKind;
 
+pub use detach::detach_from_schunk;
+
 /// Rewrites the header of a chunk for other readers. Nothing is decoded, and the streams stay as
 /// they are.
 ///
@@ -30,7 +34,7 @@ use crate::special::SpecialKind;
 /// After an [`Error::Param`], decode the chunk and compress it again.
 ///
 /// ```
-/// use blosc_chunk::{CParams, ChunkHeader, Target, compress, decompress, transcode_header};
+/// use blosc_chunk::{CParams, ChunkHeader, Target, compress, decompress, transcode::transcode_header};
 ///
 /// let data: Vec<u8> = (0..20_000u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).collect();
 /// let old = compress(&data, &CParams::default().typesize(4).target(Target::Blosc1_14))?;

@@ -5,7 +5,10 @@ mod text;
 
 use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, Kind, Pipeline, Special, SplitMode,
-    Target, compress, decompress, error::Param, special_chunk, transcode_header,
+    Target, compress, decompress,
+    error::Param,
+    special_chunk,
+    transcode::{detach_from_schunk, transcode_header},
 };
 use blosc_testdata::data::Kind as Data;
 use blosc_testdata::fixture::{Format, Manifest};
@@ -151,4 +154,39 @@ fn irregular_headers_are_regular_afterwards() {
     let empty = [&mended[..4], &[0; 4], &mended[8..]].concat();
     let bare = transcode_header(&empty, Target::Blosc1_14).unwrap();
     assert_eq!((bare.len(), ChunkHeader::parse(&bare).unwrap().kind()), (16, Kind::Memcpyed));
+}
+
+/// C-Blosc2 refuses bytedelta with a parameter of 0 outside of a super-chunk.
+#[test]
+fn chunks_on_their_own_say_how_many_streams_bytedelta_has() {
+    let data: Vec<u8> = (0..20_000_u32).flat_map(u32::to_le_bytes).collect();
+    let meta = |chunk: &[u8]| chunk[24..30].to_vec();
+    for (filters, alone) in [
+        ("shuffle, bytedelta", [0, 0, 0, 0, 0, 4]),
+        ("shuffle, bytedelta_legacy", [0, 0, 0, 0, 0, 4]),
+        ("shuffle, bytedelta:2", [0, 0, 0, 0, 0, 2]),
+    ] {
+        let params = CParams::default().typesize(4).filters(Pipeline::parse(filters).unwrap());
+        let own = compress(&data, &params).unwrap();
+        assert_eq!(meta(&own), alone, "{filters}");
+        let mut moved = compress(&data, &params.clone().in_schunk()).unwrap();
+        assert_eq!(meta(&moved)[5], if filters.ends_with(":2") { 2 } else { 0 });
+        assert_eq!(decompress(&moved).unwrap(), data);
+        detach_from_schunk(&mut moved, 4).unwrap();
+        assert_eq!(moved, own);
+        assert_eq!(decompress(&own).unwrap(), data);
+    }
+}
+
+/// Items that are too wide for the header are bytes to it, and one stream of bytedelta.
+#[test]
+fn wide_items_on_their_own_are_one_stream_of_bytedelta() {
+    let data: Vec<u8> = (0..90_000_u32).map(|n| (n / 7).to_le_bytes()[0]).collect();
+    let params = CParams::default().typesize(300).filters(Pipeline::parse("bytedelta").unwrap());
+    let own = compress(&data, &params).unwrap();
+    assert_eq!((own[3], own[29]), (1, 1));
+    assert_eq!(decompress(&own).unwrap(), data);
+    let mut of_schunk = compress(&data, &params.in_schunk()).unwrap();
+    let error = detach_from_schunk(&mut of_schunk, 300).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::Typesize { typesize: 300, max: 255 })), "{error}");
 }

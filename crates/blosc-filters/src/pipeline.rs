@@ -74,7 +74,9 @@ impl Pipeline {
     pub fn with_typesize(mut self, typesize: usize) -> Self {
         let streams = u8::try_from(typesize).unwrap_or(0);
         for (id, meta) in self.ids.iter().zip(&mut self.metas) {
-            if *id == FilterId::BYTEDELTA.0 && *meta == 0 {
+            if matches!(FilterId(*id), FilterId::BYTEDELTA | FilterId::BYTEDELTA_LEGACY)
+                && *meta == 0
+            {
                 *meta = streams;
             }
         }

@@ -1,6 +1,6 @@
 //! Chunks with another header: what one C library wrote, the other one reads.
 
-use blosc_chunk::{Error, Target, transcode_header};
+use blosc_chunk::{Error, Target, transcode::transcode_header};
 use serde_json::{Value, json};
 
 use super::{

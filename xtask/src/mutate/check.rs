@@ -5,7 +5,7 @@ use core::ops::Range;
 use blosc_chunk::{
     Chunk, ChunkHeader, DParams, Decoder, Kind, Limits, Scratch, Target,
     partial::{ChunkIndex, IndexStep},
-    transcode_header,
+    transcode::transcode_header,
     validate::{Depth, Note},
 };
 use blosc_testdata::data::XorShift32;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{GeneralArgs, LimitArgs, LockArgs};
+use super::{GeneralArgs, LimitArgs};
 
 /// What `b2 append` accepts.
 #[derive(Args, Debug)]
@@ -21,8 +21,6 @@ pub(crate) struct AppendArgs {
     pub(crate) axis: usize,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }

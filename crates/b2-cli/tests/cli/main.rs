@@ -20,7 +20,6 @@ mod manual;
 mod meta;
 mod metadata;
 mod read;
-mod repack;
 mod safety;
 mod session;
 mod show;

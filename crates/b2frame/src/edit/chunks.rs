@@ -234,13 +234,15 @@ impl SChunkWriter {
         let nchunk = self.schunk.nchunks();
         let failed = |source| Error::Compress { nchunk, source };
         let cparams = self.cparams.clone().target(Target::Blosc3_0);
-        Encoder::new(cparams).and_then(|mut encoder| encoder.encode_vl(blocks)).map_err(failed)
+        Encoder::new(cparams.in_schunk())
+            .and_then(|mut encoder| encoder.encode_vl(blocks))
+            .map_err(failed)
     }
 
     fn encoder(&mut self) -> Result<&mut Encoder> {
         if self.encoder.is_none() {
             let nchunk = self.schunk.nchunks();
-            let made = Encoder::new(self.cparams.clone());
+            let made = Encoder::new(self.cparams.clone().in_schunk());
             self.encoder = Some(made.map_err(|source| Error::Compress { nchunk, source })?);
         }
         self.encoder.as_mut().ok_or_else(|| Param::EmptyChunk.into())
@@ -299,7 +301,7 @@ impl SChunkWriter {
         let chunk = if is_whole {
             special_chunk(Special::Value(&data), nbytes, &cparams)
         } else {
-            blosc_chunk::compress(&data, &cparams)
+            blosc_chunk::compress(&data, &cparams.in_schunk())
         };
         let offset = self.store(&chunk.map_err(failed)?)?;
         Ok(Ready { offset, nbytes })

@@ -167,7 +167,7 @@ impl Patch<'_> {
     ) -> blosc_chunk::error::Result<&'e mut Encoder> {
         Ok(match encoder {
             Some(encoder) => encoder,
-            None => encoder.insert(Encoder::new(self.cparams.clone())?),
+            None => encoder.insert(Encoder::new(self.cparams.clone().in_schunk())?),
         })
     }
 

@@ -168,7 +168,7 @@ impl NdWriter {
                 // Readers before 3.0 do not know of values so wide.
                 Special::Value(item) if item.len() > 255 => {
                     let data = item.repeat(nbytes.checked_div(typesize).unwrap_or(0));
-                    blosc_chunk::compress(&data, self.writer.cparams())
+                    blosc_chunk::compress(&data, &self.writer.cparams().clone().in_schunk())
                 }
                 special => special_chunk(special, nbytes, self.writer.cparams()),
             };

@@ -3,7 +3,7 @@
 use std::{fs::File, io::Write, path::Path};
 
 use b2frame::NdMeta;
-use blosc_chunk::{Encoder, Target as Reader, transcode_header};
+use blosc_chunk::{Encoder, Target as Reader, transcode::transcode_header};
 use bloscpack::{
     RepackOptions, WriteOptions, Writer,
     numpy::{ArrayInfo, Order},

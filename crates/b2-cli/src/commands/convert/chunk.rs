@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path};
 
-use blosc_chunk::{Encoder, Special, SpecialKind, special_chunk, transcode_header};
+use blosc_chunk::{
+    Encoder, Special, SpecialKind, special_chunk,
+    transcode::{detach_from_schunk, transcode_header},
+};
 
 use super::{Done, Work, frame::ARRAY, source::Packed};
 use crate::error::{Doing, Error, Result};
@@ -33,7 +36,12 @@ impl Work<'_> {
             return Ok(None);
         }
         let chunk = match self.source.packed(0, self.cx.memory())? {
-            Some(Packed::Bytes(bytes)) => bytes,
+            Some(Packed::Bytes(mut bytes)) => {
+                if detach_from_schunk(&mut bytes, self.source.typesize()).is_err() {
+                    return Ok(None);
+                }
+                bytes
+            }
             Some(Packed::Run { kind, nbytes }) => match self.run(kind, nbytes) {
                 Some(chunk) => chunk,
                 None => return Ok(None),

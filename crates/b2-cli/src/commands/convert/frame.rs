@@ -8,7 +8,7 @@ use std::{
 use b2frame::{
     FrameLayout, FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter, compress_stream,
 };
-use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode_header};
+use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode::transcode_header};
 
 use super::{Done, Work, pull::pull, source::Packed};
 use crate::{

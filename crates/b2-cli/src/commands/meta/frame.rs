@@ -5,16 +5,10 @@ use std::path::Path;
 use b2frame::SChunkWriter;
 
 use super::document::{Change, Kind};
-use crate::{args::shared::LockArgs, context::Context, error::Result, formats::msgpack_json};
+use crate::{context::Context, error::Result, formats::msgpack_json};
 
-pub(super) fn change(
-    cx: &Context,
-    path: &Path,
-    offset: u64,
-    changes: &[Change],
-    lock: LockArgs,
-) -> Result<()> {
-    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset, lock))?;
+pub(super) fn change(cx: &Context, path: &Path, offset: u64, changes: &[Change]) -> Result<()> {
+    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset))?;
     for change in changes {
         match change {
             Change::Set { kind, name, value } => {

@@ -23,7 +23,7 @@ pub(crate) use self::{
     compress::CompressArgs,
     convert::ConvertArgs,
     meta::MetaArgs,
-    shared::{GeneralArgs, InputArgs, LimitArgs, OutputArgs},
+    shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
 };
 
 /// Compress, inspect, verify and restore files of the Blosc family.
@@ -83,6 +83,9 @@ pub(crate) enum Command {
     /// Save what can be saved of a damaged object into a new one
     #[command(after_long_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
+    /// Remove the bytes of frames that nothing refers to
+    #[command(visible_alias = "compact", after_long_help = REPACK_EXAMPLES)]
+    Repack(RepackArgs),
     /// Add data at the end of a frame, an array, a Bloscpack file or a table
     #[command(visible_alias = "a", after_long_help = append::EXAMPLES)]
     Append(AppendArgs),
@@ -235,6 +238,8 @@ pub(crate) struct LookArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
+    pub(crate) lock: LockArgs,
+    #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }
 
@@ -245,6 +250,8 @@ pub(crate) struct VerifyArgs {
     pub(crate) inputs: InputArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }
@@ -275,6 +282,8 @@ pub(crate) struct RescueArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
+    pub(crate) lock: LockArgs,
+    #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }
 
@@ -289,6 +298,17 @@ impl RescueArgs {
             ..OutputArgs::default()
         }
     }
+}
+
+/// Options of `repack`.
+#[derive(Args, Debug)]
+pub(crate) struct RepackArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `dump`.
@@ -375,7 +395,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
 /// All commands and options, as clap sees them.
 pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
-    let all = ["decompress", "cat", "show", "info", "list", "verify", "rescue", "dump"]
+    let all = ["decompress", "cat", "show", "info", "list", "verify", "rescue", "repack", "dump"]
         .iter()
         .fold(Cli::command(), |all, name| {
             all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0')))
@@ -398,7 +418,8 @@ Examples:
 
 Exit codes:
   0 done and sound; 1 the data says no; 2 wrong use; 3 the system says no;
-  4 not a format, codec or filter of ours; 5 a limit was reached; 130, 143 interrupted.";
+  4 not a format, codec or filter of ours; 5 a limit was reached; 6 the file is in use;
+  129, 130, 131, 143 stopped by a signal.";
 
 const DECOMPRESS_EXAMPLES: &str = "\
 Examples:
@@ -451,6 +472,11 @@ const RESCUE_EXAMPLES: &str = "\
 Examples:
   b2 rescue prices.bcolz -o prices-fixed.bcolz
   b2 rescue cut.blp -o saved.blp    the sound chunks of a Bloscpack file";
+
+const REPACK_EXAMPLES: &str = "\
+Examples:
+  b2 repack log.b2frame             after many appends
+  b2 repack -r archive/";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

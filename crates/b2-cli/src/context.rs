@@ -1,13 +1,18 @@
 //! What every command works with: the console, the budget, the list of unfinished files.
 
-use core::num::NonZeroUsize;
+use core::{num::NonZeroUsize, time::Duration};
 use std::{path::Path, thread};
 
 use b2frame::{Budget, CompressOptions, EditOptions, Locking, OpenOptions};
 use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
 
+use blosc_io::{
+    Lock, LockWait,
+    lock::{DEFAULT_TIMEOUT, Holder, LockTimeout},
+};
+
 use crate::{
-    args::{GeneralArgs, OutputArgs},
+    args::{GeneralArgs, OutputArgs, shared::LockArgs},
     console::Console,
     error::{Error, Result},
     exit::Code,
@@ -104,9 +109,39 @@ impl Context {
         DParams::default().limits(Limits::none()).registries(self.registries())
     }
 
-    /// How the frame at `path` is changed: under its lock, if there is one or the environment wants
-    /// it.
-    pub(crate) fn edit_options(&self, path: &Path, offset: u64) -> EditOptions {
+    /// How to wait for another program that uses a file: after a second its user is told.
+    pub(crate) fn lock_wait(&self, args: LockArgs) -> LockWait {
+        let timeout = args.lock_timeout.map(Duration::from_secs).unwrap_or(DEFAULT_TIMEOUT);
+        let console = self.console.clone();
+        let say = move |holder: &Holder| {
+            console.note(&format!("{}: waiting for {holder}", console.program()));
+        };
+        LockWait::default().timeout(Some(timeout)).on_wait(say)
+    }
+
+    /// Keeps other programs from changing an input while it is read; nothing of a pipe, or of what
+    /// is not there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Locked`] when another one is changing it all the time.
+    pub(crate) fn lock_shared(&self, origin: &Origin, args: LockArgs) -> Result<Option<Lock>> {
+        let Some(path) = origin.path().filter(|path| path.is_file() || path.is_dir()) else {
+            return Ok(None);
+        };
+        match Lock::shared(path, &self.lock_wait(args)) {
+            Ok(lock) => Ok(Some(lock)),
+            // What cannot be opened is for the reader to say.
+            Err(error) => match LockTimeout::find(&error) {
+                Some(timeout) => Err(Error::Locked(timeout.clone())),
+                None => Ok(None),
+            },
+        }
+    }
+
+    /// How the frame at `path` is changed: alone, and under the lock of C-Blosc2 as well, if there is
+    /// one or the environment wants it.
+    pub(crate) fn edit_options(&self, path: &Path, offset: u64, lock: LockArgs) -> EditOptions {
         let beside = if path.is_dir() {
             path.join(LOCK_SUFFIX)
         } else {
@@ -116,7 +151,7 @@ impl Context {
         };
         let locking = if beside.exists() { Locking::Sidecar } else { Locking::from_env() };
         let open = OpenOptions::default().offset(offset).dparams(self.dparams()).locking(locking);
-        EditOptions::default().open(open)
+        EditOptions::default().open(open).lock(self.lock_wait(lock))
     }
 
     /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too

@@ -16,6 +16,7 @@ use std::{
 
 use b2frame::{Kind, probe};
 use blosc_chunk::error::Blame;
+use blosc_io::lock::LockTimeout;
 use message::Message;
 
 use crate::{exit::Code, formats::csv_table::CsvError};
@@ -101,6 +102,9 @@ pub(crate) enum Error {
     /// The working memory does not suffice.
     #[error("{needed} bytes of working memory are needed, the limit is {limit}")]
     MaxMemory { needed: u64, limit: u64 },
+    /// Another program used the file all the time.
+    #[error("in use: {0}")]
+    Locked(LockTimeout),
     /// The failure has been printed already; this is its code.
     #[error("damaged")]
     Reported { code: Code },
@@ -265,6 +269,7 @@ impl Error {
             Self::Blp(error) => blame_code(error.blame()),
             Self::Bcolz(error) => blame_code(error.blame()),
             Self::Chunk { source, .. } => blame_code(source.blame()),
+            Self::Locked(_) => Code::Locked,
             Self::Reported { code } => *code,
             Self::Input { error, .. } => error.code(),
             Self::NotBlosc { .. } | Self::PerhapsChunk { .. } => Code::Foreign,
@@ -294,6 +299,7 @@ impl Error {
             Code::System => "io",
             Code::Foreign => "foreign",
             Code::Limit => "limit",
+            Code::Locked => "locked",
         }
     }
 
@@ -326,6 +332,9 @@ impl Error {
             }
             Self::MaxOutput { .. } => "use --max-output to allow more",
             Self::MaxRatio { .. } => "use --max-ratio to allow more",
+            Self::Locked(_) | Self::Frame(b2frame::Error::Locked { .. }) => {
+                "use --lock-timeout to wait longer"
+            }
             Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",
             Self::ReadBack { .. } => {
                 "the input is untouched; this is a defect of the program or of the machine"
@@ -346,6 +355,7 @@ fn blame_code(blame: Blame) -> Code {
         Blame::NotOurs => Code::Foreign,
         Blame::Limit => Code::Limit,
         Blame::Usage => Code::Usage,
+        Blame::Busy => Code::Locked,
         // A blame that is added later: not the user.
         _ => Code::System,
     }

@@ -19,6 +19,8 @@ pub enum Code {
     Foreign = 4,
     /// A limit was reached.
     Limit = 5,
+    /// Another program holds the lock.
+    Locked = 6,
 }
 
 impl Code {

@@ -13,12 +13,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blosc_container::Budget;
+use blosc_io::LockWait;
+use blosc_io::tree::TreeLock;
 
 use crate::carray::CArray;
 use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
-use crate::files::join;
+use crate::files::{join, lock_exclusive, read_metadata};
 use crate::layout::{Layout, chunk_path};
+use crate::leftovers;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::params::OpenOptions;
 use crate::tree::{DirTree, Tree};
@@ -26,8 +29,9 @@ use crate::tree::{DirTree, Tree};
 /// An array that is being written.
 ///
 /// Rows of the partial chunk are kept in memory until [`flush`](Self::flush); a writer that is
-/// dropped loses what was not flushed. There is no lock: two writers of one array destroy each
-/// other's work.
+/// dropped loses what was not flushed. It holds the exclusive lock of the directory from before it
+/// reads until it is dropped, so that the next writer begins with what it wrote. bcolz has no
+/// locks, but what it changed meanwhile is noticed before the next write.
 ///
 /// ```
 /// use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
@@ -64,6 +68,8 @@ pub struct CArrayWriter {
     /// Files that were written since they were last sure to survive.
     unsynced: Vec<String>,
     options: OpenOptions,
+    /// None of a column, as the table is locked.
+    lock: Option<Box<dyn TreeLock>>,
 }
 
 impl CArrayWriter {
@@ -83,6 +89,17 @@ impl CArrayWriter {
     ///
     /// As [`create`](Self::create).
     pub fn create_in(tree: Arc<dyn Tree>, path: &str, options: &CreateOptions) -> Result<Self> {
+        let mut writer = Self::create_column(tree, path, options)?;
+        writer.lock = lock_exclusive(&*writer.tree, path, &LockWait::default())?;
+        Ok(writer)
+    }
+
+    /// The same without a lock.
+    pub(crate) fn create_column(
+        tree: Arc<dyn Tree>,
+        path: &str,
+        options: &CreateOptions,
+    ) -> Result<Self> {
         let (sizes, storage, layout) = options.to_metadata(path)?;
         create_dir(&*tree, path)?;
         create_dir(&*tree, &join(path, "data"))?;
@@ -100,11 +117,12 @@ impl CArrayWriter {
             attrs: options.attrs.clone(),
             unsynced: Vec::new(),
             options: OpenOptions::default().budget(Budget::default().threads(options.threads)),
+            lock: None,
         };
         writer.write(meta::attrs_path(path), writer.attrs.to_text().as_bytes())?;
         writer.write(meta::storage_path(path), writer.storage.to_text().as_bytes())?;
         writer.sync()?;
-        writer.write_sizes()?;
+        writer.commit_sizes(writer.sizes())?;
         Ok(writer)
     }
 
@@ -123,10 +141,15 @@ impl CArrayWriter {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
-        Self::of(CArray::open_in(tree, path, options)?)
+        let lock = lock_exclusive(&*tree, path, &options.lock)?;
+        let mut writer = Self::from_array(CArray::open_in(tree, path, options)?)?;
+        writer.lock = lock;
+        Ok(writer)
     }
 
-    pub(crate) fn of(array: CArray) -> Result<Self> {
+    /// A writer of an array that was opened under a lock of the caller. Removes what earlier
+    /// writers that were killed left.
+    pub(crate) fn from_array(array: CArray) -> Result<Self> {
         if array.is_object() {
             return Err(Param::NotWritten { dtype: array.dtype().to_string() }.into());
         }
@@ -134,7 +157,7 @@ impl CArrayWriter {
         let attrs = array.attrs()?;
         let CArray { tree, path, layout, storage, sizes, options, .. } = array;
         let cbytes = sizes.cbytes.unwrap_or(0);
-        Ok(Self {
+        let mut writer = Self {
             tree,
             path,
             storage,
@@ -146,7 +169,13 @@ impl CArrayWriter {
             attrs,
             unsynced: Vec::new(),
             options,
-        })
+            lock: None,
+        };
+        for inner in ["", "meta", "data"] {
+            leftovers::remove_pending(&*writer.tree, &join(&writer.path, inner))?;
+        }
+        writer.remove_chunks(writer.layout.nchunks()..u64::MAX)?;
+        Ok(writer)
     }
 
     /// Rows, with those that were not flushed.
@@ -234,6 +263,7 @@ impl CArrayWriter {
     /// The first half of a flush: whatever the new length needs is there afterwards.
     pub(crate) fn flush_chunks(&mut self) -> Result<()> {
         if self.tail_changed && !self.tail.is_empty() {
+            self.check_unchanged()?;
             let nchunk = self.layout.nchunks() - 1;
             let chunk = self.encode(nchunk, &self.tail)?;
             self.write(chunk_path(&self.path, nchunk), &chunk)?;
@@ -258,7 +288,25 @@ impl CArrayWriter {
     }
 
     fn write_sizes(&mut self) -> Result<()> {
-        let sizes = self.sizes();
+        self.check_unchanged()?;
+        self.commit_sizes(self.sizes())
+    }
+
+    /// Whether the array on disk is the one that was opened or written last.
+    fn check_unchanged(&self) -> Result<()> {
+        let path = meta::sizes_path(&self.path);
+        let found = read_metadata(&*self.tree, &path)?.and_then(|bytes| {
+            let json = meta::parse_object(&path, &bytes).ok()?;
+            Sizes::parse(&json, &path).ok()
+        });
+        if found.as_ref() == Some(&self.committed) {
+            Ok(())
+        } else {
+            Err(Error::ChangedByOther { path })
+        }
+    }
+
+    fn commit_sizes(&mut self, sizes: Sizes) -> Result<()> {
         self.write(meta::sizes_path(&self.path), sizes.to_text().as_bytes())?;
         self.committed = sizes;
         self.sync()

@@ -13,6 +13,7 @@ use blosc_dtype::Dtype;
 use crate::carray::{CArray, Report};
 use crate::error::{Corrupt, Error, NameFault, Param, Result};
 use crate::files::{has_file, join};
+use crate::leftovers;
 use crate::meta::{self, Attrs};
 use crate::names;
 use crate::names::{names_path, parse_names};
@@ -162,6 +163,20 @@ impl CTable {
         self.columns.iter().fold(0, |sum, column| sum.saturating_add(column.array.nbytes()))
     }
 
+    /// Bytes of files that nothing refers to, in the table and in its columns; see
+    /// [`CArray::dead_nbytes`].
+    ///
+    /// # Errors
+    ///
+    /// `Io` where a directory cannot be listed.
+    pub fn dead_nbytes(&self) -> Result<u64> {
+        let mut nbytes = leftovers::dead_nbytes(&*self.tree, &self.path, |_| false)?;
+        for column in &self.columns {
+            nbytes = nbytes.saturating_add(column.array.dead_nbytes()?);
+        }
+        Ok(nbytes)
+    }
+
     /// The attributes of the table; columns have their own.
     ///
     /// # Errors
@@ -221,9 +236,16 @@ impl CTable {
             let what = Corrupt::ColumnName { name: name.to_owned(), fault };
             return Err(Error::corrupt(names_path(&self.path), what));
         }
-        let path = join(&self.path, name);
-        let array = CArray::open_column(self.tree.clone(), &path, &self.options)?;
-        self.columns.push(Column { name: name.to_owned(), array });
+        let open = |name: &str| {
+            let path = join(&self.path, name);
+            let array = CArray::open_column(self.tree.clone(), &path, &self.options)?;
+            Ok::<_, Error>(Column { name: name.to_owned(), array })
+        };
+        let column = open(name).or_else(|error| {
+            let renamed = leftovers::find_renamed(&*self.tree, &self.path, name)?;
+            renamed.map_or(Err(error), |renamed| open(&renamed))
+        })?;
+        self.columns.push(column);
         Ok(())
     }
 

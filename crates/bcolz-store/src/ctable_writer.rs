@@ -8,16 +8,21 @@ mod columns;
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_io::LockWait;
+use blosc_io::tree::TreeLock;
+
 use crate::carray_writer::{CArrayWriter, create_dir};
 use crate::create::CreateOptions;
 use crate::ctable::CTable;
-use crate::error::{Error, Param, Result};
-use crate::files::join;
+use crate::error::{Param, Result};
+use crate::files::{join, lock_exclusive};
 use crate::json::Json;
+use crate::leftovers;
 use crate::meta::{self, Attrs};
 use crate::names;
 use crate::names::names_path;
 use crate::params::OpenOptions;
+use crate::repair::{Action, Repair};
 use crate::tree::{DirTree, Tree};
 
 /// A table that is being written; see [`CArrayWriter`] for what is on disk when.
@@ -44,6 +49,9 @@ pub struct CTableWriter {
     path: String,
     columns: Vec<(String, CArrayWriter)>,
     attrs: Attrs,
+    repairs: Vec<Action>,
+    /// Held until the writer is dropped.
+    _lock: Option<Box<dyn TreeLock>>,
 }
 
 impl CTableWriter {
@@ -72,8 +80,6 @@ impl CTableWriter {
         path: &str,
         columns: &[(&str, CreateOptions)],
     ) -> Result<Self> {
-        let mut writer =
-            Self { tree, path: path.to_owned(), columns: Vec::new(), attrs: Attrs::default() };
         for (i, (name, options)) in columns.iter().enumerate() {
             check_name(name)?;
             if columns.iter().take(i).any(|(earlier, _)| earlier == name) {
@@ -81,9 +87,19 @@ impl CTableWriter {
             }
             options.to_metadata(&join(path, name))?;
         }
-        create_dir(&*writer.tree, path)?;
+        create_dir(&*tree, path)?;
+        let lock = lock_exclusive(&*tree, path, &LockWait::default())?;
+        let mut writer = Self {
+            tree,
+            path: path.to_owned(),
+            columns: Vec::new(),
+            attrs: Attrs::default(),
+            repairs: Vec::new(),
+            _lock: lock,
+        };
         for (name, options) in columns {
-            let column = CArrayWriter::create_in(writer.tree.clone(), &join(path, name), options)?;
+            let column =
+                CArrayWriter::create_column(writer.tree.clone(), &join(path, name), options)?;
             writer.columns.push(((*name).to_owned(), column));
         }
         writer.write(&meta::attrs_path(path), &writer.attrs.to_text())?;
@@ -91,12 +107,13 @@ impl CTableWriter {
         Ok(writer)
     }
 
-    /// Opens a table to change it.
+    /// Opens a table to change it. What an interrupted change left is put in order first: columns
+    /// that are longer than the table lose the rows that no reader sees, see
+    /// [`repairs`](Self::repairs).
     ///
     /// # Errors
     ///
-    /// As [`CTable::open`]; [`Param::ColumnLength`] where columns have different lengths, which
-    /// [`repair`](crate::repair()) mends.
+    /// As [`CTable::open`].
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
         Self::open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
     }
@@ -107,18 +124,32 @@ impl CTableWriter {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
+        let lock = lock_exclusive(&*tree, path, &options.lock)?;
+        let mut repairs = Vec::new();
+        if let Some(what) = leftovers::finish_rename(&*tree, path)? {
+            repairs.push(Action { path: path.to_owned(), what });
+        }
+        leftovers::remove_pending(&*tree, path)?;
         let options = options.clone().broken_columns(crate::BrokenColumns::Refuse);
         let table = CTable::open_in(tree.clone(), path, &options)?;
-        let (expected, attrs) = (table.len(), table.attrs()?);
+        let (to, attrs) = (table.len(), table.attrs()?);
         let mut columns = Vec::new();
         for column in table.columns {
-            let found = column.array.len();
-            if found != expected {
-                return Err(Param::ColumnLength { name: column.name, found, expected }.into());
+            let (path, from) = (column.array.path().to_owned(), column.array.len());
+            let mut writer = CArrayWriter::from_array(column.array)?;
+            if from > to {
+                writer.trim(from - to)?;
+                repairs.push(Action { path, what: Repair::Trimmed { from, to } });
             }
-            columns.push((column.name, CArrayWriter::of(column.array)?));
+            columns.push((column.name, writer));
         }
-        Ok(Self { tree, path: path.to_owned(), columns, attrs })
+        Ok(Self { tree, path: path.to_owned(), columns, attrs, repairs, _lock: lock })
+    }
+
+    /// What opening put in order.
+    #[must_use]
+    pub fn repairs(&self) -> &[Action] {
+        &self.repairs
     }
 
     /// Rows, with those that were not flushed.
@@ -290,11 +321,7 @@ impl CTableWriter {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
-        let written = self
-            .tree
-            .write(path, text.as_bytes())
-            .and_then(|()| self.tree.sync_all(&[path.to_owned()]));
-        written.map_err(|source| Error::io(path, source))
+        leftovers::write(&*self.tree, path, text)
     }
 }
 

@@ -9,6 +9,7 @@ mod param;
 use std::io;
 
 pub use blosc_chunk::error::Blame;
+use blosc_io::lock::{Holder, LockTimeout};
 pub use corrupt::{Corrupt, Field, NameFault};
 pub use param::Param;
 
@@ -29,6 +30,20 @@ pub enum Error {
         path: String,
         /// The cause.
         source: io::Error,
+    },
+    /// Another writer held the lock of the directory all the time.
+    #[error("{path:?}: locked by {holder}")]
+    Locked {
+        /// The directory.
+        path: String,
+        /// The other writer.
+        holder: Holder,
+    },
+    /// Another program changed the array since it was opened; nothing more was written.
+    #[error("{path}: changed by another program")]
+    ChangedByOther {
+        /// The file.
+        path: String,
     },
     /// A file is damaged, cut, missing, or not of bcolz.
     #[error("{path}: {what}")]
@@ -97,7 +112,8 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } => Blame::Io,
+            Self::Io { .. } | Self::ChangedByOther { .. } => Blame::Io,
+            Self::Locked { .. } => Blame::Busy,
             Self::Corrupt { .. } | Self::Dtype { .. } => Blame::Data,
             Self::Pickle { source, .. } => source.blame(),
             Self::Chunk { source, .. } => source.blame(),
@@ -117,6 +133,9 @@ impl Error {
     }
 
     pub(crate) fn io(path: impl Into<String>, source: io::Error) -> Self {
+        if let Some(timeout) = LockTimeout::find(&source) {
+            return Self::Locked { path: path.into(), holder: timeout.holder.clone() };
+        }
         Self::Io { path: path.into(), source }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::io;
 
-use blosc_io::Tree;
 pub(crate) use blosc_io::tree::join;
+use blosc_io::tree::{Tree, TreeLock};
+use blosc_io::{LockKind, LockWait};
 
 use crate::error::{Corrupt, Error, Result};
 
@@ -30,6 +31,20 @@ pub(crate) fn read_metadata(tree: &dyn Tree, path: &str) -> Result<Option<Vec<u8
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
     file.read_exact_at(0, &mut bytes).map_err(|source| Error::io(path, source))?;
     Ok(Some(bytes))
+}
+
+/// Waits until no other writer has the lock of a directory, and takes it. Without the directory
+/// there is no lock: opening what is in it will fail.
+pub(crate) fn lock_exclusive(
+    tree: &dyn Tree,
+    path: &str,
+    wait: &LockWait,
+) -> Result<Option<Box<dyn TreeLock>>> {
+    match tree.lock(path, LockKind::Exclusive, wait) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error) if is_missing(&error) || error.kind() == io::ErrorKind::InvalidInput => Ok(None),
+        Err(error) => Err(Error::io(path, error)),
+    }
 }
 
 /// The error of a file that could not be opened.

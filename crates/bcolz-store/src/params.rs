@@ -2,6 +2,7 @@
 
 use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, setters};
 use blosc_container::Budget;
+use blosc_io::LockWait;
 
 setters! {
 /// How to read a data set.
@@ -21,6 +22,8 @@ pub struct OpenOptions {
     pub max_nbytes: u64,
     /// What to do with a table whose columns cannot all be used.
     pub broken_columns: BrokenColumns,
+    /// How a writer waits for another one. Default: 60 seconds.
+    pub lock: LockWait,
 }
 }
 
@@ -32,6 +35,7 @@ impl Default for OpenOptions {
             cache: 4 << 20,
             max_nbytes: u64::MAX,
             broken_columns: BrokenColumns::default(),
+            lock: LockWait::default(),
         }
     }
 }

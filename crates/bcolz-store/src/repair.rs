@@ -5,14 +5,16 @@ use core::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_io::LockWait;
+
 use crate::carray::CArray;
 use crate::carray_writer::CArrayWriter;
 use crate::chunk_file::{ChunkFile, Expected};
-use crate::ctable_writer::names_text;
 use crate::error::{Corrupt, Error, Result};
 use crate::files::{self, join};
-use crate::layout::{Layout, chunk_path};
-use crate::meta::{self, Attrs, Sizes, Storage, need};
+use crate::layout::{Layout, chunk_number, chunk_path};
+use crate::leftovers;
+use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::names::{self, names_path};
 use crate::params::OpenOptions;
 use crate::tree::{DirTree, Tree};
@@ -77,6 +79,11 @@ pub enum Repair {
         /// Rows in it.
         rows: u64,
     },
+    /// Rows that cannot be read were taken out, and those after them moved up.
+    Cut {
+        /// Rows that were taken out.
+        rows: u64,
+    },
     /// What an interrupted change had begun was removed: it had not come to count.
     Removed {
         /// The file or directory.
@@ -93,6 +100,8 @@ impl Repair {
             Self::AttrsLost
                 | Self::ColumnDropped { .. }
                 | Self::Filled { .. }
+                | Self::Cut { .. }
+                | Self::Shortened { .. }
                 | Self::Trimmed { .. }
         )
     }
@@ -116,8 +125,14 @@ pub fn repair(rootdir: impl AsRef<Path>) -> Result<Vec<Action>> {
 ///
 /// As [`repair`].
 pub fn repair_in(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
+    let _lock = files::lock_exclusive(&*tree, path, &LockWait::default())?;
+    repair_locked(tree, path)
+}
+
+/// The same under a lock of the caller.
+pub(crate) fn repair_locked(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
     let is_table = names::is_table(&*tree, path)?;
-    let mut repairer = Repairer { tree, actions: Vec::new() };
+    let mut repairer = Repairer { tree, keeps_length: false, actions: Vec::new() };
     if is_table {
         repairer.table(path)?
     } else {
@@ -126,22 +141,25 @@ pub fn repair_in(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
     Ok(repairer.actions)
 }
 
-/// Ends the name of what is not finished.
-pub(crate) const PENDING: &str = ".__temp__";
-
-/// The file that says which column is being renamed.
-pub(crate) fn pending_path(path: &str) -> String {
-    join(path, "__rename__")
+/// Repairs an array of which the length is kept, however many chunks are lost.
+pub(crate) fn repair_array(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
+    let mut repairer = Repairer { tree, keeps_length: true, actions: Vec::new() };
+    repairer.array(path)?;
+    Ok(repairer.actions)
 }
 
 struct Repairer {
     tree: Arc<dyn Tree>,
+    /// Whether rows that are missing are left to be filled.
+    keeps_length: bool,
     actions: Vec<Action>,
 }
 
 impl Repairer {
     fn table(&mut self, path: &str) -> Result<()> {
-        self.rename(path)?;
+        if let Some(done) = leftovers::finish_rename(&*self.tree, path)? {
+            self.did(path, done);
+        }
         self.remove_pending(path)?;
         let names_path = names_path(path);
         let json = meta::read_object(&*self.tree, &names_path)?;
@@ -163,8 +181,8 @@ impl Repairer {
         let to = lengths.iter().copied().min().unwrap_or(0);
         for (name, from) in names.iter().zip(lengths).filter(|(_, from)| *from > to) {
             let path = join(path, name);
-            CArrayWriter::open_in(self.tree.clone(), &path, &OpenOptions::default())?
-                .trim(from - to)?;
+            let column = CArray::open_column(self.tree.clone(), &path, &OpenOptions::default())?;
+            CArrayWriter::from_array(column)?.trim(from - to)?;
             self.did(&path, Repair::Trimmed { from, to });
         }
         self.attrs(path)
@@ -190,6 +208,9 @@ impl Repairer {
             }
             Err(error) => return Err(error),
         };
+        if self.keeps_length {
+            return Layout::new(&sizes, &storage, path).map(drop);
+        }
         self.shorten(path, sizes, &storage)
     }
 
@@ -205,49 +226,9 @@ impl Repairer {
         }
     }
 
-    /// Completes the renaming of a column, or forgets one that was not begun.
-    fn rename(&mut self, path: &str) -> Result<()> {
-        let pending = pending_path(path);
-        let Some(bytes) = files::read_metadata(&*self.tree, &pending)? else { return Ok(()) };
-        let json = meta::parse_object(&pending, &bytes)?;
-        let name = |key| {
-            let name = need(&json, &pending, key)?;
-            name.as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| meta::wrong_type(&pending, key, "a string", name))
-        };
-        let (from, to) = (name("from")?, name("to")?);
-        let has = |name: &str| {
-            let is_name = names::fault(name).is_none();
-            Ok::<_, Error>(
-                is_name && files::has_file(&*self.tree, &meta::storage_path(&join(path, name)))?,
-            )
-        };
-        if has(&to)? && !has(&from)? {
-            let names_path = names_path(path);
-            let names =
-                names::parse_names(&meta::read_object(&*self.tree, &names_path)?, &names_path)?;
-            let names =
-                names.iter().map(|name| if *name == from { to.as_str() } else { name.as_str() });
-            self.write(&names_path, &names_text(names))?;
-            self.did(path, Repair::Renamed { to });
-        } else {
-            self.did(path, Repair::Removed { name: "__rename__".to_owned() });
-        }
-        self.remove(&pending)
-    }
-
     /// Removes files and columns that were never finished.
     fn remove_pending(&mut self, path: &str) -> Result<()> {
-        let entries = match self.tree.list(path) {
-            Ok(entries) => entries,
-            Err(error) if files::is_missing(&error) => return Ok(()),
-            Err(source) => return Err(Error::io(path, source)),
-        };
-        for name in
-            entries.into_iter().map(|entry| entry.name).filter(|name| name.ends_with(PENDING))
-        {
-            self.remove(&join(path, &name))?;
+        for name in leftovers::remove_pending(&*self.tree, path)? {
             self.did(path, Repair::Removed { name });
         }
         Ok(())
@@ -272,7 +253,9 @@ impl Repairer {
             sizes.shape.push(nbytes / layout.chunk_nbytes());
             layout = Layout::new(&sizes, storage, path)?;
         }
-        for nchunk in 0.. {
+        let first = if self.keeps_length { self.last_chunk(path)? } else { 0 };
+        sizes.shape[0] = first.saturating_mul(layout.chunklen);
+        for nchunk in first.. {
             let nbytes = self.chunk_nbytes(path, &layout, nchunk)?.unwrap_or(0);
             sizes.shape[0] += nbytes / layout.rowsize as u64;
             if nbytes < layout.chunk_nbytes() {
@@ -281,6 +264,15 @@ impl Repairer {
         }
         let nbytes = layout.nbytes_of(sizes.shape[0]);
         Ok(Sizes { nbytes: Some(nbytes.into()), cbytes: Some(nbytes.into()), ..sizes })
+    }
+
+    /// The number of the last chunk, unless too few of those before it are there.
+    fn last_chunk(&self, path: &str) -> Result<u64> {
+        let entries = leftovers::list_existing(&*self.tree, &join(path, "data"))?;
+        let numbers: Vec<u64> =
+            entries.iter().filter_map(|entry| chunk_number(&entry.name)).collect();
+        let limit = (numbers.len() as u64).saturating_mul(2);
+        Ok(numbers.into_iter().filter(|number| *number < limit).max().unwrap_or(0))
     }
 
     /// Takes back a length that a trim of bcolz, interrupted, left too large: the last chunk there
@@ -332,15 +324,7 @@ impl Repairer {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
-        let written = self
-            .tree
-            .write(path, text.as_bytes())
-            .and_then(|()| self.tree.sync_all(&[path.to_owned()]));
-        written.map_err(|source| Error::io(path, source))
-    }
-
-    fn remove(&self, path: &str) -> Result<()> {
-        self.tree.remove(path).map_err(|source| Error::io(path, source))
+        leftovers::write(&*self.tree, path, text)
     }
 
     fn did(&mut self, path: &str, what: Repair) {
@@ -365,6 +349,7 @@ impl fmt::Display for Action {
             Repair::Filled { nchunk, rows } => {
                 write!(f, "{path}: filled chunk {nchunk}, {rows} rows, with the fill value")
             }
+            Repair::Cut { rows } => write!(f, "{path}: took out {rows} rows"),
             Repair::Removed { name } => write!(f, "{path}: removed the unfinished {name:?}"),
         }
     }

@@ -4,86 +4,155 @@
 //! Unlike [`repair`](crate::repair()), which loses nothing that can be read, this gives up on
 //! parts: it is meant for a copy.
 
+use core::ops::Range;
+use std::io;
 use std::sync::Arc;
 
 use blosc_container::VerifyOptions;
+use blosc_container::rescue::Fill;
+use blosc_dtype::Kind;
 
 use crate::carray::CArray;
-use crate::chunk_file::PREAMBLE;
+use crate::carray_writer::CArrayWriter;
+use crate::chunk_file::{ChunkFile, Expected, PREAMBLE};
+use crate::create::CreateOptions;
 use crate::ctable_writer::names_text;
-use crate::error::{Corrupt, Error, Result};
-use crate::files::{self, is_missing, join};
+use crate::error::{Corrupt, Error, Param, Result};
+use crate::files::{self, join};
+use crate::fill;
+use crate::json::Json;
 use crate::layout::{chunk_number, chunk_path};
+use crate::leftovers::{self, PENDING_SUFFIX, list_existing};
 use crate::meta::{self, Attrs};
 use crate::names;
 use crate::params::OpenOptions;
-use crate::repair::{Action, Repair, repair_in};
+use crate::repair::{Action, Repair, repair_array, repair_locked};
 use crate::tree::Tree;
+use crate::worker::Worker;
 
 /// Puts the array or table at `path` of a tree into a state in which all of it can be read, and
 /// says what had to go: attributes and lengths that make no sense, columns of which nothing can be
-/// read, chunks that do not decode, in whose place the fill value comes, or `None` among objects.
+/// read, and chunks that do not decode. These are filled, so that everything else stays at its
+/// position, or cut. [`Fill::Zeros`] is the fill value of the array, which is zero unless its
+/// writer chose another one; an object is filled with `None`.
+///
+/// Without `__rootdirs__`, directories that hold arrays are taken for the columns of a table.
 ///
 /// # Errors
 ///
 /// `Corrupt` where nothing can be saved, `Limit` for chunks that are larger than `options` allow,
-/// `Io`.
-pub fn rescue_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Vec<Action>> {
-    let is_table = names::is_table(&*tree, path)?;
-    let mut rescuer = Rescuer { tree, options: options.clone(), actions: Vec::new() };
+/// [`Param::Fill`](crate::Param::Fill) for a value that does not fit the type, `Io`.
+pub fn rescue_in(
+    tree: Arc<dyn Tree>,
+    path: &str,
+    options: &OpenOptions,
+    fill: &Fill,
+) -> Result<Vec<Action>> {
+    let _lock = files::lock_exclusive(&*tree, path, &options.lock)?;
+    let is_table = looks_like_table(&*tree, path)?;
+    let mut rescuer =
+        Rescuer { tree, options: options.clone(), fill: fill.clone(), actions: Vec::new() };
     if is_table {
         rescuer.table(path)?;
     } else {
-        rescuer.array(path)?;
+        let (array, lost) = rescuer.array(path)?;
+        rescuer.mend(&array, lost)?;
     }
     Ok(rescuer.actions)
+}
+
+/// Whether there is a table at `path`, be it without its list of columns.
+fn looks_like_table(tree: &dyn Tree, path: &str) -> Result<bool> {
+    let is_array = |path: &str| {
+        Ok::<_, Error>(
+            files::has_file(tree, &meta::storage_path(path))?
+                || files::has_file(tree, &meta::sizes_path(path))?,
+        )
+    };
+    if names::is_table(tree, path)? {
+        return Ok(true);
+    }
+    if is_array(path)? {
+        return Ok(false);
+    }
+    for entry in list_existing(tree, path)?.into_iter().filter(|entry| entry.is_dir) {
+        if is_array(&join(path, &entry.name))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 struct Rescuer {
     tree: Arc<dyn Tree>,
     options: OpenOptions,
+    fill: Fill,
     actions: Vec<Action>,
 }
 
 impl Rescuer {
     fn table(&mut self, path: &str) -> Result<()> {
         self.attrs(path)?;
+        if let Some(what) = leftovers::finish_rename(&*self.tree, path)? {
+            self.did(path, what);
+        }
         let listed = self.names(path)?;
-        let mut kept: Vec<String> = Vec::new();
+        let mut columns: Vec<(String, CArray, Vec<u64>)> = Vec::new();
         for name in &listed {
-            let usable = !kept.contains(name) && names::fault(name).is_none();
-            let rescued = if usable { self.array(&join(path, name)) } else { Ok(()) };
-            match rescued {
-                Ok(()) if usable => kept.push(name.clone()),
-                Err(error @ (Error::Io { .. } | Error::Limit { .. })) => return Err(error),
-                _ => self.did(path, Repair::ColumnDropped { name: name.clone() }),
+            let is_usable =
+                columns.iter().all(|(kept, ..)| kept != name) && names::fault(name).is_none();
+            let nactions = self.actions.len();
+            match is_usable.then(|| self.array(&join(path, name))) {
+                Some(Ok((array, lost))) if is_partly_good(&array, &lost) => {
+                    columns.push((name.clone(), array, lost));
+                }
+                Some(Err(error @ (Error::Io { .. } | Error::Limit { .. }))) => return Err(error),
+                _ => {
+                    self.actions.truncate(nactions);
+                    self.did(path, Repair::ColumnDropped { name: name.clone() });
+                }
             }
         }
-        if kept != listed {
-            self.write(&names::names_path(path), &names_text(kept.iter().map(String::as_str)))?;
+        // A column that lost its length is given up rather than that the others lose theirs.
+        if columns.iter().any(|(_, array, _)| !array.is_empty()) {
+            let empty = |column: &(String, CArray, Vec<u64>)| column.1.is_empty();
+            for (name, ..) in columns.extract_if(.., |column| empty(column)) {
+                self.did(path, Repair::ColumnDropped { name });
+            }
         }
-        self.actions.extend(repair_in(self.tree.clone(), path)?);
+        if columns.is_empty() && !listed.is_empty() {
+            return Err(Error::corrupt(names::names_path(path), Corrupt::Missing));
+        }
+        let kept: Vec<&str> = columns.iter().map(|(name, ..)| name.as_str()).collect();
+        if kept != listed {
+            self.write(&names::names_path(path), &names_text(kept.into_iter()))?;
+        }
+        if self.fill == Fill::Cut {
+            self.cut_rows(&columns)?;
+        } else {
+            for (_, array, lost) in columns {
+                self.mend(&array, lost)?;
+            }
+        }
+        self.actions.extend(repair_locked(self.tree.clone(), path)?);
         Ok(())
     }
 
-    /// The names of the columns; where the list is damaged, those of the directories that can be
-    /// one.
+    /// The names of the columns; where the list is damaged or missing, those of the directories
+    /// that can be one.
     fn names(&mut self, path: &str) -> Result<Vec<String>> {
         let names_path = names::names_path(path);
         let names = meta::read_object(&*self.tree, &names_path)
             .and_then(|json| names::parse_names(&json, &names_path));
-        let error = match names {
-            Ok(names) => return Ok(names),
-            Err(error) => error,
-        };
-        if !matches!(error, Error::Corrupt { .. }) {
-            return Err(error);
+        match names {
+            Err(Error::Corrupt { .. }) => {}
+            other => return other,
         }
         let mut names = Vec::new();
-        for entry in self.tree.list(path).map_err(|source| Error::io(path, source))? {
-            if entry.is_dir
-                && files::has_file(&*self.tree, &meta::storage_path(&join(path, &entry.name)))?
-            {
+        for entry in list_existing(&*self.tree, path)? {
+            let storage_path = meta::storage_path(&join(path, &entry.name));
+            let is_column = entry.is_dir && !entry.name.ends_with(PENDING_SUFFIX);
+            if is_column && files::has_file(&*self.tree, &storage_path)? {
                 names.push(entry.name);
             }
         }
@@ -93,19 +162,43 @@ impl Rescuer {
         Ok(names)
     }
 
-    fn array(&mut self, path: &str) -> Result<()> {
+    /// Makes the metadata of an array readable; returns it and the chunks that are not.
+    fn array(&mut self, path: &str) -> Result<(CArray, Vec<u64>)> {
+        let storage_path = meta::storage_path(path);
+        if !files::has_file(&*self.tree, &storage_path)? {
+            return Err(Error::corrupt(storage_path, Corrupt::Missing));
+        }
         self.attrs(path)?;
+        for inner in ["meta", "data"] {
+            let dir = join(path, inner);
+            match self.tree.create_dir(&dir) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(Error::io(dir, error));
+                }
+                _ => {}
+            }
+        }
         let sizes_path = meta::sizes_path(path);
-        let repaired = match repair_in(self.tree.clone(), path) {
+        let repaired = match repair_array(self.tree.clone(), path) {
             // The chunks tell the length as well.
             Err(Error::Corrupt { path: wrong, .. }) if wrong == sizes_path => {
                 self.tree.remove(&sizes_path).map_err(|source| Error::io(&sizes_path, source))?;
-                repair_in(self.tree.clone(), path)
+                repair_array(self.tree.clone(), path)
             }
             repaired => repaired,
         };
         self.actions.extend(repaired?);
-        self.chunks(path)
+        let mut array = CArray::open_column(self.tree.clone(), path, &self.options)?;
+        self.check_length(&mut array)?;
+        let options = VerifyOptions::default().max_reported(usize::MAX);
+        let mut lost = Vec::new();
+        for bad in array.verify(&options, |_| ())?.bad {
+            match bad.error {
+                error @ (Error::Io { .. } | Error::Limit { .. }) => return Err(error),
+                _ => lost.push(bad.nchunk),
+            }
+        }
+        Ok((array, lost))
     }
 
     /// Attributes that cannot be read keep bcolz from opening anything.
@@ -120,43 +213,184 @@ impl Rescuer {
         }
     }
 
-    /// Fills the chunks that cannot be read.
-    fn chunks(&mut self, path: &str) -> Result<()> {
-        let array = CArray::open_column(self.tree.clone(), path, &self.options)?;
-        self.check_length(&array)?;
-        let report = array.verify(&VerifyOptions::default().max_reported(usize::MAX), |_| ())?;
-        for bad in report.bad {
-            if let error @ (Error::Io { .. } | Error::Limit { .. }) = bad.error {
-                return Err(error);
-            }
+    /// Fills the chunks that are lost, or takes them out.
+    fn mend(&mut self, array: &CArray, lost: Vec<u64>) -> Result<()> {
+        if self.fill == Fill::Cut {
+            return self.cut_chunks(array, &lost);
+        }
+        for nchunk in lost {
             let (data, rows) = if array.is_object() {
                 (NONE.to_vec(), 1)
             } else {
-                let data = array.salvage_chunk(bad.nchunk)?.0;
-                let rows = (data.len() / array.rowsize()) as u64;
-                (data, rows)
+                let rows = array.layout.rows_in(nchunk);
+                let needed = array.layout.nbytes_of(rows);
+                let limit = self.options.dparams.limits.max_nbytes;
+                if needed > limit {
+                    return Err(Error::Limit { path: array.path().to_owned(), needed, limit });
+                }
+                let mut data = self.read_short_chunk(array, nchunk);
+                let nsaved = (data.len() / array.rowsize()) as u64;
+                let nfilled = usize::try_from(rows.saturating_sub(nsaved)).unwrap_or(usize::MAX);
+                data.extend(self.filling_row(array)?.repeat(nfilled));
+                (data, rows.saturating_sub(nsaved))
             };
-            let file = self.encode(&array, bad.nchunk, &data)?;
-            let place = chunk_path(path, bad.nchunk);
-            self.tree.write(&place, &file).map_err(|source| Error::io(&place, source))?;
-            self.did(path, Repair::Filled { nchunk: bad.nchunk, rows });
+            let file = self.encode(array, nchunk, &data)?;
+            let chunk_path = chunk_path(array.path(), nchunk);
+            self.tree.write(&chunk_path, &file).map_err(|source| Error::io(&chunk_path, source))?;
+            self.did(array.path(), Repair::Filled { nchunk, rows });
         }
         Ok(())
     }
 
-    /// A length of which hardly a chunk is there is a lie, and would be filled forever.
-    fn check_length(&self, array: &CArray) -> Result<()> {
-        let data = join(array.path(), "data");
-        let entries = match self.tree.list(&data) {
-            Ok(entries) => entries,
-            Err(error) if is_missing(&error) => Vec::new(),
-            Err(source) => return Err(Error::io(data, source)),
+    /// The rows of a chunk that holds fewer than it should; none if it cannot be decoded.
+    fn read_short_chunk(&self, array: &CArray, nchunk: u64) -> Vec<u8> {
+        let rowsize = array.rowsize() as u64;
+        let (_, max) = array.layout.allowed_nbytes(nchunk);
+        let expected = Expected {
+            nchunk,
+            nbytes: (rowsize, max.min(array.layout.nbytes_of(array.layout.rows_in(nchunk)))),
+            rowsize,
+            limit: self.options.dparams.limits.max_nbytes,
         };
-        let files = entries.iter().filter_map(|entry| chunk_number(&entry.name)).count() as u64;
-        if array.nchunks() > files.saturating_mul(2).saturating_add(1000) {
-            return Err(Error::corrupt(chunk_path(array.path(), files), Corrupt::Missing));
+        let chunk = ChunkFile::open(&*self.tree, chunk_path(array.path(), nchunk), expected);
+        let Ok(chunk) = chunk else { return Vec::new() };
+        let mut data = vec![0; chunk.header.nbytes()];
+        let mut worker = Worker::new(&self.options.dparams);
+        let decoded = chunk.reader(&mut worker.packed).decode(
+            0..chunk.header.nbytes(),
+            &mut data,
+            &mut worker.scratch,
+        );
+        decoded.map_or(Vec::new(), |()| data)
+    }
+
+    /// The row that stands for those that are lost.
+    fn filling_row(&self, array: &CArray) -> Result<Vec<u8>> {
+        let (rowsize, dtype) = (array.rowsize(), array.dtype());
+        let misfit = || Error::from(Param::Fill { dtype: dtype.to_string() });
+        let item = match &self.fill {
+            Fill::NaN if matches!(dtype.kind(), Some(Kind::Float | Kind::Complex)) => {
+                let nan = Json::Float(f64::NAN);
+                return fill::row(&array.layout, Some(&nan), array.path());
+            }
+            Fill::NaN => return Err(misfit()),
+            Fill::Value(value) => value.clone(),
+            // Where it cannot be read, zeros are as good.
+            _ => return Ok(array.dflt_row().unwrap_or_else(|_| vec![0; rowsize])),
+        };
+        if item.is_empty() || !rowsize.is_multiple_of(item.len()) {
+            return Err(misfit());
+        }
+        Ok(item.repeat(rowsize.checked_div(item.len()).unwrap_or(0)))
+    }
+
+    /// Takes chunks out of an array. Only its last chunk is partial: the others move up.
+    fn cut_chunks(&mut self, array: &CArray, lost: &[u64]) -> Result<()> {
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let path = array.path();
+        let rows = lost.iter().map(|nchunk| array.layout.rows_in(*nchunk)).sum::<u64>();
+        let kept = (0..array.nchunks()).filter(|nchunk| lost.binary_search(nchunk).is_err());
+        let mut nkept = 0;
+        for nchunk in kept {
+            if nkept != nchunk {
+                let from = chunk_path(path, nchunk);
+                self.tree
+                    .rename(&from, &chunk_path(path, nkept))
+                    .map_err(|source| Error::io(from, source))?;
+            }
+            nkept += 1;
+        }
+        self.set_length(array, array.len() - rows)?;
+        for nchunk in nkept..array.nchunks() {
+            let stale = chunk_path(path, nchunk);
+            self.tree.remove(&stale).map_err(|source| Error::io(stale, source))?;
+        }
+        self.did(path, Repair::Cut { rows });
+        Ok(())
+    }
+
+    /// Takes the rows that are lost in any column out of all of them.
+    fn cut_rows(&mut self, columns: &[(String, CArray, Vec<u64>)]) -> Result<()> {
+        let len = columns.iter().map(|(_, array, _)| array.len()).min().unwrap_or(0);
+        let mut lost: Vec<Range<u64>> = Vec::new();
+        for (_, array, chunks) in columns {
+            let start = |nchunk: u64| nchunk.saturating_mul(array.layout.chunklen).min(len);
+            lost.extend(chunks.iter().map(|nchunk| start(*nchunk)..start(nchunk + 1)));
+        }
+        lost.sort_unstable_by_key(|rows| rows.start);
+        let (mut kept, mut next) = (Vec::new(), 0);
+        for rows in lost.iter().chain([&(len..len)]) {
+            if next < rows.start {
+                kept.push(next..rows.start);
+            }
+            next = next.max(rows.end);
+        }
+        if lost.is_empty() {
+            return Ok(());
+        }
+        for (_, array, _) in columns {
+            self.keep_rows(array, &kept)?;
         }
         Ok(())
+    }
+
+    /// Replaces a column by one of some of its rows.
+    fn keep_rows(&mut self, array: &CArray, kept: &[Range<u64>]) -> Result<()> {
+        let path = array.path();
+        let rows = array.len() - kept.iter().map(|rows| rows.end - rows.start).sum::<u64>();
+        if array.is_object() {
+            let is_kept = |row: &u64| kept.iter().any(|rows| rows.contains(row));
+            let lost: Vec<u64> = (0..array.len()).filter(|row| !is_kept(row)).collect();
+            return self.cut_chunks(array, &lost);
+        }
+        let new = format!("{path}{PENDING_SUFFIX}");
+        let remove = |path: &str| self.tree.remove(path).map_err(|error| Error::io(path, error));
+        remove(&new)?;
+        let options = CreateOptions::like(array)?;
+        let mut writer = CArrayWriter::create_column(self.tree.clone(), &new, &options)?;
+        for rows in kept {
+            for block in array.blocks(0).skip(rows.start).limit(rows.end - rows.start) {
+                writer.append(&block?)?;
+            }
+        }
+        writer.finish()?;
+        remove(path)?;
+        self.tree.rename(&new, path).map_err(|source| Error::io(new, source))?;
+        self.did(path, Repair::Cut { rows });
+        Ok(())
+    }
+
+    /// A length of which hardly a chunk is there is a lie, and would be filled forever.
+    fn check_length(&mut self, array: &mut CArray) -> Result<()> {
+        let entries = list_existing(&*self.tree, &join(array.path(), "data"))?;
+        let numbers = entries.iter().filter_map(|entry| chunk_number(&entry.name));
+        let numbers: Vec<u64> = numbers.filter(|number| *number < array.nchunks()).collect();
+        let limit = (numbers.len() as u64).saturating_mul(2).saturating_add(MAX_MISSING_CHUNKS);
+        if array.nchunks() <= limit {
+            return Ok(());
+        }
+        let nchunks = numbers.into_iter().filter(|number| *number < limit).max();
+        let Some(last) = nchunks else {
+            return Err(Error::corrupt(chunk_path(array.path(), 0), Corrupt::Missing));
+        };
+        let (from, to) = (array.len(), (last + 1).saturating_mul(array.layout.chunklen));
+        self.set_length(array, to)?;
+        self.did(array.path(), Repair::Shortened { from, to });
+        *array = CArray::open_column(self.tree.clone(), array.path(), &self.options)?;
+        Ok(())
+    }
+
+    fn set_length(&self, array: &CArray, len: u64) -> Result<()> {
+        let mut sizes = array.sizes.clone();
+        if let Some(length) = sizes.shape.first_mut() {
+            *length = len;
+        }
+        if !array.is_object() {
+            sizes.nbytes = Some(array.layout.nbytes_of(len).into());
+        }
+        self.write(&meta::sizes_path(array.path()), &sizes.to_text())
     }
 
     fn encode(&self, array: &CArray, nchunk: u64, data: &[u8]) -> Result<Vec<u8>> {
@@ -174,6 +408,14 @@ impl Rescuer {
         self.actions.push(Action { path: path.to_owned(), what });
     }
 }
+
+/// Whether a column is worth keeping: it is empty, or some of its chunks can be read.
+fn is_partly_good(array: &CArray, lost: &[u64]) -> bool {
+    lost.is_empty() || (lost.len() as u64) < array.nchunks()
+}
+
+/// Chunks that may be missing in an array, apart from as many as are there.
+const MAX_MISSING_CHUNKS: u64 = 1000;
 
 /// The pickle of `None`.
 const NONE: &[u8] = b"\x80\x02N.";

@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
-    Action, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype, OpenOptions,
+    Action, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype, Fill,
+    OpenOptions,
 };
 use bcolz_store::{open_in, rescue_in};
 use blosc_testdata::fixture;
 
 fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
-    let found = rescue_in(tree.clone(), "", &OpenOptions::default()).unwrap();
+    let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros).unwrap();
     assert!(
         open_in(tree.clone(), "", &OpenOptions::default())
             .unwrap()
@@ -22,7 +23,7 @@ fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
             .unwrap()
             .is_ok()
     );
-    assert_eq!(rescue_in(tree.clone(), "", &OpenOptions::default()).unwrap(), []);
+    assert_eq!(rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros).unwrap(), []);
     found
 }
 
@@ -53,7 +54,7 @@ fn chunks_that_do_not_decode_get_the_fill_value() {
     {
         let tree = array(25);
         tree.write(&format!("a/data/__{wrong}.blp"), b"nonsense").unwrap();
-        let found = rescue_in(tree.clone(), "a", &OpenOptions::default()).unwrap();
+        let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros).unwrap();
         let rows_in = if wrong == 2 { 5 } else { 10 };
         assert_eq!(
             texts(&found),
@@ -78,7 +79,7 @@ fn a_length_that_makes_no_sense_is_counted_again() {
     ] {
         let tree = array(25);
         tree.write("a/meta/sizes", sizes.as_bytes()).unwrap();
-        let found = rescue_in(tree.clone(), "a", &OpenOptions::default()).unwrap();
+        let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros).unwrap();
         assert_eq!(texts(&found), ["a: counted 25 rows"], "{sizes}");
         assert_eq!(rows(&tree), (0..25).collect::<Vec<i8>>());
     }
@@ -90,7 +91,175 @@ fn a_length_without_chunks_is_not_filled_forever() {
     tree.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
         .unwrap();
     tree.write("a/data/__3.blp", b"").unwrap();
-    assert!(rescue_in(tree, "a", &OpenOptions::default()).is_err());
+    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros).unwrap();
+    let expected = [
+        "a: 40 rows, not 1000000000000",
+        "a: filled chunk 2, 5 rows, with the fill value",
+        "a: filled chunk 3, 10 rows, with the fill value",
+    ];
+    assert_eq!(texts(&found), expected);
+    assert!(found.iter().all(|action| action.what.is_loss()));
+    assert_eq!(rows(&tree), (0..25).chain([-1; 15]).collect::<Vec<i8>>());
+    // Not a chunk is there.
+    let tree = array(25);
+    tree.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
+        .unwrap();
+    tree.remove("a/data").unwrap();
+    assert!(rescue_in(tree, "a", &OpenOptions::default(), &Fill::Zeros).is_err());
+}
+
+#[test]
+fn an_array_without_its_data_is_not_everything() {
+    for (fill, expected) in [(Fill::Zeros, vec![-1; 25]), (Fill::Cut, vec![])] {
+        let tree = array(25);
+        tree.remove("a/data").unwrap();
+        let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &fill).unwrap();
+        assert!(!found.is_empty() && found.iter().all(|action| action.what.is_loss()));
+        assert_eq!(rows(&tree), expected);
+    }
+}
+
+#[test]
+fn rows_that_are_lost_are_cut_on_request() {
+    let tree = array(45);
+    tree.write("a/data/__1.blp", b"nonsense").unwrap();
+    tree.remove("a/data/__3.blp").unwrap();
+    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Cut).unwrap();
+    assert_eq!(texts(&found), ["a: took out 20 rows"]);
+    assert_eq!(rows(&tree), (0..10).chain(20..30).chain(40..45).collect::<Vec<i8>>());
+    assert_eq!(tree.list("a/data").unwrap().len(), 3);
+}
+
+#[test]
+fn rows_stay_at_their_position_without_a_length_and_without_a_chunk() {
+    let tree = array(45);
+    tree.remove("a/meta/sizes").unwrap();
+    tree.remove("a/data/__1.blp").unwrap();
+    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros).unwrap();
+    assert_eq!(
+        texts(&found),
+        ["a: counted 45 rows", "a: filled chunk 1, 10 rows, with the fill value"]
+    );
+    assert_eq!(rows(&tree), (0..10).chain([-1; 10]).chain(20..45).collect::<Vec<i8>>());
+}
+
+#[test]
+fn lost_rows_are_filled_with_what_was_requested() {
+    let create = |dtype: &str| {
+        let tree = Arc::new(MemTree::new());
+        let options =
+            CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(2)).row_shape(vec![3]);
+        let mut writer = CArrayWriter::create_in(tree.clone(), "", &options).unwrap();
+        writer.append(&vec![1; 4 * writer.rowsize()]).unwrap();
+        writer.finish().unwrap();
+        tree.remove("data/__0.blp").unwrap();
+        tree
+    };
+    for dtype in ["<f4", ">f8", "<f2"] {
+        let tree = create(dtype);
+        rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::NaN).unwrap();
+        let array = CArray::open_in(tree, "", &OpenOptions::default()).unwrap();
+        match dtype {
+            "<f4" => assert!(array.read_as::<f32>(0..2).unwrap().iter().all(|x| x.is_nan())),
+            ">f8" => assert!(array.read_as::<f64>(0..2).unwrap().iter().all(|x| x.is_nan())),
+            _ => assert_eq!(array.read(0..1).unwrap(), [0, 0x7e].repeat(3)),
+        }
+        assert!(array.read(2..4).unwrap().iter().all(|byte| *byte == 1));
+    }
+    let tree = create("<i4");
+    let fill = Fill::Value(vec![9, 8, 7, 6]);
+    rescue_in(tree.clone(), "", &OpenOptions::default(), &fill).unwrap();
+    let array = CArray::open_in(tree, "", &OpenOptions::default()).unwrap();
+    assert_eq!(array.read(0..2).unwrap(), [9, 8, 7, 6].repeat(6));
+    for (dtype, fill) in [
+        ("<i4", Fill::NaN),
+        ("<i4", Fill::Value(vec![])),
+        ("<i4", Fill::Value(vec![1; 5])),
+        ("<i4", Fill::Value(vec![1; 100])),
+    ] {
+        let error = rescue_in(create(dtype), "", &OpenOptions::default(), &fill).unwrap_err();
+        assert_eq!(error.to_string(), "a fill value that does not fit items of type int32");
+    }
+}
+
+/// A table of three columns of 50 rows, `row * factor`.
+fn table() -> Arc<MemTree> {
+    let tree = Arc::new(MemTree::new());
+    let options =
+        |chunklen| CreateOptions::new(Dtype::parse("uint8").unwrap()).chunklen(Some(chunklen));
+    let columns = [("a", options(10)), ("b", options(7)), ("c", options(100))];
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &columns).unwrap();
+    let data = [1, 2, 3].map(|factor| (0..50).map(|row| row * factor).collect::<Vec<u8>>());
+    writer.append(&data.each_ref().map(Vec::as_slice)).unwrap();
+    writer.finish().unwrap();
+    tree
+}
+
+#[test]
+fn a_table_gives_up_a_column_and_never_the_others() {
+    type Damage = fn(&MemTree);
+    let damages: [(&str, Damage); 5] = [
+        ("data", |tree| tree.remove("b/data").unwrap()),
+        ("directory", |tree| tree.remove("b").unwrap()),
+        ("storage", |tree| tree.remove("b/meta/storage").unwrap()),
+        ("meta", |tree| tree.remove("b/meta").unwrap()),
+        ("data and length", |tree| {
+            tree.remove("b/data").unwrap();
+            tree.remove("b/meta/sizes").unwrap();
+        }),
+    ];
+    for (name, damage) in damages {
+        for fill in [Fill::Zeros, Fill::Cut] {
+            let tree = table();
+            damage(&tree);
+            let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &fill).unwrap();
+            assert_eq!(texts(&found).pop().unwrap(), ".: gave up column \"b\"", "{name}");
+            assert_eq!(found.iter().filter(|action| action.what.is_loss()).count(), 1, "{name}");
+            let table = CTable::open_in(tree, "", &OpenOptions::default()).unwrap();
+            assert_eq!(table.names().collect::<Vec<_>>(), ["a", "c"], "{name}");
+            let expected: Vec<u8> = (0..50).flat_map(|row| [row, row * 3]).collect();
+            assert_eq!(table.read_records(0..50).unwrap(), expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_table_without_its_list_of_columns_finds_them() {
+    let tree = table();
+    tree.remove("__rootdirs__").unwrap();
+    tree.remove("__attrs__").unwrap();
+    let found = texts(&rescued(&tree));
+    assert_eq!(found, [".: found 3 columns by their directories", ".: wrote empty attributes"]);
+    let table = CTable::open_in(tree, "", &OpenOptions::default()).unwrap();
+    assert_eq!((table.names().count(), table.len()), (3, 50));
+}
+
+#[test]
+fn a_chunk_of_a_column_is_filled_or_its_rows_are_cut_of_all_columns() {
+    for fill in [Fill::Zeros, Fill::Cut] {
+        let tree = table();
+        tree.write("b/data/__2.blp", b"").unwrap();
+        let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &fill).unwrap();
+        assert!(found.iter().all(|action| action.what.is_loss()));
+        let table = CTable::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
+        let lost = 14..21;
+        let is_kept = |row: &u8| fill != Fill::Cut || !lost.contains(row);
+        let expected: Vec<u8> = (0..50)
+            .filter(is_kept)
+            .flat_map(|row| [row, if lost.contains(&row) { 0 } else { row * 2 }, row * 3])
+            .collect();
+        assert_eq!(table.read_records(0..table.len()).unwrap(), expected);
+        assert_eq!(rescued(&tree), []);
+    }
+}
+
+#[test]
+fn a_table_of_which_nothing_can_be_read_is_refused() {
+    let tree = table();
+    for column in ["a", "b", "c"] {
+        tree.remove(&format!("{column}/data")).unwrap();
+    }
+    assert!(rescue_in(tree, "", &OpenOptions::default(), &Fill::Zeros).is_err());
 }
 
 #[test]
@@ -134,7 +303,7 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
         }
         let tree = Arc::new(MemTree::new());
         tree::copy(&DirTree::new(&entry), &*tree, "");
-        let found = rescue_in(tree.clone(), "", &OpenOptions::default());
+        let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros);
         match open_in(tree.clone(), "", &OpenOptions::default()) {
             Ok(set) => {
                 let sound =

@@ -10,6 +10,7 @@
 //! | [`block_cache`] | decoded blocks that are kept for later requests |
 //! | [`buffer`] | buffers that are used again and only grow |
 //! | [`pool`] | scratch buffers that wait for the next caller |
+//! | [`rescue`] | what takes the place of lost data |
 //! | [`report`] | what verifying a container found, and how far it has come |
 //!
 //! Programs depend on a container, not on this crate: each container re-exports the types of its
@@ -34,6 +35,7 @@ pub mod chunk_reader;
 pub mod parallel;
 pub mod pool;
 pub mod report;
+pub mod rescue;
 
 pub use block_cache::{Block, BlockCache, settled_stamp};
 pub use budget::Budget;

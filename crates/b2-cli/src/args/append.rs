@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{GeneralArgs, LimitArgs};
+use super::{GeneralArgs, LimitArgs, LockArgs};
 
 /// What `b2 append` accepts.
 #[derive(Args, Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct AppendArgs {
     pub(crate) axis: usize,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }

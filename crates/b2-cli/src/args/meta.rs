@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::GeneralArgs;
+use super::{GeneralArgs, LockArgs};
 
 /// What `b2 meta` accepts.
 #[derive(Args, Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct MetaArgs {
     /// Overwrite the output file of export
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }

@@ -67,6 +67,14 @@ pub(crate) struct LimitArgs {
     pub(crate) max_ratio: Option<u64>,
 }
 
+/// Taking turns with other programs.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct LockArgs {
+    /// How long to wait while another program uses the file [default: 60]
+    #[arg(long, value_name = "SECONDS", help_heading = "Input")]
+    pub(crate) lock_timeout: Option<u64>,
+}
+
 /// How the program works and speaks.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct GeneralArgs {

@@ -161,8 +161,10 @@ impl Work<'_> {
     /// At the end of a frame that is no array.
     fn append_to_frame(&self, offset: u64) -> Result<Grown> {
         self.check_axis(1)?;
-        let mut writer =
-            SChunkWriter::open_with(self.path, &self.cx.edit_options(self.path, offset))?;
+        let mut writer = SChunkWriter::open_with(
+            self.path,
+            &self.cx.edit_options(self.path, offset, self.args.lock),
+        )?;
         let typesize = writer.schunk()?.typesize() as u64;
         let is_variable = writer.schunk()?.chunksize().fixed().is_none();
         for input in &self.inputs {

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
 }
 
 fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let _lock = cx.lock_shared(origin, args.lock)?;
     let mut objects =
         ObjectReader::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
     let (mut found, mut guard) = (Vec::new(), Guard::for_looking(args.limits));
@@ -107,7 +108,7 @@ fn text(report: &InfoReport<'_>, trailing: u64, console: &Console) -> String {
     lines.shape(report);
     lines.chunks(report);
     lines.pipeline(report, verbose);
-    lines.sizes(report);
+    lines.sizes(report, verbose);
     lines.names("meta", report.metalayers.keys());
     lines.names("vlmeta", report.vlmetalayers.keys());
     if verbose {
@@ -216,7 +217,7 @@ impl Lines {
         );
     }
 
-    fn sizes(&mut self, report: &InfoReport<'_>) {
+    fn sizes(&mut self, report: &InfoReport<'_>, verbose: bool) {
         let units = self.units;
         let parts = report.parts;
         let mut text = units.size(report.file.file_bytes).to_string();
@@ -232,7 +233,13 @@ impl Lines {
         }
         self.add("file", &text);
         self.add("checksums", "none");
-        self.add("opens with", &report.opens_with);
+        let python = match report.split {
+            "forward" if verbose && report.opens_with.ends_with("newer") => {
+                ", python-blosc2 after 2.0.0 (split forward)"
+            }
+            _ => "",
+        };
+        self.add("opens with", &format!("{}{python}", report.opens_with));
     }
 
     fn names<'a>(&mut self, label: &str, names: impl Iterator<Item = &'a String>) {

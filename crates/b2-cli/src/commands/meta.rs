@@ -44,15 +44,16 @@ fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
     match args.action {
         Action::Get => print_values(args, cx, origin, document.only(kind(args))),
         Action::Export => export(args, cx, document.only(kind(args))),
-        Action::Set => change(cx, origin, object, &document, &settings(args)?),
-        Action::Del => change(cx, origin, object, &document, &deletions(args)?),
+        Action::Set => change(args, cx, origin, object, &document, &settings(args)?),
+        Action::Del => change(args, cx, origin, object, &document, &deletions(args)?),
         Action::Import => {
             let new = imported(args)?;
-            change(cx, origin, object, &document, &document.changes(&new)?)
+            change(args, cx, origin, object, &document, &document.changes(&new)?)
         }
         Action::Edit => {
             let text = edit::edited(&document.only(kind(args)).pretty(), cx)?;
             change(
+                args,
                 cx,
                 origin,
                 object,
@@ -145,6 +146,7 @@ fn imported(args: &MetaArgs) -> Result<Document> {
 
 /// Makes all changes, or none.
 fn change(
+    args: &MetaArgs,
     cx: &Context,
     origin: &Origin,
     object: Object,
@@ -161,7 +163,7 @@ fn change(
             let offset = schunk.offset();
             // An open frame would hold the lock.
             drop(schunk);
-            frame::change(cx, path, offset, changes)?;
+            frame::change(cx, path, offset, changes, args.lock)?;
         }
         Object::Blp(blp) => blp::change(cx, path, *blp, document, changes)?,
         Object::Bcolz(set) => bcolz::change(&set, changes)?,

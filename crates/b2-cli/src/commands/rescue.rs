@@ -65,6 +65,7 @@ fn rescue_input(
     let Target::File(target) = targets.next(origin, Naming::Add(""))? else {
         return Err(message::RESCUE_NEEDS_FILES.error());
     };
+    let _lock = cx.lock_shared(origin, args.lock)?;
     let options = StageOptions { force: args.force, sync: !args.no_sync };
     let saved = if crate::formats::bcolz::is_data_set(path) {
         bcolz::run(cx, path, &target, options)?

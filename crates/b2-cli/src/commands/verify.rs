@@ -78,6 +78,7 @@ pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
 }
 
 fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let _lock = cx.lock_shared(origin, args.lock)?;
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin.name());
     let mut guard = Guard::for_reading(args.limits);

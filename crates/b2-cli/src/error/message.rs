@@ -73,6 +73,13 @@ messages! {
     NOT_COMPRESSED: Usage,
         "a .{} file holds data as they are, so that there is nothing to choose";
 
+    REPACKS_FRAMES: Usage,
+        "only frames are repacked in place",
+        "`b2 convert` makes a new file without dead bytes";
+    REPACKS_ONE_FRAME: Usage,
+        "a part of a file, or more than one frame, which is not repacked in place",
+        "use `b2 convert FILE#N` to make a new file of one frame";
+
     // Inputs and outputs.
     TERMINAL: Usage,
         "refusing to write binary data to a terminal",

@@ -244,7 +244,13 @@ pub(crate) fn is_data_set(path: &Path) -> bool {
     has("__rootdirs__")
         || has("meta/storage")
         || has("meta/sizes")
-        || (has("__attrs__") && path.join("data").is_dir())
+        || (has("__attrs__") && (path.join("data").is_dir() || has_columns(path)))
+}
+
+/// Is there an array in a directory of `path`, as in a table that lost its list of columns?
+fn has_columns(path: &Path) -> bool {
+    let is_array = |entry: fs::DirEntry| entry.path().join("meta/storage").is_file();
+    fs::read_dir(path).is_ok_and(|entries| entries.flatten().any(is_array))
 }
 
 /// The text of an oddity, and its file.

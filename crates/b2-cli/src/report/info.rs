@@ -205,6 +205,12 @@ fn noted<T>(problems: &mut Vec<String>, found: Result<T>) -> Option<T> {
 /// By what the header says; single chunks may use more.
 fn opens_with(schunk: &SChunk) -> String {
     let cparams = schunk.cparams();
+    if let Some(few) = readers::of_layout(schunk.layout()) {
+        return few.to_owned();
+    }
+    if let Some(nobody) = readers::dropped_codec(cparams.codec) {
+        return nobody;
+    }
     let wide =
         (schunk.typesize() > 255).then(|| ((2, 11, 3), "items of more than 255 bytes".to_owned()));
     let ndim = schunk.nd_meta().ok().flatten().map_or(0, |meta| meta.ndim());
@@ -213,6 +219,7 @@ fn opens_with(schunk: &SChunk) -> String {
     let dict =
         (cparams.dict != Dict::None && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
     let filters = cparams.filters.active().filter_map(|slot| readers::filter(slot.id));
+    let filters = filters.chain(readers::filters(&cparams.filters));
     let features = filters.chain(wide).chain(many).chain(dict);
     let plugin = readers::plugin(cparams.codec).unwrap_or_default();
     readers::oldest(schunk.header().flags().version(), features) + &plugin

@@ -1,7 +1,8 @@
 //! Which release of C-Blosc2 is the first that opens a frame, or of C-Blosc a chunk, by what it
-//! uses.
+//! uses; and what no release opens.
 
-use blosc_chunk::{ChunkHeader, CodecId, FilterId};
+use b2frame::FrameLayout;
+use blosc_chunk::{ChunkHeader, CodecId, FilterId, Pipeline};
 
 /// A feature of a frame, and the release that brought it.
 type Feature = ((u8, u8, u8), String);
@@ -24,6 +25,30 @@ pub(crate) fn oldest(version: u8, features: impl IntoIterator<Item = Feature>) -
     format!("C-Blosc2 {major}.{minor}.{patch} or newer{reason}")
 }
 
+/// Who opens a frame of a layout that was given up.
+pub(crate) fn of_layout(layout: FrameLayout) -> Option<&'static str> {
+    match layout {
+        FrameLayout::Current => None,
+        FrameLayout::Beta1 => Some("C-Blosc2 2.0.0-beta.1 only"),
+        FrameLayout::Beta2 => Some("C-Blosc2 2.0.0-beta.2 to -beta.5 only"),
+        _ => Some("C-Blosc2 of a few weeks of 2021, never released"),
+    }
+}
+
+/// A codec without which C-Blosc2 was released, whatever else is used.
+pub(crate) fn dropped_codec(id: CodecId) -> Option<String> {
+    matches!(id, CodecId::SNAPPY | CodecId::LIZARD)
+        .then(|| format!("no release of C-Blosc2 (codec {id})"))
+}
+
+/// What all filters together ask for: releases before 2.7.0 undo these two in the wrong order.
+pub(crate) fn filters(pipeline: &Pipeline) -> Option<Feature> {
+    let mut slots = pipeline.active().map(|slot| slot.id);
+    let _bitshuffle = slots.find(|id| *id == FilterId::BITSHUFFLE)?;
+    let _shuffle = slots.find(|id| *id == FilterId::SHUFFLE)?;
+    Some(((2, 7, 0), "bitshuffle before shuffle, which older ones read as other data".to_owned()))
+}
+
 /// What a filter asks for.
 pub(crate) fn filter(id: FilterId) -> Option<Feature> {
     let release = match id {
@@ -36,7 +61,7 @@ pub(crate) fn filter(id: FilterId) -> Option<Feature> {
 }
 
 /// The first release of C-Blosc that reads a chunk of Blosc 1.
-pub(crate) fn blosc1(header: &ChunkHeader) -> &'static str {
+fn blosc1(header: &ChunkHeader) -> &'static str {
     let filters = header.pipeline();
     match header.codec_id() {
         _ if header.is_memcpyed() || header.nbytes() == 0 => "1.0",
@@ -47,6 +72,16 @@ pub(crate) fn blosc1(header: &ChunkHeader) -> &'static str {
     }
 }
 
+/// Who reads a chunk of Blosc 1.
+pub(crate) fn of_blosc1(header: &ChunkHeader) -> String {
+    let oldest = blosc1(header);
+    let is_coded = !header.is_memcpyed() && header.nbytes() > 0;
+    if is_coded && header.codec_id() == CodecId::SNAPPY {
+        return format!("C-Blosc {oldest} or newer that was built with Snappy, no C-Blosc2");
+    }
+    format!("C-Blosc {oldest} or newer, C-Blosc2, numcodecs, zarrs")
+}
+
 /// A codec that comes as a plugin, by name.
 pub(crate) fn plugin(id: CodecId) -> Option<String> {
     (id.0 >= 32).then(|| format!(", with the plugin codec {id}"))
@@ -55,6 +90,15 @@ pub(crate) fn plugin(id: CodecId) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_release_reads_is_said() {
+        assert_eq!(dropped_codec(CodecId::ZSTD), None);
+        let snappy = dropped_codec(CodecId::SNAPPY).unwrap();
+        assert_eq!(snappy, "no release of C-Blosc2 (codec snappy)");
+        assert_eq!(of_layout(FrameLayout::Current), None);
+        assert_eq!(of_layout(FrameLayout::Beta1), Some("C-Blosc2 2.0.0-beta.1 only"));
+    }
 
     #[test]
     fn the_newest_feature_decides() {

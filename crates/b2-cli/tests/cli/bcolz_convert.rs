@@ -126,7 +126,7 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
       pipeline    shuffle -> zstd level 5, split forward
       file        526 B     header 157 B, index 40 B, trailer 211 B, dead 0 B
       checksums   none
-      opens with  C-Blosc2 2.0.3 or newer
+      opens with  C-Blosc2 2.0.3 or newer, python-blosc2 after 2.0.0 (split forward)
       meta        b2nd
       vlmeta      pressure, timestamp, title
       b2nd        [0,1,[50],[50],[50],0,"[('a', '<i8')]"]

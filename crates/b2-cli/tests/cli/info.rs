@@ -2,7 +2,7 @@
 
 use blosc_testdata::fixture::path;
 
-use crate::session::{Dir, snapshot};
+use crate::session::{Dir, snapshot, walk};
 
 /// A directory with some of the sample frames.
 fn samples(names: &[&str]) -> Dir {
@@ -42,7 +42,7 @@ fn a_frame_with_all_details() {
       pipeline    shuffle -> lz4 level 5, split forward
       file        369 B     header 117 B, index 56 B, trailer 85 B, dead 0 B
       checksums   none
-      opens with  C-Blosc2 2.0.3 or newer
+      opens with  C-Blosc2 2.0.3 or newer, python-blosc2 after 2.0.0 (split forward)
       meta        kind
       vlmeta      note
       kind        "demo"
@@ -264,4 +264,41 @@ fn older_frames_and_other_formats_are_named() {
     --- stderr
     {"schema":"b2.error/1","kind":"foreign","message":"not a Blosc file (starts with 89 50 4e 47: a PNG image)","file":"png"}
     "#);
+}
+
+/// Who opens it, as `info` says.
+fn opens_with(dir: &Dir, name: &str) -> String {
+    let run = dir.b2(&format!("info {name}")).ok();
+    let line = run.text().lines().find_map(|line| line.strip_prefix("  opens with  "));
+    line.unwrap().to_owned()
+}
+
+#[test]
+fn who_opens_a_file_counts_everything_in_it() {
+    let dir = Dir::new();
+    dir.write("a", walk(5000));
+    dir.b2("c -q -t 4 -C lz4 --filter bitshuffle,shuffle a -o a.b2frame").ok();
+    let order =
+        "C-Blosc2 2.7.0 or newer (bitshuffle before shuffle, which older ones read as other data)";
+    assert_eq!(opens_with(&dir, "a.b2frame"), order);
+    dir.b2("c -q -t 4 -C snappy --target blosc-1.3 a -o a.chunk").ok();
+    let snappy = "C-Blosc 1.3 or newer that was built with Snappy, no C-Blosc2";
+    assert_eq!(opens_with(&dir, "a.chunk"), snappy);
+    dir.b2("c -q -t 4 -C lz4 --filter shuffle,bytedelta:4 a -o b.chunk").ok();
+    assert_eq!(opens_with(&dir, "b.chunk"), "C-Blosc2 2.10.0 or newer (bytedelta)");
+    let mut chunk = dir.read("b.chunk");
+    let meta = chunk[24..30].iter().position(|meta| *meta == 4).unwrap();
+    chunk[24 + meta] = 0;
+    dir.write("b.chunk", chunk);
+    let nobody = "no C-Blosc2 (bytedelta without its parameter, outside of a frame)";
+    assert_eq!(opens_with(&dir, "b.chunk"), nobody);
+    for entry in std::fs::read_dir(path("frames/legacy")).unwrap() {
+        let beta = entry.unwrap().path();
+        let name = beta.file_name().unwrap().to_str().unwrap();
+        if name.starts_with("beta") && name.ends_with(".b2frame") {
+            std::fs::copy(&beta, dir.path("beta")).unwrap();
+            let few = opens_with(&dir, "beta");
+            assert!(few.contains("beta") || few.contains("never released"), "{beta:?} {few}");
+        }
+    }
 }

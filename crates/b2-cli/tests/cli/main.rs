@@ -20,6 +20,7 @@ mod manual;
 mod meta;
 mod metadata;
 mod read;
+mod repack;
 mod safety;
 mod session;
 mod show;

@@ -3,8 +3,8 @@
 
 use core::time::Duration;
 use std::{
-    io::Write,
-    process::{Child, Stdio},
+    io::{BufRead, BufReader, Write},
+    process::{Child, Command, Stdio},
     time::Instant,
 };
 
@@ -149,8 +149,8 @@ fn a_directory_without_permission_is_exit_code_3() {
 
 /// A compression that waits for more data from a pipe, with its temporary file already there.
 #[cfg(unix)]
-fn waiting(dir: &Dir) -> Child {
-    let mut child = dir.command("c -o out.b2frame").stdin(Stdio::piped()).spawn().unwrap();
+fn waiting(dir: &Dir, command: &mut Command) -> Child {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(&walk(1_000_000)).unwrap();
     child.stdin = Some(stdin);
@@ -167,11 +167,8 @@ fn waiting(dir: &Dir) -> Child {
 fn signals_remove_partial_output() {
     for (signal, code) in [("HUP", 129), ("INT", 130), ("QUIT", 131), ("TERM", 143)] {
         let dir = Dir::new();
-        let mut child = waiting(&dir);
-        let kill = std::process::Command::new("kill")
-            .args(["-s", signal, &child.id().to_string()])
-            .status();
-        assert!(kill.unwrap().success());
+        let mut child = waiting(&dir, &mut dir.command("c -o out.b2frame"));
+        send(signal, &child);
         assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{signal}");
         assert_eq!(dir.names(), Vec::<String>::new(), "SIG{signal}");
     }
@@ -181,16 +178,19 @@ fn signals_remove_partial_output() {
 #[test]
 fn a_signal_that_was_ignored_stays_ignored() {
     let dir = Dir::new();
-    dir.write("a", walk(1000));
-    let b2 = env!("CARGO_BIN_EXE_b2");
-    let script = format!(
-        "trap '' HUP; (sleep 0.2; cat a) | {b2} c -q -o out & pid=$!; \
-        sleep 0.1; kill -HUP $pid; wait $pid"
-    );
-    let status =
-        std::process::Command::new("sh").args(["-c", &script]).current_dir(dir.path(".")).status();
-    assert_eq!(status.unwrap().code(), Some(0));
-    assert_eq!(dir.names(), ["a", "out"]);
+    let mut command = Command::new("sh");
+    let script = format!("trap '' HUP; exec {} c -q -o out.b2frame", env!("CARGO_BIN_EXE_b2"));
+    let mut child = waiting(&dir, command.args(["-c", &script]).current_dir(dir.path(".")));
+    send("HUP", &child);
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(dir.names(), ["out.b2frame"]);
+}
+
+#[cfg(unix)]
+fn send(signal: &str, child: &Child) {
+    let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
 }
 
 #[cfg(target_os = "linux")]
@@ -201,11 +201,8 @@ fn a_limit_of_the_file_size_is_exit_code_3() {
     let noise: Vec<u8> = (0..50_000).flat_map(|_| random.next_u32().to_le_bytes()).collect();
     dir.write("a", noise);
     let script = format!("ulimit -f 64; {} c -q a", env!("CARGO_BIN_EXE_b2"));
-    let output = std::process::Command::new("sh")
-        .args(["-c", &script])
-        .current_dir(dir.path("."))
-        .output()
-        .unwrap();
+    let output =
+        Command::new("sh").args(["-c", &script]).current_dir(dir.path(".")).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said, "b2: a.b2frame: writing: file too large\n");
@@ -216,7 +213,7 @@ fn a_limit_of_the_file_size_is_exit_code_3() {
 #[test]
 fn leftovers_of_killed_runs_are_no_data_and_go_with_the_next_run() {
     let dir = Dir::new();
-    let mut child = waiting(&dir);
+    let mut child = waiting(&dir, &mut dir.command("c -o out.b2frame"));
     let in_use = dir.names();
     // One that is in use stays.
     dir.write("a", walk(100)).b2("c -q a -o out.b2frame").ok();
@@ -237,7 +234,7 @@ fn temporary_files_are_for_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
     let dir = Dir::new();
-    let mut child = waiting(&dir);
+    let mut child = waiting(&dir, &mut dir.command("c -o out.b2frame"));
     let [name] = &dir.names()[..] else { panic!("one temporary file") };
     assert_eq!(mode(&dir.path(name)), 0o600);
     drop(child.stdin.take());
@@ -265,4 +262,38 @@ fn mode_and_times_come_with_the_data() {
     dir.b2("d a.b2frame -o back").ok();
     let made = std::fs::metadata(dir.path("back")).unwrap();
     assert_eq!((made.mode() & 0o777, made.mtime()), (0o640, 1_000_000_000));
+}
+
+/// Waits for its lock with a program of its own: this process holds it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_in_use_is_waited_for() {
+    let dir = Dir::new();
+    dir.write("a", walk(100)).b2("c -q a").ok();
+    let path = dir.path("a.b2frame");
+    let wait = blosc_io::LockWait::never();
+    let lock = blosc_io::Lock::exclusive(&path, &wait).unwrap();
+    for line in ["verify", "info"] {
+        let run = dir.b2(&format!("{line} --lock-timeout 0 a.b2frame"));
+        assert_eq!((run.code, run.text()), (Some(6), ""), "{line}");
+        let said = &run.stderr;
+        assert!(said.starts_with("b2: a.b2frame: in use: locked by "), "{said}");
+        assert!(said.ends_with("\nhint: use --lock-timeout to wait longer\n"), "{said}");
+    }
+    let mut waiting = dir.command("verify a.b2frame").spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(waiting.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.starts_with("b2: waiting for "), "{said}");
+    drop(lock);
+    assert!(waiting.wait().unwrap().success());
+    let lock = blosc_io::Lock::exclusive(&path, &wait).unwrap();
+    dir.write("more", walk(10));
+    for line in ["append a.b2frame more", "meta set a.b2frame k=1", "repack a.b2frame"] {
+        let run = dir.b2(&format!("{line} --lock-timeout 0"));
+        assert_eq!(run.code, Some(6), "{line}: {}", run.stderr);
+        assert!(run.stderr.contains("is locked by "), "{line}: {}", run.stderr);
+    }
+    drop(lock);
+    let _shared = blosc_io::Lock::shared(&path, &wait).unwrap();
+    dir.b2("verify --lock-timeout 0 a.b2frame").ok();
 }

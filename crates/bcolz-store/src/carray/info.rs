@@ -4,6 +4,9 @@ use blosc_chunk::ChunkHeader;
 
 use super::CArray;
 use crate::error::{Param, Result};
+use crate::files::join;
+use crate::layout::chunk_number;
+use crate::leftovers::dead_nbytes;
 
 impl CArray {
     /// The header of a chunk: codec, filter, sizes. Its file has 16 bytes more than the chunk.
@@ -18,6 +21,24 @@ impl CArray {
             return Err(Param::Rows { start, end, len }.into());
         }
         self.open_chunk(nchunk).map(|file| file.header)
+    }
+}
+
+impl CArray {
+    /// Bytes of files that nothing refers to: chunk files after the last chunk, and what writers
+    /// that were killed left unfinished. The next writer removes them.
+    ///
+    /// # Errors
+    ///
+    /// `Io` where a directory cannot be listed.
+    pub fn dead_nbytes(&self) -> Result<u64> {
+        let is_stale = |name: &str| chunk_number(name).is_some_and(|n| n >= self.nchunks());
+        let mut nbytes = dead_nbytes(&*self.tree, &join(&self.path, "data"), is_stale)?;
+        for inner in ["", "meta"] {
+            let found = dead_nbytes(&*self.tree, &join(&self.path, inner), |_| false)?;
+            nbytes = nbytes.saturating_add(found);
+        }
+        Ok(nbytes)
     }
 }
 

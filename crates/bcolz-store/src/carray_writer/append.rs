@@ -73,6 +73,7 @@ impl CArrayWriter {
         if self.tail.len() < self.chunk_nbytes() {
             return Ok(());
         }
+        self.check_unchanged()?;
         let nchunk = self.layout.nchunks() - 1;
         let file = self.encode(nchunk, &self.tail)?;
         self.write_chunk(nchunk, &file)?;
@@ -83,6 +84,10 @@ impl CArrayWriter {
 
     /// Writes whole chunks after the last one; there is no partial one.
     fn write_chunks(&mut self, data: &[u8]) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.check_unchanged()?;
         let nbytes = self.chunk_nbytes();
         let batch = CHUNKS * self.options.budget.nworkers();
         for data in data.chunks(nbytes.saturating_mul(batch)) {

@@ -100,6 +100,7 @@ impl CArrayWriter {
         if end > self.len() {
             return Err(Param::Rows { start, end, len: self.len() }.into());
         }
+        self.check_unchanged()?;
         let (mut row, mut rest) = (start, data);
         while row < end {
             let behind = (row / self.layout.chunklen + 1) * self.layout.chunklen;

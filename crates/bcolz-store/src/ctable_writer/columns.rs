@@ -6,7 +6,7 @@ use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
 use crate::files::join;
 use crate::json::Json;
-use crate::repair::{PENDING, pending_path};
+use crate::leftovers::{PENDING_SUFFIX, rename_path};
 
 impl CTableWriter {
     /// Adds a column with data for all rows, on disk at once; so is what was not flushed before.
@@ -29,9 +29,9 @@ impl CTableWriter {
             return Err(Param::ColumnLength { name: name.to_owned(), found, expected }.into());
         }
         // Made under another name, so that no half of it is ever found under its own.
-        let temporary = format!("{path}{PENDING}");
+        let temporary = format!("{path}{PENDING_SUFFIX}");
         self.remove(&temporary)?;
-        let mut column = CArrayWriter::create_in(self.tree.clone(), &temporary, options)?;
+        let mut column = CArrayWriter::create_column(self.tree.clone(), &temporary, options)?;
         column.append(data)?;
         column.flush()?;
         self.rename(&temporary, &path)?;
@@ -62,7 +62,7 @@ impl CTableWriter {
         let place = self.place(from)?;
         self.check_new(to)?;
         self.flush()?;
-        let pending = pending_path(&self.path);
+        let pending = rename_path(&self.path);
         let entry = |key: &str, name: &str| (key.to_owned(), Json::from(name));
         self.write(
             &pending,

@@ -54,6 +54,12 @@ pub enum Param {
         /// The requested kind.
         asked: &'static str,
     },
+    /// A value to fill with that items of the type cannot have.
+    #[error("a fill value that does not fit items of type {dtype}")]
+    Fill {
+        /// The dtype.
+        dtype: String,
+    },
     /// A column that the table does not have.
     #[error("no column {name:?}")]
     NoColumn {

@@ -1,9 +1,12 @@
 //! `__attrs__`: what users wrote about their data. It can be damaged without harm to the data.
 
+use blosc_io::LockWait;
+
 use super::{attrs_path, parse_object};
 use crate::error::{Error, Result};
-use crate::files::read_metadata;
+use crate::files::{lock_exclusive, read_metadata};
 use crate::json::Json;
+use crate::leftovers;
 use crate::note::Fault;
 use crate::tree::Tree;
 
@@ -53,29 +56,36 @@ impl Attrs {
         self.len() < before
     }
 
-    /// Makes these the attributes of the array or table at `path` of a tree, on disk at once.
+    /// Changes the attributes of the array or table at `path` of a tree, on disk at once and under
+    /// the lock of the directory. What `change` returns is returned; its error leaves the
+    /// attributes as they were.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
-    /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype, tree::DirTree};
+    /// # use bcolz_store::{Attrs, CArray, CArrayWriter, CreateOptions, Dtype, LockWait};
+    /// # use bcolz_store::tree::DirTree;
     /// # let root = dir.path().join("a");
     /// # CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("int8")?))?.finish()?;
-    /// let mut attrs = CArray::open(&root)?.attrs()?;
-    /// attrs.set("unit", "K");
-    /// attrs.write_in(&DirTree::new(&root), "")?;
-    /// assert_eq!(CArray::open(&root)?.attrs()?, attrs);
+    /// let set_unit = |attrs: &mut Attrs| Ok::<_, bcolz_store::Error>(attrs.set("unit", "K"));
+    /// Attrs::update_in(&DirTree::new(&root), "", &LockWait::default(), set_unit)?;
+    /// assert_eq!(CArray::open(&root)?.attrs()?.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// `Io`; then they are as they were.
-    pub fn write_in(&self, tree: &dyn Tree, path: &str) -> Result<()> {
-        let path = attrs_path(path);
-        let written = tree
-            .write(&path, self.to_text().as_bytes())
-            .and_then(|()| tree.sync_all(core::slice::from_ref(&path)));
-        written.map_err(|source| Error::Io { path, source })
+    /// Those of `change`; `Locked`; `Io`; where the attributes are damaged.
+    pub fn update_in<T, E: From<Error>>(
+        tree: &dyn Tree,
+        path: &str,
+        wait: &LockWait,
+        change: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _lock = lock_exclusive(tree, path, wait)?;
+        let (mut attrs, _) = Self::read(tree, path)?;
+        let changed = change(&mut attrs)?;
+        leftovers::write(tree, &attrs_path(path), &attrs.to_text())?;
+        Ok(changed)
     }
 
     /// The text of the file.

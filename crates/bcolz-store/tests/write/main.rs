@@ -1,6 +1,7 @@
 //! What is written: as bcolz writes it, and never in a state that cannot be read or repaired.
 
 mod arrays;
+mod crashes;
 mod states;
 mod tables;
 #[path = "../support/tree.rs"]

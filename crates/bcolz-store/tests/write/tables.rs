@@ -335,7 +335,6 @@ fn tables_on_disk_are_repaired_in_place() {
     longer.finish().unwrap();
     std::fs::remove_file(root.join("__attrs__")).unwrap();
     std::fs::write(root.join("a/meta/sizes.__temp__"), b"{").unwrap();
-    assert!(CTableWriter::open(&root).is_err());
     let actions: Vec<String> = repair(&root).unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(
         actions,

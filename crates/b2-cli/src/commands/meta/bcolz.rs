@@ -1,6 +1,6 @@
 //! Attributes of an array or a table of bcolz.
 
-use bcolz_store::{Attrs, tree::DirTree};
+use bcolz_store::{Attrs, LockWait, tree::DirTree};
 use serde_json::Value;
 
 use super::document::Change;
@@ -12,15 +12,17 @@ use crate::{
 /// Makes all changes in one step. Other attributes stay as they are, also if JSON has no word for
 /// it.
 pub(super) fn change(set: &Bcolz, changes: &[Change]) -> Result<()> {
-    let mut found = set.attrs()?;
-    for change in changes {
-        match change {
-            Change::Set { name, value, .. } => found.set(name, attrs::from_value(value)),
-            Change::Delete { name, .. } => drop(found.remove(name)),
-            Change::Replace(new) => replace(&mut found, new)?,
+    let tree = DirTree::new(set.root());
+    Attrs::update_in(&tree, "", &LockWait::default(), |found| {
+        for change in changes {
+            match change {
+                Change::Set { name, value, .. } => found.set(name, attrs::from_value(value)),
+                Change::Delete { name, .. } => drop(found.remove(name)),
+                Change::Replace(new) => replace(found, new)?,
+            }
         }
-    }
-    Ok(found.write_in(&DirTree::new(set.root()), "")?)
+        Ok(())
+    })
 }
 
 fn replace(found: &mut Attrs, new: &Value) -> Result<()> {

@@ -5,10 +5,16 @@ use std::path::Path;
 use b2frame::SChunkWriter;
 
 use super::document::{Change, Kind};
-use crate::{context::Context, error::Result, formats::msgpack_json};
+use crate::{args::shared::LockArgs, context::Context, error::Result, formats::msgpack_json};
 
-pub(super) fn change(cx: &Context, path: &Path, offset: u64, changes: &[Change]) -> Result<()> {
-    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset))?;
+pub(super) fn change(
+    cx: &Context,
+    path: &Path,
+    offset: u64,
+    changes: &[Change],
+    lock: LockArgs,
+) -> Result<()> {
+    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset, lock))?;
     for change in changes {
         match change {
             Change::Set { kind, name, value } => {

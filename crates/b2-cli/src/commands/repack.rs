@@ -1,0 +1,60 @@
+//! `b2 repack`: the same frame without the bytes that nothing refers to, in its place.
+//!
+//! A contiguous frame is written anew beside itself and takes its own name; of a sparse one the
+//! files go that its index does not name. A crash leaves the old one or the new one.
+
+use b2frame::SChunkWriter;
+use serde::Serialize;
+
+use crate::{
+    args::RepackArgs,
+    context::Context,
+    error::{Error, Result, message},
+    exit::Code,
+    inputs::{
+        object::{Object, frame_bytes},
+        object_reader::ObjectReader,
+        origin::{self, Origin, Part},
+    },
+    render::escape::harmless,
+};
+
+/// The result of one input.
+#[derive(Debug, Serialize)]
+struct RepackReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    /// Bytes before, and how many of them are gone.
+    file_bytes: u64,
+    freed: u64,
+}
+
+/// Repacks each input.
+pub(crate) fn run(args: &RepackArgs, cx: &Context) -> Code {
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    cx.run_on_inputs(inputs, |origin| repack_input(args, cx, origin))
+}
+
+fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let Object::Frame(schunk) = object else { return Err(message::REPACKS_FRAMES.error()) };
+    // What is no file of its own could only be overwritten in place.
+    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
+    if !is_whole || objects.next()?.is_some() || objects.trailing() > 0 {
+        return Err(message::REPACKS_ONE_FRAME.error());
+    }
+    let file_bytes = frame_bytes(&schunk);
+    // An open frame would hold the lock.
+    drop(schunk);
+    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, args.lock))?;
+    let freed = writer.compact()?;
+    let (name, units) = (origin.name(), cx.console.units());
+    if cx.console.json() {
+        let (schema, path) = ("b2.repack/1", name.as_str());
+        return cx.console.document(&RepackReport { schema, path, file_bytes, freed });
+    }
+    cx.console.note(&format!("{}: {} freed", harmless(&name), units.size(freed)));
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! `b2 repack`: the bytes that nothing refers to go, the data stay.
+
+use crate::session::{Dir, snapshot, walk};
+
+#[test]
+fn dead_bytes_go_and_the_data_stay() {
+    let dir = Dir::new();
+    let data = walk(10_000);
+    dir.write("a", &data[..4_000]).b2("c -q -t 4 -z 4K a").ok();
+    for piece in data[4_000..].chunks(4_000) {
+        dir.write("more", piece).b2("append -q a.b2frame more").ok();
+    }
+    dir.b2("meta set a.b2frame unit=K").ok();
+    let before = dir.read("a.b2frame").len();
+    let run = dir.b2("repack a.b2frame").ok();
+    assert!(run.stderr.ends_with(" freed\n"), "{}", run.stderr);
+    assert!(dir.read("a.b2frame").len() < before);
+    assert!(dir.b2("cat a.b2frame").ok().stdout == data);
+    assert_eq!(dir.b2("meta get a.b2frame").ok().text(), "unit  \"K\"\n");
+    let info: serde_json::Value =
+        serde_json::from_slice(&dir.b2("info --json a.b2frame").ok().stdout).unwrap();
+    assert_eq!(info["dead_bytes"], 0);
+    let again: serde_json::Value =
+        serde_json::from_slice(&dir.b2("compact --json a.b2frame").ok().stdout).unwrap();
+    assert_eq!((&again["schema"], &again["freed"]), (&"b2.repack/1".into(), &0.into()));
+    assert_eq!(dir.names(), ["a", "a.b2frame", "more"]);
+}
+
+#[test]
+fn files_that_a_sparse_frame_does_not_name_go() {
+    let dir = Dir::new();
+    let data = walk(3_000);
+    dir.write("a", &data).b2("c -q -t 4 -z 4K a").ok();
+    dir.b2("convert -q a.b2frame a.sframe").ok();
+    dir.write("a.sframe/000000FF.chunk", "left behind");
+    dir.b2("repack a.sframe").ok();
+    assert!(!dir.path("a.sframe/000000FF.chunk").exists());
+    assert!(dir.b2("cat a.sframe").ok().stdout == data);
+}
+
+#[test]
+fn only_whole_frames_are_repacked() {
+    let dir = Dir::new();
+    dir.write("a", walk(100)).b2("c -q -t 4 a").ok();
+    let frame = dir.read("a.b2frame");
+    dir.write("both", [&frame[..], &frame[..]].concat());
+    snapshot!(dir.b2("repack both a.b2frame@0"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: both: a part of a file, or more than one frame, which is not repacked in place
+    hint: use `b2 convert FILE#N` to make a new file of one frame
+    b2: a.b2frame@0: a part of a file, or more than one frame, which is not repacked in place
+    hint: use `b2 convert FILE#N` to make a new file of one frame
+    ");
+    dir.b2("c -q --format blp a").ok();
+    assert_eq!(dir.b2("repack a.blp").code, Some(2));
+    assert!(dir.read("both") == [&frame[..], &frame[..]].concat());
+}

@@ -1,0 +1,135 @@
+//! What writers that were killed leave behind: files and columns that were never finished, and the
+//! renaming of a column that stopped half-way. The next writer removes or completes it under the
+//! lock.
+
+use crate::ctable_writer::names_text;
+use crate::error::{Error, Result};
+use crate::files::{self, join};
+use crate::meta::{self, need};
+use crate::names::{self, names_path};
+use crate::repair::Repair;
+use crate::tree::{Entry, Tree};
+
+/// Ends the name of what is not finished.
+pub(crate) const PENDING_SUFFIX: &str = ".__temp__";
+
+/// The file that says which column is being renamed.
+pub(crate) fn rename_path(path: &str) -> String {
+    join(path, "__rename__")
+}
+
+/// Removes files and columns in a directory that were never finished; returns their names.
+pub(crate) fn remove_pending(tree: &dyn Tree, path: &str) -> Result<Vec<String>> {
+    let mut removed = Vec::new();
+    for Entry { name, .. } in list_existing(tree, path)? {
+        if name.ends_with(PENDING_SUFFIX) {
+            remove(tree, &join(path, &name))?;
+            removed.push(name);
+        }
+    }
+    Ok(removed)
+}
+
+/// Completes the renaming of a column of the table at `path`, or forgets one that was not begun.
+pub(crate) fn finish_rename(tree: &dyn Tree, path: &str) -> Result<Option<Repair>> {
+    let Some((from, to)) = read_rename(tree, path)? else { return Ok(None) };
+    let done = if is_renamed(tree, path, &from, &to)? {
+        let names_path = names_path(path);
+        let names = names::parse_names(&meta::read_object(tree, &names_path)?, &names_path)?;
+        let names =
+            names.iter().map(|name| if *name == from { to.as_str() } else { name.as_str() });
+        write(tree, &names_path, &names_text(names))?;
+        Repair::Renamed { to }
+    } else {
+        Repair::Removed { name: "__rename__".to_owned() }
+    };
+    remove(tree, &rename_path(path))?;
+    Ok(Some(done))
+}
+
+/// The name of the directory of a column: another one where its renaming stopped before the list of
+/// columns was written.
+pub(crate) fn find_renamed(tree: &dyn Tree, path: &str, name: &str) -> Result<Option<String>> {
+    match read_rename(tree, path) {
+        Ok(Some((from, to))) if from == name && is_renamed(tree, path, &from, &to)? => Ok(Some(to)),
+        _ => Ok(None),
+    }
+}
+
+/// The old and the new name of the column that is being renamed.
+fn read_rename(tree: &dyn Tree, path: &str) -> Result<Option<(String, String)>> {
+    let rename = rename_path(path);
+    let Some(bytes) = files::read_metadata(tree, &rename)? else { return Ok(None) };
+    let json = meta::parse_object(&rename, &bytes)?;
+    let name = |key| {
+        let name = need(&json, &rename, key)?;
+        name.as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| meta::wrong_type(&rename, key, "a string", name))
+    };
+    Ok(Some((name("from")?, name("to")?)))
+}
+
+/// Whether the directory of a column has its new name already.
+fn is_renamed(tree: &dyn Tree, path: &str, from: &str, to: &str) -> Result<bool> {
+    let is_column = |name: &str| {
+        let storage_path = meta::storage_path(&join(path, name));
+        Ok::<_, Error>(names::fault(name).is_none() && files::has_file(tree, &storage_path)?)
+    };
+    Ok(is_column(to)? && !is_column(from)?)
+}
+
+/// Bytes of what was never finished in a directory, and of the files that `is_dead` names.
+pub(crate) fn dead_nbytes(
+    tree: &dyn Tree,
+    path: &str,
+    is_dead: impl Fn(&str) -> bool,
+) -> Result<u64> {
+    let mut nbytes: u64 = 0;
+    for Entry { name, is_dir } in list_existing(tree, path)? {
+        let path = join(path, &name);
+        if is_dir && name.ends_with(PENDING_SUFFIX) {
+            nbytes = nbytes.saturating_add(all_nbytes(tree, path)?);
+        } else if !is_dir && (name.ends_with(PENDING_SUFFIX) || is_dead(&name)) {
+            nbytes = nbytes.saturating_add(tree.len_of(&path).unwrap_or(0));
+        }
+    }
+    Ok(nbytes)
+}
+
+/// Bytes of all files below a directory.
+fn all_nbytes(tree: &dyn Tree, path: String) -> Result<u64> {
+    let mut nbytes: u64 = 0;
+    let mut dirs = vec![path];
+    while let Some(dir) = dirs.pop() {
+        for Entry { name, is_dir } in list_existing(tree, &dir)? {
+            let path = join(&dir, &name);
+            if is_dir {
+                dirs.push(path);
+            } else {
+                nbytes = nbytes.saturating_add(tree.len_of(&path).unwrap_or(0));
+            }
+        }
+    }
+    Ok(nbytes)
+}
+
+/// The entries of a directory; none if it is missing.
+pub(crate) fn list_existing(tree: &dyn Tree, path: &str) -> Result<Vec<Entry>> {
+    match tree.list(path) {
+        Ok(entries) => Ok(entries),
+        Err(error) if files::is_missing(&error) => Ok(Vec::new()),
+        Err(source) => Err(Error::io(path, source)),
+    }
+}
+
+/// Replaces a metadata file, on disk at once.
+pub(crate) fn write(tree: &dyn Tree, path: &str, text: &str) -> Result<()> {
+    let written =
+        tree.write(path, text.as_bytes()).and_then(|()| tree.sync_all(&[path.to_owned()]));
+    written.map_err(|source| Error::io(path, source))
+}
+
+fn remove(tree: &dyn Tree, path: &str) -> Result<()> {
+    tree.remove(path).map_err(|source| Error::io(path, source))
+}

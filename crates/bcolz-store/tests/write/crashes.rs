@@ -1,0 +1,365 @@
+//! Writers that are killed or whose storage fails, two writers at a time, and changes of others:
+//! readers see the old state or the new one, and the next writer goes on.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
+use bcolz_store::{
+    Attrs, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Error, LockWait,
+    OpenOptions, Repair, Result,
+};
+use blosc_io::ReadAt;
+
+use crate::states::states;
+
+/// A tree of which one change fails.
+#[derive(Debug)]
+struct FailingTree {
+    inner: MemTree,
+    /// Changes before the one that fails.
+    left: AtomicUsize,
+    kind: io::ErrorKind,
+}
+
+impl FailingTree {
+    fn new(inner: &MemTree, left: usize, kind: io::ErrorKind) -> Arc<Self> {
+        Arc::new(Self { inner: inner.clone(), left: AtomicUsize::new(left), kind })
+    }
+
+    fn has_failed(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == usize::MAX
+    }
+
+    fn count(&self) -> io::Result<()> {
+        match self.left.load(Ordering::Relaxed) {
+            0 => {
+                self.left.store(usize::MAX, Ordering::Relaxed);
+                Err(self.kind.into())
+            }
+            // It has failed before: only the one change does.
+            usize::MAX => Ok(()),
+            left => {
+                self.left.store(left - 1, Ordering::Relaxed);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Tree for FailingTree {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        self.inner.open(path)
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        self.inner.list(path)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.count()?;
+        self.inner.write(path, bytes)
+    }
+
+    fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.count()?;
+        self.inner.create_new(path, bytes)
+    }
+
+    fn create_dir(&self, path: &str) -> io::Result<()> {
+        self.count()?;
+        self.inner.create_dir(path)
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        self.count()?;
+        self.inner.remove(path)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.count()?;
+        self.inner.rename(from, to)
+    }
+
+    fn sync(&self, path: &str) -> io::Result<()> {
+        self.count()?;
+        self.inner.sync(path)
+    }
+
+    fn sync_names(&self, path: &str) -> io::Result<()> {
+        self.count()?;
+        self.inner.sync_names(path)
+    }
+}
+
+fn options(chunklen: u64) -> CreateOptions {
+    CreateOptions::new(Dtype::parse("int8").unwrap()).chunklen(Some(chunklen))
+}
+
+fn rows(len: u64) -> Vec<u8> {
+    (0..len).map(|row| u8::try_from(row * 7 % 128).unwrap()).collect()
+}
+
+/// An array and a table of three columns with different chunk lengths.
+fn data_sets(len: u64) -> MemTree {
+    let tree = Arc::new(MemTree::new());
+    let mut array = CArrayWriter::create_in(tree.clone(), "array", &options(4)).unwrap();
+    array.append(&rows(len)).unwrap();
+    array.finish().unwrap();
+    let columns = [("a", options(3)), ("b", options(5)), ("c", options(100))];
+    let mut table = CTableWriter::create_in(tree.clone(), "table", &columns).unwrap();
+    table.append(&[&rows(len), &rows(len), &rows(len)]).unwrap();
+    table.finish().unwrap();
+    MemTree::clone(&tree)
+}
+
+fn read_array(tree: &Arc<MemTree>) -> Vec<u8> {
+    let array = CArray::open_in(tree.clone(), "array", &OpenOptions::default()).unwrap();
+    array.read(0..array.len()).unwrap()
+}
+
+/// Rows of the table, which are the same in all columns.
+fn read_table(tree: &Arc<MemTree>) -> Vec<u8> {
+    let table = CTable::open_in(tree.clone(), "table", &OpenOptions::default()).unwrap();
+    let columns: Vec<Vec<u8>> =
+        table.columns().iter().map(|column| column.array.read(0..table.len()).unwrap()).collect();
+    assert!(columns.iter().all(|column| *column == columns[0]));
+    columns.into_iter().next().unwrap_or_default()
+}
+
+fn append(tree: Arc<dyn Tree>, more: &[u8]) -> Result<()> {
+    let mut table = CTableWriter::open_in(tree, "table", &OpenOptions::default())?;
+    table.append(&[more, more, more])?;
+    table.finish()
+}
+
+type Change = fn(Arc<dyn Tree>) -> Result<()>;
+
+/// Changes of the table, each with its name and the rows that it leaves of 20.
+const TABLE_CHANGES: [(&str, Change, u64); 5] = [
+    ("append", |tree| append(tree, &rows(33)[20..]), 33),
+    ("append within the chunk", |tree| append(tree, &rows(21)[20..]), 21),
+    ("trim", |tree| table_writer(tree)?.trim(13), 7),
+    ("trim to nothing", |tree| table_writer(tree)?.trim(20), 0),
+    ("resize", |tree| table_writer(tree)?.resize(11), 11),
+];
+
+fn table_writer(tree: Arc<dyn Tree>) -> Result<CTableWriter> {
+    CTableWriter::open_in(tree, "table", &OpenOptions::default())
+}
+
+#[test]
+fn a_table_goes_on_after_a_kill_between_any_two_steps() {
+    for (name, change, to) in TABLE_CHANGES {
+        let mut torn = 0;
+        for state in states(&data_sets(20), change) {
+            let seen = read_table(&state);
+            assert!(seen == rows(20) || seen == rows(to), "{name}: {}", seen.len());
+            let table = CTable::open_in(state.clone(), "table", &OpenOptions::default()).unwrap();
+            let is_torn = table.columns().iter().any(|column| column.array.len() != table.len());
+            torn += usize::from(is_torn);
+            let writer = table_writer(state.clone()).unwrap();
+            assert_eq!(writer.len(), seen.len() as u64, "{name}");
+            let trimmed = writer.repairs().iter().all(
+                |action| matches!(action.what, Repair::Trimmed { to, .. } if to == writer.len()),
+            );
+            assert!(trimmed && writer.repairs().is_empty() != is_torn, "{name}");
+            drop(writer);
+            append(state.clone(), b"more").unwrap();
+            assert_eq!(read_table(&state), [&seen[..], b"more"].concat(), "{name}");
+            let table = CTable::open_in(state, "table", &OpenOptions::default()).unwrap();
+            assert_eq!(table.notes().count(), 0, "{name}");
+            assert_eq!(table.dead_nbytes().unwrap(), 0, "{name}");
+        }
+        assert!(torn > 0, "{name}");
+    }
+}
+
+#[test]
+fn a_kill_while_the_next_writer_trims_is_no_other_state() {
+    let before = data_sets(20);
+    let torn = states(&before, TABLE_CHANGES[0].1).into_iter().filter(|state| {
+        let table = CTable::open_in(state.clone(), "table", &OpenOptions::default()).unwrap();
+        table.columns().iter().any(|column| column.array.len() != table.len())
+    });
+    for state in torn {
+        for again in states(&state, |tree| append(tree, &rows(33)[20..])) {
+            let seen = read_table(&again);
+            assert!(seen == rows(20) || seen == rows(33));
+            append(again.clone(), b"x").unwrap();
+            assert_eq!(read_table(&again), [&seen[..], b"x"].concat());
+        }
+    }
+}
+
+#[test]
+fn a_failing_storage_leaves_the_old_state_or_the_new_one() {
+    let array_changes: [(&str, Change, u64); 3] = [
+        ("append", |tree| array_append(tree, &rows(33)[20..]), 33),
+        ("trim", |tree| array_writer(tree)?.trim(13), 7),
+        ("resize", |tree| array_writer(tree)?.resize(11), 11),
+    ];
+    let before = data_sets(20);
+    for kind in [io::ErrorKind::StorageFull, io::ErrorKind::Other] {
+        for (name, change, to) in array_changes.into_iter().chain(TABLE_CHANGES) {
+            for left in 0.. {
+                let failing = FailingTree::new(&before, left, kind);
+                let changed = change(failing.clone());
+                let tree = Arc::new(failing.inner.clone());
+                if !failing.has_failed() {
+                    changed.unwrap();
+                    break;
+                }
+                assert!(changed.is_err(), "{name} {left}");
+                let (array, table) = (read_array(&tree), read_table(&tree));
+                for seen in [&array, &table] {
+                    assert!(*seen == rows(20) || *seen == rows(to), "{name} {left}");
+                }
+                append(tree.clone(), b"x").unwrap();
+                array_append(tree.clone(), b"x").unwrap();
+                assert_eq!(read_table(&tree), [&table[..], b"x"].concat(), "{name} {left}");
+                assert_eq!(read_array(&tree), [&array[..], b"x"].concat(), "{name} {left}");
+            }
+        }
+    }
+}
+
+fn array_writer(tree: Arc<dyn Tree>) -> Result<CArrayWriter> {
+    CArrayWriter::open_in(tree, "array", &OpenOptions::default())
+}
+
+fn array_append(tree: Arc<dyn Tree>, more: &[u8]) -> Result<()> {
+    let mut array = array_writer(tree)?;
+    array.append(more)?;
+    array.finish()
+}
+
+#[test]
+fn a_renaming_that_was_interrupted_is_seen_as_done_or_not_begun() {
+    let rename = |tree| table_writer(tree)?.rename_column("b", "z");
+    for state in states(&data_sets(20), rename) {
+        assert_eq!(read_table(&state), rows(20));
+        let names = |state: &Arc<MemTree>| {
+            let table = CTable::open_in(state.clone(), "table", &OpenOptions::default()).unwrap();
+            table.names().collect::<Vec<_>>().join(" ")
+        };
+        let seen = names(&state);
+        assert!(["a b c", "a z c"].contains(&seen.as_str()), "{seen}");
+        append(state.clone(), b"x").unwrap();
+        assert_eq!(names(&state), seen);
+        assert!(state.open("table/__rename__").is_err());
+    }
+}
+
+#[test]
+fn what_killed_writers_left_is_counted_and_removed_by_the_next_one() {
+    let tree = Arc::new(data_sets(20));
+    for path in [
+        "array/meta/sizes.__temp__",
+        "array/data/__2.blp.__temp__",
+        "array/data/__5.blp",
+        "array/data/__17.blp",
+        "table/__rootdirs__.__temp__",
+        "table/b/data/__9.blp",
+    ] {
+        tree.write(path, &[1; 100]).unwrap();
+    }
+    tree.create_dir("table/d.__temp__").unwrap();
+    tree.create_dir("table/d.__temp__/data").unwrap();
+    tree.write("table/d.__temp__/data/__0.blp", &[1; 30]).unwrap();
+    let dead = || {
+        let array = CArray::open_in(tree.clone(), "array", &OpenOptions::default()).unwrap();
+        let table = CTable::open_in(tree.clone(), "table", &OpenOptions::default()).unwrap();
+        (array.dead_nbytes().unwrap(), table.dead_nbytes().unwrap())
+    };
+    assert_eq!(dead(), (400, 230));
+    append(tree.clone(), b"x").unwrap();
+    array_append(tree.clone(), b"x").unwrap();
+    assert_eq!(dead(), (0, 0));
+    assert!(tree.open("array/data/__17.blp").is_err() && tree.list("table/d.__temp__").is_err());
+    assert_eq!(read_array(&tree), [&rows(20)[..], b"x"].concat());
+}
+
+#[test]
+fn a_change_of_another_program_is_noticed_before_anything_is_written() {
+    let changes: [fn(&mut CArrayWriter) -> Result<()>; 4] = [
+        |writer| writer.append(b"x").and_then(|()| writer.flush()),
+        |writer| writer.append(&rows(100)),
+        |writer| writer.trim(3),
+        |writer| writer.write_rows(0, b"zz"),
+    ];
+    for change in changes {
+        let tree = Arc::new(data_sets(20));
+        let mut writer = array_writer(tree.clone()).unwrap();
+        // bcolz takes no lock.
+        let foreign = "{\"shape\": [18], \"nbytes\": 18, \"cbytes\": 9}\n";
+        tree.write("array/meta/sizes", foreign.as_bytes()).unwrap();
+        let before = MemTree::clone(&tree);
+        let error = change(&mut writer).unwrap_err();
+        assert_eq!(error.to_string(), "array/meta/sizes: changed by another program");
+        assert!(matches!(error, Error::ChangedByOther { .. }));
+        drop(writer);
+        assert_eq!(read_array(&tree), read_array(&Arc::new(before)));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn two_writers_at_a_time_both_take_effect() {
+    const NWRITERS: usize = 4;
+    let dir = tempfile::tempdir().unwrap();
+    let tree = Arc::new(DirTree::new(dir.path()));
+    CArrayWriter::create_in(tree.clone(), "array", &options(4)).unwrap();
+    let columns = [("a", options(3)), ("b", options(5)), ("c", options(100))];
+    CTableWriter::create_in(tree.clone(), "table", &columns).unwrap();
+    let barrier = Arc::new(Barrier::new(NWRITERS));
+    let threads: Vec<_> = (0..NWRITERS)
+        .map(|n| {
+            let (tree, barrier) = (tree.clone(), barrier.clone());
+            std::thread::spawn(move || {
+                let data = [u8::try_from(n).unwrap(); 3];
+                for round in 0..5 {
+                    barrier.wait();
+                    append(tree.clone(), &data).unwrap();
+                    array_append(tree.clone(), &data).unwrap();
+                    Attrs::update_in(&*tree, "array", &LockWait::default(), |attrs| {
+                        attrs.set(&format!("{n} {round}"), 1.0);
+                        Ok::<_, Error>(())
+                    })
+                    .unwrap();
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let array = CArray::open_in(tree.clone(), "array", &OpenOptions::default()).unwrap();
+    let table = CTable::open_in(tree, "table", &OpenOptions::default()).unwrap();
+    let len = NWRITERS as u64 * 15;
+    assert_eq!((array.len(), table.len()), (len, len));
+    assert_eq!(array.attrs().unwrap().len(), NWRITERS * 5);
+    assert_eq!(table.notes().count(), 0);
+    let mut found = table.column("c").unwrap().read(0..len).unwrap();
+    assert!(found.chunks(3).all(|rows| rows.iter().all(|row| *row == rows[0])));
+    found.sort_unstable();
+    assert_eq!(found, (0..4_u8).flat_map(|n| [n; 15]).collect::<Vec<u8>>());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lock_that_is_held_too_long_is_an_error_that_names_the_holder() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("a");
+    let writer = CArrayWriter::create(&root, &options(4)).unwrap();
+    let tree = Arc::new(DirTree::new(&root));
+    let impatient = OpenOptions::default().lock(LockWait::never());
+    let error = CArrayWriter::open_in(tree.clone(), "", &impatient).unwrap_err();
+    assert!(matches!(&error, Error::Locked { path, .. } if path.is_empty()), "{error}");
+    assert!(error.to_string().contains("locked by"), "{error}");
+    let set = |attrs: &mut Attrs| Ok::<_, Error>(attrs.set("n", 1.0));
+    assert!(Attrs::update_in(&*tree, "", &LockWait::never(), set).is_err());
+    // Readers need no lock.
+    assert!(CArray::open(&root).unwrap().is_empty());
+    drop(writer);
+    CArrayWriter::open_in(tree, "", &impatient).unwrap();
+}

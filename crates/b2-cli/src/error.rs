@@ -332,9 +332,9 @@ impl Error {
             }
             Self::MaxOutput { .. } => "use --max-output to allow more",
             Self::MaxRatio { .. } => "use --max-ratio to allow more",
-            Self::Locked(_) | Self::Frame(b2frame::Error::Locked { .. }) => {
-                "use --lock-timeout to wait longer"
-            }
+            Self::Locked(_)
+            | Self::Frame(b2frame::Error::Locked { .. })
+            | Self::Bcolz(bcolz_store::Error::Locked { .. }) => "use --lock-timeout to wait longer",
             Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",
             Self::ReadBack { .. } => {
                 "the input is untouched; this is a defect of the program or of the machine"

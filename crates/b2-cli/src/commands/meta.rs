@@ -166,7 +166,7 @@ fn change(
             frame::change(cx, path, offset, changes, args.lock)?;
         }
         Object::Blp(blp) => blp::change(cx, path, *blp, document, changes)?,
-        Object::Bcolz(set) => bcolz::change(&set, changes)?,
+        Object::Bcolz(set) => bcolz::change(&set, changes, &cx.lock_wait(args.lock))?,
         Object::Chunk(_) => return Err(message::CHUNK_HAS_NO_METADATA.error()),
     }
     let (name, n) = (origin.name(), changes.len());

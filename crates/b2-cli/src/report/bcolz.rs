@@ -20,6 +20,9 @@ pub(crate) struct BcolzReport<'a> {
     #[serde(flatten)]
     pub(crate) body: Body<'a>,
     pub(crate) file_bytes: u64,
+    /// Bytes of files that nothing refers to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dead_bytes: Option<u64>,
     /// Oddities that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
@@ -103,12 +106,17 @@ impl<'a> BcolzReport<'a> {
                 ctable.notes().collect(),
             ),
         };
+        let dead = match &set.set {
+            DataSet::CArray(array) => array.dead_nbytes(),
+            DataSet::CTable(table) => table.dead_nbytes(),
+        };
         let is_torn = notes.iter().any(|note| matches!(note.fault, Fault::ColumnLengths { .. }));
         Self {
             schema: "b2.info/1",
             path,
             body,
             file_bytes: set.stored(),
+            dead_bytes: noted(&mut problems, dead),
             warnings: notes.into_iter().map(bcolz::note).collect(),
             needs_rescue: is_torn || !problems.is_empty(),
             problems,

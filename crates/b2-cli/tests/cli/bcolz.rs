@@ -41,13 +41,13 @@ fn info_describes_a_data_set() {
       chunks      3 of 4 rows (224 B), last 2
       size        560 B -> 264 B  2.12x
       pipeline    shuffle -> lz4 level 5 (first chunk, blocks of 224 B)
-      files       499 B
+      files       499 B     dead 0 B
     ca_object: bcolz array (carray, disk format 1)
       shape       5     object
       chunks      5, one for each element
       size        77 B -> 157 B  0.49x
       pipeline    shuffle -> lz4 level 5 (first chunk, blocks of 18 B)
-      files       422 B
+      files       422 B     dead 0 B
     --- stderr
     ");
     snapshot!(dir.b2("info -vv ca_appended"), @"
@@ -58,7 +58,7 @@ fn info_describes_a_data_set() {
       chunks      7 of 10 rows (40 B), last 4
       size        256 B -> 368 B  0.70x
       pipeline    shuffle -> lz4 level 5 (first chunk, blocks of 40 B)
-      files       665 B
+      files       665 B     dead 0 B
       fill value  0
         chunk          offset         bytes          data    ratio  blocksize  special  pipeline
             0              16            56            40     0.71         40  -        stored
@@ -77,7 +77,7 @@ fn info_describes_a_data_set() {
       column  dtype  chunks  size                  codec
       a       int64       1  400 B -> 91 B  4.40x  lz4 5 shuffle
       size        400 B -> 91 B  4.40x
-      files       377 B
+      files       377 B     dead 0 B
       attrs       pressure, timestamp, title
       pressure    999.2
       timestamp   "2016030915"
@@ -92,7 +92,7 @@ fn info_describes_a_data_set() {
       a       int64         1  424 B -> 94 B  4.51x   lz4 5 shuffle
       b       float64       1  400 B -> 107 B  3.74x  lz4 5 shuffle
       size        824 B -> 201 B  4.10x
-      files       640 B
+      files       640 B     dead 0 B
       warning     columns of 50 to 53 rows; 50 are complete
       hint        b2 rescue ct_torn_append/ -o ct_torn_append-fixed
       a
@@ -106,14 +106,14 @@ fn info_describes_a_data_set() {
     snapshot!(dir.b2("info --json ca_2d ct_attrs"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.info/1","path":"ca_2d","format":"carray","format_version":1,"nbytes":560,"cbytes":264,"cratio":2.121212121212121,"nchunks":3,"chunksize":224,"chunklen":4,"blocksize":224,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[10,7],"dtype":"int64","dflt":0,"file_bytes":499}
-    {"schema":"b2.info/1","path":"ct_attrs","format":"ctable","nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"rows":50,"columns":[{"name":"a","format":"carray","format_version":1,"nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"chunksize":32768,"chunklen":4096,"blocksize":400,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[50],"dtype":"int64","dflt":0}],"attrs":{"pressure":999.2,"timestamp":"2016030915","title":"test"},"file_bytes":377}
+    {"schema":"b2.info/1","path":"ca_2d","format":"carray","format_version":1,"nbytes":560,"cbytes":264,"cratio":2.121212121212121,"nchunks":3,"chunksize":224,"chunklen":4,"blocksize":224,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[10,7],"dtype":"int64","dflt":0,"file_bytes":499,"dead_bytes":0}
+    {"schema":"b2.info/1","path":"ct_attrs","format":"ctable","nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"rows":50,"columns":[{"name":"a","format":"carray","format_version":1,"nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"chunksize":32768,"chunklen":4096,"blocksize":400,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[50],"dtype":"int64","dflt":0}],"attrs":{"pressure":999.2,"timestamp":"2016030915","title":"test"},"file_bytes":377,"dead_bytes":0}
     --- stderr
     "#);
     snapshot!(dir.b2("info --json -vv ct_attrs::/a"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.info/1","path":"ct_attrs/a","format":"carray","format_version":1,"nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"chunksize":32768,"chunklen":4096,"blocksize":400,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[50],"dtype":"int64","dflt":0,"chunks":[{"nchunk":0,"offset":16,"cbytes":91,"nbytes":400,"codec":"lz4","filters":["shuffle"],"blocksize":400}],"file_bytes":296}
+    {"schema":"b2.info/1","path":"ct_attrs/a","format":"carray","format_version":1,"nbytes":400,"cbytes":91,"cratio":4.395604395604396,"nchunks":1,"chunksize":32768,"chunklen":4096,"blocksize":400,"typesize":8,"codec":"lz4","clevel":5,"filters":["shuffle"],"shape":[50],"dtype":"int64","dflt":0,"chunks":[{"nchunk":0,"offset":16,"cbytes":91,"nbytes":400,"codec":"lz4","filters":["shuffle"],"blocksize":400}],"file_bytes":296,"dead_bytes":0}
     --- stderr
     "#);
 }

@@ -1,6 +1,8 @@
 //! Rows after the last of an array or a table of bcolz.
 
-use bcolz_store::{CArrayWriter, CTableWriter, DataSet};
+use std::sync::Arc;
+
+use bcolz_store::{CArrayWriter, CTableWriter, DataSet, OpenOptions, tree::DirTree};
 use blosc_dtype::Dtype;
 
 use super::{Grown, Work, array::layout};
@@ -35,19 +37,27 @@ impl Work<'_> {
     }
 
     fn carray(&self) -> Result<()> {
-        let mut writer = CArrayWriter::open(self.path)?;
+        let mut writer = CArrayWriter::open_in(self.tree(), "", &self.open_options())?;
         self.rows_of_all(writer.rowsize(), &mut |rows| Ok(writer.append(rows)?))?;
         Ok(writer.finish()?)
     }
 
     fn table(&self, dtype: &Dtype) -> Result<()> {
-        let mut writer = CTableWriter::open(self.path)?;
+        let mut writer = CTableWriter::open_in(self.tree(), "", &self.open_options())?;
         let mut parts = vec![vec![]; dtype.fields().len()];
         self.rows_of_all(dtype.itemsize(), &mut |rows| {
             split(rows, dtype, &mut parts);
             Ok(writer.append(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())?)
         })?;
         Ok(writer.finish()?)
+    }
+
+    fn tree(&self) -> Arc<DirTree> {
+        Arc::new(DirTree::new(self.path))
+    }
+
+    fn open_options(&self) -> OpenOptions {
+        OpenOptions::default().lock(self.cx.lock_wait(self.args.lock))
     }
 
     /// The rows of one input after the other.

@@ -5,15 +5,15 @@
 //! left.
 
 use blosc_chunk::ChunkHeader;
-use bloscpack::{Checksum, PackedChunk};
+use bloscpack::{
+    Checksum, PackedChunk,
+    raw::{RawHeader, RawHeader1, RawHeaderRc, RawMetadataHeader},
+};
 use serde_json::Value;
 
 use super::{
     Printer, SHOWN_TO_PROGRAMS, Span, Wanted, chunk,
-    fields::{
-        Field, bits, byte, field, long_le, signed_le, text, uninterpreted, unsigned_le,
-        unsigned_long_le,
-    },
+    fields::{Field, bits, field, long_le, text, uninterpreted, unsigned_le, unsigned_long_le},
 };
 use crate::{
     error::{Doing, Error, Result},
@@ -65,15 +65,24 @@ impl Walk<'_, '_, '_> {
         let bytes = self.read(0, HEADER_LEN)?;
         let is_rc = self.blp.is_some_and(|blp| blp.file.header().version().number() == 0);
         let (len, fields) = match bytes.get(4) {
-            _ if is_rc => (8, HEADER_RC),
-            Some(1) => (16, HEADER_1),
-            Some(2) => (HEADER_LEN, HEADER_2),
-            _ => (HEADER_LEN, HEADER_3),
+            _ if is_rc => (8, RawHeaderRc::FIELDS),
+            Some(1) => (16, RawHeader1::FIELDS),
+            _ => (HEADER_LEN, RawHeader::FIELDS),
+        };
+        // In version 2 the last field is reserved.
+        let (fields, reserved) = match (bytes.get(4), fields.split_last()) {
+            (Some(2), Some((last, others))) if !is_rc => (others, Some(last)),
+            _ => (fields, None),
         };
         let bytes = bytes.get(..usize::try_from(len).unwrap_or_default()).unwrap_or(&bytes);
         if wanted.header {
             self.printer.section("header", &format!(", {} bytes", bytes.len()))?;
-            self.printer.fields(fields, bytes, self.found.at)?;
+            let at = self.found.at;
+            self.printer.raw_fields(fields, MEANINGS, bytes, at)?;
+            let reserved = reserved.and_then(|field| Some((field, bytes.get(field.offset..)?)));
+            if let Some((field, bytes)) = reserved {
+                self.printer.piece(at + field.offset as u64, bytes, "reserved", Value::Null)?;
+            }
         }
         self.at = bytes.len() as u64;
         let has = |version: u8, bit: u8| {
@@ -105,7 +114,12 @@ impl Walk<'_, '_, '_> {
         }
         let len = METADATA_LEN + room + checksum.digest_len() as u64;
         self.printer.section("metadata", &format!(", {len} bytes"))?;
-        self.printer.fields(METADATA_HEADER, &bytes, self.found.at + self.at)?;
+        self.printer.raw_fields(
+            RawMetadataHeader::FIELDS,
+            MEANINGS,
+            &bytes,
+            self.found.at + self.at,
+        )?;
         self.at += bytes.len() as u64;
         let metadata = self.blp.and_then(|blp| blp.file.metadata());
         let value = metadata.and_then(|metadata| metadata.json()).map(Value::to_string);
@@ -314,49 +328,12 @@ const FOOTER_LEN: u64 = 40;
 /// Entries that are read at once.
 const OFFSETS_AT_ONCE: u64 = 8 << 10;
 
-const HEADER_RC: &[Field] = &[field(0, 4, "magic", text), field(4, 4, "nchunks", unsigned_le)];
-
-const HEADER_1: &[Field] = &[
-    field(0, 4, "magic", text),
-    field(4, 1, "format_version", byte),
-    field(5, 3, "reserved", uninterpreted),
-    field(8, 8, "nchunks", long_le),
-];
-
-const HEADER_2: &[Field] = &[
-    field(0x00, 4, "magic", text),
-    field(0x04, 1, "format_version", byte),
-    field(0x05, 1, "options", options),
-    field(0x06, 1, "checksum", checksum),
-    field(0x07, 1, "typesize", byte),
-    field(0x08, 4, "chunk_size", signed_le),
-    field(0x0c, 4, "last_chunk", signed_le),
-    field(0x10, 8, "nchunks", long_le),
-    field(0x18, 8, "reserved", uninterpreted),
-];
-
-const HEADER_3: &[Field] = &[
-    field(0x00, 4, "magic", text),
-    field(0x04, 1, "format_version", byte),
-    field(0x05, 1, "options", options),
-    field(0x06, 1, "checksum", checksum),
-    field(0x07, 1, "typesize", byte),
-    field(0x08, 4, "chunk_size", signed_le),
-    field(0x0c, 4, "last_chunk", signed_le),
-    field(0x10, 8, "nchunks", long_le),
-    field(0x18, 8, "max_app_chunks", long_le),
-];
-
-const METADATA_HEADER: &[Field] = &[
-    field(0x00, 8, "magic_format", text),
-    field(0x08, 1, "meta_options", byte),
-    field(0x09, 1, "meta_checksum", checksum),
-    field(0x0a, 1, "meta_codec", metadata_codec),
-    field(0x0b, 1, "meta_level", byte),
-    field(0x0c, 4, "meta_size", unsigned_le),
-    field(0x10, 4, "max_meta_size", unsigned_le),
-    field(0x14, 4, "meta_comp_size", unsigned_le),
-    field(0x18, 8, "user_codec", uninterpreted),
+/// What the codes of the headers say.
+const MEANINGS: &[(&str, fn(&[u8]) -> Value)] = &[
+    ("options", options),
+    ("checksum", checksum),
+    ("meta_checksum", checksum),
+    ("meta_codec", metadata_codec),
 ];
 
 const JOURNAL_ENTRY: &[Field] =

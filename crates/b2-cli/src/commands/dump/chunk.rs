@@ -3,13 +3,13 @@
 use blosc_chunk::{
     Chunk, ChunkHeader, Special,
     block::{BlockRef, StreamKind, StreamRef},
-    raw::{Blosc2Flags, Blosc2Flags2},
+    raw::{Blosc2Flags, Blosc2Flags2, RawExtension, RawHeader},
 };
 use serde_json::Value;
 
 use super::{
     Printer, Span,
-    fields::{Field, bits, byte, chunk_flags, codec, field, filters, signed_le},
+    fields::{bits, chunk_flags, codec, filters, signed_le},
 };
 use crate::{
     error::{Error, Result},
@@ -25,14 +25,14 @@ pub(super) fn bare(printer: &mut Printer<'_>, chunk: &BareChunk) -> Result<()> {
 
 /// The chunk `bytes`, which starts at `offset` of the file.
 pub(super) fn spans(printer: &mut Printer<'_>, bytes: &[u8], offset: u64) -> Result<()> {
-    printer.fields(HEADER_16_FIELDS, bytes, offset)?;
+    printer.raw_fields(RawHeader::FIELDS, MEANINGS, bytes, offset)?;
     let wrong = |source| Error::Chunk { at: offset, source };
     let header = match ChunkHeader::parse(bytes) {
         Ok(header) => header,
         Err(error) => return printer.problem(&wrong(error)),
     };
     if header.is_extended() {
-        printer.fields(EXTENSION, bytes, offset)?;
+        printer.raw_fields(RawExtension::FIELDS, MEANINGS, bytes, offset)?;
     }
     if header.is_lazy() {
         return lazy(printer, &header, bytes, offset);
@@ -168,23 +168,11 @@ fn blosc2_flags(bytes: &[u8]) -> Value {
     }
 }
 
-/// Bytes 0..16 of every chunk.
-const HEADER_16_FIELDS: &[Field] = &[
-    field(0x0, 1, "version", byte),
-    field(0x1, 1, "versionlz", byte),
-    field(0x2, 1, "flags", chunk_flags),
-    field(0x3, 1, "typesize", byte),
-    field(0x4, 4, "nbytes", signed_le),
-    field(0x8, 4, "blocksize", signed_le),
-    field(0xc, 4, "cbytes", signed_le),
-];
-
-/// Bytes 16..32 of a chunk with an extended header.
-const EXTENSION: &[Field] = &[
-    field(0x10, 6, "filters", filters),
-    field(0x16, 1, "udcodec", codec),
-    field(0x17, 1, "compcode_meta", byte),
-    field(0x18, 6, "filters_meta", super::fields::uninterpreted),
-    field(0x1e, 1, "blosc2_flags2", flags2),
-    field(0x1f, 1, "blosc2_flags", blosc2_flags),
+/// What the codes of a header say.
+const MEANINGS: &[(&str, fn(&[u8]) -> Value)] = &[
+    ("flags", chunk_flags),
+    ("filters", filters),
+    ("udcodec", codec),
+    ("blosc2_flags2", flags2),
+    ("blosc2_flags", blosc2_flags),
 ];

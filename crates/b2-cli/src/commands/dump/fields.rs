@@ -2,7 +2,7 @@
 
 use blosc_chunk::{
     CodecId, FilterId,
-    raw::{Flags, FormatId},
+    raw::{self, FieldKind, Flags, FormatId},
 };
 use serde_json::Value;
 
@@ -38,6 +38,26 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Shows those fields of a table of the format that are in `bytes`, which start at `offset`. What
+    /// a field says beyond its number or its text, `meanings` knows by its name.
+    pub(super) fn raw_fields(
+        &mut self,
+        fields: &[raw::Field],
+        meanings: &[(&str, fn(&[u8]) -> Value)],
+        bytes: &[u8],
+        offset: u64,
+    ) -> Result<()> {
+        for field in fields {
+            let Some(bytes) = bytes.get(field.offset..field.offset + field.size) else { continue };
+            let value = match meanings.iter().find(|(name, _)| *name == field.name) {
+                Some((_, means)) => means(bytes),
+                None => plain(field.kind, bytes),
+            };
+            self.piece(offset + field.offset as u64, bytes, field.name, value)?;
+        }
+        Ok(())
+    }
+
     /// Shows a span that is all at hand.
     pub(super) fn piece(
         &mut self,
@@ -47,6 +67,19 @@ impl Printer<'_> {
         value: impl Into<Value>,
     ) -> Result<()> {
         self.span(&Span { offset, len: bytes.len() as u64, bytes, name, value: value.into() })
+    }
+}
+
+/// A number or a text.
+fn plain(kind: FieldKind, bytes: &[u8]) -> Value {
+    match (kind, bytes.len()) {
+        (FieldKind::Text, _) => text(bytes),
+        (FieldKind::Unsigned | FieldKind::Signed, 1) => byte(bytes),
+        (FieldKind::Unsigned, 4) => unsigned_le(bytes),
+        (FieldKind::Unsigned, 8) => unsigned_long_le(bytes),
+        (FieldKind::Signed, 4) => signed_le(bytes),
+        (FieldKind::Signed, 8) => long_le(bytes),
+        _ => Value::Null,
     }
 }
 

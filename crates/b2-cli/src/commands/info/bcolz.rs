@@ -46,8 +46,12 @@ fn text(report: &BcolzReport<'_>, console: &Console) -> String {
     let mut lines = Lines::new(console, report.path, &what);
     let verbose = console.verbose() > 0;
     match &report.body {
-        Body::Array(array) => self::array(&mut lines, array, report.file_bytes, verbose),
-        Body::Table(table) => self::table(&mut lines, table, report.file_bytes, verbose),
+        Body::Array(array) => {
+            self::array(&mut lines, array, &files(report, console.units()), verbose)
+        }
+        Body::Table(table) => {
+            self::table(&mut lines, table, &files(report, console.units()), verbose)
+        }
     }
     report.warnings.iter().for_each(|warning| lines.add("warning", warning));
     report.problems.iter().for_each(|problem| lines.add("problem", problem));
@@ -57,7 +61,7 @@ fn text(report: &BcolzReport<'_>, console: &Console) -> String {
     lines.text
 }
 
-fn array(lines: &mut Lines, array: &ArrayReport<'_>, file_bytes: u64, verbose: bool) {
+fn array(lines: &mut Lines, array: &ArrayReport<'_>, files: &str, verbose: bool) {
     let units = lines.units;
     let is_object = array.dtype == "object";
     let items =
@@ -78,7 +82,7 @@ fn array(lines: &mut Lines, array: &ArrayReport<'_>, file_bytes: u64, verbose: b
     lines.add("chunks", &chunks);
     lines.add("size", &sizes(array.nbytes, array.cbytes, units));
     lines.add("pipeline", &pipeline(array, units));
-    lines.add("files", &units.size(file_bytes).to_string());
+    lines.add("files", files);
     if let Some(dflt) = array.dflt.as_ref().filter(|_| verbose) {
         lines.add("fill value", &dflt.to_string());
     }
@@ -94,6 +98,12 @@ fn pipeline(array: &ArrayReport<'_>, units: Units) -> String {
     format!("{filters} -> {} level {}{}", array.codec, array.clevel, blocks.unwrap_or_default())
 }
 
+/// `640 B     dead 0 B`.
+fn files(report: &BcolzReport<'_>, units: Units) -> String {
+    let dead = report.dead_bytes.map(|dead| format!("     dead {}", units.size(dead)));
+    format!("{}{}", units.size(report.file_bytes), dead.unwrap_or_default())
+}
+
 fn headline(table: &TableReport<'_>) -> String {
     let plural =
         |n: u64, what: &str| format!("{} {what}{}", size::count(n), if n == 1 { "" } else { "s" });
@@ -101,7 +111,7 @@ fn headline(table: &TableReport<'_>) -> String {
     format!("bcolz table (ctable, disk format 1), {rows}, {columns}")
 }
 
-fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: bool) {
+fn table(lines: &mut Lines, table: &TableReport<'_>, files: &str, verbose: bool) {
     let units = lines.units;
     let mut cells = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Left, Align::Left]);
     cells.row(["  column", "dtype", "chunks", "size", "codec"]);
@@ -121,7 +131,7 @@ fn table(lines: &mut Lines, table: &TableReport<'_>, file_bytes: u64, verbose: b
     }
     lines.text += &cells.to_string();
     lines.add("size", &sizes(table.nbytes, table.cbytes, units));
-    lines.add("files", &units.size(file_bytes).to_string());
+    lines.add("files", files);
     attrs(lines, &table.attrs, verbose);
 }
 

@@ -11,9 +11,9 @@ use crate::{
 
 /// Makes all changes in one step. Other attributes stay as they are, also if JSON has no word for
 /// it.
-pub(super) fn change(set: &Bcolz, changes: &[Change]) -> Result<()> {
+pub(super) fn change(set: &Bcolz, changes: &[Change], wait: &LockWait) -> Result<()> {
     let tree = DirTree::new(set.root());
-    Attrs::update_in(&tree, "", &LockWait::default(), |found| {
+    Attrs::update_in(&tree, "", wait, |found| {
         for change in changes {
             match change {
                 Change::Set { name, value, .. } => found.set(name, attrs::from_value(value)),

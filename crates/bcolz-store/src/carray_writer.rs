@@ -9,10 +9,11 @@ mod append;
 mod change;
 mod encode;
 
+use core::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use blosc_container::Budget;
+use blosc_container::{Budget, Checksums};
 use blosc_io::LockWait;
 use blosc_io::tree::TreeLock;
 
@@ -24,6 +25,7 @@ use crate::layout::{Layout, chunk_path};
 use crate::leftovers;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::params::OpenOptions;
+use crate::sums::{FileSum, Found, Sums, sums_path};
 use crate::tree::{DirTree, Tree};
 
 /// An array that is being written.
@@ -68,6 +70,10 @@ pub struct CArrayWriter {
     /// Files that were written since they were last sure to survive.
     unsynced: Vec<String>,
     options: OpenOptions,
+    /// None of an array that has no sums.
+    sums: Option<Sums>,
+    /// Whether the sums on disk are not these.
+    sums_changed: bool,
     /// None of a column, as the table is locked.
     lock: Option<Box<dyn TreeLock>>,
 }
@@ -117,12 +123,20 @@ impl CArrayWriter {
             attrs: options.attrs.clone(),
             unsynced: Vec::new(),
             options: OpenOptions::default().budget(Budget::default().threads(options.threads)),
+            sums: None,
+            sums_changed: false,
             lock: None,
         };
+        if options.checksums != Checksums::None {
+            let (sizes, storage) = (writer.committed.to_text(), writer.storage.to_text());
+            writer.sums = Some(Sums::new(&sizes, &storage));
+            writer.sums_changed = true;
+        }
         writer.write(meta::attrs_path(path), writer.attrs.to_text().as_bytes())?;
         writer.write(meta::storage_path(path), writer.storage.to_text().as_bytes())?;
         writer.sync()?;
         writer.commit_sizes(writer.sizes())?;
+        writer.flush_sums()?;
         Ok(writer)
     }
 
@@ -154,6 +168,17 @@ impl CArrayWriter {
             return Err(Param::NotWritten { dtype: array.dtype().to_string() }.into());
         }
         let tail = array.read(array.len() - array.nleftover()..array.len())?;
+        let mut sums_changed = false;
+        let sums = match Sums::read(&*array.tree, &array.path)? {
+            Found::Sums(mut sums) => {
+                let before = sums.clone();
+                // Chunks that cannot be read are left to verifying.
+                let updated = sums.update(&array);
+                sums_changed = sums != before;
+                updated.ok().map(|()| sums)
+            }
+            Found::Missing | Found::Damaged => None,
+        };
         let attrs = array.attrs()?;
         let CArray { tree, path, layout, storage, sizes, options, .. } = array;
         let cbytes = sizes.cbytes.unwrap_or(0);
@@ -169,6 +194,8 @@ impl CArrayWriter {
             attrs,
             unsynced: Vec::new(),
             options,
+            sums,
+            sums_changed,
             lock: None,
         };
         for inner in ["", "meta", "data"] {
@@ -243,7 +270,8 @@ impl CArrayWriter {
     /// `Io`; then all that was flushed before is still there, and flushing can be tried again.
     pub fn flush(&mut self) -> Result<()> {
         self.flush_chunks()?;
-        self.flush_sizes()
+        self.flush_sizes()?;
+        self.flush_sums()
     }
 
     /// Puts everything on disk and lets go of the array.
@@ -266,7 +294,9 @@ impl CArrayWriter {
             self.check_unchanged()?;
             let nchunk = self.layout.nchunks() - 1;
             let chunk = self.encode(nchunk, &self.tail)?;
+            self.mark_replaced(nchunk..nchunk + 1)?;
             self.write(chunk_path(&self.path, nchunk), &chunk)?;
+            self.set_sum(nchunk, &chunk);
         }
         self.tail_changed = false;
         self.sync()
@@ -275,6 +305,39 @@ impl CArrayWriter {
     /// The second half: the length.
     pub(crate) fn flush_sizes(&mut self) -> Result<()> {
         if self.sizes() == self.committed { Ok(()) } else { self.write_sizes() }
+    }
+
+    /// The last step: the checksums, which are of the state that counts now.
+    pub(crate) fn flush_sums(&mut self) -> Result<()> {
+        if let Some(sums) = self.sums.as_mut().filter(|_| self.sums_changed) {
+            sums.len = self.layout.len();
+            sums.chunks.truncate(usize::try_from(self.layout.nchunks()).unwrap_or(usize::MAX));
+            sums.sizes = FileSum::of_file(self.committed.to_text().as_bytes());
+            let bytes = sums.to_bytes();
+            self.write(sums_path(&self.path), &bytes)?;
+            self.sync()?;
+            self.sums_changed = false;
+        }
+        Ok(())
+    }
+
+    /// Makes the sums on disk of chunks whose files are about to be replaced unknown.
+    fn mark_replaced(&mut self, nchunks: Range<u64>) -> Result<()> {
+        let Some(sums) = &mut self.sums else { return Ok(()) };
+        if !sums.forget_chunks(nchunks) {
+            return Ok(());
+        }
+        let bytes = sums.to_bytes();
+        self.sums_changed = true;
+        self.write(sums_path(&self.path), &bytes)?;
+        self.sync()
+    }
+
+    fn set_sum(&mut self, nchunk: u64, file: &[u8]) {
+        if let Some(sums) = &mut self.sums {
+            sums.set_chunk(nchunk, FileSum::of_file(file));
+            self.sums_changed = true;
+        }
     }
 
     /// What `meta/sizes` should say.
@@ -309,6 +372,7 @@ impl CArrayWriter {
     fn commit_sizes(&mut self, sizes: Sizes) -> Result<()> {
         self.write(meta::sizes_path(&self.path), sizes.to_text().as_bytes())?;
         self.committed = sizes;
+        self.sums_changed = self.sums.is_some();
         self.sync()
     }
 

@@ -1,6 +1,7 @@
 //! What has to be known to make an array.
 
 use blosc_chunk::{Threads, setters};
+use blosc_container::Checksums;
 use blosc_dtype::Dtype;
 
 use crate::Durability;
@@ -33,6 +34,9 @@ pub struct CreateOptions {
     pub attrs: Attrs,
     /// What flushed changes are to survive.
     pub durability: Durability,
+    /// Whether a file with a checksum of every chunk file is written; bcolz ignores it. Default:
+    /// yes, as for any value but [`Checksums::None`].
+    pub checksums: Checksums,
     /// How many chunks are compressed at once; the bytes do not depend on it.
     pub threads: Threads,
 }
@@ -51,6 +55,7 @@ impl CreateOptions {
             dflt: None,
             attrs: Attrs::default(),
             durability: Durability::default(),
+            checksums: Checksums::default(),
             threads: Threads::Auto,
         }
     }

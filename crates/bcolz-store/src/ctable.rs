@@ -12,7 +12,7 @@ use blosc_dtype::Dtype;
 
 use crate::carray::{CArray, Report};
 use crate::error::{Corrupt, Error, NameFault, Param, Result};
-use crate::files::{has_file, join};
+use crate::files::{self, has_file, join};
 use crate::leftovers;
 use crate::meta::{self, Attrs};
 use crate::names;
@@ -205,12 +205,13 @@ impl CTable {
         options: &VerifyOptions,
         mut progress: impl FnMut(Progress),
     ) -> Result<Report> {
+        let _lock = files::lock_shared(&*self.tree, &self.path, &self.options.lock)?;
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
         for column in &self.columns {
             let before = Progress { nchunks: report.nchunks, nbytes: report.nbytes };
-            let found = column.array.verify(options, |done| {
+            let found = column.array.verify_locked(options, &mut |done| {
                 progress(Progress {
                     nchunks: before.nchunks.saturating_add(done.nchunks),
                     nbytes: before.nbytes.saturating_add(done.nbytes),

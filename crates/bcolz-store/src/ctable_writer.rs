@@ -304,7 +304,8 @@ impl CTableWriter {
     /// `Io`; then all that was flushed before is still there, and flushing can be tried again.
     pub fn flush(&mut self) -> Result<()> {
         self.columns.iter_mut().try_for_each(|(_, column)| column.flush_chunks())?;
-        self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sizes())
+        self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sizes())?;
+        self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sums())
     }
 
     /// Puts everything on disk and lets go of the table.

@@ -40,7 +40,25 @@ pub(crate) fn lock_exclusive(
     path: &str,
     wait: &LockWait,
 ) -> Result<Option<Box<dyn TreeLock>>> {
-    match tree.lock(path, LockKind::Exclusive, wait) {
+    take_lock(tree, path, LockKind::Exclusive, wait)
+}
+
+/// The same together with other readers.
+pub(crate) fn lock_shared(
+    tree: &dyn Tree,
+    path: &str,
+    wait: &LockWait,
+) -> Result<Option<Box<dyn TreeLock>>> {
+    take_lock(tree, path, LockKind::Shared, wait)
+}
+
+fn take_lock(
+    tree: &dyn Tree,
+    path: &str,
+    kind: LockKind,
+    wait: &LockWait,
+) -> Result<Option<Box<dyn TreeLock>>> {
+    match tree.lock(path, kind, wait) {
         Ok(lock) => Ok(Some(lock)),
         Err(error) if is_missing(&error) || error.kind() == io::ErrorKind::InvalidInput => Ok(None),
         Err(error) => Err(Error::io(path, error)),

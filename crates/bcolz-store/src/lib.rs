@@ -86,10 +86,11 @@ mod quantize;
 mod query;
 mod repair;
 mod rescue;
+mod sums;
 mod worker;
 
 pub use blosc_container::rescue::Fill;
-pub use blosc_container::{Budget, Progress, VerifyOptions};
+pub use blosc_container::{Budget, Checksums, Progress, VerifyOptions};
 pub use blosc_dtype::Dtype;
 pub use blosc_io::{Durability, LockWait, tree};
 pub use carray::{BadChunk, Blocks, CArray, Element, Objects, Report, RowReader};

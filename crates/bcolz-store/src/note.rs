@@ -43,6 +43,10 @@ pub enum Fault {
         /// What bcolz takes (bytes).
         expected: usize,
     },
+    /// The checksums cannot be used: their file is damaged.
+    SumsDamaged,
+    /// A program that writes no checksums changed the array.
+    ChangedByOther,
     /// Chunk files that do not belong to the data, as trimming leaves them behind.
     StaleChunks {
         /// How many.
@@ -91,6 +95,8 @@ impl fmt::Display for Fault {
             Self::Typesize { nchunk, found, expected } => {
                 write!(f, "chunk {nchunk} has typesize {found}, bcolz takes {expected}")
             }
+            Self::SumsDamaged => f.write_str(".b2sums is damaged; checksums were not compared"),
+            Self::ChangedByOther => f.write_str("changed by a program that writes no checksums"),
             Self::StaleChunks { count: 1 } => {
                 f.write_str("1 chunk file does not belong to the data")
             }

@@ -12,6 +12,7 @@ use crate::files::{self, join};
 use crate::meta;
 use crate::names;
 use crate::params::OpenOptions;
+use crate::sums::{Sums, sums_path};
 use crate::tree::{DirTree, Tree};
 
 /// An array or a table.
@@ -75,6 +76,33 @@ impl DataSet {
             Self::CArray(array) => array.verify(options, progress),
             Self::CTable(table) => table.verify(options, progress),
         }
+    }
+}
+
+impl DataSet {
+    /// Writes a file with a checksum of every file of the array, or of the arrays of the table, as
+    /// it is now, for which all of them are read. [`verify`](Self::verify) compares them.
+    ///
+    /// # Errors
+    ///
+    /// `Locked`, `Io`; what is wrong with the headers of chunks.
+    pub fn seal(&self) -> Result<()> {
+        let (tree, path, options, columns) = match self {
+            Self::CArray(array) => (&array.tree, &array.path, &array.options, vec![array]),
+            Self::CTable(table) => {
+                let columns = table.columns().iter().map(|column| &column.array).collect();
+                (&table.tree, &table.path, &table.options, columns)
+            }
+        };
+        let _lock = files::lock_exclusive(&**tree, path, &options.lock)?;
+        for column in columns {
+            let column = CArray::open_column(tree.clone(), column.path(), options)?;
+            let sums_path = sums_path(column.path());
+            tree.write(&sums_path, &Sums::compute(&column)?.to_bytes())
+                .and_then(|()| tree.sync_all(core::slice::from_ref(&sums_path)))
+                .map_err(|source| Error::io(sums_path, source))?;
+        }
+        Ok(())
     }
 }
 

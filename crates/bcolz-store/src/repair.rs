@@ -79,6 +79,11 @@ pub enum Repair {
         /// Rows in it.
         rows: u64,
     },
+    /// A chunk was read and kept, but its checksum is another one.
+    Doubtful {
+        /// Its number.
+        nchunk: u64,
+    },
     /// Rows that cannot be read were taken out, and those after them moved up.
     Cut {
         /// Rows that were taken out.
@@ -100,6 +105,7 @@ impl Repair {
             Self::AttrsLost
                 | Self::ColumnDropped { .. }
                 | Self::Filled { .. }
+                | Self::Doubtful { .. }
                 | Self::Cut { .. }
                 | Self::Shortened { .. }
                 | Self::Trimmed { .. }
@@ -348,6 +354,9 @@ impl fmt::Display for Action {
             Repair::ColumnDropped { name } => write!(f, "{path}: gave up column {name:?}"),
             Repair::Filled { nchunk, rows } => {
                 write!(f, "{path}: filled chunk {nchunk}, {rows} rows, with the fill value")
+            }
+            Repair::Doubtful { nchunk } => {
+                write!(f, "{path}: kept chunk {nchunk}, which is not as it was written")
             }
             Repair::Cut { rows } => write!(f, "{path}: took out {rows} rows"),
             Repair::Removed { name } => write!(f, "{path}: removed the unfinished {name:?}"),

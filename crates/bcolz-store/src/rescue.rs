@@ -27,6 +27,7 @@ use crate::meta::{self, Attrs};
 use crate::names;
 use crate::params::OpenOptions;
 use crate::repair::{Action, Repair, repair_array, repair_locked};
+use crate::sums::sums_path;
 use crate::tree::Tree;
 use crate::worker::Worker;
 
@@ -192,11 +193,20 @@ impl Rescuer {
         self.check_length(&mut array)?;
         let options = VerifyOptions::default().max_reported(usize::MAX);
         let mut lost = Vec::new();
-        for bad in array.verify(&options, |_| ())?.bad {
+        for bad in array.verify_locked(&options, &mut |_| ())?.bad {
             match bad.error {
+                // It was read, and nobody knows what is wrong with it.
+                Error::Corrupt { what: Corrupt::Checksum { .. }, .. } => {
+                    self.did(path, Repair::Doubtful { nchunk: bad.nchunk });
+                }
                 error @ (Error::Io { .. } | Error::Limit { .. }) => return Err(error),
                 _ => lost.push(bad.nchunk),
             }
+        }
+        if !self.actions.is_empty() || !lost.is_empty() {
+            // They are of another state.
+            let sums = sums_path(path);
+            self.tree.remove(&sums).map_err(|source| Error::io(sums, source))?;
         }
         Ok((array, lost))
     }

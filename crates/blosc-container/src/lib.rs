@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`parallel`] | work on many chunks with several threads, in any order or in order and in bounded memory |
 //! | [`budget`] | how many threads and how many bytes an operation may use |
+//! | [`checksums`] | which checksums a writer adds |
 //! | [`chunk_reader`] | a chunk at a position of a store: any range of its data, reading no more than it needs |
 //! | [`block_cache`] | decoded blocks that are kept for later requests |
 //! | [`buffer`] | buffers that are used again and only grow |
@@ -31,6 +32,7 @@
 pub mod block_cache;
 pub mod budget;
 pub mod buffer;
+pub mod checksums;
 pub mod chunk_reader;
 pub mod parallel;
 pub mod pool;
@@ -40,6 +42,7 @@ pub mod rescue;
 pub use block_cache::{Block, BlockCache, settled_stamp};
 pub use budget::Budget;
 pub use buffer::resized;
+pub use checksums::Checksums;
 pub use chunk_reader::{ChunkReader, Fetched, ReadError};
 pub use pool::{Pool, Pooled, Reusable};
 pub use report::{BadChunk, Progress, Report, VerifyOptions};

@@ -1,6 +1,8 @@
 //! The words of rescuing a damaged container: what takes the place of what is lost, and how much of
 //! a chunk could be saved.
 
+use crate::Budget;
+
 /// What takes the place of data that are lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
@@ -21,6 +23,8 @@ blosc_chunk::setters! {
 pub struct RescueOptions {
     /// What takes the place of data that are lost. Default: zeros.
     pub fill: Fill,
+    /// Threads and memory.
+    pub budget: Budget,
 }
 }
 

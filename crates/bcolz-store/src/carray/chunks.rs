@@ -12,6 +12,7 @@ use crate::chunk_file::{self, ChunkFile, Expected};
 use crate::error::Result;
 use crate::files;
 use crate::layout::chunk_path;
+use crate::sums::FileSum;
 use crate::worker::Worker;
 
 impl CArray {
@@ -120,6 +121,23 @@ impl CArray {
         dest.resize(file.header.nbytes(), 0);
         decode(&file, 0..dest.len(), dest, worker)?;
         Ok(file.header)
+    }
+
+    /// The same, with the checksum of the file.
+    pub(super) fn decode_summed(
+        &self,
+        nchunk: u64,
+        dest: &mut Vec<u8>,
+        worker: &mut Worker,
+    ) -> Result<(ChunkHeader, FileSum)> {
+        let file = self.open_chunk(nchunk)?;
+        let Worker { scratch, packed, .. } = worker;
+        let mut reader = file.reader(packed);
+        let sum = FileSum::of_chunk(reader.bytes().map_err(|error| file.error(error))?);
+        dest.resize(file.header.nbytes(), 0);
+        let decoded = reader.decode(0..dest.len(), dest, scratch);
+        decoded.map_err(|error| file.error(error))?;
+        Ok((file.header, sum))
     }
 }
 

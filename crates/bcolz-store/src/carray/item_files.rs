@@ -268,9 +268,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("a");
         let options = CreateOptions::new(Dtype::parse("<i4").unwrap()).chunklen(Some(512));
-        let nchunks = MAX_OPEN_FILES + 8;
-        let values: Vec<u8> =
-            (0..nchunks * 512).flat_map(|n| (n as u32 / 3).to_le_bytes()).collect();
+        let nchunks = u32::try_from(MAX_OPEN_FILES).unwrap() + 8;
+        let values: Vec<u8> = (0..nchunks * 512).flat_map(|n| (n / 3).to_le_bytes()).collect();
         let mut writer = CArrayWriter::create(&root, &options).unwrap();
         writer.append(&values).unwrap();
         writer.finish().unwrap();
@@ -279,11 +278,12 @@ mod tests {
         let array = CArray::open_in(tree, "", &OpenOptions::default().cache(1 << 20)).unwrap();
         let (mut files, mut packed, mut item) = (ItemFiles::default(), Vec::new(), [0; 4]);
         for round in 0..3 {
-            for nchunk in 0..nchunks as u64 {
+            for nchunk in 0..nchunks {
                 let bytes = 40..44;
-                let is_read = files.read(&array, nchunk, bytes, &mut item, &mut packed).unwrap();
+                let is_read =
+                    files.read(&array, nchunk.into(), bytes, &mut item, &mut packed).unwrap();
                 assert_eq!(is_read, round > 0);
-                let expected = (nchunk as u32 * 512 + 10) / 3;
+                let expected = (nchunk * 512 + 10) / 3;
                 assert!(!is_read || u32::from_le_bytes(item) == expected);
             }
         }

@@ -6,11 +6,12 @@ use blosc_container::parallel::for_each;
 use blosc_container::{Progress, VerifyOptions};
 
 use super::CArray;
-use crate::error::{Error, Result};
-use crate::files::{is_missing, join};
-use crate::layout::chunk_number;
-use crate::meta;
+use crate::error::{Corrupt, Error, Result};
+use crate::files::{self, is_missing, join};
+use crate::layout::{chunk_number, chunk_path};
+use crate::meta::{self, Sizes};
 use crate::note::{Fault, Note};
+use crate::sums::{FileSum, Found, Sums};
 use crate::worker::Worker;
 
 /// What [`CArray::verify`] found. Other damage is attributes that are not JSON.
@@ -21,8 +22,8 @@ pub type BadChunk = blosc_container::BadChunk<Error>;
 /// A chunk on its way through a worker.
 struct Slot {
     nchunk: u64,
-    /// Bytes of data and typesize.
-    result: Result<(usize, usize)>,
+    /// Bytes of data, typesize, and the sum of the file if it is compared.
+    result: Result<(usize, usize, Option<FileSum>)>,
 }
 
 impl CArray {
@@ -38,27 +39,86 @@ impl CArray {
         options: &VerifyOptions,
         mut progress: impl FnMut(Progress),
     ) -> Result<Report> {
+        let _lock = files::lock_shared(&*self.tree, &self.path, &self.options.lock)?;
+        self.verify_locked(options, &mut progress)
+    }
+
+    /// The same under a lock of the caller.
+    pub(crate) fn verify_locked(
+        &self,
+        options: &VerifyOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Report> {
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
+        let mut seal = self.open_seal(&mut report)?;
+        let is_summed = seal.is_some();
         let mut next = 0;
         while next < self.nchunks() && report.bad.len() < options.max_reported {
             let end = self.nchunks().min(next.saturating_add(BATCH_NCHUNKS));
             let mut slots: Vec<Slot> =
-                (next..end).map(|nchunk| Slot { nchunk, result: Ok((0, 0)) }).collect();
+                (next..end).map(|nchunk| Slot { nchunk, result: Ok((0, 0, None)) }).collect();
             let make = || (Worker::new(&self.options.dparams), Vec::new());
             let nworkers = options.budget.nworkers().min(slots.len());
             let Ok(()) = for_each(nworkers, slots.iter_mut(), make, |(worker, data), slot| {
-                let decoded = self.decode_chunk(slot.nchunk, data, worker);
-                slot.result = decoded.map(|header| (data.len(), header.typesize()));
+                slot.result = if is_summed {
+                    self.decode_summed(slot.nchunk, data, worker)
+                        .map(|(header, sum)| (data.len(), header.typesize(), Some(sum)))
+                } else {
+                    self.decode_chunk(slot.nchunk, data, worker)
+                        .map(|header| (data.len(), header.typesize(), None))
+                };
                 Ok::<(), Infallible>(())
             });
-            slots.into_iter().for_each(|slot| self.count(slot, &mut report));
+            for mut slot in slots {
+                if let (Some(seal), Ok((.., Some(sum)))) = (&mut seal, &slot.result)
+                    && let Err(what) = seal.compare_chunk(slot.nchunk, *sum)
+                {
+                    let path = chunk_path(&self.path, slot.nchunk);
+                    slot.result = Err(Error::corrupt(path, what));
+                }
+                self.count(slot, &mut report);
+            }
             next = end;
             progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
         }
+        if let Some(seal) = seal {
+            seal.finish(self, &mut report);
+        }
         self.find_stale(&mut report)?;
         Ok(report)
+    }
+
+    /// The sums of the array, if there are usable ones.
+    fn open_seal(&self, report: &mut Report) -> Result<Option<Seal>> {
+        let sums = match Sums::read(&*self.tree, &self.path)? {
+            Found::Sums(sums) => sums,
+            Found::Missing => return Ok(None),
+            Found::Damaged => {
+                report.notes.push(Note { path: self.path.clone(), fault: Fault::SumsDamaged });
+                return Ok(None);
+            }
+        };
+        let sum_of = |path: &str| {
+            let bytes = files::read_metadata(&*self.tree, path)?.unwrap_or_default();
+            Ok::<_, Error>((FileSum::of_file(&bytes), bytes))
+        };
+        let storage_path = meta::storage_path(&self.path);
+        let (storage, _) = sum_of(&storage_path)?;
+        // bcolz never writes it again.
+        if storage != sums.storage {
+            let what = Corrupt::Checksum { found: storage.sum, stored: sums.storage.sum };
+            report.other.push(Error::corrupt(storage_path, what));
+        }
+        let (sizes, text) = sum_of(&meta::sizes_path(&self.path))?;
+        // Another state than the one that was opened: nothing can be said of it.
+        let parsed =
+            meta::parse_object(&self.path, &text).and_then(|json| Sizes::parse(&json, &self.path));
+        if !parsed.is_ok_and(|parsed| parsed == self.sizes) {
+            return Ok(None);
+        }
+        Ok(Some(Seal { sums, sizes, nsame: 0, is_changed: false }))
     }
 
     /// The rows of a chunk; those of one that cannot be read have the fill value, and come with the
@@ -90,7 +150,7 @@ impl CArray {
     fn count(&self, slot: Slot, report: &mut Report) {
         report.nchunks += 1;
         match slot.result {
-            Ok((nbytes, typesize)) => {
+            Ok((nbytes, typesize, _)) => {
                 let kept = usize::try_from(self.layout.nbytes_of(self.layout.rows_in(slot.nchunk)));
                 let kept = if self.layout.is_object { nbytes } else { kept.unwrap_or(nbytes) };
                 report.nbytes += kept as u64;
@@ -123,6 +183,58 @@ impl CArray {
                 .push(Note { path: self.path.clone(), fault: Fault::StaleChunks { count } });
         }
         Ok(())
+    }
+}
+
+/// Sums while chunks are compared with them.
+struct Seal {
+    sums: Sums,
+    /// Of `meta/sizes` as it is.
+    sizes: FileSum,
+    /// Chunks that are what was written.
+    nsame: u64,
+    is_changed: bool,
+}
+
+impl Seal {
+    /// Whether the sums are of the `meta/sizes` that is there.
+    fn is_current(&self) -> bool {
+        self.sizes == self.sums.sizes
+    }
+
+    /// Compares a chunk that could be decoded.
+    fn compare_chunk(&mut self, nchunk: u64, found: FileSum) -> Result<(), Corrupt> {
+        let at = usize::try_from(nchunk).unwrap_or(usize::MAX);
+        match self.sums.chunks.get(at).copied() {
+            Some(stored) if stored == found => self.nsame = self.nsame.saturating_add(1),
+            Some(stored) if !stored.is_known() => {}
+            // Who changes an array changes the length of a file, with the rarest exceptions.
+            Some(stored) if self.is_current() && stored.nbytes == found.nbytes => {
+                return Err(Corrupt::Checksum { found: found.sum, stored: stored.sum });
+            }
+            _ => self.is_changed = true,
+        }
+        Ok(())
+    }
+
+    /// Adds what the sums say of the array as a whole.
+    fn finish(mut self, array: &CArray, report: &mut Report) {
+        if !self.is_current() {
+            // A change of the length comes with a change of chunks, and with the right nbytes.
+            let nbytes = array.layout.nbytes_of(array.len());
+            let is_consistent = array.is_object() || array.sizes.nbytes == Some(nbytes.into());
+            let nchunks = self.sums.chunks.len() as u64;
+            let are_same = self.nsame == nchunks && array.nchunks() == nchunks;
+            if !is_consistent || (are_same && array.len() == self.sums.len) {
+                let what = Corrupt::Checksum { found: self.sizes.sum, stored: self.sums.sizes.sum };
+                report.other.push(Error::corrupt(meta::sizes_path(array.path()), what));
+            } else {
+                self.is_changed = true;
+            }
+        }
+        if self.is_changed {
+            report.notes.push(Note { path: array.path.clone(), fault: Fault::ChangedByOther });
+        }
     }
 }
 

@@ -104,7 +104,9 @@ impl CArrayWriter {
     }
 
     fn write_chunk(&mut self, nchunk: u64, file: &[u8]) -> Result<()> {
+        self.mark_replaced(nchunk..nchunk + 1)?;
         self.write(chunk_path(&self.path, nchunk), file)?;
+        self.set_sum(nchunk, file);
         self.cbytes += (file.len() - PREAMBLE.len()) as i128;
         Ok(())
     }

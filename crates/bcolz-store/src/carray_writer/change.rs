@@ -20,6 +20,7 @@ impl CArrayWriter {
         };
         let dropped = self.cut(left)?;
         self.commit_cut()?;
+        self.flush_sums()?;
         self.remove_chunks(dropped)
     }
 
@@ -101,6 +102,8 @@ impl CArrayWriter {
             return Err(Param::Rows { start, end, len: self.len() }.into());
         }
         self.check_unchanged()?;
+        let chunklen = self.layout.chunklen;
+        self.mark_replaced(start / chunklen..end.div_ceil(chunklen).min(self.len() / chunklen))?;
         let (mut row, mut rest) = (start, data);
         while row < end {
             let behind = (row / self.layout.chunklen + 1) * self.layout.chunklen;
@@ -129,7 +132,9 @@ impl CArrayWriter {
         array.decode_chunk(nchunk, &mut rows, &mut Worker::new(&self.options.dparams))?;
         rows[at..at + data.len()].copy_from_slice(data);
         let file = self.encode(nchunk, &rows)?;
+        self.mark_replaced(nchunk..nchunk + 1)?;
         self.write(chunk_path(&self.path, nchunk), &file)?;
+        self.set_sum(nchunk, &file);
         self.cbytes += (file.len() - PREAMBLE.len()) as i128 - old as i128;
         Ok(())
     }

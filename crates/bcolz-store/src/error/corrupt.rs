@@ -126,6 +126,14 @@ pub enum Corrupt {
         /// Bytes of a row.
         rowsize: u64,
     },
+    /// A file is not what was written, by its checksum.
+    #[error("checksum {found:016x}, {stored:016x} was written")]
+    Checksum {
+        /// That of the file.
+        found: u64,
+        /// That of `.b2sums`.
+        stored: u64,
+    },
     /// The name of a column is no name of a directory below the table.
     #[error("column {name:?} {fault}")]
     ColumnName {

@@ -1,14 +1,14 @@
 //! Writers that are killed or whose storage fails, two writers at a time, and changes of others:
 //! readers see the old state or the new one, and the next writer goes on.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
 use bcolz_store::{
     Attrs, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Error, LockWait,
-    OpenOptions, Repair, Result,
+    OpenOptions, Repair, Result, VerifyOptions, open_in,
 };
 use blosc_io::ReadAt;
 
@@ -128,6 +128,15 @@ fn read_table(tree: &Arc<MemTree>) -> Vec<u8> {
     columns.into_iter().next().unwrap_or_default()
 }
 
+/// No state that a writer leaves looks damaged.
+fn check_sums(tree: &Arc<MemTree>) {
+    for path in ["array", "table"] {
+        let set = open_in(tree.clone(), path, &OpenOptions::default()).unwrap();
+        let report = set.verify(&VerifyOptions::default(), |_| ()).unwrap();
+        assert!(report.is_ok(), "{report:?}");
+    }
+}
+
 fn append(tree: Arc<dyn Tree>, more: &[u8]) -> Result<()> {
     let mut table = CTableWriter::open_in(tree, "table", &OpenOptions::default())?;
     table.append(&[more, more, more])?;
@@ -156,6 +165,7 @@ fn a_table_goes_on_after_a_kill_between_any_two_steps() {
         for state in states(&data_sets(20), change) {
             let seen = read_table(&state);
             assert!(seen == rows(20) || seen == rows(to), "{name}: {}", seen.len());
+            check_sums(&state);
             let table = CTable::open_in(state.clone(), "table", &OpenOptions::default()).unwrap();
             let is_torn = table.columns().iter().any(|column| column.array.len() != table.len());
             torn += usize::from(is_torn);
@@ -212,6 +222,7 @@ fn a_failing_storage_leaves_the_old_state_or_the_new_one() {
                     break;
                 }
                 assert!(changed.is_err(), "{name} {left}");
+                check_sums(&tree);
                 let (array, table) = (read_array(&tree), read_table(&tree));
                 for seen in [&array, &table] {
                     assert!(*seen == rows(20) || *seen == rows(to), "{name} {left}");
@@ -356,7 +367,10 @@ fn a_lock_that_is_held_too_long_is_an_error_that_names_the_holder() {
     let error = CArrayWriter::open_in(tree.clone(), "", &impatient).unwrap_err();
     assert!(matches!(&error, Error::Locked { path, .. } if path.is_empty()), "{error}");
     assert!(error.to_string().contains("locked by"), "{error}");
-    let set = |attrs: &mut Attrs| Ok::<_, Error>(attrs.set("n", 1.0));
+    let set = |attrs: &mut Attrs| {
+        attrs.set("n", 1.0);
+        Ok::<_, Error>(())
+    };
     assert!(Attrs::update_in(&*tree, "", &LockWait::never(), set).is_err());
     // Readers need no lock.
     assert!(CArray::open(&root).unwrap().is_empty());

@@ -1,0 +1,267 @@
+//! `.b2sums`, a file beside `__attrs__` with a checksum of every other file of an array but its
+//! attributes (`docs/formats/bcolz.md`, "Checksums"). bcolz ignores it.
+//!
+//! ```text
+//!  0   b2sums\0\x01          magic and version
+//!  8   rows                  u64, all numbers are little-endian
+//! 16   length, XXH3-64       of meta/sizes
+//! 32   length, XXH3-64       of meta/storage
+//! 48   nchunks               u64
+//! 56   length, XXH3-64       of each chunk file; the length 2^64 - 1: not known
+//! ..   XXH3-64               of all bytes before
+//! ```
+//!
+//! A writer marks a chunk as not known before it replaces its file, and writes the new sums after
+//! `meta/sizes`. So a kill at any moment leaves sums that are right, not known, or of another
+//! `meta/sizes`: those say that a program without sums changed the array.
+
+use core::ops::Range;
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::carray::CArray;
+use crate::chunk_file::{ChunkFile, PREAMBLE};
+use crate::error::{Corrupt, Error, Result};
+use crate::files::{is_missing, join, read_metadata};
+use crate::layout::chunk_path;
+use crate::meta;
+use crate::tree::Tree;
+
+/// Length and sum of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileSum {
+    pub(crate) nbytes: u64,
+    pub(crate) sum: u64,
+}
+
+/// The content of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// Rows of the array.
+    pub(crate) len: u64,
+    pub(crate) sizes: FileSum,
+    pub(crate) storage: FileSum,
+    pub(crate) chunks: Vec<FileSum>,
+}
+
+/// What is found where sums may be.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Missing,
+    /// The file is not what was written.
+    Damaged,
+    Sums(Sums),
+}
+
+impl FileSum {
+    /// Of a file that is about to be replaced.
+    pub(crate) const UNKNOWN: Self = Self { nbytes: u64::MAX, sum: 0 };
+
+    /// Of the bytes of a whole file.
+    pub(crate) fn of_file(bytes: &[u8]) -> Self {
+        Self { nbytes: bytes.len() as u64, sum: xxh3_64(bytes) }
+    }
+
+    /// Of a chunk file, whose preamble was checked, by its chunk.
+    pub(crate) fn of_chunk(chunk: &[u8]) -> Self {
+        let mut hasher = Xxh3::new();
+        hasher.update(&PREAMBLE);
+        hasher.update(chunk);
+        Self {
+            nbytes: (PREAMBLE.len() as u64).saturating_add(chunk.len() as u64),
+            sum: hasher.digest(),
+        }
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        self.nbytes != u64::MAX
+    }
+}
+
+impl Sums {
+    /// Those of a new, empty array.
+    pub(crate) fn new(sizes: &str, storage: &str) -> Self {
+        Self {
+            len: 0,
+            sizes: FileSum::of_file(sizes.as_bytes()),
+            storage: FileSum::of_file(storage.as_bytes()),
+            chunks: Vec::new(),
+        }
+    }
+
+    /// Reads those of the array at `path`.
+    pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<Found> {
+        let path = sums_path(path);
+        let file = match tree.open(&path) {
+            Ok(file) => file,
+            Err(error) if is_missing(&error) => return Ok(Found::Missing),
+            Err(_) => return Ok(Found::Damaged),
+        };
+        let len = file.len().map_err(|source| Error::io(&path, source))?;
+        let Some(len) = usize::try_from(len).ok().filter(|len| *len <= MAX_NBYTES) else {
+            return Ok(Found::Damaged);
+        };
+        let mut bytes = vec![0; len];
+        file.read_exact_at(0, &mut bytes).map_err(|source| Error::io(&path, source))?;
+        Ok(Self::parse(&bytes).map_or(Found::Damaged, Found::Sums))
+    }
+
+    /// Those of an array as it is on disk, for which every file is read.
+    pub(crate) fn compute(array: &CArray) -> Result<Self> {
+        let (sizes, storage) = (meta::sizes_path(&array.path), meta::storage_path(&array.path));
+        let of_metadata = |path: &str| {
+            let bytes = read_metadata(&*array.tree, path)?.unwrap_or_default();
+            Ok::<_, Error>(FileSum::of_file(&bytes))
+        };
+        let mut sums = Self {
+            len: array.len(),
+            sizes: of_metadata(&sizes)?,
+            storage: of_metadata(&storage)?,
+            chunks: Vec::new(),
+        };
+        sums.complete(array)?;
+        Ok(sums)
+    }
+
+    /// Brings sums that another program, or a kill, left behind the array up to date: those of
+    /// files that still have their length stay, the others are computed.
+    pub(crate) fn update(&mut self, array: &CArray) -> Result<()> {
+        let sizes = read_metadata(&*array.tree, &meta::sizes_path(&array.path))?;
+        let sizes = FileSum::of_file(&sizes.unwrap_or_default());
+        if sizes != self.sizes {
+            for (nchunk, sum) in (0..).zip(&mut self.chunks) {
+                let len = array.tree.len_of(&chunk_path(&array.path, nchunk));
+                if len.ok() != Some(sum.nbytes) {
+                    *sum = FileSum::UNKNOWN;
+                }
+            }
+        }
+        (self.sizes, self.len) = (sizes, array.len());
+        // A chunk that cannot be read has no sum; verifying tells.
+        let _ = self.complete(array);
+        Ok(())
+    }
+
+    /// Computes the sums that are not known, and returns the first error of a chunk.
+    fn complete(&mut self, array: &CArray) -> Result<()> {
+        let nchunks = usize::try_from(array.nchunks()).unwrap_or(usize::MAX);
+        self.chunks.truncate(nchunks);
+        let (mut buffer, mut result) = (Vec::new(), Ok(()));
+        for nchunk in 0..array.nchunks() {
+            let at = usize::try_from(nchunk).unwrap_or(usize::MAX);
+            if self.chunks.get(at).is_none_or(|sum| !sum.is_known()) {
+                match array.open_chunk(nchunk).and_then(|file| sum_chunk(&file, &mut buffer)) {
+                    Ok(sum) => self.set_chunk(nchunk, sum),
+                    // A length that is a lie is not filled forever.
+                    Err(error @ Error::Corrupt { what: Corrupt::Missing, .. }) => {
+                        return Err(error);
+                    }
+                    Err(error) => result = result.and(Err(error)),
+                }
+            }
+        }
+        result
+    }
+
+    /// Sets the sum of a chunk; those before it that are missing are not known.
+    pub(crate) fn set_chunk(&mut self, nchunk: u64, sum: FileSum) {
+        let Ok(nchunk) = usize::try_from(nchunk) else { return };
+        if self.chunks.len() <= nchunk {
+            self.chunks.resize(nchunk.saturating_add(1), FileSum::UNKNOWN);
+        }
+        if let Some(old) = self.chunks.get_mut(nchunk) {
+            *old = sum;
+        }
+    }
+
+    /// Makes the sums of some chunks unknown; false if they are.
+    pub(crate) fn forget_chunks(&mut self, nchunks: Range<u64>) -> bool {
+        let at = |nchunk| usize::try_from(nchunk).unwrap_or(usize::MAX).min(self.chunks.len());
+        let (start, end) = (at(nchunks.start), at(nchunks.end));
+        let chunks = self.chunks.get_mut(start..end).unwrap_or_default();
+        let is_change = chunks.iter().any(FileSum::is_known);
+        chunks.fill(FileSum::UNKNOWN);
+        is_change
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (bytes, sum) = bytes.split_last_chunk::<8>()?;
+        if u64::from_le_bytes(*sum) != xxh3_64(bytes) {
+            return None;
+        }
+        let (numbers, []) = bytes.strip_prefix(MAGIC)?.as_chunks::<8>() else { return None };
+        let mut numbers = numbers.iter().map(|number| u64::from_le_bytes(*number));
+        let len = numbers.next()?;
+        let mut file_sum = || Some(FileSum { nbytes: numbers.next()?, sum: numbers.next()? });
+        let (sizes, storage) = (file_sum()?, file_sum()?);
+        let nchunks = numbers.next()?;
+        let mut chunks = Vec::new();
+        while let (Some(nbytes), Some(sum)) = (numbers.next(), numbers.next()) {
+            chunks.push(FileSum { nbytes, sum });
+        }
+        (chunks.len() as u64 == nchunks).then_some(Self { len, sizes, storage, chunks })
+    }
+
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        let mut push = |number: u64| bytes.extend(number.to_le_bytes());
+        push(self.len);
+        for file in [self.sizes, self.storage] {
+            push(file.nbytes);
+            push(file.sum);
+        }
+        push(self.chunks.len() as u64);
+        for file in &self.chunks {
+            push(file.nbytes);
+            push(file.sum);
+        }
+        let sum = xxh3_64(&bytes);
+        bytes.extend(sum.to_le_bytes());
+        bytes
+    }
+}
+
+/// The sum of a chunk file.
+fn sum_chunk(file: &ChunkFile, buffer: &mut Vec<u8>) -> Result<FileSum> {
+    let mut reader = file.reader(buffer);
+    Ok(FileSum::of_chunk(reader.bytes().map_err(|error| file.error(error))?))
+}
+
+/// The file of the sums of the array at `path`.
+pub(crate) fn sums_path(path: &str) -> String {
+    join(path, ".b2sums")
+}
+
+/// Magic and version.
+const MAGIC: &[u8] = b"b2sums\0\x01";
+
+/// A longer file (bytes) is of more chunks than there are arrays of.
+const MAX_NBYTES: usize = 1 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_read_as_they_were_written_and_every_flipped_bit_is_noticed() {
+        let mut sums = Sums::new("sizes", "storage");
+        sums.len = 25;
+        sums.set_chunk(1, FileSum::of_file(b"abc"));
+        assert_eq!(sums.chunks, [FileSum::UNKNOWN, FileSum::of_file(b"abc")]);
+        let bytes = sums.to_bytes();
+        assert_eq!(bytes.len(), 56 + 2 * 16 + 8);
+        assert_eq!(Sums::parse(&bytes), Some(sums));
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Sums::parse(&damaged), None, "{bit}");
+        }
+        assert!((0..bytes.len()).all(|len| Sums::parse(&bytes[..len]).is_none()));
+    }
+
+    #[test]
+    fn a_chunk_has_the_sum_of_its_file() {
+        let file = [&PREAMBLE[..], b"some chunk"].concat();
+        assert_eq!(FileSum::of_chunk(b"some chunk"), FileSum::of_file(&file));
+    }
+}

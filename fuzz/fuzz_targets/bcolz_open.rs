@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bcolz_store::tree::{MemTree, Tree};
-use bcolz_store::{CTable, CTableWriter, DataSet, OpenOptions, open_in, repair_in};
+use bcolz_store::{CTable, CTableWriter, DataSet, OpenOptions, open_in, repair::repair_in};
 use libfuzzer_sys::fuzz_target;
 
 /// The files, in the order of the input, which `\xff\xff` cuts.
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
         let _ = array.blocks(3).skip(1).limit(10).count();
         let _ = array.dflt_row();
         let _ = array.objects().map(|objects| objects.take(10).count());
-        let _ = array.verify(&bcolz_store::VerifyOptions::default(), |_| ());
+        let _ = array.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ());
     }
     if let Ok(table) = CTable::open_in(store.clone(), "", &options) {
         let scan = table.scan().rows(0..1 << 16);

@@ -209,7 +209,7 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Corrupt::Dflt`](crate::Corrupt::Dflt) where it is not a value of the dtype.
+    /// [`Corrupt::Dflt`](crate::error::Corrupt::Dflt) where it is not a value of the dtype.
     pub fn dflt_row(&self) -> Result<Vec<u8>> {
         fill::row(&self.layout, self.dflt(), &meta::storage_path(&self.path))
     }

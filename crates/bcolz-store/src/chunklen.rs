@@ -3,7 +3,8 @@
 /// Rows of a chunk for an array that is expected to have `expectedlen` rows of `rowsize` bytes.
 pub(crate) fn default(expectedlen: u64, rowsize: u64) -> u64 {
     let nbytes = expectedlen.saturating_mul(rowsize);
-    let size = STEPS.iter().find(|(end, _)| nbytes < *end).map_or(LARGEST, |(_, size)| *size);
+    let size =
+        STEPS.iter().find(|(end, _)| nbytes < *end).map_or(MAX_DEFAULT_NBYTES, |(_, size)| *size);
     (size / rowsize.max(1)).max(1)
 }
 
@@ -20,7 +21,7 @@ const STEPS: [(u64, u64); 8] = [
     (10_485_760_000, 2 << 20),
 ];
 
-const LARGEST: u64 = 4 << 20;
+const MAX_DEFAULT_NBYTES: u64 = 4 << 20;
 
 #[cfg(test)]
 mod tests {

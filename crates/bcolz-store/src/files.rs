@@ -25,8 +25,11 @@ pub(crate) fn read_metadata(tree: &dyn Tree, path: &str) -> Result<Option<Vec<u8
         Err(error) => return Err(open_error(path, error)),
     };
     let len = file.len().map_err(|source| Error::io(path, source))?;
-    if len > MAX_METADATA {
-        return Err(Error::corrupt(path, Corrupt::MetadataTooLong { len, limit: MAX_METADATA }));
+    if len > MAX_METADATA_NBYTES {
+        return Err(Error::corrupt(
+            path,
+            Corrupt::MetadataTooLong { len, limit: MAX_METADATA_NBYTES },
+        ));
     }
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
     file.read_exact_at(0, &mut bytes).map_err(|source| Error::io(path, source))?;
@@ -79,4 +82,4 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Metadata files are refused if they are longer (bytes).
-const MAX_METADATA: u64 = 16 << 20;
+const MAX_METADATA_NBYTES: u64 = 16 << 20;

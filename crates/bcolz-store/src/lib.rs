@@ -17,13 +17,13 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | open either kind, or find all of them | [`open`](open()), [`walk`] |
+//! | open either kind, or find all of them | [`open`](open()), [`walk`](walk::walk) |
 //! | read an array: rows, values, blocks, objects | [`CArray`] |
 //! | read a table: columns, records | [`CTable`] |
-//! | find rows, sum up | [`CTable::scan`] |
+//! | find rows, sum up | [`CTable::scan`], [`query`] |
 //! | make and change | [`CArrayWriter`], [`CTableWriter`] |
 //! | see whether all can be read, read around damage | [`CArray::verify`], [`CArray::salvage_chunk`] |
-//! | put in order what a crash left, make a damaged copy readable | [`repair`](repair()), [`rescue_in`] |
+//! | put in order what a crash left, make a damaged copy readable | [`repair`](mod@repair) |
 //! | trade record batches, files of Parquet | `arrow`, `parquet`: features that are off by default |
 //! | keep data elsewhere than in a directory | [`tree::Tree`] |
 //!
@@ -67,7 +67,7 @@ mod chunklen;
 mod create;
 mod ctable;
 mod ctable_writer;
-mod error;
+pub mod error;
 mod files;
 mod fill;
 mod items;
@@ -83,27 +83,25 @@ mod params;
 pub mod parquet;
 pub mod pickle;
 mod quantize;
-mod query;
-mod repair;
+pub mod query;
+pub mod repair;
 mod rescue;
 mod sums;
+pub mod verify;
+pub mod walk;
 mod worker;
 
-pub use blosc_container::rescue::Fill;
-pub use blosc_container::{Budget, Checksums, Progress, VerifyOptions};
+pub use blosc_container::{Budget, Checksums};
 pub use blosc_dtype::Dtype;
 pub use blosc_io::{Durability, LockWait, tree};
-pub use carray::{BadChunk, Blocks, CArray, Element, Objects, Report, RowReader};
+pub use carray::{Blocks, CArray, Element, Objects, RowReader};
 pub use carray_writer::CArrayWriter;
 pub use create::CreateOptions;
 pub use ctable::{CTable, Column};
 pub use ctable_writer::CTableWriter;
-pub use error::{Blame, Corrupt, Error, Field, NameFault, Param, Result};
+pub use error::{Error, Result};
 pub use json::Json;
 pub use meta::Attrs;
 pub use note::{Fault, Note};
-pub use open::{DataSet, Found, Walk, open, open_in, walk, walk_in};
+pub use open::{DataSet, open, open_in};
 pub use params::{BrokenColumns, Cname, OpenOptions, Shuffle, StorageParams};
-pub use query::{Aggregate, Batch, BatchColumn, Batches, ExprError, Number, Scan};
-pub use repair::{Action, Repair, repair, repair_in};
-pub use rescue::rescue_in;

@@ -170,8 +170,8 @@ fn append(writer: &mut CTableWriter, batches: ParquetRecordBatchReader) -> Resul
 fn open(from: &File) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let file =
         from.try_clone().map_err(|error| Error::Parquet(ParquetError::External(error.into())))?;
-    Ok(ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH))
+    Ok(ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS))
 }
 
 /// Rows that are read together.
-const BATCH: usize = 1 << 16;
+const BATCH_ROWS: usize = 1 << 16;

@@ -33,7 +33,7 @@ use vector::ValueType;
 /// ```
 /// # let dir = tempfile::tempdir()?;
 /// # let root = dir.path().join("trades");
-/// # use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype, Number};
+/// # use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype, query::Number};
 /// # let new = |dtype| Ok::<_, Box<dyn std::error::Error>>(CreateOptions::new(Dtype::parse(dtype)?));
 /// # let mut writer = CTableWriter::create(&root, &[("price", new("int16")?), ("volume", new("uint8")?)])?;
 /// # writer.append(&[&[10, 0, 20, 0, 30, 0, 40, 0], &[1, 2, 3, 4]])?;

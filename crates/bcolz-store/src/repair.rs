@@ -19,6 +19,9 @@ use crate::names::{self, names_path};
 use crate::params::OpenOptions;
 use crate::tree::{DirTree, Tree};
 
+pub use crate::rescue::rescue_in;
+pub use blosc_container::rescue::Fill;
+
 /// Something that was put in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -59,7 +62,7 @@ pub enum Repair {
         /// Its new name.
         to: String,
     },
-    /// Attributes that made no sense were given up, by [`rescue_in`](crate::rescue_in) only, as all
+    /// Attributes that made no sense were given up, by [`rescue_in`](crate::repair::rescue_in) only, as all
     /// that follow.
     AttrsLost,
     /// The list of columns made no sense; the directories there are were taken for columns.

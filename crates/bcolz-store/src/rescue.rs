@@ -1,7 +1,7 @@
 //! Making the most of damage: what cannot be read is left out or filled, so that the rest can
 //! ("Crashes and half-written data").
 //!
-//! Unlike [`repair`](crate::repair()), which loses nothing that can be read, this gives up on
+//! Unlike [`repair`](crate::repair::repair()), which loses nothing that can be read, this gives up on
 //! parts: it is meant for a copy.
 
 use core::ops::Range;
@@ -42,7 +42,7 @@ use crate::worker::Worker;
 /// # Errors
 ///
 /// `Corrupt` where nothing can be saved, `Limit` for chunks that are larger than `options` allow,
-/// [`Param::Fill`](crate::Param::Fill) for a value that does not fit the type, `Io`.
+/// [`Param::Fill`](crate::error::Param::Fill) for a value that does not fit the type, `Io`.
 pub fn rescue_in(
     tree: Arc<dyn Tree>,
     path: &str,
@@ -230,7 +230,7 @@ impl Rescuer {
         }
         for nchunk in lost {
             let (data, rows) = if array.is_object() {
-                (NONE.to_vec(), 1)
+                (PICKLED_NONE.to_vec(), 1)
             } else {
                 let rows = array.layout.rows_in(nchunk);
                 let needed = array.layout.nbytes_of(rows);
@@ -428,4 +428,4 @@ fn is_partly_good(array: &CArray, lost: &[u64]) -> bool {
 const MAX_MISSING_CHUNKS: u64 = 1000;
 
 /// The pickle of `None`.
-const NONE: &[u8] = b"\x80\x02N.";
+const PICKLED_NONE: &[u8] = b"\x80\x02N.";

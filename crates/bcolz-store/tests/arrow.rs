@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use bcolz_store::arrow::{Columns, DTYPE_KEY};
 use bcolz_store::tree::{MemTree, Tree};
 use bcolz_store::{
-    CArray, CTable, CTableWriter, CreateOptions, Dtype, Error, OpenOptions, Param, Result,
+    CArray, CTable, CTableWriter, CreateOptions, Dtype, Error, OpenOptions, Result, error::Param,
 };
 
 const ROWS: usize = 1000;

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
-    BadChunk, CArray, CArrayWriter, CTableWriter, Checksums, Cname, Corrupt, CreateOptions,
-    DataSet, Dtype, Error, Fault, Fill, OpenOptions, StorageParams, VerifyOptions, open_in,
-    rescue_in,
+    CArray, CArrayWriter, CTableWriter, Checksums, Cname, CreateOptions, DataSet, Dtype, Error,
+    Fault, OpenOptions, StorageParams,
+    error::Corrupt,
+    open_in,
+    repair::{Fill, rescue_in},
+    verify::{BadChunk, VerifyOptions},
 };
 
 type Report = blosc_container::Report<Error, bcolz_store::Note>;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bcolz_store::tree::{DirTree, MemTree};
 use bcolz_store::{
-    Budget, CArray, CTable, DataSet, Fault, Json, OpenOptions, Result, open, open_in, walk,
+    Budget, CArray, CTable, DataSet, Fault, Json, OpenOptions, Result, open, open_in, walk::walk,
 };
 use blosc_testdata::{fixture, sha256_hex};
 use serde_json::Value;
@@ -205,7 +205,7 @@ fn everything_verifies() {
     for set in expected() {
         let report = open(root(&set))
             .unwrap()
-            .verify(&bcolz_store::VerifyOptions::default(), |_| ())
+            .verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())
             .unwrap();
         assert!(report.is_ok(), "{}: {report:?}", name(&set));
         let ignored = set["files_to_ignore"].as_array().map_or(0, Vec::len) as u64;

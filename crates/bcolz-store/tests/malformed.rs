@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
 use bcolz_store::{
-    Blame, BrokenColumns, CArray, CArrayWriter, CTable, Corrupt, CreateOptions, DataSet, Dtype,
-    Error, OpenOptions, Result, open, open_in,
+    BrokenColumns, CArray, CArrayWriter, CTable, CreateOptions, DataSet, Dtype, Error, OpenOptions,
+    Result,
+    error::{Blame, Corrupt},
+    open, open_in,
 };
 use blosc_io::ReadAt;
 use blosc_testdata::fixture;
@@ -59,7 +61,7 @@ fn first_error(root: &Path) -> Result<()> {
 }
 
 fn first_of(found: DataSet) -> Result<()> {
-    let report = found.verify(&bcolz_store::VerifyOptions::default(), |_| ())?;
+    let report = found.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())?;
     match (report.bad.into_iter().next(), report.other.into_iter().next()) {
         (Some(bad), _) => Err(bad.error),
         (None, Some(error)) => Err(error),
@@ -392,7 +394,11 @@ fn check_16_damaged_attributes_do_not_hide_the_data() {
         assert_eq!(array.read(0..25).unwrap().len(), 100);
         assert!(array.attrs().is_err());
         assert_eq!(
-            array.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap().other.len(),
+            array
+                .verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())
+                .unwrap()
+                .other
+                .len(),
             1
         );
     }
@@ -407,7 +413,7 @@ fn check_17_claims_are_not_believed() {
     let error = array.read(0..array.len()).unwrap_err();
     assert!(error.to_string().starts_with("data/__2.blp: chunk of 20 bytes"), "{error}");
     assert!(array.blocks(0).nth(2).unwrap().is_err());
-    let report = array.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap();
+    let report = array.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ()).unwrap();
     assert!(report.bad.len() >= 1000 && report.nchunks < 2000);
     let options = OpenOptions::default().max_nbytes(1000);
     let error = CArray::open_in(tree, "", &options).unwrap().read(0..251).unwrap_err();
@@ -436,5 +442,5 @@ fn check_18_reading_needs_no_list_of_files() {
     assert_eq!(array.blocks(7).map(|block| block.unwrap().len()).sum::<usize>(), 100);
     let table = CTable::of_array("x", &array);
     assert_eq!(table.scan().filter("x > 20").unwrap().count().unwrap(), 4);
-    assert!(array.verify(&bcolz_store::VerifyOptions::default(), |_| ()).is_err());
+    assert!(array.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ()).is_err());
 }

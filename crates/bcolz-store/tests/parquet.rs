@@ -6,7 +6,7 @@ use std::path::Path;
 use bcolz_store::Durability;
 use bcolz_store::parquet::{self, WriteOptions};
 use bcolz_store::{
-    Blame, CTable, CTableWriter, Cname, CreateOptions, Dtype, Error, Result, StorageParams,
+    CTable, CTableWriter, Cname, CreateOptions, Dtype, Error, Result, StorageParams, error::Blame,
 };
 
 /// Nobody pulls the plug here.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use bcolz_store::Blame;
+use bcolz_store::error::Blame;
 use bcolz_store::pickle::{self, Object, PickleError};
 
 /// Name, protocol and bytes.

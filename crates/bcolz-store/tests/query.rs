@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use bcolz_store::tree::MemTree;
 use bcolz_store::{
-    Blame, Budget, CTable, CTableWriter, CreateOptions, Dtype, Number, OpenOptions, Param, Result,
-    Scan,
+    Budget, CTable, CTableWriter, CreateOptions, Dtype, OpenOptions, Result,
+    error::{Blame, Param},
+    query::{Number, Scan},
 };
 use blosc_chunk::Threads;
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
-    Action, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype, Fill,
-    OpenOptions,
+    CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype, OpenOptions,
+    repair::{Action, Fill},
 };
-use bcolz_store::{open_in, rescue_in};
+use bcolz_store::{open_in, repair::rescue_in};
 use blosc_testdata::fixture;
 
 fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
@@ -19,7 +19,7 @@ fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
     assert!(
         open_in(tree.clone(), "", &OpenOptions::default())
             .unwrap()
-            .verify(&bcolz_store::VerifyOptions::default(), |_| ())
+            .verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())
             .unwrap()
             .is_ok()
     );
@@ -306,8 +306,10 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
         let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros);
         match open_in(tree.clone(), "", &OpenOptions::default()) {
             Ok(set) => {
-                let sound =
-                    set.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap().is_ok();
+                let sound = set
+                    .verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())
+                    .unwrap()
+                    .is_ok();
                 assert_eq!(found.is_ok(), sound, "{entry:?} {found:?}");
                 saved +=
                     u32::from(sound && !matches!(&set, DataSet::CArray(array) if array.is_empty()));

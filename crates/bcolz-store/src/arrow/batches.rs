@@ -43,7 +43,7 @@ impl<'a> Scan<'a> {
     ///
     /// # Errors
     ///
-    /// [`NoCounterpart`](crate::Param::NoCounterpart) for a column that Arrow has no type for;
+    /// [`NoCounterpart`](crate::error::Param::NoCounterpart) for a column that Arrow has no type for;
     /// damaged attributes.
     pub fn record_batches(self) -> Result<RecordBatches<'a>> {
         let columns = self.wanted().map(|column| types::field(&column.name, &column.array));
@@ -62,8 +62,8 @@ impl RecordBatches<'_> {
     ///
     /// # Errors
     ///
-    /// [`NoColumn`](crate::Param::NoColumn), [`Objects`](crate::Param::Objects) where the column
-    /// has none, [`NoCounterpart`](crate::Param::NoCounterpart) for other or different objects;
+    /// [`NoColumn`](crate::error::Param::NoColumn), [`Objects`](crate::error::Param::Objects) where the column
+    /// has none, [`NoCounterpart`](crate::error::Param::NoCounterpart) for other or different objects;
     /// what can be wrong with objects.
     pub fn objects(mut self, names: &[&str]) -> Result<Self> {
         let mut fields: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();

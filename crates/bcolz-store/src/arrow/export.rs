@@ -25,7 +25,7 @@ use crate::items;
 /// The items of some rows; `shape` has the items of a row in each further dimension.
 pub(super) fn array(column: &str, dtype: &Dtype, shape: &[u64], bytes: &[u8]) -> Result<ArrayRef> {
     let mut array = plain(column, dtype, bytes)?;
-    let is_nullable = Times::of(dtype).is_some();
+    let is_nullable = Times::from_dtype(dtype).is_some();
     for len in shape.iter().rev() {
         let item = types::list_item(array.data_type().clone(), is_nullable);
         let len = i32::try_from(*len).unwrap_or(i32::MAX);
@@ -35,7 +35,7 @@ pub(super) fn array(column: &str, dtype: &Dtype, shape: &[u64], bytes: &[u8]) ->
 }
 
 fn plain(column: &str, dtype: &Dtype, bytes: &[u8]) -> Result<ArrayRef> {
-    if let Some(times) = Times::of(dtype) {
+    if let Some(times) = Times::from_dtype(dtype) {
         return self::times(column, dtype, &times, bytes);
     }
     let size = dtype.itemsize();

@@ -172,7 +172,7 @@ fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Resul
     let known = types::item_type(dtype).filter(|known| types::is_like(known, array.data_type()));
     let Some(known) = known else { return Err(no_counterpart(column, &*array).into()) };
     let is_float = matches!(known, DataType::Float16 | DataType::Float32 | DataType::Float64);
-    let times = Times::of(dtype);
+    let times = Times::from_dtype(dtype);
     let count = array.null_count();
     if count > 0 && !is_float && times.is_none() {
         return Err(
@@ -217,21 +217,21 @@ fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Resul
 
 /// Numbers in the byte order of this machine.
 fn numbers(data_type: &DataType, array: &dyn Array) -> Option<Vec<u8>> {
-    fn of<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<Vec<u8>> {
+    fn copy_values<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<Vec<u8>> {
         Some(array.as_primitive_opt::<T>()?.values().to_byte_slice().to_vec())
     }
     match data_type {
-        DataType::Int8 => of::<Int8Type>(array),
-        DataType::Int16 => of::<Int16Type>(array),
-        DataType::Int32 => of::<Int32Type>(array),
-        DataType::Int64 => of::<Int64Type>(array),
-        DataType::UInt8 => of::<UInt8Type>(array),
-        DataType::UInt16 => of::<UInt16Type>(array),
-        DataType::UInt32 => of::<UInt32Type>(array),
-        DataType::UInt64 => of::<UInt64Type>(array),
-        DataType::Float16 => of::<Float16Type>(array),
-        DataType::Float32 => of::<Float32Type>(array),
-        DataType::Float64 => of::<Float64Type>(array),
+        DataType::Int8 => copy_values::<Int8Type>(array),
+        DataType::Int16 => copy_values::<Int16Type>(array),
+        DataType::Int32 => copy_values::<Int32Type>(array),
+        DataType::Int64 => copy_values::<Int64Type>(array),
+        DataType::UInt8 => copy_values::<UInt8Type>(array),
+        DataType::UInt16 => copy_values::<UInt16Type>(array),
+        DataType::UInt32 => copy_values::<UInt32Type>(array),
+        DataType::UInt64 => copy_values::<UInt64Type>(array),
+        DataType::Float16 => copy_values::<Float16Type>(array),
+        DataType::Float32 => copy_values::<Float32Type>(array),
+        DataType::Float64 => copy_values::<Float64Type>(array),
         _ => None,
     }
 }
@@ -247,21 +247,29 @@ fn times(dtype: &Dtype, times: &Times, array: &dyn Array) -> core::result::Resul
 }
 
 fn counts(array: &dyn Array) -> Vec<Option<i64>> {
-    fn of<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array) -> Vec<Option<i64>> {
+    fn widen_values<T: ArrowPrimitiveType<Native: Into<i64>>>(
+        array: &dyn Array,
+    ) -> Vec<Option<i64>> {
         let values = array.as_primitive_opt::<T>().into_iter().flatten();
         values.map(|value| value.map(Into::into)).collect()
     }
     match array.data_type() {
-        DataType::Date32 => of::<Date32Type>(array),
-        DataType::Date64 => of::<Date64Type>(array),
-        DataType::Timestamp(TimeUnit::Second, _) => of::<TimestampSecondType>(array),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => of::<TimestampMillisecondType>(array),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => of::<TimestampMicrosecondType>(array),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => of::<TimestampNanosecondType>(array),
-        DataType::Duration(TimeUnit::Second) => of::<DurationSecondType>(array),
-        DataType::Duration(TimeUnit::Millisecond) => of::<DurationMillisecondType>(array),
-        DataType::Duration(TimeUnit::Microsecond) => of::<DurationMicrosecondType>(array),
-        _ => of::<DurationNanosecondType>(array),
+        DataType::Date32 => widen_values::<Date32Type>(array),
+        DataType::Date64 => widen_values::<Date64Type>(array),
+        DataType::Timestamp(TimeUnit::Second, _) => widen_values::<TimestampSecondType>(array),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            widen_values::<TimestampMillisecondType>(array)
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            widen_values::<TimestampMicrosecondType>(array)
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            widen_values::<TimestampNanosecondType>(array)
+        }
+        DataType::Duration(TimeUnit::Second) => widen_values::<DurationSecondType>(array),
+        DataType::Duration(TimeUnit::Millisecond) => widen_values::<DurationMillisecondType>(array),
+        DataType::Duration(TimeUnit::Microsecond) => widen_values::<DurationMicrosecondType>(array),
+        _ => widen_values::<DurationNanosecondType>(array),
     }
 }
 

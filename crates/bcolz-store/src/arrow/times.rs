@@ -19,7 +19,7 @@ pub(super) const NAT: i64 = i64::MIN;
 
 impl Times {
     /// None if the dtype counts something else, or a unit that Arrow cannot express.
-    pub(super) fn of(dtype: &Dtype) -> Option<Self> {
+    pub(super) fn from_dtype(dtype: &Dtype) -> Option<Self> {
         let scalar = dtype.scalar()?;
         let unit = scalar.unit()?;
         let name = unit.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -16,7 +16,7 @@ use crate::meta::Attrs;
 pub(super) fn field(name: &str, array: &CArray) -> Result<Field> {
     let dtype = array.dtype();
     let item = item_type(dtype).ok_or_else(|| no_counterpart(name, dtype))?;
-    let is_nullable = Times::of(dtype).is_some();
+    let is_nullable = Times::from_dtype(dtype).is_some();
     let mut data_type = item;
     for len in array.shape().iter().skip(1).rev() {
         let len = i32::try_from(*len).map_err(|_| no_counterpart(name, dtype))?;
@@ -37,7 +37,7 @@ pub(super) fn item_type(dtype: &Dtype) -> Option<DataType> {
     if dtype.has_objects() {
         return None;
     }
-    if let Some(times) = Times::of(dtype) {
+    if let Some(times) = Times::from_dtype(dtype) {
         return Some(times.data_type);
     }
     Some(match (dtype.kind(), dtype.itemsize()) {

@@ -90,7 +90,7 @@ impl Blocks<'_> {
     fn decode_ahead(&mut self, row: u64) -> Result<()> {
         let layout = &self.array.layout;
         let options = &self.array.options;
-        let busy = (options.budget.nworkers() as u64).saturating_mul(CHUNKS);
+        let busy = (options.budget.nworkers() as u64).saturating_mul(CHUNKS_PER_WORKER);
         let rows = (options.budget.max_memory / layout.rowsize as u64)
             .min(layout.chunklen.saturating_mul(busy));
         let end = row.saturating_add(rows.max(1));
@@ -129,4 +129,4 @@ impl Iterator for Blocks<'_> {
 }
 
 /// Chunks for each worker to decode ahead.
-const CHUNKS: u64 = 4;
+const CHUNKS_PER_WORKER: u64 = 4;

@@ -6,7 +6,7 @@ use blosc_container::{Block, BlockCache, Pooled};
 
 use super::chunks::block_around;
 use super::item_files::ItemFiles;
-use super::rows::UNPROVEN;
+use super::rows::UNPROVEN_NBYTES;
 use super::{CArray, Element};
 use crate::error::{Param, Result};
 use crate::worker::Worker;
@@ -95,7 +95,7 @@ impl RowReader<'_> {
     /// Decodes a row alone.
     fn decode_single(&mut self, nchunk: u64, bytes: Range<usize>) -> Result<&[u8]> {
         let (array, single) = (self.array, &mut self.single);
-        if bytes.len() as u64 > UNPROVEN {
+        if bytes.len() as u64 > UNPROVEN_NBYTES {
             // Only a chunk that has as many gets memory for them.
             array.open_chunk(nchunk)?;
         }

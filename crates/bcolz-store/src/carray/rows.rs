@@ -24,7 +24,7 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param`](crate::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for the
+    /// [`Param`](crate::error::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for the
     /// first chunk that cannot be read.
     pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
         self.read_by(self.options.budget.threads, rows, dest)
@@ -90,7 +90,7 @@ impl CArray {
             let (Some(first), Some(last)) = (places.first(), places.last()) else { continue };
             // The rows of a chunk are sorted.
             let bytes = self.at_in_chunk(rows[*first])..self.at_in_chunk(rows[*last]) + rowsize;
-            if bytes.len() as u64 > UNPROVEN {
+            if bytes.len() as u64 > UNPROVEN_NBYTES {
                 // Only a chunk that has as many gets memory for them.
                 self.open_chunk(chunk_of(first))?;
             }
@@ -119,7 +119,7 @@ impl CArray {
         let (mut row, mut rest) = (rows.start, dest);
         while row < rows.end {
             let mut parts = Vec::new();
-            while row < rows.end && parts.len() < BATCH {
+            while row < rows.end && parts.len() < BATCH_NCHUNKS {
                 let (part, behind, end) = self.cut(row..rows.end, rest);
                 parts.push(part);
                 (row, rest) = (end, behind);
@@ -147,7 +147,9 @@ impl CArray {
     pub(crate) fn read_to(&self, rows: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
         let nbytes = self.layout.nbytes_of(rows.end - rows.start);
         match usize::try_from(nbytes) {
-            Ok(len) if nbytes <= UNPROVEN => self.read_by(Threads::One, rows, resized(buffer, len)),
+            Ok(len) if nbytes <= UNPROVEN_NBYTES => {
+                self.read_by(Threads::One, rows, resized(buffer, len))
+            }
             _ => {
                 buffer.clear();
                 self.append_to(rows, buffer)
@@ -160,7 +162,7 @@ impl CArray {
         self.check_rows(&rows)?;
         self.check_limit(rows.end - rows.start)?;
         if bytes.is_empty()
-            && self.layout.nbytes_of(rows.end - rows.start) > UNPROVEN
+            && self.layout.nbytes_of(rows.end - rows.start) > UNPROVEN_NBYTES
             && self.are_there(&rows)
         {
             let nbytes = self.layout.nbytes_of(rows.end - rows.start);
@@ -172,7 +174,7 @@ impl CArray {
         }
         let mut row = rows.start;
         while row < rows.end {
-            let trusted = (bytes.len() as u64).max(UNPROVEN) / self.layout.rowsize as u64;
+            let trusted = (bytes.len() as u64).max(UNPROVEN_NBYTES) / self.layout.rowsize as u64;
             let end = rows.end.min(row.saturating_add(trusted.max(1)));
             let start = bytes.len();
             let more = usize::try_from(self.layout.nbytes_of(end - row)).unwrap_or(usize::MAX);
@@ -190,7 +192,7 @@ impl CArray {
         let mut chunks: Vec<(u64, Result<u64>)> = Vec::new();
         let (mut len, mut next) = (0_u64, nchunks.start);
         while next < nchunks.end {
-            let end = nchunks.end.min(next + BATCH as u64);
+            let end = nchunks.end.min(next + BATCH_NCHUNKS as u64);
             chunks.clear();
             chunks.extend((next..end).map(|nchunk| (nchunk, Ok(0))));
             let nworkers = self.options.budget.nworkers().min(chunks.len());
@@ -248,7 +250,7 @@ impl CArray {
 /// long for another at the end.
 fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: Threads) -> Vec<&'p mut [Part<'a>]> {
     let longest = parts.iter().map(|part| part.dest.len()).max().unwrap_or(1).max(1);
-    let (most, share) = ((RUN / longest).max(1), threads.count() * SHARES);
+    let (most, share) = ((MAX_RUN_NBYTES / longest).max(1), threads.count() * RUNS_PER_SHARE);
     let (mut runs, mut rest) = (Vec::new(), parts);
     while !rest.is_empty() {
         let (run, behind) = rest.split_at_mut((rest.len() / share).clamp(1, most));
@@ -260,16 +262,16 @@ fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: Threads) -> Vec<&'p mut [
 
 /// Bytes that are read by one worker in a row. Where two write to neighbouring chunks, both are the
 /// first in the same huge page, and the system clears one for each of them.
-const RUN: usize = 4 << 20;
+const MAX_RUN_NBYTES: usize = 4 << 20;
 
 /// A run is at most this part (1/n) of a worker's share of the remaining chunks.
-const SHARES: usize = 2;
+const RUNS_PER_SHARE: usize = 2;
 
 /// Chunks that are handed to the workers together.
-const BATCH: usize = 1024;
+const BATCH_NCHUNKS: usize = 1024;
 
 /// Bytes that are allocated before any chunk was seen; then as many again as chunks have given.
-pub(super) const UNPROVEN: u64 = 16 << 20;
+pub(super) const UNPROVEN_NBYTES: u64 = 16 << 20;
 
 /// Chunks that are compressed by more than this ratio are decoded before more is allocated for
 /// others.

@@ -126,7 +126,7 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param`](crate::Param) where there is no such chunk or the array holds objects; `Limit`
+    /// [`Param`](crate::error::Param) where there is no such chunk or the array holds objects; `Limit`
     /// where the rows would be too many for the limits; where the fill value is none.
     pub fn salvage_chunk(&self, nchunk: u64) -> Result<(Vec<u8>, Option<Error>)> {
         let start = nchunk.saturating_mul(self.layout.chunklen);

@@ -53,7 +53,7 @@ impl CArrayWriter {
     pub(crate) fn grow(&mut self, len: u64) -> Result<()> {
         let storage_path = meta::storage_path(&self.path);
         let row = fill::row(&self.layout, self.storage.dflt.as_ref(), &storage_path)?;
-        let some = (FILL / row.len()).max(1);
+        let some = (FILL_NBYTES / row.len()).max(1);
         let rows = row.repeat(some);
         while self.len() < len {
             let more = usize::try_from(len - self.len()).unwrap_or(usize::MAX).min(some);
@@ -89,7 +89,7 @@ impl CArrayWriter {
         }
         self.check_unchanged()?;
         let nbytes = self.chunk_nbytes();
-        let batch = CHUNKS * self.options.budget.nworkers();
+        let batch = CHUNKS_PER_WORKER * self.options.budget.nworkers();
         for data in data.chunks(nbytes.saturating_mul(batch)) {
             let numbers = self.layout.nchunks()..;
             let job = |(nchunk, data)| Job { nchunk, data, file: Vec::new() };
@@ -117,7 +117,7 @@ impl CArrayWriter {
 }
 
 /// Bytes of fill values to append together.
-const FILL: usize = 1 << 20;
+const FILL_NBYTES: usize = 1 << 20;
 
 /// Chunks for each worker to compress together.
-const CHUNKS: usize = 4;
+const CHUNKS_PER_WORKER: usize = 4;

@@ -53,7 +53,7 @@ impl CTableWriter {
     }
 
     /// Gives a column another name, on disk at once; so is what was not flushed before. After a
-    /// crash in the middle, [`repair`](crate::repair()) completes it.
+    /// crash in the middle, [`repair`](crate::repair::repair()) completes it.
     ///
     /// # Errors
     ///

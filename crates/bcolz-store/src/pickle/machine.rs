@@ -81,7 +81,7 @@ impl<'a> Machine<'a> {
             b'0' => self.pop().map(drop),
             b'1' => self.pop_mark().map(drop),
             b'2' => {
-                let id = self.top()?;
+                let id = self.top_node()?;
                 self.stack.push(id);
                 Ok(())
             }
@@ -174,7 +174,7 @@ impl<'a> Machine<'a> {
                 .ok_or_else(|| self.malformed("nothing in that place"))?;
             self.stack.push(id);
         } else {
-            let id = self.top()?;
+            let id = self.top_node()?;
             self.memo.insert(place, id);
         }
         Ok(())
@@ -312,7 +312,7 @@ impl<'a> Machine<'a> {
     /// The state of a dtype: byte order and unit.
     fn build(&mut self) -> Result<()> {
         let state = self.pop()?;
-        let id = self.top()?;
+        let id = self.top_node()?;
         let Node::Dtype(mut dtype) = self.nodes[id].clone() else {
             return Err(self.malformed("not a known object"));
         };
@@ -335,7 +335,7 @@ impl<'a> Machine<'a> {
     }
 
     fn extend_list(&mut self, items: Vec<Id>) -> Result<()> {
-        let id = self.top()?;
+        let id = self.top_node()?;
         match &mut self.nodes[id] {
             Node::List(list) => list.extend(items),
             _ => return Err(self.malformed("not a list")),
@@ -344,7 +344,7 @@ impl<'a> Machine<'a> {
     }
 
     fn extend_set(&mut self, items: Vec<Id>) -> Result<()> {
-        let id = self.top()?;
+        let id = self.top_node()?;
         match &mut self.nodes[id] {
             Node::Set(set) => set.extend(items),
             _ => return Err(self.malformed("not a set")),
@@ -354,7 +354,7 @@ impl<'a> Machine<'a> {
 
     fn extend_dict(&mut self, items: &[Id]) -> Result<()> {
         let entries = self.pairs(items)?;
-        let id = self.top()?;
+        let id = self.top_node()?;
         match &mut self.nodes[id] {
             Node::Dict(dict) => dict.extend(entries),
             _ => return Err(self.malformed("not a dict")),
@@ -380,7 +380,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn top(&self) -> Result<Id> {
+    fn top_node(&self) -> Result<Id> {
         let floor = self.marks.last().copied().unwrap_or(0);
         self.stack
             .get(floor..)
@@ -390,7 +390,7 @@ impl<'a> Machine<'a> {
     }
 
     fn pop(&mut self) -> Result<Id> {
-        let id = self.top()?;
+        let id = self.top_node()?;
         self.stack.pop();
         Ok(id)
     }

@@ -94,7 +94,7 @@ impl Scan<'_> {
         let arrays = || places.iter().map(|place| &self.table.columns[*place].array);
         let longest = arrays().map(CArray::chunklen).max().unwrap_or(MIN_ROWS);
         let rowsize = arrays().map(|array| array.rowsize() as u64).sum::<u64>().max(1);
-        longest.max(MIN_ROWS).min((MAX_BYTES / rowsize).max(1))
+        longest.max(MIN_ROWS).min((MAX_BLOCK_NBYTES / rowsize).max(1))
     }
 
     /// The most blocks of this number of rows to look at together: what is found in them is kept.
@@ -106,7 +106,7 @@ impl Scan<'_> {
             wanted.fold(size_of::<u64>() as u64, u64::saturating_add).saturating_mul(rows.max(1));
         let fits = usize::try_from(options.budget.max_memory / nbytes).unwrap_or(usize::MAX);
         let workers = options.budget.nworkers();
-        fits.clamp(workers, workers * BLOCKS)
+        fits.clamp(workers, workers * MAX_BLOCKS_PER_WORKER)
     }
 }
 
@@ -143,8 +143,8 @@ impl Block<'_> {
         for place in &filter.columns {
             self.read(*place)?;
         }
-        for start in (0..self.len()).step_by(STRIP) {
-            let rows = start..self.len().min(start + STRIP);
+        for start in (0..self.len()).step_by(STRIP_ROWS) {
+            let rows = start..self.len().min(start + STRIP_ROWS);
             let stored = filter.columns.iter().map(|place| self.stored(*place, &rows));
             match direct::truth(&filter.expr, &stored.collect::<Vec<_>>()) {
                 Some(strip) if strip.len() == rows.len() => truth.extend_from_slice(&strip),
@@ -183,8 +183,8 @@ impl Block<'_> {
         for place in &formula.columns {
             self.read(*place)?;
         }
-        for start in (0..self.len()).step_by(STRIP) {
-            let rows = start..self.len().min(start + STRIP);
+        for start in (0..self.len()).step_by(STRIP_ROWS) {
+            let rows = start..self.len().min(start + STRIP_ROWS);
             let mut columns = Vec::with_capacity(formula.columns.len());
             for place in &formula.columns {
                 let column = &self.scan.table.columns[*place];
@@ -207,8 +207,8 @@ impl Block<'_> {
         // Where several rows of each chunk are taken, all of it is decoded, to memory that is here
         // already.
         let nchunks = self.rows.end.div_ceil(chunklen) - self.rows.start / chunklen;
-        let is_sparse =
-            matches.len() < self.len() / SPARSE && matches.len() as u64 <= nchunks * SEVERAL;
+        let is_sparse = matches.len() < self.len() / SPARSE_RATIO
+            && matches.len() as u64 <= nchunks * JOBS_PER_WORKER;
         if is_sparse && !self.read[place].is_read {
             let rows: Vec<u64> = matches.iter().map(|row| self.number(*row)).collect();
             return array.read_rows(&rows);
@@ -295,17 +295,17 @@ pub(super) fn vector<'a>(column: &Column, items: &'a [u8]) -> Result<Vector<'a>>
 const MIN_ROWS: u64 = 1 << 14;
 
 /// Bytes of a block at most, in the columns that are read of each.
-const MAX_BYTES: u64 = 16 << 20;
+const MAX_BLOCK_NBYTES: u64 = 16 << 20;
 
 /// Blocks for each worker to look at together, at most.
-const BLOCKS: usize = 32;
+const MAX_BLOCKS_PER_WORKER: usize = 32;
 
 /// Rows whose values are computed together: few enough to stay in the fastest memory.
-const STRIP: usize = 4096;
+const STRIP_ROWS: usize = 4096;
 
 /// If less than this part (1/n) of the rows is taken, rows are read one by one ...
-const SPARSE: usize = 8;
+const SPARSE_RATIO: usize = 8;
 
 /// ... unless there are more than this number for each chunk: what lies between the first and the last
 /// of them is decoded then as well, and that is most of the chunk.
-const SEVERAL: u64 = 2;
+const JOBS_PER_WORKER: u64 = 2;

@@ -129,21 +129,21 @@ impl Unit {
     }
 }
 
-const SECOND: i128 = 1_000_000_000_000_000_000;
-const DAY: i128 = 86_400 * SECOND;
+const SECOND_ATTOSECONDS: i128 = 1_000_000_000_000_000_000;
+const DAY_ATTOSECONDS: i128 = 86_400 * SECOND_ATTOSECONDS;
 
 /// Names, whether months are counted, and lengths in months or attoseconds.
 const UNITS: [(&str, bool, i128); 13] = [
     ("Y", true, 12),
     ("M", true, 1),
-    ("W", false, 7 * DAY),
-    ("D", false, DAY),
-    ("h", false, 3600 * SECOND),
-    ("m", false, 60 * SECOND),
-    ("s", false, SECOND),
-    ("ms", false, SECOND / 1_000),
-    ("us", false, SECOND / 1_000_000),
-    ("ns", false, SECOND / 1_000_000_000),
+    ("W", false, 7 * DAY_ATTOSECONDS),
+    ("D", false, DAY_ATTOSECONDS),
+    ("h", false, 3600 * SECOND_ATTOSECONDS),
+    ("m", false, 60 * SECOND_ATTOSECONDS),
+    ("s", false, SECOND_ATTOSECONDS),
+    ("ms", false, SECOND_ATTOSECONDS / 1_000),
+    ("us", false, SECOND_ATTOSECONDS / 1_000_000),
+    ("ns", false, SECOND_ATTOSECONDS / 1_000_000_000),
     ("ps", false, 1_000_000),
     ("fs", false, 1_000),
     ("as", false, 1),
@@ -184,7 +184,7 @@ impl Moment {
         let (whole, is_start) = if unit.is_calendar {
             ((self.year - 1970) * 12 + self.month - 1, self.day == 1 && self.time == 0)
         } else {
-            (day_of_date(self.year, self.month, self.day) * DAY + self.time, true)
+            (day_of_date(self.year, self.month, self.day) * DAY_ATTOSECONDS + self.time, true)
         };
         let len = unit.len.checked_mul(unit.count)?;
         let (count, is_exact) = (whole.div_euclid(len), is_start && whole.rem_euclid(len) == 0);
@@ -219,7 +219,7 @@ fn attoseconds(text: &str) -> Option<i128> {
         Some(_) => return None,
     };
     let is_whole = parts.next().is_none();
-    is_whole.then_some(((hours * 60 + minutes) * 60 + seconds) * SECOND + fraction)
+    is_whole.then_some(((hours * 60 + minutes) * 60 + seconds) * SECOND_ATTOSECONDS + fraction)
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ const LEVELS: [&[(&str, Op)]; 9] = [
     &[("//", Op::FloorDiv), ("/", Op::Div), ("*", Op::Mul), ("%", Op::Mod)],
 ];
 
-const COMPARISONS: usize = 2;
+const COMPARISON_LEVEL: usize = 2;
 const MAX_DEPTH: usize = 50;
 
 /// A chain of operators is a tree as deep.
@@ -103,7 +103,7 @@ struct Parser<'a, 'b> {
 impl<'a> Parser<'a, '_> {
     fn level(&mut self, level: usize) -> Result<Expr> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
-        if level == COMPARISONS {
+        if level == COMPARISON_LEVEL {
             let at = self.next();
             if self.take_word("not") {
                 let inner = self.deeper(|parser| parser.level(level))?;
@@ -116,7 +116,7 @@ impl<'a> Parser<'a, '_> {
             self.count_operator()?;
             let right = self.level(level + 1)?;
             let pair = Expr::Binary { at, op, sides: (left, right.clone()).into() };
-            if level == COMPARISONS {
+            if level == COMPARISON_LEVEL {
                 // `1 < a < 3` is `1 < a` and `a < 3`.
                 chained = Some(match chained {
                     Some(before) => Expr::Binary { at, op: Op::And, sides: (before, pair).into() },

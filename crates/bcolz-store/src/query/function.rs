@@ -63,7 +63,7 @@ impl Function {
             Err(ExprError::Argument { at, function: self.name, found: value.type_name() })
         };
         match (values, self.work) {
-            ([value], work) => one(work, value).map_or_else(|| refused(value), Ok),
+            ([value], work) => map_values(work, value).map_or_else(|| refused(value), Ok),
             ([a, b], work) => {
                 two(work, a, b).map_or_else(|| refused(if is_bad(work, a) { a } else { b }), Ok)
             }
@@ -88,7 +88,7 @@ fn is_bad(work: Work, value: &Vector<'_>) -> bool {
     matches!(work, Work::Contains) != is_text
 }
 
-fn one(work: Work, value: &Vector<'_>) -> Option<Vector<'static>> {
+fn map_values(work: Work, value: &Vector<'_>) -> Option<Vector<'static>> {
     Some(match (work, value) {
         (Work::Number(_, each, _), Vector::Int(values)) => Vector::Int(map(values, each).into()),
         (Work::Number(_, _, each), Vector::Uint(values)) => Vector::Uint(map(values, each).into()),

@@ -245,7 +245,7 @@ proptest! {
         writer.finish().unwrap();
         let array = reopen(&tree);
         prop_assert_eq!(array.read_as::<i32>(0..array.len()).unwrap(), model);
-        let report = array.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap();
+        let report = array.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ()).unwrap();
         prop_assert!(report.is_ok() && report.notes.is_empty(), "{:?}", report);
     }
 }
@@ -338,7 +338,11 @@ fn every_codec_and_durability_reads_back() {
         assert_eq!(array.read(0..array.len()).unwrap(), rows(0..1300), "{cname:?}");
         assert_eq!(array.attrs().unwrap().get("n"), Some(&Json::Float(3.5)));
         assert!(
-            array.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap().notes.is_empty()
+            array
+                .verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())
+                .unwrap()
+                .notes
+                .is_empty()
         );
         assert!(
             std::fs::read_dir(root.join("data"))

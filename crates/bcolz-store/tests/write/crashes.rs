@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier};
 use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
 use bcolz_store::{
     Attrs, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Error, LockWait,
-    OpenOptions, Repair, Result, VerifyOptions, open_in,
+    OpenOptions, Result, open_in, repair::Repair, verify::VerifyOptions,
 };
 use blosc_io::ReadAt;
 

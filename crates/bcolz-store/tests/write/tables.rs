@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
-    CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Json, OpenOptions, Repair,
-    Result, repair, repair_in,
+    CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Json, OpenOptions, Result,
+    repair::{Repair, repair, repair_in},
 };
 use blosc_testdata::fixture;
 
@@ -88,7 +88,7 @@ fn a_table_lives_as_its_columns_do() {
     assert_eq!(open(&tree).attrs().unwrap().get("t"), Some(&Json::from("x")));
     assert!(
         open(&tree)
-            .verify(&bcolz_store::VerifyOptions::default(), |_| ())
+            .verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())
             .unwrap()
             .notes
             .is_empty()
@@ -121,7 +121,13 @@ fn columns_come_go_and_change_their_names() {
     assert_eq!(found.len(), 13);
     assert_eq!(found.column("flags").unwrap().read(0..12).unwrap(), flags);
     assert_eq!(found.column("zwölf").unwrap().read_as::<i16>(11..13).unwrap(), [11, 12]);
-    assert!(found.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap().notes.is_empty());
+    assert!(
+        found
+            .verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())
+            .unwrap()
+            .notes
+            .is_empty()
+    );
 }
 
 fn append_mixed(table: &mut CTableWriter) {
@@ -267,7 +273,7 @@ fn what_bcolz_leaves_behind_is_repaired() {
         assert!(after.len() >= before.len(), "{name}");
         assert_eq!(after.rowsize(), before.rowsize(), "{name}");
         assert!(
-            after.verify(&bcolz_store::VerifyOptions::default(), |_| ()).unwrap().is_ok(),
+            after.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ()).unwrap().is_ok(),
             "{name}"
         );
     }
@@ -280,7 +286,7 @@ fn what_bcolz_leaves_behind_is_repaired() {
     assert!(
         CArray::open_in(tree, "", &OpenOptions::default())
             .unwrap()
-            .verify(&bcolz_store::VerifyOptions::default(), |_| ())
+            .verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())
             .unwrap()
             .is_ok()
     );

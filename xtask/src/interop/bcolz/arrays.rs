@@ -132,7 +132,7 @@ impl Array {
             let bytes = rows.start * self.recipe.rowsize..rows.end * self.recipe.rowsize;
             compare("rows", &self.data[bytes], &array.read(rows.start as u64..rows.end as u64)?)?;
         }
-        let report = array.verify(&bcolz_store::VerifyOptions::default(), |_| ())?;
+        let report = array.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())?;
         if report.is_ok() { Ok(()) } else { fail(format!("{report:?}")) }
     }
 

@@ -102,7 +102,7 @@ impl Table {
             let ours = table.column(&column.name)?.read(0..table.len())?;
             compare("what we read", &column.data, &ours).at(&column.name)?;
         }
-        let report = table.verify(&bcolz_store::VerifyOptions::default(), |_| ())?;
+        let report = table.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ())?;
         if report.is_ok() { Ok(()) } else { fail(format!("{report:?}")) }
     }
 

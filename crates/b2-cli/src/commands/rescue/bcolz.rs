@@ -8,7 +8,11 @@ use std::{
     sync::Arc,
 };
 
-use bcolz_store::{Budget, CArray, DataSet, Fill, OpenOptions, Repair, tree::DirTree};
+use bcolz_store::{
+    Budget, CArray, DataSet, OpenOptions,
+    repair::{Fill, Repair},
+    tree::DirTree,
+};
 use blosc_chunk::Limits;
 
 use super::{Saved, unreadable};
@@ -32,7 +36,7 @@ pub(super) fn run(
         .dparams(cx.dparams().limits(limits))
         .budget(Budget::default().max_memory(cx.memory() / 2));
     let store = Arc::new(DirTree::new(nest.path()));
-    let actions = bcolz_store::rescue_in(store.clone(), "", &read, &Fill::Zeros)?;
+    let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &Fill::Zeros)?;
     let set = bcolz_store::open_in(store, "", &read)?;
     let filled = actions.iter().fold(0u64, |sum, action| match action.what {
         Repair::Filled { rows, .. } => {

@@ -6,7 +6,10 @@
 
 use core::ops::Range;
 
-use bcolz_store::{Batch, CTable, DataSet, Scan};
+use bcolz_store::{
+    CTable, DataSet,
+    query::{Batch, Scan},
+};
 use blosc_dtype::{Dtype, Kind};
 use serde_json::{Map, Value};
 

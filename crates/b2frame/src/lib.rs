@@ -80,6 +80,7 @@ mod offsets;
 mod params;
 mod probe;
 mod raw;
+pub mod rescue;
 mod rewrite;
 mod save;
 mod schunk;

@@ -498,7 +498,7 @@ fn parse_header(source: &Source, head: &[u8], available: u64) -> Result<FrameHea
 }
 
 /// The metalayers, with positions in the frame.
-fn read_meta(source: &Source, header: &FrameHeader) -> Result<Metalayers> {
+pub(crate) fn read_meta(source: &Source, header: &FrameHeader) -> Result<Metalayers> {
     let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
     let mut bytes = vec![0; len];
     // The fixed part was read already; zeros stand in for it, since positions count from the

@@ -1,0 +1,179 @@
+//! Finding chunks without an index: each begins where the one before it ends, and where that is
+//! not so, at the next position at which something that is like a chunk decodes.
+
+use core::ops::Range;
+use std::collections::HashSet;
+
+use blosc_chunk::{Chunk, ChunkHeader, DParams, Scratch};
+
+use crate::error::Result;
+use crate::source::Source;
+
+/// Bytes in which a chunk is sought at once.
+const WINDOW_NBYTES: usize = 1 << 20;
+
+/// The flags of a header of 32 bytes.
+const EXTENDED: u8 = 0x05;
+
+/// A part of the data section.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found {
+    /// A chunk that decodes.
+    Chunk { at: u64, header: ChunkHeader },
+    /// Bytes that are none.
+    Gap { at: u64, nbytes: u64 },
+}
+
+impl Found {
+    pub(super) fn at(&self) -> u64 {
+        match *self {
+            Self::Chunk { at, .. } | Self::Gap { at, .. } => at,
+        }
+    }
+
+    pub(super) fn chunk_header(&self) -> Option<&ChunkHeader> {
+        match self {
+            Self::Chunk { header, .. } => Some(header),
+            Self::Gap { .. } => None,
+        }
+    }
+
+    pub(super) fn chunk_at(&self) -> Option<u64> {
+        self.chunk_header().map(|_| self.at())
+    }
+
+    pub(super) fn chunk_len(&self) -> Option<u64> {
+        self.chunk_header().map(|header| header.cbytes() as u64)
+    }
+}
+
+/// What the chunks have in common, as far as it is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Likely {
+    pub typesize: Option<u32>,
+    pub chunksize: Option<u32>,
+}
+
+impl Likely {
+    /// The header of a chunk of which at most `room` bytes are there.
+    fn parse(&self, bytes: &[u8], room: u64) -> Option<ChunkHeader> {
+        // Most positions are told by these two bytes.
+        let (flags, typesize) = (*bytes.get(2)?, *bytes.get(3)?);
+        // Items wider than 255 bytes are of one byte in a chunk.
+        let expected = self.typesize.map(|typesize| u8::try_from(typesize).unwrap_or(1));
+        if flags & EXTENDED != EXTENDED || expected.is_some_and(|expected| typesize != expected) {
+            return None;
+        }
+        let header = ChunkHeader::parse(bytes).ok()?;
+        let (nbytes, cbytes) = (header.nbytes() as u64, header.cbytes() as u64);
+        let max = self.chunksize.map_or(u64::MAX, u64::from);
+        let fits = nbytes > 0 && nbytes <= max && cbytes <= room && !header.is_lazy();
+        fits.then_some(header)
+    }
+}
+
+/// Finds the chunks in `range` of a frame.
+pub(super) fn walk(
+    source: &Source,
+    range: Range<u64>,
+    likely: &Likely,
+    dparams: &DParams,
+) -> Result<Vec<Found>> {
+    let mut walk = Walk { source, end: range.end, likely, scratch: Scratch::new(dparams), dparams };
+    let (mut found, mut at) = (vec![], range.start);
+    while at < range.end {
+        if let Some(header) = walk.chunk_at(at)? {
+            found.push(Found::Chunk { at, header });
+            at = at.saturating_add(header.cbytes() as u64);
+            continue;
+        }
+        let next = walk.next_chunk(at.saturating_add(1))?.unwrap_or(range.end);
+        found.push(Found::Gap { at, nbytes: next.saturating_sub(at) });
+        at = next;
+    }
+    Ok(found)
+}
+
+struct Walk<'a> {
+    source: &'a Source,
+    end: u64,
+    likely: &'a Likely,
+    scratch: Scratch,
+    dparams: &'a DParams,
+}
+
+impl Walk<'_> {
+    /// The header of the chunk that begins here and decodes.
+    fn chunk_at(&mut self, at: u64) -> Result<Option<ChunkHeader>> {
+        let room = self.end.saturating_sub(at);
+        let (head, len) = self.source.read_head::<{ ChunkHeader::MAX_LEN }>(at, room)?;
+        match self.likely.parse(head.get(..len).unwrap_or_default(), room) {
+            Some(header) if self.decodes(at, &header)? => Ok(Some(header)),
+            _ => Ok(None),
+        }
+    }
+
+    fn decodes(&mut self, at: u64, header: &ChunkHeader) -> Result<bool> {
+        if header.nbytes() as u64 > self.dparams.limits.max_nbytes {
+            return Ok(false);
+        }
+        let mut buffer = vec![];
+        let bytes = self.source.read_chunk(at, header, &mut buffer)?;
+        let Ok(chunk) = Chunk::parse(bytes) else { return Ok(false) };
+        // A header that promises much is believed only as far as its blocks are there.
+        let mut data = vec![0; header.nbytes()];
+        Ok(chunk.decode_into(&mut data, &mut self.scratch).is_ok())
+    }
+
+    /// Where the next chunk begins, from `at` on.
+    fn next_chunk(&mut self, mut at: u64) -> Result<Option<u64>> {
+        while at < self.end {
+            let room = self.end.saturating_sub(at);
+            let len = usize::try_from(room).unwrap_or(usize::MAX).min(WINDOW_NBYTES);
+            let window = self.source.read_vec(at, len)?;
+            let last = if len as u64 == room { len } else { len.saturating_sub(32) };
+            for n in 0..last {
+                let room = room.saturating_sub(n as u64);
+                let bytes = window.get(n..).unwrap_or_default();
+                let bytes = bytes.get(..ChunkHeader::MAX_LEN).unwrap_or(bytes);
+                let here = at.saturating_add(n as u64);
+                if let Some(header) = self.likely.parse(bytes, room)
+                    && self.decodes(here, &header)?
+                {
+                    return Ok(Some(here));
+                }
+            }
+            at = at.saturating_add(last.max(1) as u64);
+        }
+        Ok(None)
+    }
+}
+
+/// Takes the index out of the chunks that were found, if there is one: a chunk of numbers that, all
+/// moved by the length of the header, are the positions of the others. Gives that length too.
+pub(super) fn take_index(
+    source: &Source,
+    found: &mut Vec<Found>,
+    dparams: &DParams,
+) -> Option<(u64, Vec<u64>)> {
+    let last = found.iter().rposition(|piece| piece.chunk_header().is_some())?;
+    let Some(Found::Chunk { at, header }) = found.get(last).copied() else { return None };
+    if header.typesize() != 8 || header.nbytes() % 8 != 0 {
+        return None;
+    }
+    let mut buffer = vec![];
+    let bytes = source.read_chunk(at, &header, &mut buffer).ok()?;
+    let mut data = vec![0; header.nbytes()];
+    Chunk::parse(bytes).ok()?.decode_into(&mut data, &mut Scratch::new(dparams)).ok()?;
+    let (numbers, _) = data.as_chunks::<8>();
+    let table: Vec<u64> = numbers.iter().map(|number| u64::from_le_bytes(*number)).collect();
+    let stored: HashSet<u64> = table.iter().copied().filter(|number| number >> 63 == 0).collect();
+    let others: Vec<u64> = found.get(..last)?.iter().filter_map(Found::chunk_at).collect();
+    let first = *others.first()?;
+    let fits = |base: &u64| {
+        others.iter().all(|at| at.checked_sub(*base).is_some_and(|at| stored.contains(&at)))
+    };
+    let base = stored.iter().filter_map(|number| first.checked_sub(*number)).find(fits)?;
+    found.truncate(last);
+    Some((base, table))
+}

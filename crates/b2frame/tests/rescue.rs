@@ -1,0 +1,170 @@
+//! What is saved of damaged frames: every chunk that is whole, at its position.
+
+use std::sync::Arc;
+
+use b2frame::rescue::{ChunkState, Damage, Fill, RescueOptions, Salvage};
+use b2frame::{
+    FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk, Selection, to_cframe,
+};
+use blosc_chunk::{CParams, CodecId};
+use blosc_io::MemStore;
+
+const CHUNK: usize = 4096;
+
+fn data(nchunks: usize) -> Vec<u8> {
+    let mut random = blosc_testdata::data::XorShift32::new(7);
+    let mut step = || (random.next_u32() >> 20).to_le_bytes();
+    let items = (0..nchunks * CHUNK / 4 - 100).flat_map(|_| step());
+    items.collect()
+}
+
+fn params() -> FrameParams {
+    // Its streams have a checksum: other codecs may decode to other data.
+    FrameParams::new(CParams::default().typesize(4).codec(CodecId::ZLIB)).chunksize(CHUNK)
+}
+
+fn salvage(frame: &[u8], fill: Fill) -> b2frame::Result<Salvage> {
+    let store = Arc::new(MemStore::new(frame.to_vec()));
+    Salvage::from_store(store, &OpenOptions::default(), &RescueOptions::default().fill(fill))
+}
+
+/// Every chunk is that of `data`, or zeros where it is lost. Says how many are whole.
+#[track_caller]
+fn assert_at_its_position(saved: &Salvage, data: &[u8]) -> usize {
+    let chunks: Vec<&[u8]> = data.chunks(CHUNK).collect();
+    assert_eq!(saved.chunks.len(), chunks.len());
+    let mut ngood = 0;
+    for ((nchunk, chunk), state) in (0..).zip(chunks).zip(&saved.chunks) {
+        let found = saved.schunk.decode_chunk(nchunk).unwrap();
+        match state {
+            ChunkState::Lost => assert!(found.iter().all(|byte| *byte == 0), "chunk {nchunk}"),
+            _ => assert!(found == chunk, "chunk {nchunk}"),
+        }
+        ngood += usize::from(*state != ChunkState::Lost);
+    }
+    let again = SChunk::from_cframe(saved.schunk.to_cframe().unwrap()).unwrap();
+    assert!(again.verify(&Default::default(), |_| {}).is_ok());
+    assert_eq!(again.nbytes(), data.len() as u64);
+    ngood
+}
+
+#[test]
+fn a_frame_cut_anywhere_gives_every_chunk_before_the_cut() {
+    let data = data(8);
+    let frame = to_cframe(&data, &params().vlmetalayer("note", *b"x")).unwrap();
+    let sound = SChunk::from_cframe(frame.clone()).unwrap();
+    let ends: Vec<u64> = sound
+        .chunk_infos()
+        .map(|info| info.map(|info| info.offset.unwrap() + info.cbytes).unwrap())
+        .collect();
+    for len in (87..frame.len()).step_by(97).chain([frame.len() - 1]) {
+        let saved = salvage(&frame[..len], Fill::Zeros).unwrap();
+        let whole = ends.iter().filter(|end| **end <= len as u64).count();
+        assert_eq!(assert_at_its_position(&saved, &data), whole, "{len}");
+        assert!(!saved.is_complete());
+    }
+    let saved = salvage(&frame, Fill::Zeros).unwrap();
+    assert!(saved.is_complete());
+    assert_eq!(saved.schunk.vlmeta().get("note").unwrap().unwrap(), b"x");
+}
+
+#[test]
+fn zeroed_parts_cost_the_chunks_in_them() {
+    let data = data(8);
+    let frame = to_cframe(&data, &params()).unwrap();
+    let sound = SChunk::from_cframe(frame.clone()).unwrap();
+    for at in (0..frame.len()).step_by(331) {
+        let mut torn = frame.clone();
+        let end = (at + 512).min(frame.len());
+        torn[at..end].fill(0);
+        let saved = salvage(&torn, Fill::Zeros).unwrap();
+        // Without header and first chunk nothing says that there was one.
+        let nbefore = 8 - saved.chunks.len() as u64;
+        assert!(nbefore <= u64::from(at < 100), "{at}: {:?} {:?}", saved.chunks, saved.damage);
+        for (nchunk, expected) in (0..8).zip(data.chunks(CHUNK)).skip(nbefore.try_into().unwrap()) {
+            let info = sound.chunk_info(nchunk).unwrap();
+            let start = info.offset.unwrap();
+            if end as u64 <= start || at as u64 >= start + info.cbytes {
+                let found = saved.schunk.decode_chunk(nchunk - nbefore).unwrap();
+                assert!(found == expected, "{at}: chunk {nchunk} {:?}", saved.chunks);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lost_header_is_made_of_what_the_chunks_say() {
+    let data = data(8);
+    let mut frame = to_cframe(&data, &params()).unwrap();
+    frame[..60].fill(0xff);
+    let saved = salvage(&frame, Fill::Zeros).unwrap();
+    assert_eq!(saved.damage, [Damage::Header]);
+    assert_eq!(assert_at_its_position(&saved, &data), 8);
+    let error = salvage(&[0; 5000], Fill::Zeros).unwrap_err();
+    assert!(matches!(error, b2frame::Error::NotAFrame { .. }), "{error}");
+}
+
+#[test]
+fn lost_chunks_are_filled_or_cut() {
+    let data = data(4);
+    let mut frame = to_cframe(&data, &params()).unwrap();
+    let chunk = SChunk::from_cframe(frame.clone()).unwrap().chunk_info(1).unwrap();
+    let at = usize::try_from(chunk.offset.unwrap()).unwrap();
+    frame[at..at + 60].fill(0xee);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("saved");
+    let lost = |fill| {
+        salvage(&frame, fill).unwrap().save(&path).unwrap();
+        let saved = SChunk::open(&path).unwrap();
+        (saved.nchunks(), saved.decode_chunk(1).unwrap())
+    };
+    assert_eq!(lost(Fill::Zeros), (4, vec![0; CHUNK]));
+    let (nchunks, nan) = lost(Fill::NaN);
+    let (items, _) = nan.as_chunks::<4>();
+    assert!(nchunks == 4 && items.iter().all(|item| f32::from_le_bytes(*item).is_nan()));
+    assert_eq!(lost(Fill::Value(vec![1, 2, 3, 4])), (4, [1, 2, 3, 4].repeat(CHUNK / 4)));
+    assert_eq!(lost(Fill::Cut), (3, data[2 * CHUNK..3 * CHUNK].to_vec()));
+    assert!(salvage(&frame, Fill::Value(vec![1])).is_err());
+}
+
+#[test]
+fn arrays_keep_their_shape_and_lose_it_when_they_are_cut() {
+    let params = NdParams::new(&[60, 50], "<i4".parse().unwrap());
+    let mut writer =
+        NdWriter::in_memory(&params.chunkshape(&[10, 50]).blockshape(&[5, 50])).unwrap();
+    let items: Vec<i32> = (0..3000).map(|n| n * n % 1009).collect();
+    let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+    writer.write_bytes(Selection::ALL, &bytes).unwrap();
+    let frame = writer.finish().unwrap().schunk().to_cframe().unwrap();
+    let saved = salvage(&frame[..frame.len() / 2], Fill::Zeros).unwrap();
+    let ngood = saved.chunks.iter().take_while(|state| **state == ChunkState::Good).count();
+    assert!((1..6).contains(&ngood) && saved.chunks.len() == 6);
+    let array = NdArray::from_schunk(saved.schunk).unwrap();
+    assert_eq!(array.shape(), [60, 50]);
+    assert_eq!(array.read::<i32>().unwrap()[..ngood * 500], items[..ngood * 500]);
+    let cut = salvage(&frame[..frame.len() / 2], Fill::Cut).unwrap();
+    assert!(cut.damage.contains(&Damage::Shape) && cut.schunk.nd_meta().unwrap().is_none());
+    assert_eq!(cut.schunk.nchunks(), ngood as u64);
+}
+
+#[test]
+fn missing_and_damaged_files_of_a_sparse_frame_are_filled() {
+    let data = data(5);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("sparse");
+    SChunk::from_cframe(to_cframe(&data, &params()).unwrap()).unwrap().save_sparse(&path).unwrap();
+    std::fs::remove_file(path.join("00000002.chunk")).unwrap();
+    std::fs::write(path.join("00000003.chunk"), b"oops").unwrap();
+    let open = || Salvage::open(&path, &OpenOptions::default(), &RescueOptions::default()).unwrap();
+    assert_eq!(assert_at_its_position(&open(), &data), 3);
+    let index = std::fs::read(path.join("chunks.b2frame")).unwrap();
+    for damaged in [&index[..index.len() - 40], &[0; 200]] {
+        std::fs::write(path.join("chunks.b2frame"), damaged).unwrap();
+        let saved = open();
+        let good = saved.count(ChunkState::Good);
+        assert_eq!(good, 3, "{:?} {:?}", saved.chunks, saved.damage);
+        let target = dir.path().join(format!("saved-{}", damaged.len()));
+        saved.save(&target).unwrap();
+        assert_eq!(SChunk::open(&target).unwrap().decode_chunk(1).unwrap(), data[CHUNK..2 * CHUNK]);
+    }
+}

@@ -16,6 +16,7 @@ pub(crate) mod slice;
 
 use std::ffi::OsString;
 
+use b2frame::rescue::Fill;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use self::{
@@ -273,6 +274,13 @@ pub(crate) struct RescueArgs {
     /// Write all outputs into DIR
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     pub(crate) output_dir: Option<std::path::PathBuf>,
+    /// What takes the place of lost data: zeros (for bcolz the fill value), nan, or the bytes of an
+    /// item as 0x0000803f [default: zeros]
+    #[arg(long, value_name = "WHAT", value_parser = parse_fill, help_heading = "Output")]
+    pub(crate) fill: Option<Fill>,
+    /// Leave lost chunks out: what follows them moves up
+    #[arg(long, conflicts_with = "fill", help_heading = "Output")]
+    pub(crate) cut: bool,
     /// Overwrite what is there
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,
@@ -287,7 +295,36 @@ pub(crate) struct RescueArgs {
     pub(crate) general: GeneralArgs,
 }
 
+/// Not a fill of `rescue`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is neither zeros nor nan, nor the bytes of an item as 0x0000803f")]
+pub(crate) struct NoFill {
+    text: String,
+}
+
+fn parse_fill(text: &str) -> Result<Fill, NoFill> {
+    let byte = |digits: &[u8]| {
+        core::str::from_utf8(digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok())
+    };
+    let bytes = |digits: &str| digits.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>();
+    let wrong = || NoFill { text: text.to_owned() };
+    match text {
+        "zeros" => Ok(Fill::Zeros),
+        "nan" => Ok(Fill::NaN),
+        _ => {
+            let digits = text.strip_prefix("0x").filter(|digits| digits.len() % 2 == 0);
+            let item = digits.and_then(bytes).filter(|item| !item.is_empty());
+            item.map(Fill::Value).ok_or_else(wrong)
+        }
+    }
+}
+
 impl RescueArgs {
+    /// What takes the place of lost data.
+    pub(crate) fn fill(&self) -> Fill {
+        if self.cut { Fill::Cut } else { self.fill.clone().unwrap_or_default() }
+    }
+
     /// Where outputs go.
     pub(crate) fn outputs(&self) -> OutputArgs {
         OutputArgs {
@@ -470,6 +507,8 @@ Examples:
 
 const RESCUE_EXAMPLES: &str = "\
 Examples:
+  b2 rescue cut.b2frame -o saved.b2frame
+  b2 rescue --fill nan torn.b2nd -o saved.b2nd
   b2 rescue prices.bcolz -o prices-fixed.bcolz
   b2 rescue cut.blp -o saved.blp    the sound chunks of a Bloscpack file";
 

@@ -321,7 +321,7 @@ impl<'a> Wreck<'a> {
         // What stands before the first chunk is the header.
         found.retain(|piece| matches!(piece, Found::Chunk { .. }) || piece.at() >= base);
         let chunks = || found.iter().filter_map(Found::chunk_header);
-        let (Some(first), Some(last)) = (chunks().next(), chunks().last()) else {
+        let (Some(first), Some(last)) = (chunks().next(), chunks().next_back()) else {
             return Err(NO_FRAME);
         };
         let chunksize = chunks().map(|chunk| chunk.nbytes()).max().unwrap_or(0);

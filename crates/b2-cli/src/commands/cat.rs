@@ -26,8 +26,8 @@ pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
 fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
-    let first = objects.next()?;
     let mut out = Sink::stdout_for_text(args.force);
+    let first = next(args, cx, &mut objects, &mut out)?;
     let mut selection = Selection::new(args, first.as_ref());
     let mut guard = Guard::new(args.limits);
     let done = if selection.span.counts_from_the_end() {
@@ -44,11 +44,31 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
         while let Some(object) = next.filter(|_| !selection.is_done()) {
             selection.write(&object, &mut guard, cx, &mut out)?;
             progress.add(object.stored());
-            next = objects.next()?;
+            next = self::next(args, cx, &mut objects, &mut out)?;
         }
         Ok(())
     };
     done.and_then(|()| out.finish())
+}
+
+/// The next object. Of a frame that does not open, what stands before the damage is written, as gzip
+/// does it.
+fn next(
+    args: &CatArgs,
+    cx: &Context,
+    objects: &mut ObjectReader,
+    out: &mut Sink,
+) -> Result<Option<Object>> {
+    let found = objects.next();
+    let is_damaged = found.as_ref().is_err_and(|error| error.code() == Code::Data);
+    if is_damaged && args.items.is_none() && args.bytes.is_none() {
+        if let Some((schunk, ngood)) = objects.before_damage(cx.memory() / 2) {
+            decoded::first_chunks(&schunk, ngood, &cx.read_options(), &mut |bytes| {
+                out.write(bytes)
+            })?;
+        }
+    }
+    found
 }
 
 /// The selected range of the objects of an input, which count as one content.

@@ -3,6 +3,7 @@
 
 mod bcolz;
 mod blp;
+pub(super) mod frame;
 
 use core::fmt::Write as _;
 use std::path::Path;
@@ -35,6 +36,16 @@ struct RescueReport<'a> {
     filled: u64,
     /// The steps of the rescue.
     actions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunks: Option<Chunks>,
+}
+
+/// How many chunks of a frame were in which state.
+#[derive(Clone, Copy, Serialize)]
+struct Chunks {
+    good: u64,
+    doubtful: u64,
+    lost: u64,
 }
 
 /// The result of one format.
@@ -43,6 +54,7 @@ struct Saved {
     nbytes: u64,
     filled: u64,
     actions: Vec<String>,
+    chunks: Option<Chunks>,
 }
 
 /// Rescues each input.
@@ -59,27 +71,29 @@ fn rescue_input(
     origin: &Origin,
     targets: &mut Targets<'_>,
 ) -> Result<()> {
-    let Origin::File { path, part: Part::Whole } = origin else {
-        return Err(message::RESCUE_NEEDS_FILES.error());
+    let (path, offset) = match origin {
+        Origin::File { path, part: Part::Whole } => (path, None),
+        Origin::File { path, part: Part::Offset(at) } => (path, Some(*at)),
+        _ => return Err(message::RESCUE_NEEDS_FILES.error()),
     };
     let Target::File(target) = targets.next(origin, Naming::Add(""))? else {
         return Err(message::RESCUE_NEEDS_FILES.error());
     };
     let _lock = cx.lock_shared(origin, args.lock)?;
     let options = StageOptions { force: args.force, sync: !args.no_sync };
-    let saved = if crate::formats::bcolz::is_data_set(path) {
-        bcolz::run(cx, path, &target, options)?
-    } else if blp::begins_like_one(path)? {
-        blp::run(cx, path, &target, options)?
+    let saved = if offset.is_none() && crate::formats::bcolz::is_data_set(path) {
+        bcolz::run(args, cx, path, &target, options)?
+    } else if offset.is_none() && path.is_file() && blp::begins_like_one(path)? {
+        blp::run(args, cx, path, &target, options)?
     } else {
-        return Err(message::NOT_RESCUABLE.error());
+        frame::run(args, cx, path, offset.unwrap_or(0), &target, options)?
     };
     report(cx, origin, &target, saved)
 }
 
 fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<()> {
     let (console, name) = (&cx.console, origin.name());
-    let Saved { complete, nbytes, filled, actions } = saved;
+    let Saved { complete, nbytes, filled, actions, chunks } = saved;
     if console.json() {
         let output = path_text(target);
         let schema = "b2.rescue/1";
@@ -92,6 +106,7 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<
             nbytes,
             filled,
             actions,
+            chunks,
         })?;
     } else {
         let mut text = String::new();

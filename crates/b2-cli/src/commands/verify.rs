@@ -1,6 +1,9 @@
 //! `b2 verify`: decode everything, say what is bad, change nothing.
 
-use b2frame::{BadChunk, SChunk, VerifyOptions, VerifyReport};
+use b2frame::{
+    BadChunk, SChunk, VerifyOptions, VerifyReport,
+    rescue::{ChunkState, RescueOptions},
+};
 use blosc_chunk::{
     Chunk, Limits, Scratch,
     validate::{Depth, Report},
@@ -23,7 +26,12 @@ use crate::{
         object_reader::ObjectReader,
         origin::{self, Origin},
     },
-    render::{error_position::ErrorPosition, progress::Progress, size},
+    render::{
+        error_position::ErrorPosition,
+        escape::{harmless, path_text},
+        progress::Progress,
+        size,
+    },
     report::note_text,
 };
 
@@ -53,6 +61,8 @@ struct Findings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     checksums: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
     #[serde(skip)]
     nbad: u64,
     #[serde(skip)]
@@ -103,6 +113,7 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
             // is unknown.
             Err(error) if error.code() == Code::Data => {
                 findings.unopened(nframe, &error);
+                findings.look_for_chunks(cx, origin, objects.position());
                 break;
             }
             Err(error) => return Err(error),
@@ -140,6 +151,7 @@ impl Findings {
             other: Vec::new(),
             warnings: Vec::new(),
             checksums: "none",
+            hint: None,
             nbad: 0,
             code: Code::Success,
         }
@@ -254,6 +266,22 @@ impl Findings {
         Ok(())
     }
 
+    /// Counts the chunks of a frame that does not open, and says how they are saved.
+    fn look_for_chunks(&mut self, cx: &Context, origin: &Origin, at: u64) {
+        let Some(path) = origin.path() else { return };
+        let rescue = RescueOptions::default();
+        let Ok(found) = super::rescue::frame::salvage(cx, path, at, &rescue) else { return };
+        let lost = found.count(ChunkState::Lost);
+        self.nchunks = self.nchunks.saturating_add(found.chunks.len() as u64);
+        self.nbad = self.nbad.saturating_add(lost);
+        if lost == found.chunks.len() as u64 {
+            return;
+        }
+        let name = harmless(&path_text(path));
+        let part = if at > 0 { format!("{name}@{at}") } else { name };
+        self.hint = Some(format!("`b2 rescue {part} -o NEW` saves what can be read"));
+    }
+
     fn unopened(&mut self, nframe: u64, error: &Error) {
         self.ok = false;
         let problem = self.problem(nframe, ErrorPosition::default(), error);
@@ -296,6 +324,9 @@ impl Findings {
                 self.nbad - shown as u64,
                 self.unit()
             ));
+        }
+        if let Some(hint) = &self.hint {
+            console.note(&format!("hint: {hint}"));
         }
         self.warnings.iter().take(shown).for_each(|warning| console.warning(&self.path, warning));
         console.print(&format!("{}: {}\n", console.name(&self.path), self.verdict()))?;

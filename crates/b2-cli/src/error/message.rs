@@ -64,8 +64,6 @@ messages! {
         "`b2 show` shows what is plain data";
     BCOLZ_IS_A_DIRECTORY: Usage,
         "a data set of bcolz is many files, none of which was named";
-    NOT_RESCUABLE: Foreign,
-        "only data sets of bcolz and Bloscpack files can be rescued";
     RESCUE_NEEDS_FILES: Usage,
         "only files and directories can be rescued, into files and directories";
     NOTHING_RESCUED: Data,

@@ -18,8 +18,11 @@ use std::{
     sync::Arc,
 };
 
-use b2frame::{FrameHeader, Kind, OpenOptions, SChunk, probe};
-use blosc_chunk::{ChunkHeader, DParams};
+use b2frame::{
+    FrameHeader, Kind, OpenOptions, SChunk, probe,
+    rescue::{ChunkState, RescueOptions, Salvage},
+};
+use blosc_chunk::{ChunkHeader, DParams, Limits};
 use blosc_io::{FileStore, MemStore, ReadAt};
 use bloscpack::params::Digests;
 
@@ -167,6 +170,28 @@ impl ObjectReader {
             Source::Stored(store) => store.len().ok(),
             Source::Folder | Source::Piped(_) => None,
         }
+    }
+
+    /// Where the next object starts (bytes).
+    pub(crate) fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// The frame that [`next`](Self::next) could not open, as far as it can be read in chunks of at
+    /// most `max_nbytes` bytes of data, and how many chunks there are before the damage.
+    pub(crate) fn before_damage(&self, max_nbytes: u64) -> Option<(Arc<SChunk>, u64)> {
+        let Source::Stored(store) = &self.source else { return None };
+        let dparams = self.dparams.clone().limits(Limits::none().max_nbytes(max_nbytes));
+        let (options, rescue) =
+            (OpenOptions::default().offset(self.at).dparams(dparams), RescueOptions::default());
+        let saved = match &self.folder {
+            Some(folder) => Salvage::open(folder, &options, &rescue),
+            None => Salvage::from_store(Arc::clone(store), &options, &rescue),
+        };
+        let saved = saved.ok()?;
+        let is_good = |state: &&ChunkState| **state == ChunkState::Good;
+        let ngood = saved.chunks.iter().take_while(is_good).count() as u64;
+        Some((Arc::new(saved.schunk), ngood))
     }
 
     /// Bytes after the last frame that are no frame; known once [`next`](Self::next) has found the

@@ -21,6 +21,7 @@ mod meta;
 mod metadata;
 mod read;
 mod repack;
+mod rescue;
 mod safety;
 mod session;
 mod show;

@@ -8,22 +8,21 @@ use std::{
     sync::Arc,
 };
 
-use bcolz_store::{
-    Budget, CArray, DataSet, OpenOptions,
-    repair::{Fill, Repair},
-    tree::DirTree,
-};
+use bcolz_store::{Budget, CArray, DataSet, OpenOptions, repair::Repair, tree::DirTree};
 use blosc_chunk::Limits;
 
 use super::{Saved, unreadable};
 use crate::{
+    args::RescueArgs,
     context::Context,
     error::{Doing, Error, Result},
+    inputs::decoded::Guard,
     output::staged::{Nest, StageOptions},
 };
 
 /// Rescues the sound chunks of `root` as `target`.
 pub(super) fn run(
+    args: &RescueArgs,
     cx: &Context,
     root: &Path,
     target: &Path,
@@ -36,7 +35,7 @@ pub(super) fn run(
         .dparams(cx.dparams().limits(limits))
         .budget(Budget::default().max_memory(cx.memory() / 2));
     let store = Arc::new(DirTree::new(nest.path()));
-    let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &Fill::Zeros)?;
+    let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &args.fill())?;
     let set = bcolz_store::open_in(store, "", &read)?;
     let filled = actions.iter().fold(0u64, |sum, action| match action.what {
         Repair::Filled { rows, .. } => {
@@ -48,12 +47,14 @@ pub(super) fn run(
         DataSet::CArray(array) => array.nbytes(),
         DataSet::CTable(table) => table.nbytes(),
     };
+    Guard::new(args.limits).admit_bytes(nbytes, crate::formats::bcolz::stored(root))?;
     nest.commit(None)?;
     Ok(Saved {
         complete: !actions.iter().any(|action| action.what.is_loss()),
         nbytes,
         filled,
         actions: actions.iter().map(ToString::to_string).collect(),
+        chunks: None,
     })
 }
 

@@ -8,8 +8,10 @@ use blosc_io::FileStore;
 
 use super::{Saved, unreadable};
 use crate::{
+    args::RescueArgs,
     context::Context,
     error::{Doing, Error, Result, message},
+    inputs::decoded::Guard,
     output::staged::{StageOptions, Staged},
 };
 
@@ -23,6 +25,7 @@ pub(super) fn begins_like_one(path: &Path) -> Result<bool> {
 
 /// Rescues the sound chunks of `path` as `target`.
 pub(super) fn run(
+    args: &RescueArgs,
     cx: &Context,
     path: &Path,
     target: &Path,
@@ -34,10 +37,12 @@ pub(super) fn run(
     if found.header.is_none() && found.chunks.is_empty() {
         return Err(message::NOTHING_RESCUED.error());
     }
+    let nbytes = found.chunks.iter().fold(0u64, |sum, chunk| sum.saturating_add(chunk.nbytes));
+    let stored = found.chunks.iter().fold(0u64, |sum, chunk| sum.saturating_add(chunk.cbytes));
+    Guard::new(args.limits).admit_bytes(nbytes, stored)?;
     let staged = Staged::create(target, options, &cx.unfinished)?;
     found.write_blp(&store, staged.handle()?)?;
     staged.commit(None)?;
-    let nbytes = found.chunks.iter().fold(0u64, |sum, chunk| sum.saturating_add(chunk.nbytes));
     let mut actions = vec![format!("sound chunks: {}", found.chunks.len())];
     if let Some(announced) = found.header.and_then(|header| header.nchunks()) {
         let lost = announced.saturating_sub(found.chunks.len() as u64);
@@ -51,5 +56,5 @@ pub(super) fn run(
             .iter()
             .map(|range| format!("bytes {} to {} are no chunk", range.start, range.end)),
     );
-    Ok(Saved { complete: found.is_complete(), nbytes, filled: 0, actions })
+    Ok(Saved { complete: found.is_complete(), nbytes, filled: 0, actions, chunks: None })
 }

@@ -4,6 +4,13 @@
 //! Growing: chunks first, then `meta/sizes`; until then the rows behind the old length are not
 //! seen. Shrinking: `meta/sizes` first, then chunks; until then the partial chunk is longer than it
 //! need be, which readers allow. Each file is replaced as a whole.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 mod append;
 mod change;

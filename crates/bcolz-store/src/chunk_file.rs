@@ -45,7 +45,7 @@ impl ChunkFile {
     /// The same of a file that is open already.
     pub(crate) fn parse(file: Box<dyn ReadAt>, path: String, expected: Expected) -> Result<Self> {
         let len = file.len().map_err(|source| Error::io(&path, source))?;
-        let needed = (PREAMBLE.len() + ChunkHeader::MIN_LEN) as u64;
+        let needed = PREAMBLE.len().saturating_add(ChunkHeader::MIN_LEN) as u64;
         if len < needed {
             return Err(Error::corrupt(path, Corrupt::Truncated { len, needed }));
         }
@@ -112,7 +112,7 @@ fn parse_header(bytes: &[u8], len: u64, expected: Expected, path: &str) -> Resul
     }
     let header =
         ChunkHeader::parse(bytes).map_err(|source| impossible(bytes, expected, path, source))?;
-    let end = PREAMBLE.len() as u64 + header.cbytes() as u64;
+    let end = PREAMBLE.len().saturating_add(header.cbytes()) as u64;
     if len != end {
         let what = if len < end {
             Corrupt::Truncated { len, needed: end }

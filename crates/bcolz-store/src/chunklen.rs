@@ -5,7 +5,7 @@ pub(crate) fn default(expectedlen: u64, rowsize: u64) -> u64 {
     let nbytes = expectedlen.saturating_mul(rowsize);
     let size =
         STEPS.iter().find(|(end, _)| nbytes < *end).map_or(MAX_DEFAULT_NBYTES, |(_, size)| *size);
-    (size / rowsize.max(1)).max(1)
+    size.checked_div(rowsize).unwrap_or(size).max(1)
 }
 
 /// Below these expected sizes (bytes), these sizes of a chunk (bytes): the outcome of a formula

@@ -1,4 +1,11 @@
 //! What has to be known to make an array.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use blosc_chunk::{Threads, setters};
 use blosc_container::Checksums;

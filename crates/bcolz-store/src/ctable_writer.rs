@@ -2,6 +2,13 @@
 //!
 //! A table has no length of its own: after a crash it ends with its shortest column. So all columns
 //! grow by their chunks first and by their lengths then, and they shrink one after the other.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 mod columns;
 

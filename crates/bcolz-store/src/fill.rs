@@ -1,4 +1,8 @@
 //! Fill values: `dflt` of `meta/storage` as bytes, and what bcolz writes there if nobody says.
+#![cfg_attr(
+    not(test),
+    expect(clippy::arithmetic_side_effects, reason = "sizes of a dtype that was parsed")
+)]
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 

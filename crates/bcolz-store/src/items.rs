@@ -1,4 +1,12 @@
 //! Items that are strings, and the order of the bytes of others.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use blosc_dtype::{ByteOrder, Dtype};
 

@@ -37,12 +37,12 @@ impl Layout {
             .fold(dtype.itemsize() as i128, |size, length| size.saturating_mul((*length).into()));
         let rowsize = meta::in_range(&sizes_path, Field::RowSize, rowsize, 1, i32::MAX.into())?;
         let len = shape.first().copied().unwrap_or(0);
-        let nbytes = i128::from(len) * i128::from(rowsize);
+        let nbytes = i128::from(len).saturating_mul(rowsize.into());
         meta::in_range(&sizes_path, Field::Bytes, nbytes, 0, i64::MAX.into())?;
         let mut chunklen = 1;
         if !is_object {
             chunklen = storage.chunklen;
-            let nbytes = i128::from(chunklen) * i128::from(rowsize);
+            let nbytes = i128::from(chunklen).saturating_mul(rowsize.into());
             let path = meta::storage_path(path);
             meta::in_range(&path, Field::ChunkBytes, nbytes, 1, MAX_CHUNK_BYTES.into())?;
         }
@@ -60,6 +60,11 @@ impl Layout {
         rows.saturating_mul(self.rowsize as u64)
     }
 
+    /// Whole rows in some bytes.
+    pub(crate) fn rows_of(&self, nbytes: u64) -> u64 {
+        nbytes.checked_div(self.rowsize as u64).unwrap_or(0)
+    }
+
     /// Bytes of a full chunk.
     pub(crate) const fn chunk_nbytes(&self) -> u64 {
         self.nbytes_of(self.chunklen)
@@ -67,7 +72,7 @@ impl Layout {
 
     /// Rows behind the full chunks.
     pub(crate) fn leftover(&self) -> u64 {
-        self.len() % self.chunklen
+        self.len().checked_rem(self.chunklen).unwrap_or(0)
     }
 
     /// Chunks, the partial one included.

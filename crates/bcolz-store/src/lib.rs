@@ -56,7 +56,16 @@
 //!
 //! What it does not do: chunks are the business of `blosc-chunk`, dtypes that of `blosc-dtype`.
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing
+    )
+)]
 
 #[cfg(feature = "arrow")]
 pub mod arrow;

@@ -100,7 +100,7 @@ pub fn write(
     for batch in batches {
         let batch = batch?;
         writer.write(&batch)?;
-        rows += batch.num_rows() as u64;
+        rows = u64::saturating_add(rows, batch.num_rows() as u64);
     }
     writer.close()?;
     Ok(rows)
@@ -161,7 +161,7 @@ fn append(writer: &mut CTableWriter, batches: ParquetRecordBatchReader) -> Resul
     for batch in batches {
         let batch = batch?;
         writer.append_batch(&batch)?;
-        rows += batch.num_rows() as u64;
+        rows = u64::saturating_add(rows, batch.num_rows() as u64);
     }
     Ok(rows)
 }

@@ -3,6 +3,14 @@
 //! A table is gone through in blocks of rows, several at once. Of each block, the columns of the
 //! condition are read first; the others only if a row meets it. Which rows are a block depends on
 //! the table alone, and so does what sums come to.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 mod aggregate;
 mod batches;

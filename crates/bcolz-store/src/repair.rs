@@ -191,7 +191,7 @@ impl Repairer {
         for (name, from) in names.iter().zip(lengths).filter(|(_, from)| *from > to) {
             let path = join(path, name);
             let column = CArray::open_column(self.tree.clone(), &path, &OpenOptions::default())?;
-            CArrayWriter::from_array(column)?.trim(from - to)?;
+            CArrayWriter::from_array(column)?.trim(from.saturating_sub(to))?;
             self.did(&path, Repair::Trimmed { from, to });
         }
         self.attrs(path)
@@ -249,29 +249,34 @@ impl Repairer {
         let mut layout = Layout::new(&plain(0), storage, path)?;
         let mut sizes = plain(0);
         if layout.is_object {
-            while files::has_file(&*self.tree, &chunk_path(path, sizes.shape[0]))? {
-                sizes.shape[0] += 1;
+            let mut len = 0;
+            while files::has_file(&*self.tree, &chunk_path(path, len))? {
+                len = len.saturating_add(1);
             }
-            return Ok(sizes);
+            return Ok(plain(len));
         }
         // Rows with a shape are longer than items; which shape it was, nobody knows any more.
         if let Some(nbytes) = self.chunk_nbytes(path, &layout, 0)?
             && nbytes > layout.chunk_nbytes()
             && nbytes.is_multiple_of(layout.chunk_nbytes())
+            && let Some(width) = nbytes.checked_div(layout.chunk_nbytes())
         {
-            sizes.shape.push(nbytes / layout.chunk_nbytes());
+            sizes.shape.push(width);
             layout = Layout::new(&sizes, storage, path)?;
         }
         let first = if self.keeps_length { self.last_chunk(path)? } else { 0 };
-        sizes.shape[0] = first.saturating_mul(layout.chunklen);
+        let mut len = first.saturating_mul(layout.chunklen);
         for nchunk in first.. {
             let nbytes = self.chunk_nbytes(path, &layout, nchunk)?.unwrap_or(0);
-            sizes.shape[0] += nbytes / layout.rowsize as u64;
+            len = len.saturating_add(layout.rows_of(nbytes));
             if nbytes < layout.chunk_nbytes() {
                 break;
             }
         }
-        let nbytes = layout.nbytes_of(sizes.shape[0]);
+        if let Some(length) = sizes.shape.first_mut() {
+            *length = len;
+        }
+        let nbytes = layout.nbytes_of(len);
         Ok(Sizes { nbytes: Some(nbytes.into()), cbytes: Some(nbytes.into()), ..sizes })
     }
 
@@ -300,10 +305,10 @@ impl Repairer {
         for nchunk in 0..=last {
             // A damaged one may be of use to somebody who knows more.
             let Some(nbytes) = self.chunk_nbytes(path, &layout, nchunk)? else { return Ok(()) };
-            len += (nbytes / layout.rowsize as u64).min(layout.rows_in(nchunk));
+            len = layout.rows_in(nchunk).min(layout.rows_of(nbytes)).saturating_add(len);
             if !holds(nbytes, nchunk) {
                 // Chunks after it hold data, which must stay reachable.
-                let next = chunk_path(path, nchunk + 1);
+                let next = chunk_path(path, nchunk.saturating_add(1));
                 if nchunk < last && files::has_file(&*self.tree, &next)? {
                     return Ok(());
                 }

@@ -239,7 +239,7 @@ impl Rescuer {
                     return Err(Error::Limit { path: array.path().to_owned(), needed, limit });
                 }
                 let mut data = self.read_short_chunk(array, nchunk);
-                let nsaved = (data.len() / array.rowsize()) as u64;
+                let nsaved = array.layout.rows_of(data.len() as u64);
                 let nfilled = usize::try_from(rows.saturating_sub(nsaved)).unwrap_or(usize::MAX);
                 data.extend(self.filling_row(array)?.repeat(nfilled));
                 (data, rows.saturating_sub(nsaved))
@@ -302,7 +302,7 @@ impl Rescuer {
         let path = array.path();
         let rows = lost.iter().map(|nchunk| array.layout.rows_in(*nchunk)).sum::<u64>();
         let kept = (0..array.nchunks()).filter(|nchunk| lost.binary_search(nchunk).is_err());
-        let mut nkept = 0;
+        let mut nkept: u64 = 0;
         for nchunk in kept {
             if nkept != nchunk {
                 let from = chunk_path(path, nchunk);
@@ -310,9 +310,9 @@ impl Rescuer {
                     .rename(&from, &chunk_path(path, nkept))
                     .map_err(|source| Error::io(from, source))?;
             }
-            nkept += 1;
+            nkept = nkept.saturating_add(1);
         }
-        self.set_length(array, array.len() - rows)?;
+        self.set_length(array, array.len().saturating_sub(rows))?;
         for nchunk in nkept..array.nchunks() {
             let stale = chunk_path(path, nchunk);
             self.tree.remove(&stale).map_err(|source| Error::io(stale, source))?;
@@ -327,7 +327,9 @@ impl Rescuer {
         let mut lost: Vec<Range<u64>> = Vec::new();
         for (_, array, chunks) in columns {
             let start = |nchunk: u64| nchunk.saturating_mul(array.layout.chunklen).min(len);
-            lost.extend(chunks.iter().map(|nchunk| start(*nchunk)..start(nchunk + 1)));
+            lost.extend(
+                chunks.iter().map(|nchunk| start(*nchunk)..start(nchunk.saturating_add(1))),
+            );
         }
         lost.sort_unstable_by_key(|rows| rows.start);
         let (mut kept, mut next) = (Vec::new(), 0);
@@ -349,7 +351,8 @@ impl Rescuer {
     /// Replaces a column by one of some of its rows.
     fn keep_rows(&mut self, array: &CArray, kept: &[Range<u64>]) -> Result<()> {
         let path = array.path();
-        let rows = array.len() - kept.iter().map(|rows| rows.end - rows.start).sum::<u64>();
+        let nkept = kept.iter().map(|rows| rows.end.saturating_sub(rows.start)).sum::<u64>();
+        let rows = array.len().saturating_sub(nkept);
         if array.is_object() {
             let is_kept = |row: &u64| kept.iter().any(|rows| rows.contains(row));
             let lost: Vec<u64> = (0..array.len()).filter(|row| !is_kept(row)).collect();
@@ -361,7 +364,8 @@ impl Rescuer {
         let options = CreateOptions::like(array)?;
         let mut writer = CArrayWriter::create_column(self.tree.clone(), &new, &options)?;
         for rows in kept {
-            for block in array.blocks(0).skip(rows.start).limit(rows.end - rows.start) {
+            for block in array.blocks(0).skip(rows.start).limit(rows.end.saturating_sub(rows.start))
+            {
                 writer.append(&block?)?;
             }
         }
@@ -385,7 +389,8 @@ impl Rescuer {
         let Some(last) = nchunks else {
             return Err(Error::corrupt(chunk_path(array.path(), 0), Corrupt::Missing));
         };
-        let (from, to) = (array.len(), (last + 1).saturating_mul(array.layout.chunklen));
+        let (from, to) =
+            (array.len(), last.saturating_add(1).saturating_mul(array.layout.chunklen));
         self.set_length(array, to)?;
         self.did(array.path(), Repair::Shortened { from, to });
         *array = CArray::open_column(self.tree.clone(), array.path(), &self.options)?;

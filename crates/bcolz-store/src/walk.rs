@@ -67,7 +67,7 @@ impl Walk {
             let mut entries = self.tree.list(&path).map_err(|source| Error::io(&path, source))?;
             entries.sort_by(|a, b| b.cmp(a));
             let dirs = entries.into_iter().filter(|entry| entry.is_dir);
-            self.todo.extend(dirs.map(|entry| (join(&path, &entry.name), depth + 1)));
+            self.todo.extend(dirs.map(|entry| (join(&path, &entry.name), depth.saturating_add(1))));
         }
         Ok(None)
     }

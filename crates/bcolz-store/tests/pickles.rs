@@ -113,3 +113,86 @@ fn cut_pickles_are_errors() {
         }
     }
 }
+
+/// Elements that Python would run code for, or that no pickler writes: each is refused with what is
+/// wrong with it, and nothing is run.
+#[test]
+fn pickles_that_are_no_plain_data_are_refused() {
+    let cases: [(&[u8], &str); 18] = [
+        (b"", "empty"),
+        (b".", "a stop without a value"),
+        (b"N", "no stop"),
+        (b"cos\nsystem\n(S'true'\ntR.", "a call of os.system"),
+        (b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", "the same in protocol 4"),
+        (b"(ios\nsystem\n.", "an instance by its name"),
+        (b"(cos\nsystem\no.", "an instance by its class"),
+        (b"\x80\x02cbuiltins\neval\nX\x03\x00\x00\x001+1\x85R.", "a call of eval"),
+        (b"\x80\x02cbuiltins\nobject\n)\x81.", "a new object"),
+        (b"\x80\x02\x82\x01.", "an extension"),
+        (b"P1\n.", "a persistent id"),
+        (b"\x80\x02NQ.", "a persistent id in binary"),
+        (b"\x80\x02h\x07.", "an unknown entry of the memo"),
+        (b"\x80\x02a.", "append to nothing"),
+        (b"\x80\x02]t.", "a tuple without a mark"),
+        (b"\x80\x02X\xff\xff\xff\xffa.", "a string longer than the pickle"),
+        (b"\x80\x02\x8a\xff1.", "a number longer than the pickle"),
+        (b"\x80\x02NN\x86\x00.", "an unknown opcode"),
+    ];
+    for (bytes, what) in cases {
+        let error = pickle::load(bytes).expect_err(what);
+        assert!(!error.to_string().is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn lists_within_lists_end_at_a_depth() {
+    let nested =
+        |depth: usize| [b"]".repeat(depth), b"a".repeat(depth - 1), b".".to_vec()].concat();
+    let mut object = pickle::load(&nested(100)).unwrap();
+    let mut depth = 0;
+    while let Object::List(items) = object {
+        depth += 1;
+        match items.first() {
+            Some(inner) => object = inner.clone(),
+            None => break,
+        }
+    }
+    assert_eq!(depth, 100);
+    assert!(pickle::load(&nested(100_000)).is_err());
+}
+
+#[test]
+fn an_object_that_is_its_own_element_is_refused() {
+    assert!(pickle::load(b"]q\x00h\x00a.").is_err());
+    assert!(pickle::load(b"}q\x00K\x01h\x00s.").is_err());
+    // The same object twice is no circle, but must not grow without a bound.
+    let doubled = [b"]", &b"2\x86".repeat(40)[..], b"."].concat();
+    match pickle::load(&doubled) {
+        Ok(_) => {}
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    let twice = pickle::load(b"]q\x00(h\x00h\x00t.").unwrap();
+    let empty = Object::List([].into());
+    assert_eq!(twice, Object::Tuple([empty.clone(), empty].into()));
+}
+
+#[test]
+fn plain_values_of_protocol_0_and_1_are_read() {
+    let cases: [(&[u8], Object); 12] = [
+        (b"I01\n.", Object::Bool(true)),
+        (b"I00\n.", Object::Bool(false)),
+        (b"I-42\n.", Object::Int(-42)),
+        (b"L7L\n.", Object::Int(7)),
+        (b"F1.5\n.", Object::Float(1.5)),
+        (b"K\xff.", Object::Int(255)),
+        (b"M\x01\x02.", Object::Int(513)),
+        (b"J\xfe\xff\xff\xff.", Object::Int(-2)),
+        (b"G\x3f\xf8\0\0\0\0\0\0.", Object::Float(1.5)),
+        (b"V\\u00e9\n.", Object::Str("é".into())),
+        (b"S'a\\n\\x41'\n.", Object::Str("a\nA".into())),
+        (b"(lp0\nI1\naI2\na.", Object::List([Object::Int(1), Object::Int(2)].into())),
+    ];
+    for (bytes, expected) in cases {
+        assert_eq!(pickle::load(bytes).unwrap(), expected, "{}", bytes.escape_ascii());
+    }
+}

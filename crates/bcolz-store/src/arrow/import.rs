@@ -1,4 +1,12 @@
 //! Record batches as rows of a table.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "positions and sizes of columns that were compared with the batch"
+    )
+)]
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -1,4 +1,8 @@
 //! Dates and times of NumPy, which count any unit, as those of Arrow, which count few.
+#![cfg_attr(
+    not(test),
+    expect(clippy::arithmetic_side_effects, reason = "units of time in 128 bits")
+)]
 
 use arrow_schema::{DataType, TimeUnit};
 use blosc_dtype::{Dtype, Kind};

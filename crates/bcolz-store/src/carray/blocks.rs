@@ -1,4 +1,11 @@
 //! Blocks of rows, one after the other, decoded ahead by all workers in bounded memory.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use core::ops::Range;
 

@@ -1,4 +1,12 @@
 //! From a chunk file to rows.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use core::ops::Range;
 use std::sync::{MutexGuard, PoisonError};

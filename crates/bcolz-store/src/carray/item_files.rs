@@ -152,7 +152,9 @@ fn read_items(
     bytes: Range<usize>,
     dest: &mut [u8],
 ) -> io::Result<bool> {
-    index.read(bytes, dest, &mut |at, dest| file.read_exact_at((PREAMBLE.len() + at) as u64, dest))
+    index.read(bytes, dest, &mut |at, dest| {
+        file.read_exact_at(PREAMBLE.len().saturating_add(at) as u64, dest)
+    })
 }
 
 /// Longer rows are decoded (bytes): each byte of a row is looked for on its own.

@@ -63,7 +63,7 @@ impl Iterator for Objects<'_> {
             return None;
         }
         let nitem = self.next;
-        self.next += 1;
+        self.next = nitem.saturating_add(1);
         let bytes = self.array.pickle_with(nitem, &mut self.worker);
         if bytes.is_err() {
             // The length may be a lie.

@@ -1,4 +1,11 @@
 //! Rows one after another, in any order, without decoding a block twice.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use core::ops::Range;
 

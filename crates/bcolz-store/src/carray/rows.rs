@@ -1,4 +1,12 @@
 //! Reading rows: any range, any list, into buffers of the caller or ours.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use core::convert::Infallible;
 use core::ops::Range;

@@ -1,4 +1,11 @@
 //! Decoding everything to see whether it can be.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use core::convert::Infallible;
 

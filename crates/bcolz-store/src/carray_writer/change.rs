@@ -1,4 +1,12 @@
 //! Shrinking, and changing rows in place.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use super::CArrayWriter;
 use crate::chunk_file::PREAMBLE;

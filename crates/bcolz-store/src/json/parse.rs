@@ -60,10 +60,10 @@ impl Parser<'_> {
         if self.depth == MAX_DEPTH {
             return Err(self.expected("less nesting"));
         }
-        self.depth += 1;
-        self.at += 1;
+        self.depth = self.depth.saturating_add(1);
+        self.at = self.at.saturating_add(1);
         let value = inner(self);
-        self.depth -= 1;
+        self.depth = self.depth.saturating_sub(1);
         value
     }
 
@@ -116,14 +116,14 @@ impl Parser<'_> {
             let rest = self.rest();
             let plain = rest.find(|c: char| c == '"' || c == '\\' || c < ' ').unwrap_or(rest.len());
             text.push_str(&rest[..plain]);
-            self.at += plain;
+            self.at = self.at.saturating_add(plain);
             match self.peek() {
                 Some(b'"') => {
-                    self.at += 1;
+                    self.at = self.at.saturating_add(1);
                     return Ok(text);
                 }
                 Some(b'\\') => {
-                    self.at += 1;
+                    self.at = self.at.saturating_add(1);
                     text.push(self.escaped()?);
                 }
                 _ => return Err(self.expected("the end of the string")),
@@ -143,7 +143,7 @@ impl Parser<'_> {
             Some(b'u') => return self.unicode(),
             _ => return Err(self.expected("an escape")),
         };
-        self.at += 1;
+        self.at = self.at.saturating_add(1);
         Ok(c)
     }
 
@@ -154,8 +154,10 @@ impl Parser<'_> {
         if (0xd800..0xdc00).contains(&first) && self.take("\\") && self.peek() == Some(b'u') {
             let second = self.unit()?;
             if (0xdc00..0xe000).contains(&second) {
-                let code = 0x10000 + (u32::from(first - 0xd800) << 10) + u32::from(second - 0xdc00);
-                return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+                let pair = char::decode_utf16([first, second]).next();
+                return Ok(pair
+                    .and_then(core::result::Result::ok)
+                    .unwrap_or(char::REPLACEMENT_CHARACTER));
             }
         }
         self.at = before;
@@ -167,7 +169,7 @@ impl Parser<'_> {
             self.rest().get(1..5).filter(|digits| digits.bytes().all(|c| c.is_ascii_hexdigit()));
         let unit = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
         let unit = unit.ok_or_else(|| self.expected("four hexadecimal digits"))?;
-        self.at += 5;
+        self.at = self.at.saturating_add(5);
         Ok(unit)
     }
 
@@ -195,19 +197,20 @@ impl Parser<'_> {
 
     fn digits(&mut self) -> Result<()> {
         let count = self.rest().bytes().take_while(u8::is_ascii_digit).count();
-        self.at += count;
+        self.at = self.at.saturating_add(count);
         if count == 0 { Err(self.expected("a digit")) } else { Ok(()) }
     }
 
     fn skip_blanks(&mut self) {
-        self.at +=
-            self.rest().bytes().take_while(|c| matches!(c, b' ' | b'\t' | b'\n' | b'\r')).count();
+        let is_blank = |c: &u8| matches!(c, b' ' | b'\t' | b'\n' | b'\r');
+        let count = self.rest().bytes().take_while(is_blank).count();
+        self.at = self.at.saturating_add(count);
     }
 
     fn take(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
-            self.at += token.len();
+            self.at = self.at.saturating_add(token.len());
         }
         found
     }

@@ -26,7 +26,7 @@ pub(crate) fn parse(text: &str, path: &str) -> Result<Dtype> {
 /// The text that NumPy prints on a little-endian machine.
 pub(crate) fn print(dtype: &Dtype) -> String {
     let Some(scalar) = dtype.scalar() else { return dtype.to_string() };
-    let bits = 8 * scalar.itemsize();
+    let bits = scalar.itemsize().saturating_mul(8);
     let unit = || scalar.unit().map(|unit| format!("[{unit}]")).unwrap_or_default();
     match (scalar.kind(), scalar.order()) {
         (_, ByteOrder::Big) => scalar.to_string(),
@@ -65,7 +65,8 @@ fn short_time(text: &str) -> String {
 /// Fields, those of nested types included.
 fn fields(dtype: &Dtype) -> usize {
     let inner = dtype.subarray().map_or(0, |(base, _)| fields(base));
-    inner + dtype.fields().iter().map(|field| 1 + fields(field.dtype())).sum::<usize>()
+    let each = dtype.fields().iter().map(|field| fields(field.dtype()).saturating_add(1));
+    each.fold(inner, usize::saturating_add)
 }
 
 const MAX_FIELDS: usize = 4096;

@@ -3,6 +3,10 @@
 //! Values lie in an arena and refer to each other by number, as they do through Python's memo,
 //! until `STOP`; then those that the result is made of become [`Object`]s, with limits on depth and
 //! on what they would be if nothing was shared.
+#![cfg_attr(
+    not(test),
+    expect(clippy::indexing_slicing, reason = "an Id is the position of a node that was pushed")
+)]
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -103,7 +107,7 @@ impl<'a> Machine<'a> {
         match self.opcode {
             b')' => self.push(Node::Tuple(vec![])),
             0x85..=0x87 => {
-                let count = usize::from(self.opcode - 0x84);
+                let count = usize::from(self.opcode.saturating_sub(0x84));
                 let items = self.pop_many(count)?;
                 self.push(Node::Tuple(items))
             }
@@ -450,9 +454,9 @@ impl<'a> Machine<'a> {
         let mut objects = Vec::with_capacity(items.len());
         let mut total = 1;
         for id in items {
-            let (object, weight) = self.finish(*id, depth + 1)?;
+            let (object, weight) = self.finish(*id, depth.saturating_add(1))?;
             objects.push(object);
-            total += weight;
+            total = weight.saturating_add(total);
         }
         Ok((objects.into(), total))
     }
@@ -462,7 +466,7 @@ impl<'a> Machine<'a> {
         let (keys, weight) = self.finish_all(&keys, depth)?;
         let (values, more) = self.finish_all(&values, depth)?;
         let entries = keys.iter().cloned().zip(values.iter().cloned()).collect();
-        Ok((Object::Dict(entries), weight + more))
+        Ok((Object::Dict(entries), weight.saturating_add(more)))
     }
 
     fn line_number(&mut self) -> Result<u64> {
@@ -476,8 +480,8 @@ impl<'a> Machine<'a> {
         let Some(len) = rest.iter().position(|byte| *byte == b'\n') else {
             return Err(PickleError::Truncated { at: self.pickle.len(), needed: 1 });
         };
-        self.at += len + 1;
-        Ok(&rest[..len])
+        self.at = self.at.saturating_add(len).saturating_add(1);
+        Ok(rest.get(..len).unwrap_or_default())
     }
 
     fn skip(&mut self, len: u64) -> Result<()> {
@@ -496,7 +500,7 @@ impl<'a> Machine<'a> {
             let needed = len.saturating_sub(rest.len() as u64);
             return Err(PickleError::Truncated { at: self.pickle.len(), needed });
         };
-        self.at += bytes.len();
+        self.at = self.at.saturating_add(bytes.len());
         Ok(bytes)
     }
 
@@ -522,23 +526,23 @@ fn unquoted(line: &[u8]) -> Option<Vec<u8>> {
     let (quote, rest) = line.split_first().filter(|(quote, _)| matches!(quote, b'\'' | b'"'))?;
     let inner = rest.strip_suffix(&[*quote])?;
     let mut bytes = Vec::with_capacity(inner.len());
-    let mut at = 0;
-    while let Some(byte) = inner.get(at) {
-        at += 1;
+    let mut rest = inner;
+    while let [byte, after @ ..] = rest {
+        rest = after;
         if *byte != b'\\' {
             bytes.push(*byte);
             continue;
         }
-        let escape = *inner.get(at)?;
-        at += 1;
-        match escape {
+        let (escape, after) = rest.split_first()?;
+        rest = after;
+        match *escape {
             b'n' => bytes.push(b'\n'),
             b'r' => bytes.push(b'\r'),
             b't' => bytes.push(b'\t'),
             b'x' => {
-                let digits = core::str::from_utf8(inner.get(at..at + 2)?).ok()?;
-                bytes.push(u8::from_str_radix(digits, 16).ok()?);
-                at += 2;
+                let (digits, after) = rest.split_first_chunk::<2>()?;
+                bytes.push(u8::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()?);
+                rest = after;
             }
             other => bytes.push(other),
         }
@@ -563,7 +567,7 @@ fn unescaped(line: &[u8]) -> String {
         match code {
             Some(code) => {
                 text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-                rest = &behind[1 + digits..];
+                rest = behind.get(digits.saturating_add(1)..).unwrap_or_default();
             }
             None => {
                 text.push(char::from(*first));

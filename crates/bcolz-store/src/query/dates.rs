@@ -3,6 +3,13 @@
 //! A column counts its unit from 1970; the text becomes a number of the same unit, and where it
 //! lies between two of them the comparison is bent so that it stays exact. NaT, the smallest
 //! integer, is smaller, larger and equal to nothing, as in NumPy.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "seconds of years with four digits in 128 bits"
+    )
+)]
 
 use blosc_dtype::{Dtype, Kind};
 

@@ -4,6 +4,10 @@
 //! That is what most filters are. Nothing is widened or trimmed for them, so that the loops are
 //! those that compilers make vector instructions of. Everything else, and whatever could come out
 //! differently, is left to [`eval`](super::eval).
+#![cfg_attr(
+    not(test),
+    expect(clippy::indexing_slicing, reason = "rows and bytes that were compared with the layout")
+)]
 
 use blosc_dtype::{Dtype, Kind};
 

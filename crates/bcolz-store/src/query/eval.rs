@@ -3,6 +3,14 @@
 //! Integers have 64 bits and wrap around, `/` gives floats, `//` and `%` round down as in Python,
 //! and dividing integers by zero gives 0 as in NumPy. Signed and unsigned integers are compared
 //! exactly and otherwise combined as floats.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "rows and bytes that were compared with the layout"
+    )
+)]
 
 use std::borrow::Cow;
 

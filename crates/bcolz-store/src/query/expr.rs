@@ -6,6 +6,13 @@
 //!
 //! Existing expression engines come with data frames or record batches of their own; the subset
 //! that bcolz hands to numexpr is small enough to be evaluated over its columns directly.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "depths and operators are counted, and both have a limit"
+    )
+)]
 
 use super::error::ExprError;
 use super::function::{self, Function};

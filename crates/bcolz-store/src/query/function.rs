@@ -2,6 +2,10 @@
 //!
 //! Integers become floats, but `abs`, `round` and `sign` leave them integers. `round` takes halves
 //! to even numbers, `maximum` and `minimum` give NaN where either value is.
+#![cfg_attr(
+    not(test),
+    expect(clippy::indexing_slicing, reason = "rows and bytes that were compared with the layout")
+)]
 
 use std::borrow::Cow;
 

@@ -20,7 +20,7 @@ fn values_become_a_table_and_come_back() {
     exit 0
     --- stdout
     --- stderr
-    rows.csv -> rows.bcolz   77 B -> 1.3 KiB   5 chunks recompressed
+    rows.csv -> rows.bcolz   77 B -> 1.7 KiB   5 chunks recompressed
     ");
     snapshot!(dir.b2("info rows.bcolz"), @"
     exit 0
@@ -33,7 +33,7 @@ fn values_become_a_table_and_come_back() {
       ok      bool          1  3 B -> 19 B  0.16x   lz4 5 shuffle
       zip     <U3           1  36 B -> 52 B  0.69x  lz4 5 shuffle
       size        147 B -> 227 B  0.65x
-      files       1.3 KiB     dead 0 B
+      files       1.7 KiB     dead 0 B
     --- stderr
     ");
     snapshot!(dir.b2("show rows.bcolz"), @r#"
@@ -143,7 +143,7 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
       column  dtype  chunks  size                  codec
       a       int64       1  400 B -> 91 B  4.40x  lz4 5 shuffle
       size        400 B -> 91 B  4.40x
-      files       377 B     dead 0 B
+      files       457 B     dead 0 B
       attrs       pressure, timestamp, title
       pressure    999.2
       timestamp   "2016030915"
@@ -214,7 +214,7 @@ fn chunks_have_the_length_of_bcolz_or_the_requested_one() {
       chunks      2 of 65 536 rows (256.0 KiB), last 34 464
       size        390.6 KiB -> 1.7 KiB  232x
       pipeline    shuffle -> lz4 level 5 (first chunk, blocks of 256.0 KiB)
-      files       1.9 KiB     dead 0 B
+      files       2.0 KiB     dead 0 B
     --- stderr
     ");
     dir.b2("convert -f --dtype i4 -C zstd -9 --filter bitshuffle --chunks 1000 x.i32 x.bcolz").ok();
@@ -226,7 +226,7 @@ fn chunks_have_the_length_of_bcolz_or_the_requested_one() {
       chunks      100 of 1 000 rows (3.9 KiB)
       size        390.6 KiB -> 4.9 KiB  80.0x
       pipeline    bitshuffle -> zstd level 9 (first chunk, blocks of 3.9 KiB)
-      files       6.6 KiB     dead 0 B
+      files       8.3 KiB     dead 0 B
     --- stderr
     ");
     snapshot!(dir.b2("convert -f --dtype i4 --filter delta x.i32 x.bcolz"), @"

@@ -22,7 +22,7 @@ fn names_and_values_are_escaped() {
     let frame = format!("{EVIL}\n.b2frame");
     let mut writer = SChunkWriter::create(dir.path(&frame), &FrameParams::default()).unwrap();
     writer.append(&walk(100)).unwrap();
-    writer.set_vlmeta(&format!("m{}", &EVIL[..12]), b"\xa5\x1b[31m").unwrap();
+    writer.set_vlmeta(format!("m{}", &EVIL[..12]), b"\xa5\x1b[31m").unwrap();
     writer
         .set_vlmeta("text", &[&[0xd9, 11][..], "a\u{9b}\u{202e}\n\x1b[2J".as_bytes()].concat())
         .unwrap();
@@ -32,7 +32,7 @@ fn names_and_values_are_escaped() {
         for json in ["", " --json"] {
             let mut command = dir.command(&format!("{line}{json}"));
             let output = command.arg(&frame).output().unwrap();
-            assert_harmless(std::str::from_utf8(&output.stderr).unwrap());
+            assert_harmless(core::str::from_utf8(&output.stderr).unwrap());
             let text = String::from_utf8(output.stdout).unwrap();
             if json.is_empty() {
                 // The name of a file in a pipe is what it is, but on one line.

@@ -13,7 +13,9 @@ use serde_json::Value;
 
 use super::{
     Printer, SHOWN_TO_PROGRAMS, Span, Wanted, chunk,
-    fields::{Field, bits, field, long_le, text, uninterpreted, unsigned_le, unsigned_long_le},
+    fields::{
+        Field, Meaning, bits, field, long_le, text, uninterpreted, unsigned_le, unsigned_long_le,
+    },
 };
 use crate::{
     error::{Doing, Error, Result},
@@ -329,7 +331,7 @@ const FOOTER_LEN: u64 = 40;
 const OFFSETS_AT_ONCE: u64 = 8 << 10;
 
 /// What the codes of the headers say.
-const MEANINGS: &[(&str, fn(&[u8]) -> Value)] = &[
+const MEANINGS: &[Meaning] = &[
     ("options", options),
     ("checksum", checksum),
     ("meta_checksum", checksum),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     Printer, Span,
-    fields::{bits, chunk_flags, codec, filters, signed_le},
+    fields::{Meaning, bits, chunk_flags, codec, filters, signed_le},
 };
 use crate::{
     error::{Error, Result},
@@ -169,7 +169,7 @@ fn blosc2_flags(bytes: &[u8]) -> Value {
 }
 
 /// What the codes of a header say.
-const MEANINGS: &[(&str, fn(&[u8]) -> Value)] = &[
+const MEANINGS: &[Meaning] = &[
     ("flags", chunk_flags),
     ("filters", filters),
     ("udcodec", codec),

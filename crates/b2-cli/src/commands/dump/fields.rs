@@ -27,6 +27,9 @@ pub(super) const fn field(
     Field { at, len, name, means }
 }
 
+/// The name of a field, and what its bytes say beyond a number or a text.
+pub(super) type Meaning = (&'static str, fn(&[u8]) -> Value);
+
 impl Printer<'_> {
     /// Shows those of `fields` that are in `bytes`, which start at `offset`.
     pub(super) fn fields(&mut self, fields: &[Field], bytes: &[u8], offset: u64) -> Result<()> {
@@ -43,7 +46,7 @@ impl Printer<'_> {
     pub(super) fn raw_fields(
         &mut self,
         fields: &[raw::Field],
-        meanings: &[(&str, fn(&[u8]) -> Value)],
+        meanings: &[Meaning],
         bytes: &[u8],
         offset: u64,
     ) -> Result<()> {

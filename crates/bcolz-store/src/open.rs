@@ -79,6 +79,16 @@ impl DataSet {
 }
 
 impl DataSet {
+    /// Whether each array has a file of checksums, which [`verify`](Self::verify) compares.
+    #[must_use]
+    pub fn has_checksums(&self) -> bool {
+        let has_sums = |array: &CArray| array.tree.open(&sums_path(&array.path)).is_ok();
+        match self {
+            Self::CArray(array) => has_sums(array),
+            Self::CTable(table) => table.columns().iter().all(|column| has_sums(&column.array)),
+        }
+    }
+
     /// Writes a file with a checksum of every file of the array, or of the arrays of the table, as
     /// it is now, for which all of them are read. [`verify`](Self::verify) compares them.
     ///

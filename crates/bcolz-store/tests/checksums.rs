@@ -175,7 +175,9 @@ fn sums_are_written_unless_they_are_not_wanted_and_for_arrays_of_others_on_reque
     writer.finish().unwrap();
     let has = |path: &str| tree.open(path).is_ok();
     assert_eq!(["a", "b", "c"].map(|name| has(&format!("{name}/.b2sums"))), [false, true, false]);
+    assert!(!open(&tree).has_checksums());
     open(&tree).seal().unwrap();
+    assert!(open(&tree).has_checksums());
     assert!(has("a/.b2sums") && has("c/.b2sums") && verify(&tree).notes.is_empty());
     let mut damaged = read(&*tree, "c/data/__2.blp");
     damaged[40] ^= 1;

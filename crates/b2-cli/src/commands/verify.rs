@@ -249,7 +249,11 @@ impl Findings {
     fn add_bcolz(&mut self, set: &Bcolz, cx: &Context) -> Result<()> {
         let budget = cx.read_options();
         let options = VerifyOptions::default().budget(budget);
-        let report = set.tuned(&budget)?.verify(&options, |_| ())?;
+        let set = set.tuned(&budget)?;
+        if set.has_checksums() {
+            self.checksums = "xxh3";
+        }
+        let report = set.verify(&options, |_| ())?;
         self.ok &= report.is_ok();
         (self.nchunks, self.nbytes) = (report.nchunks, report.nbytes);
         self.nbad = report.bad.len() as u64;

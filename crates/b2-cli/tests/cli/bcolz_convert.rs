@@ -103,10 +103,8 @@ fn every_sample_of_data_becomes_an_array_and_comes_back() {
             dir.b2(&format!("cat {source}")).ok().stdout,
             "{name}"
         );
-        assert_eq!(
-            dir.b2("verify x.bcolz").ok().text(),
-            "x.bcolz: OK (decoded; no checksums stored)\n"
-        );
+        let verified = dir.b2("verify x.bcolz").ok();
+        assert!(verified.text().starts_with("x.bcolz: OK (decoded; xxh3 of "), "{name}");
     }
 }
 

@@ -557,6 +557,7 @@ mod tests {
                 .env(CHILD, path)
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
+                .stderr(Stdio::null())
                 .spawn()
                 .unwrap();
             let lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -8,6 +8,7 @@
 //!     edit/commit.rs   the order of writes that makes changes count, or none of them
 //!     edit/file.rs     where the bytes go: after a contiguous frame
 //!     edit/files.rs    or to files of their own, in a sparse one
+//!     edit/sealing.rs the seal of the frame, kept up change by change
 //!     edit/turns.rs    locks, and what other writers did
 //! ```
 //!
@@ -22,6 +23,7 @@ mod file;
 mod files;
 mod items;
 mod meta;
+mod sealing;
 mod shared;
 mod turns;
 
@@ -41,6 +43,7 @@ use crate::lock::{FrameLock, Held};
 use crate::offsets::Section;
 use crate::params::{EditOptions, FrameParams};
 use crate::schunk::{FrameState, SChunk, open_settled};
+use crate::seal::{BodySum, Mark};
 use crate::source::Source;
 use crate::sparse::{Folder, INDEX_FILE, ReadOnly};
 use crate::writer::Start;
@@ -91,6 +94,14 @@ pub struct SChunkWriter {
     options: EditOptions,
     /// The generation of the lock when the frame was last looked at.
     generation: u64,
+    /// The sum of the chunks as they are in `schunk`, if the frame has a seal.
+    seal: Option<BodySum>,
+    /// Whether `seal` belongs to this frame.
+    is_seal_known: bool,
+    /// What was committed of the seal.
+    mark: Mark,
+    /// From which length on chunks are counted to find unused bytes (bytes).
+    count_at: u64,
     /// Whether leftovers of others were looked for.
     is_swept: bool,
     /// Held from the first change to the commit. The last field: what was not committed is removed
@@ -174,8 +185,9 @@ impl SChunkWriter {
         let options = EditOptions::default();
         let file = FrameFile::new(store, start.header.header_len().into(), options.durability);
         let open = options.open.clone().for_items_of(&start.header, &start.meta);
+        let seal = BodySum::new(start.checksums);
         let schunk = SChunk::from_state(FrameState::new(file.source(), None, start), open);
-        Self::over(schunk, file, cparams, options)
+        Self { seal, is_seal_known: true, ..Self::over(schunk, file, cparams, options) }
     }
 
     fn sparse(path: &Path, start: Start, cparams: CParams) -> Result<Self> {
@@ -199,10 +211,11 @@ impl SChunkWriter {
             durability,
         );
         let open = options.open.clone().for_items_of(&start.header, &start.meta);
+        let seal = BodySum::new(start.checksums);
         let state = FrameState::new(file.source(), Some(folder), start);
         let schunk = SChunk::from_state(state, open);
         let writer = Self::over(schunk, file, cparams, options);
-        Ok(Self { files: Some(files), held: Some(held), ..writer })
+        Ok(Self { files: Some(files), held: Some(held), seal, is_seal_known: true, ..writer })
     }
 
     /// A new frame in memory; get it from [`finish`](Self::finish) and [`SChunk::to_cframe`].
@@ -312,6 +325,10 @@ impl SChunkWriter {
             changed: Changed::default(),
             options,
             generation: 0,
+            seal: None,
+            is_seal_known: false,
+            mark: Mark::default(),
+            count_at: 0,
             is_swept: false,
             held: None,
         }

@@ -335,6 +335,12 @@ pub enum Corrupt {
     /// A vlmetalayer whose chunk has another size than its place.
     #[error("the vlmetalayer's chunk has {cbytes} bytes, its place {len}")]
     VlMetaCbytes { cbytes: u64, len: u64 },
+    /// Bytes of a sealed frame that are not those that were written; where is not known.
+    #[error("the bytes are not those that were sealed")]
+    BodySum,
+    /// A chunk of a sealed frame whose bytes are not those that were written.
+    #[error("the bytes of chunk {nchunk} are not those that were sealed")]
+    ChunkSum { nchunk: u64 },
     /// What only frames of the 2.0.0 betas can have.
     #[error(transparent)]
     Older(#[from] OlderCorrupt),
@@ -428,6 +434,9 @@ pub enum Param {
     /// A metalayer name that is empty or too long.
     #[error("metalayer name of {len} bytes, 1 to 31 are possible")]
     MetaName { len: usize },
+    /// The name of the seal's vlmetalayer.
+    #[error("the vlmetalayer {name:?} is that of the seal")]
+    ReservedName { name: &'static str },
     /// Two metalayers of one name.
     #[error("metalayer {name:?} given twice")]
     MetaTwice { name: String },

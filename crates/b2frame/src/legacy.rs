@@ -23,6 +23,7 @@ use crate::header::{FrameHeader, MAGIC};
 use crate::metalayers::Metalayers;
 use crate::params::OpenOptions;
 use crate::schunk::check_limit;
+use crate::seal::Mark;
 use crate::source::Source;
 
 /// The layouts that a frame may have. Version numbers do not order them: 4 is the oldest.
@@ -66,6 +67,7 @@ pub(crate) struct Parts {
     pub meta: Metalayers,
     pub vlmeta: Metalayers,
     pub trailer_len: u32,
+    pub mark: Mark,
 }
 
 impl FrameLayout {
@@ -131,5 +133,5 @@ pub(crate) fn read(
     let meta = header::parse_meta(layout, bytes).map_err(|error| error.moved(base))?;
     let (trailer_len, vlmeta) = trailer::read(source, layout, &header, options.max_metadata)?;
     header::check_sections(&header, trailer_len).map_err(|error| error.moved(base))?;
-    Ok(Parts { header, meta, vlmeta, trailer_len })
+    Ok(Parts { header, meta, vlmeta, trailer_len, mark: Mark::default() })
 }

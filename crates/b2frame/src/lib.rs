@@ -84,6 +84,7 @@ pub mod rescue;
 mod rewrite;
 mod save;
 mod schunk;
+mod seal;
 mod source;
 mod sparse;
 mod stream;
@@ -126,12 +127,13 @@ pub use nd::{
     Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdWriter, Pick,
     Selection,
 };
-pub use params::{CompressOptions, CopyOptions, EditOptions, FrameParams, OpenOptions};
+pub use params::{Checksums, CompressOptions, CopyOptions, EditOptions, FrameParams, OpenOptions};
 pub use probe::{Kind, PROBE_LEN, probe};
 pub use schunk::{
     BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Reader, SChunk, Scratch, StoredInfo, Usage,
     VerifyReport, VlMeta,
 };
+pub use seal::{SealState, seal};
 pub use stream::FrameStream;
 pub use writer::{FrameWriter, to_cframe};
 

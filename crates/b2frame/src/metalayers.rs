@@ -19,17 +19,31 @@ pub const MAX_METALAYERS: usize = 16;
 /// Most vlmetalayers that readers accept in a trailer.
 pub const MAX_VLMETALAYERS: usize = 8192;
 /// Most vlmetalayers that C-Blosc2 can write to a frame; the writer here keeps to it.
-const MAX_VLMETALAYERS_WRITTEN: usize = 16;
+pub(crate) const MAX_VLMETALAYERS_WRITTEN: usize = 16;
 
 /// The metalayers of a frame: the bytes they were read from, and where in them names and values
 /// are.
 ///
 /// Invariants: every range lies inside `bytes`; names have 1..=31 bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Metalayers {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
+    /// Whether the bytes have more than the entries.
+    is_cut: bool,
 }
+
+/// The same names and contents in the same order, wherever they are.
+impl PartialEq for Metalayers {
+    fn eq(&self, other: &Self) -> bool {
+        let facts = |layers: &Self| -> Vec<(Vec<u8>, Vec<u8>)> {
+            layers.iter().map(|layer| (layer.name.to_vec(), layer.content.to_vec())).collect()
+        };
+        facts(self) == facts(other)
+    }
+}
+
+impl Eq for Metalayers {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
@@ -84,12 +98,21 @@ impl Metalayers {
         self.iter().find(|layer| layer.name == name.as_ref())
     }
 
+    /// Takes the first one of this name out; the bytes stay. Says what its content was.
+    pub(crate) fn take(&mut self, name: &[u8]) -> Option<Vec<u8>> {
+        let at = self.iter().position(|layer| layer.name == name)?;
+        let content = self.entries.get(at).map(|entry| entry.content.clone())?;
+        self.entries.remove(at);
+        self.is_cut = true;
+        self.bytes.get(content).map(<[u8]>::to_vec)
+    }
+
     /// A single one, whose content is a part of `bytes`.
     pub(crate) fn one(mut bytes: Vec<u8>, content: Range<usize>, name: &str) -> Self {
         let start = bytes.len();
         bytes.extend_from_slice(name.as_bytes());
         let entries = vec![Entry { name: start..bytes.len(), content }];
-        Self { bytes, entries }
+        Self { bytes, entries, is_cut: false }
     }
 
     /// Parses the section of a header or trailer. `bytes` is the whole header, or the trailer up to
@@ -109,7 +132,7 @@ impl Metalayers {
                 return Err(Error::corrupt(section.start, what));
             }
         }
-        Ok(Self { bytes, entries })
+        Ok(Self { bytes, entries, is_cut: false })
     }
 
     /// Metalayers of these names and contents. Of a header, the fixed part is left as zeros.
@@ -120,6 +143,11 @@ impl Metalayers {
         let mut bytes = section.lead.to_vec();
         bytes.extend(Self::encode(layers, section)?);
         Self::parse(bytes, section)
+    }
+
+    /// Whether none was taken out.
+    pub(crate) fn is_as_read(&self) -> bool {
+        !self.is_cut
     }
 
     /// The bytes that hold them: a header with anything in its fixed part, or a trailer without its

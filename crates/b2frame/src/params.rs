@@ -116,6 +116,8 @@ pub struct CopyOptions {
     pub chunksize: Option<usize>,
     /// Threads that decode and compress, and their working memory.
     pub budget: Budget,
+    /// By which sums damage of the copy is noticed.
+    pub checksums: Checksums,
 }
 
 impl CopyOptions {
@@ -131,11 +133,30 @@ impl CopyOptions {
         Self { chunksize: Some(chunksize), ..self }
     }
 
+    /// With other sums.
+    #[must_use]
+    pub fn checksums(self, checksums: Checksums) -> Self {
+        Self { checksums, ..self }
+    }
+
     /// With other threads and working memory.
     #[must_use]
     pub fn budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
+}
+
+/// The sums that a frame gets, by which damage is noticed: see `docs/formats/seal.md`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Checksums {
+    /// None at all.
+    None,
+    /// One of all chunks together, one of index and vlmetalayers, one of the header.
+    #[default]
+    Body,
+    /// One of each chunk as well, to tell which one is damaged: 8 bytes for each.
+    Chunks,
 }
 
 /// What a new frame is like.
@@ -150,6 +171,8 @@ pub struct FrameParams {
     pub metalayers: Vec<(String, Vec<u8>)>,
     /// Names and contents of vlmetalayers, not compressed.
     pub vlmetalayers: Vec<(String, Vec<u8>)>,
+    /// By which sums damage is noticed.
+    pub checksums: Checksums,
 }
 
 impl Default for FrameParams {
@@ -162,13 +185,25 @@ impl FrameParams {
     /// A frame of chunks compressed like this, without metalayers.
     #[must_use]
     pub fn new(cparams: CParams) -> Self {
-        Self { cparams, chunksize: 4 << 20, metalayers: vec![], vlmetalayers: vec![] }
+        Self {
+            cparams,
+            chunksize: 4 << 20,
+            metalayers: vec![],
+            vlmetalayers: vec![],
+            checksums: Checksums::default(),
+        }
     }
 
     /// With another size of chunks (bytes).
     #[must_use]
     pub fn chunksize(self, chunksize: usize) -> Self {
         Self { chunksize, ..self }
+    }
+
+    /// With other sums.
+    #[must_use]
+    pub fn checksums(self, checksums: Checksums) -> Self {
+        Self { checksums, ..self }
     }
 
     /// With a further metalayer.

@@ -10,17 +10,22 @@ use crate::dest::replace_file;
 use crate::error::{Error, Result};
 use crate::header::{FIXED_LEN, FrameHeader, FrameType};
 use crate::schunk::{ChunkBytes, SChunk};
+use crate::seal::{BodySum, Ending, Mark, Moved, SealFrom, Sealed};
 use crate::trailer;
 use crate::writer::encode_index;
 
 /// Writes a super-chunk to a file that takes the place of the one at `path`, if there is one.
 /// The new file is locked before it has the name, so that nobody can change it in between.
-pub(crate) fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Copied, Lock)> {
+pub(crate) fn write_file(
+    schunk: &SChunk,
+    path: &Path,
+    seal: SealFrom<'_>,
+) -> Result<(FileStore, Copied, Lock)> {
     replace_file(path, |temporary| {
         let mut store = FileStore::create(temporary).map_err(|source| Error::Open { source })?;
         let lock = Lock::exclusive(temporary, &LockWait::default())
             .map_err(|error| Error::not_locked(path, error))?;
-        let copy = copy_live(schunk, &mut store)?;
+        let copy = copy_live(schunk, &mut store, seal)?;
         let failed = |source| Error::Write { at: 0, len: copy.header.frame_len(), source };
         store.sync(Sync::All).map_err(failed)?;
         Ok((store, copy, lock))
@@ -29,7 +34,12 @@ pub(crate) fn write_file(schunk: &SChunk, path: &Path) -> Result<(FileStore, Cop
 
 /// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header
 /// last.
-pub(crate) fn copy_live(schunk: &SChunk, to: &mut dyn WriteAt) -> Result<Copied> {
+pub(crate) fn copy_live(
+    schunk: &SChunk,
+    to: &mut dyn WriteAt,
+    seal: SealFrom<'_>,
+) -> Result<Copied> {
+    let mut places = Moved::default();
     let header_len = schunk.meta().header_len();
     let mut to = Appender { to, at: header_len.into() };
     let mut table = schunk.offsets()?;
@@ -37,8 +47,17 @@ pub(crate) fn copy_live(schunk: &SChunk, to: &mut dyn WriteAt) -> Result<Copied>
     for (nchunk, number) in (0..).zip(&mut table) {
         if let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? {
             let new = match moved.get(number) {
-                Some(new) => *new,
-                None => to.append(&bytes)?.saturating_sub(header_len.into()),
+                Some(new) => {
+                    places.note_again(*number);
+                    *new
+                }
+                None => {
+                    let new = to.append(&bytes)?.saturating_sub(header_len.into());
+                    if !matches!(seal, SealFrom::Nothing) {
+                        places.note(*number, new, &bytes);
+                    }
+                    new
+                }
             };
             moved.insert(*number, new);
             *number = new;
@@ -50,14 +69,24 @@ pub(crate) fn copy_live(schunk: &SChunk, to: &mut dyn WriteAt) -> Result<Copied>
     header.set_cbytes(to.at.saturating_sub(header_len.into()));
     let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
     to.append(&index)?;
-    let trailer = trailer::around(schunk.vlmeta().stored())?;
+    let seal = places.seal(seal);
+    let ending = Ending {
+        seal: seal.as_ref(),
+        old_mark: &schunk.state().mark,
+        meta: schunk.meta(),
+        vlmeta: schunk.vlmeta().stored(),
+        numbers: &table,
+        index_len: index.len() as u64,
+        registries: schunk.registries(),
+    };
+    let Sealed { trailer, mark } = ending.encode(&mut header, to.at, &index)?;
     to.append(&trailer)?;
-    header.set_frame_len(to.at);
     to.at = 0;
     let mut bytes = header.encode().to_vec();
     bytes.extend_from_slice(schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default());
     to.append(&bytes)?;
-    Ok(Copied { header, table, index_len: index.len() as u64, trailer_len: trailer::len(&trailer) })
+    let (index_len, trailer_len) = (index.len() as u64, trailer::len(&trailer));
+    Ok(Copied { header, table, index_len, trailer_len, seal, mark })
 }
 
 /// The parts of the new frame that differ from the old one's.
@@ -66,6 +95,8 @@ pub(crate) struct Copied {
     pub table: Vec<u64>,
     pub index_len: u64,
     pub trailer_len: u32,
+    pub seal: Option<BodySum>,
+    pub mark: Mark,
 }
 
 /// Writes at consecutive positions of a store.

@@ -10,8 +10,10 @@ use crate::edit::SChunkWriter;
 use crate::error::Result;
 use crate::legacy::FrameLayout;
 use crate::legacy::convert;
+use crate::params::Checksums;
 use crate::rewrite::{copy_live, write_file};
 use crate::schunk::SChunk;
+use crate::seal::{BodySum, SealFrom};
 use crate::sparse::Folder;
 use crate::writer::Start;
 
@@ -27,7 +29,8 @@ impl SChunk {
             return convert::to_cframe(self);
         }
         let mut image = MemStore::default();
-        copy_live(self, &mut image)?;
+        let seal = BodySum::of_frame(self)?;
+        copy_live(self, &mut image, seal_from(seal.as_ref()))?;
         Ok(image.into_bytes())
     }
 
@@ -40,7 +43,10 @@ impl SChunk {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         match self.as_current()? {
             Some(current) => current.save(path),
-            None => write_file(self, path.as_ref()).map(drop),
+            None => {
+                let seal = BodySum::of_frame(self)?;
+                write_file(self, path.as_ref(), seal_from(seal.as_ref())).map(drop)
+            }
         }
     }
 
@@ -96,4 +102,9 @@ impl SChunk {
             _ => self.to_cframe().and_then(Self::from_cframe).map(Some),
         }
     }
+}
+
+/// The seal of a copy: its own one, or a new one.
+fn seal_from(seal: Option<&BodySum>) -> SealFrom<'_> {
+    seal.map_or(SealFrom::Fresh(Checksums::default()), SealFrom::Old)
 }

@@ -36,6 +36,7 @@ use crate::nd::NdMeta;
 use crate::offsets::Index;
 use crate::params::OpenOptions;
 use crate::probe::Kind;
+use crate::seal::{self, Mark};
 use crate::source::Source;
 use crate::sparse::Folder;
 use crate::trailer::{self, TrailerEnd};
@@ -424,7 +425,7 @@ fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> R
     } else {
         legacy::read(&source, layout, head, available, &options)?
     };
-    let Parts { header, meta, vlmeta, trailer_len } = parts;
+    let Parts { header, meta, vlmeta, trailer_len, mark } = parts;
     let options = options.for_items_of(&header, &meta);
     check_type(&header, folder.is_some())?;
     let index = if header.nbytes() == 0 {
@@ -433,7 +434,7 @@ fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> R
         let end = header.frame_len().saturating_sub(trailer_len.into());
         Index::open(&source, &header, end, options.max_index, &options.dparams)?
     };
-    let state = FrameState { source, folder, header, trailer_len, meta, vlmeta, index };
+    let state = FrameState { source, folder, header, trailer_len, meta, vlmeta, mark, index };
     let mut schunk = SChunk { layout, ..SChunk::from_state(state, options) };
     if layout == FrameLayout::Beta1 {
         schunk.take_filters_of_first_chunk();
@@ -453,8 +454,8 @@ fn read_parts(
     check_type(&header, is_folder)?;
     check_limit(Limited::Metadata, header.header_len().into(), options.max_metadata)?;
     let meta = read_meta(source, &header)?;
-    let (trailer_len, vlmeta) = read_trailer(source, &header, options.max_metadata)?;
-    Ok(Parts { header, meta, vlmeta, trailer_len })
+    let (trailer_len, vlmeta, mark) = read_trailer(source, &header, options.max_metadata)?;
+    Ok(Parts { header, meta, vlmeta, trailer_len, mark })
 }
 
 impl OpenOptions {
@@ -512,19 +513,20 @@ pub(crate) fn read_trailer(
     source: &Source,
     header: &FrameHeader,
     max: u64,
-) -> Result<(u32, Metalayers)> {
+) -> Result<(u32, Metalayers, Mark)> {
     let frame_len = header.frame_len();
     let end_at = frame_len.saturating_sub(trailer::END_LEN as u64);
     let room = frame_len.saturating_sub(header.header_len().into());
     let mut end = [0; trailer::END_LEN];
     source.read_into(end_at, &mut end)?;
-    let TrailerEnd { trailer_len } =
+    let TrailerEnd { trailer_len, kind, fingerprint } =
         TrailerEnd::parse(end, room).map_err(|error| error.moved(source.position(end_at)))?;
     check_limit(Limited::Metadata, trailer_len.into(), max)?;
     let at = frame_len.saturating_sub(trailer_len.into());
     let bytes = source.read_vec(at, usize::try_from(trailer_len).unwrap_or(usize::MAX))?;
-    let vlmeta = trailer::parse(bytes).map_err(|error| error.moved(source.position(at)))?;
-    Ok((trailer_len, vlmeta))
+    let mut vlmeta = trailer::parse(bytes).map_err(|error| error.moved(source.position(at)))?;
+    let layer = vlmeta.take(seal::LAYER);
+    Ok((trailer_len, vlmeta, Mark { kind, fingerprint, layer }))
 }
 
 /// Whether `nbytes` bytes may be allocated.

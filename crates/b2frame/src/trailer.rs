@@ -1,4 +1,4 @@
-//! The trailer: vlmetalayers, its own length, and a fingerprint that no writer computes.
+//! The trailer: vlmetalayers, its own length, and a fingerprint, which is that of the seal.
 //!
 //! ```text
 //! 94 01 | section of vlmetalayers (metalayers.rs) | ce trailer_len | d8 type fingerprint
@@ -13,6 +13,7 @@ use crate::error::{Corrupt, Error, Param, Result};
 use crate::metalayers::{Metalayers, Section};
 use crate::msgpack::{FIXARRAY, FIXEXT16, UINT32};
 use crate::raw::RawTrailerEnd;
+use crate::seal;
 
 /// Length of the fixed end of a trailer (bytes).
 pub(crate) const END_LEN: usize = size_of::<RawTrailerEnd>();
@@ -28,6 +29,10 @@ pub(crate) const START: [u8; 2] = [FIXARRAY | 4, VERSION];
 pub(crate) struct TrailerEnd {
     /// Bytes of the whole trailer, at least 35.
     pub trailer_len: u32,
+    /// The type of the fingerprint.
+    pub kind: u8,
+    /// The fingerprint.
+    pub fingerprint: [u8; 16],
 }
 
 impl TrailerEnd {
@@ -49,7 +54,7 @@ impl TrailerEnd {
         if !(MIN_LEN..=max).contains(&trailer_len.into()) {
             return Err(Error::corrupt(1, Corrupt::TrailerLen { trailer_len, max }));
         }
-        Ok(Self { trailer_len })
+        Ok(Self { trailer_len, kind: raw.fingerprint_type, fingerprint: raw.fingerprint })
     }
 }
 
@@ -74,9 +79,13 @@ pub(crate) fn parse(mut bytes: Vec<u8>) -> Result<Metalayers> {
     Metalayers::parse(bytes, Section::TRAILER)
 }
 
-/// The trailer of these vlmetalayers, whose contents are compressed.
-pub(crate) fn around(vlmeta: &Metalayers) -> Result<Vec<u8>> {
-    let mut bytes = vlmeta.bytes().to_vec();
+/// The trailer of these vlmetalayers, whose contents are compressed, and of the layer of a seal.
+pub(crate) fn around(vlmeta: &Metalayers, layer: Option<&[u8]>) -> Result<Vec<u8>> {
+    let mut bytes = if layer.is_none() && vlmeta.is_as_read() {
+        vlmeta.bytes().to_vec()
+    } else {
+        seal::section(vlmeta, layer)?
+    };
     let trailer_len = bytes.len().saturating_add(END_LEN);
     let too_long = |_| Param::MetaTooLong { nbytes: trailer_len as u64 };
     let end = RawTrailerEnd {
@@ -100,7 +109,7 @@ mod tests {
     use super::*;
 
     fn encode<const N: usize>(layers: [(&[u8], &[u8]); N]) -> Result<Vec<u8>> {
-        around(&Metalayers::build(layers, Section::TRAILER)?)
+        around(&Metalayers::build(layers, Section::TRAILER)?, None)
     }
 
     /// The trailer of a frame without vlmetalayers, as the document gives it.

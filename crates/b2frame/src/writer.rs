@@ -21,9 +21,9 @@ use crate::error::{Error, Param, Result};
 use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, MAX_CHUNK};
 use crate::metalayers::{Metalayers, Section};
 use crate::offsets::{MAX_NCHUNKS, Offset};
-use crate::params::FrameParams;
+use crate::params::{Checksums, FrameParams};
 use crate::schunk::SChunk;
-use crate::trailer;
+use crate::seal::{BodySum, Ending, LAYER, Mark, Sealed};
 
 /// The block size that C-Blosc2 gives to index chunks (bytes).
 const INDEX_BLOCK: usize = 16 << 10;
@@ -50,8 +50,8 @@ pub struct FrameWriter<S> {
     /// The header as it will be; sizes are added up here.
     header: FrameHeader,
     meta: Metalayers,
-    /// The trailer, encoded.
-    trailer: Vec<u8>,
+    vlmeta: Metalayers,
+    seal: Option<BodySum>,
     offsets: Vec<u64>,
     cparams: CParams,
     chunksize: usize,
@@ -76,18 +76,18 @@ impl<S: WriteAt> FrameWriter<S> {
     /// # Errors
     /// [`Error::Param`] or [`Error::Compress`] when these parameters cannot be written.
     pub fn new(store: S, params: &FrameParams) -> Result<Self> {
-        let Start { header, meta, vlmeta } = Start::new(params)?;
+        let Start { header, meta, vlmeta, checksums } = Start::new(params)?;
         let cparams = params.cparams.clone();
         let chunksize = whole_items(params.chunksize, cparams.typesize)?;
         let encoder = Encoder::new(cparams.clone().in_schunk())
             .map_err(|source| Error::Compress { nchunk: 0, source })?;
-        let (offsets, trailer) = (vec![], trailer::around(&vlmeta)?);
         Ok(Self {
             store,
             header,
             meta,
-            trailer,
-            offsets,
+            vlmeta,
+            seal: BodySum::new(checksums),
+            offsets: vec![],
             cparams,
             chunksize,
             encoder,
@@ -196,14 +196,25 @@ impl<S: WriteAt> FrameWriter<S> {
     /// [`Error::Write`]; [`Error::Compress`] for the index.
     pub fn finish(mut self) -> Result<S> {
         let mut at = u64::from(self.header.header_len()).saturating_add(self.cbytes());
-        if !self.offsets.is_empty() {
-            let index = encode_index(&self.offsets, &self.cparams.registries)?;
+        let registries = &self.cparams.registries;
+        let index =
+            if self.offsets.is_empty() { vec![] } else { encode_index(&self.offsets, registries)? };
+        let ending = Ending {
+            seal: self.seal.as_ref(),
+            old_mark: &Mark::default(),
+            meta: &self.meta,
+            vlmeta: &self.vlmeta,
+            numbers: &self.offsets,
+            index_len: index.len() as u64,
+            registries,
+        };
+        let start = at.saturating_add(index.len() as u64);
+        let Sealed { trailer, .. } = ending.encode(&mut self.header, start, &index)?;
+        if !index.is_empty() {
             self.write(at, &index)?;
-            at = at.saturating_add(index.len() as u64);
+            at = start;
         }
-        let trailer = core::mem::take(&mut self.trailer);
         self.write(at, &trailer)?;
-        self.header.set_frame_len(at.saturating_add(trailer.len() as u64));
         let mut header = self.header.encode().to_vec();
         header.extend_from_slice(self.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
         self.write(0, &header)?;
@@ -233,6 +244,7 @@ impl<S: WriteAt> FrameWriter<S> {
         let offset = self.cbytes();
         self.write(u64::from(self.header.header_len()).saturating_add(offset), chunk)?;
         self.header.add_cbytes(chunk.len() as u64);
+        self.seal.iter_mut().for_each(|seal| seal.add_chunk(offset, chunk));
         self.note(offset, nbytes);
         Ok(())
     }
@@ -277,6 +289,7 @@ pub(crate) struct Start {
     pub meta: Metalayers,
     /// Contents compressed.
     pub vlmeta: Metalayers,
+    pub checksums: Checksums,
 }
 
 impl Start {
@@ -289,13 +302,14 @@ impl Start {
         let too_long = |_| Param::MetaTooLong { nbytes: meta.bytes().len() as u64 };
         let header_len = i32::try_from(meta.bytes().len()).map_err(too_long)?.unsigned_abs();
         let header = FrameHeader::new(header_len, chunksize, !vlmeta.is_empty(), &params.cparams)?;
-        Ok(Self { header, meta, vlmeta })
+        Ok(Self { header, meta, vlmeta, checksums: params.checksums })
     }
 
     /// A frame like this, without its chunks.
     pub(crate) fn like(schunk: &SChunk) -> Self {
         let (meta, vlmeta) = (schunk.meta().clone(), schunk.vlmeta().stored().clone());
-        Self { header: schunk.header().without_chunks(), meta, vlmeta }
+        let checksums = Checksums::default();
+        Self { header: schunk.header().without_chunks(), meta, vlmeta, checksums }
     }
 
     /// A frame with the metadata of this one, and chunks of its kind, compressed like this.
@@ -304,10 +318,10 @@ impl Start {
         cparams: &CParams,
         chunksize: ChunkSize,
     ) -> Result<Self> {
-        let Self { header: old, meta, vlmeta } = Self::like(schunk);
+        let Self { header: old, meta, vlmeta, checksums } = Self::like(schunk);
         let typesize = cparams.typesize;
         let header = FrameHeader::new(old.header_len(), typesize, !vlmeta.is_empty(), cparams)?;
-        Ok(Self { header: header.chunks_like(chunksize, &old), meta, vlmeta })
+        Ok(Self { header: header.chunks_like(chunksize, &old), meta, vlmeta, checksums })
     }
 }
 
@@ -327,6 +341,9 @@ pub(crate) fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
 
 /// Vlmetalayers with these contents compressed.
 fn encode_vlmeta(vlmeta: &[(String, Vec<u8>)], cparams: &CParams) -> Result<Metalayers> {
+    if vlmeta.iter().any(|(name, _)| name.as_bytes() == LAYER) {
+        return Err(Param::ReservedName { name: "b2seal" }.into());
+    }
     let chunks = vlmeta.iter().map(|(_, content)| compress_vlmeta(content, cparams));
     let chunks: Vec<Vec<u8>> = chunks.collect::<Result<_, _>>()?;
     let layers =

@@ -1,7 +1,7 @@
 //! What is written is read, whatever the parameters, and however many threads there are.
 
 use b2frame::{
-    Budget, CompressOptions, Error, FrameParams, FrameWriter, SChunk, VerifyOptions,
+    Budget, Checksums, CompressOptions, Error, FrameParams, FrameWriter, SChunk, VerifyOptions,
     compress_stream, to_cframe,
 };
 use blosc_chunk::{
@@ -128,6 +128,7 @@ fn the_header_keeps_the_parameters() {
 #[test]
 fn runs_are_noted_in_the_index() {
     let params = FrameParams::new(CParams::default().typesize(4)).chunksize(400);
+    let params = params.checksums(Checksums::None);
     let frame = to_cframe(&[0; 4000], &params).unwrap();
     // Header, an index of one repeated value, trailer: as C-Blosc2 writes a frame of zeros.
     assert_eq!(frame.len(), 97 + 40 + 35);
@@ -209,7 +210,10 @@ fn progress_counts_up_to_the_end() {
 
 #[test]
 fn an_empty_frame_has_its_trailer_behind_its_header() {
-    let frame = to_cframe(b"", &FrameParams::default()).unwrap();
+    let params = FrameParams::default();
+    let sealed = to_cframe(b"", &params).unwrap();
+    assert_eq!(sealed.len(), 97 + 35 + 74);
+    let frame = to_cframe(b"", &params.checksums(Checksums::None)).unwrap();
     assert_eq!(frame.len(), 97 + 35);
     let schunk = SChunk::from_cframe(frame).unwrap();
     assert_eq!(

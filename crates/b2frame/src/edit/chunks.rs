@@ -1,5 +1,7 @@
 //! Chunks as wholes: added, replaced, moved and removed.
 
+use std::collections::HashSet;
+
 use blosc_chunk::{
     Chunk, Encoder, Kind, Special, SpecialKind, Target, internal::fill_special, special_chunk,
 };
@@ -179,6 +181,11 @@ impl SChunkWriter {
         self.begin()?;
         self.load_index()?;
         let zeros = Offset::of_special(SpecialKind::Zeros).ok_or(Param::SpecialKind)?;
+        let kept: HashSet<u64> = chunks.iter().flatten().copied().collect();
+        if self.seal.is_some() || self.files.is_some() {
+            let dropped = (0..self.schunk.nchunks()).filter(|nchunk| !kept.contains(nchunk));
+            dropped.for_each(|nchunk| self.forget(nchunk));
+        }
         self.edit_index(|offsets| {
             let old = |nchunk: &u64| offsets.get(len_of(*nchunk)).copied();
             *offsets =
@@ -310,6 +317,7 @@ impl SChunkWriter {
     /// Writes a chunk's bytes to where no reader looks yet, and gives the number for the index.
     pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
         let number = Storage::of(&mut self.file, &mut self.files, &self.schunk).put(chunk)?;
+        self.note_stored(number, chunk);
         self.count_stored(chunk.len());
         Ok(number)
     }
@@ -339,6 +347,7 @@ impl SChunkWriter {
         self.begin()?;
         let (mut stored, mut cbytes) = (vec![], 0_usize);
         let mut storage = Storage::of(&mut self.file, &mut self.files, &self.schunk);
+        let seal = &mut self.seal;
         let made = make(&self.schunk, &mut |nchunk, chunk| {
             let Some(chunk) = chunk else {
                 stored.push((nchunk, Err(SpecialKind::Zeros)));
@@ -351,7 +360,9 @@ impl SChunkWriter {
                 stored.push((nchunk, Err(kind)));
                 return Ok(());
             }
-            stored.push((nchunk, Ok(Ready { offset: storage.put(chunk)?, nbytes })));
+            let offset = storage.put(chunk)?;
+            seal.iter_mut().for_each(|seal| seal.note_stored(offset, chunk));
+            stored.push((nchunk, Ok(Ready { offset, nbytes })));
             cbytes = cbytes.saturating_add(chunk.len());
             Ok(())
         });
@@ -380,6 +391,7 @@ impl SChunkWriter {
         };
         match place {
             Place::Before(nchunk) => {
+                self.seal_entry(ready.offset);
                 self.edit_index(|offsets| {
                     offsets.insert(len_of(nchunk).min(offsets.len()), ready.offset)
                 });
@@ -393,6 +405,7 @@ impl SChunkWriter {
     /// Notes that the chunk of this number is not wanted any more: in a sparse frame its file goes.
     fn forget(&mut self, nchunk: u64) {
         let number = self.table().get(len_of(nchunk)).copied();
+        number.into_iter().for_each(|number| self.unseal_entry(nchunk, number));
         let id = number.and_then(|number| u32::try_from(number).ok());
         if let (Some(files), Some(id)) = (&mut self.files, id) {
             let len = files.forget(id);
@@ -403,6 +416,7 @@ impl SChunkWriter {
     /// Gives a chunk another number in the index.
     pub(super) fn set_offset(&mut self, nchunk: u64, number: u64) {
         self.forget(nchunk);
+        self.seal_entry(number);
         self.edit_index(|offsets| {
             offsets.get_mut(len_of(nchunk)).into_iter().for_each(|offset| *offset = number);
         });

@@ -23,6 +23,7 @@ use crate::offsets::Offset;
 use crate::params::EditOptions;
 use crate::rewrite::{Copied, copy_live, write_file};
 use crate::schunk::ChunkBytes;
+use crate::seal::{Sealed, is_stored};
 use crate::sparse::ReadOnly;
 use crate::trailer;
 use crate::writer::encode_index;
@@ -53,6 +54,7 @@ impl SChunkWriter {
     fn commit_held(&mut self) -> Result<()> {
         self.settle()?;
         if self.changed == Changed::default() && !self.file.is_new {
+            self.show_seal();
             return Ok(());
         }
         self.check_unchanged()?;
@@ -67,9 +69,10 @@ impl SChunkWriter {
             return self.commit_files();
         }
         let is_longer = self.schunk.meta().header_len() != self.schunk.header().header_len();
-        let is_trailer_alone =
-            self.schunk.nbytes() == 0 && self.changed.vlmeta && self.file.path.is_some();
-        if is_longer || is_trailer_alone || self.needs_long_write() {
+        let has_trailer = self.changed.vlmeta || self.changed.meta && self.seal.is_some();
+        let is_trailer_alone = self.schunk.nbytes() == 0 && has_trailer && self.file.path.is_some();
+        let is_bloated = self.changed.chunks && self.schunk.nbytes() > 0 && self.is_mostly_dead();
+        if is_longer || is_trailer_alone || self.needs_long_write() || is_bloated {
             self.rewrite()
         } else if self.schunk.nbytes() > 0 {
             self.commit_data()
@@ -133,17 +136,37 @@ impl SChunkWriter {
             index_len = bytes.len() as u64;
             header.set_cbytes(start.saturating_sub(header.header_len().into()));
         }
-        if self.changed.chunks || self.changed.vlmeta || is_new {
-            let trailer = trailer::around(self.schunk.vlmeta().stored())?;
-            self.schunk.state_mut().trailer_len = trailer::len(&trailer);
-            bytes.extend(trailer);
+        // The header has a sum there.
+        let has_header_sum = self.changed.meta && self.seal.is_some();
+        if self.changed.chunks || self.changed.vlmeta || is_new || has_header_sum {
+            let lead = if bytes.is_empty() { self.read_lead()? } else { bytes.clone() };
+            let at = start.saturating_add(bytes.len() as u64);
+            let Sealed { trailer, mark } =
+                self.encode_trailer(&mut header, at, &lead, index_len)?;
+            bytes.extend(&trailer);
             // Not yet part of the frame, so not counted before the header is written: a failure
             // changes nothing.
             self.file.write_behind(start, &bytes)?;
-            header.set_frame_len(start.saturating_add(bytes.len() as u64));
             self.file.sync()?;
+            self.write_header(header, index_len)?;
+            self.schunk.state_mut().trailer_len = trailer::len(&trailer);
+            self.note_sealed(mark);
+            return Ok(());
         }
         self.write_header(header, index_len)
+    }
+
+    /// What lies between the chunks and the next trailer, where the index stays: for the seal.
+    fn read_lead(&mut self) -> Result<Vec<u8>> {
+        if self.seal.is_none() {
+            return Ok(vec![]);
+        }
+        if self.has_chunk_sums() {
+            self.load_index()?;
+        }
+        let start = self.schunk.state().index.position();
+        let len = usize::try_from(self.file.end().saturating_sub(start)).unwrap_or(usize::MAX);
+        self.file.source().read_vec(start, len)
     }
 
     /// New files are there already; a new index takes the place of the old one. Should C-Blosc2 not
@@ -159,10 +182,7 @@ impl SChunkWriter {
             [] => vec![],
             table => encode_index(table, self.schunk.registries())?,
         };
-        let trailer = trailer::around(self.schunk.vlmeta().stored())?;
         let mut header = self.schunk.header().clone();
-        let parts = [u64::from(header.header_len()), index.len() as u64, trailer.len() as u64];
-        header.set_frame_len(parts.into_iter().fold(0, u64::saturating_add));
         if header.nbytes() == 0 {
             header.set_cbytes(0);
         }
@@ -170,6 +190,11 @@ impl SChunkWriter {
         if let Some(least) = self.largest_number().map(|id| id.saturating_add(MIN_CHUNK)) {
             written.set_cbytes(least.max(written.cbytes()));
         }
+        let (index_len, cbytes) = (index.len() as u64, header.cbytes());
+        let at = u64::from(header.header_len()).saturating_add(index_len);
+        let Sealed { trailer, mark } = self.encode_trailer(&mut written, at, &index, index_len)?;
+        header = written.clone();
+        header.set_cbytes(cbytes);
         let meta = self.schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default();
         let image = [written.encode().as_slice(), meta, &index, &trailer].concat();
         let Some(files) = &mut self.files else { return Ok(()) };
@@ -178,7 +203,8 @@ impl SChunkWriter {
         files.clean(self.schunk.state().index.as_table());
         self.file.store.replace(Box::new(ReadOnly(store)));
         self.schunk.state_mut().trailer_len = trailer::len(&trailer);
-        self.adopt(header, index.len() as u64);
+        self.adopt(header, index_len);
+        self.note_sealed(mark);
         self.changed = Changed::default();
         Ok(())
     }
@@ -226,6 +252,7 @@ impl SChunkWriter {
             (self.schunk.chunk(nchunk)?, &mut self.files)
         {
             files.create_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
+            self.note_stored(id, &bytes);
             self.header_mut().add_cbytes(bytes.len() as u64);
         }
         Ok(id)
@@ -240,16 +267,16 @@ impl SChunkWriter {
     fn commit_empty(&mut self) -> Result<()> {
         let mut header = self.schunk.header().clone();
         let header_len = u64::from(header.header_len());
-        let trailer = trailer::around(self.schunk.vlmeta().stored())?;
-        if self.changed.chunks || self.changed.vlmeta || self.file.is_new {
+        header.set_cbytes(0);
+        let Sealed { trailer, mark } = self.encode_trailer(&mut header, header_len, &[], 0)?;
+        if self.changed.chunks || self.changed.vlmeta || self.seal.is_some() || self.file.is_new {
             self.vacate(trailer.len() as u64)?;
             self.file.write(header_len, &trailer)?;
             self.file.sync()?;
         }
-        self.schunk.state_mut().trailer_len = trailer::len(&trailer);
-        header.set_frame_len(header_len.saturating_add(trailer.len() as u64));
-        header.set_cbytes(0);
         self.write_header(header, 0)?;
+        self.schunk.state_mut().trailer_len = trailer::len(&trailer);
+        self.note_sealed(mark);
         self.file.cut(self.schunk.frame_len())
     }
 
@@ -290,6 +317,7 @@ impl SChunkWriter {
         if old.schunk.nbytes() == 0 {
             return Ok(());
         }
+        old.lock()?;
         old.load_index()?;
         for nchunk in 0..old.schunk.nchunks() {
             let offset = old.schunk.offset_of(nchunk)?;
@@ -319,7 +347,7 @@ impl SChunkWriter {
         match self.file.path.clone() {
             Some(path) => {
                 self.file.known = None;
-                let (store, copy, lock) = write_file(&self.schunk, &path)?;
+                let (store, copy, lock) = write_file(&self.schunk, &path, self.seal_from())?;
                 self.file.set_id(store.id());
                 self.file.store.replace(Box::new(store));
                 self.held.get_or_insert_default().replace(lock);
@@ -329,7 +357,7 @@ impl SChunkWriter {
             }
             None => {
                 let mut image = MemStore::default();
-                let copy = copy_live(&self.schunk, &mut image)?;
+                let copy = copy_live(&self.schunk, &mut image, self.seal_from())?;
                 self.file.known = None;
                 self.file.write(0, image.as_bytes())?;
                 self.file.cut(copy.header.frame_len())?;
@@ -344,10 +372,7 @@ impl SChunkWriter {
         self.schunk.state_mut().index.edit(|table| *table = copy.table);
         self.schunk.state_mut().trailer_len = copy.trailer_len;
         self.adopt(copy.header, copy.index_len);
+        self.seal = copy.seal;
+        self.note_sealed(copy.mark);
     }
-}
-
-/// Whether a number of the index stands for bytes, not for a special value.
-fn is_stored(number: u64) -> bool {
-    matches!(Offset::parse(0, number), Ok(Offset::Stored(_)))
 }

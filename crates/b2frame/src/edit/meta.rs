@@ -7,6 +7,7 @@ use crate::error::{Param, Result};
 use crate::header::FIXED_LEN;
 use crate::metalayers::{Metalayers, Section};
 use crate::schunk::SChunk;
+use crate::seal::LAYER;
 use crate::writer::compress_vlmeta;
 
 impl SChunkWriter {
@@ -54,6 +55,9 @@ impl SChunkWriter {
     /// [`Param::MetaTooLong`].
     pub fn set_vlmeta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
         self.begin()?;
+        if name.as_ref() == LAYER {
+            return Err(Param::ReservedName { name: "b2seal" }.into());
+        }
         let chunk = compress_vlmeta(content, &self.vlmeta_cparams())?;
         let layers = with(self.schunk.vlmeta().stored(), name.as_ref(), &chunk);
         self.change_vlmeta(&layers)

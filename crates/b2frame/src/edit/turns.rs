@@ -83,6 +83,7 @@ impl SChunkWriter {
         }
         if !self.file.is_new {
             self.note_look();
+            self.load_seal();
         }
         self.generation = held.generation().unwrap_or(self.generation);
         self.held = Some(held);
@@ -145,6 +146,7 @@ impl SChunkWriter {
             (self.cparams, self.encoder) = (new.cparams, None);
         }
         (self.schunk, self.file, self.files) = (new.schunk, new.file, new.files);
+        self.is_seal_known = false;
         Ok(())
     }
 

@@ -27,7 +27,10 @@ pub(super) fn read(
 ) -> Result<(u32, Metalayers)> {
     match layout {
         FrameLayout::Beta1 => Ok((0, Metalayers::default())),
-        FrameLayout::Beta2VlMeta => crate::schunk::read_trailer(source, header, max),
+        FrameLayout::Beta2VlMeta => {
+            let (trailer_len, vlmeta, _) = crate::schunk::read_trailer(source, header, max)?;
+            Ok((trailer_len, vlmeta))
+        }
         _ => read_usermeta(source, layout == FrameLayout::SwappedBeta2, header, max),
     }
 }

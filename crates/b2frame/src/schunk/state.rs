@@ -7,6 +7,7 @@ use blosc_io::MemStore;
 use crate::header::FrameHeader;
 use crate::metalayers::Metalayers;
 use crate::offsets::{Index, Section};
+use crate::seal::Mark;
 use crate::source::Source;
 use crate::sparse::Folder;
 use crate::writer::Start;
@@ -23,20 +24,23 @@ pub(crate) struct FrameState {
     pub trailer_len: u32,
     pub meta: Metalayers,
     pub vlmeta: Metalayers,
+    /// What the trailer says of the seal.
+    pub mark: Mark,
     pub index: Index,
 }
 
 impl FrameState {
     /// A frame that is not written yet.
     pub(crate) fn new(source: Source, folder: Option<Folder>, start: Start) -> Self {
-        let Start { header, meta, vlmeta } = start;
+        let Start { header, meta, vlmeta, .. } = start;
         let mut index = Index::empty();
         index.set_table(vec![]);
         if folder.is_some() {
             index.set_section(Section::Files);
         }
         let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
-        Self { source, folder, header, trailer_len, meta, vlmeta, index }
+        let mark = Mark::default();
+        Self { source, folder, header, trailer_len, meta, vlmeta, mark, index }
     }
 
     /// Drops the share of the store, so that its last owner can be told.

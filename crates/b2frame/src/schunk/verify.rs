@@ -10,6 +10,7 @@ use blosc_container::{Progress, VerifyOptions};
 use super::ordered::{Part, Parts};
 use super::{Buffers, Fetched, Location, SChunk, Scratch};
 use crate::error::{Corrupt, Error, Result};
+use crate::seal::SealState;
 
 /// What verifying a frame found.
 pub type VerifyReport = blosc_container::Report<Error, Note>;
@@ -36,6 +37,12 @@ pub enum Note {
         /// Block size that was used (bytes).
         used: usize,
     },
+    /// The header is not the one that was sealed; everything else is.
+    #[error("the header was changed after the frame was sealed: by another program, or damaged")]
+    HeaderChanged,
+    /// The frame was sealed and changed by a program that knows of no seals.
+    #[error("another program has changed the frame, which is not sealed any more")]
+    SealBroken,
     /// A run stored as a chunk of 32 bytes. C-Blosc2 expects such runs in the index and cannot read
     /// the chunk.
     #[error("chunk {nchunk} at byte {offset}: a run stored as a chunk, not in the index")]
@@ -69,8 +76,39 @@ impl SChunk {
             let what = Corrupt::SumOfChunks { found: report.nbytes, expected: self.nbytes() };
             report.other.push(Error::Corrupt { at: self.state.source.position(0x1e), what });
         }
+        self.verify_seal(options, &mut report);
         progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
         report
+    }
+
+    /// Compares with the seal what can be read.
+    fn verify_seal(&self, options: &VerifyOptions, report: &mut VerifyReport) {
+        let note = match self.seal_state() {
+            Ok(SealState::BodyDamaged { chunks }) => {
+                if chunks.is_empty() && report.is_ok() {
+                    let at = self.frame_len().saturating_sub(16);
+                    let at = self.state.source.position(at);
+                    report.other.push(Error::Corrupt { at, what: Corrupt::BodySum });
+                }
+                for nchunk in chunks {
+                    if report.bad.iter().any(|bad| bad.nchunk == nchunk) {
+                        continue;
+                    }
+                    let offset = self.stored_at(nchunk);
+                    let at = offset.unwrap_or(0);
+                    let error = Error::Corrupt { at, what: Corrupt::ChunkSum { nchunk } };
+                    report.add_bad(BadChunk { nchunk, offset, error }, options.max_reported);
+                }
+                return;
+            }
+            Ok(SealState::HeaderChanged) => Note::HeaderChanged,
+            Ok(SealState::BrokenByOtherWriter) => Note::SealBroken,
+            Ok(_) => return,
+            Err(error) => return report.other.push(error),
+        };
+        if report.notes.len() < options.max_reported {
+            report.notes.push(note);
+        }
     }
 
     fn verify_metadata(&self, report: &mut VerifyReport) {

@@ -1,0 +1,197 @@
+//! Comparing a frame with its seal, and sealing a frame that is there.
+
+use std::path::Path;
+
+use blosc_chunk::error::Blame;
+
+use super::{BodySum, FINGERPRINT_LEN, chunk_term, header_sum, is_stored, low_half, tail_term};
+use crate::edit::SChunkWriter;
+use crate::error::{Error, Result};
+use crate::offsets::Offset;
+use crate::params::{Checksums, EditOptions};
+use crate::schunk::{ChunkBytes, SChunk};
+
+/// What the seal of a frame says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SealState {
+    /// All that readers need is what was written.
+    Intact,
+    /// There is no seal: the frame is from a program that writes none.
+    NeverSealed,
+    /// Chunks, index and vlmetalayers are what was written; the header is another one. Programs
+    /// that know of no seals change metalayers so.
+    HeaderChanged,
+    /// A program that knows of no seals has changed the frame. It removes the sum.
+    BrokenByOtherWriter,
+    /// Other bytes than those that were written, and no program has said so.
+    BodyDamaged {
+        /// The chunks that are damaged, as far as the table of their sums, or decoding them, tells.
+        /// None if it is the index or the vlmetalayers.
+        chunks: Vec<u64>,
+    },
+}
+
+/// What reading all chunks gives.
+struct Found {
+    sum: u128,
+    /// Chunks with another sum than that in the table.
+    other: Vec<u64>,
+    /// Chunks that are not where the index says.
+    unread: Vec<u64>,
+}
+
+impl SChunk {
+    /// Reads everything and compares it with the seal.
+    ///
+    /// ```
+    /// use b2frame::{FrameParams, SChunk, SealState, to_cframe};
+    ///
+    /// let params = FrameParams::default();
+    /// let mut frame = to_cframe(b"some data, and more", &params)?;
+    /// assert_eq!(SChunk::from_cframe(frame.clone())?.seal_state()?, SealState::Intact);
+    /// frame[132] ^= 1; // in the chunk
+    /// let state = SChunk::from_cframe(frame)?.seal_state()?;
+    /// assert!(matches!(state, SealState::BodyDamaged { .. }));
+    /// # Ok::<(), b2frame::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the storage says. Damage is no error.
+    pub fn seal_state(&self) -> Result<SealState> {
+        let mark = &self.state().mark;
+        let Some(body) = mark.body() else {
+            let is_broken = mark.layer.is_some();
+            let state =
+                if is_broken { SealState::BrokenByOtherWriter } else { SealState::NeverSealed };
+            return Ok(state);
+        };
+        let layer = mark.layer();
+        let table = layer.as_ref().map(|layer| layer.chunks.as_slice()).unwrap_or_default();
+        let found = self.read_sums(table)?;
+        if body != found.sum.wrapping_add(self.tail_sum()?) || !found.unread.is_empty() {
+            let mut chunks = [found.other, found.unread].concat();
+            if table.is_empty() && chunks.is_empty() {
+                chunks = self.undecodable()?;
+            }
+            chunks.sort_unstable();
+            return Ok(SealState::BodyDamaged { chunks });
+        }
+        let is_same = match layer {
+            Some(layer) => layer.header == header_sum(&self.raw_header()?),
+            None => mark.layer.is_none(),
+        };
+        Ok(if is_same { SealState::Intact } else { SealState::HeaderChanged })
+    }
+
+    /// The term of everything after the chunks.
+    pub(crate) fn tail_sum(&self) -> Result<u128> {
+        let header = self.header();
+        let end = header.frame_len().saturating_sub(FINGERPRINT_LEN as u64);
+        let start = if self.nbytes() == 0 {
+            header.frame_len().saturating_sub(self.trailer_len())
+        } else {
+            self.state().index.position()
+        };
+        let len = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
+        let bytes = self.state().source.read_vec(start, len)?;
+        Ok(tail_term(start.saturating_sub(header.header_len().into()), &[&bytes]))
+    }
+
+    /// The header as it is stored.
+    fn raw_header(&self) -> Result<Vec<u8>> {
+        let len = usize::try_from(self.header().header_len()).unwrap_or(usize::MAX);
+        self.state().source.read_vec(0, len)
+    }
+
+    /// Of chunks that are all one and the same, one stands for all.
+    fn distinct_chunks(&self) -> (u64, u64) {
+        if self.state().index.is_repeated() {
+            (self.nchunks().min(1), self.nchunks())
+        } else {
+            (self.nchunks(), 1)
+        }
+    }
+
+    fn read_sums(&self, table: &[u64]) -> Result<Found> {
+        let mut found = Found { sum: 0, other: vec![], unread: vec![] };
+        let (nchunks, times) = self.distinct_chunks();
+        for nchunk in 0..nchunks {
+            let stored = self.offset_of(nchunk).and_then(|offset| match offset {
+                Offset::Stored(number) => Ok(Some((number, self.chunk(nchunk)?))),
+                Offset::Special(_) => Ok(None),
+            });
+            match stored {
+                Ok(Some((number, ChunkBytes::Stored(bytes)))) => {
+                    let term = chunk_term(number, &bytes);
+                    found.sum = found.sum.wrapping_add(term.wrapping_mul(times.into()));
+                    let entry = usize::try_from(nchunk).ok().and_then(|at| table.get(at));
+                    found.other.extend(entry.filter(|sum| **sum != low_half(term)).map(|_| nchunk));
+                }
+                Ok(_) => {}
+                Err(error) => found.unread.extend(damaged(error, nchunk)?),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The chunks that cannot be decoded.
+    fn undecodable(&self) -> Result<Vec<u64>> {
+        let mut bad = vec![];
+        for nchunk in 0..self.distinct_chunks().0 {
+            if let Err(error) = self.decode_chunk(nchunk) {
+                bad.extend(damaged(error, nchunk)?);
+            }
+        }
+        Ok(bad)
+    }
+}
+
+/// The chunk, if its data are to blame.
+fn damaged(error: Error, nchunk: u64) -> Result<Option<u64>> {
+    match error.blame() {
+        Blame::Io | Blame::Busy => Err(error),
+        _ => Ok(Some(nchunk)),
+    }
+}
+
+impl SChunkWriter {
+    /// Gives the frame a seal, or another one, with the next commit: of its chunks as they are now,
+    /// each of which is read. With [`Checksums::None`], removes it.
+    ///
+    /// # Errors
+    /// What is wrong with a chunk.
+    pub fn set_seal(&mut self, checksums: Checksums) -> Result<()> {
+        self.lock()?;
+        let schunk = self.schunk()?;
+        let seal = BodySum::of_chunks(schunk, checksums)?;
+        self.replace_seal(seal);
+        Ok(())
+    }
+}
+
+impl BodySum {
+    /// Of the chunks of a frame as they are.
+    pub(crate) fn of_chunks(schunk: &SChunk, checksums: Checksums) -> Result<Option<Self>> {
+        let Some(mut seal) = Self::new(checksums) else { return Ok(None) };
+        for (nchunk, number) in (0..).zip(schunk.offsets()?) {
+            if is_stored(number)
+                && let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)?
+            {
+                seal.add_chunk(number, &bytes);
+            }
+        }
+        Ok(Some(seal))
+    }
+}
+
+/// Gives a frame in a file, or a sparse one, a seal in place: for files of other programs. What its
+/// bytes are now counts, so look at them first ([`SChunk::verify`]).
+///
+/// # Errors
+/// As [`SChunkWriter::open`] and [`SChunkWriter::commit`]; what is wrong with a chunk.
+pub fn seal(path: impl AsRef<Path>, checksums: Checksums, options: &EditOptions) -> Result<()> {
+    let mut writer = SChunkWriter::open_with(path, options)?;
+    writer.set_seal(checksums)?;
+    writer.commit()
+}

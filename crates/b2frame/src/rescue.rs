@@ -30,9 +30,10 @@ use crate::header::{FIXED_LEN, FrameHeader, FrameType, MIN_LEN};
 use crate::metalayers::{Metalayers, Section};
 use crate::nd::NdMeta;
 use crate::offsets::{self, Index, MAX_NCHUNKS, Offset};
-use crate::params::{FrameParams, OpenOptions};
+use crate::params::{Checksums, FrameParams, OpenOptions};
 use crate::probe::Kind;
 use crate::schunk::{FrameState, SChunk, check_limit, open_file, read_meta, read_trailer};
+use crate::seal::Mark;
 use crate::source::Source;
 use crate::sparse::{Folder, id_of};
 use crate::writer::Start;
@@ -211,7 +212,7 @@ impl<'a> Wreck<'a> {
         let is_whole = header.frame_len() <= available;
         let trailer = read_trailer(&self.source, &header, self.options.max_metadata);
         let (trailer_len, vlmeta) = match trailer {
-            Ok(found) if is_whole => found,
+            Ok((trailer_len, vlmeta, _)) if is_whole => (trailer_len, vlmeta),
             _ if header.has_vlmeta() => (0, self.without(Damage::Trailer, Section::TRAILER)?),
             _ => (0, Metalayers::build([], Section::TRAILER)?),
         };
@@ -224,7 +225,8 @@ impl<'a> Wreck<'a> {
                 self.without_index(&header, &meta, end)?
             }
         };
-        Ok((Start { header, meta, vlmeta }, entries))
+        let checksums = Checksums::default();
+        Ok((Start { header, meta, vlmeta, checksums }, entries))
     }
 
     /// No metalayers, of which there should be some.
@@ -342,7 +344,7 @@ impl<'a> Wreck<'a> {
     /// Decodes every chunk, and puts a run where one does not decode.
     fn decoded(self, start: Start, entries: Vec<Entry>, rescue: &RescueOptions) -> Result<Salvage> {
         let Self { source, folder, options, mut damage } = self;
-        let Start { mut header, meta, vlmeta } = start;
+        let Start { mut header, meta, vlmeta, .. } = start;
         let (run, mut value) = match &rescue.fill {
             Fill::NaN => (SpecialKind::Nans, None),
             Fill::Value(item) => (SpecialKind::Zeros, Some(item.clone())),
@@ -363,7 +365,9 @@ impl<'a> Wreck<'a> {
         });
         header.set_cbytes(source.available()?);
         let options = options.clone().for_items_of(&header, &meta);
-        let state = FrameState { source, folder, header, trailer_len: 0, meta, vlmeta, index };
+        let mark = Mark::default();
+        let state =
+            FrameState { source, folder, header, trailer_len: 0, meta, vlmeta, mark, index };
         let mut schunk = SChunk::from_state(state, options);
         let mut chunks = vec![];
         for (nchunk, (at, state)) in (0u64..).zip(&entries) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use b2frame::rescue::{ChunkState, Damage, Fill, RescueOptions, Salvage};
 use b2frame::{
-    FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk, Selection, to_cframe,
+    Checksums, FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk, Selection, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId};
 use blosc_io::MemStore;
@@ -95,11 +95,13 @@ fn zeroed_parts_cost_the_chunks_in_them() {
 #[test]
 fn a_lost_header_is_made_of_what_the_chunks_say() {
     let data = data(8);
-    let mut frame = to_cframe(&data, &params()).unwrap();
-    frame[..60].fill(0xff);
-    let saved = salvage(&frame, Fill::Zeros).unwrap();
-    assert_eq!(saved.damage, [Damage::Header]);
-    assert_eq!(assert_at_its_position(&saved, &data), 8);
+    for checksums in [Checksums::None, Checksums::Body] {
+        let mut frame = to_cframe(&data, &params().checksums(checksums)).unwrap();
+        frame[..60].fill(0xff);
+        let saved = salvage(&frame, Fill::Zeros).unwrap();
+        assert_eq!(saved.damage, [Damage::Header]);
+        assert_eq!(assert_at_its_position(&saved, &data), 8);
+    }
     let error = salvage(&[0; 5000], Fill::Zeros).unwrap_err();
     assert!(matches!(error, b2frame::Error::NotAFrame { .. }), "{error}");
 }

@@ -4,14 +4,112 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use blosc_io::testing::{RecordingTree, Step};
+use blosc_io::testing::{FailingStore, FailingTree, Plan, RecordingStore, RecordingTree, Step};
 use blosc_io::tree::{DirTree, MemTree, Tree};
-use blosc_io::{Durability, ReadAt as _};
+use blosc_io::{Durability, MemStore, ReadAt as _};
 use blosc_testdata::data::XorShift32 as Rng;
 
 use super::SChunkWriter;
-use crate::params::{EditOptions, FrameParams, OpenOptions};
+use crate::params::{Checksums, EditOptions, FrameParams, OpenOptions};
 use crate::schunk::SChunk;
+use crate::seal::SealState;
+
+/// A change of a frame.
+type Operation = fn(&mut SChunkWriter) -> crate::Result<()>;
+
+/// Each kind of change, with its name. The last two write a frame in a store over itself.
+const OPERATIONS: [(&str, Operation); 10] = [
+    ("append", |writer| writer.append(&[7; 40])),
+    ("insert", |writer| writer.insert(1, &[8; 16])),
+    ("update", |writer| writer.update(0, &[9; 16])),
+    ("delete", |writer| writer.delete(1)),
+    ("metalayer of equal length", |writer| writer.set_meta("m", b"new")),
+    ("vlmetalayer", |writer| writer.set_vlmeta("v", b"value")),
+    ("no vlmetalayer", |writer| writer.delete_vlmeta("v").map(drop)),
+    ("seal", |writer| writer.set_seal(Checksums::Chunks)),
+    ("longer metalayer", |writer| writer.set_meta("m", &[b'm'; 900])),
+    ("compact", |writer| writer.compact().map(drop)),
+];
+
+/// A frame with replaced chunks and a vlmetalayer.
+fn change_a_little(writer: &mut SChunkWriter) {
+    writer.append(&[1; 40]).unwrap();
+    writer.commit().unwrap();
+    writer.append(&[2; 4]).unwrap();
+    writer.set_vlmeta("v", b"old").unwrap();
+    writer.commit().unwrap();
+}
+
+#[test]
+fn an_error_at_any_call_leaves_a_sparse_frame_old_or_new() {
+    let base = Arc::new(MemTree::new());
+    let params = FrameParams::default().chunksize(16).metalayer("m", *b"old");
+    change_a_little(&mut SChunkWriter::create_in_tree(base.clone(), &params).unwrap());
+    let before = content(&(base.clone() as Arc<dyn Tree>)).unwrap();
+    for (name, operation) in OPERATIONS {
+        let mut calls = 0;
+        let mut states = vec![];
+        loop {
+            let tree = FailingTree::new(MemTree::clone(&base));
+            let shared: Arc<dyn Tree> = Arc::new(tree.clone());
+            let options = EditOptions::default();
+            let mut writer = SChunkWriter::open_in_tree(shared.clone(), &options).unwrap();
+            tree.plan().fail_at(calls, std::io::ErrorKind::StorageFull);
+            let done = operation(&mut writer).and_then(|()| writer.commit());
+            drop(writer);
+            let is_through = tree.plan().is_pending();
+            assert!(done.is_ok() || !is_through, "{name}: {done:?}");
+            let found = content(&shared);
+            assert!(found.is_some(), "{name}, call {calls}: nothing can be read");
+            states.push((done.is_ok(), found.unwrap()));
+            if is_through {
+                break;
+            }
+            calls += 1;
+        }
+        let (is_done, after) = states.last().unwrap();
+        assert!(*is_done && calls > 1, "{name}: {calls} calls");
+        for (is_done, found) in &states {
+            assert!(found == after || !is_done && *found == before, "{name}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn an_error_at_any_call_leaves_a_contiguous_frame_old_or_new() {
+    let params = FrameParams::default().chunksize(16).metalayer("m", *b"old");
+    let mut writer = SChunkWriter::in_memory(&params).unwrap();
+    change_a_little(&mut writer);
+    let base = writer.finish().unwrap().to_cframe().unwrap();
+    let read =
+        |bytes: Vec<u8>| content_of(&SChunk::from_store(Arc::new(MemStore::new(bytes))).ok()?);
+    let before = read(base.clone()).unwrap();
+    for (name, operation) in &OPERATIONS[..OPERATIONS.len() - 2] {
+        let mut states = vec![];
+        loop {
+            let store = RecordingStore::new(MemStore::new(base.clone()));
+            let (recording, plan) = (store.recording(), Plan::default());
+            let store = Box::new(FailingStore::new(store, plan.clone()));
+            let mut writer = SChunkWriter::open_in(store, &EditOptions::default()).unwrap();
+            plan.fail_at(states.len(), std::io::ErrorKind::StorageFull);
+            let done = operation(&mut writer).and_then(|()| writer.commit());
+            drop(writer);
+            let mut left = MemStore::new(base.clone());
+            recording.take().iter().for_each(|change| change.apply(&mut left).unwrap());
+            let found = read(left.into_bytes());
+            assert!(found.is_some(), "{name}, call {}: nothing can be read", states.len());
+            states.push((done.is_ok(), found.unwrap()));
+            if plan.is_pending() {
+                break;
+            }
+        }
+        let (is_done, after) = states.last().unwrap();
+        assert!(*is_done && states.len() > 3, "{name}: {} calls", states.len());
+        for (is_done, found) in &states {
+            assert!(found == after || !is_done && *found == before, "{name}: {found:?}");
+        }
+    }
+}
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -158,7 +256,14 @@ fn files(tree: &Arc<dyn Tree>) -> Files {
 }
 
 fn content(tree: &Arc<dyn Tree>) -> Option<Content> {
-    let schunk = SChunk::from_tree(tree.clone(), &OpenOptions::default()).ok()?;
+    content_of(&SChunk::from_tree(tree.clone(), &OpenOptions::default()).ok()?)
+}
+
+/// What a frame holds, if its seal is not broken.
+fn content_of(schunk: &SChunk) -> Option<Content> {
+    if schunk.seal_state().ok()? != SealState::Intact {
+        return None;
+    }
     let chunks: crate::Result<_> = (0..schunk.nchunks()).map(|n| schunk.decode_chunk(n)).collect();
     let meta = schunk.meta().get("m").map(|layer| layer.content.to_vec());
     Some((chunks.ok()?, meta, schunk.vlmeta().get("v").ok()?))

@@ -98,7 +98,8 @@ impl SChunkWriter {
             (Some(held), Some(path)) => held.has_name(path),
             _ => true,
         };
-        if has_name && self.look()? == known && self.file.has_known_len()? {
+        let has_len = self.files.is_some() || self.file.has_known_len()?;
+        if has_name && has_len && self.look()? == known {
             return Ok(());
         }
         self.file.is_foreign = true;

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use blosc_chunk::{Chunk, ChunkHeader, DParams, Scratch};
 
 use crate::error::Result;
+use crate::msgpack::BIN32;
 use crate::source::Source;
 
 /// Bytes in which a chunk is sought at once.
@@ -108,9 +109,18 @@ impl Walk<'_> {
         let room = self.end.saturating_sub(at);
         let (head, len) = self.source.read_head::<{ ChunkHeader::MAX_LEN }>(at, room)?;
         match self.likely.parse(head.get(..len).unwrap_or_default(), room) {
+            Some(header) if self.is_vlmeta(at, &header)? => Ok(None),
             Some(header) if self.decodes(at, &header)? => Ok(Some(header)),
             _ => Ok(None),
         }
+    }
+
+    /// Whether the length of this chunk stands before it, as that of a vlmetalayer does.
+    fn is_vlmeta(&self, at: u64, header: &ChunkHeader) -> Result<bool> {
+        let Some(before) = at.checked_sub(5) else { return Ok(false) };
+        let (lead, _) = self.source.read_head::<5>(before, 5)?;
+        let [marker, len @ ..] = lead;
+        Ok(marker == BIN32 && u32::from_be_bytes(len) as usize == header.cbytes())
     }
 
     fn decodes(&mut self, at: u64, header: &ChunkHeader) -> Result<bool> {

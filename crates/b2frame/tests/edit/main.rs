@@ -108,9 +108,23 @@ fn every_interrupted_commit_is_none_or_all() {
     }
 }
 
+/// Cuts the last of the first `stop` changes off at each end of a sector.
+fn tear(frame: &[u8], changes: &[Change], stop: usize, before: &Model, after: &Model) {
+    let Some((Change::Write { at, bytes }, earlier)) = changes[..stop].split_last() else { return };
+    let (start, end) = (*at, *at + bytes.len() as u64);
+    for cut in (start / 512 + 1..=end / 512).map(|sector| sector * 512).filter(|cut| *cut < end) {
+        let mut store = MemStore::new(frame.to_vec());
+        earlier.iter().for_each(|change| change.apply(&mut store).unwrap());
+        store.write_at(start, &bytes[..usize::try_from(cut - start).unwrap()]).unwrap();
+        let schunk = open(store);
+        assert!(before.matches(&schunk) || after.matches(&schunk), "torn at {cut}: {changes:?}");
+    }
+}
+
 /// Stops after every change, and leaves out any of those that were not synced before it.
 fn replay(frame: &[u8], changes: &[Change], before: &Model, after: &Model) {
     for stop in 0..=changes.len() {
+        tear(frame, changes, stop, before, after);
         let synced = changes[..stop]
             .iter()
             .rposition(|change| *change == Change::Sync)

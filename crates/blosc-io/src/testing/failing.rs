@@ -43,8 +43,11 @@ impl Plan {
     }
 }
 
+/// What a disk writes as a whole (bytes).
+const SECTOR_LEN: u64 = 512;
+
 /// Passes all calls to another store until one of its changes fails. Of a write that fails, half is
-/// done.
+/// done, in whole sectors.
 #[derive(Debug)]
 pub struct FailingStore<S> {
     inner: S,
@@ -75,7 +78,9 @@ impl<S: ReadAt> ReadAt for FailingStore<S> {
 impl<S: WriteAt> WriteAt for FailingStore<S> {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let checked = self.plan.check();
-        let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+        let half = at.saturating_add(bytes.len() as u64 / 2);
+        let whole_sectors = (half / SECTOR_LEN).saturating_mul(SECTOR_LEN).saturating_sub(at);
+        let half = bytes.get(..usize::try_from(whole_sectors).unwrap_or(0)).unwrap_or_default();
         self.inner.write_at(at, if checked.is_ok() { bytes } else { half })?;
         checked
     }
@@ -189,8 +194,8 @@ mod tests {
         check_write_at(&mut store).unwrap();
         store.set_len(0).unwrap();
         plan.fail_at(0, io::ErrorKind::StorageFull);
-        let error = store.write_at(0, b"1234").unwrap_err();
-        assert_eq!((error.kind(), store.len().unwrap()), (io::ErrorKind::StorageFull, 2));
+        let error = store.write_at(0, &[1; 2000]).unwrap_err();
+        assert_eq!((error.kind(), store.len().unwrap()), (io::ErrorKind::StorageFull, 512));
         store.write_at(0, b"1234").unwrap();
     }
 

@@ -85,7 +85,7 @@ impl Locking {
             return Ok(None);
         }
         match FrameLock::locked(path, LockKind::Shared, wait) {
-            // Nobody has asked for this one, and a reader need not be able to write.
+            // The caller has not requested this one, and a reader need not be able to write.
             Err(Error::Lock { .. }) if self == Self::Auto => Ok(None),
             lock => lock.map(Some),
         }

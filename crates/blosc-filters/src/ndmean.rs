@@ -13,10 +13,13 @@ use crate::{BlockGeometry, Filter, FilterCx, FilterId, Param, Result};
 ///
 /// ```
 /// use blosc_filters::{BlockGeometry, functions::ndmean_encode};
-/// let src: Vec<u8> = [1.0, 2.0, 3.0, 10.0_f64].iter().flat_map(|item|
-/// item.to_ne_bytes()).collect(); let mut dest = [0; 32]; ndmean_encode(&BlockGeometry::new(&[4]),
-/// 8, 3, &src, &mut dest)?; assert_eq!(dest[..8], 2_f64.to_ne_bytes()); assert_eq!(dest[24..],
-/// 10_f64.to_ne_bytes()); # Ok::<(), blosc_filters::Error>(()) ```
+/// let src: Vec<u8> = [1.0, 2.0, 3.0, 10.0_f64].iter().flat_map(|x| x.to_ne_bytes()).collect();
+/// let mut dest = [0; 32];
+/// ndmean_encode(&BlockGeometry::new(&[4]), 8, 3, &src, &mut dest)?;
+/// assert_eq!(dest[..8], 2_f64.to_ne_bytes());
+/// assert_eq!(dest[24..], 10_f64.to_ne_bytes());
+/// # Ok::<(), blosc_filters::Error>(())
+/// ```
 ///
 /// # Errors
 ///

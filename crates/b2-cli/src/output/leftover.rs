@@ -1,6 +1,6 @@
 //! Temporary files and folders of runs that were killed, and how to tell them from those in use.
 //!
-//! Whoever makes one holds an advisory lock on it until it is renamed or removed. One that is not
+//! The program that makes one holds an advisory lock on it until it is renamed or removed. One that is not
 //! locked belongs to nobody any more: the next run that writes the same target removes it, and walks
 //! of directories pass over it.
 

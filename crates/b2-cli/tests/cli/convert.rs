@@ -131,7 +131,7 @@ fn arrays_go_through_every_format_of_arrays() {
     exit 0
     --- stdout
     --- stderr
-    e.blp -> f.b2nd   21.7 KiB -> 20.9 KiB   4 chunks moved
+    e.blp -> f.b2nd   21.7 KiB -> 21.0 KiB   4 chunks moved
     ");
     assert!(dir.b2("convert -c --format npy f.b2nd").ok().stdout == npy);
 }

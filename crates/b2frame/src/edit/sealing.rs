@@ -7,7 +7,7 @@ use crate::params::Checksums;
 use crate::schunk::ChunkBytes;
 use crate::seal::{BodySum, Ending, Mark, SealFrom, Sealed, is_stored};
 
-/// So many unused bytes are no reason to write a frame anew.
+/// Unused bytes up to this number are no reason to write a frame anew.
 const MAX_SMALL_NBYTES: u64 = 64 << 10;
 /// Most chunks that are counted to find the unused bytes of a frame without a seal.
 const MAX_COUNTED: u64 = 4096;

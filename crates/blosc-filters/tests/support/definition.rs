@@ -28,7 +28,7 @@ pub(crate) fn unshuffle(group: usize, block: &[u8]) -> Vec<u8> {
 fn bitshuffled_items(rule: BitshuffleRule, typesize: usize, nbytes: usize) -> usize {
     let nitems = nbytes / typesize;
     match rule {
-        BitshuffleRule::Blosc1 if nitems % 8 != 0 => 0,
+        BitshuffleRule::Blosc1 if !nitems.is_multiple_of(8) => 0,
         _ => nitems / 8 * 8,
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn bitunshuffle(rule: BitshuffleRule, typesize: usize, block: &[u8]) 
 pub(crate) fn delta_width(typesize: usize) -> usize {
     match typesize {
         2 | 4 => typesize,
-        _ if typesize % 8 == 0 => 8,
+        _ if typesize.is_multiple_of(8) => 8,
         _ => 1,
     }
 }

@@ -72,7 +72,8 @@ impl Plan {
         if let Some(positions) = file.offsets().and_then(Offsets::positions) {
             let unset = core::iter::repeat(u64::MAX);
             let last = positions.last().copied().into_iter().chain(unset);
-            let entries = last.take(plan.pieces.nchunks as usize).flat_map(u64::to_le_bytes);
+            let count = usize::try_from(plan.pieces.nchunks).unwrap_or(usize::MAX);
+            let entries = last.take(count).flat_map(u64::to_le_bytes);
             plan.seen.parts.push((plan.entries_at, entries.collect()));
         }
         Ok(plan)

@@ -1,8 +1,8 @@
 //! Several programs at work on one file: writers wait for each other, and readers see one state.
 
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use blosc_io::{FileStore, Lock, LockWait, MemStore};
@@ -71,7 +71,7 @@ fn no_append_of_many_is_lost() {
 fn readers_see_one_state_while_others_append() {
     for (checksum, digests) in [(Checksum::Crc32, Digests::Check), (Checksum::None, Digests::Check)]
     {
-        let start: Vec<u8> = (0..250).map(|n| (n % 251) as u8).collect();
+        let start: Vec<u8> = (0..250_u8).collect();
         let options = WriteOptions::default().checksum(checksum);
         let (_dir, path) = file_with(&start, options);
         let done = AtomicBool::new(false);
@@ -108,7 +108,8 @@ fn readers_see_one_state_while_others_append() {
                 .collect();
             let mut len = 250;
             for n in 0..150 {
-                let more: Vec<u8> = (len..len + 30 + n % 90).map(|n| (n % 251) as u8).collect();
+                let more: Vec<u8> =
+                    (0..=250_u8).cycle().skip(len % 251).take(30 + n % 90).collect();
                 append_to(&path, &more).unwrap();
                 len += more.len();
             }
@@ -154,8 +155,8 @@ fn a_file_without_room_grows() {
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
     // Many small appends to a file that never had room.
     let (_dir, path) = file_with(&[], WriteOptions::default().reserve(Reserve::Entries(0)));
-    for n in 0..300 {
-        append_to(&path, &[n as u8; 90]).unwrap();
+    for n in (0..=u8::MAX).cycle().take(300) {
+        append_to(&path, &[n; 90]).unwrap();
     }
     assert_eq!(data_of(&path).len(), 300 * 90);
 }

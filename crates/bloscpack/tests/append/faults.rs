@@ -1,8 +1,8 @@
 //! A storage that fails at its Nth call, for every N, once or from there on: the file holds the old
 //! state or the new one.
 
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use blosc_io::{MemStore, ReadAt, Sync, WriteAt};
 use bloscpack::{

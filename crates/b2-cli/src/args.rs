@@ -84,6 +84,9 @@ pub(crate) enum Command {
     /// Save what can be saved of a damaged object into a new one
     #[command(after_long_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
+    /// Give frames of other programs a checksum, or remove it
+    #[command(after_long_help = SEAL_EXAMPLES)]
+    Seal(SealArgs),
     /// Remove the bytes of frames that nothing refers to
     #[command(visible_alias = "compact", after_long_help = REPACK_EXAMPLES)]
     Repack(RepackArgs),
@@ -337,6 +340,29 @@ impl RescueArgs {
     }
 }
 
+/// Options of `seal`.
+#[derive(Args, Debug)]
+pub(crate) struct SealArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// What the seal covers: body (a sum of the whole), chunks (also one for each chunk, which
+    /// tells what is damaged), or none to remove the seal
+    #[arg(long, value_name = "WHAT", default_value = "body", help_heading = "Output")]
+    pub(crate) checksum: SealKind,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// What a seal covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SealKind {
+    Body,
+    Chunks,
+    None,
+}
+
 /// Options of `repack`.
 #[derive(Args, Debug)]
 pub(crate) struct RepackArgs {
@@ -432,11 +458,12 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
 /// All commands and options, as clap sees them.
 pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
-    let all = ["decompress", "cat", "show", "info", "list", "verify", "rescue", "repack", "dump"]
-        .iter()
-        .fold(Cli::command(), |all, name| {
-            all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0')))
-        });
+    let all =
+        ["decompress", "cat", "show", "info", "list", "verify", "rescue", "seal", "repack", "dump"]
+            .iter()
+            .fold(Cli::command(), |all, name| {
+                all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0')))
+            });
     // Raw data has no frames to choose from.
     let files = "Files to compress; none or `-` is standard input";
     let outputs =
@@ -511,6 +538,11 @@ Examples:
   b2 rescue --fill nan torn.b2nd -o saved.b2nd
   b2 rescue prices.bcolz -o prices-fixed.bcolz
   b2 rescue cut.blp -o saved.blp    the sound chunks of a Bloscpack file";
+
+const SEAL_EXAMPLES: &str = "\
+Examples:
+  b2 seal archive/*.b2frame         frames that other programs wrote
+  b2 seal --checksum chunks x.b2nd  damage is told by chunk";
 
 const REPACK_EXAMPLES: &str = "\
 Examples:

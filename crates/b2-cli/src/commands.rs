@@ -15,5 +15,6 @@ pub(crate) mod man;
 pub(crate) mod meta;
 pub(crate) mod repack;
 pub(crate) mod rescue;
+pub(crate) mod seal;
 pub(crate) mod show;
 pub(crate) mod verify;

@@ -165,7 +165,9 @@ fn change(
             drop(schunk);
             frame::change(cx, path, offset, changes, args.lock)?;
         }
-        Object::Blp(blp) => blp::change(cx, path, *blp, document, changes)?,
+        Object::Blp(blp) => {
+            blp::change(cx, path, *blp, document, changes, &cx.lock_wait(args.lock))?
+        }
         Object::Bcolz(set) => bcolz::change(&set, changes, &cx.lock_wait(args.lock))?,
         Object::Chunk(_) => return Err(message::CHUNK_HAS_NO_METADATA.error()),
     }

@@ -66,11 +66,19 @@ messages! {
         "a data set of bcolz is many files, none of which was named";
     RESCUE_NEEDS_FILES: Usage,
         "only files and directories can be rescued, into files and directories";
+    BLP_HAS_NO_FILL: Usage,
+        "what is left of a Bloscpack file moves together: `--fill` and `--cut` do not apply";
     NOTHING_RESCUED: Data,
         "no sound chunk and no header were found";
     NOT_COMPRESSED: Usage,
         "a .{} file holds data as they are, so that there is nothing to choose";
 
+    SEALS_FRAMES: Usage,
+        "only whole files with one frame, and sparse frames, are sealed in place";
+
+    DAMAGED_IS_NOT_SEALED: Data,
+        "is damaged: a new seal would hide that",
+        "`b2 verify` says where, `b2 rescue` saves the rest";
     REPACKS_FRAMES: Usage,
         "only frames are repacked in place",
         "`b2 convert` makes a new file without dead bytes";

@@ -117,3 +117,31 @@ fn an_unknown_codec_is_not_damage() {
     assert_eq!(run.text(), "w.b2frame: NOT READABLE: 0 chunks good, 1 bad\n");
     assert!(run.stderr.contains("200"), "{}", run.stderr);
 }
+
+#[test]
+fn a_seal_notices_a_flipped_bit_and_is_not_renewed_over_it() {
+    let dir = Dir::new();
+    let mut random = blosc_testdata::data::XorShift32::new(7);
+    let noise: Vec<u8> = (0..40_000).map(|_| random.next_u32().to_le_bytes()[0]).collect();
+    dir.write("a", noise);
+    assert_eq!(dir.b2("c -q -z 8K a -o a.b2frame").code, Some(0));
+    assert_eq!(dir.b2("seal --checksum none a.b2frame").code, Some(0));
+    let flip = |at: usize| {
+        let mut bytes = dir.read("a.b2frame");
+        bytes[at] ^= 4;
+        dir.write("a.b2frame", bytes);
+    };
+    // Noise is stored as it is, so that nothing else can notice.
+    flip(20_000);
+    assert_eq!(dir.b2("verify a.b2frame").code, Some(0));
+    flip(20_000);
+    assert_eq!(dir.b2("seal --checksum chunks a.b2frame").code, Some(0));
+    assert_eq!(dir.b2("verify a.b2frame").code, Some(0));
+    flip(20_000);
+    let run = dir.b2("verify a.b2frame");
+    assert_eq!(run.code, Some(1));
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(text.contains("4 chunks good, 1 bad"), "{text}");
+    assert_eq!(dir.b2("seal a.b2frame").code, Some(1));
+    assert_eq!(dir.b2("verify a.b2frame").code, Some(1));
+}

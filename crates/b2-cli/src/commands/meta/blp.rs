@@ -24,8 +24,9 @@ pub(super) fn change(
     opened: Blp,
     document: &Document,
     changes: &[Change],
+    wait: &LockWait,
 ) -> Result<()> {
-    let mut locked = LockedFile::open(path, &LockWait::default())?;
+    let mut locked = LockedFile::open(path, wait)?;
     // Until now others could change it.
     let blp = opened.reopen(path)?;
     let old = blp.file.metadata().and_then(|metadata| metadata.json());

@@ -31,6 +31,9 @@ pub(super) fn run(
     target: &Path,
     options: StageOptions,
 ) -> Result<Saved> {
+    if args.cut || args.fill.is_some() {
+        return Err(message::BLP_HAS_NO_FILL.error());
+    }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let limits = Limits::none().max_nbytes(cx.memory() / 2);
     let found = bloscpack::rescue(&store, &cx.dparams().limits(limits))?;

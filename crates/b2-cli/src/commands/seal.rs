@@ -1,0 +1,49 @@
+//! `b2 seal`: gives a frame its checksum, in its place. Readers that know of no seals ignore it.
+
+use b2frame::{Checksums, SealState, VerifyOptions, seal};
+
+use crate::{
+    args::{SealArgs, SealKind},
+    context::Context,
+    error::{Error, Result, message},
+    exit::Code,
+    inputs::{
+        object::Object,
+        object_reader::ObjectReader,
+        origin::{self, Origin, Part},
+    },
+    render::escape::harmless,
+};
+
+/// Seals each input.
+pub(crate) fn run(args: &SealArgs, cx: &Context) -> Code {
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    cx.run_on_inputs(inputs, |origin| seal_input(args, cx, origin))
+}
+
+/// A frame that is damaged, or whose seal says so, is not sealed: the new sum would hide it.
+fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let Object::Frame(schunk) = object else { return Err(message::SEALS_FRAMES.error()) };
+    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
+    if !is_whole || objects.next()?.is_some() || objects.trailing() > 0 {
+        return Err(message::SEALS_FRAMES.error());
+    }
+    let is_damaged = matches!(schunk.seal_state()?, SealState::BodyDamaged { .. });
+    if is_damaged || !schunk.verify(&VerifyOptions::default(), |_| {}).is_ok() {
+        return Err(message::DAMAGED_IS_NOT_SEALED.error());
+    }
+    // An open frame would hold the lock.
+    drop(schunk);
+    let checksums = match args.checksum {
+        SealKind::Body => Checksums::Body,
+        SealKind::Chunks => Checksums::Chunks,
+        SealKind::None => Checksums::None,
+    };
+    seal(path, checksums, &cx.edit_options(path, 0, args.lock))?;
+    let done = if args.checksum == SealKind::None { "seal removed" } else { "sealed" };
+    cx.console.note(&format!("{}: {done}", harmless(&origin.name())));
+    Ok(())
+}

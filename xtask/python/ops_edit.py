@@ -36,7 +36,7 @@ def edit_view(r):
     """Everything, through a new handle."""
     schunk = blosc2.open(r["path"], mode="r", dparams=dict(nthreads=1))
     chunks = [schunk.decompress_chunk(i) for i in range(schunk.nchunks)]
-    names = sorted(schunk.vlmeta)
+    names = sorted(name for name in schunk.vlmeta if name != "b2seal")
     reply = dict(nbytes=schunk.nbytes, chunks=len(chunks), vlmeta=names)
     return reply, *chunks, schunk.meta["m"], *(schunk.vlmeta[name] for name in names)
 

@@ -97,6 +97,8 @@ def frame_read(r, frame):
     """Everything that the oracle knows about a frame, its content, and slices of it."""
     with opened(frame, r["through"], r["nthreads"]) as schunk:
         params = schunk.cparams
+        # The seal is no metadata of the user.
+        vlnames = [name for name in schunk.vlmeta if name != "b2seal"]
         reply = dict(
             nchunks=schunk.nchunks,
             nbytes=schunk.nbytes,
@@ -107,10 +109,10 @@ def frame_read(r, frame):
             filters=[f.value for f in params.filters],
             filters_meta=[m % 256 for m in params.filters_meta],
             metalayers=list(schunk.meta),
-            vlmetalayers=list(schunk.vlmeta),
+            vlmetalayers=vlnames,
         )
         layers = [schunk.meta[name] for name in schunk.meta]
-        layers += [schunk.vlmeta[name] for name in schunk.vlmeta]
+        layers += [schunk.vlmeta[name] for name in vlnames]
         slices = [schunk.get_slice(start, stop) for start, stop in r["slices"]]
         return reply, content_of(schunk), *slices, *layers
 

@@ -460,8 +460,10 @@ mod tests {
         #[test]
         fn a_lock_excludes_others_until_it_is_dropped() {
             let (dir, path) = scratch();
+            // A child that another test starts has the descriptor until it runs its program.
+            let wait = LockWait::default();
             for path in [path.as_path(), dir.path()] {
-                let lock = Lock::exclusive(path, &LockWait::never()).unwrap();
+                let lock = Lock::exclusive(path, &wait).unwrap();
                 assert!(lock.is_held() && lock.has_name(path).unwrap());
                 assert_eq!(lock.id(), FileId::of_path(path));
                 for kind in [LockKind::Shared, LockKind::Exclusive] {
@@ -470,10 +472,10 @@ mod tests {
                     assert_eq!(LockTimeout::find(&error).unwrap().path, path);
                 }
                 drop(lock);
-                let shared = [(); 2].map(|()| Lock::shared(path, &LockWait::never()).unwrap());
+                let shared = [(); 2].map(|()| Lock::shared(path, &wait).unwrap());
                 assert!(Lock::exclusive(path, &LockWait::never()).is_err());
                 drop(shared);
-                Lock::exclusive(path, &LockWait::never()).unwrap();
+                Lock::exclusive(path, &wait).unwrap();
             }
         }
 

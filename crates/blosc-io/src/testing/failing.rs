@@ -204,7 +204,7 @@ mod tests {
         let tree = FailingTree::new(MemTree::new());
         tree.plan().fail_at(1, io::ErrorKind::StorageFull);
         tree.create_new("a", b"1234").unwrap();
-        let error = tree.clone().create_new("b", b"1234").unwrap_err();
+        let error = tree.create_new("b", b"1234").unwrap_err();
         assert_eq!((error.kind(), tree.len_of("b").unwrap()), (io::ErrorKind::StorageFull, 2));
         assert!(!tree.plan().is_pending());
         tree.create_new("c", b"").unwrap();

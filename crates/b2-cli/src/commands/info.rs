@@ -232,7 +232,7 @@ impl Lines {
             text += &format!("     dead {}", units.size(report.dead_bytes));
         }
         self.add("file", &text);
-        self.add("checksums", "none");
+        self.add("checksums", report.checksums);
         let python = match report.split {
             "forward" if verbose && report.opens_with.ends_with("newer") => {
                 ", python-blosc2 after 2.0.0 (split forward)"

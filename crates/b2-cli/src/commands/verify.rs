@@ -100,6 +100,9 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
                 guard.admit(&object)?;
                 match &object {
                     Object::Frame(schunk) => {
+                        let is_sealed =
+                            schunk.is_sealed() && (nframe == 0 || findings.checksums != "none");
+                        findings.checksums = if is_sealed { "xxh3" } else { "none" };
                         findings.add_frame(nframe, verify(schunk, cx, &progress))
                     }
                     Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,

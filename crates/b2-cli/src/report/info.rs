@@ -50,6 +50,9 @@ pub(crate) struct InfoReport<'a> {
     pub(crate) chunks_left_out: Option<u64>,
     #[serde(skip)]
     pub(crate) parts: Parts,
+    /// The kind of the checksums that the first frame has.
+    #[serde(skip)]
+    pub(crate) checksums: &'static str,
     /// The first release of C-Blosc2 that opens it.
     #[serde(skip)]
     pub(crate) opens_with: String,
@@ -147,6 +150,7 @@ impl<'a> InfoReport<'a> {
             chunks: None,
             chunks_left_out: None,
             parts: Parts::new(first, header),
+            checksums: if first.is_sealed() { "xxh3" } else { "none" },
             opens_with: opens_with(first),
         }
     }

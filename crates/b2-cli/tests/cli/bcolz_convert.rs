@@ -123,7 +123,7 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
       stored      1 of 400 B, blocks of 400 B
       pipeline    shuffle -> zstd level 5, split forward
       file        600 B     header 157 B, index 40 B, trailer 285 B, dead 0 B
-      checksums   none
+      checksums   xxh3
       opens with  C-Blosc2 2.0.3 or newer, python-blosc2 after 2.0.0 (split forward)
       meta        b2nd
       vlmeta      pressure, timestamp, title

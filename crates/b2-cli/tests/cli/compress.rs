@@ -147,7 +147,7 @@ fn a_pipe_makes_frames_that_follow_each_other() {
     assert!(dir.b2_with("d", &run.stdout).ok().stdout == data);
     assert_eq!(
         dir.b2("verify seq.b2frame").ok().text(),
-        "seq.b2frame: OK (decoded; no checksums stored)\n"
+        "seq.b2frame: OK (decoded; xxh3 of 129 chunks checked)\n"
     );
     let info = dir.b2("info seq.b2frame").ok();
     assert!(

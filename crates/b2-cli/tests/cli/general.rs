@@ -140,7 +140,7 @@ fn many_inputs_go_on_and_the_first_failure_gives_the_code() {
     dir.b2("c -q a.f32").ok();
     let run = dir.b2("verify missing b.txt a.f32.b2frame");
     assert_eq!(run.code, Some(3));
-    assert_eq!(run.text(), "a.f32.b2frame: OK (decoded; no checksums stored)\n");
+    assert_eq!(run.text(), "a.f32.b2frame: OK (decoded; xxh3 of 1 chunks checked)\n");
     let run = dir.b2("verify b.txt missing a.f32.b2frame");
     assert_eq!(run.code, Some(4));
     assert_eq!(run.stderr.lines().count(), 2);

@@ -61,7 +61,7 @@ fn json_has_a_row_for_every_bad_chunk() {
     assert!(bad["bad"][0]["offset"].is_u64() && bad["bad"][0]["message"].is_string());
     assert_eq!(
         (&good["ok"], &good["bad"], &good["checksums"]),
-        (&true.into(), &serde_json::json!([]), &"none".into())
+        (&true.into(), &serde_json::json!([]), &"xxh3".into())
     );
 }
 
@@ -143,5 +143,9 @@ fn a_seal_notices_a_flipped_bit_and_is_not_renewed_over_it() {
     let text = String::from_utf8_lossy(&run.stdout);
     assert!(text.contains("4 chunks good, 1 bad"), "{text}");
     assert_eq!(dir.b2("seal a.b2frame").code, Some(1));
+    let run = dir.b2("rescue a.b2frame -o b.b2frame");
+    assert_eq!(run.code, Some(1));
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(text.contains("the checksum says that data changed: chunk 2"), "{text}");
     assert_eq!(dir.b2("verify a.b2frame").code, Some(1));
 }

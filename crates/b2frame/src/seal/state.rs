@@ -42,6 +42,13 @@ struct Found {
 }
 
 impl SChunk {
+    /// Whether the frame has a seal. Whether it is right, [`seal_state`](Self::seal_state) and
+    /// [`verify`](Self::verify) tell, which read all chunks.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        self.state().mark.body().is_some()
+    }
+
     /// Reads everything and compares it with the seal.
     ///
     /// ```

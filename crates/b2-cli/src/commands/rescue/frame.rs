@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use b2frame::{
-    OpenOptions,
+    OpenOptions, SChunk, SealState,
     rescue::{ChunkState, RescueOptions, Salvage},
 };
 use blosc_chunk::Limits;
@@ -29,11 +29,16 @@ pub(super) fn run(
 ) -> Result<Saved> {
     let fill = args.fill();
     let saved = salvage(cx, path, offset, &RescueOptions::default().fill(fill))?;
+    let unlike_seal = unlike_seal(cx, path, offset);
     Guard::new(args.limits).admit_bytes(saved.schunk.nbytes(), frame_bytes(&saved.schunk))?;
     let nest = Nest::create(target, options, &cx.unfinished)?;
     saved.save(nest.path())?;
     nest.commit(None)?;
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
+    if let Some(chunks) = &unlike_seal {
+        let which = if chunks.is_empty() { "unknown".to_owned() } else { listed(chunks) };
+        actions.push(format!("the checksum says that data changed: {which}"));
+    }
     let lost = with_state(&saved.chunks, ChunkState::Lost);
     let what = if args.cut { "cut" } else { "filled" };
     for (state, what) in [(ChunkState::Lost, what), (ChunkState::Doubtful, "perhaps elsewhere")] {
@@ -45,7 +50,7 @@ pub(super) fn run(
     let chunksize = saved.schunk.chunksize().fixed().map_or(0, u64::from);
     let filled = if args.cut { 0 } else { chunksize.saturating_mul(lost.len() as u64) };
     Ok(Saved {
-        complete: saved.is_complete(),
+        complete: saved.is_complete() && unlike_seal.is_none(),
         nbytes: saved.schunk.nbytes(),
         filled: filled.min(saved.schunk.nbytes()),
         actions,
@@ -55,6 +60,16 @@ pub(super) fn run(
             lost: lost.len() as u64,
         }),
     })
+}
+
+/// The chunks of a frame that opens which are not what its seal says. Some chunks decode to other
+/// data than were written.
+fn unlike_seal(cx: &Context, path: &Path, offset: u64) -> Option<Vec<u64>> {
+    let open = OpenOptions::default().offset(offset).dparams(cx.dparams());
+    match SChunk::open_with(path, &open).ok()?.seal_state() {
+        Ok(SealState::BodyDamaged { chunks }) => Some(chunks),
+        _ => None,
+    }
 }
 
 /// What can be read of a frame, in bounded memory.

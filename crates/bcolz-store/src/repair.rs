@@ -62,7 +62,7 @@ pub enum Repair {
         /// Its new name.
         to: String,
     },
-    /// Attributes that made no sense were given up, by [`rescue_in`](crate::repair::rescue_in) only, as all
+    /// Attributes that made no sense were given up, by [`rescue_in`] only, as all
     /// that follow.
     AttrsLost,
     /// The list of columns made no sense; the directories there are were taken for columns.

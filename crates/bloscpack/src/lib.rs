@@ -20,7 +20,7 @@
 //! | write | [`Writer`], an [`io::Write`](std::io::Write) for the data |
 //! | change in place | [`LockedFile`], [`append`], [`rewrite_metadata`] |
 //! | make a new file of an old one, chunks untouched | [`repack`] |
-//! | mend | [`recover`], [`repair_offsets`], [`rescue`] |
+//! | mend | [`recover`], [`repair_offsets`], [`rescue()`] |
 //! | NumPy arrays and `.npy` files | [`numpy`] |
 //!
 //! ```

@@ -9,7 +9,7 @@ use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Result, S
 /// adds its own with [`Registry::register`](crate::Registry::register).
 ///
 /// ```
-/// use blosc_filters::{Error, Filter, FilterCx, FilterId, Pipeline, Registry};
+/// use blosc_filters::{Error, Filter, FilterCx, FilterId, Pipeline, Registry, Result};
 /// use std::sync::Arc;
 ///
 /// struct Invert;

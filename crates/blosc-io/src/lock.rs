@@ -42,7 +42,8 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// }
 /// drop(lock);
 /// Lock::shared(&dir, &LockWait::never())?;
-/// # std::fs::remove_dir(&dir)
+/// # std::fs::remove_dir(&dir)?;
+/// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Lock {

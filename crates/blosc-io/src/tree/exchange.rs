@@ -17,7 +17,8 @@ use std::path::Path;
 /// std::fs::write(&target, b"old")?;
 /// blosc_io::tree::exchange(&new, &target)?;
 /// assert!(target.is_dir() && new.is_file());
-/// # std::fs::remove_dir_all(&dir)
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok::<(), std::io::Error>(())
 /// ```
 ///
 /// # Errors

@@ -123,15 +123,17 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Brings sums that another program, or a kill, left behind the array up to date: those of
-    /// files that still have their length stay, the others are computed.
+    /// Brings sums that another program, or a kill, left out of date up to date: those of full
+    /// chunks whose files still have their length stay, the others are computed.
     pub(crate) fn update(&mut self, array: &CArray) -> Result<()> {
         let sizes = read_metadata(&*array.tree, &meta::sizes_path(&array.path))?;
         let sizes = FileSum::of_file(&sizes.unwrap_or_default());
         if sizes != self.sizes {
+            let nfull = self.len.min(array.len()) / array.layout.chunklen.max(1);
             for (nchunk, sum) in (0..).zip(&mut self.chunks) {
                 let len = array.tree.len_of(&chunk_path(&array.path, nchunk));
-                if len.ok() != Some(sum.nbytes) {
+                // Every change of the length writes the chunk that is not full anew.
+                if nchunk >= nfull || len.ok() != Some(sum.nbytes) {
                     *sum = FileSum::UNKNOWN;
                 }
             }

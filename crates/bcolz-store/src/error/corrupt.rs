@@ -126,8 +126,9 @@ pub enum Corrupt {
         /// Bytes of a row.
         rowsize: u64,
     },
-    /// A file is not what was written, by its checksum.
-    #[error("checksum {found:016x}, {stored:016x} was written")]
+    /// A file is not what was written, by its checksum: it is damaged, or a program that knows no
+    /// checksums assigned to it and left its length as it was.
+    #[error("checksum {found:016x}, {stored:016x} was written (or another program assigned to it)")]
     Checksum {
         /// That of the file.
         found: u64,

@@ -129,7 +129,8 @@ impl Sums {
         let sizes = read_metadata(&*array.tree, &meta::sizes_path(&array.path))?;
         let sizes = FileSum::of_file(&sizes.unwrap_or_default());
         if sizes != self.sizes {
-            let nfull = self.len.min(array.len()) / array.layout.chunklen.max(1);
+            let nfull =
+                self.len.min(array.len()).checked_div(array.layout.chunklen).unwrap_or_default();
             for (nchunk, sum) in (0..).zip(&mut self.chunks) {
                 let len = array.tree.len_of(&chunk_path(&array.path, nchunk));
                 // Every change of the length writes the chunk that is not full anew.

@@ -24,13 +24,13 @@ pub use row_reader::RowReader;
 pub use verify::{BadChunk, Report};
 
 use crate::error::{Param, Result};
-use crate::json::Json;
 use crate::layout::Layout;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::note::{Fault, Note};
 use crate::tree::{DirTree, Tree};
 use crate::worker::Worker;
 use crate::{OpenOptions, StorageParams, fill};
+use blosc_dtype::json::Json;
 
 /// An array that can be read; see the [crate] for an example.
 ///

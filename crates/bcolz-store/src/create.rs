@@ -14,11 +14,11 @@ use blosc_dtype::Dtype;
 use crate::Durability;
 use crate::carray::CArray;
 use crate::error::{Error, Param, Result};
-use crate::json::Json;
 use crate::layout::{Layout, MAX_CHUNK_BYTES};
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::quantize::Quantize;
 use crate::{StorageParams, chunklen, fill};
+use blosc_dtype::json::Json;
 
 setters! {
 /// How to make an array. Everything but the dtype has a default, that of bcolz.

@@ -23,7 +23,6 @@ use crate::create::CreateOptions;
 use crate::ctable::CTable;
 use crate::error::{Param, Result};
 use crate::files::{join, lock_exclusive};
-use crate::json::Json;
 use crate::leftovers;
 use crate::meta::{self, Attrs};
 use crate::names;
@@ -31,6 +30,7 @@ use crate::names::names_path;
 use crate::params::OpenOptions;
 use crate::repair::{Action, Repair};
 use crate::tree::{DirTree, Tree};
+use blosc_dtype::json::Json;
 
 /// A table that is being written; see [`CArrayWriter`] for what is on disk when.
 ///

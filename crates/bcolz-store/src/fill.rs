@@ -7,8 +7,8 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 
 use crate::error::{Corrupt, Error, Result};
-use crate::json::Json;
 use crate::layout::Layout;
+use blosc_dtype::json::Json;
 
 /// One row of fill values. Releases before 1.1.0 wrote a list with the shape of a row, later ones a
 /// single value.
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn bytes(dtype: &str, json: &str) -> Option<Vec<u8>> {
-        item(&Dtype::parse(dtype).unwrap(), &crate::json::parse(json.as_bytes()).unwrap())
+        item(&Dtype::parse(dtype).unwrap(), &blosc_dtype::json::parse(json.as_bytes()).unwrap())
     }
 
     #[test]

@@ -13,8 +13,8 @@ pub(crate) use storage::Storage;
 
 use crate::error::{Corrupt, Error, Field, Result};
 use crate::files::{join, read_metadata};
-use crate::json::{self, Json};
 use crate::tree::Tree;
+use blosc_dtype::json::{self, Json};
 
 /// Parses a metadata file that has to hold an object.
 pub(crate) fn parse_object(path: &str, bytes: &[u8]) -> Result<Json> {

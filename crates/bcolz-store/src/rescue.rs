@@ -20,7 +20,6 @@ use crate::ctable_writer::names_text;
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::files::{self, join};
 use crate::fill;
-use crate::json::Json;
 use crate::layout::{chunk_number, chunk_path};
 use crate::leftovers::{self, PENDING_SUFFIX, list_existing};
 use crate::meta::{self, Attrs};
@@ -30,6 +29,7 @@ use crate::repair::{Action, Repair, repair_array, repair_locked};
 use crate::sums::sums_path;
 use crate::tree::Tree;
 use crate::worker::Worker;
+use blosc_dtype::json::Json;
 
 /// Puts the array or table at `path` of a tree into a state in which all of it can be read, and
 /// says what had to go: attributes and lengths that make no sense, columns of which nothing can be

@@ -43,6 +43,7 @@ extern crate alloc;
 pub mod calendar;
 mod dtype;
 mod error;
+pub mod json;
 mod literal;
 pub mod npy;
 mod print;

@@ -9,8 +9,8 @@ use super::times::{self, Times};
 use super::{ATTRS_KEY, DTYPE_KEY};
 use crate::carray::CArray;
 use crate::error::{Param, Result};
-use crate::json::{self, Json};
 use crate::meta::Attrs;
+use blosc_dtype::json::{self, Json};
 
 /// The field of a column.
 pub(super) fn field(name: &str, array: &CArray) -> Result<Field> {

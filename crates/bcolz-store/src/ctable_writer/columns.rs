@@ -12,8 +12,8 @@ use crate::carray_writer::CArrayWriter;
 use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
 use crate::files::join;
-use crate::json::Json;
 use crate::leftovers::{PENDING_SUFFIX, rename_path};
+use blosc_dtype::json::Json;
 
 impl CTableWriter {
     /// Adds a column with data for all rows, on disk at once; so is what was not flushed before.

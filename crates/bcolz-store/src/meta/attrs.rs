@@ -5,10 +5,10 @@ use blosc_io::LockWait;
 use super::{attrs_path, parse_object};
 use crate::error::{Error, Result};
 use crate::files::{lock_exclusive, read_metadata};
-use crate::json::Json;
 use crate::leftovers;
 use crate::note::Fault;
 use crate::tree::Tree;
+use blosc_dtype::json::Json;
 
 /// Attributes in their order.
 #[derive(Clone, Debug, Default, PartialEq)]

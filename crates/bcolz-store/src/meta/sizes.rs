@@ -2,7 +2,7 @@
 
 use super::{in_range, need, wrong_type};
 use crate::error::{Field, Result};
-use crate::json::Json;
+use blosc_dtype::json::Json;
 
 /// The shape of an array and what its writer thought of its size.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@ use blosc_dtype::Dtype;
 
 use super::{dtype, in_range, need, wrong_type};
 use crate::error::{Field, Result};
-use crate::json::Json;
 use crate::note::Fault;
 use crate::params::{Cname, Shuffle, StorageParams};
+use blosc_dtype::json::Json;
 
 /// What was decided when the array was made.
 #[derive(Clone, Debug, PartialEq)]

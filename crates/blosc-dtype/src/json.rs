@@ -1,14 +1,19 @@
 //! JSON as Python's `json` module writes and reads it, with `NaN`, `Infinity` and `-Infinity`.
 //!
-//! The metadata of bcolz hold these three tokens as fill values, and files that are compared byte
-//! by byte need Python's very spelling; both are more than a reader of strict JSON offers.
+//! The metadata of bcolz and the schemas of Blosc2 tables hold these three tokens as fill values and
+//! null values, with integers of 64 bits that must stay exact, and files that are compared byte by
+//! byte need Python's very spelling; all are more than a reader of strict JSON offers.
 
 mod parse;
 mod print;
 
-pub(crate) use parse::parse;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
 
-/// A value of `__attrs__` or of a fill value.
+pub use parse::{SyntaxError, parse};
+
+/// A value of JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     /// `null`
@@ -65,7 +70,8 @@ impl Json {
     }
 
     /// What it is, in a word, for messages.
-    pub(crate) const fn type_name(&self) -> &'static str {
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
@@ -122,6 +128,9 @@ impl<T: Into<Self>> From<Vec<T>> for Json {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+    use alloc::{format, vec};
+
     use super::*;
     use proptest::prelude::*;
 

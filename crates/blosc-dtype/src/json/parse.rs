@@ -1,18 +1,37 @@
 //! The parser: one pass over the bytes, nesting limited.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use super::Json;
 
 /// Where a text stops being JSON, and what would have been right there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    pub(crate) at: usize,
-    pub(crate) expected: &'static str,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("byte {at}: expected {expected}")]
+#[non_exhaustive]
+pub struct SyntaxError {
+    /// Position (bytes).
+    pub at: usize,
+    /// What would have been right there.
+    pub expected: &'static str,
 }
 
 type Result<T> = core::result::Result<T, SyntaxError>;
 
 /// The value of a text.
-pub(crate) fn parse(text: &[u8]) -> Result<Json> {
+///
+/// ```
+/// use blosc_dtype::json::{Json, parse};
+///
+/// let value = parse(br#"{"null_value": NaN, "max": 18446744073709551615}"#)?;
+/// assert_eq!(value.get("max").and_then(Json::as_int), Some(u64::MAX.into()));
+/// # Ok::<(), blosc_dtype::json::SyntaxError>(())
+/// ```
+///
+/// # Errors
+///
+/// The first place that is no JSON; nesting over 128 levels.
+pub fn parse(text: &[u8]) -> Result<Json> {
     let text = core::str::from_utf8(text)
         .map_err(|error| SyntaxError { at: error.valid_up_to(), expected: "UTF-8" })?;
     let mut parser = Parser { text, at: 0, depth: 0 };
@@ -85,7 +104,7 @@ impl Parser<'_> {
 
     fn object(&mut self) -> Result<Json> {
         let mut entries: Vec<(String, Json)> = Vec::new();
-        let mut places = std::collections::HashMap::new();
+        let mut places = alloc::collections::BTreeMap::new();
         self.skip_blanks();
         if self.take("}") {
             return Ok(Json::Object(entries));

@@ -1,5 +1,6 @@
 //! The printer: `json.dumps(value, ensure_ascii=True)`.
 
+use alloc::format;
 use core::fmt::{Display, Formatter, Result};
 
 use super::Json;

@@ -1,7 +1,7 @@
 //! A frame that is some array with bytes changed: parts of it, single items, views, and a change of its shape.
 #![no_main]
 
-use b2frame::{EditOptions, NdArray, NdWriter, OpenOptions, Pick, Budget, SChunk, Selection};
+use b2frame::{EditOptions, NdArray, NdWriter, OpenOptions, Budget, SChunk, nd::{Pick, Selection}};
 use blosc_chunk::Threads;
 use blosc_io::MemStore;
 use libfuzzer_sys::fuzz_target;

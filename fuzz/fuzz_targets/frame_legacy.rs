@@ -1,7 +1,7 @@
 //! Any bytes after the magic of an older frame: metadata, every chunk, and the conversion to a frame of today.
 #![no_main]
 
-use b2frame::{FrameLayout, OpenOptions, SChunk};
+use b2frame::{OpenOptions, SChunk, header::FrameLayout};
 use blosc_io::MemStore;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Any bytes opened as a frame: metadata, every chunk, a range, the array and `verify`.
 #![no_main]
 
-use b2frame::{Error, OpenOptions, SChunk, VerifyOptions};
+use b2frame::{Error, OpenOptions, SChunk, report::VerifyOptions};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use core::{num::NonZeroUsize, time::Duration};
 use std::{path::Path, thread};
 
-use b2frame::{Budget, CompressOptions, EditOptions, Locking, OpenOptions};
+use b2frame::{Budget, CompressOptions, EditOptions, OpenOptions, lock::Locking};
 use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
 
 use blosc_io::{

@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use b2frame::{Kind, probe};
+use b2frame::{probe, probe::Kind};
 use blosc_chunk::error::Blame;
 use blosc_io::lock::LockTimeout;
 use message::Message;
@@ -327,7 +327,7 @@ impl Error {
             Self::Frame(b2frame::Error::Sparse) => {
                 "this is the index of a sparse frame: name its directory"
             }
-            Self::Frame(b2frame::Error::Param(b2frame::Param::OlderLayout { .. })) => {
+            Self::Frame(b2frame::Error::Param(b2frame::error::Param::OlderLayout { .. })) => {
                 "`b2 convert` makes a frame of today of it"
             }
             Self::MaxOutput { .. } => "use --max-output to allow more",

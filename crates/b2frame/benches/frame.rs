@@ -4,8 +4,8 @@ use core::hint::black_box;
 use std::sync::Arc;
 
 use b2frame::{
-    Budget, CompressOptions, Error, FrameParams, FrameWriter, NdArray, NdMeta, SChunk,
-    compress_stream, to_cframe,
+    Budget, CompressOptions, Error, FrameParams, FrameWriter, NdArray, SChunk, compress_stream,
+    nd::NdMeta, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Level, Threads};
 use blosc_io::MemStore;

@@ -4,7 +4,10 @@
 
 use core::error::Error;
 
-use b2frame::{NdArray, Pick, Selection};
+use b2frame::{
+    NdArray,
+    nd::{Pick, Selection},
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);

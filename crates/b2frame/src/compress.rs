@@ -5,8 +5,8 @@ use core::cell::RefCell;
 use std::io::{self, Read};
 
 use blosc_chunk::{CParams, Encoder, Threads, max_compressed_len};
+use blosc_container::buffer::resized;
 use blosc_container::parallel::{Job, in_order};
-use blosc_container::resized;
 use blosc_io::{AlignedBytes, WriteAt};
 
 use crate::FrameWriter;

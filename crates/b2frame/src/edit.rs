@@ -239,7 +239,7 @@ impl SChunkWriter {
     /// another frame is not.
     ///
     /// # Errors
-    /// [`Error::Open`], why the frame cannot be read, or [`Param::NotLast`](crate::Param::NotLast).
+    /// [`Error::Open`], why the frame cannot be read, or [`Param::NotLast`](crate::error::Param::NotLast).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &EditOptions::default())
     }

@@ -6,12 +6,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use blosc_chunk::error::Blame;
+pub use blosc_chunk::error::Blame;
 
 use blosc_io::lock::{Holder, LockTimeout};
 
-use crate::legacy::{FrameLayout, OlderCorrupt};
-use crate::nd::{NdCorrupt, NdParam};
+use crate::legacy::FrameLayout;
+pub use crate::legacy::OlderCorrupt;
+pub use crate::nd::{NdCorrupt, NdParam};
 use crate::probe::Kind;
 
 /// The result of this crate.

@@ -104,7 +104,7 @@ impl core::fmt::Debug for Frames {
 /// [`SChunk::from_cframe`].
 ///
 /// ```
-/// use b2frame::{FrameParams, SChunk, read_frame, to_cframe};
+/// use b2frame::{FrameParams, SChunk, to_cframe, frames::read_frame};
 ///
 /// let params = FrameParams::default();
 /// let both = [to_cframe(b"one", &params)?, to_cframe(b"two", &params)?].concat();

@@ -12,6 +12,7 @@ use blosc_chunk::ChunkHeader;
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 use crate::error::{Corrupt, Error, Result};
+pub use crate::legacy::FrameLayout;
 use crate::msgpack::{FALSE, FIXARRAY, FIXEXT16, FIXSTR, INT16, INT32, INT64, TRUE, UINT64};
 use crate::probe::Kind;
 use crate::raw::RawHeader;

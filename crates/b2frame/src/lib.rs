@@ -42,15 +42,15 @@
 //! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`]; to a pipe [`FrameStream`] |
 //! | change one | [`SChunkWriter`] |
 //! | copy one, with other parameters or to another kind of frame | [`SChunk::copy`], [`NdArray::copy`] |
-//! | follow one that others change | [`SChunk::refresh`], [`FrameLock`] |
-//! | tell what a file is | [`probe`] |
+//! | follow one that others change | [`SChunk::refresh`], [`FrameLock`](lock::FrameLock) |
+//! | tell what a file is | [`probe()`] |
 //!
 //! # Limits
 //!
 //! Read are contiguous and sparse frames of format versions 2 and 3, so those of every C-Blosc2
 //! from 2.0.0-rc.1 on, contiguous ones at any position of a file, and those of the 2.0.0 betas
-//! ([`FrameLayout`]). Written frames with a fixed chunk size are read by every C-Blosc2 from 2.0.3
-//! on; those with variable chunk sizes or VL-blocks by 3.0 and later.
+//! ([`FrameLayout`](header::FrameLayout)). Written frames with a fixed chunk size are read by every
+//! C-Blosc2 from 2.0.3 on; those with variable chunk sizes or VL-blocks by 3.0 and later.
 //!
 //! Nothing is allocated on the word of a file: lengths are compared with the bytes that are there
 //! and with [`OpenOptions`]; reading and compressing keep to the `max_memory` of their options.
@@ -64,27 +64,28 @@ mod compress;
 mod copy;
 mod dest;
 mod edit;
-mod error;
-mod frames;
-mod header;
+pub mod error;
+pub mod frames;
+pub mod header;
 mod legacy;
-mod lock;
-mod metalayers;
+pub mod lock;
+pub mod metalayers;
 mod msgpack;
 #[allow(
     clippy::arithmetic_side_effects,
     reason = "indexes and lengths come from a checked NdMeta, whose products do not overflow"
 )]
-mod nd;
+pub mod nd;
 mod offsets;
 mod params;
-mod probe;
+pub mod probe;
 mod raw;
+pub mod report;
 pub mod rescue;
 mod rewrite;
 mod save;
 mod schunk;
-mod seal;
+pub mod seal;
 mod source;
 mod sparse;
 mod stream;
@@ -110,30 +111,17 @@ mod writer;
 /// ```
 #[cfg(feature = "derive")]
 pub use b2frame_derive::Element;
-pub use blosc_chunk::error::Blame;
-pub use blosc_container::{Budget, Progress, VerifyOptions};
+pub use blosc_container::Budget;
 pub use blosc_dtype::Dtype;
 pub use blosc_io::Durability;
 pub use compress::{Totals, compress_stream};
 pub use dest::Dest;
 pub use edit::SChunkWriter;
-pub use error::{Corrupt, Error, Limited, Param, Result};
-pub use frames::{Frames, read_frame};
-pub use header::{ChunkSize, FrameHeader, FrameType, GeneralFlags};
-pub use legacy::{FrameLayout, OlderCorrupt};
-pub use lock::{FrameLock, Locking};
-pub use metalayers::{MAX_METALAYERS, MAX_NAME_LEN, MAX_VLMETALAYERS, Metalayer, Metalayers};
-pub use nd::{
-    Element, Fill, MAX_NDIM, NdArray, NdCorrupt, NdMeta, NdParam, NdParams, NdWriter, Pick,
-    Selection,
-};
+pub use error::{Error, Result};
+pub use nd::{Element, NdArray, NdParams, NdWriter};
 pub use params::{Checksums, CompressOptions, CopyOptions, EditOptions, FrameParams, OpenOptions};
-pub use probe::{Kind, PROBE_LEN, probe};
-pub use schunk::{
-    BadChunk, ChunkBytes, ChunkInfo, Locked, Note, Reader, SChunk, Scratch, StoredInfo, Usage,
-    VerifyReport, VlMeta,
-};
-pub use seal::{SealState, seal};
+pub use probe::probe;
+pub use schunk::{ChunkBytes, ChunkInfo, Locked, Reader, SChunk, Scratch, StoredInfo, Usage};
 pub use stream::FrameStream;
 pub use writer::{FrameWriter, to_cframe};
 

@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 /// A lock on a frame, held until it is dropped.
 ///
 /// ```
-/// use b2frame::FrameLock;
+/// use b2frame::lock::FrameLock;
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("data.b2frame");
@@ -270,6 +270,6 @@ mod tests {
         let path = dir.path().join("absent").join("f");
         let error = FrameLock::shared(&path).unwrap_err();
         assert!(error.to_string().ends_with("f.b2lock"), "{error}");
-        assert_eq!(error.blame(), crate::Blame::Io);
+        assert_eq!(error.blame(), crate::error::Blame::Io);
     }
 }

@@ -1,7 +1,7 @@
 //! Metalayers: named byte strings, in the header (fixed size) and in the trailer (variable size).
 //!
 //! Both places use one encoding: a map from names to positions, then the values. They differ in
-//! three facts, gathered in [`Section`]: where the section begins, what the positions count from,
+//! three facts, gathered in `Section`: where the section begins, what the positions count from,
 //! and what `idx_size` spans. Values are kept as ranges of the bytes that were read, so a file
 //! cannot make us hold more than it has.
 
@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::msgpack::{ARRAY16, BIN32, FIXARRAY, FIXSTR, INT32, MAP16, Reader, UINT16, Writer};
+pub use crate::schunk::VlMeta;
 use crate::trailer;
 
 /// Longest name of a metalayer or vlmetalayer (bytes).

@@ -38,7 +38,10 @@ mod writer;
 
 pub use array::NdArray;
 pub use element::Element;
-pub use meta::{MAX_NDIM, NdCorrupt, NdMeta};
+#[doc(hidden)]
+pub use meta::NdCorrupt;
+pub use meta::{MAX_NDIM, NdMeta};
+#[doc(hidden)]
 pub use param::NdParam;
 pub use params::{Fill, NdParams};
 pub use select::{Pick, Selection};

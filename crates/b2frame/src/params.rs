@@ -2,6 +2,7 @@
 
 use blosc_chunk::{CParams, DParams};
 use blosc_container::Budget;
+pub use blosc_container::checksums::Checksums;
 use blosc_io::{Durability, LockWait};
 
 use crate::lock::Locking;
@@ -144,19 +145,6 @@ impl CopyOptions {
     pub fn budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
-}
-
-/// The sums that a frame gets, by which damage is noticed: see `docs/formats/seal.md`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Checksums {
-    /// None at all.
-    None,
-    /// One of all chunks together, one of index and vlmetalayers, one of the header.
-    #[default]
-    Body,
-    /// One of each chunk as well, to tell which one is damaged: 8 bytes for each.
-    Chunks,
 }
 
 /// What a new frame is like.

@@ -25,7 +25,7 @@ use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, DParams, Dict, Level, Pipeline, Registries, SplitMode,
     Target,
 };
-use blosc_container::Pool;
+use blosc_container::pool::Pool;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 
 use crate::error::{Corrupt, Error, Limited, Result};

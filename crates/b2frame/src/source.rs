@@ -6,7 +6,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use blosc_chunk::ChunkHeader;
-use blosc_container::ChunkReader;
+use blosc_container::chunk_reader::ChunkReader;
 use blosc_io::ReadAt;
 
 use crate::error::{Error, Result};

@@ -1,8 +1,8 @@
 //! Writing to where one cannot go back, such as a pipe: frames one after the other.
 //!
 //! A frame begins with its length, so it has to be complete before its first byte can be written.
-//! Each is put together in memory and sent on when it is large enough; [`Frames`](crate::Frames)
-//! and [`read_frame`](crate::read_frame) read the sequence.
+//! Each is put together in memory and sent on when it is large enough; [`Frames`](crate::frames::Frames)
+//! and [`read_frame`](crate::frames::read_frame) read the sequence.
 
 use std::io::{self, Write};
 
@@ -19,7 +19,7 @@ use crate::writer::FrameWriter;
 ///
 /// ```
 /// use std::io::Write;
-/// use b2frame::{FrameParams, FrameStream, SChunk, read_frame};
+/// use b2frame::{FrameParams, FrameStream, SChunk, frames::read_frame};
 ///
 /// let mut stream = FrameStream::new(Vec::new(), FrameParams::default().chunksize(1 << 10), 4 << 10)?;
 /// for n in 0..10_000_u64 {

@@ -1,7 +1,7 @@
 //! Arrays in C order, against a model that places one item at a time by the formulas of the format
 //! document.
 
-use b2frame::{Budget, Error, FrameParams, FrameWriter, NdArray, NdMeta};
+use b2frame::{Budget, Error, FrameParams, FrameWriter, NdArray, nd::NdMeta};
 use blosc_chunk::{CParams, CodecId, Threads};
 use blosc_io::MemStore;
 use proptest::prelude::*;

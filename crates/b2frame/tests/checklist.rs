@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use b2frame::{
-    Blame, Budget, Error, FrameParams, OpenOptions, SChunk, SChunkWriter, VerifyOptions, to_cframe,
+    Budget, Error, FrameParams, OpenOptions, SChunk, SChunkWriter, error::Blame,
+    report::VerifyOptions, to_cframe,
 };
 use blosc_chunk::CParams;
 use blosc_io::MemStore;

@@ -1,7 +1,11 @@
 //! The list of checks for frames from strangers, entry by entry, for the layouts of the 2.0.0
 //! betas. `legacy.rs` has their errors by name; here stands that no entry was forgotten.
 
-use b2frame::{Blame, Budget, Corrupt, EditOptions, Error, FrameLayout, SChunk, SChunkWriter};
+use b2frame::{
+    Budget, EditOptions, Error, SChunk, SChunkWriter,
+    error::{Blame, Corrupt},
+    header::FrameLayout,
+};
 use blosc_io::MemStore;
 
 /// Two chunks of 8000 bytes, two metalayers, usermeta.

@@ -5,8 +5,12 @@ use core::num::NonZeroUsize;
 use std::path::Path;
 
 use b2frame::{
-    Budget, ChunkBytes, ChunkSize, CopyOptions, Dest, Error, Fill, FrameParams, FrameType, Limited,
-    NdArray, NdParam, NdParams, NdWriter, Param, Pick, SChunk, SChunkWriter, VerifyOptions,
+    Budget, ChunkBytes, CopyOptions, Dest, Error, FrameParams, NdArray, NdParams, NdWriter, SChunk,
+    SChunkWriter,
+    error::{Limited, NdParam, Param},
+    header::{ChunkSize, FrameType},
+    nd::{Fill, Pick},
+    report::VerifyOptions,
 };
 use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Threads};
 

@@ -1,7 +1,10 @@
 //! `#[derive(Element)]` on structs of every layout.
 #![cfg(feature = "derive")]
 
-use b2frame::{Element, Error, NdArray, NdParam, NdParams, NdWriter, Param};
+use b2frame::{
+    Element, Error, NdArray, NdParams, NdWriter,
+    error::{NdParam, Param},
+};
 
 /// With padding in memory, of which nothing is written.
 #[derive(Clone, Copy, Debug, PartialEq, Element)]

@@ -5,9 +5,15 @@ use std::io;
 use std::sync::Arc;
 
 use b2frame::{
-    Blame, Budget, CompressOptions, Corrupt, Error, FrameHeader, FrameParams, FrameWriter, Kind,
-    Limited, NdArray, NdCorrupt, NdMeta, OpenOptions, Param, SChunk, VerifyOptions,
-    compress_stream, read_frame, to_cframe,
+    Budget, CompressOptions, Error, FrameParams, FrameWriter, NdArray, OpenOptions, SChunk,
+    compress_stream,
+    error::{Blame, Corrupt, Limited, NdCorrupt, Param},
+    frames::read_frame,
+    header::FrameHeader,
+    nd::NdMeta,
+    probe::Kind,
+    report::VerifyOptions,
+    to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Special, SpecialKind, Target, Threads, special_chunk};
 use blosc_io::{MemStore, ReadAt, Sync, WriteAt};

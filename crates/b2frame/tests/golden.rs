@@ -4,7 +4,10 @@
 //! `testdata/frames/README.md` says what each shows.
 
 use b2frame::{
-    Budget, ChunkBytes, Corrupt, Error, FrameType, NdArray, Note, SChunk, VerifyOptions,
+    Budget, ChunkBytes, Error, NdArray, SChunk,
+    error::Corrupt,
+    header::FrameType,
+    report::{Note, VerifyOptions},
 };
 use blosc_chunk::{SpecialKind, Threads};
 use serde_json::Value;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use b2frame::{
-    Budget, Error, FrameParams, Limited, NdArray, NdMeta, OpenOptions, SChunk, VerifyOptions,
-    to_cframe,
+    Budget, Error, FrameParams, NdArray, OpenOptions, SChunk, error::Limited, nd::NdMeta,
+    report::VerifyOptions, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Special, Threads, special_chunk};
 use blosc_io::MemStore;

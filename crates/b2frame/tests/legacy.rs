@@ -2,8 +2,11 @@
 //! conversion.
 
 use b2frame::{
-    Blame, Budget, ChunkSize, Corrupt, EditOptions, Error, FrameLayout, OlderCorrupt, Param,
-    SChunk, SChunkWriter, VerifyOptions, read_frame,
+    Budget, EditOptions, Error, SChunk, SChunkWriter,
+    error::{Blame, Corrupt, OlderCorrupt, Param},
+    frames::read_frame,
+    header::{ChunkSize, FrameLayout},
+    report::VerifyOptions,
 };
 use blosc_chunk::Threads;
 use blosc_io::MemStore;

@@ -4,8 +4,10 @@
 use core::num::NonZeroUsize;
 
 use b2frame::{
-    Budget, Error, FrameParams, NdArray, NdParams, NdWriter, Pick, SChunk, Selection,
-    VerifyOptions, to_cframe,
+    Budget, Error, FrameParams, NdArray, NdParams, NdWriter, SChunk,
+    nd::{Pick, Selection},
+    report::VerifyOptions,
+    to_cframe,
 };
 use blosc_chunk::{CParams, CodecId, Dict, Pipeline, Threads};
 use blosc_testdata::data::Kind;

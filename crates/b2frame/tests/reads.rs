@@ -112,7 +112,7 @@ fn a_run_reads_nothing() {
     assert_eq!(schunk.usage().unwrap().zeros, 100);
     assert_eq!(store.bytes(), 0);
     // Only what has a sum.
-    assert!(schunk.verify(&b2frame::VerifyOptions::default(), |_| {}).is_ok());
+    assert!(schunk.verify(&b2frame::report::VerifyOptions::default(), |_| {}).is_ok());
     let header_len = u64::from(schunk.header().header_len());
     assert_eq!(store.bytes(), header_len + schunk.index_len() + schunk.trailer_len() - 16);
 }
@@ -151,7 +151,7 @@ fn large_chunks_come_in_parts_that_fit_into_memory() {
             .unwrap();
         assert!(back == data);
         assert!(largest <= 200_000, "{largest}");
-        let verify = b2frame::VerifyOptions::default().budget(options);
+        let verify = b2frame::report::VerifyOptions::default().budget(options);
         assert!(schunk.verify(&verify, |_| {}).is_ok());
     }
     let tiny = schunk.decode_ordered(0..5, &Budget::default().max_memory(20_000), |_, _| Ok(()));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use b2frame::rescue::{ChunkState, Damage, Fill, RescueOptions, Salvage};
 use b2frame::{
-    Checksums, FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk, Selection, to_cframe,
+    Checksums, FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk, nd::Selection,
+    to_cframe,
 };
 use blosc_chunk::{CParams, CodecId};
 use blosc_io::MemStore;

@@ -1,8 +1,8 @@
 //! What is written is read, whatever the parameters, and however many threads there are.
 
 use b2frame::{
-    Budget, Checksums, CompressOptions, Error, FrameParams, FrameWriter, SChunk, VerifyOptions,
-    compress_stream, to_cframe,
+    Budget, Checksums, CompressOptions, Error, FrameParams, FrameWriter, SChunk, compress_stream,
+    report::VerifyOptions, to_cframe,
 };
 use blosc_chunk::{
     CParams, CodecId, Dict, Level, Pipeline, Special, SpecialKind, SplitMode, Threads,

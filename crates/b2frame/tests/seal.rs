@@ -2,7 +2,11 @@
 
 use b2frame::{
     Checksums, CopyOptions, Dest, Durability, EditOptions, FrameParams, NdArray, NdParams,
-    NdWriter, Note, Param, SChunk, SChunkWriter, SealState, VerifyOptions, seal, to_cframe,
+    NdWriter, SChunk, SChunkWriter,
+    error::Param,
+    report::{Note, VerifyOptions},
+    seal::{SealState, seal},
+    to_cframe,
 };
 use blosc_testdata::data::XorShift32 as Rng;
 

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use std::thread;
 
 use b2frame::{
-    Blame, Durability, EditOptions, Error, FrameLock, FrameParams, Locking, NdArray, NdParams,
-    NdWriter, OpenOptions, Param, SChunk, SChunkWriter, VerifyOptions, to_cframe,
+    Durability, EditOptions, Error, FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk,
+    SChunkWriter,
+    error::{Blame, Param},
+    lock::{FrameLock, Locking},
+    report::VerifyOptions,
+    to_cframe,
 };
 use blosc_io::{LockWait, MemStore};
 

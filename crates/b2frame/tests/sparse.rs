@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use b2frame::{Budget, Corrupt, Error, FrameType, SChunk, VerifyOptions};
+use b2frame::{Budget, Error, SChunk, error::Corrupt, header::FrameType, report::VerifyOptions};
 use serde_json::Value;
 
 /// A copy of the sample that can be damaged.
@@ -123,7 +123,7 @@ fn a_missing_chunk_is_the_fault_of_the_data() {
     fs::remove_file(dir.path().join("00000000.chunk")).unwrap();
     let schunk = SChunk::open(dir.path()).unwrap();
     let error = schunk.decode_chunk(0).unwrap_err();
-    assert_eq!(error.blame(), b2frame::Blame::Data);
+    assert_eq!(error.blame(), b2frame::error::Blame::Data);
     assert_eq!(schunk.decode_chunk(2).unwrap().len(), 20);
     assert_eq!(schunk.verify(&VerifyOptions::default(), |_| {}).nbad, 1);
 }

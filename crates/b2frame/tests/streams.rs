@@ -4,7 +4,9 @@ use std::io::{BufRead as _, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 
 use b2frame::{
-    Error, FrameParams, FrameStream, Frames, OpenOptions, Param, SChunk, SChunkWriter, read_frame,
+    Error, FrameParams, FrameStream, OpenOptions, SChunk, SChunkWriter,
+    error::Param,
+    frames::{Frames, read_frame},
     to_cframe,
 };
 use blosc_chunk::CParams;

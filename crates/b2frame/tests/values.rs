@@ -1,7 +1,7 @@
 //! Metalayers as values, with bytes as python-blosc2 writes and reads them.
 #![cfg(feature = "serde")]
 
-use b2frame::{Blame, Error, FrameParams, SChunk, SChunkWriter, to_cframe};
+use b2frame::{Error, FrameParams, SChunk, SChunkWriter, error::Blame, to_cframe};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

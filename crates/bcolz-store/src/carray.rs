@@ -14,7 +14,7 @@ use core::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use blosc_container::{BlockCache, Pool};
+use blosc_container::{block_cache::BlockCache, pool::Pool};
 use blosc_dtype::Dtype;
 
 pub use blocks::Blocks;

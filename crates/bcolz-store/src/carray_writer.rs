@@ -20,7 +20,7 @@ use core::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use blosc_container::{Budget, Checksums};
+use blosc_container::{Budget, checksums::Checksums};
 use blosc_io::LockWait;
 use blosc_io::tree::TreeLock;
 

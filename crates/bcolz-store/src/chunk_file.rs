@@ -1,7 +1,10 @@
 //! One chunk file: 16 bytes of Bloscpack version 1, then one Blosc 1 chunk ("Chunk files").
 
 use blosc_chunk::ChunkHeader;
-use blosc_container::{ChunkReader, ReadError, resized};
+use blosc_container::{
+    buffer::resized,
+    chunk_reader::{ChunkReader, ReadError},
+};
 use blosc_io::ReadAt;
 
 use crate::error::{Corrupt, Error, Result};

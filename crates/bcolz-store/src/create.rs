@@ -8,7 +8,7 @@
 )]
 
 use blosc_chunk::{Threads, setters};
-use blosc_container::Checksums;
+use blosc_container::checksums::Checksums;
 use blosc_dtype::Dtype;
 
 use crate::Durability;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use blosc_container::{Progress, VerifyOptions};
+use blosc_container::report::{Progress, VerifyOptions};
 use blosc_dtype::Dtype;
 
 use crate::carray::{CArray, Report};

@@ -99,7 +99,7 @@ pub mod verify;
 pub mod walk;
 mod worker;
 
-pub use blosc_container::{Budget, Checksums};
+pub use blosc_container::{Budget, checksums::Checksums};
 pub use blosc_dtype::Dtype;
 pub use blosc_dtype::json::Json;
 pub use blosc_io::{Durability, LockWait, tree};

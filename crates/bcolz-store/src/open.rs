@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use blosc_container::{Progress, VerifyOptions};
+use blosc_container::report::{Progress, VerifyOptions};
 
 use crate::carray::{CArray, Report};
 use crate::ctable::CTable;

@@ -8,7 +8,7 @@ use core::ops::Range;
 use std::io;
 use std::sync::Arc;
 
-use blosc_container::VerifyOptions;
+use blosc_container::report::VerifyOptions;
 use blosc_container::rescue::Fill;
 use blosc_dtype::Kind;
 

@@ -1,5 +1,5 @@
 //! What verifying found, and how far it has come.
 
-pub use blosc_container::{Progress, VerifyOptions};
+pub use blosc_container::report::{Progress, VerifyOptions};
 
 pub use crate::carray::{BadChunk, Report};

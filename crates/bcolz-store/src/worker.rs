@@ -1,7 +1,7 @@
 //! What a thread needs to decode chunks.
 
 use blosc_chunk::{DParams, Scratch};
-use blosc_container::Reusable;
+use blosc_container::pool::Reusable;
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]

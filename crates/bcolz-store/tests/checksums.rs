@@ -12,7 +12,7 @@ use bcolz_store::{
     verify::{BadChunk, VerifyOptions},
 };
 
-type Report = blosc_container::Report<Error, bcolz_store::Note>;
+type Report = blosc_container::report::Report<Error, bcolz_store::Note>;
 
 fn options(cname: Cname) -> CreateOptions {
     let cparams = StorageParams::default().cname(cname);

@@ -21,7 +21,7 @@ const MAX_TIME_RESOLUTION: Duration = Duration::from_secs(3);
 /// The blocks that were used last, up to a number of bytes.
 ///
 /// ```
-/// use blosc_container::{Block, BlockCache};
+/// use blosc_container::block_cache::{Block, BlockCache};
 ///
 /// let mut cache = BlockCache::new(1 << 20);
 /// assert!(!cache.is_repeated(7, 10));

@@ -57,7 +57,7 @@ type Result<T> = core::result::Result<T, ReadError>;
 ///
 /// ```
 /// use blosc_chunk::{CParams, Scratch, compress};
-/// use blosc_container::ChunkReader;
+/// use blosc_container::chunk_reader::ChunkReader;
 /// use blosc_io::FileStore;
 ///
 /// # let dir = std::env::temp_dir().join(format!("chunk_reader-{}", std::process::id()));

@@ -39,10 +39,4 @@ pub mod pool;
 pub mod report;
 pub mod rescue;
 
-pub use block_cache::{Block, BlockCache, settled_stamp};
 pub use budget::Budget;
-pub use buffer::resized;
-pub use checksums::Checksums;
-pub use chunk_reader::{ChunkReader, Fetched, ReadError};
-pub use pool::{Pool, Pooled, Reusable};
-pub use report::{BadChunk, Progress, Report, VerifyOptions};

@@ -4,7 +4,7 @@ use blosc_chunk::{
     CParams, Chunk, CodecId, Dict, Error, Pipeline, Scratch, Special, compress, error::Corrupt,
     special_chunk,
 };
-use blosc_container::{ChunkReader, ReadError};
+use blosc_container::chunk_reader::{ChunkReader, ReadError};
 use blosc_io::{CountingStore, MemStore, ReadAt};
 use blosc_testdata::data::Kind;
 

@@ -18,7 +18,10 @@ use std::sync::OnceLock;
 
 use blosc_chunk::{Chunk, Decoder, Scratch};
 use blosc_container::parallel::in_order_by_workers;
-use blosc_container::{Budget, ChunkReader, ReadError};
+use blosc_container::{
+    Budget,
+    chunk_reader::{ChunkReader, ReadError},
+};
 use blosc_io::{FileStore, ReadAt, Stamp};
 
 use crate::chunk::{Expected, read_chunk_to, read_header};

@@ -6,7 +6,8 @@
 use std::{fs, path::PathBuf};
 
 use b2frame::{
-    Budget, Durability, EditOptions, Fill, NdArray, NdParams, NdWriter, Pick, Selection,
+    Budget, Durability, EditOptions, NdArray, NdParams, NdWriter,
+    nd::{Fill, Pick, Selection},
 };
 use blosc_chunk::{CParams, CodecId, Level, Pipeline};
 use blosc_dtype::{Dtype, Field, Kind};

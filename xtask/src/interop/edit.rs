@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-use b2frame::{Durability, EditOptions, FrameParams, SChunk, SChunkWriter, VerifyOptions};
+use b2frame::{Durability, EditOptions, FrameParams, SChunk, SChunkWriter, report::VerifyOptions};
 use blosc_chunk::{CParams, CodecId, Level, Pipeline, SpecialKind};
 use serde_json::json;
 

@@ -4,8 +4,8 @@ use core::ops::Range;
 use std::fs;
 
 use b2frame::{
-    Budget, ChunkBytes, CompressOptions, FrameParams, FrameWriter, SChunk, VerifyOptions,
-    compress_stream,
+    Budget, ChunkBytes, CompressOptions, FrameParams, FrameWriter, SChunk, compress_stream,
+    report::VerifyOptions,
 };
 use blosc_chunk::{Chunk, error::Blame};
 use blosc_io::MemStore;

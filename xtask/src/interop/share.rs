@@ -4,7 +4,8 @@
 use std::{fs, thread};
 
 use b2frame::{
-    Durability, EditOptions, FrameParams, Locking, OpenOptions, SChunk, SChunkWriter, VerifyOptions,
+    Durability, EditOptions, FrameParams, OpenOptions, SChunk, SChunkWriter, lock::Locking,
+    report::VerifyOptions,
 };
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use core::str::FromStr;
 
-use b2frame::Pick;
+use b2frame::nd::Pick;
 
 /// The selection along the first dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]

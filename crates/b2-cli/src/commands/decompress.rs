@@ -249,7 +249,7 @@ impl Work<'_> {
                     let layers = schunk.meta().iter().chain(schunk.vlmeta().stored().iter());
                     // A .npy file has shape and type in its own header.
                     let is_kept = |name: &str| {
-                        self.format == RestoredFormat::Npy && name == b2frame::NdMeta::NAME
+                        self.format == RestoredFormat::Npy && name == b2frame::nd::NdMeta::NAME
                     };
                     if let Some(layer) = { layers }.find(|layer| !is_kept(&layer.name_text())) {
                         return lose(format!("the metalayer `{}`", layer.name_text()));

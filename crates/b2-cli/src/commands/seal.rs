@@ -1,6 +1,10 @@
 //! `b2 seal`: gives a frame its checksum, in its place. Readers that know of no seals ignore it.
 
-use b2frame::{Checksums, SealState, VerifyOptions, seal};
+use b2frame::{
+    Checksums,
+    report::VerifyOptions,
+    seal::{SealState, seal},
+};
 
 use crate::{
     args::{SealArgs, SealKind},

@@ -6,7 +6,7 @@ mod object;
 mod render;
 mod table;
 
-use b2frame::{Pick, Selection};
+use b2frame::nd::{Pick, Selection};
 use bcolz_store::DataSet;
 use blosc_dtype::Dtype;
 use serde::Serialize;

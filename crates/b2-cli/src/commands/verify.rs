@@ -1,7 +1,8 @@
 //! `b2 verify`: decode everything, say what is bad, change nothing.
 
 use b2frame::{
-    BadChunk, SChunk, VerifyOptions, VerifyReport,
+    SChunk,
+    report::{BadChunk, VerifyOptions, VerifyReport},
     rescue::{ChunkState, RescueOptions},
 };
 use blosc_chunk::{

@@ -6,7 +6,7 @@
 use core::{num::NonZeroUsize, ops::Range};
 use std::sync::Arc;
 
-use b2frame::{Budget, Kind, probe};
+use b2frame::{Budget, probe, probe::Kind};
 use blosc_chunk::{
     ChunkHeader, DParams, Scratch, Threads,
     error::Corrupt,

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use b2frame::{Pick, Selection};
+use b2frame::nd::{Pick, Selection};
 use blosc_io::ReadAt;
 
 use crate::error::{Doing, Error, Result};

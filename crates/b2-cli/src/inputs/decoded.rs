@@ -5,7 +5,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use b2frame::{Budget, ChunkSize, NdArray, SChunk};
+use b2frame::{Budget, NdArray, SChunk, header::ChunkSize};
 
 use crate::{
     args::LimitArgs,
@@ -278,7 +278,7 @@ mod tests {
             let params = b2frame::NdParams::new(&shape, "<u2".parse().unwrap());
             let params = params.chunkshape(&chunks).blockshape(&blocks);
             let mut writer = b2frame::NdWriter::in_memory(&params).unwrap();
-            writer.write_bytes(b2frame::Selection::ALL, &data).unwrap();
+            writer.write_bytes(b2frame::nd::Selection::ALL, &data).unwrap();
             let array = writer.finish().unwrap();
             let object = Object::Frame(Arc::clone(array.schunk()));
             for range in [0..1, 119..121, 6_001..29_999, 41_990..42_000, 3..41_999, 0..42_000] {

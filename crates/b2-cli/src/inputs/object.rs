@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use b2frame::{FrameType, NdMeta, SChunk};
+use b2frame::{SChunk, header::FrameType, nd::NdMeta};
 use blosc_dtype::{Dtype, npy::NpyError};
 
 use crate::{

@@ -19,7 +19,10 @@ use std::{
 };
 
 use b2frame::{
-    FrameHeader, Kind, OpenOptions, SChunk, probe,
+    OpenOptions, SChunk,
+    header::FrameHeader,
+    probe,
+    probe::Kind,
     rescue::{ChunkState, RescueOptions, Salvage},
 };
 use blosc_chunk::{ChunkHeader, DParams, Limits};

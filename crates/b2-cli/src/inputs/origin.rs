@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use b2frame::{Kind, PROBE_LEN, probe};
+use b2frame::{
+    probe,
+    probe::{Kind, PROBE_LEN},
+};
 
 use crate::{
     args::InputArgs,

@@ -2,7 +2,7 @@
 
 use core::error::Error as StdError;
 
-use b2frame::Corrupt;
+use b2frame::error::Corrupt;
 use serde::Serialize;
 
 use crate::error::Error;

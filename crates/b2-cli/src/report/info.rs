@@ -1,6 +1,6 @@
 //! One input, as `b2 info` describes it: the keys of schema `b2.info/1`.
 
-use b2frame::{FrameHeader, SChunk};
+use b2frame::{SChunk, header::FrameHeader};
 use blosc_chunk::{CodecId, Dict, SplitMode};
 use serde::Serialize;
 use serde_json::{Map, Value};

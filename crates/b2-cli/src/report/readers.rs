@@ -1,7 +1,7 @@
 //! Which release of C-Blosc2 is the first that opens a frame, or of C-Blosc a chunk, by what it
 //! uses; and what no release opens.
 
-use b2frame::FrameLayout;
+use b2frame::header::FrameLayout;
 use blosc_chunk::{ChunkHeader, CodecId, FilterId, Pipeline};
 
 /// A feature of a frame, and the release that brought it.

@@ -21,7 +21,7 @@ use crate::schunk::SChunk;
 /// super-chunk.
 ///
 /// ```no_run
-/// use b2frame::{NdArray, Pick};
+/// use b2frame::{NdArray, nd::Pick};
 ///
 /// let array = NdArray::open("temperature.b2nd")?;
 /// println!("{:?} {}", array.shape(), array.dtype());
@@ -161,7 +161,7 @@ impl NdArray {
     /// A view without some dimensions, which have length 1.
     ///
     /// ```
-    /// # use b2frame::{FrameParams, NdArray, NdMeta, to_cframe};
+    /// # use b2frame::{FrameParams, NdArray, to_cframe, nd::NdMeta};
     /// # use blosc_chunk::CParams;
     /// # let meta = NdMeta::new(&[1, 3], &[1, 3], &[1, 3], "|u1")?;
     /// # let params = FrameParams::new(CParams::default().typesize(1)).chunksize(3).metalayer("b2nd", meta.encode());

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use blosc_chunk::Destination;
 use blosc_container::parallel::{Job, for_each, in_order};
-use blosc_container::{Budget, resized};
+use blosc_container::{Budget, buffer::resized};
 
 use super::Geometry;
 use super::axis::{Axis, Parts, Product, Span, Spans};

@@ -8,7 +8,7 @@
 //!
 //! Kept blocks lie with the buffers that readers leave to the next one (`schunk/pool.rs`).
 
-use blosc_container::resized;
+use blosc_container::buffer::resized;
 
 use super::array::NdArray;
 use super::axis::Axis;

@@ -377,7 +377,7 @@ mod tests {
 
     fn corrupt(meta: Result<NdMeta>) -> NdCorrupt {
         match meta {
-            Err(Error::Corrupt { what: crate::Corrupt::Nd(what), .. }) => what,
+            Err(Error::Corrupt { what: crate::error::Corrupt::Nd(what), .. }) => what,
             other => panic!("{other:?}"),
         }
     }

@@ -29,7 +29,7 @@ pub enum Fill {
 /// What a new array is like.
 ///
 /// ```
-/// use b2frame::{Fill, NdParams};
+/// use b2frame::{NdParams, nd::Fill};
 ///
 /// let params = NdParams::new(&[1000, 2000], "<f4".parse()?).chunkshape(&[100, 2000]).fill(Fill::Nans);
 /// assert_eq!(params.shapes()?.0, [100, 2000]);

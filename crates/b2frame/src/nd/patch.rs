@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blosc_chunk::{CParams, Encoder, hooks::Prefilter, max_compressed_len};
-use blosc_container::{Pooled, resized};
+use blosc_container::{buffer::resized, pool::Pooled};
 use blosc_io::zeroed;
 
 use super::Geometry;

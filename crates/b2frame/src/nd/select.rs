@@ -39,7 +39,7 @@ impl Pick {
     /// stays as it is.
     ///
     /// ```
-    /// use b2frame::Pick;
+    /// use b2frame::nd::Pick;
     ///
     /// assert_eq!(Pick::from(2..10).step(3), Pick::slice(2, 10, 3));
     /// assert_eq!(Pick::ALL.step(-1), Pick::slice(None, None, -1));
@@ -103,7 +103,7 @@ fn slice(start: Option<i64>, stop: Option<i64>, step: i64, len: u64) -> Steps {
 /// A part of an array: a [`Pick`] for each dimension. Dimensions without one are taken whole.
 ///
 /// ```
-/// use b2frame::{Pick, Selection};
+/// use b2frame::nd::{Pick, Selection};
 ///
 /// // NumPy: a[3, 10:20], a[:, -1], a[...], a[::-2]
 /// let row = Selection::from((3, 10..20));
@@ -116,7 +116,7 @@ fn slice(start: Option<i64>, stop: Option<i64>, step: i64, len: u64) -> Steps {
 /// assert_eq!(last.shape(&shape)?, [5]);
 /// assert_eq!(all.shape(&shape)?, [5, 30]);
 /// assert_eq!(backwards.shape(&shape)?, [3, 30]);
-/// # Ok::<(), b2frame::NdParam>(())
+/// # Ok::<(), b2frame::error::NdParam>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -152,12 +152,12 @@ impl Selection {
     /// selection. For arrays that are kept in other formats.
     ///
     /// ```
-    /// use b2frame::{Pick, Selection};
+    /// use b2frame::nd::{Pick, Selection};
     ///
     /// let part = Selection::from((-1, Pick::slice(None, None, -4)));
     /// let positions: Vec<Vec<u64>> = part.positions(&[5, 10])?.into_iter().map(Iterator::collect).collect();
     /// assert_eq!(positions, [vec![4], vec![9, 5, 1]]);
-    /// # Ok::<(), b2frame::NdParam>(())
+    /// # Ok::<(), b2frame::error::NdParam>(())
     /// ```
     ///
     /// # Errors

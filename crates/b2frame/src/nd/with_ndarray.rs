@@ -12,7 +12,7 @@ impl NdArray {
     /// Reads a part as an array of the crate `ndarray`; indexes leave out their dimensions.
     ///
     /// ```
-    /// # use b2frame::{FrameParams, NdArray, NdMeta, to_cframe};
+    /// # use b2frame::{FrameParams, NdArray, to_cframe, nd::NdMeta};
     /// # use blosc_chunk::CParams;
     /// # let meta = NdMeta::new(&[2, 3], &[2, 3], &[1, 3], "|u1")?;
     /// # let params = FrameParams::new(CParams::default().typesize(1)).chunksize(6).metalayer("b2nd", meta.encode());

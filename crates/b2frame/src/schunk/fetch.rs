@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use blosc_chunk::internal::fill_special;
 use blosc_chunk::{Chunk, FilterId, Kind, Special, SpecialKind};
-use blosc_container::ReadError;
+use blosc_container::chunk_reader::ReadError;
 
 use super::{Location, SChunk, Scratch};
 use crate::error::{Error, Result};
@@ -96,7 +96,7 @@ enum Content<'a> {
         kind: SpecialKind,
         typesize: usize,
     },
-    Stored(blosc_container::Fetched<'a>),
+    Stored(blosc_container::chunk_reader::Fetched<'a>),
 }
 
 impl<'a> Fetched<'a> {

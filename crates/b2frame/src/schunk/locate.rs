@@ -2,8 +2,8 @@
 //! place.
 
 use blosc_chunk::{ChunkHeader, CodecId, Kind, Pipeline, SpecialKind};
+use blosc_container::buffer::resized;
 use blosc_container::chunk_reader::MAX_SHORT_NBYTES;
-use blosc_container::resized;
 
 use super::{SChunk, check_limit};
 use crate::error::{Corrupt, Error, Limited, Param, Result};

@@ -4,7 +4,7 @@ use core::num::NonZeroU64;
 use core::ops::Range;
 
 use blosc_chunk::{Chunk, DParams, Destination, Threads, block::VlChunk};
-use blosc_container::{Pooled, Reusable};
+use blosc_container::pool::{Pooled, Reusable};
 
 use super::fetch::ChunkPart;
 use super::{Location, SChunk, check_limit};

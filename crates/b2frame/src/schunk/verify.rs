@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use blosc_chunk::ChunkHeader;
 use blosc_container::parallel::{Job, in_order};
-use blosc_container::{Progress, VerifyOptions};
+use blosc_container::report::{Progress, VerifyOptions};
 
 use super::ordered::{Part, Parts};
 use super::{Buffers, Fetched, Location, SChunk, Scratch};
@@ -13,10 +13,10 @@ use crate::error::{Corrupt, Error, Result};
 use crate::seal::SealState;
 
 /// What verifying a frame found.
-pub type VerifyReport = blosc_container::Report<Error, Note>;
+pub type VerifyReport = blosc_container::report::Report<Error, Note>;
 
 /// A chunk that could not be read.
-pub type BadChunk = blosc_container::BadChunk<Error>;
+pub type BadChunk = blosc_container::report::BadChunk<Error>;
 
 /// Something odd that could be read nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -52,7 +52,7 @@ impl SChunk {
     /// Reads everything and compares it with the seal.
     ///
     /// ```
-    /// use b2frame::{FrameParams, SChunk, SealState, to_cframe};
+    /// use b2frame::{FrameParams, SChunk, to_cframe, seal::SealState};
     ///
     /// let params = FrameParams::default();
     /// let mut frame = to_cframe(b"some data, and more", &params)?;

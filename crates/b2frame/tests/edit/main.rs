@@ -7,7 +7,9 @@ mod sparse;
 
 use std::sync::Arc;
 
-use b2frame::{ChunkSize, Durability, EditOptions, FrameParams, Param, SChunk, SChunkWriter};
+use b2frame::{
+    Durability, EditOptions, FrameParams, SChunk, SChunkWriter, error::Param, header::ChunkSize,
+};
 use blosc_chunk::{CParams, Pipeline, SpecialKind, Target};
 use blosc_io::testing::{Change, RecordingStore};
 use blosc_io::{MemStore, WriteAt};
@@ -282,7 +284,10 @@ fn a_chunk_is_found_behind_a_stale_data_section() {
         let schunk = SChunk::from_cframe(writer.finish().unwrap().to_cframe().unwrap()).unwrap();
         assert_eq!(schunk.nchunks(), nchunks + 1, "{name}");
         assert_eq!(schunk.decode_chunk(0).unwrap(), vec![5; size as usize], "{name}");
-        assert!(schunk.verify(&b2frame::VerifyOptions::default(), |_| {}).is_ok(), "{name}");
+        assert!(
+            schunk.verify(&b2frame::report::VerifyOptions::default(), |_| {}).is_ok(),
+            "{name}"
+        );
     }
 }
 
@@ -557,7 +562,7 @@ fn a_header_that_may_have_been_written_is_believed_neither_way() {
     writer.append(&[4; 64]).unwrap();
     drop(writer);
     assert_eq!(state().nchunks(), 3);
-    assert!(state().verify(&b2frame::VerifyOptions::default(), |_| {}).is_ok());
+    assert!(state().verify(&b2frame::report::VerifyOptions::default(), |_| {}).is_ok());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use b2frame::{FrameParams, Result, SChunk, SChunkWriter, VerifyOptions};
+use b2frame::{FrameParams, Result, SChunk, SChunkWriter, report::VerifyOptions};
 use blosc_chunk::{CParams, SpecialKind};
 use blosc_testdata::data::XorShift32;
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use b2frame::{
-    Budget, EditOptions, Error, FrameParams, FrameType, OpenOptions, SChunk, SChunkWriter,
-    VerifyOptions,
+    Budget, EditOptions, Error, FrameParams, OpenOptions, SChunk, SChunkWriter, header::FrameType,
+    report::VerifyOptions,
 };
 use blosc_chunk::{CParams, CodecId, SpecialKind};
 use blosc_io::ReadAt;

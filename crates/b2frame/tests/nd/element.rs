@@ -1,6 +1,9 @@
 //! Items as values, checked against the stored type.
 
-use b2frame::{Element, Error, NdArray, NdParam, Param, element};
+use b2frame::{
+    Element, Error, NdArray, element,
+    error::{NdParam, Param},
+};
 
 use super::model::Model;
 

@@ -1,7 +1,7 @@
 //! An array as its items in C order, and the formulas of the format document to place them in
 //! chunks.
 
-use b2frame::{FrameParams, FrameWriter, NdMeta};
+use b2frame::{FrameParams, FrameWriter, nd::NdMeta};
 use blosc_chunk::{CParams, CodecId};
 use blosc_io::MemStore;
 use proptest::prelude::*;

@@ -1,8 +1,10 @@
 //! Slices, lists of positions, single items and views.
 
 use b2frame::{
-    Budget, Error, FrameParams, NdArray, NdMeta, NdParam, NdParams, NdWriter, Param, Pick,
-    Selection, to_cframe,
+    Budget, Error, FrameParams, NdArray, NdParams, NdWriter,
+    error::{NdParam, Param},
+    nd::{NdMeta, Pick, Selection},
+    to_cframe,
 };
 use blosc_chunk::{CParams, Threads};
 use proptest::prelude::*;

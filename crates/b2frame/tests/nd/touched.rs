@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use b2frame::{Budget, FrameParams, FrameWriter, NdArray, NdMeta, SChunk};
+use b2frame::{Budget, FrameParams, FrameWriter, NdArray, SChunk, nd::NdMeta};
 use blosc_chunk::{CParams, Threads};
 use blosc_io::{CountingStore, MemStore};
 
@@ -60,7 +60,7 @@ fn a_slice_reads_its_blocks_and_no_more() {
 
     // Far steps touch four chunks.
     store.reset();
-    array.to_bytes((.., b2frame::Pick::ALL.step(1000))).unwrap();
+    array.to_bytes((.., b2frame::nd::Pick::ALL.step(1000))).unwrap();
     assert!(store.bytes() <= 5 * 8 * (8 * block + head), "{}", store.bytes());
 
     // Single items of one block are one block.

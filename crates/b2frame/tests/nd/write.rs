@@ -1,8 +1,10 @@
 //! Arrays made, written in parts, resized and joined, against arrays of items in memory.
 
 use b2frame::{
-    Budget, ChunkBytes, EditOptions, Error, Fill, NdArray, NdParam, NdParams, NdWriter, Param,
-    Pick, Selection, VerifyOptions, element,
+    Budget, ChunkBytes, EditOptions, Error, NdArray, NdParams, NdWriter, element,
+    error::{NdParam, Param},
+    nd::{Fill, Pick, Selection},
+    report::VerifyOptions,
 };
 use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Target, Threads};
 use blosc_io::MemStore;

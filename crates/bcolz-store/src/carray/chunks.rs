@@ -12,7 +12,7 @@ use core::ops::Range;
 use std::sync::{MutexGuard, PoisonError};
 
 use blosc_chunk::{ChunkHeader, Kind};
-use blosc_container::{Block, BlockCache, settled_stamp};
+use blosc_container::block_cache::{Block, BlockCache, settled_stamp};
 use blosc_io::Stamp;
 
 use super::CArray;

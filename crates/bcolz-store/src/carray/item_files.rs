@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque, hash_map::Entry};
 use std::io;
 
 use blosc_chunk::{Chunk, internal::ItemIndex};
-use blosc_container::settled_stamp;
+use blosc_container::block_cache::settled_stamp;
 use blosc_io::{ReadAt, Stamp};
 
 use super::CArray;

@@ -9,7 +9,10 @@
 
 use core::ops::Range;
 
-use blosc_container::{Block, BlockCache, Pooled};
+use blosc_container::{
+    block_cache::{Block, BlockCache},
+    pool::Pooled,
+};
 
 use super::chunks::block_around;
 use super::item_files::ItemFiles;

@@ -13,7 +13,7 @@ use core::ops::Range;
 
 use blosc_chunk::{Destination, Threads};
 use blosc_container::parallel::for_each;
-use blosc_container::{Pooled, resized};
+use blosc_container::{buffer::resized, pool::Pooled};
 use blosc_io::zeroed;
 
 use super::{CArray, Element};

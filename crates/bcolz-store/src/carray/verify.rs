@@ -10,7 +10,7 @@
 use core::convert::Infallible;
 
 use blosc_container::parallel::for_each;
-use blosc_container::{Progress, VerifyOptions};
+use blosc_container::report::{Progress, VerifyOptions};
 
 use super::CArray;
 use crate::error::{Corrupt, Error, Result};
@@ -22,9 +22,9 @@ use crate::sums::{FileSum, Found, Sums};
 use crate::worker::Worker;
 
 /// What [`CArray::verify`] found. Other damage is attributes that are not JSON.
-pub type Report = blosc_container::Report<Error, Note>;
+pub type Report = blosc_container::report::Report<Error, Note>;
 /// A chunk that cannot be read. Its position in its file is not known.
-pub type BadChunk = blosc_container::BadChunk<Error>;
+pub type BadChunk = blosc_container::report::BadChunk<Error>;
 
 /// A chunk on its way through a worker.
 struct Slot {

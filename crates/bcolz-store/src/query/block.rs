@@ -12,7 +12,7 @@ use core::convert::Infallible;
 use core::ops::Range;
 
 use blosc_container::parallel::for_each;
-use blosc_container::{Pool, Reusable};
+use blosc_container::pool::{Pool, Reusable};
 
 use super::direct::{self, Stored};
 use super::vector::Vector;

@@ -5,7 +5,10 @@
 
 use core::num::NonZeroUsize;
 
-use b2frame::{Budget, EditOptions, NdArray, NdParams, NdWriter, Pick, Selection};
+use b2frame::{
+    Budget, EditOptions, NdArray, NdParams, NdWriter,
+    nd::{Pick, Selection},
+};
 use blosc_chunk::{CParams, CodecId, Level, Pipeline, Threads};
 use blosc_io::MemStore;
 use blosc_testdata::data::XorShift32;

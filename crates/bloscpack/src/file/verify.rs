@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use blosc_container::{BadChunk, Progress, VerifyOptions};
+use blosc_container::report::{BadChunk, Progress, VerifyOptions};
 use blosc_io::ReadAt;
 
 use super::BlpFile;
@@ -13,7 +13,7 @@ use crate::sizes::SizeCheck;
 use crate::{Corrupt, Digests, Error, Offsets, PackedChunk, Result};
 
 /// What [`BlpFile::verify`] found. The chunks that cannot be read are in the order of the file.
-pub type Report = blosc_container::Report<Error, Note>;
+pub type Report = blosc_container::report::Report<Error, Note>;
 
 /// Something unusual that does no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Along the first dimension rows are taken as they come, in bands that end where chunks end. Along
 //! another one the array grows first, and its new part is filled in boxes.
 
-use b2frame::{NdWriter, Pick, SChunkWriter};
+use b2frame::{NdWriter, SChunkWriter, nd::Pick};
 use blosc_dtype::Dtype;
 
 use super::{Grown, Input, Work};

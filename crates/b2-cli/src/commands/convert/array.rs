@@ -7,7 +7,7 @@
 use core::ops::Range;
 use std::path::Path;
 
-use b2frame::{NdParams, NdWriter, Pick};
+use b2frame::{NdParams, NdWriter, nd::Pick};
 use blosc_chunk::ChunkHeader;
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Write, path::Path};
 
-use b2frame::NdMeta;
+use b2frame::nd::NdMeta;
 use blosc_chunk::{Encoder, Target as Reader, transcode::transcode_header};
 use bloscpack::{
     RepackOptions, WriteOptions, Writer,

@@ -6,7 +6,8 @@ use std::{
 };
 
 use b2frame::{
-    FrameLayout, FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter, compress_stream,
+    FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter, compress_stream,
+    header::FrameLayout,
 };
 use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode::transcode_header};
 

@@ -9,7 +9,7 @@
 //! Values in a Bloscpack file are JSON as `info --json` prints it. The way there and back gives the
 //! same bytes.
 
-use b2frame::{Metalayer, NdMeta, SChunk};
+use b2frame::{SChunk, metalayers::Metalayer, nd::NdMeta};
 use bloscpack::numpy::ArrayInfo;
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use std::{io::Write, sync::Arc};
 
-use b2frame::{Budget, ChunkBytes, FrameLayout, NdMeta, SChunk};
+use b2frame::{Budget, ChunkBytes, SChunk, header::FrameLayout, nd::NdMeta};
 use blosc_chunk::{ChunkHeader, SpecialKind};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt};

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use b2frame::{
-    OpenOptions, SChunk, SealState,
+    OpenOptions, SChunk,
     rescue::{ChunkState, RescueOptions, Salvage},
+    seal::SealState,
 };
 use blosc_chunk::Limits;
 

@@ -1,7 +1,7 @@
 //! Arrays of all kinds: in a frame, in a Bloscpack file whose metadata say so, and in a directory
 //! of bcolz.
 
-use b2frame::{NdArray, Selection};
+use b2frame::{NdArray, nd::Selection};
 use bcolz_store::{CArray, DataSet};
 use blosc_dtype::Dtype;
 use bloscpack::numpy::ArrayInfo;

@@ -4,7 +4,7 @@
 //! `testdata/frames/README.md` says what each shows.
 
 use b2frame::{
-    Budget, ChunkBytes, Error, NdArray, SChunk,
+    Budget, ChunkBytes, Dest, Error, NdArray, SChunk,
     error::Corrupt,
     header::FrameType,
     report::{Note, VerifyOptions},
@@ -199,6 +199,34 @@ fn arrays_are_what_the_sidecars_say() {
         assert_eq!(array.nbytes(), number(&expected["c_order_nbytes"]), "{name}");
         let items = array.to_bytes(..).unwrap();
         assert_eq!(blosc_testdata::sha256_hex(&items), expected["c_order_sha256"], "{name}");
+    }
+}
+
+/// C-Blosc2 makes such arrays when it resizes, copies and concatenates.
+#[test]
+fn blocks_may_be_larger_than_chunks() {
+    for name in ["blocks-gt-chunks.b2frame", "concatenate-blocks-gt-chunks.b2frame"] {
+        let (schunk, sidecar) = open(name);
+        let report = schunk.verify(&VerifyOptions::default(), |_| {});
+        assert!(report.is_ok() && report.notes.is_empty(), "{name}: {report:?}");
+        let array = NdArray::from_schunk(schunk).unwrap();
+        let wide = |lens: &[u32]| lens.iter().map(|len| u64::from(*len)).collect::<Vec<_>>();
+        assert_eq!(array.shape(), numbers(&sidecar["shape"]), "{name}");
+        assert_eq!(wide(array.meta().chunkshape()), numbers(&sidecar["chunkshape"]), "{name}");
+        assert_eq!(wide(array.meta().blockshape()), numbers(&sidecar["blockshape"]), "{name}");
+        let items = array.to_bytes(..).unwrap();
+        assert_eq!(items.len() as u64, number(&sidecar["c_order_nbytes"]), "{name}");
+        assert_eq!(blosc_testdata::sha256_hex(&items), sidecar["c_order_sha256"], "{name}");
+        let item = array.typesize();
+        for n in 0..array.nitems() {
+            let mut found = vec![0; item];
+            array.gather_bytes(&[n], &mut found).unwrap();
+            let at = usize::try_from(n).unwrap() * item;
+            assert_eq!(found, items[at..at + item], "{name}, item {n}");
+        }
+        let copy = array.copy(&Dest::Memory, &array.params().unwrap()).unwrap();
+        assert_eq!(copy.to_bytes(..).unwrap(), items, "{name}");
+        assert!(copy.blockshape().iter().zip(copy.chunkshape()).all(|(b, c)| *b <= c), "{name}");
     }
 }
 

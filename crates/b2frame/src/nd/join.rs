@@ -17,6 +17,7 @@ use crate::schunk::ChunkBytes;
 
 impl NdArray {
     /// What a copy of this array is like: shapes, type, compression, metalayers and vlmetalayers.
+    /// Blocks that are larger than chunks, which C-Blosc2 makes of some arrays, are cut to chunks.
     ///
     /// # Errors
     /// What is wrong with a vlmetalayer.
@@ -24,9 +25,13 @@ impl NdArray {
         let schunk = self.schunk();
         let is_ours =
             |name: &[u8]| name == NdMeta::NAME.as_bytes() || name == NdMeta::OLD_NAME.as_bytes();
+        let (chunkshape, mut blockshape) = (self.chunkshape(), self.blockshape());
+        for (block, chunk) in blockshape.iter_mut().zip(&chunkshape) {
+            *block = (*chunk).min(*block);
+        }
         let params = NdParams::new(self.shape(), self.dtype().clone())
-            .chunkshape(&self.chunkshape())
-            .blockshape(&self.blockshape())
+            .chunkshape(&chunkshape)
+            .blockshape(&blockshape)
             .cparams(schunk.cparams());
         let layers = schunk.meta().iter().filter(|layer| !is_ours(layer.name));
         let params =

@@ -49,9 +49,6 @@ pub enum NdCorrupt {
     /// The same for a block length.
     #[error("blockshape[{dim}] is {len}")]
     BlockShape { dim: usize, len: i32 },
-    /// Blocks larger than chunks.
-    #[error("blockshape[{dim}] is {blocklen}, chunkshape[{dim}] is {chunklen}")]
-    BlockOverChunk { dim: usize, blocklen: u32, chunklen: u32 },
     /// More items than can be counted.
     #[error("the items of {what} cannot be counted in 64 bits")]
     TooLarge { what: &'static str },
@@ -285,12 +282,6 @@ impl NdMeta {
 
     /// All products must fit, so that nobody multiplies with care after this.
     fn check_counts(&self) -> Result<(), NdCorrupt> {
-        let lens = self.shape.iter().zip(&self.chunkshape).zip(&self.blockshape).enumerate();
-        for (dim, ((&len, &chunklen), &blocklen)) in lens {
-            if len > 0 && blocklen > chunklen {
-                return Err(NdCorrupt::BlockOverChunk { dim, blocklen, chunklen });
-            }
-        }
         let grid = self.grid();
         let padded = grid.iter().zip(&self.chunkshape).map(|(&g, &c)| g.checked_mul(c.into()));
         let chunk = self
@@ -430,8 +421,15 @@ mod tests {
         );
         let wide = NdMeta::new(&[1, 1], &[65536, 65536], &[1, 1], "");
         assert_eq!(corrupt(wide), NdCorrupt::TooLarge { what: "a chunk" });
-        let over = NdMeta::new(&[2], &[4], &[5], "");
-        assert_eq!(corrupt(over), NdCorrupt::BlockOverChunk { dim: 0, blocklen: 5, chunklen: 4 });
+        let wide = NdMeta::new(&[1, 1], &[1, 1], &[65536, 65536], "");
+        assert_eq!(corrupt(wide), NdCorrupt::TooLarge { what: "a chunk" });
+    }
+
+    #[test]
+    fn a_chunk_is_padded_to_whole_blocks() {
+        let meta = NdMeta::new(&[10, 5, 5, 5], &[2, 5, 10, 5], &[5, 2, 5, 2], "<i4").unwrap();
+        assert_eq!((meta.grid(), meta.blocks_in_chunk()), (vec![5, 1, 1, 1], vec![1, 3, 2, 3]));
+        assert_eq!((meta.chunk_items(), meta.block_items()), (18 * 100, 100));
     }
 
     #[test]

@@ -141,6 +141,10 @@ impl NdParams {
     /// The metalayer for such an array.
     pub(super) fn meta(&self) -> Result<NdMeta> {
         let (chunks, blocks) = self.shapes()?;
+        let mut lens = self.shape.iter().zip(&chunks).zip(&blocks);
+        if lens.any(|((len, chunk), block)| *len > 0 && block > chunk) {
+            return Err(NdParam::Shapes { shape: self.shape.clone(), chunks, blocks }.into());
+        }
         let meta = NdMeta::new(&self.shape, &chunks, &blocks, &self.dtype.to_string());
         meta.map_err(|_| NdParam::Shapes { shape: self.shape.clone(), chunks, blocks }.into())
     }

@@ -17,9 +17,10 @@ pub(crate) struct Model {
 }
 
 /// Arrays of up to 4 dimensions whose items are all different, as far as they have room for it.
+/// Some have blocks larger than their chunks, as C-Blosc2 makes them.
 pub(crate) fn models() -> impl Strategy<Value = Model> {
-    let dim =
-        (1..12_u64, 1..8_u32).prop_flat_map(|(len, chunk)| (Just(len), Just(chunk), 1..=chunk));
+    let dim = (1..12_u64, 1..8_u32, prop_oneof![3 => Just(0), 1 => 1..4_u32])
+        .prop_flat_map(|(len, chunk, more)| (Just(len), Just(chunk), 1..=chunk + more));
     (proptest::collection::vec(dim, 0..=4), 1..9_usize).prop_map(|(dims, typesize)| {
         let shape: Vec<u64> = dims.iter().map(|dim| dim.0).collect();
         let (chunks, blocks) =
@@ -40,6 +41,11 @@ impl Model {
         let item = |n: u64| n.to_le_bytes().into_iter().chain([0xee; 512]).take(typesize);
         let data = (1..=nitems).flat_map(item).collect();
         Self { shape, chunks, blocks, typesize, data }
+    }
+
+    /// Whether it is one of those that are read and changed, but not made.
+    pub(crate) fn has_large_blocks(&self) -> bool {
+        self.blocks.iter().zip(&self.chunks).any(|(block, chunk)| block > chunk)
     }
 
     pub(crate) fn meta(&self, dtype: &str) -> NdMeta {

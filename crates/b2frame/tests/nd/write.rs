@@ -21,6 +21,12 @@ fn params(model: &Model) -> NdParams {
 }
 
 fn writer(model: &Model) -> NdWriter {
+    if model.has_large_blocks() {
+        let refused = NdWriter::in_memory(&params(model)).unwrap_err();
+        assert!(matches!(nd(refused), NdParam::Shapes { .. }));
+        let frame = model.frame(&format!("|V{}", model.typesize));
+        return NdWriter::open_in(Box::new(MemStore::new(frame)), &EditOptions::default()).unwrap();
+    }
     let mut writer = NdWriter::in_memory(&params(model)).unwrap();
     writer.write_bytes(.., &model.data).unwrap();
     writer

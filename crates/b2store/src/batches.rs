@@ -1,0 +1,405 @@
+//! Objects: one in each chunk, or in batches; lists on top of both ("Kinds of values" in
+//! `docs/formats/store.md`).
+
+use core::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use b2frame::SChunk;
+
+use crate::content::{check_version, decode, vlmetalayer};
+use crate::error::{Corrupt, Error, Param, Result};
+use crate::value::Value;
+
+/// A frame with one object in each chunk.
+#[derive(Clone, Debug)]
+pub struct ObjectArray {
+    schunk: Arc<SChunk>,
+    name: String,
+}
+
+/// A frame with a batch of objects in each chunk.
+#[derive(Clone, Debug)]
+pub struct BatchArray {
+    schunk: Arc<SChunk>,
+    name: String,
+    /// Items of all blocks of a batch but the last.
+    items_per_block: Option<u64>,
+    /// Numbers of items, as far as they are stored.
+    stored: Option<Vec<u64>>,
+    /// Number of the first item of each batch, and after the last one the number of all.
+    starts: Arc<OnceLock<Vec<u64>>>,
+}
+
+/// Rows that are lists.
+#[derive(Clone, Debug)]
+pub struct ListArray {
+    rows: Rows,
+    name: String,
+    item: Value,
+    is_nullable: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Rows {
+    Batches(BatchArray),
+    Objects(ObjectArray),
+}
+
+impl ObjectArray {
+    pub(crate) fn new(schunk: Arc<SChunk>, name: &str, layer: &Value) -> Result<Self> {
+        check_version(layer, name, "vlarray")?;
+        check_serializer(layer, name)?;
+        Ok(Self { schunk, name: name.to_owned() })
+    }
+
+    /// Number of objects.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.schunk.nchunks()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The frame.
+    #[must_use]
+    pub const fn schunk(&self) -> &Arc<SChunk> {
+        &self.schunk
+    }
+
+    /// The object `nitem`.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::Range`]; a chunk that cannot be decoded, or is no value.
+    pub fn get(&self, nitem: u64) -> Result<Value> {
+        if nitem >= self.len() {
+            return Err(range(nitem..nitem.saturating_add(1), self.len(), "objects"));
+        }
+        let bytes =
+            self.schunk.decode_chunk(nitem).map_err(|error| Error::frame(&self.name, error))?;
+        decode(&bytes, &self.name, &format!("object {nitem}"))
+    }
+}
+
+impl BatchArray {
+    pub(crate) fn new(schunk: Arc<SChunk>, name: &str, layer: &Value) -> Result<Self> {
+        check_version(layer, name, "batcharray")?;
+        check_serializer(layer, name)?;
+        let items_per_block = match layer.get("items_per_block") {
+            None | Some(Value::Nil) => None,
+            Some(value) => match value.as_u64() {
+                Some(count @ 1..) => Some(count),
+                _ => {
+                    let found = value.type_name();
+                    let what = Corrupt::wrong_type("items_per_block", "a count", found);
+                    return Err(Error::corrupt(name, what));
+                }
+            },
+        };
+        let stored = match vlmetalayer(&schunk, name, "_batch_array_metadata")? {
+            None => None,
+            Some(layer) => Some(batch_lengths(&layer, schunk.nchunks(), name)?),
+        };
+        let starts = Arc::new(OnceLock::new());
+        Ok(Self { schunk, name: name.to_owned(), items_per_block, stored, starts })
+    }
+
+    /// Number of batches.
+    #[must_use]
+    pub fn nbatches(&self) -> u64 {
+        self.schunk.nchunks()
+    }
+
+    /// The frame.
+    #[must_use]
+    pub const fn schunk(&self) -> &Arc<SChunk> {
+        &self.schunk
+    }
+
+    /// The number of items of all batches.
+    ///
+    /// # Errors
+    ///
+    /// Where the numbers are not stored, the batches have to be counted, which may fail.
+    pub fn len(&self) -> Result<u64> {
+        Ok(self.starts()?.last().copied().unwrap_or_default())
+    }
+
+    /// Whether there are no items.
+    ///
+    /// # Errors
+    ///
+    /// As [`len`](Self::len).
+    pub fn is_empty(&self) -> Result<bool> {
+        self.len().map(|len| len == 0)
+    }
+
+    /// The items of a batch.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::Range`]; a chunk that cannot be decoded, or blocks that hold no values. Numbers of
+    /// items that the frame states are not needed here, and not compared.
+    pub fn batch(&self, nbatch: u64) -> Result<Vec<Value>> {
+        if nbatch >= self.nbatches() {
+            return Err(range(nbatch..nbatch.saturating_add(1), self.nbatches(), "batches"));
+        }
+        let blocks =
+            self.schunk.vl_blocks(nbatch).map_err(|error| Error::frame(&self.name, error))?;
+        let nblocks = blocks.len();
+        let mut items = Vec::new();
+        for (nblock, block) in blocks.iter().enumerate() {
+            let is_last = nblock.saturating_add(1) == nblocks;
+            items.append(&mut self.items_of(nbatch, nblock, block, is_last)?);
+        }
+        Ok(items)
+    }
+
+    /// Items by their number over all batches; only the blocks that hold them are decoded.
+    ///
+    /// # Errors
+    ///
+    /// As [`batch`](Self::batch); another number of items in a batch than the frame states.
+    pub fn items(&self, items: Range<u64>) -> Result<Vec<Value>> {
+        let starts = self.starts()?;
+        let len = starts.last().copied().unwrap_or_default();
+        if items.start > items.end || items.end > len {
+            return Err(range(items, len, "items"));
+        }
+        let mut found = Vec::new();
+        let first = starts.partition_point(|start| *start <= items.start).saturating_sub(1);
+        for (nbatch, bounds) in
+            (first as u64..).zip(starts.get(first..).unwrap_or_default().windows(2))
+        {
+            let &[start, end] = bounds else { continue };
+            if start >= items.end {
+                break;
+            }
+            let wanted = items.start.max(start).saturating_sub(start)
+                ..items.end.min(end).saturating_sub(start);
+            self.push_items(nbatch, end.saturating_sub(start), wanted, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Appends some items of a batch of `len`.
+    fn push_items(
+        &self,
+        nbatch: u64,
+        len: u64,
+        wanted: Range<u64>,
+        found: &mut Vec<Value>,
+    ) -> Result<()> {
+        let per_block = self.items_per_block.unwrap_or(len).max(1);
+        let is_all = wanted == (0..len);
+        if is_all || self.items_per_block.is_none() {
+            let items = self.batch(nbatch)?;
+            self.check_count("items of a batch", items.len() as u64, len)?;
+            let count = wanted.end.saturating_sub(wanted.start);
+            let skipped = usize::try_from(wanted.start).unwrap_or(usize::MAX);
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            found.extend(items.into_iter().skip(skipped).take(count));
+            return Ok(());
+        }
+        let last_block = len.saturating_sub(1).checked_div(per_block).unwrap_or_default();
+        let (mut at, end) = (wanted.start, wanted.end);
+        while at < end {
+            let nblock = at.checked_div(per_block).unwrap_or_default();
+            let block_start = nblock.saturating_mul(per_block);
+            let index = usize::try_from(nblock).unwrap_or(usize::MAX);
+            let block = self
+                .schunk
+                .vl_block(nbatch, index)
+                .map_err(|error| Error::frame(&self.name, error))?;
+            let items = self.items_of(nbatch, index, &block, nblock == last_block)?;
+            let block_end = block_start.saturating_add(per_block).min(len);
+            let expected = block_end.saturating_sub(block_start);
+            self.check_count("items of a block", items.len() as u64, expected)?;
+            let skipped = usize::try_from(at.saturating_sub(block_start)).unwrap_or(usize::MAX);
+            let count =
+                usize::try_from(end.min(block_end).saturating_sub(at)).unwrap_or(usize::MAX);
+            found.extend(items.into_iter().skip(skipped).take(count));
+            at = block_end;
+        }
+        Ok(())
+    }
+
+    /// The items of a block.
+    fn items_of(
+        &self,
+        nbatch: u64,
+        nblock: usize,
+        bytes: &[u8],
+        is_last: bool,
+    ) -> Result<Vec<Value>> {
+        let field = format!("batch {nbatch}, block {nblock}");
+        let items = match decode(bytes, &self.name, &field)? {
+            Value::Array(items) => items,
+            Value::Tuple(items) => {
+                // A list of items whose first one is the text that marks tuples.
+                [vec![Value::Str("__tuple__".to_owned())], items].concat()
+            }
+            other => {
+                let what = Corrupt::wrong_type(field, "a list of items", other.type_name());
+                return Err(Error::corrupt(&self.name, what));
+            }
+        };
+        let count = items.len() as u64;
+        match self.items_per_block {
+            Some(expected) if (!is_last && count != expected) || count > expected => {
+                self.check_count("items of a block", count, expected)?;
+            }
+            _ if count == 0 => self.check_count("items of a block", 0, 1)?,
+            _ => {}
+        }
+        Ok(items)
+    }
+
+    fn check_count(&self, what: &'static str, found: u64, expected: u64) -> Result<()> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::corrupt(&self.name, Corrupt::Count { what, found, expected }))
+    }
+
+    fn starts(&self) -> Result<&[u64]> {
+        if let Some(starts) = self.starts.get() {
+            return Ok(starts);
+        }
+        let mut starts = vec![0];
+        let mut end: u64 = 0;
+        for nbatch in 0..self.nbatches() {
+            let stored = usize::try_from(nbatch).ok().and_then(|n| self.stored.as_ref()?.get(n));
+            let count = match stored {
+                Some(count) => *count,
+                None => self.batch(nbatch)?.len() as u64,
+            };
+            end = end.saturating_add(count);
+            starts.push(end);
+        }
+        Ok(self.starts.get_or_init(|| starts))
+    }
+}
+
+impl ListArray {
+    pub(crate) fn new(schunk: Arc<SChunk>, name: &str, layer: &Value) -> Result<Self> {
+        check_version(layer, name, "listarray")?;
+        let backing = |field: &str| {
+            crate::content::metalayer(&schunk, name, field)?
+                .ok_or_else(|| Error::corrupt(name, Corrupt::Missing(format!("metalayer {field}"))))
+        };
+        let rows = match layer.get("backend").and_then(Value::as_str) {
+            Some("vl") => {
+                let inner = backing("vlarray")?;
+                Rows::Objects(ObjectArray::new(Arc::clone(&schunk), name, &inner)?)
+            }
+            _ => {
+                let inner = backing("batcharray")?;
+                Rows::Batches(BatchArray::new(Arc::clone(&schunk), name, &inner)?)
+            }
+        };
+        let item = layer.get("item").or_else(|| layer.get("item_spec"));
+        Ok(Self {
+            rows,
+            name: name.to_owned(),
+            item: item.cloned().unwrap_or(Value::Nil),
+            is_nullable: layer.get("nullable") == Some(&Value::Bool(true)),
+        })
+    }
+
+    /// Number of rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`BatchArray::len`].
+    pub fn len(&self) -> Result<u64> {
+        match &self.rows {
+            Rows::Batches(batches) => batches.len(),
+            Rows::Objects(objects) => Ok(objects.len()),
+        }
+    }
+
+    /// Whether there are no rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`len`](Self::len).
+    pub fn is_empty(&self) -> Result<bool> {
+        self.len().map(|len| len == 0)
+    }
+
+    /// The frame.
+    #[must_use]
+    pub const fn schunk(&self) -> &Arc<SChunk> {
+        match &self.rows {
+            Rows::Batches(batches) => batches.schunk(),
+            Rows::Objects(objects) => objects.schunk(),
+        }
+    }
+
+    /// The type of the items of a row, as the frame describes it.
+    #[must_use]
+    pub const fn item(&self) -> &Value {
+        &self.item
+    }
+
+    /// Whether a row may be nil.
+    #[must_use]
+    pub const fn is_nullable(&self) -> bool {
+        self.is_nullable
+    }
+
+    /// Some rows: lists, or nil.
+    ///
+    /// # Errors
+    ///
+    /// As [`BatchArray::items`]; [`Corrupt::Cell`] for rows that are something else.
+    pub fn rows(&self, rows: Range<u64>) -> Result<Vec<Value>> {
+        let found = match &self.rows {
+            Rows::Batches(batches) => batches.items(rows.clone())?,
+            Rows::Objects(objects) if rows.start > rows.end || rows.end > objects.len() => {
+                return Err(range(rows, objects.len(), "rows"));
+            }
+            Rows::Objects(objects) => {
+                rows.clone().map(|row| objects.get(row)).collect::<Result<_>>()?
+            }
+        };
+        for (row, value) in rows.zip(&found) {
+            if !matches!(value, Value::Array(_) | Value::Tuple(_) | Value::Nil) {
+                let what = Corrupt::Cell { row, found: value.type_name(), expected: "lists" };
+                return Err(Error::corrupt(&self.name, what));
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn batch_lengths(layer: &Value, nbatches: u64, name: &str) -> Result<Vec<u64>> {
+    let lengths = layer.get("batch_lengths").and_then(Value::as_array);
+    let lengths: Option<Vec<u64>> =
+        lengths.and_then(|lengths| lengths.iter().map(Value::as_u64).collect());
+    let Some(lengths) = lengths else {
+        let what = Corrupt::wrong_type("batch_lengths", "a list of counts", layer.type_name());
+        return Err(Error::corrupt(name, what));
+    };
+    if lengths.len() as u64 != nbatches {
+        let (found, what) = (lengths.len() as u64, "batch_lengths");
+        return Err(Error::corrupt(name, Corrupt::Count { what, found, expected: nbatches }));
+    }
+    Ok(lengths)
+}
+
+fn check_serializer(layer: &Value, name: &str) -> Result<()> {
+    match layer.get("serializer").and_then(Value::as_str) {
+        None | Some("msgpack") => Ok(()),
+        Some(found) => Err(Error::corrupt(name, Corrupt::Serializer { found: found.to_owned() })),
+    }
+}
+
+fn range(range: Range<u64>, len: u64, unit: &'static str) -> Error {
+    Param::Range { start: range.start, end: range.end, len, unit }.into()
+}

@@ -1,0 +1,328 @@
+//! What can go wrong: sorted by who has to act, then by what is wrong.
+//!
+//! A store is many frames; errors name the key of the value, or the file or member that it came
+//! from.
+
+use std::io;
+
+pub use blosc_chunk::error::Blame;
+
+pub use crate::key::KeyFault;
+use crate::recipe::RecipeKind;
+pub use crate::value::ValueError;
+pub use crate::zip::ZipFault;
+
+/// The result of this crate.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// An error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The storage failed.
+    #[error("{name}: reading")]
+    Io {
+        /// The file.
+        name: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// What was opened is no store.
+    #[error("not a store: {why}")]
+    NotAStore {
+        /// What is missing.
+        why: &'static str,
+    },
+    /// The archive is damaged, or one that cannot be read in place.
+    #[error("zip archive: {0}")]
+    Zip(#[from] ZipFault),
+    /// A frame of the store cannot be read.
+    #[error("{name}")]
+    Frame {
+        /// The key, or the file or member.
+        name: String,
+        /// The cause.
+        source: Box<b2frame::Error>,
+    },
+    /// The content of a frame is not what a store has there.
+    #[error("{name}: {what}")]
+    Corrupt {
+        /// The key, or the file or member.
+        name: String,
+        /// What is wrong.
+        what: Corrupt,
+    },
+    /// The value is no data but a recipe for some, or a reference; nothing is resolved here.
+    #[error("{name}: {kind}, which is not resolved")]
+    Recipe {
+        /// The key.
+        name: String,
+        /// What it is.
+        kind: RecipeKind,
+    },
+    /// More than the caller allows.
+    #[error("{name}: {needed} {unit} needed, the limit is {limit}")]
+    Limit {
+        /// The key, or the file or member.
+        name: String,
+        /// How much is needed.
+        needed: u64,
+        /// How much is allowed.
+        limit: u64,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// The caller asked for something that does not exist.
+    #[error("{0}")]
+    Param(#[from] Param),
+}
+
+/// What is wrong with a store.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Corrupt {
+    /// A value of the metadata has another type.
+    #[error("{field} is {found}, not {expected}")]
+    Type {
+        /// The field.
+        field: String,
+        /// What it should be.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// Bytes that should be MessagePack.
+    #[error("{field}: {source}")]
+    Value {
+        /// The field.
+        field: String,
+        /// What is wrong.
+        source: ValueError,
+    },
+    /// A version that is not known.
+    #[error("{field} has version {found}, known is {known}")]
+    Version {
+        /// The field.
+        field: &'static str,
+        /// The version.
+        found: i128,
+        /// Those that are known.
+        known: &'static str,
+    },
+    /// A frame is longer than the file, member or range that holds it.
+    #[error("the frame has {found} bytes, its place {expected}")]
+    FrameLen {
+        /// Length of the frame (bytes).
+        found: u64,
+        /// Length of its place (bytes).
+        expected: u64,
+    },
+    /// A range of the embedded values that is outside of them.
+    #[error("embedded at {offset} with {len} bytes, of {nbytes}")]
+    Embedded {
+        /// Where it starts (bytes).
+        offset: u64,
+        /// Its length (bytes).
+        len: u64,
+        /// Bytes of all embedded values.
+        nbytes: u64,
+    },
+    /// Two files for one key.
+    #[error("also in {other:?}")]
+    TwoPlaces {
+        /// The other file.
+        other: String,
+    },
+    /// A key that no store may have.
+    #[error("key {key:?}: {fault}")]
+    Key {
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        fault: KeyFault,
+    },
+    /// A member that is compressed by zip itself, which cannot be read in place.
+    #[error("compressed by zip (method {method}); unzip the store and open the directory")]
+    Compressed {
+        /// The method of zip.
+        method: u16,
+    },
+    /// A member that is encrypted.
+    #[error("encrypted")]
+    Encrypted,
+    /// A member has another checksum than the directory of the archive says.
+    #[error("CRC-32 {found:08x}, {stored:08x} in the directory of the archive")]
+    Crc {
+        /// That of the bytes.
+        found: u32,
+        /// That of the directory.
+        stored: u32,
+    },
+    /// Text that is no JSON.
+    #[error("schema: {0}")]
+    Json(blosc_dtype::json::SyntaxError),
+    /// Batches whose lengths do not agree with their chunks.
+    #[error("{what}: {found}, expected {expected}")]
+    Count {
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many there should be.
+        expected: u64,
+    },
+    /// A serializer that is not known.
+    #[error("serializer {found:?} is not available")]
+    Serializer {
+        /// Its name.
+        found: String,
+    },
+    /// A frame of a table or store that is missing.
+    #[error("{0} is missing")]
+    Missing(String),
+    /// A column of the schema is none.
+    #[error("column {name:?}: {why}")]
+    Column {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// An array of a table has another type or shape than its schema says.
+    #[error("an array of {found}, the schema says {expected}")]
+    Array {
+        /// Type and shape.
+        found: String,
+        /// What they should be.
+        expected: String,
+    },
+    /// Offsets of text that decrease or lead outside.
+    #[error("row {row}: text from byte {start} to {end}, of {nbytes}")]
+    Offsets {
+        /// The physical row.
+        row: u64,
+        /// Its first byte.
+        start: i64,
+        /// The byte after its last.
+        end: i64,
+        /// Bytes of all text.
+        nbytes: u64,
+    },
+    /// Text that is not UTF-8.
+    #[error("row {row}: text is not UTF-8")]
+    Utf8 {
+        /// The physical row.
+        row: u64,
+    },
+    /// A code of a dictionary without a word.
+    #[error("row {row}: code {code}, there are {nwords} words")]
+    Code {
+        /// The physical row.
+        row: u64,
+        /// The code.
+        code: i32,
+        /// Number of words.
+        nwords: u64,
+    },
+    /// A row that is alive in a column that is shorter.
+    #[error("row {row} is missing: the column has {len}")]
+    ShortColumn {
+        /// The physical row.
+        row: u64,
+        /// Rows of the column.
+        len: u64,
+    },
+    /// A cell of another type than its column.
+    #[error("row {row}: {found} in a column of {expected}")]
+    Cell {
+        /// The physical row.
+        row: u64,
+        /// What it is.
+        found: &'static str,
+        /// What the column holds.
+        expected: &'static str,
+    },
+}
+
+/// What the caller asked for in vain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Param {
+    /// No such key.
+    #[error("no key {key:?}")]
+    NoKey {
+        /// The key.
+        key: String,
+    },
+    /// No such table.
+    #[error("{key:?} is no table")]
+    NoTable {
+        /// The key.
+        key: String,
+    },
+    /// No such column.
+    #[error("no column {name:?}")]
+    NoColumn {
+        /// Its name.
+        name: String,
+    },
+    /// A column that is computed from others.
+    #[error(
+        "column {name:?} is computed from others ({expression}); expressions are not evaluated"
+    )]
+    Computed {
+        /// Its name.
+        name: String,
+        /// The expression.
+        expression: String,
+    },
+    /// Rows or items that do not exist.
+    #[error("{start}..{end} of {len} {unit}")]
+    Range {
+        /// The first.
+        start: u64,
+        /// The one after the last.
+        end: u64,
+        /// How many there are.
+        len: u64,
+        /// Of what.
+        unit: &'static str,
+    },
+}
+
+impl Error {
+    /// Who has to act.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Io { .. } => Blame::Io,
+            Self::Frame { source, .. } => source.blame(),
+            Self::NotAStore { .. } | Self::Zip(_) | Self::Corrupt { .. } => Blame::Data,
+            Self::Limit { .. } => Blame::Limit,
+            Self::Recipe { .. } | Self::Param(_) => Blame::Usage,
+        }
+    }
+
+    pub(crate) fn corrupt(name: impl Into<String>, what: Corrupt) -> Self {
+        Self::Corrupt { name: name.into(), what }
+    }
+
+    pub(crate) fn io(name: impl Into<String>, source: io::Error) -> Self {
+        Self::Io { name: name.into(), source }
+    }
+
+    pub(crate) fn frame(name: impl Into<String>, source: b2frame::Error) -> Self {
+        Self::Frame { name: name.into(), source: Box::new(source) }
+    }
+}
+
+impl Corrupt {
+    /// A field of another type.
+    pub(crate) fn wrong_type(
+        field: impl Into<String>,
+        expected: &'static str,
+        found: &'static str,
+    ) -> Self {
+        Self::Type { field: field.into(), expected, found }
+    }
+}

@@ -1,0 +1,141 @@
+//! Where the frames of a store lie: files of a directory, or members of an archive.
+
+use core::fmt;
+use std::io;
+use std::sync::Arc;
+
+use blosc_io::{ReadAt, Tree, Windowed};
+
+use crate::error::{Corrupt, Error, Result};
+use crate::zip::{self, Member};
+
+/// The files of a store.
+#[derive(Clone)]
+pub(crate) enum Files {
+    /// A directory.
+    Tree(Arc<dyn Tree>),
+    /// An archive, and its members by name.
+    Zip { store: Arc<dyn ReadAt>, members: Arc<[Member]> },
+    /// None: all values are embedded in one frame.
+    None,
+}
+
+impl fmt::Debug for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tree(tree) => f.debug_tuple("Tree").field(tree).finish(),
+            Self::Zip { members, .. } => write!(f, "Zip({} members)", members.len()),
+            Self::None => f.write_str("None"),
+        }
+    }
+}
+
+impl Files {
+    pub(crate) fn of_zip(store: Arc<dyn ReadAt>, max_members: u64) -> Result<Self> {
+        let members = zip::members(&store, max_members)?;
+        Ok(Self::Zip { store, members: members.into() })
+    }
+
+    /// The paths of all files, sorted. Links are no files here.
+    pub(crate) fn paths(&self, max_files: u64) -> Result<Vec<String>> {
+        let mut paths = Vec::new();
+        match self {
+            Self::None => {}
+            Self::Zip { members, .. } => {
+                paths.extend(members.iter().map(|member| member.name.clone()));
+            }
+            Self::Tree(tree) => {
+                let mut dirs = vec![(String::new(), 0_usize)];
+                while let Some((dir, depth)) = dirs.pop() {
+                    let entries = match tree.list(&dir) {
+                        Ok(entries) => entries,
+                        // A directory without permission hides its values only.
+                        Err(error) if depth > 0 && is_private(&error) => continue,
+                        Err(source) => return Err(Error::io(dir, source)),
+                    };
+                    for entry in entries {
+                        let path = match dir.as_str() {
+                            "" => entry.name,
+                            dir => format!("{dir}/{}", entry.name),
+                        };
+                        if !entry.is_dir {
+                            paths.push(path);
+                        } else if depth < MAX_DEPTH && !is_sparse_frame(&**tree, &path) {
+                            dirs.push((path, depth.saturating_add(1)));
+                        }
+                        let found = (paths.len() as u64).saturating_add(dirs.len() as u64);
+                        if found > max_files {
+                            let name = "the directory".to_owned();
+                            let unit = "files";
+                            let (needed, limit) = (found, max_files);
+                            return Err(Error::Limit { name, needed, limit, unit });
+                        }
+                    }
+                }
+                paths.sort_unstable();
+            }
+        }
+        Ok(paths)
+    }
+
+    /// Whether there is such a file.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::Tree(tree) => tree.len_of(path).is_ok(),
+            Self::Zip { members, .. } => find(members, path).is_some(),
+        }
+    }
+
+    /// A file. `name` is for errors.
+    pub(crate) fn open(&self, path: &str, name: &str) -> Result<Arc<dyn ReadAt>> {
+        match self {
+            Self::None => Err(missing(path)),
+            Self::Tree(tree) => {
+                let file = tree.open(path).map_err(|source| Error::io(path, source))?;
+                Ok(Arc::from(file))
+            }
+            Self::Zip { store, members } => {
+                let member = find(members, path).ok_or_else(|| missing(path))?;
+                if member.is_encrypted {
+                    return Err(Error::corrupt(name, Corrupt::Encrypted));
+                }
+                if member.method != 0 {
+                    return Err(Error::corrupt(
+                        name,
+                        Corrupt::Compressed { method: member.method },
+                    ));
+                }
+                let window = Windowed::new(Arc::clone(store), member.position, member.nbytes)
+                    .map_err(|source| Error::io(name, source))?;
+                Ok(Arc::new(window))
+            }
+        }
+    }
+
+    /// The members of an archive.
+    pub(crate) fn members(&self) -> &[Member] {
+        if let Self::Zip { members, .. } = self { members } else { &[] }
+    }
+}
+
+fn find<'a>(members: &'a [Member], path: &str) -> Option<&'a Member> {
+    let at = members.binary_search_by(|member| member.name.as_str().cmp(path)).ok()?;
+    members.get(at)
+}
+
+fn missing(path: &str) -> Error {
+    Error::io(path, io::ErrorKind::NotFound.into())
+}
+
+fn is_private(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput)
+}
+
+/// A directory that is one frame: the files in it are its chunks.
+fn is_sparse_frame(tree: &dyn Tree, path: &str) -> bool {
+    tree.len_of(&format!("{path}/chunks.b2frame")).is_ok()
+}
+
+/// Directories deeper than this are not looked at.
+const MAX_DEPTH: usize = 128;

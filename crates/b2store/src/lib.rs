@@ -1,0 +1,43 @@
+//! Blosc2 stores and tables: many frames in a directory (`.b2d`), a zip archive (`.b2z`) or inside
+//! of one frame (`.b2e`).
+//!
+//! ```text
+//!   Store            keys, groups, attributes, tables
+//!     |
+//!   Content          what a key holds: array, frame, objects, batches, lists, recipe
+//!   Table, Column    rows and columns, by ranges
+//!     |
+//!   b2frame          one frame: a file, a window of the archive, bytes in another frame
+//! ```
+//!
+//! The format is described in `docs/formats/store.md`. A store lies in a directory
+//! ([`Tree`](blosc_io::Tree)), or anywhere that has positions ([`ReadAt`](blosc_io::ReadAt)); the
+//! members of an archive are read in place.
+//!
+//! What is no data stays none: lazy expressions, functions, proxies and references are described
+//! ([`Recipe`]), never resolved. Keys that lead outside, two places for a key, and members that
+//! share bytes are refused; numbers of files and keys have limits ([`OpenOptions`]), values a depth
+//! and a size ([`ValueLimits`]).
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+mod batches;
+mod content;
+mod embed;
+pub mod error;
+mod files;
+mod key;
+mod recipe;
+mod store;
+pub mod table;
+mod value;
+mod zip;
+
+pub use batches::{BatchArray, ListArray, ObjectArray};
+pub use content::Content;
+pub use error::Error;
+pub use recipe::{Recipe, RecipeKind};
+pub use store::{Child, ChildKind, Location, Note, OpenOptions, Store, StoreKind, is_store};
+pub use table::{Column, ColumnValues, Table, Values};
+pub use value::{NdValue, Value, ValueLimits};

@@ -1,0 +1,93 @@
+//! Frames that are no data: lazy expressions, functions, remote arrays, caches ("References and
+//! lazy objects" in `docs/formats/store.md`).
+//!
+//! They look like arrays, mostly full of zeros. They are recognised and described, and never
+//! followed, fetched or evaluated.
+
+use core::fmt;
+
+use b2frame::SChunk;
+
+use crate::error::{Error, Result};
+use crate::value::{Value, ValueLimits};
+
+/// What kind of recipe a frame is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecipeKind {
+    /// An expression over other arrays.
+    Expression,
+    /// A function over other arrays, as source text.
+    Function,
+    /// An array somewhere else, of which parts may be kept here.
+    RemoteArray,
+    /// A cache of another array, of which only parts are here.
+    ProxyCache,
+    /// A cache of a remote store.
+    RemoteStore,
+    /// Another one, by its name.
+    Other(String),
+}
+
+impl fmt::Display for RecipeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expression => f.write_str("a lazy expression"),
+            Self::Function => f.write_str("a lazy function"),
+            Self::RemoteArray => f.write_str("a remote array"),
+            Self::ProxyCache => f.write_str("a cache of another array"),
+            Self::RemoteStore => f.write_str("a cache of a remote store"),
+            Self::Other(name) => write!(f, "a reference of kind {name:?}"),
+        }
+    }
+}
+
+/// A frame that is no data.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Recipe {
+    /// What it is.
+    pub kind: RecipeKind,
+    /// What the frame says of it; nil if that cannot be decoded.
+    pub description: Value,
+}
+
+/// The recipe that a frame is, if it is one.
+///
+/// # Errors
+///
+/// Reading the frame. A description that cannot be decoded is nil.
+pub(crate) fn recipe(schunk: &SChunk, name: &str) -> Result<Option<Recipe>> {
+    let meta = schunk.meta();
+    let description = |layer: &str| {
+        let content = schunk.vlmeta().get(layer).map_err(|error| Error::frame(name, error))?;
+        let decode = |bytes: Vec<u8>| Value::decode(&bytes, &ValueLimits::default()).ok();
+        Ok::<_, Error>(content.and_then(decode).unwrap_or(Value::Nil))
+    };
+    if let Some(layer) = meta.get("b2o") {
+        let marker = Value::decode(layer.content, &ValueLimits::default()).unwrap_or(Value::Nil);
+        let kind = match marker.get("kind").and_then(Value::as_str) {
+            Some("lazyexpr") => RecipeKind::Expression,
+            Some("lazyudf") => RecipeKind::Function,
+            Some("remote_array" | "c2array") => RecipeKind::RemoteArray,
+            other => RecipeKind::Other(other.unwrap_or_default().to_owned()),
+        };
+        return Ok(Some(Recipe { kind, description: description("b2o")? }));
+    }
+    if let Some(layer) = meta.get("LazyArray") {
+        let kind = match layer.content {
+            [0] => RecipeKind::Expression,
+            _ => RecipeKind::Function,
+        };
+        return Ok(Some(Recipe { kind, description: description("_LazyArray")? }));
+    }
+    for (layer, kind) in
+        [("proxy-source", RecipeKind::ProxyCache), ("b2remote_store", RecipeKind::RemoteStore)]
+    {
+        if let Some(layer) = meta.get(layer) {
+            let description = Value::decode(layer.content, &ValueLimits::default());
+            return Ok(Some(Recipe { kind, description: description.unwrap_or(Value::Nil) }));
+        }
+    }
+    Ok(None)
+}

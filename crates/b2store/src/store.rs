@@ -1,0 +1,259 @@
+//! Stores: keys and what they hold.
+
+mod open;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use b2frame::SChunk;
+
+use crate::content::Content;
+use crate::embed::{Embedded, EmbeddedFrame};
+use crate::error::{Corrupt, Error, Param, Result};
+use crate::files::Files;
+use crate::recipe::RecipeKind;
+use crate::table::Table;
+use crate::value::Value;
+
+pub use open::{OpenOptions, is_store};
+pub(crate) use tree::attributes_of;
+pub use tree::{Child, ChildKind};
+
+/// How a store was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreKind {
+    /// One frame with all values inside.
+    Embed,
+    /// A flat map of keys.
+    Dict,
+    /// Keys as a tree, with groups that have attributes.
+    Tree,
+    /// A table.
+    Table,
+}
+
+/// Where the bytes of a value are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Location {
+    /// A file of the directory, or a member of the archive.
+    File {
+        /// Its path in the store.
+        path: String,
+    },
+    /// Inside of the frame of the store.
+    Embedded {
+        /// Position in its content (bytes).
+        offset: u64,
+        /// Length (bytes).
+        len: u64,
+    },
+    /// Somewhere else; it is not fetched.
+    Remote {
+        /// Where.
+        url: String,
+    },
+    /// Nowhere: the entry of the key is damaged.
+    Damaged(Corrupt),
+}
+
+/// What was noticed in a store that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// A file that is no value.
+    Ignored {
+        /// Its path.
+        path: String,
+    },
+    /// An embedded key that no store may have.
+    Key {
+        /// The key, or a word for what stands there.
+        key: String,
+    },
+    /// An object of the registry without data.
+    NoData {
+        /// Its key.
+        key: String,
+    },
+    /// The registry is no map.
+    Registry,
+}
+
+/// A store that was opened. Cloning shares it.
+///
+/// ```no_run
+/// use b2store::{Content, Store};
+///
+/// let store = Store::open("measurements.b2z")?;
+/// for key in store.keys() {
+///     if let Content::Array(array) = store.get(key)? {
+///         println!("{key}: {:?} of {}", array.shape(), array.dtype());
+///     }
+/// }
+/// # Ok::<(), b2store::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    kind: StoreKind,
+    files: Files,
+    /// `embed.b2e`, or the only frame.
+    embed: Arc<SChunk>,
+    locations: BTreeMap<String, Location>,
+    registry: BTreeMap<String, Value>,
+    /// Keys of tables; `/` is the store itself.
+    tables: BTreeSet<String>,
+    notes: Vec<Note>,
+    options: OpenOptions,
+}
+
+impl Store {
+    /// How the store was written.
+    #[must_use]
+    pub fn kind(&self) -> StoreKind {
+        self.inner.kind
+    }
+
+    /// All keys with a value, sorted by bytes: also those of attributes, and of the parts of
+    /// tables, which [`tree`](Self::tree) hides.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.inner.locations.keys().map(String::as_str)
+    }
+
+    /// Whether there is a value of this key.
+    #[must_use]
+    pub fn contains(&self, key: &str) -> bool {
+        self.inner.locations.contains_key(key)
+    }
+
+    /// Where the bytes of a value are.
+    #[must_use]
+    pub fn location(&self, key: &str) -> Option<&Location> {
+        self.inner.locations.get(key)
+    }
+
+    /// What was noticed when the store was opened.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.inner.notes
+    }
+
+    /// The registered objects by their keys, as the store describes them.
+    #[must_use]
+    pub fn registry(&self) -> &BTreeMap<String, Value> {
+        &self.inner.registry
+    }
+
+    /// The frame with the marker of the store and its embedded values.
+    #[must_use]
+    pub fn embed_frame(&self) -> &Arc<SChunk> {
+        &self.inner.embed
+    }
+
+    /// The frame of a value.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoKey`]; a remote value; a location that is not in the store, or holds no frame.
+    pub fn frame(&self, key: &str) -> Result<SChunk> {
+        let inner = &self.inner;
+        let location = self.location(key);
+        let location = location.ok_or_else(|| Param::NoKey { key: key.to_owned() })?;
+        let (store, len, is_exact) = match location {
+            Location::File { path } => {
+                let store = inner.files.open(path, key)?;
+                let len = store.len().map_err(|source| Error::io(path, source))?;
+                (store, len, false)
+            }
+            Location::Embedded { offset, len } => {
+                let frame = EmbeddedFrame::new(&inner.embed, *offset, *len, key)?;
+                (Arc::new(frame) as Arc<dyn blosc_io::ReadAt>, *len, true)
+            }
+            Location::Remote { .. } => {
+                return Err(Error::Recipe { name: key.to_owned(), kind: RecipeKind::RemoteArray });
+            }
+            Location::Damaged(what) => return Err(Error::corrupt(key, what.clone())),
+        };
+        let schunk = SChunk::from_store_with(store, &inner.options.frame)
+            .map_err(|source| Error::frame(key, source))?;
+        let found = schunk.frame_len();
+        if found > len || (is_exact && found != len) {
+            return Err(Error::corrupt(key, Corrupt::FrameLen { found, expected: len }));
+        }
+        Ok(schunk)
+    }
+
+    /// What a key holds.
+    ///
+    /// # Errors
+    ///
+    /// As [`frame`](Self::frame) and [`Content::from_schunk`].
+    pub fn get(&self, key: &str) -> Result<Content> {
+        Content::from_schunk(self.frame(key)?, key)
+    }
+
+    /// The keys of all tables, sorted; `/` if the store itself is one.
+    pub fn tables(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.inner.tables.iter().map(String::as_str)
+    }
+
+    /// The table of a key; `/` if the store itself is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoTable`]; a schema that cannot be used.
+    pub fn table(&self, key: &str) -> Result<Table> {
+        if !self.inner.tables.contains(key) {
+            return Err(Param::NoTable { key: key.to_owned() }.into());
+        }
+        Table::open(self.clone(), key)
+    }
+
+    /// The CRC-32 of a member of an archive and the one that the archive states; `None` for values
+    /// elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Reading the member; [`Corrupt::Crc`].
+    pub fn check_crc(&self, key: &str) -> Result<Option<u32>> {
+        let Some(Location::File { path }) = self.location(key) else { return Ok(None) };
+        let members = self.inner.files.members();
+        let Ok(at) = members.binary_search_by(|member| member.name.as_str().cmp(path)) else {
+            return Ok(None);
+        };
+        let Some(stored) = members.get(at).map(|member| member.crc32) else { return Ok(None) };
+        let store = self.inner.files.open(path, key)?;
+        let len = store.len().map_err(|source| Error::io(path, source))?;
+        let (mut crc, mut at, mut buffer) = (crc32fast::Hasher::new(), 0_u64, vec![0; 1 << 16]);
+        while at < len {
+            let left = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX);
+            let count = left.min(buffer.len());
+            let part = buffer.get_mut(..count).unwrap_or_default();
+            store.read_exact_at(at, part).map_err(|source| Error::io(path, source))?;
+            crc.update(part);
+            at = at.saturating_add(count as u64);
+        }
+        let crc = crc.finalize();
+        if crc != stored {
+            return Err(Error::corrupt(key, Corrupt::Crc { found: crc, stored }));
+        }
+        Ok(Some(crc))
+    }
+}
+
+impl From<Embedded> for Location {
+    fn from(embedded: Embedded) -> Self {
+        match embedded {
+            Embedded::Range { offset, len } => Self::Embedded { offset, len },
+            Embedded::Remote { url } => Self::Remote { url },
+            Embedded::Damaged(what) => Self::Damaged(what),
+        }
+    }
+}

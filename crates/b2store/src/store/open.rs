@@ -1,0 +1,304 @@
+//! Recognising a store, and finding its keys.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use b2frame::{Kind, PROBE_LEN, SChunk, probe};
+use blosc_io::tree::DirTree;
+use blosc_io::{FileStore, ReadAt, Tree};
+
+use super::{Inner, Location, Note, Store, StoreKind};
+use crate::content::{metalayer, vlmetalayer};
+use crate::embed::{Embedded, embed_map};
+use crate::error::{Corrupt, Error, Result};
+use crate::files::Files;
+use crate::key;
+use crate::recipe::RecipeKind;
+use crate::value::Value;
+
+/// How to open a store.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Most files of a directory, or members of an archive. Default: 1,000,000.
+    pub max_files: u64,
+    /// Most embedded values. Default: 1,000,000.
+    pub max_embedded: u64,
+    /// How frames are opened.
+    pub frame: b2frame::OpenOptions,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            max_files: 1_000_000,
+            max_embedded: 1_000_000,
+            frame: b2frame::OpenOptions::default(),
+        }
+    }
+}
+
+impl OpenOptions {
+    /// With another limit of files.
+    #[must_use]
+    pub fn max_files(self, max_files: u64) -> Self {
+        Self { max_files, ..self }
+    }
+
+    /// With another limit of embedded values.
+    #[must_use]
+    pub fn max_embedded(self, max_embedded: u64) -> Self {
+        Self { max_embedded, ..self }
+    }
+
+    /// With other options for frames.
+    #[must_use]
+    pub fn frame(self, frame: b2frame::OpenOptions) -> Self {
+        Self { frame, ..self }
+    }
+}
+
+/// The file with the marker of a store and its embedded values.
+const EMBED_PATH: &str = "embed.b2e";
+
+/// Whether a file or directory is a store, by its content: a directory or zip archive with
+/// `embed.b2e`, or a frame with the marker of an embed store.
+#[must_use]
+pub fn is_store(path: impl AsRef<Path>) -> bool {
+    Store::open(path).is_ok()
+}
+
+impl Store {
+    /// Opens a file or directory.
+    ///
+    /// # Errors
+    ///
+    /// See [`open_with`](Self::open_with).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens a file or directory, as the options say. Links out of a directory are not followed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAStore`]; an archive or metadata that are damaged. A damaged value is noticed
+    /// when it is read.
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let name = || path.display().to_string();
+        if path.is_dir() {
+            return Self::from_tree(Arc::new(DirTree::new(path).follow_links(false)), options);
+        }
+        let store = FileStore::open(path).map_err(|source| Error::io(name(), source))?;
+        Self::from_store(Arc::new(store), options)
+    }
+
+    /// Opens a store in a directory, wherever that is.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_with`](Self::open_with).
+    pub fn from_tree(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Self> {
+        Self::from_files(Files::Tree(tree), options)
+    }
+
+    /// Opens an archive, or the frame of an embed store.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_with`](Self::open_with).
+    pub fn from_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
+        let len = store.len().map_err(|source| Error::io("the file", source))?;
+        let mut head = [0; PROBE_LEN];
+        let head_len = usize::try_from(len).unwrap_or(PROBE_LEN).min(PROBE_LEN);
+        let head = head.get_mut(..head_len).unwrap_or_default();
+        store.read_exact_at(0, head).map_err(|source| Error::io("the file", source))?;
+        if probe(head) == Kind::Frame {
+            let schunk = SChunk::from_store_with(store, &options.frame)
+                .map_err(|source| Error::frame("the frame", source))?;
+            return Self::from_schunk(Arc::new(schunk), options);
+        }
+        // Bytes may precede an archive: it is found from its end.
+        Self::from_files(Files::of_zip(store, options.max_files)?, options)
+    }
+
+    /// Opens an embed store.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_with`](Self::open_with).
+    pub fn from_schunk(schunk: Arc<SChunk>, options: &OpenOptions) -> Result<Self> {
+        match marker(&schunk, "the frame")? {
+            Some(StoreKind::Embed) => {
+                Self::with_embed(Files::None, schunk, StoreKind::Embed, options)
+            }
+            _ => Err(Error::NotAStore { why: "a frame without the marker b2embed" }),
+        }
+    }
+
+    fn from_files(files: Files, options: &OpenOptions) -> Result<Self> {
+        if !files.has(EMBED_PATH) {
+            return Err(Error::NotAStore { why: "it has no embed.b2e" });
+        }
+        let store = files.open(EMBED_PATH, EMBED_PATH)?;
+        let len = store.len().map_err(|source| Error::io(EMBED_PATH, source))?;
+        let schunk = SChunk::from_store_with(store, &options.frame)
+            .map_err(|source| Error::frame(EMBED_PATH, source))?;
+        let found = schunk.frame_len();
+        if found > len {
+            return Err(Error::corrupt(EMBED_PATH, Corrupt::FrameLen { found, expected: len }));
+        }
+        let kind = match marker(&schunk, EMBED_PATH)? {
+            Some(StoreKind::Dict) => StoreKind::Dict,
+            // Releases 3.7 to 4.0 wrote the marker of embed stores here.
+            _ => StoreKind::Tree,
+        };
+        Self::with_embed(files, Arc::new(schunk), kind, options)
+    }
+
+    fn with_embed(
+        files: Files,
+        embed: Arc<SChunk>,
+        kind: StoreKind,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let name = if kind == StoreKind::Embed { "the frame" } else { EMBED_PATH };
+        let mut notes = Vec::new();
+        let mut locations = file_locations(&files, options.max_files, &mut notes)?;
+        for (key, embedded) in embed_map(&embed, name, options.max_embedded)? {
+            insert_embedded(&mut locations, &key, embedded, &mut notes);
+        }
+        let registry = match vlmetalayer(&embed, name, "_object_registry")? {
+            None => BTreeMap::new(),
+            Some(Value::Map(entries)) => {
+                let named = |(key, value): (Value, Value)| match key {
+                    Value::Str(key) if key::check(&key).is_ok() => Some((key, value)),
+                    _ => None,
+                };
+                entries.into_iter().filter_map(named).collect()
+            }
+            Some(_) => {
+                notes.push(Note::Registry);
+                BTreeMap::new()
+            }
+        };
+        let inner = Inner {
+            kind,
+            files,
+            embed,
+            locations,
+            registry,
+            tables: BTreeSet::new(),
+            notes,
+            options: options.clone(),
+        };
+        Self { inner: Arc::new(inner) }.with_tables()
+    }
+
+    /// The same with its tables, which are found by their manifests.
+    fn with_tables(self) -> Result<Self> {
+        let mut tables = BTreeSet::new();
+        for key in self.keys() {
+            let Some(root) = key.strip_suffix("/_meta") else { continue };
+            if self.is_manifest(key) {
+                tables.insert(if root.is_empty() { "/" } else { root }.to_owned());
+            }
+        }
+        let Some(mut inner) = Arc::into_inner(self.inner) else {
+            return Err(Error::NotAStore { why: "it is in use" });
+        };
+        for (key, entry) in &inner.registry {
+            let is_table = entry.get("kind").and_then(Value::as_str) == Some("ctable");
+            if is_table && !tables.contains(key) {
+                inner.notes.push(Note::NoData { key: key.clone() });
+            }
+        }
+        if tables.contains("/") {
+            inner.kind = StoreKind::Table;
+        }
+        inner.tables = tables;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Whether a frame is the manifest of a table. One that cannot be read is none.
+    fn is_manifest(&self, key: &str) -> bool {
+        let kind = self.frame(key).and_then(|frame| vlmetalayer(&frame, key, "kind"));
+        match kind {
+            Ok(Some(Value::Str(kind))) => kind == "ctable",
+            Ok(Some(Value::Bytes(kind))) => kind == b"ctable",
+            _ => false,
+        }
+    }
+}
+
+/// The kind of store that the marker of a frame names.
+fn marker(schunk: &SChunk, name: &str) -> Result<Option<StoreKind>> {
+    if schunk.meta().get("b2remote_store").is_some() {
+        return Err(Error::Recipe { name: name.to_owned(), kind: RecipeKind::RemoteStore });
+    }
+    for (layer, kind) in
+        [("b2embed", StoreKind::Embed), ("b2dict", StoreKind::Dict), ("b2tree", StoreKind::Tree)]
+    {
+        if let Some(found) = metalayer(schunk, name, layer)? {
+            crate::content::check_version(&found, name, layer)?;
+            return Ok(Some(kind));
+        }
+    }
+    Ok(None)
+}
+
+/// The keys of all files.
+fn file_locations(
+    files: &Files,
+    max_files: u64,
+    notes: &mut Vec<Note>,
+) -> Result<BTreeMap<String, Location>> {
+    let mut locations: BTreeMap<String, Location> = BTreeMap::new();
+    for path in files.paths(max_files)? {
+        if path == EMBED_PATH {
+            continue;
+        }
+        let Some(key) = key::key_of_file(&path) else {
+            notes.push(Note::Ignored { path });
+            continue;
+        };
+        if let Err(fault) = key::check(&key) {
+            return Err(Error::corrupt(path, Corrupt::Key { key, fault }));
+        }
+        if let Some(Location::File { path: other }) = locations.get(&key) {
+            if is_dictionary_pair(&path, other) {
+                // The words of a dictionary beside a column of that name: see `table`.
+                notes.push(Note::Ignored { path });
+                continue;
+            }
+            return Err(Error::corrupt(path, Corrupt::TwoPlaces { other: other.clone() }));
+        }
+        locations.insert(key, Location::File { path });
+    }
+    Ok(locations)
+}
+
+/// Whether two files of one key are the words of a dictionary column `d` and a column `d_dict`.
+fn is_dictionary_pair(path: &str, other: &str) -> bool {
+    let is_words = |path: &str| path.ends_with("_dict.b2b");
+    let is_column = |path: &str| path.ends_with("_dict.b2nd");
+    (is_words(path) && is_column(other)) || (is_words(other) && is_column(path))
+}
+
+/// A file of the same key hides an embedded value.
+fn insert_embedded(
+    locations: &mut BTreeMap<String, Location>,
+    key: &Value,
+    embedded: Embedded,
+    notes: &mut Vec<Note>,
+) {
+    match key {
+        Value::Str(key) if key::check(key).is_ok() => {
+            locations.entry(key.clone()).or_insert_with(|| embedded.into());
+        }
+        Value::Str(key) => notes.push(Note::Key { key: key.clone() }),
+        other => notes.push(Note::Key { key: other.type_name().to_owned() }),
+    }
+}

@@ -1,0 +1,245 @@
+//! Tables: columns of equal length, of which only those rows and columns are decoded that are asked
+//! for ("Tables" in `docs/formats/store.md`).
+
+mod column;
+mod live;
+mod names;
+mod schema;
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use b2frame::NdArray;
+use blosc_dtype::{Dtype, Kind};
+
+use crate::content::{Content, vlmetalayer};
+use crate::error::{Corrupt, Error, Param, Result};
+use crate::store::Store;
+use crate::store::attributes_of;
+use crate::value::Value;
+
+pub use column::Column;
+use live::{Live, Span};
+pub use schema::{ColumnKind, ColumnSpec, ComputedColumn, Nulls, Schema};
+
+/// A table. Cloning shares it.
+///
+/// ```no_run
+/// use b2store::{Store, Values};
+///
+/// let table = Store::open("trades.b2z")?.table("/")?;
+/// let price = table.column("price")?.read(0..table.len()?.min(10))?;
+/// if let Values::Fixed { dtype, bytes, .. } = &price.values {
+///     println!("{dtype}: {} bytes", bytes.len());
+/// }
+/// # Ok::<(), b2store::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Table {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    store: Store,
+    /// Its key without a `/` at the end: empty for a store that is a table.
+    root: String,
+    schema: Schema,
+    live: Live,
+}
+
+/// The values of some rows of a column.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ColumnValues {
+    /// The values; those of nulls have no meaning.
+    pub values: Values,
+    /// False where a row is null; `None` if no row is.
+    pub valid: Option<Vec<bool>>,
+}
+
+/// Values of one kind.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Values {
+    /// Items of fixed width.
+    Fixed {
+        /// Their type.
+        dtype: Dtype,
+        /// Length of each dimension of the array that a row is; empty for single items.
+        item_shape: Vec<u64>,
+        /// The items, row after row, in C order.
+        bytes: Vec<u8>,
+    },
+    /// Text.
+    Text {
+        /// Where the text of each row ends (bytes of `text`).
+        ends: Vec<usize>,
+        /// The text of all rows.
+        text: String,
+    },
+    /// Values of any kind; nil is null.
+    Objects(Vec<Value>),
+    /// Words that are stored once.
+    Dictionary {
+        /// The number of the word of each row; another number is null.
+        codes: Vec<i32>,
+        /// The words.
+        words: Arc<[String]>,
+    },
+}
+
+impl Table {
+    pub(crate) fn open(store: Store, key: &str) -> Result<Self> {
+        let root = key.trim_end_matches('/').to_owned();
+        let meta_key = format!("{root}/_meta");
+        let manifest = store.frame(&meta_key)?;
+        let text = |field: &str| match vlmetalayer(&manifest, &meta_key, field)? {
+            Some(Value::Str(text)) => Ok(text),
+            other => {
+                let found = other.as_ref().map_or("missing", Value::type_name);
+                Err(Error::corrupt(&meta_key, Corrupt::wrong_type(field, "text", found)))
+            }
+        };
+        match vlmetalayer(&manifest, &meta_key, "version")? {
+            None | Some(Value::Int(1)) => {}
+            Some(Value::Int(found)) => {
+                let (field, known) = ("the table", "1");
+                let what = Corrupt::Version { field, found: found.into(), known };
+                return Err(Error::corrupt(meta_key, what));
+            }
+            Some(other) => {
+                let what = Corrupt::wrong_type("version", "a number", other.type_name());
+                return Err(Error::corrupt(meta_key, what));
+            }
+        }
+        let schema = Schema::parse(&text("schema")?, &meta_key)?;
+        let flags_key = format!("{root}/_valid_rows");
+        if !store.contains(&flags_key) {
+            return Err(Error::corrupt(meta_key, Corrupt::Missing(flags_key)));
+        }
+        let flags = array_1d(&store, &flags_key, Kind::Bool, 1)?;
+        let live = Live::new(flags, flags_key);
+        Ok(Self { inner: Arc::new(Inner { store, root, schema, live }) })
+    }
+
+    /// The store that the table is in.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    /// The schema.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.inner.schema
+    }
+
+    /// Number of rows. The first call counts them; the number in the schema is a hint only.
+    ///
+    /// # Errors
+    ///
+    /// Flags that cannot be decoded.
+    pub fn len(&self) -> Result<u64> {
+        self.inner.live.len()
+    }
+
+    /// Whether there are no rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`len`](Self::len).
+    pub fn is_empty(&self) -> Result<bool> {
+        self.len().map(|len| len == 0)
+    }
+
+    /// Rows for which there is space, with those that were deleted.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.inner.live.capacity()
+    }
+
+    /// A column by its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoColumn`], [`Param::Computed`]; frames that are missing, damaged or of another
+    /// type than the schema says.
+    pub fn column(&self, name: &str) -> Result<Column> {
+        let schema = self.schema();
+        if let Some(spec) = schema.columns.iter().find(|spec| spec.name == name) {
+            return Column::open(self, spec);
+        }
+        let name = name.to_owned();
+        match schema.computed.iter().find(|column| column.name == name) {
+            Some(column) => {
+                let expression = column.expression.clone();
+                Err(Param::Computed { name, expression }.into())
+            }
+            None => Err(Param::NoColumn { name }.into()),
+        }
+    }
+
+    /// The attributes of the table.
+    ///
+    /// # Errors
+    ///
+    /// A frame that cannot be read, or an attribute that is no value.
+    pub fn attributes(&self) -> Result<Vec<(String, Value)>> {
+        let key = self.key_of("/_vlmeta");
+        if !self.store().contains(&key) {
+            return Ok(Vec::new());
+        }
+        attributes_of(&self.store().frame(&key)?, &key)
+    }
+
+    /// A key below that of the table.
+    fn key_of(&self, path: &str) -> String {
+        format!("{}{path}", self.inner.root)
+    }
+
+    fn spans(&self, rows: &Range<u64>) -> Result<Vec<Span>> {
+        self.inner.live.spans(rows)
+    }
+
+    fn content(&self, key: &str) -> Result<Content> {
+        if !self.store().contains(key) {
+            return Err(Error::corrupt(self.key_of("/_meta"), Corrupt::Missing(key.to_owned())));
+        }
+        match self.store().get(key)? {
+            Content::Recipe(recipe) => {
+                Err(Error::Recipe { name: key.to_owned(), kind: recipe.kind })
+            }
+            content => Ok(content),
+        }
+    }
+
+    fn array(&self, key: &str) -> Result<NdArray> {
+        match self.content(key)? {
+            Content::Array(array) => Ok(array),
+            other => Err(column::wrong_content(key, &other, "an array")),
+        }
+    }
+
+    fn array_1d(&self, key: &str, kind: Kind, itemsize: usize) -> Result<NdArray> {
+        self.content(key)?;
+        array_1d(self.store(), key, kind, itemsize)
+    }
+}
+
+/// An array of one dimension and a type, little-endian.
+fn array_1d(store: &Store, key: &str, kind: Kind, itemsize: usize) -> Result<NdArray> {
+    let array = match store.get(key)? {
+        Content::Array(array) => array,
+        other => return Err(column::wrong_content(key, &other, "an array")),
+    };
+    let dtype = array.dtype();
+    let is_little = dtype.scalar().is_some_and(|s| s.order() != blosc_dtype::ByteOrder::Big);
+    let fits = dtype.kind() == Some(kind) && dtype.itemsize() == itemsize && is_little;
+    if fits && array.ndim() == 1 {
+        return Ok(array);
+    }
+    let found = format!("{dtype} with {} dimensions", array.ndim());
+    let expected = format!("one dimension of {kind:?} with {itemsize} bytes");
+    Err(Error::corrupt(key, Corrupt::Array { found, expected }))
+}

@@ -1,0 +1,491 @@
+//! The values of a column ("Tables: schema and columns" in `docs/formats/store.md`).
+
+use core::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use b2frame::NdArray;
+use blosc_dtype::json::Json;
+use blosc_dtype::{ByteOrder, Dtype, Kind};
+
+use super::live::{Span, read_rows};
+use super::schema::{ColumnKind, ColumnSpec, Nulls};
+use super::{ColumnValues, Table, Values};
+use crate::batches::{BatchArray, ListArray};
+use crate::content::Content;
+use crate::error::{Corrupt, Error, Param, Result};
+use crate::recipe::RecipeKind;
+use crate::value::Value;
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    spec: ColumnSpec,
+    /// Key of its main frame, for errors.
+    key: String,
+    data: Data,
+    mask: Option<NdArray>,
+    table: Table,
+}
+
+#[derive(Clone, Debug)]
+enum Data {
+    Fixed(NdArray),
+    Utf8 { offsets: NdArray, bytes: NdArray },
+    Batches(BatchArray),
+    Lists(ListArray),
+    Dictionary { codes: NdArray, words: Words },
+}
+
+/// The words of a dictionary, decoded when the first one is needed.
+#[derive(Clone, Debug)]
+struct Words {
+    batches: BatchArray,
+    key: String,
+    decoded: Arc<OnceLock<Arc<[String]>>>,
+}
+
+impl Column {
+    pub(super) fn open(table: &Table, spec: &ColumnSpec) -> Result<Self> {
+        let path = spec.path.as_deref().ok_or_else(|| {
+            let (name, why) = (spec.name.clone(), "its name has empty parts or leads elsewhere");
+            Error::corrupt(table.key_of("/_cols"), Corrupt::Column { name, why })
+        })?;
+        let key = table.key_of(&format!("/_cols/{path}"));
+        let data = Data::open(table, spec, &key)?;
+        let mask = match spec.nulls {
+            Nulls::Mask => {
+                let mask_key = format!("{key}.notnull");
+                match table.store().contains(&mask_key) {
+                    true => Some(table.array_1d(&mask_key, Kind::Bool, 1)?),
+                    // No null was ever written.
+                    false => None,
+                }
+            }
+            _ => None,
+        };
+        Ok(Self { spec: spec.clone(), key, data, mask, table: table.clone() })
+    }
+
+    /// What the schema says of it.
+    #[must_use]
+    pub const fn spec(&self) -> &ColumnSpec {
+        &self.spec
+    }
+
+    /// The type of the items of a column of fixed width.
+    #[must_use]
+    pub fn dtype(&self) -> Option<&Dtype> {
+        if let Data::Fixed(array) = &self.data { Some(array.dtype()) } else { None }
+    }
+
+    /// The values of some logical rows; nothing else is decoded but the chunks that they lie in.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::Range`]; what cannot be decoded; values that are not of the kind of the column.
+    pub fn read(&self, rows: Range<u64>) -> Result<ColumnValues> {
+        let len = self.table.len()?;
+        if rows.start > rows.end || rows.end > len {
+            let (start, end) = (rows.start, rows.end);
+            return Err(Param::Range { start, end, len, unit: "rows" }.into());
+        }
+        let mut found = self.empty()?;
+        let mut valid = Vec::new();
+        for span in self.table.spans(&rows)? {
+            self.check_len(&span)?;
+            self.read_span(&span, &mut found)?;
+            self.read_mask(&span, &mut valid)?;
+        }
+        let valid = match (&self.spec.nulls, &self.mask) {
+            (Nulls::Mask, Some(_)) => Some(valid),
+            _ => self.valid_by_value(&found),
+        };
+        Ok(ColumnValues { values: found, valid: valid.filter(|valid| valid.contains(&false)) })
+    }
+
+    fn empty(&self) -> Result<Values> {
+        Ok(match &self.data {
+            Data::Fixed(array) => Values::Fixed {
+                dtype: array.dtype().clone(),
+                item_shape: array.shape().get(1..).unwrap_or_default().to_vec(),
+                bytes: Vec::new(),
+            },
+            Data::Utf8 { .. } => Values::Text { ends: Vec::new(), text: String::new() },
+            Data::Batches(_) | Data::Lists(_) => Values::Objects(Vec::new()),
+            Data::Dictionary { words, .. } => {
+                Values::Dictionary { codes: Vec::new(), words: words.decode()? }
+            }
+        })
+    }
+
+    /// Every row of a span has a value.
+    fn check_len(&self, span: &Span) -> Result<()> {
+        let len = match &self.data {
+            Data::Fixed(array) | Data::Dictionary { codes: array, .. } => first_len(array),
+            Data::Utf8 { offsets, .. } => first_len(offsets).saturating_sub(1),
+            Data::Batches(batches) => batches.len()?,
+            Data::Lists(lists) => lists.len()?,
+        };
+        self.check_end(span, len, &self.key)?;
+        match &self.mask {
+            Some(mask) => self.check_end(span, first_len(mask), &format!("{}.notnull", self.key)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_end(&self, span: &Span, len: u64, key: &str) -> Result<()> {
+        if span.rows.end <= len {
+            return Ok(());
+        }
+        let row = span.rows.start.max(len);
+        Err(Error::corrupt(key, Corrupt::ShortColumn { row, len }))
+    }
+
+    fn read_span(&self, span: &Span, found: &mut Values) -> Result<()> {
+        let rows = span.rows.clone();
+        match (&self.data, found) {
+            (Data::Fixed(array), Values::Fixed { bytes, .. }) => {
+                let read = self.read_array(array, rows)?;
+                let count = span.rows.end.saturating_sub(span.rows.start);
+                let count = usize::try_from(count).unwrap_or(usize::MAX).max(1);
+                let rowsize = read.len().checked_div(count).unwrap_or_default();
+                if span.flags.is_empty() || rowsize == 0 {
+                    bytes.extend_from_slice(&read);
+                } else {
+                    let rows = read.chunks_exact(rowsize);
+                    span.keep(rows).for_each(|row| bytes.extend_from_slice(row));
+                }
+            }
+            (Data::Utf8 { offsets, bytes }, Values::Text { ends, text }) => {
+                self.read_text(span, offsets, bytes, ends, text)?;
+            }
+            (Data::Batches(batches), Values::Objects(objects)) => {
+                let items = batches.items(rows)?;
+                for (row, item) in span.keep((span.rows.start..).zip(items)) {
+                    self.check_cell(row, &item)?;
+                    objects.push(item);
+                }
+            }
+            (Data::Lists(lists), Values::Objects(objects)) => {
+                objects.extend(span.keep(lists.rows(rows)?.into_iter()));
+            }
+            (Data::Dictionary { codes, words }, Values::Dictionary { codes: found, .. }) => {
+                let read = self.read_array(codes, rows)?;
+                let nwords = words.decode()?.len() as u64;
+                let (chunks, _) = read.as_chunks::<4>();
+                for (row, code) in span.keep((span.rows.start..).zip(chunks)) {
+                    let code = i32::from_le_bytes(*code);
+                    let is_word = u64::try_from(code).is_ok_and(|code| code < nwords);
+                    if !is_word && Some(code) != self.null_code() {
+                        return Err(self.corrupt(Corrupt::Code { row, code, nwords }));
+                    }
+                    found.push(code);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn read_text(
+        &self,
+        span: &Span,
+        offsets: &NdArray,
+        bytes: &NdArray,
+        ends: &mut Vec<usize>,
+        text: &mut String,
+    ) -> Result<()> {
+        let rows = span.rows.start..span.rows.end.saturating_add(1);
+        let read = self.read_array(offsets, rows)?;
+        let (offsets, _) = read.as_chunks::<8>();
+        let offsets: Vec<i64> = offsets.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
+        let nbytes = first_len(bytes);
+        for (row, pair) in (span.rows.start..).zip(offsets.windows(2)) {
+            let &[start, end] = pair else { continue };
+            let is_inside = start >= 0 && u64::try_from(end).is_ok_and(|end| end <= nbytes);
+            if start > end || !is_inside || (row == 0 && start != 0) {
+                return Err(self.corrupt(Corrupt::Offsets { row, start, end, nbytes }));
+            }
+        }
+        let narrow = |offset: Option<&i64>| offset.and_then(|at| u64::try_from(*at).ok());
+        let first = narrow(offsets.first()).unwrap_or_default();
+        let last = narrow(offsets.last()).unwrap_or_default();
+        let read = self.read_array(bytes, first..last)?;
+        for (row, pair) in span.keep((span.rows.start..).zip(offsets.windows(2))) {
+            let at = |n: usize| {
+                let offset = narrow(pair.get(n)).unwrap_or_default().saturating_sub(first);
+                usize::try_from(offset).unwrap_or(usize::MAX)
+            };
+            let cell = read.get(at(0)..at(1)).unwrap_or_default();
+            let cell =
+                core::str::from_utf8(cell).map_err(|_| self.corrupt(Corrupt::Utf8 { row }))?;
+            text.push_str(cell);
+            ends.push(text.len());
+        }
+        Ok(())
+    }
+
+    fn read_mask(&self, span: &Span, valid: &mut Vec<bool>) -> Result<()> {
+        let Some(mask) = &self.mask else { return Ok(()) };
+        let flags = self.read_array(mask, span.rows.clone())?;
+        valid.extend(span.keep(flags.into_iter().map(|flag| flag != 0)));
+        Ok(())
+    }
+
+    fn read_array(&self, array: &NdArray, rows: Range<u64>) -> Result<Vec<u8>> {
+        read_rows(array, rows).map_err(|source| Error::frame(&self.key, source))
+    }
+
+    /// Which rows are no nulls, as their values say.
+    fn valid_by_value(&self, values: &Values) -> Option<Vec<bool>> {
+        match (values, &self.spec.nulls) {
+            (Values::Objects(objects), _) => {
+                Some(objects.iter().map(|value| *value != Value::Nil).collect())
+            }
+            (Values::Dictionary { codes, .. }, _) => {
+                let null = self.null_code();
+                Some(codes.iter().map(|code| Some(*code) != null).collect())
+            }
+            (Values::Text { ends, text }, Nulls::Sentinel(Json::String(null))) => {
+                let mut start = 0;
+                let mut is_valid = |end: &usize| {
+                    let cell = text.get(start..*end);
+                    start = *end;
+                    cell != Some(null.as_str())
+                };
+                Some(ends.iter().map(&mut is_valid).collect())
+            }
+            (Values::Fixed { dtype, item_shape, bytes }, Nulls::Sentinel(null)) => {
+                let nitems = item_shape.iter().fold(1_u64, |product, n| product.saturating_mul(*n));
+                let itemsize = dtype.itemsize();
+                let rowsize =
+                    usize::try_from(nitems).unwrap_or(usize::MAX).saturating_mul(itemsize);
+                if rowsize == 0 {
+                    return None;
+                }
+                let is_null = |item: &[u8]| is_sentinel(dtype, item, null);
+                let rows = bytes.chunks_exact(rowsize);
+                Some(rows.map(|row| !row.chunks_exact(itemsize).all(is_null)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn null_code(&self) -> Option<i32> {
+        match self.spec.kind {
+            ColumnKind::Dictionary { null_code } => Some(null_code),
+            _ => None,
+        }
+    }
+
+    fn check_cell(&self, row: u64, value: &Value) -> Result<()> {
+        let (fits, expected) = match (&self.spec.kind, value) {
+            (_, Value::Nil) => (true, ""),
+            (ColumnKind::VlString, value) => (matches!(value, Value::Str(_)), "text"),
+            (ColumnKind::VlBytes, value) => (matches!(value, Value::Bytes(_)), "bytes"),
+            (ColumnKind::Struct, value) => (matches!(value, Value::Map(_)), "maps"),
+            _ => (true, ""),
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(self.corrupt(Corrupt::Cell { row, found: value.type_name(), expected }))
+    }
+
+    fn corrupt(&self, what: Corrupt) -> Error {
+        Error::corrupt(&self.key, what)
+    }
+}
+
+impl Data {
+    fn open(table: &Table, spec: &ColumnSpec, key: &str) -> Result<Self> {
+        let batches = || match table.content(key)? {
+            Content::Batches(batches) => Ok(batches),
+            other => Err(wrong_content(key, &other, "batches")),
+        };
+        Ok(match &spec.kind {
+            ColumnKind::Fixed(kind) => {
+                let array = table.array(key)?;
+                let is_widened = *kind == "b1" && matches!(spec.nulls, Nulls::Sentinel(_));
+                let found = simple_name(array.dtype());
+                let fits = found.as_deref() == Some(kind)
+                    || (is_widened && found.as_deref() == Some("u1"));
+                check_array(&array, fits, 1, key, kind)?;
+                Self::Fixed(array)
+            }
+            ColumnKind::Timestamp { .. } => {
+                let array = table.array(key)?;
+                let fits = simple_name(array.dtype()).as_deref() == Some("i8");
+                check_array(&array, fits, 1, key, "i8")?;
+                Self::Fixed(array)
+            }
+            ColumnKind::String => {
+                let array = table.array(key)?;
+                check_array(&array, array.dtype().kind() == Some(Kind::Unicode), 1, key, "text")?;
+                Self::Fixed(array)
+            }
+            ColumnKind::Bytes => {
+                let array = table.array(key)?;
+                check_array(&array, array.dtype().kind() == Some(Kind::Bytes), 1, key, "bytes")?;
+                Self::Fixed(array)
+            }
+            ColumnKind::NdArray { item_shape } => {
+                let array = table.array(key)?;
+                let ndim = item_shape.len().saturating_add(1);
+                let fits = array.shape().get(1..) == Some(item_shape.as_slice());
+                check_array(&array, fits, ndim, key, "rows of the shape of the schema")?;
+                Self::Fixed(array)
+            }
+            ColumnKind::Utf8 => Self::Utf8 {
+                offsets: table.array_1d(key, Kind::Int, 8)?,
+                bytes: table.array_1d(&format!("{key}.utf8"), Kind::Uint, 1)?,
+            },
+            ColumnKind::VlString
+            | ColumnKind::VlBytes
+            | ColumnKind::Struct
+            | ColumnKind::Object => Self::Batches(batches()?),
+            ColumnKind::List => match table.content(key)? {
+                Content::Lists(lists) => Self::Lists(lists),
+                other => return Err(wrong_content(key, &other, "lists")),
+            },
+            ColumnKind::Dictionary { .. } => {
+                let codes = table.array_1d(key, Kind::Int, 4)?;
+                let words_key = format!("{key}_dict");
+                let batches = match table.content(&words_key)? {
+                    Content::Batches(batches) => batches,
+                    other => return Err(wrong_content(&words_key, &other, "batches")),
+                };
+                let decoded = Arc::new(OnceLock::new());
+                Self::Dictionary { codes, words: Words { batches, key: words_key, decoded } }
+            }
+            ColumnKind::Remote => {
+                return Err(Error::Recipe { name: key.to_owned(), kind: RecipeKind::RemoteArray });
+            }
+            ColumnKind::Unknown(kind) => {
+                let expected = "a kind that is known";
+                let what = Corrupt::wrong_type(format!("kind {kind:?}"), expected, "another");
+                return Err(Error::corrupt(key, what));
+            }
+        })
+    }
+}
+
+impl Words {
+    fn decode(&self) -> Result<Arc<[String]>> {
+        if let Some(words) = self.decoded.get() {
+            return Ok(Arc::clone(words));
+        }
+        let len = self.batches.len()?;
+        let word = |(row, value): (u64, Value)| match value {
+            Value::Str(word) => Ok(word),
+            other => {
+                let what = Corrupt::Cell { row, found: other.type_name(), expected: "words" };
+                Err(Error::corrupt(&self.key, what))
+            }
+        };
+        let words = self.batches.items(0..len)?;
+        let words: Arc<[String]> = (0..).zip(words).map(word).collect::<Result<_>>()?;
+        Ok(Arc::clone(self.decoded.get_or_init(|| words)))
+    }
+}
+
+impl Span {
+    /// Those of one item for each physical row whose rows are alive.
+    fn keep<T>(&self, items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        let is_alive = |at: usize| self.flags.is_empty() || self.flags.get(at) == Some(&true);
+        items.enumerate().filter(move |(at, _)| is_alive(*at)).map(|(_, item)| item)
+    }
+}
+
+fn first_len(array: &NdArray) -> u64 {
+    array.shape().first().copied().unwrap_or_default()
+}
+
+/// The name of a type without byte order, if it is little-endian and no more than one number.
+fn simple_name(dtype: &Dtype) -> Option<String> {
+    let scalar = dtype.scalar()?;
+    if scalar.order() == ByteOrder::Big {
+        return None;
+    }
+    let text = dtype.to_string();
+    Some(text.trim_matches(['\'', '<', '|', '=']).to_owned())
+}
+
+fn check_array(array: &NdArray, fits: bool, ndim: usize, key: &str, expected: &str) -> Result<()> {
+    if fits && array.ndim() == ndim {
+        return Ok(());
+    }
+    let found = format!("{} with {} dimensions", array.dtype(), array.ndim());
+    let expected = format!("{expected} with {ndim}");
+    Err(Error::corrupt(key, Corrupt::Array { found, expected }))
+}
+
+pub(super) fn wrong_content(key: &str, found: &Content, expected: &'static str) -> Error {
+    Error::corrupt(key, Corrupt::wrong_type("the frame", expected, found.kind_name()))
+}
+
+/// Whether an item is the value that means null: the same number, any NaN for NaN.
+fn is_sentinel(dtype: &Dtype, item: &[u8], null: &Json) -> bool {
+    let padded = |size: usize| {
+        let mut bytes = [0_u8; 8];
+        let sign = item.last().is_some_and(|byte| *byte >= 0x80);
+        if sign && dtype.kind() == Some(Kind::Int) {
+            bytes = [0xff; 8];
+        }
+        bytes.get_mut(..size)?.copy_from_slice(item.get(..size)?);
+        Some(bytes)
+    };
+    match (dtype.kind(), null) {
+        (Some(Kind::Int), Json::Int(null)) => {
+            padded(item.len()).is_some_and(|bytes| i128::from(i64::from_le_bytes(bytes)) == *null)
+        }
+        (Some(Kind::Uint | Kind::Bool), Json::Int(null)) => {
+            padded(item.len()).is_some_and(|bytes| i128::from(u64::from_le_bytes(bytes)) == *null)
+        }
+        (Some(Kind::Float), null) => {
+            let value = match *item {
+                [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
+                [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+                _ => return false,
+            };
+            null.as_f64().is_some_and(|null| null == value || (null.is_nan() && value.is_nan()))
+        }
+        (Some(Kind::Unicode), Json::String(null)) => {
+            let (chars, _) = item.as_chunks::<4>();
+            let mut chars = chars.iter().map(|c| char::from_u32(u32::from_le_bytes(*c)));
+            let null = null.chars().map(Some);
+            let head: Vec<_> = chars.by_ref().take(null.clone().count()).collect();
+            head.into_iter().eq(null) && chars.all(|c| c == Some('\0'))
+        }
+        (Some(Kind::Bytes), null) => {
+            let encoded = null.get("base64").and_then(Json::as_str);
+            let Some(null) = encoded.and_then(decode_base64) else { return false };
+            let rest = item.strip_prefix(null.as_slice());
+            rest.is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
+        }
+        _ => false,
+    }
+}
+
+/// Bytes in the schema are in base 64.
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let (mut bits, mut nbits) = (0_u32, 0_u32);
+    for c in text.trim_end_matches('=').bytes() {
+        let digit = match c {
+            b'A'..=b'Z' => c.wrapping_sub(b'A'),
+            b'a'..=b'z' => c.wrapping_sub(b'a').wrapping_add(26),
+            b'0'..=b'9' => c.wrapping_sub(b'0').wrapping_add(52),
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(digit);
+        nbits = nbits.saturating_add(6);
+        if nbits >= 8 {
+            nbits = nbits.saturating_sub(8);
+            bytes.push(u8::try_from((bits >> nbits) & 0xff).unwrap_or_default());
+        }
+    }
+    Some(bytes)
+}

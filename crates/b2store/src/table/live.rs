@@ -1,0 +1,184 @@
+//! Which physical rows are alive ("Tables: rows, nulls, names" in `docs/formats/store.md`).
+
+use core::ops::Range;
+use std::sync::OnceLock;
+
+use b2frame::{NdArray, Pick, Selection};
+
+use crate::error::{Error, Result};
+
+/// The flags of the physical rows, counted when the first logical row is asked for.
+#[derive(Debug)]
+pub(crate) struct Live {
+    flags: NdArray,
+    name: String,
+    counts: OnceLock<Counts>,
+}
+
+/// How many rows are alive before each chunk of flags.
+#[derive(Debug)]
+struct Counts {
+    /// One more than there are chunks; equal steps of `step` chunks are kept.
+    before: Vec<u64>,
+    step: u64,
+}
+
+/// Physical rows of one chunk of flags: those alive of `rows`.
+pub(crate) struct Span {
+    pub(crate) rows: Range<u64>,
+    /// One flag for each of `rows`; empty if all are alive.
+    pub(crate) flags: Vec<bool>,
+    /// The logical rows that are wanted of those alive here.
+    pub(crate) wanted: Range<usize>,
+}
+
+/// Most counts that are kept (64 MiB).
+const MAX_COUNTS: u64 = 1 << 23;
+
+impl Live {
+    pub(crate) fn new(flags: NdArray, name: String) -> Self {
+        Self { flags, name, counts: OnceLock::new() }
+    }
+
+    /// Rows for which there is a flag.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.flags.shape().first().copied().unwrap_or_default()
+    }
+
+    /// Rows that are alive.
+    pub(crate) fn len(&self) -> Result<u64> {
+        Ok(self.counts()?.before.last().copied().unwrap_or_default())
+    }
+
+    fn chunk_rows(&self) -> u64 {
+        self.flags.chunkshape().first().map_or(1, |rows| u64::from(*rows).max(1))
+    }
+
+    /// The rows of a chunk of flags.
+    fn rows_of(&self, nchunk: u64) -> Range<u64> {
+        let start = nchunk.saturating_mul(self.chunk_rows());
+        start..start.saturating_add(self.chunk_rows()).min(self.capacity())
+    }
+
+    fn counts(&self) -> Result<&Counts> {
+        if let Some(counts) = self.counts.get() {
+            return Ok(counts);
+        }
+        let nchunks = self.capacity().div_ceil(self.chunk_rows());
+        let step = nchunks.div_ceil(MAX_COUNTS).max(1);
+        let (mut before, mut count) = (vec![0], 0_u64);
+        for nchunk in 0..nchunks {
+            count = count.saturating_add(self.count_chunk(nchunk)?);
+            let next = nchunk.saturating_add(1);
+            if next == nchunks || next.is_multiple_of(step) {
+                before.push(count);
+            }
+        }
+        Ok(self.counts.get_or_init(|| Counts { before, step }))
+    }
+
+    /// Rows alive in a chunk of flags; a chunk that is one repeated value is not decoded.
+    fn count_chunk(&self, nchunk: u64) -> Result<u64> {
+        let rows = self.rows_of(nchunk);
+        let len = rows.end.saturating_sub(rows.start);
+        let info = self.flags.schunk().chunk_info(nchunk).map_err(|error| self.error(error))?;
+        if info.special.is_some() {
+            let first = self.read(rows.start..rows.start.saturating_add(1))?;
+            return Ok(if first == [true] { len } else { 0 });
+        }
+        Ok(self.read(rows)?.iter().filter(|is_alive| **is_alive).count() as u64)
+    }
+
+    fn read(&self, rows: Range<u64>) -> Result<Vec<bool>> {
+        let bytes = read_rows(&self.flags, rows).map_err(|error| self.error(error))?;
+        Ok(bytes.iter().map(|byte| *byte != 0).collect())
+    }
+
+    fn error(&self, error: b2frame::Error) -> Error {
+        Error::frame(&self.name, error)
+    }
+
+    /// The physical rows of some logical ones, chunk after chunk of flags.
+    pub(crate) fn spans(&self, rows: &Range<u64>) -> Result<Vec<Span>> {
+        let counts = self.counts()?;
+        let mut spans = Vec::new();
+        if rows.start >= rows.end {
+            return Ok(spans);
+        }
+        let first = counts.before.partition_point(|before| *before <= rows.start);
+        let first = first.saturating_sub(1);
+        let mut before = counts.before.get(first).copied().unwrap_or_default();
+        let mut nchunk = (first as u64).saturating_mul(counts.step);
+        while before < rows.end {
+            let physical = self.rows_of(nchunk);
+            if physical.is_empty() {
+                break;
+            }
+            let after = match counts.after(nchunk) {
+                Some(after) => after,
+                None => before.saturating_add(self.count_chunk(nchunk)?),
+            };
+            let alive = after.saturating_sub(before);
+            nchunk = nchunk.saturating_add(1);
+            let start = rows.start.max(before).saturating_sub(before);
+            let end = rows.end.min(after).saturating_sub(before);
+            before = after;
+            if start >= end {
+                continue;
+            }
+            let narrow = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+            if alive == physical.end.saturating_sub(physical.start) {
+                let at = |n: u64| physical.start.saturating_add(n);
+                push_all_alive(&mut spans, at(start)..at(end));
+            } else {
+                spans.push(trimmed(
+                    physical.clone(),
+                    self.read(physical)?,
+                    narrow(start)..narrow(end),
+                ));
+            }
+        }
+        Ok(spans)
+    }
+}
+
+impl Counts {
+    /// Rows alive up to and with a chunk, if that is kept.
+    fn after(&self, nchunk: u64) -> Option<u64> {
+        let next = usize::try_from(nchunk.saturating_add(1)).ok()?;
+        self.before.get(next).copied().filter(|_| self.step == 1)
+    }
+}
+
+/// Adds rows that are all alive, to the last span if they follow it.
+fn push_all_alive(spans: &mut Vec<Span>, rows: Range<u64>) {
+    let len = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+    match spans.last_mut() {
+        Some(last) if last.flags.is_empty() && last.rows.end == rows.start => {
+            last.rows.end = rows.end;
+            last.wanted.end = last.wanted.end.saturating_add(len);
+        }
+        _ => spans.push(Span { rows, flags: Vec::new(), wanted: 0..len }),
+    }
+}
+
+/// A span without the physical rows before and after those that are wanted.
+fn trimmed(rows: Range<u64>, flags: Vec<bool>, wanted: Range<usize>) -> Span {
+    let alive = |n: usize| {
+        let mut alive = flags.iter().enumerate().filter(|(_, is_alive)| **is_alive);
+        alive.nth(n).map_or(flags.len(), |(at, _)| at)
+    };
+    let start = alive(wanted.start);
+    let end = wanted.end.checked_sub(1).map_or(start, |last| alive(last).saturating_add(1));
+    let end = end.min(flags.len());
+    let kept = flags.get(start..end).unwrap_or_default().to_vec();
+    let at = |n: usize| rows.start.saturating_add(n as u64);
+    Span { rows: at(start)..at(end), flags: kept, wanted: 0..wanted.len() }
+}
+
+/// Items of the first dimension of an array, with all of the others.
+pub(crate) fn read_rows(array: &NdArray, rows: Range<u64>) -> Result<Vec<u8>, b2frame::Error> {
+    let bound = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+    let pick = Pick::slice(bound(rows.start), bound(rows.end), 1);
+    array.to_bytes(Selection::from([pick]))
+}

@@ -1,0 +1,60 @@
+//! From the name of a column to the path of its frames ("Tables: rows, nulls, names" in
+//! `docs/formats/store.md`).
+
+/// The path below `_cols/` of a column.
+///
+/// Dots divide the name into parts, each of which is a directory but the last; a backslash makes
+/// the next character literal. `None` if a part is empty, or leads elsewhere.
+pub(crate) fn column_path(name: &str) -> Option<String> {
+    let mut parts = vec![String::new()];
+    let mut chars = name.chars();
+    while let Some(first) = chars.next() {
+        let (c, is_literal) = match first {
+            '\\' => (chars.next()?, true),
+            c => (c, false),
+        };
+        if c == '.' && !is_literal {
+            parts.push(String::new());
+            continue;
+        }
+        let part = parts.last_mut()?;
+        match c {
+            '%' => part.push_str("%25"),
+            '/' => part.push_str("%2F"),
+            '.' => part.push_str("%2E"),
+            '\\' => part.push_str("%5C"),
+            c => part.push(c),
+        }
+    }
+    let path = parts.join("/");
+    crate::key::check_names(&path).is_ok().then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_paths() {
+        for (name, path) in [
+            ("id", "id"),
+            ("trip.begin.lon", "trip/begin/lon"),
+            ("sla/sh", "sla%2Fsh"),
+            (r"dot\.ted", "dot%2Eted"),
+            (r"a\\b", "a%5Cb"),
+            ("100%", "100%25"),
+            ("ä b:c", "ä b:c"),
+            ("../x", ""),
+            ("a..b", ""),
+            (".a", ""),
+            ("a.", ""),
+            ("", ""),
+            (r"a\", ""),
+            ("a\nb", ""),
+        ] {
+            assert_eq!(column_path(name).unwrap_or_default(), path, "{name:?}");
+        }
+        // A part that is dots alone is written with escapes.
+        assert_eq!(column_path(r"\.\.").as_deref(), Some("%2E%2E"));
+    }
+}

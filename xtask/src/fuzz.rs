@@ -84,6 +84,7 @@ fn seeds(target: &str) -> Vec<PathBuf> {
     let folders: &[&str] = match target.split('_').next() {
         Some("frame") => &["frames", "frames/generated"],
         Some("chunk") => &["chunks/generated"],
+        Some("store") => &["stores", "stores/malformed"],
         _ => &[],
     };
     folders.iter().map(blosc_testdata::fixture::path).filter(|path| path.is_dir()).collect()

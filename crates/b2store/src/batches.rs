@@ -270,6 +270,10 @@ impl BatchArray {
         if let Some(starts) = self.starts.get() {
             return Ok(starts);
         }
+        let (needed, limit) = (self.nbatches(), MAX_BATCHES);
+        if needed > limit {
+            return Err(Error::Limit { name: self.name.clone(), needed, limit, unit: "batches" });
+        }
         let mut starts = vec![0];
         let mut end: u64 = 0;
         for nbatch in 0..self.nbatches() {
@@ -377,6 +381,9 @@ impl ListArray {
         Ok(found)
     }
 }
+
+/// Most batches whose numbers of items are kept (64 MiB).
+const MAX_BATCHES: u64 = 1 << 23;
 
 fn batch_lengths(layer: &Value, nbatches: u64, name: &str) -> Result<Vec<u64>> {
     let lengths = layer.get("batch_lengths").and_then(Value::as_array);

@@ -40,7 +40,7 @@ fn numbers(store: &Store, key: &str) -> Vec<f64> {
         "'<i4'" | "<i4" => i32::from_le_bytes(item.try_into().unwrap()).into(),
         _ => f64::from_le_bytes(item.try_into().unwrap()),
     };
-    let bytes = array.to_bytes(b2frame::Selection::ALL).unwrap();
+    let bytes = array.to_bytes(b2frame::nd::Selection::ALL).unwrap();
     bytes.chunks_exact(array.typesize()).map(number).collect()
 }
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use b2frame::{Kind, PROBE_LEN, SChunk, probe};
+use b2frame::SChunk;
+use b2frame::probe::{Kind, PROBE_LEN, probe};
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, ReadAt, Tree};
 

@@ -78,6 +78,15 @@ impl Column {
         if let Data::Fixed(array) = &self.data { Some(array.dtype()) } else { None }
     }
 
+    /// Bytes of a row of a column of fixed width.
+    #[must_use]
+    pub fn rowsize(&self) -> Option<u64> {
+        let Data::Fixed(array) = &self.data else { return None };
+        let lens = array.shape().get(1..).unwrap_or_default();
+        let nitems = lens.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
+        Some(nitems.saturating_mul(array.typesize() as u64))
+    }
+
     /// The values of some logical rows; nothing else is decoded but the chunks that they lie in.
     ///
     /// # Errors

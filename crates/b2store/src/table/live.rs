@@ -3,7 +3,8 @@
 use core::ops::Range;
 use std::sync::OnceLock;
 
-use b2frame::{NdArray, Pick, Selection};
+use b2frame::NdArray;
+use b2frame::nd::{Pick, Selection};
 
 use crate::error::{Error, Result};
 

@@ -137,7 +137,7 @@ pub(crate) fn lists(lists: &ListArray) -> Json {
 pub(crate) fn content(content: &Content) -> Json {
     match content {
         Content::Array(array) => {
-            let bytes = array.to_bytes(b2frame::Selection::ALL).unwrap();
+            let bytes = array.to_bytes(b2frame::nd::Selection::ALL).unwrap();
             let dtype = array.dtype().to_string();
             let dtype = dtype.trim_matches('\'');
             json!({

@@ -133,6 +133,11 @@ struct Plan {
     python: PathBuf,
 }
 
+/// Builds `b2` as tests have it, with all checks on, and says where it is.
+pub(crate) fn build_program() -> Result<PathBuf> {
+    program::build(false)
+}
+
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let plan = Plan {
         seed: args.option("--seed")?.unwrap_or(1),

@@ -9,6 +9,7 @@
 mod args;
 mod bench_peers;
 mod builds;
+mod contend;
 mod failure;
 mod fixtures;
 mod fuzz;
@@ -51,6 +52,11 @@ const TASKS: &[Task] = &[
         help: "check every feature of the published crates, and other targets [--only features|targets]",
     },
     Task { name: "ci", run: invariants::run, help: "check the invariants of docs/architecture.md" },
+    Task {
+        name: "contend",
+        run: contend::run,
+        help: "change one file with several b2 at a time [--pairs N] [--groups N] [--seed N] [--only CONTAINER] [--program B2]",
+    },
     Task {
         name: "fixtures",
         run: fixtures::run,

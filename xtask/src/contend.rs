@@ -1,0 +1,143 @@
+//! `cargo xtask contend`: several programs change one file at the same time, and nothing is lost.
+//!
+//! Pairs and groups of `b2` start at once on a copy of a small file of each container, with a
+//! reader beside them: two `b2 append`, an append and a `b2 meta set`, or eight appends. After
+//! each trial the file has to hold what it held before, and each of the changes once; `b2 verify`
+//! has to find nothing; and no program may have failed. The order and the pauses between the
+//! starts are drawn from the seed; what the system makes of them is not, so a failure may take
+//! several runs to come again.
+
+mod container;
+mod trial;
+
+use core::ops::AddAssign;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use crate::{
+    args::Args,
+    failure::{Context, Result, fail},
+    interop, workspace,
+};
+use container::{CONTAINERS, Container};
+use trial::{Kind, Trial};
+
+/// Programs of a group that change the file.
+const GROUP_LEN: usize = 8;
+
+/// The options of the command line.
+struct Plan {
+    b2: PathBuf,
+    pairs: u64,
+    groups: u64,
+    seed: u64,
+    only: Option<String>,
+}
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let program: Option<PathBuf> = args.option("--program")?;
+    let pairs = args.option("--pairs")?.unwrap_or(100);
+    let groups = args.option("--groups")?.unwrap_or(20);
+    let seed = args.option("--seed")?.unwrap_or(1);
+    let only: Option<String> = args.option("--only")?;
+    args.finish()?;
+    if !CONTAINERS.iter().any(|container| is_chosen(container, only.as_deref())) {
+        let names: Vec<&str> = CONTAINERS.iter().map(|container| container.name).collect();
+        return fail(format!("--only takes one of {}", names.join(", ")));
+    }
+    let b2 = program.map_or_else(interop::build_program, Ok)?;
+    let plan = Plan { b2: fs::canonicalize(&b2).at(b2.display())?, pairs, groups, seed, only };
+    let folder = workspace::target().join(format!("contend-{}", std::process::id()));
+    fs::create_dir_all(&folder).at(folder.display())?;
+    let counts = run_all(&plan, &folder)?;
+    if counts.is_clean() {
+        return Ok(fs::remove_dir_all(&folder)?);
+    }
+    fail(format!("{counts}; the first file of each kind is kept in {}", folder.display()))
+}
+
+fn is_chosen(container: &Container, only: Option<&str>) -> bool {
+    only.is_none_or(|only| container.name == only)
+}
+
+fn run_all(plan: &Plan, folder: &Path) -> Result<Counts> {
+    let mut counts = Counts::default();
+    for container in CONTAINERS {
+        if is_chosen(container, plan.only.as_deref()) {
+            container.make(&plan.b2, folder).at(container.name)?;
+            for kind in Kind::ALL {
+                counts += run_kind(plan, folder, container, kind)?;
+            }
+        }
+    }
+    Ok(counts)
+}
+
+fn run_kind(plan: &Plan, folder: &Path, container: &Container, kind: Kind) -> Result<Counts> {
+    let (start, mut counts) = (Instant::now(), Counts::default());
+    let ntrials = if kind == Kind::Group { plan.groups } else { plan.pairs };
+    for number in 0..ntrials {
+        let trial = Trial { b2: &plan.b2, folder, container, kind, seed: plan.seed, number };
+        let (found, said) = trial.run().at(format!("{} {kind} {number}", container.name))?;
+        if counts.is_clean() && !found.is_clean() {
+            keep(folder, container, kind)?;
+            eprintln!("{} {kind} {number}: {found}\n{said}", container.name);
+            let (seed, name) = (plan.seed, container.name);
+            let (pairs, groups) = (plan.pairs, plan.groups);
+            eprintln!(
+                "again: cargo xtask contend --seed {seed} --only {name} --pairs {pairs} \
+                 --groups {groups}"
+            );
+        }
+        counts += found;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{:<12} {ntrials:>5} {kind}: {counts}; {seconds:.1} s", container.name);
+    Ok(counts)
+}
+
+/// Keeps the file of a trial that went wrong, which the next one would replace.
+fn keep(folder: &Path, container: &Container, kind: Kind) -> Result<()> {
+    let kept = folder.join(format!("bad-{}-{}", kind.slug(), container.file));
+    Ok(fs::rename(folder.join(container.file), kept)?)
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    /// Changes of programs that succeeded and are not there, or are there twice.
+    lost: u64,
+    /// Files that `verify` refuses or that hold something else than was written.
+    damaged: u64,
+    failed_writers: u64,
+    failed_readers: u64,
+}
+
+impl Counts {
+    fn is_clean(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.lost += other.lost;
+        self.damaged += other.damaged;
+        self.failed_writers += other.failed_writers;
+        self.failed_readers += other.failed_readers;
+    }
+}
+
+impl core::fmt::Display for Counts {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { lost, damaged, failed_writers, failed_readers } = self;
+        write!(
+            f,
+            "{lost} lost updates, {damaged} damaged, {failed_writers} failed writers, \
+             {failed_readers} failed readers"
+        )
+    }
+}

@@ -1,0 +1,254 @@
+//! One file, the programs that change it at once, and what is left.
+
+use core::{fmt, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    thread,
+};
+
+use blosc_testdata::data::XorShift32;
+
+use super::{
+    Counts, GROUP_LEN,
+    container::{Container, RECORD_NBYTES},
+};
+use crate::failure::{Context, Result};
+
+/// Longer than any trial takes, however busy the machine is (s).
+const LOCK_TIMEOUT: &str = "600";
+/// The longest pause between two starts: about what one change takes (us).
+const MAX_PAUSE_MICROS: u64 = 4000;
+
+/// Which programs start at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Two appends.
+    Appends,
+    /// An append and a change of metadata.
+    AppendAndMeta,
+    /// Eight appends.
+    Group,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Appends, Self::AppendAndMeta, Self::Group];
+
+    pub(super) fn slug(self) -> &'static str {
+        match self {
+            Self::Appends => "appends",
+            Self::AppendAndMeta => "append-and-meta",
+            Self::Group => "group",
+        }
+    }
+
+    /// How many programs append; their marks are 1 and up.
+    fn nappends(self) -> usize {
+        match self {
+            Self::Appends => 2,
+            Self::AppendAndMeta => 1,
+            Self::Group => GROUP_LEN,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Appends => "pairs of appends",
+            Self::AppendAndMeta => "pairs of append and meta set",
+            Self::Group => "groups of eight",
+        })
+    }
+}
+
+pub(super) struct Trial<'a> {
+    pub(super) b2: &'a Path,
+    pub(super) folder: &'a Path,
+    pub(super) container: &'a Container,
+    pub(super) kind: Kind,
+    pub(super) seed: u64,
+    pub(super) number: u64,
+}
+
+/// What a program was started for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Append(usize),
+    Meta,
+    Cat,
+    Verify,
+}
+
+impl Trial<'_> {
+    /// What went wrong, and what the programs said to it.
+    pub(super) fn run(&self) -> Result<(Counts, String)> {
+        let target = self.container.copy(self.folder)?;
+        let mut draw = XorShift32::new(self.draw_seed());
+        let mut programs = Vec::new();
+        for role in self.roles(&mut draw) {
+            // Half of the programs start at once with the one before.
+            if draw.below(2) == 0 {
+                thread::sleep(Duration::from_micros(draw.below(MAX_PAUSE_MICROS)));
+            }
+            programs.push((role, self.start(role, &target)?));
+        }
+        // All of them read at once, or one whose pipe is full would hold its lock.
+        let waiting: Vec<_> = programs
+            .into_iter()
+            .map(|(role, child)| (role, thread::spawn(|| child.wait_with_output())))
+            .collect();
+        let mut report = Report::default();
+        for (role, thread) in waiting {
+            let Ok(output) = thread.join() else { continue };
+            self.judge(role, &output?, &mut report);
+        }
+        self.check_what_is_left(&target, &mut report)?;
+        Ok((report.counts, report.said))
+    }
+
+    fn draw_seed(&self) -> u32 {
+        let mut mixed = self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ self.number;
+        for byte in self.container.name.bytes().chain(self.kind.slug().bytes()) {
+            mixed = (mixed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+        let [.., a, b, c, d] = (mixed ^ mixed >> 29).to_le_bytes();
+        u32::from_le_bytes([a, b, c, d])
+    }
+
+    /// The programs in the order in which they start.
+    fn roles(&self, draw: &mut XorShift32) -> Vec<Role> {
+        let mut roles: Vec<Role> = (1..=self.kind.nappends()).map(Role::Append).collect();
+        if self.kind == Kind::AppendAndMeta {
+            roles.push(Role::Meta);
+        }
+        roles.push(if draw.below(2) == 0 { Role::Cat } else { Role::Verify });
+        for last in (1..roles.len()).rev() {
+            let other = usize::try_from(draw.below(last as u64 + 1)).unwrap_or(last);
+            roles.swap(last, other);
+        }
+        roles
+    }
+
+    fn start(&self, role: Role, target: &Path) -> Result<Child> {
+        let mut b2 = Command::new(self.b2);
+        match role {
+            Role::Append(mark) => {
+                let input: PathBuf = self.container.input(self.folder, mark);
+                b2.args(["append", "-q", "--lock-timeout", LOCK_TIMEOUT]).arg(target).arg(input)
+            }
+            Role::Meta => {
+                b2.args(["meta", "set", "-q", "--lock-timeout", LOCK_TIMEOUT]).arg(target);
+                b2.arg(format!("mark={}", self.number))
+            }
+            Role::Cat => b2.arg("cat").arg(target),
+            Role::Verify => b2.args(["verify", "-q"]).arg(target),
+        };
+        b2.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        b2.spawn().at(self.b2.display())
+    }
+
+    fn judge(&self, role: Role, output: &Output, report: &mut Report) {
+        let is_ok = output.status.success();
+        let counts = &mut report.counts;
+        match role {
+            Role::Append(_) | Role::Meta => counts.failed_writers += u64::from(!is_ok),
+            Role::Verify => counts.failed_readers += u64::from(!is_ok),
+            Role::Cat => {
+                let is_a_state = self.marks(&output.stdout).is_some();
+                counts.failed_readers += u64::from(!is_ok || !is_a_state);
+            }
+        }
+        if !is_ok {
+            report.hear(output);
+        }
+    }
+
+    fn check_what_is_left(&self, target: &Path, report: &mut Report) -> Result<()> {
+        let verified = self.start(Role::Verify, target)?.wait_with_output()?;
+        let content = self.start(Role::Cat, target)?.wait_with_output()?;
+        let marks = self.marks(&content.stdout).filter(|_| content.status.success());
+        let counts = &mut report.counts;
+        counts.damaged += u64::from(!verified.status.success() || marks.is_none());
+        let marks = marks.unwrap_or_default();
+        for mark in 1..=self.kind.nappends() {
+            let times = marks.iter().filter(|found| **found == mark).count();
+            counts.lost += u64::from(times != 1);
+        }
+        if self.kind == Kind::AppendAndMeta {
+            let mut b2 = Command::new(self.b2);
+            let output = b2.args(["meta", "get"]).arg(target).arg("mark").output()?;
+            let value = String::from_utf8_lossy(&output.stdout);
+            counts.lost += u64::from(value.trim() != self.number.to_string());
+        }
+        for output in [&verified, &content].into_iter().filter(|output| !output.status.success()) {
+            report.hear(output);
+        }
+        Ok(())
+    }
+
+    /// The marks after the base, in their order; `None` where anything else is found.
+    fn marks(&self, content: &[u8]) -> Option<Vec<usize>> {
+        let added = content.strip_prefix(self.container.base().as_slice())?;
+        let marks = added.chunks(RECORD_NBYTES).map(|record| {
+            (1..=self.kind.nappends()).find(|mark| self.container.record(*mark) == record)
+        });
+        marks.collect()
+    }
+}
+
+#[derive(Default)]
+struct Report {
+    counts: Counts,
+    /// Standard error of the programs that failed.
+    said: String,
+}
+
+impl Report {
+    fn hear(&mut self, output: &Output) {
+        self.said += &String::from_utf8_lossy(&output.stderr);
+        self.said += &String::from_utf8_lossy(&output.stdout[..output.stdout.len().min(300)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contend::container::CONTAINERS;
+
+    fn trial(container: &Container, kind: Kind, number: u64) -> Trial<'_> {
+        let nowhere = Path::new("");
+        Trial { b2: nowhere, folder: nowhere, container, kind, seed: 1, number }
+    }
+
+    #[test]
+    fn marks_are_whole_records_after_the_base() {
+        for container in CONTAINERS {
+            let trial = trial(container, Kind::Appends, 0);
+            let state = |marks: &[usize]| {
+                let records = marks.iter().flat_map(|mark| container.record(*mark));
+                container.base().into_iter().chain(records).collect::<Vec<u8>>()
+            };
+            assert_eq!(trial.marks(&state(&[2, 1])), Some(vec![2, 1]));
+            assert_eq!(trial.marks(&state(&[])), Some(vec![]));
+            assert_eq!(trial.marks(&state(&[3])), None);
+            let torn = state(&[1]);
+            assert_eq!(trial.marks(&torn[..torn.len() - 1]), None);
+            assert_eq!(trial.marks(&torn[1..]), None);
+        }
+    }
+
+    #[test]
+    fn the_order_of_starts_repeats_and_differs() {
+        let container = &CONTAINERS[0];
+        let first_of = |number| {
+            let trial = trial(container, Kind::Appends, number);
+            trial.roles(&mut XorShift32::new(trial.draw_seed()))[0]
+        };
+        let first: Vec<Role> = (0..50).map(first_of).collect();
+        assert!(first == (0..50).map(first_of).collect::<Vec<_>>());
+        for role in [Role::Append(1), Role::Append(2), Role::Cat, Role::Verify] {
+            assert!(first.contains(&role));
+        }
+    }
+}

@@ -39,8 +39,10 @@ pub struct Totals {
 /// use blosc_io::MemStore;
 ///
 /// let data = vec![7; 1_000_000];
-/// let mut writer = FrameWriter::new(MemStore::default(), &FrameParams::default().chunksize(100_000))?;
-/// let totals = compress_stream(&mut data.as_slice(), &mut writer, &CompressOptions::default(), |_| {})?;
+/// let mut writer =
+///     FrameWriter::new(MemStore::default(), &FrameParams::default().chunksize(100_000))?;
+/// let totals =
+///     compress_stream(&mut data.as_slice(), &mut writer, &CompressOptions::default(), |_| {})?;
 /// assert_eq!((totals.nchunks, totals.nbytes), (10, 1_000_000));
 /// let schunk = SChunk::from_cframe(writer.finish()?.into_bytes())?;
 /// assert_eq!(schunk.nbytes(), 1_000_000);

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   decode + compress            by several threads
-//!   chunk 0   chunk 1   chunk 2      chunks of the copy, of the same size, of another, or of individual ones
+//!   chunk 0   chunk 1   chunk 2      chunks of the copy, of the same or another size
 //!   |---------|---------|-----|
 //!   |------|------|------|----|      data of the super-chunk that is copied
 //! ```
@@ -41,11 +41,14 @@ impl SChunk {
     /// let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
     /// let schunk = SChunk::from_cframe(to_cframe(&data, &FrameParams::default())?)?;
     ///
-    /// let options = CopyOptions::default().cparams(CParams::default().codec(CodecId::LZ4)).chunksize(1 << 16);
+    /// let options = CopyOptions::default().cparams(CParams::default().codec(CodecId::LZ4))
+    ///     .chunksize(1 << 16);
     /// let copy = schunk.copy(&Dest::Contiguous(dir.path().join("lz4.b2frame")), &options)?;
-    /// assert_eq!((copy.nbytes(), copy.nchunks(), copy.cparams().codec), (400_000, 7, CodecId::LZ4));
+    /// assert_eq!((copy.nbytes(), copy.nchunks(), copy.cparams().codec),
+    ///            (400_000, 7, CodecId::LZ4));
     ///
-    /// let sparse = copy.copy(&Dest::Sparse(dir.path().join("sparse.b2frame")), &CopyOptions::default())?;
+    /// let sparse =
+    ///     copy.copy(&Dest::Sparse(dir.path().join("sparse.b2frame")), &CopyOptions::default())?;
     /// assert_eq!(sparse.chunk(3)?, copy.chunk(3)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -56,12 +56,12 @@ use shared::Shared;
 ///
 /// Changes are collected: chunks are written behind the frame, some at a time, and nobody sees them
 /// before [`commit`](Self::commit). A commit is all or nothing, also if the machine stops in the
-/// middle of it. A writer that is dropped without one leaves the frame as it was. Readers do no harm
-/// and take none.
+/// middle of it. A writer that is dropped without one leaves the frame as it was. Readers do no
+/// harm and take none.
 ///
-/// Writers of one file or directory take turns: the first change locks it until the commit, and takes
-/// over what others committed before ([`lock`](Self::lock)). That holds for all that lock it, which
-/// C-Blosc2 does only on request; a change without a lock is noticed before the commit
+/// Writers of one file or directory take turns: the first change locks it until the commit, and
+/// takes over what others committed before ([`lock`](Self::lock)). That holds for all that lock it,
+/// which C-Blosc2 does only on request; a change without a lock is noticed before the commit
 /// ([`Error::ChangedByOther`]).
 ///
 /// Chunks that were replaced or removed stay as unused bytes of the file until
@@ -145,7 +145,8 @@ impl SChunkWriter {
     /// use blosc_io::tree::{MemTree, Tree};
     ///
     /// let tree: Arc<dyn Tree> = Arc::new(MemTree::new());
-    /// let mut writer = SChunkWriter::create_in_tree(tree.clone(), &FrameParams::default().chunksize(8))?;
+    /// let mut writer =
+    ///     SChunkWriter::create_in_tree(tree.clone(), &FrameParams::default().chunksize(8))?;
     /// writer.append(b"12345678 and more")?;
     /// writer.commit()?;
     /// assert_eq!(tree.list("")?.len(), 1 + 3); // the index, and a file for each chunk
@@ -239,7 +240,8 @@ impl SChunkWriter {
     /// another frame is not.
     ///
     /// # Errors
-    /// [`Error::Open`], why the frame cannot be read, or [`Param::NotLast`](crate::error::Param::NotLast).
+    /// [`Error::Open`], why the frame cannot be read, or
+    /// [`Param::NotLast`](crate::error::Param::NotLast).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &EditOptions::default())
     }
@@ -276,7 +278,7 @@ impl SChunkWriter {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_in(store: Box<dyn WriteAt>, options: &EditOptions) -> Result<Self> {
-        let writer = Self::on(Shared::new(store), options)?;
+        let writer = Self::open_shared(Shared::new(store), options)?;
         writer.file.check_end()?;
         Ok(writer)
     }
@@ -297,20 +299,20 @@ impl SChunkWriter {
         // The index of a frame without chunks does not tell.
         schunk.state_mut().index.set_section(Section::Files);
         let cparams = new_cparams(&schunk, options);
-        let file = FrameFile::of(store, 0, schunk.frame_len(), options.durability);
+        let file = FrameFile::for_frame(store, 0, schunk.frame_len(), options.durability);
         let files = Some(ChunkFiles::new(folder, options.durability));
         Ok(Self { files, ..Self::over(schunk, file, cparams, options.clone()) })
     }
 
     /// Opens what was committed to a store.
-    fn on(store: Shared, options: &EditOptions) -> Result<Self> {
+    fn open_shared(store: Shared, options: &EditOptions) -> Result<Self> {
         let base = options.open.offset;
         let schunk = SChunk::from_store_with(Arc::new(store.clone()), &options.open)?;
         if schunk.layout() != FrameLayout::Current {
             return Err(Param::OlderLayout { layout: schunk.layout() }.into());
         }
         let cparams = new_cparams(&schunk, options);
-        let file = FrameFile::of(store, base, schunk.frame_len(), options.durability);
+        let file = FrameFile::for_frame(store, base, schunk.frame_len(), options.durability);
         Ok(Self::over(schunk, file, cparams, options.clone()))
     }
 

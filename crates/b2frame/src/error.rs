@@ -106,7 +106,8 @@ pub enum Error {
     },
     /// A frame that development sources wrote between two releases.
     #[error(
-        "a frame layout that was never in a release (first byte {first_byte:#04x}, flags {flags:#04x})"
+        "a frame layout that was never in a release (first byte {first_byte:#04x}, \
+         flags {flags:#04x})"
     )]
     UnreleasedLayout {
         /// Byte 0.

@@ -62,7 +62,7 @@ impl Frames {
     fn goes_on(&self) -> Result<bool> {
         let mut magic = [0; 10];
         match self.store.read_exact_at(self.at, &mut magic) {
-            Ok(()) => Ok(matches!(Kind::of(&magic), Kind::Frame | Kind::OlderFrame)),
+            Ok(()) => Ok(matches!(Kind::recognize(&magic), Kind::Frame | Kind::OlderFrame)),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
             Err(source) => Err(Error::Io { at: self.at, len: magic.len() as u64, source }),
         }

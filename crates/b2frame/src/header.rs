@@ -388,7 +388,7 @@ fn check_magic(bytes: &[u8]) -> Result<()> {
                 Err(Error::corrupt(0, Corrupt::Marker { field: "header", found, expected: ARRAY }))
             }
         },
-        _ => Err(Error::NotAFrame { found: Kind::of(bytes) }),
+        _ => Err(Error::NotAFrame { found: Kind::recognize(bytes) }),
     }
 }
 
@@ -531,7 +531,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parsing_and_encoding_gives_the_same_bytes(at in 10usize..FIXED_LEN, byte: u8, more in 0usize..FIXED_LEN, other: u8) {
+        fn parsing_and_encoding_gives_the_same_bytes(
+            at in 10usize..FIXED_LEN,
+            byte: u8,
+            more in 0usize..FIXED_LEN,
+            other: u8,
+        ) {
             let mut bytes = tiny();
             (bytes[at], bytes[more]) = (byte, other);
             if let Ok(header) = FrameHeader::parse(&bytes) {
@@ -540,7 +545,9 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_parsed_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+        fn any_bytes_are_parsed_or_refused(
+            bytes in proptest::collection::vec(any::<u8>(), 0..100),
+        ) {
             let mut framed = bytes.clone();
             framed.splice(0..bytes.len().min(10), *b"\x9e\xa8b2frame\0");
             prop_assert!(FrameHeader::parse(&bytes).is_err());

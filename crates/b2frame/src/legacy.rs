@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! beta.1   header | metalayers | data section | index                         no trailer
-//! beta.2   header | metalayers | data section | index | unused | trailer      one nameless usermeta
+//! beta.2   header | metalayers | data section | index | unused | trailer   one nameless usermeta
 //! ```
 //!
 //! Each layout is read into the header, metalayers and vlmetalayers of today; nothing above knows
@@ -75,7 +75,7 @@ impl FrameLayout {
     /// will find out.
     ///
     /// `available` is the length of the file from here on (bytes).
-    pub(crate) fn of(head: &[u8], available: u64) -> Result<Self> {
+    pub(crate) fn recognize(head: &[u8], available: u64) -> Result<Self> {
         let (&[first_byte, 0xa8, ref rest @ ..], Some(&flags)) = (head, head.get(0x19)) else {
             return Ok(Self::Current);
         };
@@ -112,7 +112,7 @@ impl fmt::Display for FrameLayout {
 /// today's.
 pub(crate) fn frame_len(head: &[u8]) -> Result<Option<u64>> {
     // The length of the stream is not known.
-    match FrameLayout::of(head, u64::MAX)? {
+    match FrameLayout::recognize(head, u64::MAX)? {
         FrameLayout::Current => Ok(None),
         layout => header::parse(layout, head, u64::MAX).map(|header| Some(header.frame_len())),
     }

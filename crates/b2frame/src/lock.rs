@@ -1,8 +1,8 @@
 //! How several processes take turns with a frame.
 //!
-//! A writer locks the file or the directory of the frame itself, from its first change to the commit
-//! ([`blosc_io::lock`]), and then looks at the frame again. Where the lock of C-Blosc2 is in use, it
-//! takes that as well:
+//! A writer locks the file or the directory of the frame itself, from its first change to the
+//! commit ([`blosc_io::lock`]), and then looks at the frame again. Where the lock of C-Blosc2 is in
+//! use, it takes that as well:
 //!
 //! ```text
 //! data.b2frame          a contiguous frame           data.b2frame/           a sparse one

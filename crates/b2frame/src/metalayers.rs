@@ -109,7 +109,7 @@ impl Metalayers {
     }
 
     /// A single one, whose content is a part of `bytes`.
-    pub(crate) fn one(mut bytes: Vec<u8>, content: Range<usize>, name: &str) -> Self {
+    pub(crate) fn with_single(mut bytes: Vec<u8>, content: Range<usize>, name: &str) -> Self {
         let start = bytes.len();
         bytes.extend_from_slice(name.as_bytes());
         let entries = vec![Entry { name: start..bytes.len(), content }];

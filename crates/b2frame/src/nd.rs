@@ -1,16 +1,16 @@
 //! N-dimensional arrays on super-chunks: a metalayer with shapes, and items in chunks and blocks.
 //!
 //! ```text
-//! meta.rs      the metalayer                     select.rs   what part is wanted, as NumPy writes it
-//! geometry.rs  chunks, blocks, bytes             axis.rs     the same per dimension, cut by chunks and blocks
-//! array.rs     the array and views of it         read.rs     parts of it
-//! row_ranges.rs     everything, in C order       blocks.rs   which blocks hold a part, and where their items go
-//! thread_slices.rs  a part for each thread       fetch.rs    blocks of a chunk, from storage
-//! element.rs   Rust types as items               typed.rs    parts as values
-//! params.rs    what a new array is like          writer.rs   making arrays, writing parts
-//! shapes.rs    chunk and block shapes            resize.rs   other shapes for an array
-//! join.rs      items of other arrays             rows.rs     copying between blocks and items
-//! patch.rs     chunks with items put in          item.rs     one item
+//! meta.rs        the metalayer             select.rs   what part is wanted, as NumPy writes it
+//! geometry.rs    chunks, blocks, bytes     axis.rs     that per dimension, by chunks and blocks
+//! array.rs       the array and its views   read.rs     parts of it
+//! row_ranges.rs  everything, in C order    blocks.rs   which blocks hold a part, and how
+//! thread_slices.rs  a part for a thread    fetch.rs    blocks of a chunk, from storage
+//! element.rs     Rust types as items       typed.rs    parts as values
+//! params.rs      what a new array is like  writer.rs   making arrays, writing parts
+//! shapes.rs      chunk and block shapes    resize.rs   other shapes for an array
+//! join.rs        items of other arrays     rows.rs     copying between blocks and items
+//! patch.rs       chunks with items put in  item.rs     one item
 //! ```
 
 mod array;

@@ -25,13 +25,13 @@ pub(crate) const MAX_NCHUNKS: u64 = (1 << 28) - 1;
 /// Bytes of an offset.
 const WIDTH: usize = size_of::<u64>();
 /// Least bytes of a stored chunk.
-const MIN_CHUNK: u64 = 32;
+const MIN_CHUNK_NBYTES: u64 = 32;
 /// An index of at most this size (bytes) is decoded when the frame is opened.
-const SMALL: u64 = 16 << 10;
+const MAX_EAGER_NBYTES: u64 = 16 << 10;
 /// Least size of a page (bytes); C-Blosc2 takes it as block size.
-const PAGE: usize = 16 << 10;
+const MIN_PAGE_NBYTES: usize = 16 << 10;
 /// Blocks larger than this are not worth pages.
-const MAX_PAGE: usize = 1 << 20;
+const MAX_PAGE_NBYTES: usize = 1 << 20;
 
 /// Where a chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Section {
     /// file's.
     fn check(self, nchunk: u64, offset: u64) -> Result<(), Corrupt> {
         match self {
-            Self::Bytes(cbytes) if offset.saturating_add(MIN_CHUNK) > cbytes => {
+            Self::Bytes(cbytes) if offset.saturating_add(MIN_CHUNK_NBYTES) > cbytes => {
                 Err(Corrupt::Offset { nchunk, offset, cbytes })
             }
             Self::Files if u32::try_from(offset).is_err() => {
@@ -274,7 +274,7 @@ impl Index {
     fn check_small(&self, source: &Source, d: &DParams) -> Result<()> {
         let looked_at = match &self.offsets {
             Offsets::Repeated(_) => self.nchunks.min(1),
-            Offsets::Paged(pages) if pages.nbytes as u64 <= SMALL => self.nchunks,
+            Offsets::Paged(pages) if pages.nbytes as u64 <= MAX_EAGER_NBYTES => self.nchunks,
             Offsets::Paged(_) | Offsets::Table(_) => 0,
         };
         for nchunk in 0..looked_at {
@@ -361,11 +361,11 @@ fn at_number(table: &[u64], nchunk: u64) -> Result<u64> {
     number.copied().ok_or_else(|| Param::ChunkNumber { nchunk, nchunks }.into())
 }
 
-/// Whole blocks of at least [`PAGE`] bytes; the whole index where blocks are unusual.
+/// Whole blocks of at least [`MIN_PAGE_NBYTES`] bytes; the whole index where blocks are unusual.
 fn page_bytes(chunk: &ChunkHeader) -> NonZeroUsize {
     let nbytes = match chunk.blocksize() {
-        blocksize @ 1..=MAX_PAGE if blocksize % WIDTH == 0 => {
-            PAGE.div_ceil(blocksize).saturating_mul(blocksize)
+        blocksize @ 1..=MAX_PAGE_NBYTES if blocksize % WIDTH == 0 => {
+            MIN_PAGE_NBYTES.div_ceil(blocksize).saturating_mul(blocksize)
         }
         _ => chunk.nbytes(),
     };
@@ -380,7 +380,7 @@ fn parse_header(source: &Source, at: u64, end: u64) -> Result<ChunkHeader> {
     let chunk = ChunkHeader::parse(head.get(..len).unwrap_or_default())
         .map_err(|error| Error::Index { at, source: error })?;
     let cbytes = chunk.cbytes() as u64;
-    if cbytes > room || cbytes < MIN_CHUNK {
+    if cbytes > room || cbytes < MIN_CHUNK_NBYTES {
         return Err(Error::Corrupt { at, what: Corrupt::IndexCbytes { cbytes, room } });
     }
     Ok(chunk)

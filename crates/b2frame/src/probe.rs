@@ -34,13 +34,13 @@ pub enum Kind {
 /// What a file is, from its first [`PROBE_LEN`] bytes or all of them if it has fewer.
 #[must_use]
 pub fn probe(prefix: &[u8]) -> Kind {
-    Kind::of(prefix)
+    Kind::recognize(prefix)
 }
 
 impl Kind {
     /// See [`probe`].
     #[must_use]
-    pub fn of(prefix: &[u8]) -> Self {
+    pub fn recognize(prefix: &[u8]) -> Self {
         match prefix {
             [] => Self::Empty,
             [first, 0xa8, rest @ ..] if rest.starts_with(&MAGIC) => match first {

@@ -419,7 +419,7 @@ fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> R
     let available = source.available()?;
     let (head, len) = source.read_head::<FIXED_LEN>(0, available)?;
     let head = head.get(..len).unwrap_or_default();
-    let layout = FrameLayout::of(head, available)?;
+    let layout = FrameLayout::recognize(head, available)?;
     let parts = if layout == FrameLayout::Current {
         read_parts(&source, head, available, folder.is_some(), &options)?
     } else {

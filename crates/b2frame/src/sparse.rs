@@ -4,13 +4,13 @@
 //! ```text
 //! name.b2frame/
 //!   chunks.b2frame    header, index chunk, trailer: a frame with an empty data section
-//!   00000000.chunk    a chunk; the index holds its number, in the name it is upper-case hexadecimal
+//!   00000000.chunk    a chunk; its number in the index, in the name as upper-case hexadecimal
 //!   00000001.chunk
 //!   .b2lock           only with locking
 //! ```
 //!
-//! Names are made from numbers only, and each must be an ordinary file, not a link: a directory from
-//! a stranger cannot make us read elsewhere.
+//! Names are made from numbers only, and each must be an ordinary file, not a link: a directory
+//! from a stranger cannot make us read elsewhere.
 
 use core::fmt;
 use std::io;

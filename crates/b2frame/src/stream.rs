@@ -1,8 +1,9 @@
 //! Writing to where one cannot go back, such as a pipe: frames one after the other.
 //!
 //! A frame begins with its length, so it has to be complete before its first byte can be written.
-//! Each is put together in memory and sent on when it is large enough; [`Frames`](crate::frames::Frames)
-//! and [`read_frame`](crate::frames::read_frame) read the sequence.
+//! Each is put together in memory and sent on when it is large enough;
+//! [`Frames`](crate::frames::Frames) and [`read_frame`](crate::frames::read_frame) read the
+//! sequence.
 
 use std::io::{self, Write};
 
@@ -21,7 +22,8 @@ use crate::writer::FrameWriter;
 /// use std::io::Write;
 /// use b2frame::{FrameParams, FrameStream, SChunk, frames::read_frame};
 ///
-/// let mut stream = FrameStream::new(Vec::new(), FrameParams::default().chunksize(1 << 10), 4 << 10)?;
+/// let mut stream =
+///     FrameStream::new(Vec::new(), FrameParams::default().chunksize(1 << 10), 4 << 10)?;
 /// for n in 0..10_000_u64 {
 ///     stream.write_all(&(n * n * n).to_le_bytes())?;
 /// }

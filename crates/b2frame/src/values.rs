@@ -40,7 +40,8 @@ impl VlMeta<'_> {
     /// }
     ///
     /// let mut writer = SChunkWriter::in_memory(&FrameParams::default())?;
-    /// writer.set_vlmeta_value("origin", &Origin { station: "Jungfraujoch".into(), height: 3571.0 })?;
+    /// writer.set_vlmeta_value("origin",
+    ///     &Origin { station: "Jungfraujoch".into(), height: 3571.0 })?;
     /// let schunk = writer.finish()?; // in Python: schunk.vlmeta["origin"]["height"]
     /// let origin: Option<Origin> = schunk.vlmeta().value("origin")?;
     /// assert_eq!(origin.unwrap().height, 3571.0);
@@ -113,7 +114,8 @@ impl FrameParams {
     }
 }
 
-/// The value that all of these bytes are in MessagePack. Deeper nesting than `max_depth` is refused.
+/// The value that all of these bytes are in MessagePack. Deeper nesting than `max_depth` is
+/// refused.
 ///
 /// # Errors
 /// Why they are no such value.

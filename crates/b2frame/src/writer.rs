@@ -266,7 +266,8 @@ impl<S: WriteAt> FrameWriter<S> {
 /// ```
 /// use b2frame::{FrameParams, SChunk, to_cframe};
 ///
-/// let params = FrameParams::default().metalayer("kind", *b"demo").vlmetalayer("note", *b"from a test");
+/// let params = FrameParams::default().metalayer("kind", *b"demo")
+///     .vlmetalayer("note", *b"from a test");
 /// let schunk = SChunk::from_cframe(to_cframe(&[0; 1000], &params)?)?;
 /// assert_eq!(schunk.meta().get("kind").map(|layer| layer.content), Some(&b"demo"[..]));
 /// assert_eq!(schunk.vlmeta().get("note")?, Some(b"from a test".to_vec()));

@@ -3,7 +3,7 @@
 //! only contradict themselves are in `src/nd/meta.rs`, older layouts of frames in `legacy.rs`.
 
 use b2frame::{
-    Error, FrameParams, NdArray, SChunk,
+    Error, FrameParams, NdArray, SChunk, error,
     error::{Blame, NdCorrupt, NdParam, Param},
     nd::{NdMeta, Pick},
     to_cframe,
@@ -122,7 +122,7 @@ fn entry_8_bytes_of_a_chunk() {
     let error = open(edited(&[(BLOCKS, b"\0\0\0\x03")])).unwrap_err();
     let what = NdCorrupt::ChunkBytes { nbytes: 24, chunksize: 16 };
     assert!(
-        matches!(error, Error::Corrupt { what: b2frame::error::Corrupt::Nd(found), .. } if found == what)
+        matches!(error, Error::Corrupt { what: error::Corrupt::Nd(found), .. } if found == what)
     );
 }
 
@@ -137,7 +137,7 @@ fn entry_9_number_of_chunks() {
     let error = open(to_cframe(&[7; 60], &params).unwrap()).unwrap_err();
     let what = NdCorrupt::Nbytes { expected: 64, found: 60 };
     assert!(
-        matches!(error, Error::Corrupt { what: b2frame::error::Corrupt::Nd(found), .. } if found == what)
+        matches!(error, Error::Corrupt { what: error::Corrupt::Nd(found), .. } if found == what)
     );
 }
 

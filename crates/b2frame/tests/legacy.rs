@@ -262,7 +262,8 @@ fn markers_and_numbers_of_the_header_are_checked() {
     for at in [10, 15, 24, 29, 38, 47, 52, 57, 60, 63, 64] {
         let error = patched(ANNOTATED, at, &[0x77]);
         assert!(
-            matches!(error, Error::Corrupt { at: found, what: Corrupt::Marker { found: 0x77, .. } } if found == at as u64),
+            matches!(error, Error::Corrupt { at: found, what: Corrupt::Marker { found: 0x77, .. } }
+                if found == at as u64),
             "{at}: {error}"
         );
     }
@@ -372,7 +373,8 @@ fn layouts_that_were_never_written_are_named() {
         (frame[0], frame[25]) = (first_byte, flags);
         let error = SChunk::from_cframe(frame).unwrap_err();
         assert!(
-            matches!(error, Error::UnreleasedLayout { first_byte: a, flags: b } if (a, b) == (first_byte, flags)),
+            matches!(error, Error::UnreleasedLayout { first_byte: a, flags: b }
+                if (a, b) == (first_byte, flags)),
             "{error}"
         );
         assert_eq!(error.blame(), Blame::NotOurs);

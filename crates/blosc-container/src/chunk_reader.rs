@@ -3,7 +3,7 @@
 //! ```text
 //! in memory   the bytes of the chunk are borrowed                        no request
 //! whole       the chunk is short, or most of its data are needed         1 request
-//! in parts    header and block starts, then the blocks that are needed   2 requests, the second for
+//! in parts    header and block starts, then the blocks that are needed  2 requests, the second for
 //!                                                                        several ranges
 //! ```
 //!

@@ -22,8 +22,8 @@
 //! | `MmapStore` (feature `mmap`) | a file mapped into memory, which no program changes meanwhile |
 //! | [`CountingStore`] | to see which ranges were read |
 //!
-//! This crate interprets nothing (see `b2frame`) and does not cache. That one writer at a time changes
-//! a container is up to its writer, which takes a [`Lock`]: see the module [`lock`].
+//! This crate interprets nothing (see `b2frame`) and does not cache. That one writer at a time
+//! changes a container is up to its writer, which takes a [`Lock`]: see the module [`lock`].
 //!
 //! On systems other than Unix and Windows (WASI), a read or write of a [`FileStore`] moves the
 //! position of the file, and those of all files take turns.

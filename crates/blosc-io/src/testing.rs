@@ -31,10 +31,10 @@ pub use recording_tree::{RecordingTree, Step, check_tree};
 /// The first difference, or what the store reported.
 pub fn check_read_at(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
     let len = content.len() as u64;
-    same("len", store.len()?, len)?;
-    same("is_empty", store.is_empty()?, content.is_empty())?;
+    expect_equal("len", store.len()?, len)?;
+    expect_equal("is_empty", store.is_empty()?, content.is_empty())?;
     if let Some(bytes) = store.in_memory() {
-        same("in_memory", bytes, content)?;
+        expect_equal("in_memory", bytes, content)?;
     }
     check_positions(store, content)?;
     check_ends(store, len)?;
@@ -47,18 +47,18 @@ pub fn check_read_at(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// The first difference, or what the store reported.
 pub fn check_write_at(store: &mut dyn WriteAt) -> io::Result<()> {
-    same("len of a new store", store.len()?, 0)?;
+    expect_equal("len of a new store", store.len()?, 0)?;
     store.write_at(4, b"efgh")?;
-    same("a gap reads as zeros", all(store)?.as_slice(), b"\0\0\0\0efgh")?;
+    expect_equal("a gap reads as zeros", read_all(store)?.as_slice(), b"\0\0\0\0efgh")?;
     store.write_at(0, b"abcd")?;
     store.write_at(6, b"GHij")?;
-    same("overwriting and extending", all(store)?.as_slice(), b"abcdefGHij")?;
+    expect_equal("overwriting and extending", read_all(store)?.as_slice(), b"abcdefGHij")?;
     store.write_at(3, b"")?;
-    same("writing nothing", store.len()?, 10)?;
+    expect_equal("writing nothing", store.len()?, 10)?;
     store.set_len(2)?;
-    same("cutting", all(store)?.as_slice(), b"ab")?;
+    expect_equal("cutting", read_all(store)?.as_slice(), b"ab")?;
     store.set_len(4)?;
-    same("extending", all(store)?.as_slice(), b"ab\0\0")?;
+    expect_equal("extending", read_all(store)?.as_slice(), b"ab\0\0")?;
     store.sync(Sync::Data)?;
     store.sync(Sync::All)?;
     let content: Vec<u8> = (0..=255).cycle().take(1000).collect();
@@ -73,7 +73,7 @@ fn check_positions(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
             let Some(expected) = content.get(start..start.saturating_add(len)) else { continue };
             let mut buf = vec![0xAA; len];
             store.read_exact_at(start as u64, &mut buf)?;
-            same("read_exact_at", buf.as_slice(), expected)?;
+            expect_equal("read_exact_at", buf.as_slice(), expected)?;
         }
     }
     Ok(())
@@ -82,13 +82,17 @@ fn check_positions(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
 /// Reads at and after the end.
 fn check_ends(store: &dyn ReadAt, len: u64) -> io::Result<()> {
     let mut buf = [0xAA; 8];
-    same("an empty read", store.read_at(0, &mut [])?, 0)?;
+    expect_equal("an empty read", store.read_at(0, &mut [])?, 0)?;
     for at in [len, len.saturating_add(1), 1 << 62, u64::MAX] {
-        same("a read after the end", store.read_at(at, &mut buf)?, 0)?;
+        expect_equal("a read after the end", store.read_at(at, &mut buf)?, 0)?;
     }
-    same("nothing is written to the buffer then", buf, [0xAA; 8])?;
+    expect_equal("nothing is written to the buffer then", buf, [0xAA; 8])?;
     let past = store.read_exact_at(len.saturating_sub(1), &mut [0; 2]).err();
-    same("a read across the end", past.map(|e| e.kind()), Some(io::ErrorKind::UnexpectedEof))
+    expect_equal(
+        "a read across the end",
+        past.map(|e| e.kind()),
+        Some(io::ErrorKind::UnexpectedEof),
+    )
 }
 
 /// Several ranges in one call, in any order, overlapping or empty.
@@ -97,12 +101,16 @@ fn check_ranges(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
     let ranges = [len / 2..len, 0..len / 3, 0..len, len..len];
     let wanted: Vec<_> = ranges.iter().map(|r| r.start as u64..r.end as u64).collect();
     let found = store.read_ranges(&wanted)?;
-    same("number of ranges", found.len(), ranges.len())?;
+    expect_equal("number of ranges", found.len(), ranges.len())?;
     for (range, bytes) in ranges.into_iter().zip(found) {
-        same("read_ranges", bytes.as_slice(), content.get(range).unwrap_or_default())?;
+        expect_equal("read_ranges", bytes.as_slice(), content.get(range).unwrap_or_default())?;
     }
     let past = store.read_ranges(core::slice::from_ref(&(0..len as u64 + 1))).err();
-    same("a range across the end", past.map(|e| e.kind()), Some(io::ErrorKind::UnexpectedEof))
+    expect_equal(
+        "a range across the end",
+        past.map(|e| e.kind()),
+        Some(io::ErrorKind::UnexpectedEof),
+    )
 }
 
 /// Four threads that read different parts at once.
@@ -117,14 +125,14 @@ fn check_threads(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
 }
 
 /// The whole content.
-fn all(store: &dyn WriteAt) -> io::Result<Vec<u8>> {
+fn read_all(store: &dyn WriteAt) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(store.len()?).unwrap_or(0)];
     store.read_exact_at(0, &mut bytes)?;
     Ok(bytes)
 }
 
 /// An error that names the promise, unless both are equal.
-fn same<T: PartialEq + Debug>(what: &str, found: T, expected: T) -> io::Result<()> {
+fn expect_equal<T: PartialEq + Debug>(what: &str, found: T, expected: T) -> io::Result<()> {
     if found == expected {
         return Ok(());
     }
@@ -183,7 +191,7 @@ mod tests {
         check_write_at(&mut store).unwrap();
         let mut replayed = MemStore::default();
         recording.take().iter().for_each(|change| change.apply(&mut replayed).unwrap());
-        check_read_at(&replayed, &all(&store).unwrap()).unwrap();
+        check_read_at(&replayed, &read_all(&store).unwrap()).unwrap();
     }
 
     #[test]

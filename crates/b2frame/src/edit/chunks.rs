@@ -40,12 +40,12 @@ struct Storage<'a> {
 }
 
 impl<'a> Storage<'a> {
-    fn of(file: &'a mut FrameFile, files: &'a mut Option<ChunkFiles>, schunk: &SChunk) -> Self {
+    fn new(file: &'a mut FrameFile, files: &'a mut Option<ChunkFiles>, schunk: &SChunk) -> Self {
         Self { file, files: files.as_mut(), header_len: schunk.header().header_len().into() }
     }
 
     /// Writes a chunk to where no reader looks yet, and gives the number for the index.
-    fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+    fn store_chunk(&mut self, chunk: &[u8]) -> Result<u64> {
         match &mut self.files {
             Some(files) => Ok(files.create(chunk)?.into()),
             None => Ok(self.file.append(chunk)?.saturating_sub(self.header_len)),
@@ -316,7 +316,8 @@ impl SChunkWriter {
 
     /// Writes a chunk's bytes to where no reader looks yet, and gives the number for the index.
     pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
-        let number = Storage::of(&mut self.file, &mut self.files, &self.schunk).put(chunk)?;
+        let number =
+            Storage::new(&mut self.file, &mut self.files, &self.schunk).store_chunk(chunk)?;
         self.note_stored(number, chunk);
         self.count_stored(chunk.len());
         Ok(number)
@@ -346,7 +347,7 @@ impl SChunkWriter {
     ) -> Result<()> {
         self.begin()?;
         let (mut stored, mut cbytes) = (vec![], 0_usize);
-        let mut storage = Storage::of(&mut self.file, &mut self.files, &self.schunk);
+        let mut storage = Storage::new(&mut self.file, &mut self.files, &self.schunk);
         let seal = &mut self.seal;
         let made = make(&self.schunk, &mut |nchunk, chunk| {
             let Some(chunk) = chunk else {
@@ -360,7 +361,7 @@ impl SChunkWriter {
                 stored.push((nchunk, Err(kind)));
                 return Ok(());
             }
-            let offset = storage.put(chunk)?;
+            let offset = storage.store_chunk(chunk)?;
             seal.iter_mut().for_each(|seal| seal.note_stored(offset, chunk));
             stored.push((nchunk, Ok(Ready { offset, nbytes })));
             cbytes = cbytes.saturating_add(chunk.len());

@@ -42,8 +42,8 @@ impl SChunkWriter {
     /// overwritten in place.
     ///
     /// # Errors
-    /// [`Error::Write`](crate::Error::Write); [`Error::Compress`](crate::Error::Compress) for the index. The changes are still there and can be
-    /// committed again.
+    /// [`Error::Write`](crate::Error::Write); [`Error::Compress`](crate::Error::Compress) for the
+    /// index. The changes are still there and can be committed again.
     pub fn commit(&mut self) -> Result<()> {
         self.commit_held()?;
         self.held = None;
@@ -313,7 +313,7 @@ impl SChunkWriter {
             open: self.schunk.open_options().clone().offset(self.file.base()),
             ..options
         };
-        let mut old = Self::on(self.file.store.clone(), &options)?;
+        let mut old = Self::open_shared(self.file.store.clone(), &options)?;
         if old.schunk.nbytes() == 0 {
             return Ok(());
         }

@@ -1,5 +1,5 @@
-//! Sparse frames after a crash: a commit is recorded step by step, and each state that a crash could
-//! leave is opened.
+//! Sparse frames after a crash: a commit is recorded step by step, and each state that a crash
+//! could leave is opened.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -63,7 +63,12 @@ impl FrameFile {
     }
 
     /// For a frame of `frame_len` bytes.
-    pub(super) fn of(store: Shared, base: u64, frame_len: u64, durability: Durability) -> Self {
+    pub(super) fn for_frame(
+        store: Shared,
+        base: u64,
+        frame_len: u64,
+        durability: Durability,
+    ) -> Self {
         Self {
             store,
             path: None,
@@ -87,7 +92,7 @@ impl FrameFile {
         let mut magic = [0; 10];
         let is_frame = len.saturating_sub(end) >= magic.len() as u64 && {
             self.source().read_into(self.end, &mut magic)?;
-            matches!(Kind::of(&magic), Kind::Frame | Kind::OlderFrame)
+            matches!(Kind::recognize(&magic), Kind::Frame | Kind::OlderFrame)
         };
         if len > end && (self.base > 0 || is_frame) {
             return Err(Param::NotLast { at: end }.into());

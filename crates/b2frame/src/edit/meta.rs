@@ -23,7 +23,7 @@ impl SChunkWriter {
         self.begin()?;
         let name = name.as_ref();
         if !self.schunk.state_mut().meta.overwrite(name, content) {
-            let layers = with(self.schunk.meta(), name, content);
+            let layers = with_layer(self.schunk.meta(), name, content);
             self.schunk.state_mut().meta = new_meta(&layers)?;
             self.move_start();
         }
@@ -59,7 +59,7 @@ impl SChunkWriter {
             return Err(Param::ReservedName { name: "b2seal" }.into());
         }
         let chunk = compress_vlmeta(content, &self.vlmeta_cparams())?;
-        let layers = with(self.schunk.vlmeta().stored(), name.as_ref(), &chunk);
+        let layers = with_layer(self.schunk.vlmeta().stored(), name.as_ref(), &chunk);
         self.change_vlmeta(&layers)
     }
 
@@ -118,7 +118,7 @@ impl SChunkWriter {
 type Layer = (Vec<u8>, Vec<u8>);
 
 /// The metalayers with one changed or added.
-fn with(layers: &Metalayers, name: &[u8], content: &[u8]) -> Vec<Layer> {
+fn with_layer(layers: &Metalayers, name: &[u8], content: &[u8]) -> Vec<Layer> {
     let mut all = owned(layers);
     match all.iter_mut().find(|(other, _)| other == name) {
         Some((_, old)) => *old = content.to_vec(),

@@ -89,8 +89,8 @@ impl SChunkWriter {
         self.seal.as_ref().is_some_and(|seal| seal.checksums() == Checksums::Chunks)
     }
 
-    /// The trailer that begins at `start`, after the bytes `lead` from an index of `index_len` bytes
-    /// on.
+    /// The trailer that begins at `start`, after the bytes `lead` from an index of `index_len`
+    /// bytes on.
     pub(super) fn encode_trailer(
         &self,
         header: &mut FrameHeader,

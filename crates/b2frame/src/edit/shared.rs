@@ -7,9 +7,9 @@ use blosc_io::{ReadAt, Stamp, Sync, WriteAt};
 
 /// Bytes that are collected before they are written. With small chunks, a call of the system for
 /// each would take as long as compressing them.
-const COLLECTED: usize = 256 << 10;
+const MAX_COLLECTED_NBYTES: usize = 256 << 10;
 /// From this length on, bytes are not worth a copy.
-const LONG: usize = 64 << 10;
+const MIN_UNCOLLECTED_NBYTES: usize = 64 << 10;
 
 /// A writable store behind a lock. Readers wait only while a write is under way.
 ///
@@ -90,9 +90,9 @@ impl Collecting {
 
     fn append_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let is_behind = self.pending.is_empty() || at == self.end();
-        let fits = self.pending.len().saturating_add(bytes.len()) <= COLLECTED;
+        let fits = self.pending.len().saturating_add(bytes.len()) <= MAX_COLLECTED_NBYTES;
         // Memory needs no calls.
-        if bytes.len() >= LONG || self.store.in_memory().is_some() {
+        if bytes.len() >= MIN_UNCOLLECTED_NBYTES || self.store.in_memory().is_some() {
             return self.write_at(at, bytes);
         }
         if !is_behind || !fits {
@@ -256,7 +256,7 @@ mod tests {
         let (store, recording) = recorded(vec![]);
         let mut model: Vec<u8> = vec![];
         for _ in 0..400 {
-            let longest = if rng.below(20) == 0 { 2 * LONG } else { 4000 };
+            let longest = if rng.below(20) == 0 { 2 * MIN_UNCOLLECTED_NBYTES } else { 4000 };
             let len = usize::try_from(rng.below(longest as u64)).unwrap();
             let bytes = vec![rng.next_hi().to_le_bytes()[0]; len];
             store.append_at(model.len() as u64, &bytes).unwrap();
@@ -308,7 +308,7 @@ mod tests {
         let store = Shared::new(Box::new(Full(MemStore::default(), is_full.clone())));
         store.append_at(0, b"abc").unwrap();
         assert!(store.sync().is_err() && store.write_at(0, b"x").is_err());
-        assert!(store.append_at(3, &[1; LONG]).is_err());
+        assert!(store.append_at(3, &[1; MIN_UNCOLLECTED_NBYTES]).is_err());
         assert_eq!(all(&store), b"abc");
         is_full.store(false, core::sync::atomic::Ordering::Relaxed);
         store.append_at(3, b"d").unwrap();

@@ -34,8 +34,8 @@ pub(super) struct Look {
 }
 
 impl SChunkWriter {
-    /// Takes the lock of the frame, which others then wait for until the next commit, and takes over
-    /// what they have changed since the frame was opened. Any change does this; call it before
+    /// Takes the lock of the frame, which others then wait for until the next commit, and takes
+    /// over what they have changed since the frame was opened. Any change does this; call it before
     /// looking at what a change is to be built on.
     ///
     /// ```
@@ -159,13 +159,13 @@ impl SChunkWriter {
                 let sum = xxh3_128(&index.read_vec(0, len)?);
                 Ok(Look { header: sum.to_le_bytes().to_vec(), end: vec![] })
             }
-            None => Look::of(&self.file.source(), self.schunk.header()),
+            None => Look::read(&self.file.source(), self.schunk.header()),
         }
     }
 }
 
 impl Look {
-    fn of(source: &Source, header: &crate::header::FrameHeader) -> Result<Self> {
+    fn read(source: &Source, header: &crate::header::FrameHeader) -> Result<Self> {
         let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
         let end = header.frame_len().saturating_sub(trailer::END_LEN as u64);
         Ok(Self { header: source.read_vec(0, len)?, end: source.read_vec(end, trailer::END_LEN)? })

@@ -150,8 +150,8 @@ impl FrameHeader {
         self.nbytes = nbytes;
     }
 
-    /// Replaces a chunk of `old` uncompressed bytes, 0 for none, by one of `new` bytes. If the chunk
-    /// size is unset, this one sets it.
+    /// Replaces a chunk of `old` uncompressed bytes, 0 for none, by one of `new` bytes. If the
+    /// chunk size is unset, this one sets it.
     pub(crate) fn replace_nbytes(&mut self, old: usize, new: usize) {
         self.nbytes = self.nbytes.saturating_sub(old as u64).saturating_add(new as u64);
         if self.chunksize == ChunkSize::Unset {

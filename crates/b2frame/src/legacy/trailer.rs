@@ -106,6 +106,6 @@ fn parse(mut bytes: Vec<u8>, is_swapped: bool) -> Result<Metalayers> {
     Ok(if content.is_empty() {
         Metalayers::default()
     } else {
-        Metalayers::one(bytes, content, USERMETA)
+        Metalayers::with_single(bytes, content, USERMETA)
     })
 }

@@ -164,7 +164,8 @@ impl NdArray {
     /// # use b2frame::{FrameParams, NdArray, to_cframe, nd::NdMeta};
     /// # use blosc_chunk::CParams;
     /// # let meta = NdMeta::new(&[1, 3], &[1, 3], &[1, 3], "|u1")?;
-    /// # let params = FrameParams::new(CParams::default().typesize(1)).chunksize(3).metalayer("b2nd", meta.encode());
+    /// # let params = FrameParams::new(CParams::default().typesize(1)).chunksize(3)
+    /// #     .metalayer("b2nd", meta.encode());
     /// let array = NdArray::from_cframe(to_cframe(&[7, 8, 9], &params)?)?;
     /// assert_eq!(array.shape(), [1, 3]);
     /// let row = array.squeeze(&[0])?;

@@ -3,7 +3,8 @@
 //! Each chunk that is touched is fetched as far as its blocks are wanted. A block is decoded to a
 //! small buffer and its items are copied while it is in the cache, or it is decoded right to where
 //! it belongs if that is one run of bytes. Several threads divide the destination into
-//! slices (`thread_slices.rs`). Where that cannot be done, they decode, and the caller's thread copies.
+//! slices (`thread_slices.rs`). Where that cannot be done, they decode, and the caller's thread
+//! copies.
 
 use core::ops::Range;
 
@@ -71,7 +72,7 @@ impl BlockReader<'_> {
         let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
         let at_a_time = self.at_a_time(axes, budget, dest.len() as u64);
         let wanted = BoxBlocks::new(self.geometry, axes, at_a_time);
-        let reach = Reach::of(whole, self.schunk.dparams().registries.simd);
+        let reach = Reach::for_nbytes(whole, self.schunk.dparams().registries.simd);
         self.read_blocks(budget, wanted, |spans: &Vec<Span<'_>>, block: &mut Block<'_, '_>| {
             let parts = Parts { spans, in_block: &in_block, in_wanted: &in_dest };
             let Some(rows) = Rows::new(parts) else {

@@ -259,7 +259,8 @@ complex_element!(f32, f64);
 /// }
 ///
 /// assert_eq!(Station::dtype().to_string(), "[('id', '<u4'), ('temperature', '<f8')]");
-/// let padded = "{'names': ['id', 'temperature'], 'formats': ['<u4', '>f8'], 'offsets': [0, 8], 'itemsize': 16}";
+/// let padded = "{'names': ['id', 'temperature'], 'formats': ['<u4', '>f8'], \
+///     'offsets': [0, 8], 'itemsize': 16}";
 /// assert!(Station::accepts(&padded.parse()?));
 /// # Ok::<(), blosc_dtype::Error>(())
 /// ```
@@ -279,7 +280,9 @@ macro_rules! element {
 
         impl $crate::Element for $name {
             fn dtype() -> $crate::Dtype {
-                $crate::element_fields::packed(&[$((::core::stringify!($field), <$type as $crate::Element>::dtype())),+])
+                $crate::element_fields::packed(&[
+                    $((::core::stringify!($field), <$type as $crate::Element>::dtype())),+
+                ])
             }
 
             fn accepts(dtype: &$crate::Dtype) -> bool {

@@ -52,7 +52,8 @@ impl NdArray {
     /// use b2frame::Dest;
     ///
     /// # let array = NdWriter::in_memory(&NdParams::new(&[20, 30], "<f4".parse()?))?.finish()?;
-    /// let copy = array.copy(&Dest::Memory, &array.params()?.chunkshape(&[5, 30]).blockshape(&[1, 30]))?;
+    /// let copy = array.copy(&Dest::Memory,
+    ///     &array.params()?.chunkshape(&[5, 30]).blockshape(&[1, 30]))?;
     /// assert_eq!((copy.shape(), copy.chunkshape()), (&[20, 30][..], vec![5, 30]));
     ///
     /// // Blocks as python-blosc2 would choose them for these chunks.

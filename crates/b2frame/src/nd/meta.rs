@@ -1,7 +1,8 @@
 //! The `b2nd` metalayer: shapes and item type of an array ("Metalayer" in `docs/formats/b2nd.md`).
 //!
 //! ```text
-//! 97 | version | ndim | 9n shape i64.. | 9n chunkshape i32.. | 9n blockshape i32.. | dtype_format | db dtype
+//! 97 | version | ndim | 9n shape i64.. | 9n chunkshape i32.. | 9n blockshape i32..
+//! | dtype_format | db dtype
 //! ```
 //!
 //! `caterva`, its predecessor, is the same without the last two fields and with `95` in front.
@@ -349,8 +350,8 @@ fn parse_dtype(reader: &mut Reader<'_>) -> Result<(u8, Option<Vec<u8>>)> {
     Ok((format, Some(bytes.to_vec())))
 }
 
-/// The marker of an array with this number of elements. For 16 it becomes that of an empty string: writers
-/// in C add without a look at the result, and so must we.
+/// The marker of an array with this number of elements. For 16 it becomes that of an empty string:
+/// writers in C add without a look at the result, and so must we.
 fn array_marker(ndim: u8) -> u8 {
     FIXARRAY.saturating_add(ndim)
 }

@@ -31,7 +31,8 @@ pub enum Fill {
 /// ```
 /// use b2frame::{NdParams, nd::Fill};
 ///
-/// let params = NdParams::new(&[1000, 2000], "<f4".parse()?).chunkshape(&[100, 2000]).fill(Fill::Nans);
+/// let params = NdParams::new(&[1000, 2000], "<f4".parse()?)
+///     .chunkshape(&[100, 2000]).fill(Fill::Nans);
 /// assert_eq!(params.shapes()?.0, [100, 2000]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

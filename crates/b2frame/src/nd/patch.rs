@@ -31,7 +31,7 @@ impl Items<'_> {
         }
     }
 
-    fn put(&self, at: u64, dest: &mut [u8]) {
+    fn copy_part(&self, at: u64, dest: &mut [u8]) {
         match self {
             Self::Bytes(items) => {
                 let at = as_len(at);
@@ -122,7 +122,7 @@ impl Patch<'_> {
     }
 
     /// The chunk with these spans written, compressed.
-    pub(super) fn one_chunk(&self, spans: &[Span<'_>], bench: &mut Bench<'_>) -> Result<NewChunk> {
+    pub(super) fn make_chunk(&self, spans: &[Span<'_>], bench: &mut Bench<'_>) -> Result<NewChunk> {
         let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
         let nchunk = ravel(&numbers, self.geometry.grid());
         let nbytes = chunk_nbytes(self.geometry);
@@ -148,7 +148,7 @@ impl Patch<'_> {
         }
         let data = resized(data, nbytes);
         self.schunk.decode_chunk_into(nchunk, data, scratch)?;
-        self.put(spans, data);
+        self.write_spans(spans, data);
         if data.iter().all(|byte| *byte == 0) {
             return Ok(NewChunk { nchunk, chunk: vec![], cbytes: 0 });
         }
@@ -187,28 +187,28 @@ impl Patch<'_> {
     }
 
     /// Copies items to the data of a chunk.
-    fn put(&self, spans: &[Span<'_>], data: &mut [u8]) {
+    fn write_spans(&self, spans: &[Span<'_>], data: &mut [u8]) {
         let block_nbytes = self.geometry.block_nbytes();
         for spans in Product::new(self.block_spans(spans)) {
             let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
             let start =
                 as_len(ravel(&numbers, self.geometry.blocks()).saturating_mul(block_nbytes));
-            self.put_block(&spans, data.get_mut(start..).unwrap_or_default());
+            self.write_block(&spans, data.get_mut(start..).unwrap_or_default());
         }
     }
 
     /// Copies items to the data of a block.
-    fn put_block(&self, spans: &[Span<'_>], block: &mut [u8]) {
+    fn write_block(&self, spans: &[Span<'_>], block: &mut [u8]) {
         let in_block = strides(self.geometry.blockshape(), self.geometry.typesize());
         let parts = Parts { spans, in_block: &in_block, in_wanted: &self.in_items };
         match (self.items, Rows::new(parts)) {
             (Items::Bytes(items), Some(rows)) => {
-                let reach = Reach::of(items.len(), self.cparams.registries.simd);
+                let reach = Reach::for_nbytes(items.len(), self.cparams.registries.simd);
                 rows.write(block, items, reach);
             }
             _ => for_each_row(parts, &mut |to, from, len| {
                 let row = block.get_mut(as_len(to)..as_len(to.saturating_add(len)));
-                row.into_iter().for_each(|row| self.items.put(from, row));
+                row.into_iter().for_each(|row| self.items.copy_part(from, row));
             }),
         }
     }
@@ -244,7 +244,7 @@ impl<'a> MadeBlocks<'a> {
         if lens.any(|(span, len)| span.axis.count_distinct() != *len) {
             block.fill(0);
         }
-        self.patch.put_block(&spans, block);
+        self.patch.write_block(&spans, block);
         if self.are_zeros.load(Ordering::Relaxed) && block.iter().any(|byte| *byte != 0) {
             self.are_zeros.store(false, Ordering::Relaxed);
         }

@@ -1,9 +1,9 @@
 //! Copying between a block, or a chunk, and the items that a caller gives or wants.
 //!
 //! ```text
-//! dimension       0          1        2          The last dimensions are one row as long as what is wanted of
-//! wanted of       2 of 4     3 of 5   7 of 7     them follows each other on both sides; the others are loops
-//! rows            2 x    one row of 3 x 7        with a stride on each side.
+//! dimension       0          1        2          The last dimensions are one row as long as
+//! wanted of       2 of 4     3 of 5   7 of 7     what is wanted of them is one run on both
+//! rows            2 x    one row of 3 x 7        sides; others are loops with two strides.
 //! ```
 //!
 //! Lists of positions, and places that go down, are copied by `for_each_row`, which knows no
@@ -154,8 +154,8 @@ pub(super) enum Reach {
 
 impl Reach {
     /// Of `nbytes` bytes of items.
-    pub(super) fn of(nbytes: usize, simd: Simd) -> Self {
-        if nbytes >= FAR { Self::Far(simd) } else { Self::Near }
+    pub(super) fn for_nbytes(nbytes: usize, simd: Simd) -> Self {
+        if nbytes >= MIN_FAR_NBYTES { Self::Far(simd) } else { Self::Near }
     }
 }
 
@@ -172,7 +172,7 @@ impl Loop {
     /// next.
     fn far(self, row: usize, reach: Reach) -> Option<(EvenRows, Simd)> {
         let Reach::Far(simd) = reach else { return None };
-        (row >= SHORT).then_some((self.even(row), simd))
+        (row >= MIN_STREAMED_ROW_NBYTES).then_some((self.even(row), simd))
     }
 
     /// Rows of `row` bytes from a block to items.
@@ -182,12 +182,12 @@ impl Loop {
 }
 
 /// Rows of less than a line of the cache.
-const SHORT: usize = 64;
+const MIN_STREAMED_ROW_NBYTES: usize = 64;
 
 /// Items that are not in the caches that a core has for itself (bytes): rows are worth fetching
 /// also where what is written in one piece is not yet large
 /// ([`Destination`](blosc_chunk::Destination)).
-const FAR: usize = 8 << 20;
+const MIN_FAR_NBYTES: usize = 8 << 20;
 
 /// Copies the selected parts out of a block, even or not.
 pub(super) fn read_rows(parts: Parts<'_>, block: &[u8], wanted: &mut [u8]) {
@@ -294,8 +294,10 @@ mod tests {
             dims in prop::collection::vec((1_u64..6, 0_u64..3, 1_u64..3, 1_u64..5), 1..4),
             typesize in prop::sample::select(vec![1_u64, 2, 3, 4, 8, 16, 24]),
         ) {
-            let spans: Vec<_> = dims.iter().map(|(_, start, step, count)| span(*start, *step, *count)).collect();
-            let lens: Vec<u64> = dims.iter().map(|(more, start, step, count)| start + step * count + more).collect();
+            let spans: Vec<_> = dims.iter()
+                .map(|(_, start, step, count)| span(*start, *step, *count)).collect();
+            let lens: Vec<u64> = dims.iter()
+                .map(|(more, start, step, count)| start + step * count + more).collect();
             let counts: Vec<u64> = dims.iter().map(|dim| dim.3).collect();
             let (in_block, in_wanted) = (strides(&lens, typesize), strides(&counts, typesize));
             let len = |lens: &[u64]| as_len(lens.iter().product::<u64>() * typesize);
@@ -312,7 +314,9 @@ mod tests {
             }
             let typesize = as_len(typesize);
             let planes: Vec<Vec<u8>> =
-                (0..typesize).map(|j| block.iter().skip(j).step_by(typesize).copied().collect()).collect();
+                (0..typesize)
+                    .map(|j| block.iter().skip(j).step_by(typesize).copied().collect())
+                    .collect();
             let planes: Vec<&[u8]> = planes.iter().map(Vec::as_slice).collect();
             for reach in [Reach::Far(Simd::detect()), Reach::Near] {
                 found.fill(0);

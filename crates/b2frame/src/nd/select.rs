@@ -155,7 +155,8 @@ impl Selection {
     /// use b2frame::nd::{Pick, Selection};
     ///
     /// let part = Selection::from((-1, Pick::slice(None, None, -4)));
-    /// let positions: Vec<Vec<u64>> = part.positions(&[5, 10])?.into_iter().map(Iterator::collect).collect();
+    /// let positions: Vec<Vec<u64>> =
+    ///     part.positions(&[5, 10])?.into_iter().map(Iterator::collect).collect();
     /// assert_eq!(positions, [vec![4], vec![9, 5, 1]]);
     /// # Ok::<(), b2frame::error::NdParam>(())
     /// ```
@@ -208,13 +209,15 @@ macro_rules! pick_from {
 
         impl From<RangeFrom<$int>> for Pick {
             fn from(range: RangeFrom<$int>) -> Self {
-                Self::Slice { start: Some(i64::try_from(range.start).unwrap_or(i64::MAX)), stop: None, step: 1 }
+                let start = i64::try_from(range.start).unwrap_or(i64::MAX);
+                Self::Slice { start: Some(start), stop: None, step: 1 }
             }
         }
 
         impl From<RangeTo<$int>> for Pick {
             fn from(range: RangeTo<$int>) -> Self {
-                Self::Slice { start: None, stop: Some(i64::try_from(range.end).unwrap_or(i64::MAX)), step: 1 }
+                let end = i64::try_from(range.end).unwrap_or(i64::MAX);
+                Self::Slice { start: None, stop: Some(end), step: 1 }
             }
         }
 
@@ -263,7 +266,7 @@ impl<P: Into<Pick>, const N: usize> From<[P; N]> for Selection {
 macro_rules! selection_from {
     ($($($name:ident)+;)*) => {$(
         impl<$($name: Into<Pick>),+> From<($($name,)+)> for Selection {
-            #[expect(non_snake_case, reason = "type parameters and the values of these types share their names")]
+            #[expect(non_snake_case, reason = "types and their values share their names")]
             fn from(($($name,)+): ($($name,)+)) -> Self {
                 Self { picks: vec![$($name.into()),+] }
             }

@@ -6,21 +6,21 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 /// Caches of an ordinary machine (bytes).
-const L2: u64 = 1 << 20;
-const L3: u64 = 32 << 20;
+const L2_NBYTES: u64 = 1 << 20;
+const L3_NBYTES: u64 = 32 << 20;
 /// Least bytes of a block.
-const MIN_BLOCK: u64 = L2 / 4;
+const MIN_BLOCK_NBYTES: u64 = L2_NBYTES / 4;
 /// Bytes of a chunk, unless its blocks are larger: four arrays fit the largest cache.
-const CHUNK: u64 = L3 / 4;
+const CHUNK_NBYTES: u64 = L3_NBYTES / 4;
 /// Above this, only divisors below the wanted number are looked for.
-const SMALL: u64 = 100_000;
+const MAX_SEARCHED_LEN: u64 = 100_000;
 
 /// Block lengths for chunks of these lengths.
 pub(super) fn blocks_of(chunks: &[u64], typesize: u64) -> Vec<u64> {
     if chunks.contains(&0) {
         return chunks.to_vec();
     }
-    partition(MIN_BLOCK.max(typesize) / typesize, chunks, &vec![1; chunks.len()])
+    partition(MIN_BLOCK_NBYTES.max(typesize) / typesize, chunks, &vec![1; chunks.len()])
 }
 
 /// Chunk lengths for an array of this shape and blocks of these lengths.
@@ -29,7 +29,7 @@ pub(super) fn chunks_of(shape: &[u64], blocks: &[u64], typesize: u64) -> Vec<u64
         return shape.iter().zip(blocks).map(|(len, block)| *len.max(block)).collect();
     }
     let block_nbytes = blocks.iter().fold(typesize, |product, len| product.saturating_mul(*len));
-    let nbytes = CHUNK.max(block_nbytes);
+    let nbytes = CHUNK_NBYTES.max(block_nbytes);
     let nbytes = nbytes - nbytes % block_nbytes;
     let chunks = partition(nbytes / typesize, shape, blocks);
     let whole = |(chunk, (len, block)): (&u64, (&u64, &u64))| {
@@ -70,7 +70,7 @@ fn part_of(len: u64, least: u64, left: u64) -> u64 {
 
 /// The divisor of `number` that is nearest to `wanted`.
 fn divisor(number: u64, wanted: u64) -> u64 {
-    if number > SMALL {
+    if number > MAX_SEARCHED_LEN {
         return divisor_down(number, wanted);
     }
     // Of two that are equally near, the first in the order 1, number, 2, number / 2, and so on.
@@ -155,7 +155,8 @@ mod tests {
         let blocks = blocks_of(&shape, 1);
         let chunks = chunks_of(&shape, &blocks, 1);
         assert!(
-            chunks.iter().product::<u64>() <= CHUNK && blocks.iter().product::<u64>() <= MIN_BLOCK
+            chunks.iter().product::<u64>() <= CHUNK_NBYTES
+                && blocks.iter().product::<u64>() <= MIN_BLOCK_NBYTES
         );
     }
 }

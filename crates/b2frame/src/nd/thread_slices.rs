@@ -3,7 +3,7 @@
 //! ```text
 //!   chunks of the first dimension      selected: rows 2..11, in C order
 //!     0 |          |                     slice 0: rows 2..4
-//!     4 |          |                     slice 1: rows 4..8      each is one run of bytes in the destination
+//!     4 |          |                     slice 1: rows 4..8   each is one run in the destination
 //!     8 |          |                     slice 2: rows 8..11
 //! ```
 //!

@@ -15,7 +15,8 @@ impl NdArray {
     /// # use b2frame::{FrameParams, NdArray, to_cframe, nd::NdMeta};
     /// # use blosc_chunk::CParams;
     /// # let meta = NdMeta::new(&[2, 3], &[2, 3], &[1, 3], "|u1")?;
-    /// # let params = FrameParams::new(CParams::default().typesize(1)).chunksize(6).metalayer("b2nd", meta.encode());
+    /// # let params = FrameParams::new(CParams::default().typesize(1)).chunksize(6)
+    /// #     .metalayer("b2nd", meta.encode());
     /// let array = NdArray::from_cframe(to_cframe(&[1, 2, 3, 4, 5, 6], &params)?)?;
     /// let columns: ndarray::Array2<u8> = array.read_ndarray((.., 1..))?;
     /// assert_eq!(columns, ndarray::array![[2, 3], [5, 6]]);

@@ -346,7 +346,7 @@ impl NdWriter {
                 budget,
                 || Ok(chunks.next()),
                 || patch.bench(),
-                |bench, spans| patch.one_chunk(&spans, bench),
+                |bench, spans| patch.make_chunk(&spans, bench),
                 |made| {
                     let NewChunk { nchunk, chunk, cbytes } = made?;
                     done(nchunk, chunk.get(..cbytes).filter(|chunk| !chunk.is_empty()))?;

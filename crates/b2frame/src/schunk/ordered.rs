@@ -41,7 +41,8 @@ impl SChunk {
     /// use b2frame::{Budget, FrameParams, SChunk, to_cframe};
     ///
     /// let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
-    /// let schunk = SChunk::from_cframe(to_cframe(&data, &FrameParams::default().chunksize(10_000))?)?;
+    /// let schunk =
+    ///     SChunk::from_cframe(to_cframe(&data, &FrameParams::default().chunksize(10_000))?)?;
     /// let mut back = Vec::new();
     /// schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), |_, bytes| {
     ///     back.extend_from_slice(bytes);

@@ -17,7 +17,8 @@ const WINDOW: u64 = 1 << 20;
 /// use b2frame::{FrameParams, SChunk, to_cframe};
 ///
 /// let text = "first line\nsecond line\nthird line\n";
-/// let schunk = SChunk::from_cframe(to_cframe(text.as_bytes(), &FrameParams::default().chunksize(16))?)?;
+/// let schunk =
+///     SChunk::from_cframe(to_cframe(text.as_bytes(), &FrameParams::default().chunksize(16))?)?;
 /// let mut reader = schunk.reader();
 /// assert_eq!(reader.by_ref().lines().nth(1).transpose()?.as_deref(), Some("second line"));
 /// reader.seek(SeekFrom::End(-5))?;

@@ -127,8 +127,8 @@ impl SChunk {
     }
 }
 
-/// Opens a frame at `path`, again if that fails because it is being written. A frame that nobody has
-/// changed lately is not waited for.
+/// Opens a frame at `path`, again if that fails because it is being written. A frame that nobody
+/// has changed lately is not waited for.
 pub(crate) fn open_settled<T>(path: &Path, open: impl Fn() -> Result<T>) -> Result<T> {
     let mut tries = 1;
     loop {

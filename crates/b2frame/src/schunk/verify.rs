@@ -25,7 +25,8 @@ pub enum Note {
     /// The header of a chunk has another block size than its blocks, as some of C-Blosc2 3.x have.
     /// C-Blosc2 cannot read such a chunk.
     #[error(
-        "chunk {nchunk} at byte {offset}: the header says blocks of {stored} bytes, they have {used}"
+        "chunk {nchunk} at byte {offset}: the header says blocks of {stored} bytes, \
+         they have {used}"
     )]
     Blocksize {
         /// Number of the chunk.

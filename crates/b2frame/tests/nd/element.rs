@@ -78,7 +78,8 @@ fn structs_are_read_field_by_field() {
     assert_eq!(data.len(), 28);
     assert_eq!(array(dtype, 14, &data).read::<Point>().unwrap(), [POINT, POINT]);
 
-    let padded = "{'names': ['x', 'type', 'ok', 'inner'], 'formats': ['>f4', 'u1', '?', [('count', '<i8')]], \
+    let padded = "{'names': ['x', 'type', 'ok', 'inner'], 'formats': \
+                  ['>f4', 'u1', '?', [('count', '<i8')]], \
                   'offsets': [0, 4, 5, 8], 'itemsize': 16}";
     let mut item = [0_u8; 16];
     item[..4].copy_from_slice(&1.5_f32.to_be_bytes());

@@ -74,7 +74,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_slice_is_that_of_the_model(model in models(), numbers in numbers(), given in 0..=4_usize) {
+    fn any_slice_is_that_of_the_model(
+        model in models(),
+        numbers in numbers(),
+        given in 0..=4_usize,
+    ) {
         let array = open(&model);
         let picks = model.shape.iter().zip(&numbers).enumerate();
         let (picks, positions): (Vec<_>, Vec<_>) = picks.map(|(dim, (len, numbers))| {
@@ -91,7 +95,8 @@ proptest! {
         prop_assert_eq!(selection.shape(array.shape()).unwrap(), shape);
         prop_assert_eq!(array.to_bytes(&selection).unwrap(), expected.clone());
         // A few blocks at a time, by several threads.
-        let block = model.blocks.iter().map(|len| u64::from(*len)).product::<u64>() * model.typesize as u64;
+        let block = model.blocks.iter().map(|len| u64::from(*len)).product::<u64>()
+            * model.typesize as u64;
         let options = Budget::default().threads(Threads::Auto).max_memory(block * 9);
         prop_assert_eq!(array.budget(options).to_bytes(selection).unwrap(), expected);
     }
@@ -102,7 +107,8 @@ proptest! {
         let list = |dim: usize, len: &u64| -> Vec<u64> {
             seed.iter().skip(dim).step_by(model.shape.len()).take(9).map(|n| n % len).collect()
         };
-        let lists: Vec<Vec<u64>> = model.shape.iter().enumerate().map(|(dim, len)| list(dim, len)).collect();
+        let lists: Vec<Vec<u64>> =
+            model.shape.iter().enumerate().map(|(dim, len)| list(dim, len)).collect();
         let expected = model.take(&lists);
         let lists: Vec<&[u64]> = lists.iter().map(Vec::as_slice).collect();
         let mut found = vec![0; expected.len()];
@@ -111,16 +117,21 @@ proptest! {
     }
 
     #[test]
-    fn items_are_gathered_in_the_order_given(model in models(), seed in proptest::collection::vec(any::<u64>(), 0..40)) {
+    fn items_are_gathered_in_the_order_given(
+        model in models(),
+        seed in proptest::collection::vec(any::<u64>(), 0..40),
+    ) {
         let array = open(&model);
         let items: Vec<u64> = seed.iter().map(|n| n % array.nitems()).collect();
-        let at = |n: &u64| &model.data[usize::try_from(*n).unwrap() * model.typesize..][..model.typesize];
+        let at = |n: &u64|
+            &model.data[usize::try_from(*n).unwrap() * model.typesize..][..model.typesize];
         let expected: Vec<u8> = items.iter().flat_map(at).copied().collect();
         let mut found = vec![0; expected.len()];
         array.gather_bytes(&items, &mut found).unwrap();
         prop_assert_eq!(&found, &expected);
         // A block at a time.
-        let block = model.blocks.iter().map(|len| u64::from(*len)).product::<u64>() * model.typesize as u64;
+        let block = model.blocks.iter().map(|len| u64::from(*len)).product::<u64>()
+            * model.typesize as u64;
         let array = array.budget(Budget::default().max_memory(block * 4));
         array.gather_bytes(&items, &mut found).unwrap();
         prop_assert_eq!(found, expected);

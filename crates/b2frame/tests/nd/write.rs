@@ -233,14 +233,23 @@ proptest! {
     }
 
     #[test]
-    fn copies_have_the_same_items(model in models(), seed in any::<[u8; 8]>(), threads in 1..3_usize) {
+    fn copies_have_the_same_items(
+        model in models(),
+        seed in any::<[u8; 8]>(),
+        threads in 1..3_usize,
+    ) {
         let array = again(writer(&model));
         let ndim = model.shape.len();
         let chunks: Vec<u32> = seed.iter().take(ndim).map(|n| u32::from(n % 7) + 1).collect();
-        let blocks: Vec<u32> = chunks.iter().zip(&seed[4..]).map(|(c, n)| u32::from(*n) % c + 1).collect();
-        let options = Budget::default().threads(if threads == 1 { Threads::One } else { Threads::Auto });
-        for params in [array.params().unwrap(), array.params().unwrap().chunkshape(&chunks).blockshape(&blocks)] {
-            let mut copy = NdWriter::in_memory(&params).unwrap().budget(options.max_memory(100 << (seed[0] % 8)));
+        let blocks: Vec<u32> =
+            chunks.iter().zip(&seed[4..]).map(|(c, n)| u32::from(*n) % c + 1).collect();
+        let threads = if threads == 1 { Threads::One } else { Threads::Auto };
+        let options = Budget::default().threads(threads);
+        let params = array.params().unwrap();
+        let others = params.clone().chunkshape(&chunks).blockshape(&blocks);
+        for params in [params, others] {
+            let mut copy = NdWriter::in_memory(&params).unwrap();
+            copy = copy.budget(options.max_memory(100 << (seed[0] % 8)));
             copy.write_array(&vec![0; ndim], &array).unwrap();
             prop_assert_eq!(again(copy).to_bytes(..).unwrap(), model.data.clone());
         }

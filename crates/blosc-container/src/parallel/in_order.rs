@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   next() --job--> [ worker | worker | worker ] --result--> done()
-//!   caller's thread                                          caller's thread, in the order of the jobs
+//!   caller's thread                                      caller's thread, in the order of the jobs
 //! ```
 //!
 //! The workers only compute, so that the caller's source and sink need no locks. The caller is a

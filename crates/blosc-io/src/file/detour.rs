@@ -9,20 +9,20 @@
 use std::io;
 
 /// The least page of all systems.
-const PAGE: usize = 4096;
+const PAGE_NBYTES: usize = 4096;
 /// Bytes that are read or written at once; they stay in the cache.
-const PIECE: usize = 64 << 10;
+const PIECE_NBYTES: usize = 64 << 10;
 /// Fewer bytes are not worth it.
-const LEAST: usize = 4 << 10;
+const MIN_NBYTES: usize = 4 << 10;
 
 /// Whether a copy between these places of pages is slow.
 pub(super) fn is_slow(from: u64, to: u64, len: usize) -> bool {
-    is_right_behind(from, to) && len >= LEAST && has_such_copies()
+    is_right_behind(from, to) && len >= MIN_NBYTES && has_such_copies()
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "the place in a page is in the lowest bits")]
 fn is_right_behind(from: u64, to: u64) -> bool {
-    (1..64).contains(&((to.wrapping_sub(from) as usize) % PAGE))
+    (1..64).contains(&((to.wrapping_sub(from) as usize) % PAGE_NBYTES))
 }
 
 /// Whether the processor may be one of those. They have no AVX-VNNI, which came to AMD with Zen 5;
@@ -92,14 +92,14 @@ struct Buffer {
 impl Buffer {
     #[allow(clippy::cast_possible_truncation, reason = "the place in a page is in the lowest bits")]
     fn new(at: u64, len: usize) -> Self {
-        let bytes = vec![0; len.min(PIECE) + PAGE];
-        let wanted = (at as usize).wrapping_add(PAGE / 2);
-        Self { start: wanted.wrapping_sub(bytes.as_ptr().addr()) % PAGE, bytes }
+        let bytes = vec![0; len.min(PIECE_NBYTES) + PAGE_NBYTES];
+        let wanted = (at as usize).wrapping_add(PAGE_NBYTES / 2);
+        Self { start: wanted.wrapping_sub(bytes.as_ptr().addr()) % PAGE_NBYTES, bytes }
     }
 
     /// As many of `len` bytes as fit.
     fn piece(&mut self, len: usize) -> &mut [u8] {
-        &mut self.bytes[self.start..][..len.min(PIECE)]
+        &mut self.bytes[self.start..][..len.min(PIECE_NBYTES)]
     }
 }
 
@@ -113,8 +113,8 @@ mod tests {
     fn slow_is_right_behind() {
         assert!(is_right_behind(0, 16) && is_right_behind(8191, 4096) && is_right_behind(100, 163));
         assert!(!is_right_behind(0, 0) && !is_right_behind(0, 64) && !is_right_behind(1, 0));
-        assert_eq!(is_slow(0, 16, LEAST), has_such_copies());
-        assert!(!is_slow(0, 16, LEAST - 1));
+        assert_eq!(is_slow(0, 16, MIN_NBYTES), has_such_copies());
+        assert!(!is_slow(0, 16, MIN_NBYTES - 1));
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
                 buf[..n].copy_from_slice(&rest[..n]);
                 Ok(n)
             };
-            for len in [4096, PIECE, PIECE + 1, data.len()] {
+            for len in [4096, PIECE_NBYTES, PIECE_NBYTES + 1, data.len()] {
                 let mut dest = vec![0; len];
                 let expected = &data[at..data.len().min(at + len)];
                 assert_eq!(read(at as u64, &mut dest, pread).unwrap(), expected.len());
@@ -141,7 +141,7 @@ mod tests {
                 assert!(to == at as u64 && *bytes == data[..bytes.len()]);
                 Ok(bytes.len() - 1)
             };
-            assert_eq!(write(at as u64, &data, pwrite).unwrap(), PIECE - 1);
+            assert_eq!(write(at as u64, &data, pwrite).unwrap(), PIECE_NBYTES - 1);
             assert_eq!(write(at as u64, &data[..5000], pwrite).unwrap(), 4999);
             let file = RefCell::new(vec![0; at]);
             let append = |to: u64, bytes: &[u8]| {
@@ -161,7 +161,7 @@ mod tests {
                 if at < limit { Ok(buf.len()) } else { Err(io::ErrorKind::Other.into()) }
             }
         };
-        assert_eq!(read(0, &mut [0; 2 * PIECE], fail_from(1)).unwrap(), PIECE);
-        assert!(read(0, &mut [0; 2 * PIECE], fail_from(0)).is_err());
+        assert_eq!(read(0, &mut [0; 2 * PIECE_NBYTES], fail_from(1)).unwrap(), PIECE_NBYTES);
+        assert!(read(0, &mut [0; 2 * PIECE_NBYTES], fail_from(0)).is_err());
     }
 }

@@ -61,7 +61,8 @@ impl Recording {
 /// let recording = store.recording();
 /// store.write_at(0, b"ab")?;
 /// store.set_len(1)?;
-/// assert_eq!(recording.take(), [Change::Write { at: 0, bytes: b"ab".to_vec() }, Change::SetLen(1)]);
+/// assert_eq!(recording.take(),
+///     [Change::Write { at: 0, bytes: b"ab".to_vec() }, Change::SetLen(1)]);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]

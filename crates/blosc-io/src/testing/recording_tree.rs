@@ -128,29 +128,33 @@ impl<T: Tree> Tree for RecordingTree<T> {
 ///
 /// The first difference, or what the tree reported.
 pub fn check_tree(tree: &dyn Tree) -> io::Result<()> {
-    use super::same;
+    use super::expect_equal;
     let kind = |result: io::Result<()>| result.err().map(|error| error.kind());
     let names = |path: &str| -> io::Result<Vec<(String, bool)>> {
         let mut entries = tree.list(path)?;
         entries.sort();
         Ok(entries.into_iter().map(|entry| (entry.name, entry.is_dir)).collect())
     };
-    same("an empty root", names("")?, vec![])?;
+    expect_equal("an empty root", names("")?, vec![])?;
     tree.create_dir("d")?;
-    same("a directory twice", kind(tree.create_dir("d")), Some(io::ErrorKind::AlreadyExists))?;
+    expect_equal(
+        "a directory twice",
+        kind(tree.create_dir("d")),
+        Some(io::ErrorKind::AlreadyExists),
+    )?;
     tree.create_new("d/f", b"one")?;
     let twice = kind(tree.create_new("d/f", b"two"));
-    same("a new file twice", twice, Some(io::ErrorKind::AlreadyExists))?;
+    expect_equal("a new file twice", twice, Some(io::ErrorKind::AlreadyExists))?;
     super::check_read_at(&*tree.open("d/f")?, b"one")?;
     tree.write("d/f", b"three")?;
     tree.write("g", b"")?;
-    same("len_of", (tree.len_of("d/f")?, tree.len_of("g")?), (5, 0))?;
-    same("the root", names("")?, vec![("d".into(), true), ("g".into(), false)])?;
-    same("a directory", names("d")?, vec![("f".into(), false)])?;
+    expect_equal("len_of", (tree.len_of("d/f")?, tree.len_of("g")?), (5, 0))?;
+    expect_equal("the root", names("")?, vec![("d".into(), true), ("g".into(), false)])?;
+    expect_equal("a directory", names("d")?, vec![("f".into(), false)])?;
     let opened = kind(tree.open("d").map(drop));
-    same("opening a directory", opened, Some(io::ErrorKind::InvalidInput))?;
+    expect_equal("opening a directory", opened, Some(io::ErrorKind::InvalidInput))?;
     let opened = kind(tree.open("none").map(drop));
-    same("opening what is missing", opened, Some(io::ErrorKind::NotFound))?;
+    expect_equal("opening what is missing", opened, Some(io::ErrorKind::NotFound))?;
     tree.rename("d/f", "g")?;
     super::check_read_at(&*tree.open("g")?, b"three")?;
     tree.rename("d", "e")?;
@@ -160,7 +164,7 @@ pub fn check_tree(tree: &dyn Tree) -> io::Result<()> {
     tree.sync_all(&["e/h".into(), "g".into(), "e/gone".into()])?;
     tree.remove("e")?;
     tree.remove("e")?;
-    same("at the end", names("")?, vec![("g".into(), false)])
+    expect_equal("at the end", names("")?, vec![("g".into(), false)])
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A tree in a directory of the file system.
 //!
 //! Names come from metadata that anybody may have written, and a directory from a stranger may hold
-//! anything: a path that is opened must be an ordinary file whose real path is below the root. Links
-//! inside the root are followed, those that leave it are not.
+//! anything: a path that is opened must be an ordinary file whose real path is below the root.
+//! Links inside the root are followed, those that leave it are not.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};

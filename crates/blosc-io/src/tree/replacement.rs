@@ -42,8 +42,8 @@ impl Replacement {
     }
 
     /// Removes what processes that were killed left under such names, for the file at `path`, whose
-    /// lock is held. A file that is locked, or whose process lives, stays. Of a very large directory
-    /// only a part is looked at. Says how many there were.
+    /// lock is held. A file that is locked, or whose process lives, stays. Of a very large
+    /// directory only a part is looked at. Says how many there were.
     ///
     /// # Errors
     ///

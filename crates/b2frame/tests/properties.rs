@@ -65,7 +65,7 @@ proptest! {
         chunksize in prop_oneof![1..100_usize, 1000..30_000_usize],
         codec in prop_oneof![Just(0), Just(1), Just(2), Just(4), Just(5_u8)],
         level in 0..=9_u8,
-        filters in prop_oneof![Just("none"), Just("shuffle"), Just("bitshuffle"), Just("delta,shuffle")],
+        filters in prop::sample::select(vec!["none", "shuffle", "bitshuffle", "delta,shuffle"]),
         block in proptest::option::of(1..5000_usize),
         zeros in any::<bool>(),
     ) {
@@ -86,8 +86,10 @@ proptest! {
 
     #[test]
     fn any_metalayers(
-        meta in proptest::collection::btree_map("[a-z]{1,31}", proptest::collection::vec(any::<u8>(), 0..50), 0..5),
-        vlmeta in proptest::collection::btree_map("\\PC{1,7}", proptest::collection::vec(any::<u8>(), 0..500), 0..16),
+        meta in proptest::collection::btree_map(
+            "[a-z]{1,31}", proptest::collection::vec(any::<u8>(), 0..50), 0..5),
+        vlmeta in proptest::collection::btree_map(
+            "\\PC{1,7}", proptest::collection::vec(any::<u8>(), 0..500), 0..16),
         len in 0..50_usize,
     ) {
         let mut params = FrameParams::default().chunksize(16);

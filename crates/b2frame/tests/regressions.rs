@@ -91,9 +91,16 @@ proptest! {
     }
 
     #[test]
-    fn changed_header_fields(which in 0..8_usize, field in 0..9_usize, value: i64, small in -3..300_i64, is_small: bool) {
+    fn changed_header_fields(
+        which in 0..8_usize,
+        field in 0..9_usize,
+        value: i64,
+        small in -3..300_i64,
+        is_small: bool,
+    ) {
         let mut frame = samples().swap_remove(which);
-        let (at, len) = [(0x0b, 4), (0x10, 8), (0x1e, 8), (0x27, 8), (0x30, 4), (0x35, 4), (0x3a, 4), (0x57, 10), (0x19, 1)][field];
+        let fields = [(0x0b, 4), (0x10, 8), (0x1e, 8), (0x27, 8), (0x30, 4), (0x35, 4), (0x3a, 4)];
+        let (at, len) = [&fields[..], &[(0x57, 10), (0x19, 1)]].concat()[field];
         let value = if is_small { small } else { value };
         let bytes = i128::from(value).to_be_bytes();
         frame[at..at + len].copy_from_slice(&bytes[16 - len..]);
@@ -108,7 +115,8 @@ proptest! {
     ) {
         let ndim = shape.len();
         if let Ok(meta) = NdMeta::new(&shape, &chunks[..ndim], &blocks[..ndim], "<i2") {
-            let params = FrameParams::new(CParams::default().typesize(2)).metalayer("b2nd", meta.encode());
+            let params = FrameParams::new(CParams::default().typesize(2))
+                .metalayer("b2nd", meta.encode());
             let _ = use_it(to_cframe(&[1; 64], &params.chunksize(16)).unwrap());
         }
     }

@@ -1,6 +1,8 @@
 //! One test for each error: a valid frame with a few bytes changed, the exact variant, the exact
 //! position.
 
+mod samples;
+
 use std::io;
 use std::sync::Arc;
 

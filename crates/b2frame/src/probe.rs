@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::header::MAGIC;
 
-/// How many bytes [`Kind::of`] looks at.
+/// How many bytes [`Kind::recognize`] looks at.
 pub const PROBE_LEN: usize = 32;
 
 /// What the first bytes of a file look like.

@@ -16,6 +16,7 @@ mod frames;
 mod oracle;
 mod program;
 mod share;
+mod stores;
 mod transcode;
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -76,6 +77,8 @@ const KINDS: &[Kind] = &[
     Kind { name: "array-read", share: 60, scope: CHUNK, run: arrays::read },
     Kind { name: "array-write", share: 60, scope: CHUNK, run: arrays::write },
     Kind { name: "array-edit", share: 60, scope: CHUNK, run: arrays::edit },
+    Kind { name: "store-read", share: 40, scope: CHUNK, run: stores::read },
+    Kind { name: "store-table-read", share: 20, scope: CHUNK, run: stores::read_table },
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
     Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
     Kind { name: "program-convert", share: 10, scope: BLP, run: program::there_and_back },

@@ -1,6 +1,7 @@
 //! Tables: columns of equal length, of which only those rows and columns are decoded that are asked
 //! for ("Tables" in `docs/formats/store.md`).
 
+mod cells;
 mod column;
 mod live;
 mod names;

@@ -1,0 +1,173 @@
+//! Single cells as values.
+
+use blosc_dtype::{ByteOrder, Dtype, Kind};
+
+use super::{ColumnValues, Values};
+use crate::value::{NdValue, Value};
+
+impl ColumnValues {
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.values {
+            Values::Fixed { bytes, .. } => bytes.len().checked_div(self.rowsize()).unwrap_or(0),
+            Values::Text { ends, .. } => ends.len(),
+            Values::Objects(objects) => objects.len(),
+            Values::Dictionary { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a row is null.
+    #[must_use]
+    pub fn is_null(&self, row: usize) -> bool {
+        self.valid.as_ref().is_some_and(|valid| valid.get(row) == Some(&false))
+    }
+
+    /// The value of a row; nil for nulls and rows that do not exist. Times are integers; a row that
+    /// is an array, and items without a plain counterpart, are [`Value::NdArray`].
+    #[must_use]
+    pub fn value(&self, row: usize) -> Value {
+        if self.is_null(row) {
+            return Value::Nil;
+        }
+        let found = match &self.values {
+            Values::Fixed { dtype, item_shape, bytes } => {
+                let rowsize = self.rowsize();
+                let start = row.saturating_mul(rowsize);
+                bytes.get(start..start.saturating_add(rowsize)).map(|bytes| {
+                    match item_shape.as_slice() {
+                        [] => item(dtype, bytes),
+                        _ => array(dtype, item_shape, bytes),
+                    }
+                })
+            }
+            Values::Text { ends, text } => {
+                let start = row.checked_sub(1).and_then(|before| ends.get(before)).unwrap_or(&0);
+                let cell = ends.get(row).and_then(|end| text.get(*start..*end));
+                cell.map(|cell| Value::Str(cell.to_owned()))
+            }
+            Values::Objects(objects) => objects.get(row).cloned(),
+            Values::Dictionary { codes, words } => {
+                let code = codes.get(row).and_then(|code| usize::try_from(*code).ok());
+                code.and_then(|code| words.get(code)).cloned().map(Value::Str)
+            }
+        };
+        found.unwrap_or(Value::Nil)
+    }
+
+    /// Bytes of a row of fixed width, at least 1.
+    fn rowsize(&self) -> usize {
+        let Values::Fixed { dtype, item_shape, .. } = &self.values else { return 1 };
+        let nitems = item_shape.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
+        let nitems = usize::try_from(nitems).unwrap_or(usize::MAX);
+        nitems.saturating_mul(dtype.itemsize()).max(1)
+    }
+}
+
+fn item(dtype: &Dtype, bytes: &[u8]) -> Value {
+    let is_big = dtype.scalar().is_some_and(|scalar| scalar.order() == ByteOrder::Big);
+    let found = match dtype.kind() {
+        _ if is_big => None,
+        Some(Kind::Bool) => bytes.first().map(|byte| Value::Bool(*byte != 0)),
+        Some(Kind::Int | Kind::DateTime | Kind::TimeDelta) => signed(bytes).map(Value::Int),
+        Some(Kind::Uint) => {
+            unsigned(bytes).map(|value| i64::try_from(value).map_or(Value::UInt(value), Value::Int))
+        }
+        Some(Kind::Float) => float(bytes).map(Value::Float),
+        Some(Kind::Complex) => {
+            let (re, im) = bytes.split_at(bytes.len().div_ceil(2));
+            float(re).zip(float(im)).map(|(re, im)| Value::Complex { re, im })
+        }
+        Some(Kind::Unicode) => {
+            let (chars, _) = bytes.as_chunks::<4>();
+            let char = |bytes: &[u8; 4]| char::from_u32(u32::from_le_bytes(*bytes));
+            let text: Option<String> = chars.iter().map(char).collect();
+            text.map(|text| Value::Str(text.trim_end_matches('\0').to_owned()))
+        }
+        Some(Kind::Bytes) => {
+            let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+            let len = bytes.len().saturating_sub(zeros);
+            bytes.get(..len).map(|bytes| Value::Bytes(bytes.to_vec()))
+        }
+        _ => None,
+    };
+    found.unwrap_or_else(|| array(dtype, &[], bytes))
+}
+
+fn array(dtype: &Dtype, shape: &[u64], bytes: &[u8]) -> Value {
+    let dtype = dtype.to_string().trim_matches('\'').to_owned();
+    let dtype = Value::Map(vec![(Value::Str("str".to_owned()), Value::Str(dtype))]);
+    let (shape, data) = (shape.to_vec(), bytes.to_vec());
+    Value::NdArray(NdValue { dtype: Box::new(dtype), shape, data })
+}
+
+fn unsigned(bytes: &[u8]) -> Option<u64> {
+    let mut wide = [0; 8];
+    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u64::from_le_bytes(wide))
+}
+
+fn signed(bytes: &[u8]) -> Option<i64> {
+    Some(match *bytes {
+        [a] => i8::from_le_bytes([a]).into(),
+        [a, b] => i16::from_le_bytes([a, b]).into(),
+        [a, b, c, d] => i32::from_le_bytes([a, b, c, d]).into(),
+        _ => i64::from_le_bytes(bytes.try_into().ok()?),
+    })
+}
+
+fn float(bytes: &[u8]) -> Option<f64> {
+    match *bytes {
+        [a, b, c, d] => Some(f32::from_le_bytes([a, b, c, d]).into()),
+        _ => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixed(dtype: &str, item_shape: &[u64], bytes: &[u8]) -> ColumnValues {
+        let dtype = Dtype::parse(dtype).unwrap();
+        let (item_shape, bytes) = (item_shape.to_vec(), bytes.to_vec());
+        ColumnValues { values: Values::Fixed { dtype, item_shape, bytes }, valid: None }
+    }
+
+    #[test]
+    fn cells_of_every_kind_are_values() {
+        assert_eq!(fixed("|b1", &[], &[0, 1]).value(1), Value::Bool(true));
+        assert_eq!(fixed("|i1", &[], &[0xff]).value(0), Value::Int(-1));
+        assert_eq!(fixed("<i2", &[], &[0, 0, 0xfe, 0xff]).value(1), Value::Int(-2));
+        assert_eq!(fixed("<u8", &[], &[0xff; 8]).value(0), Value::UInt(u64::MAX));
+        assert_eq!(fixed("<f4", &[], &1.5_f32.to_le_bytes()).value(0), Value::Float(1.5));
+        let complex = [1_f32.to_le_bytes(), (-1_f32).to_le_bytes()].concat();
+        assert_eq!(fixed("<c8", &[], &complex).value(0), Value::Complex { re: 1.0, im: -1.0 });
+        assert_eq!(fixed("<U2", &[], b"\xe4\0\0\0\0\0\0\0").value(0), Value::Str("ä".to_owned()));
+        assert_eq!(fixed("|S3", &[], b"a\0b").value(0), Value::Bytes(b"a\0b".to_vec()));
+        assert_eq!(fixed("|S3", &[], b"a\0\0").value(0), Value::Bytes(b"a".to_vec()));
+        let rows = fixed("<i2", &[2], &[1, 0, 2, 0, 3, 0, 4, 0]);
+        assert_eq!(rows.len(), 2);
+        let Value::NdArray(row) = rows.value(1) else { panic!() };
+        assert_eq!((row.shape.as_slice(), row.data.as_slice()), (&[2][..], &[3, 0, 4, 0][..]));
+        assert_eq!(rows.value(2), Value::Nil);
+    }
+
+    #[test]
+    fn nulls_are_nil() {
+        let text = Values::Text { ends: vec![1, 1, 3], text: "abc".to_owned() };
+        let column = ColumnValues { values: text, valid: Some(vec![true, false, true]) };
+        let found: Vec<Value> = (0..4).map(|row| column.value(row)).collect();
+        let text = |text: &str| Value::Str(text.to_owned());
+        assert_eq!(found, [text("a"), Value::Nil, text("bc"), Value::Nil]);
+        let words = vec!["x".to_owned()].into();
+        let codes = Values::Dictionary { codes: vec![0, -1], words };
+        let column = ColumnValues { values: codes, valid: Some(vec![true, false]) };
+        assert_eq!((column.value(0), column.value(1)), (text("x"), Value::Nil));
+    }
+}

@@ -68,7 +68,7 @@ fn entry_of(entry: &Value) -> Embedded {
     }
 }
 
-/// A frame that lies in the content of another one. Only the chunks that are asked for are decoded.
+/// A frame that lies in the content of another one. Only the chunks that are requested are decoded.
 #[derive(Debug)]
 pub(crate) struct EmbeddedFrame {
     schunk: Arc<SChunk>,

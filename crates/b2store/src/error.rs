@@ -72,7 +72,7 @@ pub enum Error {
         /// Of what.
         unit: &'static str,
     },
-    /// The caller asked for something that does not exist.
+    /// The caller requested something that does not exist.
     #[error("{0}")]
     Param(#[from] Param),
 }
@@ -244,7 +244,7 @@ pub enum Corrupt {
     },
 }
 
-/// What the caller asked for in vain.
+/// What the caller requested in vain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {

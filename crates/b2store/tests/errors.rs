@@ -1,5 +1,6 @@
 //! The malformed samples: what `malformed.json` asks of a reader, case by case.
 
+#[path = "sidecar/values.rs"]
 mod sidecar;
 
 use b2store::{Content, Error, Location, Note, Store, Table, error::Corrupt};

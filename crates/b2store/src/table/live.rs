@@ -8,7 +8,7 @@ use b2frame::nd::{Pick, Selection};
 
 use crate::error::{Error, Result};
 
-/// The flags of the physical rows, counted when the first logical row is asked for.
+/// The flags of the physical rows, counted when the first logical row is requested.
 #[derive(Debug)]
 pub(crate) struct Live {
     flags: NdArray,

@@ -1,7 +1,11 @@
-//! A frame that is some array with bytes changed: parts of it, single items, views, and a change of its shape.
+//! A frame that is some array with bytes changed: parts of it, single items, views, and a change of
+//! its shape.
 #![no_main]
 
-use b2frame::{EditOptions, NdArray, NdWriter, OpenOptions, Budget, SChunk, nd::{Pick, Selection}};
+use b2frame::{
+    Budget, EditOptions, NdArray, NdWriter, OpenOptions, SChunk,
+    nd::{Pick, Selection},
+};
 use blosc_chunk::Threads;
 use blosc_io::MemStore;
 use libfuzzer_sys::fuzz_target;
@@ -9,11 +13,16 @@ use std::sync::Arc;
 
 fuzz_target!(|data: &[u8]| {
     // What follows a frame is ignored, so the last bytes can say what to read.
-    let (numbers, _) = data.get(data.len().saturating_sub(128)..).unwrap_or_default().as_chunks::<8>();
+    let (numbers, _) =
+        data.get(data.len().saturating_sub(128)..).unwrap_or_default().as_chunks::<8>();
     let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-    let options =
-        OpenOptions::default().dparams(blosc_fuzz::dparams()).max_metadata(1 << 16).max_index(1 << 16);
-    let Ok(schunk) = SChunk::from_store_with(Arc::new(blosc_fuzz::store(data)), &options) else { return };
+    let options = OpenOptions::default()
+        .dparams(blosc_fuzz::dparams())
+        .max_metadata(1 << 16)
+        .max_index(1 << 16);
+    let Ok(schunk) = SChunk::from_store_with(Arc::new(blosc_fuzz::store(data)), &options) else {
+        return;
+    };
     let Ok(array) = NdArray::from_schunk(schunk) else { return };
     let read = Budget::default().threads(Threads::One).max_memory(4 * blosc_fuzz::MAX_NBYTES);
     let array = array.budget(read);
@@ -23,12 +32,16 @@ fuzz_target!(|data: &[u8]| {
     let selection = Selection::from(picks);
     // Each item of a part that is far apart costs a block.
     let is_small = |shape: Vec<u64>| {
-        shape.iter().try_fold(1_u64, |n, len| n.checked_mul(*len)).is_some_and(|nitems| nitems <= 64)
+        shape
+            .iter()
+            .try_fold(1_u64, |n, len| n.checked_mul(*len))
+            .is_some_and(|nitems| nitems <= 64)
     };
     if selection.shape(array.shape()).is_ok_and(is_small) {
         let _ = array.to_bytes(&selection);
     }
-    let items: Vec<u64> = numbers.iter().take(20).filter_map(|n| n.checked_rem(array.nitems())).collect();
+    let items: Vec<u64> =
+        numbers.iter().take(20).filter_map(|n| n.checked_rem(array.nitems())).collect();
     if array.typesize() < 1 << 16 {
         let _ = array.gather_bytes(&items, &mut vec![0; items.len() * array.typesize()]);
     }
@@ -39,7 +52,9 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let edit = EditOptions::default().open(options);
-    let Ok(mut writer) = NdWriter::open_in(Box::new(MemStore::new(data.to_vec())), &edit) else { return };
+    let Ok(mut writer) = NdWriter::open_in(Box::new(MemStore::new(data.to_vec())), &edit) else {
+        return;
+    };
     let shape: Vec<u64> = numbers.iter().take(array.ndim()).map(|n| n % 50).collect();
     if shape.len() < 4 {
         let _ = writer.resize(&shape).and_then(|()| writer.commit());

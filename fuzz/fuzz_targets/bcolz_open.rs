@@ -1,4 +1,5 @@
-//! Any bytes as the files of a carray and of a table around it: opened, read, queried, repaired, appended to.
+//! Any bytes as the files of a carray and of a table around it: opened, read, queried, repaired,
+//! appended to.
 #![no_main]
 
 use std::sync::Arc;
@@ -24,8 +25,9 @@ fuzz_target!(|data: &[u8]| {
         let Some(end) = end else { break };
         rest = &rest[end + 2..];
     }
-    let options =
-        OpenOptions::default().dparams(blosc_fuzz::dparams()).max_nbytes(4 * blosc_fuzz::MAX_NBYTES);
+    let options = OpenOptions::default()
+        .dparams(blosc_fuzz::dparams())
+        .max_nbytes(4 * blosc_fuzz::MAX_NBYTES);
     if let Ok(DataSet::CArray(array)) = open_in(store.clone(), "c", &options) {
         let _ = array.read(0..array.len().min(1 << 16));
         let _ = array.blocks(3).skip(1).limit(10).count();

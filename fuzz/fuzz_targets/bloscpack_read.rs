@@ -1,13 +1,19 @@
-//! Any bytes read as a `.blp` file: forward, at random, as an array, and by rescue; then appended to.
+//! Any bytes read as a `.blp` file: forward, at random, as an array, and by rescue; then appended
+//! to.
 #![no_main]
 
 use blosc_io::MemStore;
-use bloscpack::{AppendOptions, BlpFile, ReadOptions, Reader, append, numpy, repair_offsets, rescue, params::Limits, report::VerifyOptions, rescue::Fill};
+use bloscpack::{
+    AppendOptions, BlpFile, ReadOptions, Reader, append, numpy, params::Limits, repair_offsets,
+    report::VerifyOptions, rescue, rescue::Fill,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let limits =
-        Limits::default().max_nbytes(4 * blosc_fuzz::MAX_NBYTES).max_metadata(1 << 16).max_chunks(1000);
+    let limits = Limits::default()
+        .max_nbytes(4 * blosc_fuzz::MAX_NBYTES)
+        .max_metadata(1 << 16)
+        .max_chunks(1000);
     let options = ReadOptions::default().limits(limits).dparams(blosc_fuzz::dparams());
     if let Ok(mut reader) = Reader::with_options(data, options.clone()) {
         let _ = reader.copy_to(&mut std::io::sink());

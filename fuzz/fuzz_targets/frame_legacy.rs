@@ -1,4 +1,5 @@
-//! Any bytes after the magic of an older frame: metadata, every chunk, and the conversion to a frame of today.
+//! Any bytes after the magic of an older frame: metadata, every chunk, and the conversion to a
+//! frame of today.
 #![no_main]
 
 use b2frame::{OpenOptions, SChunk, header::FrameLayout};
@@ -19,9 +20,13 @@ fuzz_target!(|data: &[u8]| {
         (frame[0], frame[25]) = LAYOUTS[layout % LAYOUTS.len()];
         frame[1..10].copy_from_slice(b"\xa8b2frame\0");
     }
-    let options =
-        OpenOptions::default().dparams(blosc_fuzz::dparams()).max_metadata(1 << 16).max_index(1 << 16);
-    let Ok(old) = SChunk::from_store_with(Arc::new(blosc_fuzz::store(&frame)), &options) else { return };
+    let options = OpenOptions::default()
+        .dparams(blosc_fuzz::dparams())
+        .max_metadata(1 << 16)
+        .max_index(1 << 16);
+    let Ok(old) = SChunk::from_store_with(Arc::new(blosc_fuzz::store(&frame)), &options) else {
+        return;
+    };
     if old.layout() == FrameLayout::Current {
         return;
     }
@@ -32,8 +37,8 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let Ok(new) = old.to_cframe() else { return };
-    let new =
-        SChunk::from_store_with(Arc::new(MemStore::new(new)), &options).expect("what we write, we read");
+    let new = SChunk::from_store_with(Arc::new(MemStore::new(new)), &options)
+        .expect("what we write, we read");
     assert_eq!((new.nchunks(), new.nbytes()), (old.nchunks(), old.nbytes()));
     for nchunk in 0..old.nchunks() {
         assert_eq!(new.decode_chunk(nchunk).ok(), old.decode_chunk(nchunk).ok());

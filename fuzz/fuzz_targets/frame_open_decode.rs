@@ -6,8 +6,10 @@ use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
 fuzz_target!(|data: &[u8]| {
-    let options =
-        OpenOptions::default().dparams(blosc_fuzz::dparams()).max_metadata(1 << 16).max_index(1 << 16);
+    let options = OpenOptions::default()
+        .dparams(blosc_fuzz::dparams())
+        .max_metadata(1 << 16)
+        .max_index(1 << 16);
     let store = Arc::new(blosc_fuzz::store(data));
     let Ok(frame) = SChunk::from_store_with(store, &options) else { return };
     for layer in frame.vlmeta().stored().iter() {

@@ -1,5 +1,5 @@
-//! Any bytes decoded as a lz4 stream of any length, as by its safe twin, whole and byte by byte, and any bytes compressed
-//! and back.
+//! Any bytes decoded as a lz4 stream of any length, as by its safe twin, whole and byte by byte,
+//! and any bytes compressed and back.
 #![no_main]
 
 use blosc_codecs::{

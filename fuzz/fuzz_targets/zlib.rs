@@ -1,5 +1,5 @@
-//! Any bytes decoded as a zlib stream of any length, as by the library, with and without its checksum made right; and any
-//! bytes compressed and back.
+//! Any bytes decoded as a zlib stream of any length, as by the library, with and without its
+//! checksum made right; and any bytes compressed and back.
 #![no_main]
 
 use blosc_codecs::{CodecId, internal::safe::decompress_zlib};

@@ -1,4 +1,5 @@
-//! What the fuzz targets share: limits that keep one input fast, and parameters drawn from the input.
+//! What the fuzz targets share: limits that keep one input fast, and parameters drawn from the
+//! input.
 
 use blosc_chunk::{CParams, CodecId, DParams, Level, Limits, Pipeline, SplitMode};
 use blosc_codecs::{DecodeOptions, EncodeOptions};
@@ -18,7 +19,8 @@ pub fn take(input: &mut &[u8]) -> u8 {
     *first
 }
 
-/// Compression parameters from the first bytes of the input; `None` if no chunk can be written with them.
+/// Compression parameters from the first bytes of the input; `None` if no chunk can be written with
+/// them.
 pub fn cparams(input: &mut &[u8]) -> Option<CParams> {
     let codecs = [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC, CodecId::ZLIB, CodecId::ZSTD];
     let codec = codecs[usize::from(take(input)) % codecs.len()];
@@ -32,7 +34,8 @@ pub fn cparams(input: &mut &[u8]) -> Option<CParams> {
         0 => None,
         n => Some(usize::from(n) * usize::from(take(input)).max(1)),
     };
-    let split = [SplitMode::Auto, SplitMode::Always, SplitMode::Never][usize::from(take(input)) % 3];
+    let split =
+        [SplitMode::Auto, SplitMode::Always, SplitMode::Never][usize::from(take(input)) % 3];
     let params = CParams::default()
         .codec(codec)
         .clevel(level)
@@ -49,7 +52,13 @@ pub fn store(data: &[u8]) -> blosc_io::MemStore {
 }
 
 /// Decodes a stream; only a panic or an over-long result is a failure.
-pub fn decode_stream(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, len: usize, stream: &[u8]) {
+pub fn decode_stream(
+    codec: CodecId,
+    meta: u8,
+    blockshape: Option<&[u32]>,
+    len: usize,
+    stream: &[u8],
+) {
     let registry = blosc_codecs::Registry::builtin();
     let codec = registry.get(codec).expect("built in");
     let typesize = typesize(len, blockshape);
@@ -60,7 +69,12 @@ pub fn decode_stream(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, len: 
 }
 
 /// Compresses a stream, if the codec takes it; returns what came out.
-pub fn encode_stream(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, plain: &[u8]) -> Option<Vec<u8>> {
+pub fn encode_stream(
+    codec: CodecId,
+    meta: u8,
+    blockshape: Option<&[u32]>,
+    plain: &[u8],
+) -> Option<Vec<u8>> {
     let registry = blosc_codecs::Registry::builtin();
     let codec = registry.get(codec).expect("built in");
     let typesize = typesize(plain.len(), blockshape);
@@ -76,7 +90,8 @@ pub fn round_trip(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, plain: &
     let Some(stream) = encode_stream(codec, meta, blockshape, plain) else { return };
     let registry = blosc_codecs::Registry::builtin();
     let options = DecodeOptions { meta, blockshape, ..DecodeOptions::default() };
-    let mut decoder = registry.get(codec).expect("built in").new_decoder(&options).expect("as the encoder");
+    let mut decoder =
+        registry.get(codec).expect("built in").new_decoder(&options).expect("as the encoder");
     let mut back = vec![0; plain.len()];
     decoder.decode(&stream, &mut back).expect("our own stream");
     assert_eq!(back, plain);

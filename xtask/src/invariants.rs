@@ -5,6 +5,7 @@
 //! (see [`source`]), and without their `mod tests`, where the rule is about what users get.
 
 mod layers;
+mod names;
 mod rules;
 mod source;
 mod words;
@@ -44,6 +45,8 @@ const CHECKS: &[Check] = &[
         run: rules::module_files,
     },
     Check { about: "files have at most 600 lines of code, functions 100", run: rules::sizes },
+    Check { about: "functions have names that say something", run: names::vague_names },
+    Check { about: "lines have at most 100 columns", run: names::long_lines },
     Check { about: "the words of docs/glossary.md", run: words::phrases },
     Check { about: "testdata is listed and below 4 MB", run: |_| testdata() },
     Check { about: "lock files are up to date", run: |_| lock_files() },

@@ -240,7 +240,7 @@ impl Bench {
         for round in 0..rounds {
             for (program, best) in programs.iter().zip(&mut best) {
                 if round == 0 || !program.is_slow {
-                    let found = self.one(program).at(program.name)?;
+                    let found = self.measure_program(program).at(program.name)?;
                     eprintln!("{round} {}", line(program.name, nbytes, &found));
                     *best = Some(best.map_or(found, |best| best.and(found)));
                 }
@@ -264,13 +264,13 @@ impl Bench {
         is_there
     }
 
-    fn one(&self, program: &Program) -> Result<Best> {
+    fn measure_program(&self, program: &Program) -> Result<Best> {
         for name in ["packed", "back"] {
             let _ = fs::remove_file(self.folder.join(name));
         }
         let compress = self.timed(program.compress)?;
         let decompress = self.timed(program.decompress)?;
-        same(&self.folder.join("data"), &self.folder.join("back"))?;
+        compare_files(&self.folder.join("data"), &self.folder.join("back"))?;
         Ok(Best { packed: fs::metadata(self.folder.join("packed"))?.len(), compress, decompress })
     }
 
@@ -332,7 +332,7 @@ fn children() -> Result<f64> {
 }
 
 /// Both files have the same bytes.
-fn same(a: &Path, b: &Path) -> Result<()> {
+fn compare_files(a: &Path, b: &Path) -> Result<()> {
     let (mut a, mut b) = (File::open(a)?, File::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {
         return fail("what comes back has another length");
@@ -392,9 +392,9 @@ mod tests {
             folder.join(name)
         };
         let a = file("a", b"some bytes");
-        assert!(same(&a, &file("b", b"some bytes")).is_ok());
-        assert!(same(&a, &file("b", b"some byte")).is_err());
-        assert!(same(&a, &file("b", b"some_bytes")).is_err());
+        assert!(compare_files(&a, &file("b", b"some bytes")).is_ok());
+        assert!(compare_files(&a, &file("b", b"some byte")).is_err());
+        assert!(compare_files(&a, &file("b", b"some_bytes")).is_err());
         fs::remove_dir_all(&folder).unwrap();
     }
 

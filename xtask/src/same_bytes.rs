@@ -3,8 +3,8 @@
 //! A change of structure or names must not change what is written. Both programs run the same
 //! commands, each in a folder of its own with the same inputs, and the folders are compared file by
 //! file: frames, sparse frames, arrays, Bloscpack files, bare chunks, bcolz directories, `.npy` and
-//! text, new ones and changed ones, over all codecs, filters and levels. `--before` is the program of
-//! an earlier commit; `--after` is the one to check, built from the sources unless it is given.
+//! text, new ones and changed ones, over all codecs, filters and levels. `--before` is the program
+//! of an earlier commit; `--after` is the one to check, built from the sources unless it is given.
 
 use std::{
     collections::BTreeMap,

@@ -7,7 +7,7 @@ use blosc_testdata::fixture::{Format, Manifest};
 #[test]
 fn every_frame_of_the_manifest_decodes_to_what_its_writer_reads() {
     let mut count = 0;
-    for fixture in Manifest::load().unwrap().of(Format::Cframe) {
+    for fixture in Manifest::load().unwrap().list_format(Format::Cframe) {
         let file = &fixture.file;
         let schunk = SChunk::open(fixture.path()).unwrap_or_else(|error| panic!("{file}: {error}"));
         let content = decode(&schunk);

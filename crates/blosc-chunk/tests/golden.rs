@@ -72,7 +72,8 @@ fn check_parts(chunk: &Chunk<'_>, plain: &[u8]) {
 #[test]
 fn every_chunk_of_the_manifest_decodes_to_its_digest() {
     let manifest = Manifest::load().unwrap();
-    let chunks = manifest.of(Format::Blosc1Chunk).chain(manifest.of(Format::Blosc2Chunk));
+    let chunks =
+        manifest.list_format(Format::Blosc1Chunk).chain(manifest.list_format(Format::Blosc2Chunk));
     let mut serial = Decoder::new(DParams::default());
     let mut parallel =
         Decoder::new(DParams::default().threads(Threads::N(NonZeroUsize::new(3).unwrap())));

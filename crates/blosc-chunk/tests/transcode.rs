@@ -60,7 +60,9 @@ fn blosc1_to_blosc2_and_back_gives_the_same_chunk() {
 fn every_fixture_keeps_its_data_or_is_refused() {
     let manifest = Manifest::load().unwrap();
     let (mut done, mut refused) = (0, 0);
-    for fixture in manifest.of(Format::Blosc1Chunk).chain(manifest.of(Format::Blosc2Chunk)) {
+    for fixture in
+        manifest.list_format(Format::Blosc1Chunk).chain(manifest.list_format(Format::Blosc2Chunk))
+    {
         let bytes = fixture.read().unwrap();
         for target in [Target::Blosc1_3, Target::Blosc1_14, Target::Blosc2_0, Target::Blosc3_0] {
             match transcode_header(&bytes, target) {

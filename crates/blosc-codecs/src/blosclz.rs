@@ -8,9 +8,9 @@
 //! stream        literal run, then anything, then a literal run; no end mark and no length inside
 //! ```
 //!
-//! The first control byte carries a marker in its upper bits, which a decoder masks off. `decode` is
-//! the format's definition in code, `decode_fast` does most of the work, and `encode` has a search of
-//! our own, whose streams every release of C-Blosc reads.
+//! The first control byte carries a marker in its upper bits, which a decoder masks off. `decode`
+//! is the format's definition in code, `decode_fast` does most of the work, and `encode` has a
+//! search of our own, whose streams every release of C-Blosc reads.
 
 mod decode;
 #[allow(unsafe_code)]

@@ -63,9 +63,9 @@ pub trait Codec: Send + Sync {
 /// them, not state.
 pub trait StreamEncoder: Send {
     /// Compresses `src` to the start of `dest` and returns the length of the stream (bytes), or
-    /// `None` when it does not fit. Give `dest` less than `src.len()` bytes, since a chunk has no use
-    /// for a stream that is as long as the plain bytes.
-    /// After `None`, the content of `dest` is unspecified.
+    /// `None` when it does not fit. Give `dest` less than `src.len()` bytes, since a chunk has no
+    /// use for a stream that is as long as the plain bytes. After `None`, the content of `dest` is
+    /// unspecified.
     ///
     /// # Errors
     ///

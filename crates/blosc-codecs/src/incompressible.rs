@@ -1,10 +1,10 @@
 //! An entropy probe: recognises incompressible data before a slow encoder spends its time on it.
 //!
-//! Incompressible here means that no encoder makes the data 0.5 % shorter. Three tests, the cheapest
-//! first: the byte counts of a sample of 4 KiB, then of every part and of the whole, are those of
-//! random bytes (a chi-square test; neither more uneven nor, like a ramp, more even); and hardly any
-//! word of eight bytes occurs twice. Anything doubtful counts as compressible: the encoder then finds
-//! out. How much that saves: `docs/performance/zlib.md`.
+//! Incompressible here means that no encoder makes the data 0.5 % shorter. Three tests, the
+//! cheapest first: the byte counts of a sample of 4 KiB, then of every part and of the whole, are
+//! those of random bytes (a chi-square test; neither more uneven nor, like a ramp, more even); and
+//! hardly any word of eight bytes occurs twice. Anything doubtful counts as compressible: the
+//! encoder then finds out. How much that saves: `docs/performance/zlib.md`.
 
 #![forbid(unsafe_code)]
 
@@ -97,8 +97,8 @@ fn are_parts_random(src: &[u8]) -> bool {
     is_random(&all, src.len())
 }
 
-/// Adds how often each byte occurs. Counts in four tables, since equal bytes in a row would wait for
-/// each other.
+/// Adds how often each byte occurs. Counts in four tables, since equal bytes in a row would wait
+/// for each other.
 fn count_bytes(bytes: &[u8], counts: &mut [u64; 256]) {
     let mut tables = [[0_u32; 256]; 4];
     let (fours, rest) = bytes.as_chunks::<4>();

@@ -33,7 +33,8 @@
 //! let codec = registry.require(CodecId::LZ4)?;
 //!
 //! let plain = b"to be, or not to be, that is the question; to be, or not to be".repeat(4);
-//! let mut encoder = codec.new_encoder(&EncodeOptions { clevel: Level::BEST, ..Default::default() })?;
+//! let options = EncodeOptions { clevel: Level::BEST, ..Default::default() };
+//! let mut encoder = codec.new_encoder(&options)?;
 //! let mut stream = vec![0; plain.len() - 1];
 //! // `None` would mean that the stream does not fit, so that a chunk stores the bytes as they are.
 //! let csize = encoder.encode(&plain, &mut stream)?.expect("repeated words are compressible");
@@ -51,9 +52,9 @@
 //! # What is not here
 //!
 //! Stored streams, runs of one byte and the size field belong to the chunk (`blosc-chunk`); filters
-//! are in `blosc-filters`. Lizard, JPEG 2000 (`grok`, `j2k`), HTJ2K (`openhtj2k`, `htj2k`), OpenZL and
-//! Zstandard frames from before 1.0 are known by name only: the error of [`Registry::require`] says
-//! what they need. They can be added with [`Registry::register`].
+//! are in `blosc-filters`. Lizard, JPEG 2000 (`grok`, `j2k`), HTJ2K (`openhtj2k`, `htj2k`), OpenZL
+//! and Zstandard frames from before 1.0 are known by name only: the error of [`Registry::require`]
+//! says what they need. They can be added with [`Registry::register`].
 //!
 //! # Limits
 //!
@@ -64,8 +65,8 @@
 //!
 //! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without one,
 //! [`Registry::require`] of its codec gives [`Error::Unsupported`], which names the feature. `std`
-//! (default, and part of `zlib`) lets [`Simd::detect`] ask the processor at run time; without it, the
-//! instructions that the program is compiled for are used.
+//! (default, and part of `zlib`) lets [`Simd::detect`] ask the processor at run time; without it,
+//! the instructions that the program is compiled for are used.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![no_std]
 #![deny(unsafe_code)]

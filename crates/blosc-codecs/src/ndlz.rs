@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A token gives the source of each row of the cell (`Layout`): a first and a second back reference
-//! give some rows each, the bytes after them give the rest. References count back from the token, in
-//! the *compressed* stream. Cells that the edge of the array cuts are stored. The codec's `meta` is
-//! the side of a cell.
+//! give some rows each, the bytes after them give the rest. References count back from the token,
+//! in the *compressed* stream. Cells that the edge of the array cuts are stored. The codec's `meta`
+//! is the side of a cell.
 
 mod decode;
 mod encode;

@@ -2,8 +2,8 @@
 //! inside HDF5 files.
 //!
 //! Two things set it apart: the level has no effect, and a stream may be *longer* than its plain
-//! bytes, since C-Blosc gave it a longer destination and kept the result. So a reader must not reject
-//! by size.
+//! bytes, since C-Blosc gave it a longer destination and kept the result. So a reader must not
+//! reject by size.
 
 use alloc::{boxed::Box, vec::Vec};
 

@@ -6,18 +6,18 @@
 //!         1  exponent (8 or 11 bits)  planes    bit planes of the coefficients, most significant first
 //! ```
 //!
-//! The payload is a bare ZFP 1.0 bit stream: shape, type and mode come from outside, so these codecs
-//! need the shape of the block. A shuffle before them makes no sense.
+//! The payload is a bare ZFP 1.0 bit stream: shape, type and mode come from outside, so these
+//! codecs need the shape of the block. A shuffle before them makes no sense.
 //!
 //! The encoder is the one that P. Lindstrom published ("Fixed-Rate Compressed Floating-Point
 //! Arrays", 2014), cell by cell:
 //!
 //! 1. *Block floating point* (`cell`): the values become integers with the largest exponent of the
 //!    cell in common. Cells that the edge of the array cuts are padded (`array`).
-//! 2. *Decorrelating transform* (`cell`): a lifted, nearly orthogonal transform of four values, along
-//!    each dimension in turn.
-//! 3. *Reordering and negabinary* (`cell`): coefficients by total sequency, as unsigned numbers whose
-//!    leading zeros say how small they are.
+//! 2. *Decorrelating transform* (`cell`): a lifted, nearly orthogonal transform of four values,
+//!    along each dimension in turn.
+//! 3. *Reordering and negabinary* (`cell`): coefficients by total sequency, as unsigned numbers
+//!    whose leading zeros say how small they are.
 //! 4. *Embedded coding* (`planes`): bit planes, most significant first, with group testing: the
 //!    coefficients that are known to be significant are written verbatim, the others by unary runs.
 //!

@@ -1,7 +1,7 @@
 //! Streams of C-Blosc, C-Blosc2 and their libraries, and streams made by hand
-//! (`testdata/vectors/codecs.json`); and the examples of `docs/formats/codecs.md`, which stand there as
-//! bytes and decode to the text beside them. The streams of our own encoders are compared by checksum: a
-//! change of structure must not change them.
+//! (`testdata/vectors/codecs.json`); and the examples of `docs/formats/codecs.md`, which stand
+//! there as bytes and decode to the text beside them. The streams of our own encoders are compared
+//! by checksum: a change of structure must not change them.
 
 use blosc_codecs::{
     CodecId, DecodeOptions, EncodeOptions, Error, Level, Registry, StreamDecoder, StreamEncoder,

@@ -1,4 +1,5 @@
-//! Cases that once failed, or that a change of the loops breaks first, each with its smallest input.
+//! Cases that once failed, or that a change of the loops breaks first, each with its smallest
+//! input.
 
 use blosc_codecs::{CodecId, DecodeOptions, EncodeOptions, Error, Level, Registry, Simd};
 use blosc_testdata::data::{Kind, XorShift32};

@@ -130,7 +130,8 @@ impl Dtype {
     /// ```
     /// use blosc_dtype::Dtype;
     ///
-    /// let text = "{'names': ['a', 'b'], 'formats': ['i1', '<f8'], 'offsets': [0, 8], 'itemsize': 16}";
+    /// let text = "{'names': ['a', 'b'], 'formats': ['i1', '<f8'], \
+    ///              'offsets': [0, 8], 'itemsize': 16}";
     /// let padded = Dtype::parse(text)?;
     /// assert_eq!(padded.descr().as_deref(), Some("[('a', '|i1'), ('', '|V7'), ('b', '<f8')]"));
     /// assert_eq!(Dtype::parse("float32")?.descr().as_deref(), Some("'<f4'"));

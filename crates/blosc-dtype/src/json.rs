@@ -1,8 +1,8 @@
 //! JSON as Python's `json` module writes and reads it, with `NaN`, `Infinity` and `-Infinity`.
 //!
-//! The metadata of bcolz and the schemas of Blosc2 tables hold these three tokens as fill values and
-//! null values, with integers of 64 bits that must stay exact, and files that are compared byte by
-//! byte need Python's very spelling; all are more than a reader of strict JSON offers.
+//! The metadata of bcolz and the schemas of Blosc2 tables hold these three tokens as fill values
+//! and null values, with integers of 64 bits that must stay exact, and files that are compared byte
+//! by byte need Python's very spelling; all are more than a reader of strict JSON offers.
 
 mod parse;
 mod print;

@@ -31,8 +31,8 @@
 //! It does not interpret items, and it never follows object pointers (`|O`): those parse, with
 //! [`Kind::Object`], so that a caller can refuse them by name.
 //!
-//! Limits for hostile text: [`MAX_DEPTH`] levels of nesting, [`MAX_TEXT_NBYTES`] bytes of text, items of
-//! at most 2^31 - 1 bytes.
+//! Limits for hostile text: [`MAX_DEPTH`] levels of nesting, [`MAX_TEXT_NBYTES`] bytes of text,
+//! items of at most 2^31 - 1 bytes.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -47,7 +47,8 @@ macro_rules! kernels {
                 }
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx512 => {
-                    // SAFETY: a `Simd` of this level is made only after AVX2, AVX-512 F, BW, VL, VBMI and GFNI were.
+                    // SAFETY: a `Simd` of this level is made only after AVX2, AVX-512 F, BW, VL,
+                    // VBMI and GFNI were.
                     unsafe { avx512::$kernel($($typesize,)? $src, dest) }
                 }
                 #[cfg(target_arch = "aarch64")]
@@ -67,7 +68,8 @@ kernels! {
     shuffle(src: &[u8], typesize)
     /// Undoes [`shuffle`].
     unshuffle(src: &[u8], typesize)
-    /// Undoes [`shuffle`] of separate planes, at least one, each with a byte for every item of `dest`.
+    /// Undoes [`shuffle`] of separate planes, at least one, each with a byte for every item of
+    /// `dest`.
     unshuffle_planes(planes: &[&[u8]])
     /// Bit shuffle of a multiple of eight items.
     bitshuffle(src: &[u8], typesize)
@@ -81,7 +83,8 @@ kernels! {
 
 /// Defines functions that have an implementation for AVX2, one for AVX-512, and one for the rest.
 macro_rules! with_avx {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),+): $avx2:path, $avx512:path, $plain:expr;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),+): $avx2:path, $avx512:path,
+        $plain:expr;)+) => {$(
         $(#[$doc])*
         pub(crate) fn $name(simd: Simd, $($arg: $type),+) {
             match simd.level() {
@@ -92,7 +95,8 @@ macro_rules! with_avx {
                 }
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx512 => {
-                    // SAFETY: a `Simd` of this level is made only after AVX2, AVX-512 F, BW, VL, VBMI and GFNI were.
+                    // SAFETY: a `Simd` of this level is made only after AVX2, AVX-512 F, BW, VL,
+                    // VBMI and GFNI were.
                     unsafe { $avx512($($arg),+) }
                 }
                 _ => $plain,
@@ -107,13 +111,16 @@ with_avx! {
     /// Fills with a byte, by registers where they are as long as a line.
     fill(byte: u8, dest: &mut [u8]): avx2::fill, avx512::fill, dest.fill(byte);
     /// Copies with non-temporal stores.
-    copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, streaming::copy, dest.copy_from_slice(src);
+    copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, streaming::copy,
+        dest.copy_from_slice(src);
     /// Fills with a byte by non-temporal stores.
     fill_streaming(byte: u8, dest: &mut [u8]): streaming::fill, streaming::fill, dest.fill(byte);
     /// Copies rows of a block to an array that is not in the cache.
-    put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]): rows::put_rows, rows::put_rows, scalar::put_rows(rows, block, array);
+    put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]): rows::put_rows, rows::put_rows,
+        scalar::put_rows(rows, block, array);
     /// Copies rows of an array that is not in the cache to a block.
-    take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, rows::take_rows, scalar::take_rows(rows, array, block);
+    take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, rows::take_rows,
+        scalar::take_rows(rows, array, block);
 }
 
 // Kernels with non-temporal stores, where they exist for the typesize and the alignment of `dest`.

@@ -26,7 +26,8 @@
 //! use blosc_filters::{FilterCx, Pipeline, Registry};
 //!
 //! let block: Vec<u8> = (2000..2040u32).flat_map(u32::to_le_bytes).collect();
-//! let (pipeline, registry, cx) = (Pipeline::parse("delta, shuffle")?, Registry::builtin(), FilterCx::new(4));
+//! let (pipeline, registry) = (Pipeline::parse("delta, shuffle")?, Registry::builtin());
+//! let cx = FilterCx::new(4);
 //!
 //! let (mut filtered, mut scratch) = (vec![0; block.len()], vec![0; block.len()]);
 //! pipeline.forward(&registry, &cx, &block, &mut filtered, &mut scratch)?;

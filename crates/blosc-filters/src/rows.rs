@@ -44,15 +44,17 @@ impl EvenRows {
     }
 
     /// Undoes the shuffle of a block and copies rows of its items to the start of `array`, as far
-    /// as both have them: as [`copy_to_array`](Self::copy_to_array) of the items from the byte `from` on, without a copy
-    /// of the whole items. The length of a row and both distances are whole items.
+    /// as both have them: as [`copy_to_array`](Self::copy_to_array) of the items from the byte
+    /// `from` on, without a copy of the whole items. The length of a row and both distances are
+    /// whole items.
     ///
     /// ```
     /// use blosc_filters::{Simd, internal::{EvenRows, StoreHint}};
     ///
     /// let rows = EvenRows { count: 2, len: 2, in_block: 4, in_array: 3 };
     /// let mut array = *b".....";
-    /// rows.copy_planes_to_array(Simd::detect(), StoreHint::Cached, &[b"aceg", b"bdfh"], 2, &mut array);
+    /// let planes: &[&[u8]] = &[b"aceg", b"bdfh"];
+    /// rows.copy_planes_to_array(Simd::detect(), StoreHint::Cached, planes, 2, &mut array);
     /// assert_eq!(&array, b"cd.gh");
     /// ```
     pub fn copy_planes_to_array(
@@ -66,8 +68,8 @@ impl EvenRows {
         arch::put_planes(simd, self, stores, planes, from, array);
     }
 
-    /// Whether [`copy_planes_to_array`](Self::copy_planes_to_array) is faster for items of `typesize` bytes than
-    /// undoing the shuffle first.
+    /// Whether [`copy_planes_to_array`](Self::copy_planes_to_array) is faster for items of
+    /// `typesize` bytes than undoing the shuffle first.
     #[must_use]
     pub fn suits_planes(self, simd: Simd, typesize: usize) -> bool {
         arch::has_put_planes(simd, typesize) && self.len >= MIN_ITEMS_PER_ROW * typesize

@@ -30,8 +30,8 @@ pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     unshuffle_with(Simd::detect(), StoreHint::Cached, typesize, src, dest);
 }
 
-/// Undoes [`shuffle`] of items whose planes are separate slices. A range of the items of a block can
-/// be restored so without the others.
+/// Undoes [`shuffle`] of items whose planes are separate slices. A range of the items of a block
+/// can be restored so without the others.
 ///
 /// ```
 /// use blosc_filters::{Simd, internal::{StoreHint, unshuffle_planes}};

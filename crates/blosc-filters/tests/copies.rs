@@ -1,5 +1,5 @@
-//! Copies, fills and rows of arrays: what they write, at any address and length, and that they write
-//! nothing else.
+//! Copies, fills and rows of arrays: what they write, at any address and length, and that they
+//! write nothing else.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 

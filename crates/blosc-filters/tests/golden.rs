@@ -1,6 +1,6 @@
-//! The output of C-Blosc2 and C-Blosc for given blocks, in `testdata/vectors/filters.json`: each filter
-//! alone and some pipelines, forward and backward, with every set of vector instructions that the
-//! machine has.
+//! The output of C-Blosc2 and C-Blosc for given blocks, in `testdata/vectors/filters.json`: each
+//! filter alone and some pipelines, forward and backward, with every set of vector instructions
+//! that the machine has.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 

@@ -192,7 +192,7 @@ impl CBlosc2 {
             schunk_decode: function(&library, c"blosc2_schunk_decompress_chunk")?,
             schunk_to_buffer: function(&library, c"blosc2_schunk_to_buffer")?,
             schunk_to_file: function(&library, c"blosc2_schunk_to_file")?,
-            arrays: arrays::Functions::of(&library)?,
+            arrays: arrays::Functions::load(&library)?,
             // That of the system, which the library links to.
             free: function(&library, c"free")?,
             version: function(&library, c"blosc2_get_version_string")?,

@@ -21,8 +21,8 @@ pub(crate) struct Effort {
     pub(crate) least: Duration,
     /// What all rounds may take together, if three of them do not take longer.
     pub(crate) most: Duration,
-    /// Whether the reference is measured against itself: a ratio that is not 1 then is the machine's
-    /// doing.
+    /// Whether the reference is measured against itself: a ratio that is not 1 then is the
+    /// machine's doing.
     pub(crate) is_control: bool,
 }
 
@@ -134,11 +134,17 @@ mod tests {
             spin(400_000);
             Ok(())
         };
-        let times = compare(effort, 1, &mut ours, &mut theirs).unwrap();
-        assert!(times.theirs > times.ours * 2.0, "{times:?}");
-        let times =
-            compare(Effort { is_control: true, ..effort }, 1, &mut ours, &mut theirs).unwrap();
-        assert!(times.theirs < times.ours * 2.0, "{times:?}");
+        // Another load of the machine spoils one comparison, not most of them.
+        let mut ratio = |effort| {
+            let mut ratios = [0.0; 7].map(|_: f64| {
+                let times = compare(effort, 1, &mut ours, &mut theirs).unwrap();
+                times.theirs / times.ours
+            });
+            median(&mut ratios)
+        };
+        let (measured, control) = (ratio(effort), ratio(Effort { is_control: true, ..effort }));
+        assert!(measured > 2.0, "{measured}");
+        assert!(control < 2.0, "{control}");
     }
 
     #[test]

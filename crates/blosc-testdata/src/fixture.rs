@@ -1,8 +1,8 @@
 //! The files under `testdata/` and the manifest of those that original programs wrote.
 //!
 //! `testdata/manifest.json` has one entry per file: who wrote it, with which command, and the
-//! digest of what it decodes to, as the program that wrote it decodes it. `cargo xtask fixtures` writes
-//! both; a test reads a fixture, decodes it and compares digests.
+//! digest of what it decodes to, as the program that wrote it decodes it. `cargo xtask fixtures`
+//! writes both; a test reads a fixture, decodes it and compares digests.
 
 use std::{
     fs, io,
@@ -65,7 +65,7 @@ impl Manifest {
     }
 
     /// The fixtures of one format.
-    pub fn of(&self, format: Format) -> impl Iterator<Item = &Fixture> {
+    pub fn list_format(&self, format: Format) -> impl Iterator<Item = &Fixture> {
         self.fixtures.iter().filter(move |fixture| fixture.format == format)
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn damage(pool: &Pool, draw: &mut XorShift32, bytes: &mut Vec<u8>) {
     // Most readers look no further if this is wrong.
     if below(draw, 4) > 0 {
         let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        put(bytes, CBYTES, len.to_le_bytes());
+        set_field(bytes, CBYTES, len.to_le_bytes());
     }
 }
 
@@ -75,7 +75,7 @@ fn set_number(draw: &mut XorShift32, bytes: &mut [u8]) {
     let number = numbers[below(draw, numbers.len())];
     // Half of them in the header and the block starts.
     let words = if below(draw, 2) == 0 { 16 } else { bytes.len() / 4 };
-    put(bytes, 4 * below(draw, words.max(1)), number.to_le_bytes());
+    set_field(bytes, 4 * below(draw, words.max(1)), number.to_le_bytes());
 }
 
 fn cut(draw: &mut XorShift32, bytes: &mut Vec<u8>) {
@@ -103,7 +103,7 @@ fn repeat(draw: &mut XorShift32, bytes: &mut Vec<u8>) {
     }
 }
 
-fn put(bytes: &mut [u8], at: usize, field: [u8; 4]) {
+fn set_field(bytes: &mut [u8], at: usize, field: [u8; 4]) {
     if let Some(place) = bytes.get_mut(at..at + 4) {
         place.copy_from_slice(&field);
     }

@@ -13,7 +13,8 @@ use crate::session::{Dir, snapshot, walk};
 fn every_fixture_verifies_and_decodes() {
     let dir = Dir::new();
     let manifest = Manifest::load().unwrap();
-    let fixtures = manifest.of(Format::Blosc1Chunk).chain(manifest.of(Format::Blosc2Chunk));
+    let fixtures =
+        manifest.list_format(Format::Blosc1Chunk).chain(manifest.list_format(Format::Blosc2Chunk));
     let mut nfiles = 0;
     for fixture in fixtures {
         let file = fixture.path().display().to_string();

@@ -19,7 +19,7 @@ fn the_spans_of_every_fixture_cover_it_once() {
     let dir = Dir::new();
     let manifest = Manifest::load().unwrap();
     let formats = [Format::Cframe, Format::Blosc1Chunk, Format::Blosc2Chunk];
-    for fixture in formats.into_iter().flat_map(|format| manifest.of(format)) {
+    for fixture in formats.into_iter().flat_map(|format| manifest.list_format(format)) {
         let file = fixture.path();
         let mut spans = spans(&dir.b2(&format!("dump --json {}", file.display())).ok().stdout);
         spans.sort_unstable();

@@ -7,7 +7,7 @@ use crate::session::{Dir, snapshot, walk};
 #[test]
 fn sound_frames_are_ok() {
     let dir = Dir::new();
-    for fixture in Manifest::load().unwrap().of(Format::Cframe) {
+    for fixture in Manifest::load().unwrap().list_format(Format::Cframe) {
         let name = fixture.path().display().to_string();
         assert_eq!(
             dir.b2(&format!("verify {name}")).ok().text(),

@@ -10,9 +10,9 @@ use crate::{
     },
 };
 
-/// Decompresses a BloscLZ stream. Succeeds only if exactly `dest.len()` bytes come out; an error has
-/// the position in `src` where it went wrong. With `UNCACHED`, for a destination that is hardly in
-/// the cache.
+/// Decompresses a BloscLZ stream. Succeeds only if exactly `dest.len()` bytes come out; an error
+/// has the position in `src` where it went wrong. With `UNCACHED`, for a destination that is hardly
+/// in the cache.
 pub(super) fn decode<const UNCACHED: bool>(
     simd: Simd,
     src: &[u8],

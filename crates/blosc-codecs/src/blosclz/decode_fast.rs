@@ -85,8 +85,8 @@ impl FastDecode for BloscLz {
             } else {
                 // SAFETY: S: `at + 1 < src.len()`.
                 let (len, after) = unsafe { read_length(9, src, at + 1, src_end) };
-                // SAFETY: `after` is `at + 2`, and S leaves 16 bytes more; or it is at most `src_end`,
-                // which leaves 18.
+                // SAFETY: `after` is `at + 2`, and S leaves 16 bytes more; or it is at most
+                // `src_end`, which leaves 18.
                 let [low, far @ ..] = unsafe { load::<3>(src, after) };
                 let mut distance = distance(control, low);
                 at = after + 1;

@@ -7,11 +7,12 @@
 //! * *Greedy parsing.* The first match that pays is taken. It is first extended backwards over
 //!   pending literals (`extend_back`). At high levels the position after a match is tried in two
 //!   ways: as the start of a new match, and as the continuation of one that begins a byte earlier.
-//! * *Skip acceleration.* Each miss adds to a counter, and the step to the next probe is the counter
-//!   divided by [`SKIP_TRIGGER`]. Incompressible data is soon crossed in steps of
+//! * *Skip acceleration.* Each miss adds to a counter, and the step to the next probe is the
+//!   counter divided by [`SKIP_TRIGGER`]. Incompressible data is soon crossed in steps of
 //!   [`SearchParams::max_step`] bytes.
 //! * *No unpredictable branch per probe.* Whether a word is known and whether it agrees are equally
-//!   hard to predict, so both are one test: an unknown word is compared with the start of the stream.
+//!   hard to predict, so both are one test: an unknown word is compared with the start of the
+//!   stream.
 //! * *A loop for items.* Data such as a random walk of integers alternates one literal and a match
 //!   of seven bytes; after two of those in a row, `Search::run_items` goes on from item to item.
 //! * *Compression probe.* The start of a stream (256 bytes) is compressed. If that does not clearly
@@ -19,8 +20,8 @@
 //!   enough for the level, the stream is given up (`probe`), as C-Blosc2 does. At levels 7 to 9 a
 //!   second part may save it; the rest is then searched in the cheapest way.
 //!
-//! All tuned numbers are here: [`SearchParams`], with one row of `strategies!` per level and length of
-//! the stream. Why they are what they are, and what failed: `docs/performance/blosclz.md`.
+//! All tuned numbers are here: [`SearchParams`], with one row of `strategies!` per level and length
+//! of the stream. Why they are what they are, and what failed: `docs/performance/blosclz.md`.
 
 use super::{
     probe::{Outlook, Probe},

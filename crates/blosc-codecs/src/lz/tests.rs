@@ -7,8 +7,8 @@ use blosc_testdata::data::{Kind, XorShift32};
 use super::*;
 use crate::{EncodeOptions, Error, Level, StreamEncoder};
 
-/// Compares two decoders on intact, damaged and cut streams: the same verdict, and the same bytes if
-/// the stream is accepted.
+/// Compares two decoders on intact, damaged and cut streams: the same verdict, and the same bytes
+/// if the stream is accepted.
 pub(crate) fn assert_twins_agree(
     encoder: impl Fn(&EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error>,
     fast: impl Fn(&[u8], &mut [u8]) -> Result<(), Error>,

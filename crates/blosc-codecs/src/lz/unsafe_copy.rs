@@ -1,9 +1,10 @@
 //! Copies of the fast decoders, which run past their end.
 //!
 //! Most literal runs and matches are shorter than a register. To copy a whole register and advance
-//! by less is one load and one store; to copy the exact number of bytes is a call. So each copy here
-//! writes up to [`STEP`] bytes more than it is asked to, and its caller keeps that many free (the
-//! margins of each decoder). What is written past the end is overwritten by the next instruction.
+//! by less is one load and one store; to copy the exact number of bytes is a call. So each copy
+//! here writes up to [`STEP`] bytes more than it is asked to, and its caller keeps that many free
+//! (the margins of each decoder). What is written past the end is overwritten by the next
+//! instruction.
 //!
 //! A match may overlap the bytes that it makes: distance 3 and length 20 repeat three bytes. At
 //! distances of a step or more, each step reads what the steps before wrote. Below, the period is
@@ -75,9 +76,9 @@ pub(crate) unsafe fn copy_literals(
     len: usize,
 ) {
     let mut done = 0;
-    // Two steps with an exit between them. The compiler makes a loop of one step a call of `memcpy`,
-    // which takes longer to start, and for long runs uses an instruction that is slow unless both
-    // sides are aligned alike.
+    // Two steps with an exit between them. The compiler makes a loop of one step a call of
+    // `memcpy`, which takes longer to start, and for long runs uses an instruction that is slow
+    // unless both sides are aligned alike.
     loop {
         // SAFETY: `done <= len`, so a step from `from + done` ends within `from + len + STEP`.
         let value = unsafe { load::<STEP>(src, from + done) };
@@ -290,8 +291,8 @@ pub(crate) unsafe fn copy_long_match<const STEPS: usize>(
     }
 }
 
-/// Copies `len` bytes in steps of `N`, with an exit after every `STEPS`, since the end of a match is
-/// unpredictable.
+/// Copies `len` bytes in steps of `N`, with an exit after every `STEPS`, since the end of a match
+/// is unpredictable.
 ///
 /// # Safety
 ///
@@ -343,8 +344,8 @@ unsafe fn fill_in_steps<const STEPS: usize>(
     }
 }
 
-/// The 16 bytes that continue a period of 1, 2, 4, 8 or 16 bytes at `to`, as two words: put together
-/// in memory, they would not be there yet when they are read.
+/// The 16 bytes that continue a period of 1, 2, 4, 8 or 16 bytes at `to`, as two words: put
+/// together in memory, they would not be there yet when they are read.
 ///
 /// # Safety
 ///

@@ -10,9 +10,9 @@ use crate::{
     },
 };
 
-/// Decompresses an LZ4 block. Succeeds only if exactly `dest.len()` bytes come out; an error has the
-/// position in `src` where it went wrong. Offsets may reach into `dict`, the last byte of which is
-/// right before the output. With `UNCACHED`, for a destination that is hardly in the cache.
+/// Decompresses an LZ4 block. Succeeds only if exactly `dest.len()` bytes come out; an error has
+/// the position in `src` where it went wrong. Offsets may reach into `dict`, the last byte of which
+/// is right before the output. With `UNCACHED`, for a destination that is hardly in the cache.
 pub(super) fn decode<const UNCACHED: bool>(
     simd: Simd,
     src: &[u8],
@@ -53,8 +53,8 @@ pub fn decompress_safely(src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
     finish(src, 0, dest, 0, &[], usize::MAX)
 }
 
-/// Decodes from the sequence at `src[at..]`, which writes to `dest[done..]`, to the end of the block,
-/// or until the first `until` bytes of `dest` are written.
+/// Decodes from the sequence at `src[at..]`, which writes to `dest[done..]`, to the end of the
+/// block, or until the first `until` bytes of `dest` are written.
 fn finish(
     src: &[u8],
     at: usize,

@@ -63,8 +63,8 @@ impl FastDecode for Lz4 {
                 if nliterals > dest_end - done || at + nliterals > run_end {
                     return stop;
                 }
-                // SAFETY: `at + nliterals <= run_end` and `done + nliterals <= dest_end`, each a step
-                // before its end.
+                // SAFETY: `at + nliterals <= run_end` and `done + nliterals <= dest_end`, each a
+                // step before its end.
                 unsafe { copy_literals(src, at, dest, done, nliterals) };
             }
             at += nliterals;
@@ -84,7 +84,8 @@ impl FastDecode for Lz4 {
                     unsafe { copy_short_match(dest, done, distance) };
                 } else if distance > 0 && done + STEP <= dest.len() {
                     cold_path();
-                    // SAFETY: `done + STEP <= dest.len()`, and `0 < distance < 8`, `distance <= done`.
+                    // SAFETY: `done + STEP <= dest.len()`, and `0 < distance < 8`, `distance <=
+                    // done`.
                     unsafe { copy_short_period(dest, done, distance) };
                 } else {
                     cold_path();

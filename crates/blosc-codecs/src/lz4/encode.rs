@@ -1,21 +1,23 @@
 //! The fast search of LZ4: one hash table, one candidate, skip acceleration.
 //!
-//! This is the algorithm of `LZ4_compress_fast` in LZ4 1.10, and the blocks are the same to the byte:
+//! This is the algorithm of `LZ4_compress_fast` in LZ4 1.10, and the blocks are the same to the
+//! byte:
 //!
 //! * *Hash table, one candidate.* Four bytes (five in long blocks) are hashed; each slot holds the
 //!   last position with that hash. No chains are followed.
-//! * *Greedy parsing.* The first match is taken, and extended backwards over pending literals. Right
-//!   after a match the next one is tried at once, as one often follows another without literals.
+//! * *Greedy parsing.* The first match is taken, and extended backwards over pending literals.
+//!   Right after a match the next one is tried at once, as one often follows another without
+//!   literals.
 //! * *Skip acceleration.* The step between probes starts at the acceleration, `10 - clevel`, and
 //!   grows by one after every [`SKIP_TRIGGER`] misses (`LZ4_skipTrigger`), so that incompressible
 //!   data is soon crossed.
 //! * *Software pipelining.* The hash of the next position is computed while this one waits for its
 //!   candidate.
 //!
-//! Three kinds of tables share 16 KiB each, half of a first-level cache. A block that is shorter than
-//! [`LONG_NBYTES`] has positions of two bytes, and none is out of reach. A longer one has half as
-//! many slots, of four bytes. Blocks up to [`TINY_NBYTES`] count positions on from block to block, so
-//! that the table is cleared for every eighth of them, or fewer; the others clear it.
+//! Three kinds of tables share 16 KiB each, half of a first-level cache. A block that is shorter
+//! than [`LONG_NBYTES`] has positions of two bytes, and none is out of reach. A longer one has half
+//! as many slots, of four bytes. Blocks up to [`TINY_NBYTES`] count positions on from block to
+//! block, so that the table is cleared for every eighth of them, or fewer; the others clear it.
 //!
 //! Why the numbers are what they are, and what failed: `docs/performance/lz4.md`.
 
@@ -125,8 +127,8 @@ impl PositionTable for [u16; SLOTS] {
     }
 }
 
-/// The table of tiny blocks. Positions are counted on from block to block, so that entries of earlier
-/// blocks are below `base` and count as empty.
+/// The table of tiny blocks. Positions are counted on from block to block, so that entries of
+/// earlier blocks are below `base` and count as empty.
 struct TinyTable<'a> {
     slots: &'a mut [u16; SLOTS],
     /// The entry for position 0.

@@ -2,11 +2,11 @@
 //!
 //! * *Levels 1 and 2* (`dual`): two hash tables, as in zstd's `dfast` and LZ4 1.10's `LZ4MID`. One
 //!   is of seven-byte words, for long matches, one of four-byte words for the rest. No chains.
-//! * *Levels 3 to 9* (`chains`, `lazy`): the hash chains and the lazy parser of LZ4HC. A chain links
-//!   each position to the one before with the same four bytes; the search follows up to
+//! * *Levels 3 to 9* (`chains`, `lazy`): the hash chains and the lazy parser of LZ4HC. A chain
+//!   links each position to the one before with the same four bytes; the search follows up to
 //!   `2^(clevel - 1)` links and takes the longest match that covers the position, which may begin
-//!   before it. *Lazy matching:* no match is written before the positions near its end were searched
-//!   for a longer one; up to three overlapping matches are weighed against each other.
+//!   before it. *Lazy matching:* no match is written before the positions near its end were
+//!   searched for a longer one; up to three overlapping matches are weighed against each other.
 //! * *Runs.* Inside a run of one byte, each position is linked only to those with as much of their
 //!   run ahead ("pattern analysis" in LZ4HC), or a chain would be used up on matches that all end
 //!   where the shorter run ends.

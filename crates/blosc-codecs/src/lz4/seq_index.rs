@@ -111,8 +111,8 @@ impl SeqIndex {
         }
     }
 
-    /// A byte of the data. `read` reads the block. `None` if the chain of matches to the byte is too
-    /// long, or the block has changed.
+    /// A byte of the data. `read` reads the block. `None` if the chain of matches to the byte is
+    /// too long, or the block has changed.
     ///
     /// # Errors
     ///

@@ -5,8 +5,8 @@
 //!   references of two rows each (cells of 4 x 4 only), three rows, two rows. The rows that a token
 //!   needs are gathered and hashed (FNV-1a, folded); the table gives one candidate position in the
 //!   *compressed* stream, where the literal rows of an earlier cell are. No chains are followed.
-//! * Else the cell is written as literals, and every group of two, three and all consecutive rows of
-//!   it is put into the table. Cells that are references themselves are not: their rows are not
+//! * Else the cell is written as literals, and every group of two, three and all consecutive rows
+//!   of it is put into the table. Cells that are references themselves are not: their rows are not
 //!   contiguous in the stream.
 //!
 //! The table starts empty for each stream. C-Blosc2 searches in the same way, but its hash and the
@@ -118,7 +118,8 @@ impl Encoder {
         (found && at > 0).then_some(Some(at))
     }
 
-    /// Inserts every run of two rows, three rows and all rows of a literal cell that starts at `at`.
+    /// Inserts every run of two rows, three rows and all rows of a literal cell that starts at
+    /// `at`.
     #[allow(clippy::cast_possible_truncation, reason = "a stream has less than 4 GiB")]
     fn insert_rows(&mut self, cell: &[u8], at: usize) {
         let side = self.side.len();

@@ -1,4 +1,5 @@
-//! The array as a grid of cells: the items of each cell, and the padding of cells that the edge cuts.
+//! The array as a grid of cells: the items of each cell, and the padding of cells that the edge
+//! cuts.
 
 use super::{cell::MAX_CELL, real::Real};
 

@@ -9,7 +9,8 @@ use super::real::{Lane, Real};
 /// Most values in a cell.
 pub(super) const MAX_CELL: usize = 256;
 
-/// Quantizes and transforms `values` (`4^ndim` of them) to coefficients, in the order of total sequency.
+/// Quantizes and transforms `values` (`4^ndim` of them) to coefficients, in the order of total
+/// sequency.
 pub(super) fn forward<R: Real>(ndim: usize, values: &[R], emax: i32, coefficients: &mut [u64]) {
     let mut lanes = [R::Lane::default(); MAX_CELL];
     let lanes = &mut lanes[..values.len()];

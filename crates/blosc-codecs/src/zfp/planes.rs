@@ -94,8 +94,8 @@ pub(super) fn decode(coefficients: &mut [u64], budget: Budget, input: &mut BitRe
     }
 }
 
-/// Reads zeros and the one after them: at most `limit` zeros, after which the one is not written, and
-/// at most `bits` bits. Returns the number of zeros.
+/// Reads zeros and the one after them: at most `limit` zeros, after which the one is not written,
+/// and at most `bits` bits. Returns the number of zeros.
 fn read_zeros(input: &mut BitReader<'_>, limit: u32, bits: &mut u32) -> u32 {
     let mut count = 0;
     while count < limit && *bits > 0 {

@@ -32,8 +32,8 @@ pub(super) trait Real: Copy + Default {
     fn unbiased(stored: u64) -> i32;
     /// The integer for this value in a cell of exponent `emax`, rounded toward zero.
     fn quantize(self, emax: i32) -> Self::Lane;
-    /// The factor of [`dequantize`](Self::dequantize): a power of two, or zero when that is below all
-    /// numbers.
+    /// The factor of [`dequantize`](Self::dequantize): a power of two, or zero when that is below
+    /// all numbers.
     fn dequantizer(emax: i32) -> Self;
     /// The value for an integer.
     fn dequantize(lane: Self::Lane, scale: Self) -> Self;

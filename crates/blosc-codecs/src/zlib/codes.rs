@@ -122,8 +122,8 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         Self { entries: [SPECIAL; N] }
     }
 
-    /// Builds the table of the code with these lengths for `symbols` (0: no code); whether the code is
-    /// complete. `None` when there is no such code. Only a code of one symbol may be incomplete.
+    /// Builds the table of the code with these lengths for `symbols` (0: no code); whether the code
+    /// is complete. `None` when there is no such code. Only a code of one symbol may be incomplete.
     fn set(&mut self, lens: &[u8], symbols: &[u32]) -> Option<bool> {
         let mut counts = Counts::from_lens(lens);
         let is_complete = counts.check()?;
@@ -150,8 +150,8 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         Some(is_complete)
     }
 
-    /// Repeats the entries of the first `from` bits of the index, which do not depend on the bits up
-    /// to `to`.
+    /// Repeats the entries of the first `from` bits of the index, which do not depend on the bits
+    /// up to `to`.
     fn double(&mut self, from: u32, to: u32) {
         for bits in from..to.min(BITS) {
             self.entries.copy_within(..1 << bits, 1 << bits);
@@ -249,8 +249,8 @@ impl Counts {
         (sorted, nsorted)
     }
 
-    /// Bits of the index of a second table whose shortest code has `len` bits after the first index:
-    /// enough for all codes that share the first index.
+    /// Bits of the index of a second table whose shortest code has `len` bits after the first
+    /// index: enough for all codes that share the first index.
     fn second_bits(&self, len: u32, first: u32) -> u32 {
         let mut bits = len;
         let mut used = u32::from(self.left[(first + bits) as usize]);

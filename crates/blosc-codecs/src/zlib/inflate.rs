@@ -2,8 +2,8 @@
 //!
 //! The whole destination is there from the start, so it needs no window and no state between calls:
 //! matches are copied within the destination. It answers `None` to any doubt, and then `zlib-rs`
-//! decides what is wrong. `codes` makes the tables, `inflate_fast` is the fast half; this file is the
-//! safe half, which goes symbol by symbol near the ends of stream and destination.
+//! decides what is wrong. `codes` makes the tables, `inflate_fast` is the fast half; this file is
+//! the safe half, which goes symbol by symbol near the ends of stream and destination.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //!
-//! At the head of the loop, `now.at` bytes of the stream were taken in and `done` bytes written, and
+//! At the head of the loop, `now.at` bytes of the stream were taken in and `done` bytes written,
+//! and
 //!
 //! * **S** (stream): `now.at + SRC_MARGIN <= src.len()`, that is `now.at <= src_end`;
 //! * **D** (destination): `done + STEP <= dest.len()`, that is `done <= dest_end`;

@@ -1,8 +1,8 @@
 //! Non-temporal stores, which bypass the cache.
 //!
-//! An ordinary store first reads the line that it changes, and the line evicts another one. Both are
-//! wasted on a destination larger than the cache. Non-temporal stores need registers at multiples of
-//! 32 bytes, whole lines in ascending order, and little work between them. See
+//! An ordinary store first reads the line that it changes, and the line evicts another one. Both
+//! are wasted on a destination larger than the cache. Non-temporal stores need registers at
+//! multiples of 32 bytes, whole lines in ascending order, and little work between them. See
 //! `docs/performance/filters.md`, "Non-temporal stores".
 
 use core::arch::x86_64::*;

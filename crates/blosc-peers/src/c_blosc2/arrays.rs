@@ -51,7 +51,7 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    pub(super) fn of(library: &Library) -> Result<Self> {
+    pub(super) fn load(library: &Library) -> Result<Self> {
         Ok(Self {
             create_ctx: function(library, c"b2nd_create_ctx")?,
             free_ctx: function(library, c"b2nd_free_ctx")?,

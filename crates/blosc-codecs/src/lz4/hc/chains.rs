@@ -4,10 +4,10 @@
 //! time, in a loop without unpredictable branches. The search then finds the head of each chain in
 //! the link of the position itself.
 //!
-//! Inside a run of one byte, every position has the same four bytes. A chain of them all would use up
-//! the search on matches that end where the shorter run ends. So such a position is linked only to
-//! those with as much of their run ahead: there, the bytes after the run may match as well. Any longer
-//! run has such a position, too; and matches within the run are found at distance 1.
+//! Inside a run of one byte, every position has the same four bytes. A chain of them all would use
+//! up the search on matches that end where the shorter run ends. So such a position is linked only
+//! to those with as much of their run ahead: there, the bytes after the run may match as well. Any
+//! longer run has such a position, too; and matches within the run are found at distance 1.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 

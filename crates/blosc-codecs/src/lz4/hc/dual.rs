@@ -16,8 +16,8 @@ use crate::{
 
 /// Slots of each table.
 const SLOTS: usize = 1 << HASH_BITS;
-/// Bits of a hash. All slots are used for short streams as well: false candidates cost more than the
-/// second-level cache.
+/// Bits of a hash. All slots are used for short streams as well: false candidates cost more than
+/// the second-level cache.
 const HASH_BITS: u32 = 14;
 
 /// Both tables, kept between blocks.
@@ -122,8 +122,8 @@ impl Search<'_> {
         self.shorts.insert(short_hash(load32(self.window, at)), at);
     }
 
-    /// Inserts positions next to both ends of a match that was found at `at` and ends at `end`: long
-    /// words further from the end than short ones.
+    /// Inserts positions next to both ends of a match that was found at `at` and ends at `end`:
+    /// long words further from the end than short ones.
     #[inline(always)]
     fn insert_around(&mut self, at: usize, end: usize, limit: usize) {
         if end > limit {

@@ -1,5 +1,5 @@
-//! Lazy matching, levels 3 to 9: no match is written before positions near its end were searched for
-//! a longer one.
+//! Lazy matching, levels 3 to 9: no match is written before positions near its end were searched
+//! for a longer one.
 //!
 //! Up to three matches are weighed, each longer than the one before, which it may overlap: `first`,
 //! `second`, `third`, in the order of their starts.
@@ -53,8 +53,8 @@ impl Parse<'_> {
             let Some(mut second) = self.find_better(&first, 2) else {
                 return self.write(&first, writer);
             };
-            // `first` replaced `former` because it was longer. If `second` leaves little of `first`,
-            // `former` is the better companion.
+            // `first` replaced `former` because it was longer. If `second` leaves little of
+            // `first`, `former` is the better companion.
             if former.start < first.start && second.start < first.start + former.len {
                 first = former;
             }

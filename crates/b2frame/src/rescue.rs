@@ -10,6 +10,7 @@
 //! The damaged frame is read only. What comes out is a [`SChunk`] over its bytes with a new index;
 //! [`SChunk::save`] writes it as a sound frame, without compressing anything anew.
 
+mod members;
 mod walk;
 
 use core::fmt;
@@ -22,6 +23,7 @@ use blosc_chunk::{CParams, ChunkHeader, SpecialKind};
 use blosc_io::ReadAt;
 
 pub use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
+pub use members::members;
 
 use self::walk::{Found, Likely, walk};
 use crate::edit::SChunkWriter;

@@ -86,7 +86,7 @@ fn rescue_input(
     } else if offset.is_none() && path.is_file() && blp::begins_like_one(path)? {
         blp::run(args, cx, path, &target, options)?
     } else {
-        frame::run(args, cx, path, offset.unwrap_or(0), &target, options)?
+        frame::run(args, cx, path, offset, &target, options)?
     };
     report(cx, origin, &target, saved)
 }

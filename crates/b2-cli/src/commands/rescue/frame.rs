@@ -1,40 +1,120 @@
 //! Frames, contiguous or sparse: every chunk that can be read stays at its position.
 
-use std::path::Path;
+use core::ops::Range;
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+    sync::Arc,
+};
 
 use b2frame::{
     OpenOptions, SChunk,
-    rescue::{ChunkState, RescueOptions, Salvage},
+    probe::Kind,
+    rescue::{self, ChunkState, RescueOptions, Salvage},
     seal::SealState,
 };
 use blosc_chunk::Limits;
+use blosc_io::{FileStore, ReadAt, Windowed};
 
-use super::{Chunks, Saved};
+use super::{Chunks, Saved, unreadable};
 use crate::{
     args::RescueArgs,
     context::Context,
-    error::Result,
+    error::{Doing, Error, Result},
     inputs::{decoded::Guard, object::frame_bytes},
     output::staged::{Nest, StageOptions},
     render::size,
 };
 
-/// Rescues the frame at byte `offset` of `path` as `target`.
+/// Rescues the frames of `path` as `target`: all that follow each other, or the one at byte
+/// `offset`.
 pub(super) fn run(
     args: &RescueArgs,
     cx: &Context,
     path: &Path,
-    offset: u64,
+    offset: Option<u64>,
     target: &Path,
     options: StageOptions,
 ) -> Result<Saved> {
-    let fill = args.fill();
-    let saved = salvage(cx, path, offset, &RescueOptions::default().fill(fill))?;
-    let unlike_seal = unlike_seal(cx, path, offset);
+    let members = match offset {
+        None if path.is_file() => {
+            rescue::members(Arc::new(FileStore::open(path).map_err(unreadable(path))?))?
+        }
+        _ => vec![],
+    };
+    if members.len() > 1 {
+        return several(args, cx, path, &members, target, options);
+    }
+    let offset = offset.unwrap_or(0);
+    let saved = salvage(cx, path, offset, &RescueOptions::default().fill(args.fill()))?;
     Guard::new(args.limits).admit_bytes(saved.schunk.nbytes(), frame_bytes(&saved.schunk))?;
     let nest = Nest::create(target, options, &cx.unfinished)?;
     saved.save(nest.path())?;
     nest.commit(None)?;
+    Ok(summary(args, &saved, unlike_seal(cx, path, offset)))
+}
+
+/// Rescues frames that follow each other as a file of frames that follow each other.
+fn several(
+    args: &RescueArgs,
+    cx: &Context,
+    path: &Path,
+    members: &[Range<u64>],
+    target: &Path,
+    options: StageOptions,
+) -> Result<Saved> {
+    let store: Arc<dyn ReadAt> = Arc::new(FileStore::open(path).map_err(unreadable(path))?);
+    let nest = Nest::create(target, options, &cx.unfinished)?;
+    let written = Error::io_at(Doing::Write, target);
+    let mut output = File::create(nest.path()).map_err(written)?;
+    let member_path = nest.path().with_extension("member");
+    let mut guard = Guard::new(args.limits);
+    let mut all = Saved { complete: true, nbytes: 0, filled: 0, actions: vec![], chunks: None };
+    let mut counts = Chunks { good: 0, doubtful: 0, lost: 0 };
+    let mut nframes = 0;
+    for (number, member) in members.iter().enumerate() {
+        let len = member.end.saturating_sub(member.start);
+        let place = format!("frame {number} at byte {}", member.start);
+        let window = Windowed::new(Arc::clone(&store), member.start, len);
+        let window = window.map_err(unreadable(path))?;
+        let rescue = RescueOptions::default().fill(args.fill());
+        let saved = match Salvage::from_store(Arc::new(window), &open_options(cx, 0), &rescue) {
+            Ok(saved) => saved,
+            Err(b2frame::Error::NotAFrame { .. }) => {
+                all.actions.push(format!("{place}: {len} bytes of which nothing can be read"));
+                all.complete = false;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        guard.admit_bytes(saved.schunk.nbytes(), frame_bytes(&saved.schunk))?;
+        saved.save(&member_path)?;
+        let copied = File::open(&member_path).and_then(|mut file| io::copy(&mut file, &mut output));
+        copied.map_err(Error::io_at(Doing::Write, target))?;
+        fs::remove_file(&member_path).map_err(Error::io_at(Doing::Write, target))?;
+        let one = summary(args, &saved, unlike_seal(cx, path, member.start));
+        all.complete &= one.complete;
+        all.nbytes = all.nbytes.saturating_add(one.nbytes);
+        all.filled = all.filled.saturating_add(one.filled);
+        all.actions.extend(one.actions.iter().map(|action| format!("{place}: {action}")));
+        if let Some(chunks) = one.chunks {
+            counts.good += chunks.good;
+            counts.doubtful += chunks.doubtful;
+            counts.lost += chunks.lost;
+        }
+        nframes += 1;
+    }
+    if nframes == 0 {
+        return Err(b2frame::Error::NotAFrame { found: Kind::Unknown }.into());
+    }
+    drop(output);
+    nest.commit(None)?;
+    Ok(Saved { chunks: Some(counts), ..all })
+}
+
+/// What to say of a frame that was saved.
+fn summary(args: &RescueArgs, saved: &Salvage, unlike_seal: Option<Vec<u64>>) -> Saved {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
     if let Some(chunks) = &unlike_seal {
         let which = if chunks.is_empty() { "unknown".to_owned() } else { listed(chunks) };
@@ -50,7 +130,7 @@ pub(super) fn run(
     }
     let chunksize = saved.schunk.chunksize().fixed().map_or(0, u64::from);
     let filled = if args.cut { 0 } else { chunksize.saturating_mul(lost.len() as u64) };
-    Ok(Saved {
+    Saved {
         complete: saved.is_complete() && unlike_seal.is_none(),
         nbytes: saved.schunk.nbytes(),
         filled: filled.min(saved.schunk.nbytes()),
@@ -60,7 +140,7 @@ pub(super) fn run(
             doubtful: saved.count(ChunkState::Doubtful),
             lost: lost.len() as u64,
         }),
-    })
+    }
 }
 
 /// The chunks of a frame that opens which are not what its seal says. Some chunks decode to other
@@ -80,9 +160,12 @@ pub(in crate::commands) fn salvage(
     offset: u64,
     rescue: &RescueOptions,
 ) -> Result<Salvage> {
+    Ok(Salvage::open(path, &open_options(cx, offset), rescue)?)
+}
+
+fn open_options(cx: &Context, offset: u64) -> OpenOptions {
     let dparams = cx.dparams().limits(Limits::none().max_nbytes(cx.memory() / 2));
-    let open = OpenOptions::default().offset(offset).dparams(dparams);
-    Ok(Salvage::open(path, &open, rescue)?)
+    OpenOptions::default().offset(offset).dparams(dparams)
 }
 
 fn with_state(chunks: &[ChunkState], state: ChunkState) -> Vec<u64> {

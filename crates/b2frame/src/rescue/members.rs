@@ -1,0 +1,159 @@
+//! The frames of a file that holds several, some of which are damaged.
+//!
+//! A frame ends where its header says, if another frame begins there or the file ends. Where that
+//! is not so, the next frame is sought by its magic. Frames also lie in the data of others: one
+//! that is found by its magic counts only if the frames after it reach the end of the file.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use blosc_io::ReadAt;
+
+use crate::error::Result;
+use crate::header::{FIXED_LEN, FrameHeader, MAGIC};
+use crate::source::Source;
+
+/// Bytes in which a magic is sought at once.
+const WINDOW_NBYTES: usize = 1 << 20;
+
+/// Bytes of a frame before its magic: the markers of an array and of a string.
+const MARKERS_NBYTES: u64 = 2;
+
+/// Where the frames of a file lie (bytes): one range for each, and for bytes between two that are
+/// no frame. A damaged frame may have less than its header says.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use b2frame::{FrameParams, rescue::members, to_cframe};
+/// use blosc_io::MemStore;
+///
+/// let one = to_cframe(&[1; 1000], &FrameParams::default())?;
+/// let mut both = [one.clone(), one.clone()].concat();
+/// both.truncate(both.len() - 1);
+/// let len = one.len() as u64;
+/// assert_eq!(members(Arc::new(MemStore::new(both)))?, [0..len, len..2 * len - 1]);
+/// # Ok::<(), b2frame::Error>(())
+/// ```
+///
+/// # Errors
+/// What the storage says.
+pub fn members(store: Arc<dyn ReadAt>) -> Result<Vec<Range<u64>>> {
+    let source = Source::new(store, 0);
+    let len = source.available()?;
+    let (mut members, mut at) = (vec![], 0);
+    while at < len {
+        let end = match frame_end(&source, at, len)? {
+            Some(end) if end <= len => end,
+            _ => next_frame(&source, at.saturating_add(1), len)?.unwrap_or(len),
+        };
+        members.push(at..end);
+        at = end;
+    }
+    Ok(members)
+}
+
+/// Where the frame that begins at `at` ends, as its header says.
+fn frame_end(source: &Source, at: u64, len: u64) -> Result<Option<u64>> {
+    let (head, head_len) = source.read_head::<FIXED_LEN>(at, len.saturating_sub(at))?;
+    let header = FrameHeader::parse(head.get(..head_len).unwrap_or_default());
+    Ok(header.ok().map(|header| at.saturating_add(header.frame_len())))
+}
+
+/// The first frame from `at` on that others follow up to the end of the file.
+fn next_frame(source: &Source, mut at: u64, len: u64) -> Result<Option<u64>> {
+    let mut window = vec![0; WINDOW_NBYTES];
+    while at < len {
+        let room = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX);
+        let count = room.min(WINDOW_NBYTES);
+        let bytes = window.get_mut(..count).unwrap_or_default();
+        source.read_into(at, bytes)?;
+        for (n, found) in (0u64..).zip(bytes.windows(MAGIC.len())) {
+            let start = at.saturating_add(n).checked_sub(MARKERS_NBYTES);
+            if found == MAGIC
+                && let Some(start) = start
+                && reaches_end(source, start, len)?
+            {
+                return Ok(Some(start));
+            }
+        }
+        if count == room {
+            return Ok(None);
+        }
+        // A magic may lie across two windows.
+        at = at.saturating_add(count.saturating_sub(MAGIC.len()) as u64);
+    }
+    Ok(None)
+}
+
+/// Whether the frames from `at` on follow each other up to the end, where the last one may be cut.
+fn reaches_end(source: &Source, mut at: u64, len: u64) -> Result<bool> {
+    while at < len {
+        match frame_end(source, at, len)? {
+            Some(end) => at = end,
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::FrameParams;
+    use crate::writer::to_cframe;
+    use blosc_io::MemStore;
+
+    fn frame(seed: u32) -> Vec<u8> {
+        let data: Vec<u8> =
+            (0..3000).flat_map(|n: u32| n.wrapping_mul(seed).to_le_bytes()).collect();
+        to_cframe(&data, &FrameParams::default().chunksize(2000)).unwrap()
+    }
+
+    fn found(bytes: &[u8]) -> Vec<Range<u64>> {
+        members(Arc::new(MemStore::new(bytes.to_vec()))).unwrap()
+    }
+
+    fn ranges(lens: &[usize]) -> Vec<Range<u64>> {
+        let mut at = 0;
+        let range = |len: &usize| {
+            let start = at;
+            at += *len as u64;
+            start..at
+        };
+        lens.iter().map(range).collect()
+    }
+
+    #[test]
+    fn frames_are_found_where_one_of_them_is_cut_or_lost_its_header() {
+        let (a, b, c) = (frame(1), frame(77), frame(12345));
+        assert_eq!(
+            found(&[a.clone(), b.clone(), c.clone()].concat()),
+            ranges(&[a.len(), b.len(), c.len()])
+        );
+        for cut in [1, 100, b.len() - 200] {
+            let b = &b[..b.len() - cut];
+            assert_eq!(found(&[&a, b, &c].concat()), ranges(&[a.len(), b.len(), c.len()]), "{cut}");
+            assert_eq!(found(&[&a, b].concat()), ranges(&[a.len(), b.len()]), "{cut}");
+        }
+        let mut headless = b.clone();
+        headless[..90].fill(0);
+        assert_eq!(found(&[&a[..], &headless, &c].concat()), ranges(&[a.len(), b.len(), c.len()]));
+        assert_eq!(found(&[&headless[..], &c].concat()), ranges(&[b.len(), c.len()]));
+        assert_eq!(found(&[]), []);
+        assert_eq!(found(&[7; 300]), ranges(&[300]));
+    }
+
+    #[test]
+    fn a_frame_in_the_data_of_a_cut_one_is_no_member() {
+        use blosc_chunk::{CParams, Level};
+        // Stored as it is, so that the inner magics can be seen.
+        let cparams = CParams::default().clevel(Level::try_from(0).unwrap()).typesize(1);
+        let inner = [frame(3), frame(5), vec![1; 40]].concat();
+        let outer = to_cframe(&inner, &FrameParams::default().cparams(cparams)).unwrap();
+        for cut in [0, 1, 60] {
+            let outer = &outer[..outer.len() - cut];
+            assert_eq!(found(outer), ranges(&[outer.len()]), "{cut}");
+        }
+    }
+}

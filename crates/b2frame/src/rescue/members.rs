@@ -1,8 +1,9 @@
 //! The frames of a file that holds several, some of which are damaged.
 //!
-//! A frame ends where its header says, if another frame begins there or the file ends. Where that
-//! is not so, the next frame is sought by its magic. Frames also lie in the data of others: one
-//! that is found by its magic counts only if the frames after it reach the end of the file.
+//! A frame ends where its header says, if the file or a trailer ends there or another frame begins.
+//! Where that is not so, the next frame is sought by its magic. Frames also lie in the data of
+//! others: one that is found by its magic counts only if the frames after it reach the end of the
+//! file.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -18,6 +19,10 @@ const WINDOW_NBYTES: usize = 1 << 20;
 
 /// Bytes of a frame before its magic: the markers of an array and of a string.
 const MARKERS_NBYTES: u64 = 2;
+
+/// Bytes at the end of a trailer: its length as a 32-bit integer, and the fingerprint, an extension
+/// of 16 bytes.
+const TRAILER_END_NBYTES: usize = 23;
 
 /// Where the frames of a file lie (bytes): one range for each, and for bytes between two that are
 /// no frame. A damaged frame may have less than its header says.
@@ -44,7 +49,12 @@ pub fn members(store: Arc<dyn ReadAt>) -> Result<Vec<Range<u64>>> {
     let (mut members, mut at) = (vec![], 0);
     while at < len {
         let end = match frame_end(&source, at, len)? {
-            Some(end) if end <= len => end,
+            Some(end) if begins_or_ends(&source, end, len)? => end,
+            Some(end) if end < len && has_trailer(&source, end)? => {
+                // Less than its trailer may be cut off: the next one begins there then.
+                let first = end.saturating_sub(TRAILER_END_NBYTES as u64);
+                next_frame(&source, first, len)?.map_or(end, |next| next.min(end))
+            }
             _ => next_frame(&source, at.saturating_add(1), len)?.unwrap_or(len),
         };
         members.push(at..end);
@@ -60,8 +70,21 @@ fn frame_end(source: &Source, at: u64, len: u64) -> Result<Option<u64>> {
     Ok(header.ok().map(|header| at.saturating_add(header.frame_len())))
 }
 
-/// The first frame from `at` on that others follow up to the end of the file.
-fn next_frame(source: &Source, mut at: u64, len: u64) -> Result<Option<u64>> {
+/// Whether a frame begins at `at`, or the file ends there.
+fn begins_or_ends(source: &Source, at: u64, len: u64) -> Result<bool> {
+    Ok(at == len || at < len && frame_end(source, at, len)?.is_some())
+}
+
+/// Whether the bytes before `end` are those of the end of a trailer.
+fn has_trailer(source: &Source, end: u64) -> Result<bool> {
+    let Some(at) = end.checked_sub(TRAILER_END_NBYTES as u64) else { return Ok(false) };
+    let (bytes, _) = source.read_head::<TRAILER_END_NBYTES>(at, TRAILER_END_NBYTES as u64)?;
+    Ok(bytes.first() == Some(&0xce) && bytes.get(5) == Some(&0xd8))
+}
+
+/// The first frame at or after `first` that others follow up to the end of the file.
+fn next_frame(source: &Source, first: u64, len: u64) -> Result<Option<u64>> {
+    let mut at = first.saturating_add(MARKERS_NBYTES);
     let mut window = vec![0; WINDOW_NBYTES];
     while at < len {
         let room = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX);
@@ -150,7 +173,7 @@ mod tests {
         // Stored as it is, so that the inner magics can be seen.
         let cparams = CParams::default().clevel(Level::try_from(0).unwrap()).typesize(1);
         let inner = [frame(3), frame(5), vec![1; 40]].concat();
-        let outer = to_cframe(&inner, &FrameParams::default().cparams(cparams)).unwrap();
+        let outer = to_cframe(&inner, &FrameParams::new(cparams)).unwrap();
         for cut in [0, 1, 60] {
             let outer = &outer[..outer.len() - cut];
             assert_eq!(found(outer), ranges(&[outer.len()]), "{cut}");

@@ -10,6 +10,7 @@ mod args;
 mod bench_peers;
 mod builds;
 mod contend;
+mod crash;
 mod failure;
 mod fixtures;
 mod fuzz;
@@ -56,6 +57,11 @@ const TASKS: &[Task] = &[
         name: "contend",
         run: contend::run,
         help: "change one file with several b2 at a time [--pairs N] [--groups N] [--seed N] [--only CONTAINER] [--program B2]",
+    },
+    Task {
+        name: "crash",
+        run: crash::run,
+        help: "interrupt every change in every way [--seconds N] [--seed N] [--only CONTAINER] [--round N]",
     },
     Task {
         name: "fixtures",

@@ -32,7 +32,16 @@ pub(crate) fn remove_pending(tree: &dyn Tree, path: &str) -> Result<Vec<String>>
 
 /// Completes the renaming of a column of the table at `path`, or forgets one that was not begun.
 pub(crate) fn finish_rename(tree: &dyn Tree, path: &str) -> Result<Option<Repair>> {
-    let Some((from, to)) = read_rename(tree, path)? else { return Ok(None) };
+    let (from, to) = match read_rename(tree, path) {
+        Ok(Some(names)) => names,
+        Ok(None) => return Ok(None),
+        // It is synced before anything is renamed: half a file is of a renaming that was not begun.
+        Err(Error::Corrupt { .. }) => {
+            remove(tree, &rename_path(path))?;
+            return Ok(Some(Repair::Removed { name: "__rename__".to_owned() }));
+        }
+        Err(error) => return Err(error),
+    };
     let done = if is_renamed(tree, path, &from, &to)? {
         let names_path = names_path(path);
         let names = names::parse_names(&meta::read_object(tree, &names_path)?, &names_path)?;

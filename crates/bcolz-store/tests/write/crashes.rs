@@ -264,6 +264,18 @@ fn a_renaming_that_was_interrupted_is_seen_as_done_or_not_begun() {
 }
 
 #[test]
+fn half_a_note_of_a_renaming_does_not_obstruct_the_next_writer() {
+    for note in ["", "{\"from\": \"b\", \"t", "{\"from\": \"b\"}", "\0\0\0\0"] {
+        let tree = Arc::new(data_sets(20));
+        tree.write("table/__rename__", note.as_bytes()).unwrap();
+        assert_eq!(read_table(&tree), rows(20));
+        append(tree.clone(), b"x").unwrap();
+        assert_eq!(read_table(&tree), [&rows(20)[..], b"x"].concat());
+        assert!(tree.open("table/__rename__").is_err());
+    }
+}
+
+#[test]
 fn what_killed_writers_left_is_counted_and_removed_by_the_next_one() {
     let tree = Arc::new(data_sets(20));
     for path in [

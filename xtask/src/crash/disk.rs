@@ -1,0 +1,301 @@
+//! What a crash leaves of a file or a directory.
+
+use core::fmt::Debug;
+use std::{io, sync::Arc};
+
+use blosc_io::{
+    MemStore, WriteAt,
+    testing::{Change, FailingStore, FailingTree, Plan, RecordingStore, RecordingTree, Step},
+    tree::{MemTree, Tree},
+};
+use blosc_testdata::data::XorShift32;
+
+use crate::failure::{Result, fail};
+
+/// What a disk writes as a whole, and what a page of memory holds (bytes).
+const PIECES: [usize; 2] = [512, 4096];
+
+/// Bytes on a medium, which calls change.
+pub(super) trait Disk: Clone + 'static {
+    /// What a writer is given.
+    type Handle;
+    /// One of the calls that a writer makes.
+    type Call: Debug;
+
+    /// The calls of a change that succeeds, and what it leaves.
+    fn record(&self, change: fn(Self::Handle) -> Result<()>) -> Result<(Vec<Self::Call>, Self)>;
+
+    /// What a change leaves whose call number `ncall` fails.
+    fn fail(
+        &self,
+        change: fn(Self::Handle) -> Result<()>,
+        ncall: usize,
+        kind: io::ErrorKind,
+    ) -> Outcome<Self>;
+
+    fn apply(&mut self, call: &Self::Call);
+
+    /// What is left when the process dies within the call.
+    fn cuts(&self, call: &Self::Call) -> Vec<Self>;
+
+    /// What is left of a call after a loss of power that follows `later` calls.
+    fn apply_or_lose(&mut self, call: &Self::Call, later: &[Self::Call], draw: &mut XorShift32);
+}
+
+/// What a change leaves that was to fail.
+pub(super) struct Outcome<D> {
+    pub(super) left: D,
+    /// Whether the change says that it succeeded.
+    pub(super) is_done: bool,
+    /// Whether there was such a call.
+    pub(super) has_failed: bool,
+}
+
+/// One file.
+#[derive(Clone)]
+pub(super) struct FileDisk(Vec<u8>);
+
+impl FileDisk {
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) {
+        let end = at.saturating_add(bytes.len());
+        if self.0.len() < end {
+            self.0.resize(end, 0);
+        }
+        self.0[at..end].copy_from_slice(bytes);
+    }
+}
+
+impl Disk for FileDisk {
+    type Handle = Box<dyn WriteAt>;
+    type Call = Change;
+
+    fn record(&self, change: fn(Self::Handle) -> Result<()>) -> Result<(Vec<Change>, Self)> {
+        let store = RecordingStore::new(MemStore::new(self.0.clone()));
+        let recording = store.recording();
+        change(Box::new(store))?;
+        let calls = recording.take();
+        let mut after = self.clone();
+        calls.iter().for_each(|call| after.apply(call));
+        Ok((calls, after))
+    }
+
+    fn fail(
+        &self,
+        change: fn(Self::Handle) -> Result<()>,
+        ncall: usize,
+        kind: io::ErrorKind,
+    ) -> Outcome<Self> {
+        let store = RecordingStore::new(MemStore::new(self.0.clone()));
+        let (recording, plan) = (store.recording(), Plan::default());
+        plan.fail_at(ncall, kind);
+        let is_done = change(Box::new(FailingStore::new(store, plan.clone()))).is_ok();
+        let mut left = self.clone();
+        recording.take().iter().for_each(|call| left.apply(call));
+        Outcome { left, is_done, has_failed: !plan.is_pending() }
+    }
+
+    fn apply(&mut self, call: &Change) {
+        match call {
+            Change::Write { at, bytes } => self.write(position(*at), bytes),
+            Change::SetLen(len) => self.0.resize(position(*len), 0),
+            Change::Sync => {}
+        }
+    }
+
+    fn cuts(&self, call: &Change) -> Vec<Self> {
+        let Change::Write { at, bytes } = call else { return vec![] };
+        let at = position(*at);
+        let cuts = pieces(at, bytes.len(), PIECES[0]).into_iter().skip(1).map(|(start, _)| {
+            let mut cut = self.clone();
+            cut.write(at, &bytes[..start]);
+            cut
+        });
+        cuts.collect()
+    }
+
+    fn apply_or_lose(&mut self, call: &Change, later: &[Change], draw: &mut XorShift32) {
+        let lasts = later.contains(&Change::Sync);
+        match (call, if lasts { 0 } else { draw.below(4) }) {
+            (_, 0 | 1) => self.apply(call),
+            (Change::Write { at, bytes }, 2) => {
+                let at = position(*at);
+                let len = PIECES[usize::from(draw.below(2) == 1)];
+                for (start, end) in pieces(at, bytes.len(), len) {
+                    if draw.below(2) == 0 {
+                        self.write(at + start, &bytes[start..end]);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A directory.
+#[derive(Clone)]
+pub(super) struct TreeDisk(MemTree);
+
+impl TreeDisk {
+    pub(super) fn new(tree: MemTree) -> Self {
+        Self(tree)
+    }
+
+    /// A copy to read.
+    pub(super) fn tree(&self) -> Arc<dyn Tree> {
+        Arc::new(self.0.clone())
+    }
+
+    /// Does to the names what can be done: what it needs may be lost.
+    fn apply_where_possible(&self, step: &Step) {
+        drop(step.apply(&self.0));
+    }
+}
+
+impl Disk for TreeDisk {
+    type Handle = Arc<dyn Tree>;
+    type Call = Step;
+
+    fn record(&self, change: fn(Self::Handle) -> Result<()>) -> Result<(Vec<Step>, Self)> {
+        let tree = RecordingTree::new(self.0.clone());
+        change(Arc::new(tree.clone()))?;
+        let calls = tree.take();
+        let after = self.clone();
+        for call in &calls {
+            if let Err(error) = call.apply(&after.0) {
+                return fail(format!("{call:?}: {error}"));
+            }
+        }
+        Ok((calls, after))
+    }
+
+    fn fail(
+        &self,
+        change: fn(Self::Handle) -> Result<()>,
+        ncall: usize,
+        kind: io::ErrorKind,
+    ) -> Outcome<Self> {
+        let recorder = RecordingTree::new(self.0.clone());
+        let tree = FailingTree::new(recorder.clone());
+        let plan = tree.plan();
+        plan.fail_at(ncall, kind);
+        let is_done = change(Arc::new(tree.clone())).is_ok();
+        let left = self.clone();
+        recorder.take().iter().for_each(|call| left.apply_where_possible(call));
+        Outcome { left, is_done, has_failed: !plan.is_pending() }
+    }
+
+    fn apply(&mut self, call: &Step) {
+        self.apply_where_possible(call);
+    }
+
+    /// A tree changes in whole steps, but for a new file, which grows.
+    fn cuts(&self, call: &Step) -> Vec<Self> {
+        let Step::CreateNew(path, bytes) = call else { return vec![] };
+        let cuts = pieces(0, bytes.len(), PIECES[0]).into_iter().map(|(start, _)| {
+            let cut = self.clone();
+            cut.apply_where_possible(&Step::CreateNew(path.clone(), bytes[..start].to_vec()));
+            cut
+        });
+        cuts.collect()
+    }
+
+    fn apply_or_lose(&mut self, call: &Step, later: &[Step], draw: &mut XorShift32) {
+        let is_synced =
+            |path: &str| later.iter().any(|step| matches!(step, Step::Sync(p) if p == path));
+        let is_named = |path: &str| {
+            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+            later.iter().any(|step| matches!(step, Step::SyncNames(p) if p == parent))
+        };
+        match call {
+            Step::Write(path, bytes) | Step::CreateNew(path, bytes) => {
+                if !is_named(path) && draw.below(4) == 0 {
+                    return;
+                }
+                // `DirTree` syncs what replaces a file before its name.
+                let is_whole = is_synced(path) || self.0.open(path).is_ok();
+                let bytes = if is_whole { bytes.clone() } else { torn(bytes, draw) };
+                let step = match call {
+                    Step::Write(..) => Step::Write(path.clone(), bytes),
+                    _ => Step::CreateNew(path.clone(), bytes),
+                };
+                self.apply_where_possible(&step);
+            }
+            Step::Rename(_, path) | Step::Remove(path) | Step::CreateDir(path) => {
+                if is_named(path) || draw.below(4) > 0 {
+                    self.apply_where_possible(call);
+                }
+            }
+            Step::Sync(_) | Step::SyncNames(_) => {}
+        }
+    }
+}
+
+/// What a new file holds that was not synced: all, the first half, or some of its pieces.
+fn torn(bytes: &[u8], draw: &mut XorShift32) -> Vec<u8> {
+    match draw.below(4) {
+        0 => bytes[..bytes.len() / 2].to_vec(),
+        1 => {
+            let mut left = vec![0; bytes.len()];
+            let len = PIECES[usize::from(draw.below(2) == 1)];
+            for (start, end) in pieces(0, bytes.len(), len) {
+                if draw.below(2) == 0 {
+                    left[start..end].copy_from_slice(&bytes[start..end]);
+                }
+            }
+            left
+        }
+        _ => bytes.to_vec(),
+    }
+}
+
+/// The pieces of `len` bytes of the medium that `nbytes` bytes from `at` on lie in, from the first
+/// of these bytes.
+fn pieces(at: usize, nbytes: usize, len: usize) -> Vec<(usize, usize)> {
+    let mut pieces = vec![];
+    let mut start = 0;
+    while start < nbytes {
+        let end = nbytes.min(start + len - (at + start) % len);
+        pieces.push((start, end));
+        start = end;
+    }
+    pieces
+}
+
+fn position(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_end_at_multiples_of_their_length() {
+        assert_eq!(pieces(500, 600, 512), [(0, 12), (12, 524), (524, 600)]);
+        assert_eq!(pieces(512, 512, 512), [(0, 512)]);
+        assert_eq!(pieces(7, 0, 512), []);
+    }
+
+    #[test]
+    fn what_was_synced_is_never_lost() {
+        let write = Change::Write { at: 0, bytes: vec![1; 3000] };
+        let mut draw = XorShift32::new(1);
+        let mut left = |later: &[Change]| {
+            let mut disk = FileDisk::new(vec![0; 3000]);
+            disk.apply_or_lose(&write, later, &mut draw);
+            disk.0
+        };
+        assert!((0..100).all(|_| left(&[Change::Sync]) == [1; 3000]));
+        let others: Vec<_> = (0..100).map(|_| left(&[])).collect();
+        assert!(others.contains(&vec![0; 3000]) && others.contains(&vec![1; 3000]));
+        assert!(others.iter().any(|bytes| bytes.contains(&0) && bytes.contains(&1)));
+    }
+}

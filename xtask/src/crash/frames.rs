@@ -1,0 +1,168 @@
+//! The operations of frames, in one file and in a directory.
+
+use std::sync::Arc;
+
+use b2frame::{
+    Checksums, EditOptions, FrameParams, OpenOptions, SChunk, SChunkWriter, report::VerifyOptions,
+    seal::SealState,
+};
+use blosc_io::{
+    MemStore, WriteAt,
+    tree::{MemTree, Tree},
+};
+
+use super::{
+    Content, Operation,
+    disk::{FileDisk, TreeDisk},
+};
+use crate::failure::{Result, fail};
+
+type Change = fn(&mut SChunkWriter) -> b2frame::Result<()>;
+
+const CHUNKSIZE: usize = 1024;
+
+/// The operations by a frame in one file; each is committed afterwards.
+macro_rules! operations {
+    ($open:expr, $container:literal, $make:expr, $read:expr; $($name:literal: $change:expr,)*) => {
+        vec![$(Operation {
+            container: $container,
+            name: $name,
+            make: $make,
+            change: |handle| {
+                let change: Change = $change;
+                let mut writer = $open(handle)?;
+                change(&mut writer)?;
+                Ok(writer.commit()?)
+            },
+            read: $read,
+            next: |handle| {
+                let mut writer = $open(handle)?;
+                writer.set_vlmeta("later", b"x")?;
+                Ok(writer.commit()?)
+            },
+            more: b"",
+        }),*]
+    };
+}
+
+pub(super) fn of_files() -> Vec<Operation<FileDisk>> {
+    operations! {
+        open_file, "frame", make_file, read_file;
+        "append": |writer| writer.append(&data(5000, 7)),
+        "append a little": |writer| writer.append(&data(4, 7)),
+        "append zeros": |writer| writer.append(&[0; 8192]),
+        "insert": |writer| writer.insert(1, &data(CHUNKSIZE, 8)),
+        "update": |writer| writer.update(0, &data(CHUNKSIZE, 9)),
+        "write": |writer| writer.write_bytes(1000, &data(1500, 10)),
+        "delete": |writer| writer.delete(1),
+        "reorder": |writer| writer.reorder(&[1, 0, 2]),
+        "metalayer of equal length": |writer| writer.set_meta("m", b"new"),
+        "vlmetalayer": |writer| writer.set_vlmeta("v", &data(3000, 11)),
+        "no vlmetalayer": |writer| writer.delete_vlmeta("v").map(drop),
+        "no seal": |writer| writer.set_seal(Checksums::None),
+        "several": |writer| several(writer),
+    }
+}
+
+pub(super) fn of_trees() -> Vec<Operation<TreeDisk>> {
+    operations! {
+        open_tree, "sparse-frame", make_tree, read_tree;
+        "append": |writer| writer.append(&data(5000, 7)),
+        "append a little": |writer| writer.append(&data(4, 7)),
+        "append zeros": |writer| writer.append(&[0; 8192]),
+        "insert": |writer| writer.insert(1, &data(CHUNKSIZE, 8)),
+        "update": |writer| writer.update(0, &data(CHUNKSIZE, 9)),
+        "write": |writer| writer.write_bytes(1000, &data(1500, 10)),
+        "delete": |writer| writer.delete(1),
+        "reorder": |writer| writer.reorder(&[1, 0, 2]),
+        "metalayer of equal length": |writer| writer.set_meta("m", b"new"),
+        "longer metalayer": |writer| writer.set_meta("m", &[b'm'; 900]),
+        "vlmetalayer": |writer| writer.set_vlmeta("v", &data(3000, 11)),
+        "no vlmetalayer": |writer| writer.delete_vlmeta("v").map(drop),
+        "no seal": |writer| writer.set_seal(Checksums::None),
+        "several": |writer| several(writer),
+        "change and compact": |writer| {
+            writer.update(0, &data(CHUNKSIZE, 9))?;
+            writer.compact().map(drop)
+        },
+    }
+}
+
+fn several(writer: &mut SChunkWriter) -> b2frame::Result<()> {
+    writer.append(&data(3000, 7))?;
+    writer.update(0, &data(CHUNKSIZE, 9))?;
+    writer.delete(1)?;
+    writer.set_meta("m", b"new")?;
+    writer.set_vlmeta("v", b"new")
+}
+
+/// Bytes that do not compress.
+pub(super) fn data(nbytes: usize, seed: u32) -> Vec<u8> {
+    let mut draw = blosc_testdata::data::XorShift32::new(seed);
+    (0..nbytes).map(|_| draw.next_hi().to_le_bytes()[0]).collect()
+}
+
+fn open_file(store: Box<dyn WriteAt>) -> b2frame::Result<SChunkWriter> {
+    SChunkWriter::open_in(store, &EditOptions::default())
+}
+
+fn open_tree(tree: Arc<dyn Tree>) -> b2frame::Result<SChunkWriter> {
+    SChunkWriter::open_in_tree(tree, &EditOptions::default())
+}
+
+fn params() -> FrameParams {
+    FrameParams::default().chunksize(CHUNKSIZE).metalayer("m", *b"old").checksums(Checksums::Chunks)
+}
+
+/// Two chunks and a part of one, replaced chunks, and a vlmetalayer.
+fn fill(writer: &mut SChunkWriter) -> b2frame::Result<()> {
+    writer.append(&data(2500, 1))?;
+    writer.commit()?;
+    writer.append(&data(300, 2))?;
+    writer.set_vlmeta("v", b"old")?;
+    writer.commit()
+}
+
+fn make_file() -> Result<FileDisk> {
+    let mut writer = SChunkWriter::in_memory(&params())?;
+    fill(&mut writer)?;
+    Ok(FileDisk::new(writer.finish()?.to_cframe()?))
+}
+
+fn make_tree() -> Result<TreeDisk> {
+    let tree = Arc::new(MemTree::new());
+    fill(&mut SChunkWriter::create_in_tree(tree.clone(), &params())?)?;
+    Ok(TreeDisk::new(MemTree::clone(&tree)))
+}
+
+fn read_file(disk: &FileDisk) -> Result<Content> {
+    content_of(&SChunk::from_store(Arc::new(MemStore::new(disk.bytes().to_vec())))?)
+}
+
+fn read_tree(disk: &TreeDisk) -> Result<Content> {
+    content_of(&SChunk::from_tree(disk.tree(), &OpenOptions::default())?)
+}
+
+/// What a frame holds, if its sums say that it is sound.
+pub(super) fn content_of(schunk: &SChunk) -> Result<Content> {
+    let seal = schunk.seal_state()?;
+    if !matches!(seal, SealState::Intact | SealState::NeverSealed) {
+        return fail(format!("{seal:?}"));
+    }
+    let report = schunk.verify(&VerifyOptions::default(), |_| {});
+    if let Some(bad) = report.bad.first() {
+        return fail(format!("chunk {} is bad", bad.nchunk));
+    }
+    let mut data = vec![];
+    for nchunk in 0..schunk.nchunks() {
+        data.extend(schunk.decode_chunk(nchunk)?);
+    }
+    let meta: Vec<_> = schunk
+        .meta()
+        .iter()
+        .map(|layer| (layer.name.escape_ascii().to_string(), layer.content.to_vec()))
+        .collect();
+    let vlmeta = schunk.vlmeta().get("v")?;
+    let rest = format!("{meta:?} {vlmeta:?} {} {seal:?}", schunk.nchunks());
+    Ok(Content { data, rest })
+}

@@ -109,7 +109,7 @@ fn every_frame_of_a_sequence_is_rescued_and_reported_on_its_own() {
     let dir = Dir::new();
     let (data, whole) = cut(&dir);
     let (sound, cut) = (dir.read("a.b2frame"), dir.read("cut.b2frame"));
-    dir.write("two", &[&sound[..], &cut].concat());
+    dir.write("two", [&sound[..], &cut].concat());
     let run = dir.b2("rescue two -o saved");
     let text = run.text();
     assert_eq!(run.code, Some(1), "{text}");
@@ -119,13 +119,13 @@ fn every_frame_of_a_sequence_is_rescued_and_reported_on_its_own() {
     let filled = [&data[..whole], &vec![0; data.len() - whole]].concat();
     assert_eq!(dir.b2("cat saved").ok().stdout, [&data[..], &filled].concat());
     // The damaged one between others; one of which nothing is left.
-    dir.write("four", &[&sound[..], &cut, &[7; 500], &sound].concat());
+    dir.write("four", [&sound[..], &cut, &[7; 500], &sound].concat());
     let run = dir.b2("rescue --json four -o saved -f");
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.code, &report["complete"]), (Some(1), &false.into()));
     assert_eq!(report["chunks"]["good"], 12, "{report}");
     assert_eq!(dir.b2("cat saved").ok().stdout, [&data[..], &filled, &data].concat());
-    dir.write("sound", &[&sound[..], &sound].concat());
+    dir.write("sound", [&sound[..], &sound].concat());
     let run = dir.b2("rescue sound -o saved -f").ok();
     assert_eq!(run.text(), "saved: everything (39.1 KiB)\n");
     assert_eq!(dir.b2("cat saved").ok().stdout, [&data[..], &data].concat());

@@ -92,7 +92,10 @@ impl Locking {
     }
 
     /// The exclusive lock beside the frame at `path`, where it is in use.
-    pub(crate) fn exclusive(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
+    ///
+    /// # Errors
+    /// As [`FrameLock::exclusive`].
+    pub fn exclusive(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
         if !self.is_used(path) {
             return Ok(None);
         }

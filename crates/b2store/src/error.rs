@@ -27,6 +27,14 @@ pub enum Error {
         /// The cause.
         source: io::Error,
     },
+    /// Writing failed.
+    #[error("{name}: writing")]
+    Write {
+        /// The file or directory.
+        name: String,
+        /// The cause.
+        source: io::Error,
+    },
     /// What was opened is no store.
     #[error("not a store: {why}")]
     NotAStore {
@@ -276,6 +284,88 @@ pub enum Param {
         /// The expression.
         expression: String,
     },
+    /// A key that cannot be written.
+    #[error("key {key:?}: {fault}")]
+    Key {
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        fault: KeyFault,
+    },
+    /// A value where a group would be, or the other way round, or a key of a table.
+    #[error("key {key:?}: {other:?} is {what}")]
+    Occupied {
+        /// The key.
+        key: String,
+        /// The key that is in its way.
+        other: String,
+        /// What that is.
+        what: &'static str,
+    },
+    /// Two paths that some file systems do not tell apart.
+    #[error("{path:?} and {other:?} are one file on some systems")]
+    SamePath {
+        /// One of them.
+        path: String,
+        /// The other one.
+        other: String,
+    },
+    /// A path that cannot be extracted here.
+    #[error("{path:?} is no path of a file on every system")]
+    Path {
+        /// The path.
+        path: String,
+    },
+    /// The name of an attribute.
+    #[error("attribute {name:?}: the name has {} bytes, allowed are 1 to 31", name.len())]
+    AttributeName {
+        /// The name.
+        name: String,
+    },
+    /// More attributes than a frame can have.
+    #[error("{key:?} would have {count} attributes, the most is 16")]
+    AttributeCount {
+        /// The key of the group or value.
+        key: String,
+        /// How many there would be.
+        count: usize,
+    },
+    /// A value that would not come back as it is.
+    #[error("{name}: a list whose first element is the text \"__tuple__\", or a value of 4 GiB")]
+    Value {
+        /// The attribute or row.
+        name: String,
+    },
+    /// There is something of this name.
+    #[error("{name:?} exists")]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// The name of a member that is too long for a zip archive.
+    #[error("the name of a member has {len} bytes, the most is 65535")]
+    MemberName {
+        /// Its length (bytes).
+        len: u64,
+    },
+    /// A column that cannot be written.
+    #[error("column {name:?}: {why}")]
+    Column {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Columns of other lengths than the first one.
+    #[error("column {name:?} has {found} rows, the others {expected}")]
+    Rows {
+        /// Its name.
+        name: String,
+        /// Its rows.
+        found: u64,
+        /// Those of the others.
+        expected: u64,
+    },
     /// Rows or items that do not exist.
     #[error("{start}..{end} of {len} {unit}")]
     Range {
@@ -295,7 +385,7 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } => Blame::Io,
+            Self::Io { .. } | Self::Write { .. } => Blame::Io,
             Self::Frame { source, .. } => source.blame(),
             Self::NotAStore { .. } | Self::Zip(_) | Self::Corrupt { .. } => Blame::Data,
             Self::Limit { .. } => Blame::Limit,

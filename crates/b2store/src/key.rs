@@ -16,7 +16,45 @@ pub enum KeyFault {
     /// It has a control character.
     #[error("it has a control character")]
     Control,
+    /// It has `:` or `\\`, which are no part of a name on some systems. Only when writing.
+    #[error("it has ':' or '\\\\'")]
+    NotPortable,
+    /// A name in it is longer than file systems allow. Only when writing.
+    #[error("a name in it has {nbytes} bytes, more than {MAX_NAME_NBYTES}")]
+    LongName {
+        /// Its length (bytes).
+        nbytes: usize,
+    },
+    /// A name that stores use for themselves. Only when writing.
+    #[error("a name in it is one that stores use for themselves")]
+    Reserved,
 }
+
+/// The longest name of a key that is written: with a suffix it is a file name (bytes).
+const MAX_NAME_NBYTES: usize = 250;
+
+/// Last name of the key of the attributes of a group.
+pub(crate) const ATTRIBUTES_NAME: &str = "__vlmeta__";
+
+/// Checks a key that is to be written.
+pub(crate) fn check_new(key: &str) -> Result<(), KeyFault> {
+    check(key)?;
+    if key.contains([':', '\\']) {
+        return Err(KeyFault::NotPortable);
+    }
+    for name in key.split('/') {
+        if name.len() > MAX_NAME_NBYTES {
+            return Err(KeyFault::LongName { nbytes: name.len() });
+        }
+        if name == ATTRIBUTES_NAME || name.contains(INDEX_MARK) {
+            return Err(KeyFault::Reserved);
+        }
+    }
+    Ok(())
+}
+
+/// Stands in the names of files of indexes on arrays.
+pub(crate) const INDEX_MARK: &str = ".__index__.";
 
 /// Checks a key as readers have to: it leads nowhere but below the root.
 pub(crate) fn check(key: &str) -> Result<(), KeyFault> {
@@ -50,7 +88,7 @@ pub(crate) fn key_of_file(path: &str) -> Option<String> {
     let stem = SUFFIXES.iter().find_map(|suffix| path.strip_suffix(suffix))?;
     let name = stem.rsplit('/').next().unwrap_or(stem);
     // A name with nothing but a suffix; files of indexes on arrays.
-    let is_value = !name.is_empty() && !name.contains(".__index__.");
+    let is_value = !name.is_empty() && !name.contains(INDEX_MARK);
     is_value.then(|| format!("/{stem}"))
 }
 
@@ -80,6 +118,28 @@ mod tests {
         ] {
             assert_eq!(check(key), Err(fault), "{key:?}");
         }
+    }
+
+    /// Case 38.
+    #[test]
+    fn keys_that_are_written_are_canonical() {
+        let long = format!("/g/{}", "x".repeat(300));
+        for (key, fault) in [
+            ("/../x", KeyFault::Dots),
+            ("/a//b", KeyFault::EmptyName),
+            ("/a/", KeyFault::EmptyName),
+            ("a\\b", KeyFault::NoSlash),
+            ("/a\\b", KeyFault::NotPortable),
+            ("/a:b", KeyFault::NotPortable),
+            ("/a\tb", KeyFault::Control),
+            ("", KeyFault::NoSlash),
+            (long.as_str(), KeyFault::LongName { nbytes: 300 }),
+            ("/g/__vlmeta__", KeyFault::Reserved),
+            ("/a.__index__.x", KeyFault::Reserved),
+        ] {
+            assert_eq!(check_new(key), Err(fault), "{key:?}");
+        }
+        assert_eq!(check_new("/ä€ x.y/b"), Ok(()));
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod recipe;
 mod store;
 pub mod table;
 mod value;
+mod write;
 mod zip;
 
 pub use batches::{BatchArray, ListArray, ObjectArray};
@@ -41,3 +42,4 @@ pub use recipe::{Recipe, RecipeKind};
 pub use store::{Child, ChildKind, Location, Note, OpenOptions, Store, StoreKind, is_store};
 pub use table::{Column, ColumnValues, Table, Values};
 pub use value::{NdValue, Value, ValueLimits};
+pub use write::{StoreForm, StoreWriter, WriteOptions, pack, unpack};

@@ -3,10 +3,12 @@
 mod open;
 mod tree;
 
+use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use b2frame::SChunk;
+use blosc_io::{MemStore, ReadAt};
 
 use crate::content::Content;
 use crate::embed::{Embedded, EmbeddedFrame};
@@ -15,7 +17,9 @@ use crate::files::Files;
 use crate::recipe::RecipeKind;
 use crate::table::Table;
 use crate::value::Value;
+use crate::write::crc32_of;
 
+pub(crate) use open::EMBED_PATH;
 pub use open::{OpenOptions, is_store};
 pub(crate) use tree::attributes_of;
 pub use tree::{Child, ChildKind};
@@ -106,12 +110,23 @@ struct Inner {
     files: Files,
     /// `embed.b2e`, or the only frame.
     embed: Arc<SChunk>,
+    /// The bytes of the only frame.
+    raw: Option<Raw>,
     locations: BTreeMap<String, Location>,
     registry: BTreeMap<String, Value>,
     /// Keys of tables; `/` is the store itself.
     tables: BTreeSet<String>,
     notes: Vec<Note>,
     options: OpenOptions,
+}
+
+/// The bytes of a frame.
+struct Raw(Arc<dyn ReadAt>);
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Raw")
+    }
 }
 
 impl Store {
@@ -151,6 +166,15 @@ impl Store {
         &self.inner.registry
     }
 
+    /// The files of the store.
+    pub(crate) fn files(&self) -> &Files {
+        &self.inner.files
+    }
+
+    pub(crate) fn options(&self) -> &OpenOptions {
+        &self.inner.options
+    }
+
     /// The frame with the marker of the store and its embedded values.
     #[must_use]
     pub fn embed_frame(&self) -> &Arc<SChunk> {
@@ -164,23 +188,8 @@ impl Store {
     /// [`Param::NoKey`]; a remote value; a location that is not in the store, or holds no frame.
     pub fn frame(&self, key: &str) -> Result<SChunk> {
         let inner = &self.inner;
-        let location = self.location(key);
-        let location = location.ok_or_else(|| Param::NoKey { key: key.to_owned() })?;
-        let (store, len, is_exact) = match location {
-            Location::File { path } => {
-                let store = inner.files.open(path, key)?;
-                let len = store.len().map_err(|source| Error::io(path, source))?;
-                (store, len, false)
-            }
-            Location::Embedded { offset, len } => {
-                let frame = EmbeddedFrame::new(&inner.embed, *offset, *len, key)?;
-                (Arc::new(frame) as Arc<dyn blosc_io::ReadAt>, *len, true)
-            }
-            Location::Remote { .. } => {
-                return Err(Error::Recipe { name: key.to_owned(), kind: RecipeKind::RemoteArray });
-            }
-            Location::Damaged(what) => return Err(Error::corrupt(key, what.clone())),
-        };
+        let (store, is_exact) = self.source(key)?;
+        let len = store.len().map_err(|source| Error::io(key, source))?;
         let schunk = SChunk::from_store_with(store, &inner.options.frame)
             .map_err(|source| Error::frame(key, source))?;
         let found = schunk.frame_len();
@@ -188,6 +197,34 @@ impl Store {
             return Err(Error::corrupt(key, Corrupt::FrameLen { found, expected: len }));
         }
         Ok(schunk)
+    }
+
+    /// The bytes of a value, and whether they have to be all of a frame.
+    pub(crate) fn source(&self, key: &str) -> Result<(Arc<dyn ReadAt>, bool)> {
+        let inner = &self.inner;
+        let location = self.location(key);
+        let location = location.ok_or_else(|| Param::NoKey { key: key.to_owned() })?;
+        match location {
+            Location::File { path } => Ok((inner.files.open(path, key)?, false)),
+            Location::Embedded { offset, len } => {
+                let frame = EmbeddedFrame::new(&inner.embed, *offset, *len, key)?;
+                Ok((Arc::new(frame), true))
+            }
+            Location::Remote { .. } => {
+                Err(Error::Recipe { name: key.to_owned(), kind: RecipeKind::RemoteArray })
+            }
+            Location::Damaged(what) => Err(Error::corrupt(key, what.clone())),
+        }
+    }
+
+    /// The bytes of the frame of an embed store.
+    pub(crate) fn raw_frame(&self) -> Result<Arc<dyn ReadAt>> {
+        if let Some(Raw(raw)) = &self.inner.raw {
+            return Ok(Arc::clone(raw));
+        }
+        let frame = self.inner.embed.to_cframe();
+        let frame = frame.map_err(|source| Error::frame("the frame", source))?;
+        Ok(Arc::new(MemStore::new(frame)))
     }
 
     /// What a key holds.
@@ -231,16 +268,7 @@ impl Store {
         let Some(stored) = members.get(at).map(|member| member.crc32) else { return Ok(None) };
         let store = self.inner.files.open(path, key)?;
         let len = store.len().map_err(|source| Error::io(path, source))?;
-        let (mut crc, mut at, mut buffer) = (crc32fast::Hasher::new(), 0_u64, vec![0; 1 << 16]);
-        while at < len {
-            let left = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX);
-            let count = left.min(buffer.len());
-            let part = buffer.get_mut(..count).unwrap_or_default();
-            store.read_exact_at(at, part).map_err(|source| Error::io(path, source))?;
-            crc.update(part);
-            at = at.saturating_add(count as u64);
-        }
-        let crc = crc.finalize();
+        let crc = crc32_of(&*store, len).map_err(|source| Error::io(path, source))?;
         if crc != stored {
             return Err(Error::corrupt(key, Corrupt::Crc { found: crc, stored }));
         }

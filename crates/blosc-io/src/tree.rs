@@ -88,6 +88,33 @@ pub trait Tree: Debug + Send + Sync {
         Err(io::ErrorKind::ReadOnlyFilesystem.into())
     }
 
+    /// The same with the bytes of a store, which a tree need not have in memory at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_new`](Self::create_new); those of reading `source`.
+    fn copy_new(&self, path: &str, source: &dyn ReadAt) -> io::Result<()> {
+        if let Some(bytes) = source.in_memory() {
+            return self.create_new(path, bytes);
+        }
+        let len = usize::try_from(source.len()?).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len)?;
+        bytes.resize(len, 0);
+        source.read_exact_at(0, &mut bytes)?;
+        self.create_new(path, &bytes)
+    }
+
+    /// Gives a file the permissions of another one, where a tree has such; a missing file has none.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    fn copy_permissions(&self, from: &str, to: &str) -> io::Result<()> {
+        let _ = (from, to);
+        Ok(())
+    }
+
     /// Creates a directory. Its parent exists.
     ///
     /// # Errors

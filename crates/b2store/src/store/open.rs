@@ -9,7 +9,7 @@ use b2frame::probe::{Kind, PROBE_LEN, probe};
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, ReadAt, Tree};
 
-use super::{Inner, Location, Note, Store, StoreKind};
+use super::{Inner, Location, Note, Raw, Store, StoreKind};
 use crate::content::{metalayer, vlmetalayer};
 use crate::embed::{Embedded, embed_map};
 use crate::error::{Corrupt, Error, Result};
@@ -61,7 +61,7 @@ impl OpenOptions {
 }
 
 /// The file with the marker of a store and its embedded values.
-const EMBED_PATH: &str = "embed.b2e";
+pub(crate) const EMBED_PATH: &str = "embed.b2e";
 
 /// Whether a file or directory is a store, by its content: a directory or zip archive with
 /// `embed.b2e`, or a frame with the marker of an embed store.
@@ -117,9 +117,13 @@ impl Store {
         let head = head.get_mut(..head_len).unwrap_or_default();
         store.read_exact_at(0, head).map_err(|source| Error::io("the file", source))?;
         if probe(head) == Kind::Frame {
-            let schunk = SChunk::from_store_with(store, &options.frame)
+            let schunk = SChunk::from_store_with(Arc::clone(&store), &options.frame)
                 .map_err(|source| Error::frame("the frame", source))?;
-            return Self::from_schunk(Arc::new(schunk), options);
+            let mut opened = Self::from_schunk(Arc::new(schunk), options)?;
+            if let Some(inner) = Arc::get_mut(&mut opened.inner) {
+                inner.raw = Some(Raw(store));
+            }
+            return Ok(opened);
         }
         // Bytes may precede an archive: it is found from its end.
         Self::from_files(Files::of_zip(store, options.max_files)?, options)
@@ -189,6 +193,7 @@ impl Store {
             kind,
             files,
             embed,
+            raw: None,
             locations,
             registry,
             tables: BTreeSet::new(),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::Store;
 use crate::content::decode;
 use crate::error::{Error, Result};
-use crate::key;
+use crate::key::{self, ATTRIBUTES_NAME};
 use crate::value::Value;
 
 /// What a group holds.
@@ -30,9 +30,6 @@ pub enum ChildKind {
     /// A value.
     Value,
 }
-
-/// Last name of the key of the attributes of a group.
-const ATTRIBUTES_NAME: &str = "__vlmeta__";
 
 impl Store {
     /// The groups, the root not counted, sorted by bytes. A group is where values or attributes
@@ -83,7 +80,7 @@ impl Store {
     }
 
     /// Whether a key is a part of a table.
-    fn is_in_table(&self, key: &str) -> bool {
+    pub(crate) fn is_in_table(&self, key: &str) -> bool {
         let tables = &self.inner.tables;
         tables.contains("/") || key::ancestors(key).any(|group| tables.contains(group))
     }

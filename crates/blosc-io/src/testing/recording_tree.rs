@@ -164,6 +164,14 @@ pub fn check_tree(tree: &dyn Tree) -> io::Result<()> {
     tree.sync_all(&["e/h".into(), "g".into(), "e/gone".into()])?;
     tree.remove("e")?;
     tree.remove("e")?;
+    let copied = crate::Windowed::new(crate::MemStore::new(b"<copy>".to_vec()), 1, 4)?;
+    tree.copy_new("g2", &copied)?;
+    super::check_read_at(&*tree.open("g2")?, b"copy")?;
+    let twice = kind(tree.copy_new("g2", &copied));
+    expect_equal("a copy twice", twice, Some(io::ErrorKind::AlreadyExists))?;
+    tree.copy_permissions("g2", "g")?;
+    tree.copy_permissions("none", "g")?;
+    tree.remove("g2")?;
     expect_equal("at the end", names("")?, vec![("g".into(), false)])
 }
 

@@ -14,6 +14,9 @@ use crate::{Durability, FileStore, Lock, LockKind, LockWait, ReadAt};
 /// Ends the name of a file that is being written.
 const TEMPORARY_SUFFIX: &str = ".__temp__";
 
+/// Bytes that are copied at once.
+const COPY_NBYTES: usize = 1 << 20;
+
 /// The files below a directory.
 #[derive(Clone, Debug)]
 pub struct DirTree {
@@ -126,6 +129,28 @@ impl Tree for DirTree {
     fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let mut create = OpenOptions::new();
         write_file(create.write(true).create_new(true), &self.resolve(path), bytes, false)
+    }
+
+    fn copy_new(&self, path: &str, source: &dyn ReadAt) -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(self.resolve(path))?;
+        let len = source.len()?;
+        let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(COPY_NBYTES)];
+        let mut at = 0;
+        while at < len {
+            let count = usize::try_from(len - at).unwrap_or(usize::MAX).min(buffer.len());
+            let part = &mut buffer[..count];
+            source.read_exact_at(at, part)?;
+            file.write_all(part)?;
+            at += count as u64;
+        }
+        Ok(())
+    }
+
+    fn copy_permissions(&self, from: &str, to: &str) -> io::Result<()> {
+        match fs::metadata(self.resolve(from)) {
+            Ok(found) => fs::set_permissions(self.resolve(to), found.permissions()),
+            Err(error) => super::skip_missing(Err(error)),
+        }
     }
 
     /// The root has no parent in the tree: its name is synced here.

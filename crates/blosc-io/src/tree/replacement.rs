@@ -41,8 +41,8 @@ impl Replacement {
         Self { temporary: target.with_file_name(name), target }
     }
 
-    /// Removes what processes that were killed left under such names, for the file at `path`, whose
-    /// lock is held. A file that is locked, or whose process lives, stays. Of a very large
+    /// Removes what processes that were killed left under such names, for the file or directory at
+    /// `path`, whose lock is held. What is locked, or whose process lives, stays. Of a very large
     /// directory only a part is looked at. Says how many there were.
     ///
     /// # Errors
@@ -55,11 +55,17 @@ impl Replacement {
         for entry in fs::read_dir(dir)?.take(MAX_ENTRIES).flatten() {
             let Some(pid) = find_pid(&entry.file_name(), name) else { continue };
             let path = entry.path();
-            if !entry.file_type().is_ok_and(|kind| kind.is_file()) || is_alive(pid) {
+            let Ok(kind) = entry.file_type() else { continue };
+            let remove = match kind {
+                kind if kind.is_file() => fs::remove_file,
+                kind if kind.is_dir() => fs::remove_dir_all::<&Path>,
+                _ => continue,
+            };
+            if is_alive(pid) {
                 continue;
             }
             if let Ok(_lock) = Lock::exclusive(&path, &LockWait::never())
-                && fs::remove_file(&path).is_ok()
+                && remove(&path).is_ok()
             {
                 removed = removed.saturating_add(1);
             }
@@ -152,10 +158,11 @@ mod tests {
         for name in others.iter().chain([&format!("f.{dead}.tmp"), &"f".to_owned()]) {
             fs::write(dir.path().join(name), b"x").unwrap();
         }
+        fs::create_dir(dir.path().join(format!("f.{}.tmp", dead - 2))).unwrap();
         let locked = dir.path().join(format!("f.{}.tmp", dead - 1));
         fs::write(&locked, b"x").unwrap();
         let lock = Lock::exclusive(&locked, &LockWait::never()).unwrap();
-        let expected = if lock.is_held() { 1 } else { 2 };
+        let expected = if lock.is_held() { 2 } else { 3 };
         assert_eq!(Replacement::remove_leftovers(&path).unwrap(), expected);
         assert!(others.iter().all(|name| dir.path().join(name).exists()) && path.exists());
         assert!(!dir.path().join(format!("f.{dead}.tmp")).exists());

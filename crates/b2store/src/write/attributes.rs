@@ -1,0 +1,146 @@
+//! Attributes of groups, tables and values.
+
+use b2frame::FrameParams;
+use blosc_chunk::CParams;
+
+use super::{StoreForm, StoreWriter, edit_frame, new_frame};
+use crate::error::{Error, Param, Result};
+use crate::key::{self, ATTRIBUTES_NAME};
+use crate::store::attributes_of;
+use crate::value::Value;
+
+/// Vlmetalayers that python-blosc2 can write.
+const MAX_VLMETALAYERS_WRITTEN: usize = 16;
+/// The longest name of an attribute (bytes).
+const MAX_NAME_NBYTES: usize = 31;
+/// What chunks of a frame without chunks would have (bytes), as python-blosc2 has it.
+const CHUNKSIZE: usize = 16 << 20;
+
+/// A frame for vlmetalayers alone.
+pub(crate) fn params_without_chunks() -> FrameParams {
+    FrameParams::new(CParams::default().typesize(1))
+        .chunksize(CHUNKSIZE)
+        .checksums(b2frame::Checksums::None)
+}
+
+/// What attributes belong to.
+struct Owner {
+    /// The key of the frame that they are in.
+    key: String,
+    /// Whether the frame may be made.
+    is_new: bool,
+}
+
+impl StoreWriter {
+    /// The attributes of a group (`/` is the root), a table or a value, as they will be.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoKey`]; a frame that cannot be read.
+    pub fn attributes(&self, key: &str) -> Result<Vec<(String, Value)>> {
+        let owner = self.owner(key)?;
+        if !self.contains(&owner.key) {
+            return Ok(Vec::new());
+        }
+        attributes_of(&self.frame(&owner.key)?, &owner.key)
+    }
+
+    /// Sets an attribute of a group (`/` is the root), a table or a value. A group that nothing is
+    /// in becomes one by its attributes.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::AttributeName`], [`Param::AttributeCount`], [`Param::Value`], [`Param::Key`],
+    /// [`Param::Occupied`]; [`Param::NoKey`] in an embed store, which has no groups.
+    pub fn set_attribute(&mut self, key: &str, name: &str, value: &Value) -> Result<()> {
+        if !(1..=MAX_NAME_NBYTES).contains(&name.len()) {
+            return Err(Param::AttributeName { name: name.to_owned() }.into());
+        }
+        let content = value.encode();
+        let content = content.ok_or_else(|| Param::Value { name: name.to_owned() })?;
+        let owner = self.owner(key)?;
+        if !self.contains(&owner.key) {
+            if owner.is_new && key != "/" {
+                key::check_new(key).map_err(|fault| Param::Key { key: key.to_owned(), fault })?;
+            }
+            let frame = new_frame(&params_without_chunks(), key, |writer| {
+                writer.set_vlmeta(name, &content)
+            })?;
+            self.store_value(&owner.key, ".b2f", frame);
+            return Ok(());
+        }
+        let schunk = self.frame(&owner.key)?;
+        let stored = schunk.vlmeta().stored();
+        let count = stored.iter().count().saturating_add(1);
+        if stored.get(name).is_none() && count > MAX_VLMETALAYERS_WRITTEN {
+            return Err(Param::AttributeCount { key: key.to_owned(), count }.into());
+        }
+        self.edit_value(&owner.key, |writer| writer.set_vlmeta(name, &content))
+    }
+
+    /// Removes an attribute, and says whether there was one. A group that has nothing else is gone
+    /// with its last attribute.
+    ///
+    /// # Errors
+    ///
+    /// As [`set_attribute`](Self::set_attribute).
+    pub fn remove_attribute(&mut self, key: &str, name: &str) -> Result<bool> {
+        let owner = self.owner(key)?;
+        if !self.contains(&owner.key) {
+            return Ok(false);
+        }
+        let schunk = self.frame(&owner.key)?;
+        if schunk.vlmeta().stored().get(name).is_none() {
+            return Ok(false);
+        }
+        if owner.is_new && schunk.vlmeta().stored().iter().count() == 1 {
+            self.remove_value(&owner.key);
+            return Ok(true);
+        }
+        self.edit_value(&owner.key, |writer| writer.delete_vlmeta(name).map(drop))?;
+        Ok(true)
+    }
+
+    /// Changes the frame of a value; its suffix stays what it is.
+    pub(crate) fn edit_value(
+        &mut self,
+        key: &str,
+        edit: impl FnOnce(&mut b2frame::SChunkWriter) -> b2frame::Result<()>,
+    ) -> Result<()> {
+        let suffix = match self.keys.get(key) {
+            Some(super::At::File(path)) => {
+                path.rsplit_once('.').map_or(String::new(), |(_, suffix)| format!(".{suffix}"))
+            }
+            _ => super::suffix_of(&self.frame(key)?).to_owned(),
+        };
+        let frame = edit_frame(self.source(key)?, key, edit)?;
+        self.store_value(key, &suffix, frame);
+        Ok(())
+    }
+
+    fn owner(&self, key: &str) -> Result<Owner> {
+        let group = key.trim_end_matches('/');
+        if self.tables.contains(key) {
+            return Ok(Owner { key: format!("{group}/_vlmeta"), is_new: true });
+        }
+        let occupied = |other: &str, what| -> Error {
+            let (key, other) = (key.to_owned(), other.to_owned());
+            Param::Occupied { key, other, what }.into()
+        };
+        let owners: Vec<&str> = key::ancestors(key).chain(["/"]).collect();
+        if let Some(table) = owners.iter().find(|group| self.tables.contains(**group)) {
+            return Err(occupied(table, "a table"));
+        }
+        if let Some(value) = owners.iter().find(|group| self.contains(group)) {
+            return Err(occupied(value, "a value and no group"));
+        }
+        let is_group = key == "/" || self.below(key).next().is_some();
+        if self.contains(key) && !is_group {
+            return Ok(Owner { key: key.to_owned(), is_new: false });
+        }
+        if self.form == StoreForm::Embed {
+            return Err(Param::NoKey { key: key.to_owned() }.into());
+        }
+        Ok(Owner { key: format!("{group}/{ATTRIBUTES_NAME}"), is_new: true })
+    }
+}

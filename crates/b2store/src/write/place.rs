@@ -1,0 +1,211 @@
+//! Where a store is written: a file or a directory of a tree, and the steps by which it is made or
+//! changed so that a crash leaves the old state or the new one.
+//!
+//! ```text
+//!   a file         create NAME.PID.tmp, sync, rename to NAME, sync the names
+//!   new directory  create NAME.PID.tmp with all files, sync, rename to NAME, sync the names
+//!   change in it   create NAME.PID.tmp with the new files, sync; rename one after the other to
+//!                  its place; remove what goes
+//! ```
+//!
+//! New files lie beside a directory store and not in it, because python-blosc2 takes every frame
+//! in it for a value.
+
+use core::fmt::Debug;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use blosc_io::tree::{DirTree, Entry, Replacement, join, parent};
+use blosc_io::{Durability, ReadAt, Tree};
+
+/// A file or directory of a tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) tree: Arc<dyn Tree>,
+    pub(crate) name: String,
+}
+
+/// A change of a directory.
+pub(crate) enum Step {
+    /// A new file, which may take the place of one.
+    Write(String, Arc<dyn ReadAt>),
+    /// Another name for a file.
+    Rename(String, String),
+    /// A file that goes.
+    Remove(String),
+}
+
+impl Place {
+    /// The entry of the file system at `path`, which need not exist. Links to it are resolved.
+    pub(crate) fn in_dir(path: &Path, durability: Durability) -> io::Result<Self> {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let dir = match path.parent() {
+            Some(dir) if !dir.as_os_str().is_empty() => dir,
+            _ => Path::new("."),
+        };
+        let tree = DirTree::new(dir).follow_links(false).durability(durability);
+        Ok(Self { tree: Arc::new(tree), name: name.to_owned() })
+    }
+
+    pub(crate) fn is_dir(&self) -> bool {
+        self.tree.list(&self.name).is_ok()
+    }
+
+    /// Whether there is anything.
+    pub(crate) fn exists(&self) -> io::Result<bool> {
+        let entries = self.tree.list(parent(&self.name))?;
+        let name = self.name.rsplit('/').next().unwrap_or_default();
+        Ok(entries.iter().any(|entry| entry.name == name))
+    }
+
+    /// The files below the directory.
+    pub(crate) fn files(&self) -> Arc<dyn Tree> {
+        Arc::new(Below { tree: Arc::clone(&self.tree), root: self.name.clone() })
+    }
+
+    /// A name beside the store that two processes do not share.
+    fn stage(&self) -> String {
+        format!("{}.{}.tmp", self.name, std::process::id())
+    }
+
+    /// Puts a file in place, or replaces it.
+    pub(crate) fn write_file(&self, source: &dyn ReadAt) -> io::Result<()> {
+        let stage = self.stage();
+        self.cleaned(&stage, || {
+            self.tree.copy_new(&stage, source)?;
+            self.tree.copy_permissions(&self.name, &stage)?;
+            self.tree.sync(&stage)?;
+            self.tree.rename(&stage, &self.name)?;
+            self.tree.sync_names(parent(&self.name))
+        })
+    }
+
+    /// Puts a new directory in place.
+    pub(crate) fn write_dir(&self, files: &[(String, Arc<dyn ReadAt>)]) -> io::Result<()> {
+        let stage = self.stage();
+        self.cleaned(&stage, || {
+            self.tree.create_dir(&stage)?;
+            let mut dirs = BTreeSet::new();
+            let mut paths = Vec::with_capacity(files.len());
+            for (path, source) in files {
+                let path = join(&stage, path);
+                self.create_parents(&path, &stage, &mut dirs)?;
+                self.tree.copy_new(&path, &**source)?;
+                paths.push(path);
+            }
+            self.tree.sync_all(&paths)?;
+            dirs.iter().rev().try_for_each(|dir| self.tree.sync_names(dir))?;
+            self.tree.sync_names(&stage)?;
+            self.tree.rename(&stage, &self.name)?;
+            self.tree.sync_names(parent(&self.name))
+        })
+    }
+
+    /// Changes the directory, step after step. No file is ever half written; all new files are on
+    /// the medium before the first of them takes its place.
+    pub(crate) fn change_dir(&self, steps: &[Step]) -> io::Result<()> {
+        let stage = self.stage();
+        self.cleaned(&stage, || {
+            let writes = steps.iter().filter_map(|step| match step {
+                Step::Write(_, source) => Some(source),
+                _ => None,
+            });
+            let mut staged = Vec::new();
+            self.tree.create_dir(&stage)?;
+            for (number, source) in writes.enumerate() {
+                let path = join(&stage, &number.to_string());
+                self.tree.copy_new(&path, &**source)?;
+                staged.push(path);
+            }
+            self.tree.sync_all(&staged)?;
+            let (mut staged, mut touched) = (staged.into_iter(), BTreeSet::new());
+            let mut dirs = BTreeSet::new();
+            for step in steps {
+                let (path, from) = match step {
+                    Step::Write(path, _) => (path, staged.next()),
+                    Step::Rename(from, to) => (to, Some(join(&self.name, from))),
+                    Step::Remove(path) => (path, None),
+                };
+                let path = join(&self.name, path);
+                match from {
+                    Some(from) => {
+                        self.create_parents(&path, &self.name, &mut dirs)?;
+                        if matches!(step, Step::Write(..)) {
+                            self.tree.copy_permissions(&path, &from)?;
+                        }
+                        self.tree.rename(&from, &path)?;
+                    }
+                    None => self.tree.remove(&path)?,
+                }
+                touched.insert(parent(&path).to_owned());
+            }
+            touched.iter().try_for_each(|dir| self.tree.sync_names(dir))?;
+            self.tree.remove(&stage)
+        })
+    }
+
+    /// Creates the directories of a path below `root`, which exists.
+    fn create_parents(
+        &self,
+        path: &str,
+        root: &str,
+        dirs: &mut BTreeSet<String>,
+    ) -> io::Result<()> {
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        for dir in ends.filter_map(|end| path.get(..end)) {
+            if dir.len() <= root.len() || !dirs.insert(dir.to_owned()) {
+                continue;
+            }
+            match self.tree.create_dir(dir) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                Err(_) => {}
+                Ok(()) => self.tree.sync_names(parent(dir))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what was prepared if it does not get its place.
+    fn cleaned(&self, stage: &str, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let written = write();
+        if let Err(error) = &written
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            // The first error says more than one of cleaning up.
+            let _ = self.tree.remove(stage);
+        }
+        written
+    }
+}
+
+/// Removes what processes that were killed left beside a store.
+pub(crate) fn remove_leftovers(path: &Path) {
+    // A store without leftovers is not worth an error.
+    let _ = Replacement::remove_leftovers(path);
+}
+
+/// The files below a directory of a tree, for reading.
+#[derive(Debug)]
+struct Below {
+    tree: Arc<dyn Tree>,
+    root: String,
+}
+
+impl Tree for Below {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        self.tree.open(&join(&self.root, path))
+    }
+
+    fn len_of(&self, path: &str) -> io::Result<u64> {
+        self.tree.len_of(&join(&self.root, path))
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        self.tree.list(&join(&self.root, path))
+    }
+}

@@ -1,0 +1,164 @@
+//! Stores are written to a tree that records every call, and each prefix of the calls is replayed:
+//! what a process that dies there leaves. (Case 48 of the specification.)
+
+use std::sync::Arc;
+
+use b2frame::{FrameParams, to_cframe};
+use b2store::{Store, StoreWriter, Value, WriteOptions};
+use blosc_io::testing::{RecordingTree, Step};
+use blosc_io::tree::{MemTree, Tree};
+
+fn frame(bytes: &[u8]) -> Vec<u8> {
+    to_cframe(bytes, &FrameParams::default()).unwrap()
+}
+
+/// The values of a store by their keys.
+fn content(store: &Store) -> Vec<(String, Vec<u8>)> {
+    let value = |key: &str| {
+        let frame = store.frame(key).unwrap();
+        let mut bytes = vec![0; usize::try_from(frame.nbytes()).unwrap()];
+        frame.read_bytes(0, &mut bytes).unwrap();
+        (key.to_owned(), bytes)
+    };
+    store.keys().map(value).collect()
+}
+
+fn open(tree: &MemTree, name: &str) -> Option<Store> {
+    let entry = tree.list("").unwrap().into_iter().find(|entry| entry.name == name)?;
+    assert_eq!(entry.is_dir, name.ends_with(".b2d"));
+    let store = StoreWriter::open_in(Arc::new(tree.clone()), name, &WriteOptions::default());
+    Some(store.unwrap().commit().unwrap())
+}
+
+fn first(tree: Arc<dyn Tree>, name: &str) -> Store {
+    let mut writer = StoreWriter::create_in(tree, name, &WriteOptions::default()).unwrap();
+    writer.insert_cframe("/a", frame(b"a")).unwrap();
+    writer.insert_cframe("/gone", frame(b"gone")).unwrap();
+    writer.insert_cframe("/other", frame(b"a frame")).unwrap();
+    writer.commit().unwrap()
+}
+
+fn second(tree: Arc<dyn Tree>, name: &str) -> Store {
+    let mut writer = StoreWriter::open_in(tree, name, &WriteOptions::default()).unwrap();
+    writer.insert_cframe("/a", frame(b"another a")).unwrap();
+    writer.insert_cframe("/n", frame(&[3; 9999])).unwrap();
+    let params = FrameParams::default().metalayer("batcharray", *b"\x81\xa7version\x01");
+    writer.insert_cframe("/other", to_cframe(b"of batches", &params).unwrap()).unwrap();
+    writer.remove("/gone").unwrap();
+    writer.register("/odd", Value::Map(vec![])).unwrap();
+    writer.commit().unwrap()
+}
+
+/// Where the writer would put its files.
+fn is_scratch(name: &str) -> bool {
+    name.ends_with(&format!(".{}.tmp", std::process::id()))
+}
+
+#[test]
+fn a_new_store_is_there_as_a_whole_or_not_at_all() {
+    for name in ["x.b2z", "x.b2d", "x.b2e"] {
+        let tree = Arc::new(RecordingTree::new(MemTree::new()));
+        let made = content(&first(tree.clone(), name));
+        let steps = tree.take();
+        let (replayed, mut seen) = (MemTree::new(), 0);
+        for step in &steps {
+            step.apply(&replayed).unwrap();
+            let others = replayed.list("").unwrap();
+            assert!(others.iter().all(|entry| entry.name == name || is_scratch(&entry.name)));
+            if let Some(store) = open(&replayed, name) {
+                assert_eq!(content(&store), made);
+                seen += 1;
+            }
+        }
+        assert!(seen > 0 && steps.len() > seen, "{name}");
+        check_syncs(&steps, name);
+    }
+}
+
+#[test]
+fn a_file_that_is_changed_is_the_old_or_the_new_one() {
+    for name in ["x.b2z", "x.b2e"] {
+        let tree = Arc::new(RecordingTree::new(MemTree::new()));
+        let old = content(&first(tree.clone(), name));
+        let before = tree.take();
+        let new = content(&second(tree.clone(), name));
+        let steps = tree.take();
+        let replayed = MemTree::new();
+        before.iter().for_each(|step| step.apply(&replayed).unwrap());
+        let mut found = Vec::new();
+        for step in &steps {
+            step.apply(&replayed).unwrap();
+            found.push(content(&open(&replayed, name).unwrap()));
+        }
+        assert!(found.iter().all(|content| *content == old || *content == new));
+        assert!(found.contains(&old) && found.last() == Some(&new), "{name}");
+        check_syncs(&steps, name);
+    }
+}
+
+#[test]
+fn every_value_of_a_directory_is_the_old_or_the_new_one() {
+    let name = "x.b2d";
+    let tree = Arc::new(RecordingTree::new(MemTree::new()));
+    let old = content(&first(tree.clone(), name));
+    let before = tree.take();
+    let new = content(&second(tree.clone(), name));
+    let steps = tree.take();
+    let replayed = MemTree::new();
+    before.iter().for_each(|step| step.apply(&replayed).unwrap());
+    let mut states = Vec::new();
+    for step in &steps {
+        step.apply(&replayed).unwrap();
+        let found = content(&open(&replayed, name).unwrap());
+        for (key, value) in &found {
+            let pair = (key.clone(), value.clone());
+            assert!(old.contains(&pair) || new.contains(&pair), "{key}");
+        }
+        // What both have is never missing.
+        for key in ["/a", "/other"] {
+            assert!(found.iter().any(|(found, _)| found == key), "{key} after {step:?}");
+        }
+        states.push(found);
+    }
+    assert_eq!(states.first(), Some(&old));
+    assert_eq!(states.last(), Some(&new));
+    // The suffix of `/other` is another one now.
+    assert!(replayed.open("x.b2d/other.b2b").is_ok() && replayed.open("x.b2d/other.b2f").is_err());
+    assert_eq!(replayed.list("").unwrap().len(), 1);
+}
+
+/// Case 37, as often as there are steps.
+#[test]
+fn packing_is_crash_safe() {
+    let tree = Arc::new(RecordingTree::new(MemTree::new()));
+    let folder = first(tree.clone(), "x.b2d");
+    let made = content(&folder);
+    let before = tree.take();
+    for name in ["y.b2z", "z.b2d"] {
+        let options = WriteOptions::default();
+        let copied = StoreWriter::copy_in(&folder, tree.clone(), name, &options);
+        assert_eq!(content(&copied.unwrap().commit().unwrap()), made);
+        let replayed = MemTree::new();
+        before.iter().for_each(|step| step.apply(&replayed).unwrap());
+        for step in &tree.take() {
+            step.apply(&replayed).unwrap();
+            assert_eq!(content(&open(&replayed, "x.b2d").unwrap()), made);
+            if let Some(store) = open(&replayed, name) {
+                assert_eq!(content(&store), made);
+            }
+        }
+        assert!(open(&replayed, name).is_some());
+    }
+}
+
+/// What gets its name has its content on the medium, and the name itself follows.
+fn check_syncs(steps: &[Step], name: &str) {
+    let at = |wanted: &dyn Fn(&Step) -> bool| steps.iter().position(wanted).unwrap();
+    let renamed = at(&|step| matches!(step, Step::Rename(_, to) if to == name));
+    assert!(matches!(&steps[renamed + 1], Step::SyncNames(dir) if dir.is_empty()));
+    for (number, step) in steps[..renamed].iter().enumerate() {
+        let Step::CreateNew(path, _) = step else { continue };
+        let synced = at(&|step| matches!(step, Step::Sync(synced) if synced == path));
+        assert!((number..renamed).contains(&synced), "{path}");
+    }
+}

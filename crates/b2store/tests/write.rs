@@ -1,0 +1,430 @@
+//! Stores that are made and changed; the numbers of cases are those of the specification.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use b2frame::lock::{FrameLock, Locking};
+use b2frame::{FrameParams, NdParams, NdWriter, SChunk, to_cframe};
+use b2store::error::{Blame, KeyFault, Param};
+use b2store::{
+    ChildKind, Content, Error, Location, Store, StoreForm, StoreKind, StoreWriter, Value,
+    WriteOptions, pack, unpack,
+};
+use blosc_io::tree::{MemTree, Tree};
+use blosc_io::{LockWait, MemStore};
+
+const SUFFIXES: [&str; 3] = ["b2z", "b2d", "b2e"];
+
+fn frame(bytes: &[u8]) -> Vec<u8> {
+    to_cframe(bytes, &FrameParams::default()).unwrap()
+}
+
+fn array(items: &[i32]) -> b2frame::NdArray {
+    let params = NdParams::new(&[items.len() as u64], "<i4".parse().unwrap());
+    let mut writer = NdWriter::in_memory(&params).unwrap();
+    writer.write_slice(b2frame::nd::Selection::ALL, items).unwrap();
+    writer.finish().unwrap()
+}
+
+fn bytes_of(store: &Store, key: &str) -> Vec<u8> {
+    let frame = store.frame(key).unwrap();
+    let mut bytes = vec![0; usize::try_from(frame.nbytes()).unwrap()];
+    frame.read_bytes(0, &mut bytes).unwrap();
+    bytes
+}
+
+fn text(text: &str) -> Value {
+    Value::Str(text.to_owned())
+}
+
+fn keys(store: &Store) -> Vec<&str> {
+    store.keys().collect()
+}
+
+/// A store with `/a` (an array), `/b` and, but in one frame, `/g/c` and attributes of `/` and `/g`.
+fn make(path: &Path) -> Store {
+    let mut writer = StoreWriter::create(path).unwrap();
+    writer.insert_array("/a", &array(&[1, 2, 3])).unwrap();
+    writer.insert_cframe("/b", frame(b"bytes of b")).unwrap();
+    if writer.form() != StoreForm::Embed {
+        writer.insert_cframe("/g/c", frame(b"c")).unwrap();
+        writer.set_attribute("/", "title", &text("root")).unwrap();
+        writer.set_attribute("/g", "unit", &Value::Tuple(vec![Value::Int(1)])).unwrap();
+    }
+    writer.set_attribute("/a", "of a", &Value::Float(0.5)).unwrap();
+    writer.commit().unwrap()
+}
+
+/// Cases 31 and 33, as far as they do not need python-blosc2 (which `xtask interop` has).
+#[test]
+fn stores_of_every_form_are_made_and_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    for suffix in SUFFIXES {
+        let path = dir.path().join("x").with_extension(suffix);
+        let store = make(&path);
+        let embed = suffix == "b2e";
+        let expected = match embed {
+            true => vec!["/a", "/b"],
+            false => vec!["/__vlmeta__", "/a", "/b", "/g/__vlmeta__", "/g/c"],
+        };
+        assert_eq!(keys(&store), expected);
+        assert_eq!(store.kind(), if embed { StoreKind::Embed } else { StoreKind::Tree });
+        assert_eq!(matches!(store.location("/b"), Some(Location::Embedded { .. })), embed);
+        let Content::Array(found) = store.get("/a").unwrap() else { panic!("no array") };
+        assert_eq!(found.read::<i32>().unwrap(), [1, 2, 3]);
+        assert_eq!(bytes_of(&store, "/b"), b"bytes of b");
+        assert_eq!(store.attributes("/a").unwrap(), [("of a".to_owned(), Value::Float(0.5))]);
+        if !embed {
+            assert_eq!(store.attributes("/").unwrap(), [("title".to_owned(), text("root"))]);
+            let unit = ("unit".to_owned(), Value::Tuple(vec![Value::Int(1)]));
+            assert_eq!(store.attributes("/g").unwrap(), [unit]);
+        }
+        drop(store);
+
+        let mut writer = StoreWriter::open(&path).unwrap();
+        writer.insert_array("/b", &array(&[9])).unwrap();
+        writer.insert_cframe("/new", frame(b"new")).unwrap();
+        writer.remove("/a").unwrap();
+        assert!(matches!(writer.get("/b").unwrap(), Content::Array(_)));
+        assert!(writer.keys().all(|key| key != "/a"));
+        let store = writer.commit().unwrap();
+        assert!(!store.contains("/a") && store.contains("/new"));
+        let Content::Array(found) = store.get("/b").unwrap() else { panic!("no array") };
+        assert_eq!(found.read::<i32>().unwrap(), [9]);
+        assert_eq!(Store::open(&path).unwrap().keys().len(), store.keys().len());
+        for key in store.keys() {
+            assert_eq!(store.check_crc(key).unwrap().is_some(), suffix == "b2z", "{key}");
+        }
+        // Nothing lies beside the store or, in a directory, where python-blosc2 would see a value.
+        let names = |dir: &Path| -> Vec<String> {
+            let names = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name());
+            let mut names: Vec<String> = names.map(|n| n.into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        assert!(names(dir.path()).iter().all(|name| name.starts_with("x.b2")));
+        if suffix == "b2d" {
+            let expected = ["__vlmeta__.b2f", "b.b2nd", "embed.b2e", "g", "new.b2f"];
+            assert_eq!(names(&path), expected);
+        }
+    }
+}
+
+#[test]
+fn an_empty_store_is_one_and_the_annotated_example_has_its_length() {
+    let dir = tempfile::tempdir().unwrap();
+    for suffix in SUFFIXES {
+        let path = dir.path().join("x").with_extension(suffix);
+        let store = StoreWriter::create(&path).unwrap().commit().unwrap();
+        assert_eq!(store.keys().len(), 0);
+        let again = StoreWriter::open(&path).unwrap().commit().unwrap();
+        assert_eq!(again.keys().len(), 0);
+    }
+    let flat = WriteOptions::default().flat(true);
+    let writer = StoreWriter::create_with(dir.path().join("d.b2z"), &flat).unwrap();
+    assert_eq!(writer.commit().unwrap().kind(), StoreKind::Dict);
+    // Chapter 25: 245 bytes of frame, 39 before them, 55 + 22 after.
+    let zip = fs::read(dir.path().join("x.b2z")).unwrap();
+    assert_eq!(zip.len(), fs::read(dir.path().join("x.b2d/embed.b2e")).unwrap().len() + 116);
+    assert_eq!(&zip[..6], b"PK\x03\x04\x14\0");
+    assert_eq!(&zip[39..47], b"\x9e\xa8b2frame\0"[..8].as_ref());
+}
+
+#[test]
+fn files_and_frames_with_bytes_after_them_are_copied() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("v.b2frame");
+    fs::write(&file, [&frame(b"from a file")[..], b"and more"].concat()).unwrap();
+    let mut writer = StoreWriter::create(dir.path().join("x.b2d")).unwrap();
+    writer.insert_file("/f", &file).unwrap();
+    let schunk = SChunk::open(&file).unwrap();
+    writer.insert_schunk("/s", &schunk).unwrap();
+    let store = writer.commit().unwrap();
+    assert_eq!(bytes_of(&store, "/f"), b"from a file");
+    assert_eq!(bytes_of(&store, "/s"), b"from a file");
+    let len = fs::metadata(dir.path().join("x.b2d/f.b2f")).unwrap().len();
+    assert_eq!(len, frame(b"from a file").len() as u64);
+    let mut writer = StoreWriter::open(dir.path().join("x.b2d")).unwrap();
+    let error = writer.insert_cframe("/bad", b"no frame".to_vec()).unwrap_err();
+    assert_eq!(error.blame(), Blame::NotOurs);
+    let cut = frame(&[1; 5000]);
+    assert!(writer.insert_cframe("/bad", cut[..cut.len() - 1].to_vec()).is_err());
+    assert!(writer.insert_file("/bad", dir.path().join("none")).is_err());
+    assert!(!writer.contains("/bad"));
+}
+
+/// Case 37.
+#[test]
+fn packing_and_unpacking_keeps_keys_and_frames() {
+    let dir = tempfile::tempdir().unwrap();
+    let [folder, zip, again] = ["x.b2d", "x.b2z", "y.b2d"].map(|name| dir.path().join(name));
+    make(&folder);
+    fs::write(folder.join("embed.b2e.b2lock"), b"").unwrap();
+    fs::write(folder.join("notes.txt"), b"of a stranger").unwrap();
+    let packed = pack(&folder, &zip).unwrap();
+    let unpacked = unpack(&zip, &again).unwrap();
+    assert_eq!(keys(&packed), keys(&unpacked));
+    assert_eq!(fs::read(again.join("notes.txt")).unwrap(), b"of a stranger");
+    assert!(!again.join("embed.b2e.b2lock").exists());
+    for name in ["a.b2nd", "b.b2f", "g/c.b2f", "g/__vlmeta__.b2f", "embed.b2e"] {
+        let [old, new] = [&folder, &again].map(|root| fs::read(root.join(name)).unwrap());
+        assert_eq!(old, new, "{name}");
+    }
+    assert!(matches!(pack(&folder, &zip), Err(Error::Param(Param::Exists { .. }))));
+    assert!(matches!(unpack(&zip, &again), Err(Error::Param(Param::Exists { .. }))));
+
+    // One frame and back.
+    let embed = dir.path().join("x.b2e");
+    StoreWriter::copy(&packed, &embed, &WriteOptions::default()).unwrap().commit().unwrap();
+    let back = unpack(&embed, dir.path().join("z.b2d")).unwrap();
+    assert_eq!(keys(&back), keys(&packed));
+    assert_eq!(bytes_of(&back, "/g/c"), b"c");
+    assert_eq!(back.attributes("/g").unwrap(), packed.attributes("/g").unwrap());
+}
+
+/// Case 38.
+#[test]
+fn keys_that_lead_elsewhere_or_are_not_canonical_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = StoreWriter::create(dir.path().join("x.b2d")).unwrap();
+    let long = format!("/{}", "x".repeat(300));
+    for (key, expected) in [
+        ("/../x", KeyFault::Dots),
+        ("/a//b", KeyFault::EmptyName),
+        ("/a/", KeyFault::EmptyName),
+        ("/a\\b", KeyFault::NotPortable),
+        ("/a\tb", KeyFault::Control),
+        ("", KeyFault::NoSlash),
+        (&long, KeyFault::LongName { nbytes: 300 }),
+        ("/g/__vlmeta__", KeyFault::Reserved),
+    ] {
+        let error = writer.insert_cframe(key, frame(b"x")).unwrap_err();
+        let Error::Param(Param::Key { fault, .. }) = error else { panic!("{key}: {error}") };
+        assert_eq!(fault, expected, "{key}");
+    }
+    assert_eq!(writer.keys().len(), 0);
+    writer.insert_cframe("/Ab", frame(b"x")).unwrap();
+    writer.insert_cframe("/aB", frame(b"x")).unwrap();
+    let error = writer.commit().unwrap_err();
+    assert!(matches!(error, Error::Param(Param::SamePath { .. })), "{error}");
+    // The file of one key is not the directory of another one.
+    let mut writer = StoreWriter::create(dir.path().join("x.b2d")).unwrap();
+    writer.insert_cframe("/a", frame(b"x")).unwrap();
+    writer.insert_cframe("/a.b2f/x", frame(b"x")).unwrap();
+    let error = writer.commit().unwrap_err();
+    assert!(matches!(error, Error::Param(Param::SamePath { .. })), "{error}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// Case 39.
+#[test]
+fn a_value_is_no_group() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = StoreWriter::create(dir.path().join("x.b2z")).unwrap();
+    writer.insert_cframe("/a", frame(b"a")).unwrap();
+    writer.insert_cframe("/g/x", frame(b"x")).unwrap();
+    for (key, other) in [("/a/b/c", "/a"), ("/g", "/g/x")] {
+        let error = writer.insert_cframe(key, frame(b"?")).unwrap_err();
+        let Error::Param(Param::Occupied { other: found, .. }) = error else { panic!("{error}") };
+        assert_eq!(found, other);
+    }
+    assert!(writer.set_attribute("/a/b", "n", &Value::Nil).is_err());
+    writer.insert_cframe("/a", frame(b"again")).unwrap();
+    writer.remove("/g").unwrap();
+    writer.insert_cframe("/g", frame(b"a value now")).unwrap();
+    assert!(matches!(writer.remove("/none"), Err(Error::Param(Param::NoKey { .. }))));
+    assert_eq!(keys(&writer.commit().unwrap()), ["/a", "/g"]);
+}
+
+/// Case 40.
+#[test]
+fn attributes_are_at_most_16_with_names_of_31_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2d");
+    make(&path);
+    let mut writer = StoreWriter::open(&path).unwrap();
+    for n in 0..16 {
+        writer.set_attribute("/only-attributes", &format!("{n:031}"), &Value::Int(n)).unwrap();
+    }
+    let group = "/only-attributes";
+    let error = writer.set_attribute(group, "one more", &Value::Nil).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::AttributeCount { count: 17, .. })), "{error}");
+    for name in ["", &"x".repeat(32)] {
+        let error = writer.set_attribute(group, name, &Value::Nil).unwrap_err();
+        assert!(matches!(error, Error::Param(Param::AttributeName { .. })), "{error}");
+    }
+    let list = Value::Array(vec![text("__tuple__")]);
+    let error = writer.set_attribute("/g", "list", &list).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::Value { .. })), "{error}");
+    assert!(!writer.remove_attribute("/b", "none").unwrap());
+    assert!(writer.remove_attribute("/g", "unit").unwrap());
+    assert_eq!(writer.attributes("/g").unwrap(), []);
+    let store = writer.commit().unwrap();
+    assert_eq!(store.attributes(group).unwrap().len(), 16);
+    assert!(store.tree().iter().any(|child| child.key == group && child.kind == ChildKind::Group));
+    assert!(!path.join("g/__vlmeta__.b2f").exists());
+    let before = fs::read(path.join("only-attributes/__vlmeta__.b2f")).unwrap();
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.set_attribute(group, "one more", &Value::Nil).unwrap_err();
+    writer.commit().unwrap();
+    assert_eq!(fs::read(path.join("only-attributes/__vlmeta__.b2f")).unwrap(), before);
+}
+
+/// Case 49.
+#[test]
+fn a_reader_keeps_the_archive_that_it_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2z");
+    let reader = make(&path);
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.insert_cframe("/b", frame(&[5; 100_000])).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(bytes_of(&reader, "/b"), b"bytes of b");
+    assert_eq!(bytes_of(&Store::open(&path).unwrap(), "/b"), [5; 100_000]);
+}
+
+/// Case 50: what is not known stays.
+#[test]
+fn unknown_registry_entries_and_files_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2z");
+    let mut writer = StoreWriter::create(&path).unwrap();
+    let entry = Value::Map(vec![(text("kind"), text("of next year"))]);
+    writer.register("/g/odd", entry.clone()).unwrap();
+    writer.insert_cframe("/a", frame(b"a")).unwrap();
+    writer.commit().unwrap();
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.insert_cframe("/b", frame(b"b")).unwrap();
+    let store = writer.commit().unwrap();
+    assert_eq!(store.registry().get("/g/odd"), Some(&entry));
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.remove("/g").unwrap();
+    assert!(writer.commit().unwrap().registry().is_empty());
+}
+
+#[test]
+fn a_value_moves_from_the_frame_to_a_file_and_its_old_place_is_forgotten() {
+    // As python-blosc2 before 4.4: small values are in `embed.b2e`.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2z");
+    fs::copy(blosc_testdata::fixture::path("stores/tree-embedded.b2z"), &path).unwrap();
+    let before = Store::open(&path).unwrap();
+    let embedded = |store: &Store| -> Vec<String> {
+        let is_inside = |key: &&str| matches!(store.location(key), Some(Location::Embedded { .. }));
+        store.keys().filter(is_inside).map(str::to_owned).collect()
+    };
+    let key = embedded(&before).into_iter().find(|key| !key.ends_with("__vlmeta__")).unwrap();
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.insert_cframe(&key, frame(b"moved")).unwrap();
+    let store = writer.commit().unwrap();
+    assert_eq!(bytes_of(&store, &key), b"moved");
+    assert_eq!(embedded(&store).len() + 1, embedded(&before).len());
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.remove(&key).unwrap();
+    assert!(!writer.commit().unwrap().contains(&key));
+}
+
+#[test]
+fn indexes_on_an_array_go_with_its_values() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2d");
+    make(&path);
+    fs::write(path.join("a.__index__.full.b2nd"), frame(b"old")).unwrap();
+    let params = FrameParams::default().vlmetalayer("blosc2_indexes", *b"\x80");
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.insert_cframe("/a", to_cframe(b"new", &params).unwrap()).unwrap();
+    let store = writer.commit().unwrap();
+    assert!(store.frame("/a").unwrap().vlmeta().is_empty());
+    assert!(!path.join("a.__index__.full.b2nd").exists());
+    assert!(!path.join("a.b2nd").exists() && path.join("a.b2f").exists());
+}
+
+#[test]
+fn one_writer_at_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    for suffix in SUFFIXES {
+        let path = dir.path().join("x").with_extension(suffix);
+        make(&path);
+        let never = WriteOptions::default().wait(LockWait::never());
+        let first = StoreWriter::open(&path).unwrap();
+        if blosc_io::Lock::shared(&path, &LockWait::never()).is_err() {
+            assert!(StoreWriter::open_with(&path, &never).is_err(), "{suffix}");
+        }
+        drop(first);
+        StoreWriter::open_with(&path, &never).unwrap();
+    }
+}
+
+/// Chapter 18: the lock of python-blosc2 is taken where it is in use, and its counter goes up.
+#[test]
+fn the_lock_of_python_blosc2_is_respected() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2d");
+    make(&path);
+    let lock = FrameLock::exclusive(path.join("embed.b2e")).unwrap();
+    let generation = lock.generation();
+    let never = WriteOptions::default().wait(LockWait::never()).locking(Locking::Sidecar);
+    if blosc_io::Lock::exclusive(&path, &LockWait::never()).unwrap().is_held() {
+        assert!(StoreWriter::open_with(&path, &never).is_err());
+    }
+    drop(lock);
+    for tick in 1..4 {
+        let mut writer = StoreWriter::open(&path).unwrap();
+        writer.insert_cframe("/b", frame(&[tick; 9])).unwrap();
+        let store = writer.commit().unwrap();
+        let found = store.embed_frame().vlmeta().get("dstore_tick").unwrap();
+        assert_eq!(found, Some(vec![tick]));
+        assert_eq!(store.keys().len(), 5);
+    }
+    let lock = FrameLock::shared(path.join("embed.b2e")).unwrap();
+    assert!(lock.generation() >= generation + 3);
+}
+
+#[test]
+fn stores_in_a_tree_of_memory() {
+    let tree: Arc<dyn Tree> = Arc::new(MemTree::new());
+    tree.create_dir("d").unwrap();
+    for name in ["d/x.b2z", "d/x.b2d", "d/x.b2e"] {
+        let options = WriteOptions::default();
+        let mut writer = StoreWriter::create_in(tree.clone(), name, &options).unwrap();
+        writer.insert_source("/a", Arc::new(MemStore::new(frame(b"a")))).unwrap();
+        writer.commit().unwrap();
+        let error = StoreWriter::create_in(tree.clone(), name, &options).unwrap_err();
+        assert!(matches!(error, Error::Param(Param::Exists { .. })), "{error}");
+        let mut writer = StoreWriter::open_in(tree.clone(), name, &options).unwrap();
+        writer.insert_cframe("/b", frame(b"b")).unwrap();
+        assert_eq!(keys(&writer.commit().unwrap()), ["/a", "/b"]);
+    }
+    assert_eq!(tree.list("d").unwrap().len(), 3);
+}
+
+#[test]
+fn archives_that_would_lose_something_are_not_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2z");
+    make(&path);
+    let mut bytes = fs::read(&path).unwrap();
+    // Both headers of the first member say that zip compresses it.
+    let local = bytes.windows(4).position(|w| w == b"PK\x03\x04").unwrap();
+    let central = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    (bytes[local + 8], bytes[central + 10]) = (8, 8);
+    fs::write(&path, &bytes).unwrap();
+    let error = StoreWriter::open(&path).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_changed_archive_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2z");
+    make(&path);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.remove("/a").unwrap();
+    writer.commit().unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}

@@ -79,7 +79,6 @@ mod ctable_writer;
 pub mod error;
 mod files;
 mod fill;
-mod items;
 mod layout;
 mod leftovers;
 mod meta;

@@ -40,9 +40,12 @@
 
 extern crate alloc;
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 pub mod calendar;
 mod dtype;
 mod error;
+pub mod items;
 pub mod json;
 mod literal;
 pub mod npy;

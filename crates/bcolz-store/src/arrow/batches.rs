@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Field, Metadata, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, Metadata, Schema, SchemaRef};
+use blosc_dtype::arrow::ArrayError;
 
-use super::{export, objects, types};
+use super::{objects, types};
 use crate::carray::CArray;
-use crate::error::{Error, Result};
+use crate::error::{Error, Param, Result};
 use crate::layout::chunk_path;
 use crate::pickle;
 use crate::query::{Batch, Batches, Scan};
@@ -87,7 +88,8 @@ impl RecordBatches<'_> {
         for column in &batch.columns {
             let shape =
                 self.batches.table().column(&column.name)?.shape().get(1..).unwrap_or_default();
-            arrays.push(export::array(&column.name, &column.dtype, shape, &column.items)?);
+            let array = blosc_dtype::arrow::array(&column.dtype, shape, &column.items, None);
+            arrays.push(array.map_err(|error| array_error(&column.name, error))?);
         }
         for array in &self.objects {
             let values =
@@ -97,6 +99,19 @@ impl RecordBatches<'_> {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.rows.len()));
         Ok(RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)?)
+    }
+}
+
+/// What is wrong with a column.
+fn array_error(column: &str, error: ArrayError) -> Error {
+    let column = column.to_owned();
+    match error {
+        ArrayError::NoCounterpart { dtype: found } => Param::NoCounterpart { column, found }.into(),
+        ArrayError::Value { item, data_type: dtype, .. } => {
+            Param::Value { column, row: item as u64, dtype }.into()
+        }
+        ArrayError::Arrow(error) => error.into(),
+        other => ArrowError::ExternalError(Box::new(other)).into(),
     }
 }
 

@@ -20,13 +20,13 @@ use arrow_buffer::ToByteSlice;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use blosc_dtype::{Dtype, Kind};
 
-use super::times::{NAT, Times};
 use super::types::{self, Target};
 use crate::create::CreateOptions;
 use crate::ctable_writer::CTableWriter;
 use crate::error::{Error, Param, Result};
-use crate::items;
 use crate::meta::Attrs;
+use blosc_dtype::arrow::{self, NAT, Times};
+use blosc_dtype::items;
 
 /// The columns that record batches of a schema become.
 ///
@@ -177,7 +177,7 @@ fn unlisted(column: &str, shape: &[u64], array: &dyn Array) -> Result<std::sync:
 /// The items of an array as bcolz stores them.
 fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Result<Vec<u8>> {
     let array = unlisted(column, shape, array)?;
-    let known = types::item_type(dtype).filter(|known| types::is_like(known, array.data_type()));
+    let known = arrow::item_type(dtype).filter(|known| types::is_like(known, array.data_type()));
     let Some(known) = known else { return Err(no_counterpart(column, &*array).into()) };
     let is_float = matches!(known, DataType::Float16 | DataType::Float32 | DataType::Float64);
     let times = Times::from_dtype(dtype);

@@ -1,11 +1,9 @@
 //! Which type of Arrow a dtype is, and the other way round.
 
-use std::sync::Arc;
-
 use arrow_schema::{DataType, Field, Metadata, TimeUnit};
+use blosc_dtype::arrow::{self, Times, item_type, row_type};
 use blosc_dtype::{Dtype, Kind};
 
-use super::times::{self, Times};
 use super::{ATTRS_KEY, DTYPE_KEY};
 use crate::carray::CArray;
 use crate::error::{Param, Result};
@@ -15,48 +13,12 @@ use blosc_dtype::json::{self, Json};
 /// The field of a column.
 pub(super) fn field(name: &str, array: &CArray) -> Result<Field> {
     let dtype = array.dtype();
-    let item = item_type(dtype).ok_or_else(|| no_counterpart(name, dtype))?;
+    let row_shape = array.shape().get(1..).unwrap_or_default();
+    let data_type = row_type(dtype, row_shape).ok_or_else(|| no_counterpart(name, dtype))?;
     let is_nullable = Times::from_dtype(dtype).is_some();
-    let mut data_type = item;
-    for len in array.shape().iter().skip(1).rev() {
-        let len = i32::try_from(*len).map_err(|_| no_counterpart(name, dtype))?;
-        data_type = DataType::FixedSizeList(list_item(data_type, is_nullable), len);
-    }
     let mut metadata = Metadata::from([(DTYPE_KEY, dtype.to_string())]);
     metadata.extend(attrs_metadata(&array.attrs()?));
     Ok(Field::new(name, data_type, is_nullable && array.shape().len() == 1).with_metadata(metadata))
-}
-
-/// The field in a list.
-pub(super) fn list_item(data_type: DataType, is_nullable: bool) -> Arc<Field> {
-    Arc::new(Field::new_list_field(data_type, is_nullable))
-}
-
-/// The type of single items; none for objects.
-pub(super) fn item_type(dtype: &Dtype) -> Option<DataType> {
-    if dtype.has_objects() {
-        return None;
-    }
-    if let Some(times) = Times::from_dtype(dtype) {
-        return Some(times.data_type);
-    }
-    Some(match (dtype.kind(), dtype.itemsize()) {
-        (Some(Kind::Bool), _) => DataType::Boolean,
-        (Some(Kind::Int), 1) => DataType::Int8,
-        (Some(Kind::Int), 2) => DataType::Int16,
-        (Some(Kind::Int), 4) => DataType::Int32,
-        (Some(Kind::Int | Kind::DateTime | Kind::TimeDelta), 8) => DataType::Int64,
-        (Some(Kind::Uint), 1) => DataType::UInt8,
-        (Some(Kind::Uint), 2) => DataType::UInt16,
-        (Some(Kind::Uint), 4) => DataType::UInt32,
-        (Some(Kind::Uint), 8) => DataType::UInt64,
-        (Some(Kind::Float), 2) => DataType::Float16,
-        (Some(Kind::Float), 4) => DataType::Float32,
-        (Some(Kind::Float), 8) => DataType::Float64,
-        (Some(Kind::Bytes), _) => DataType::Binary,
-        (Some(Kind::Unicode), _) => DataType::Utf8,
-        (_, size) => DataType::FixedSizeBinary(i32::try_from(size).ok()?),
-    })
 }
 
 /// What a field of any origin becomes.
@@ -94,7 +56,7 @@ pub(super) fn target(field: &Field) -> Result<(Target, Vec<u64>)> {
         }
         DataType::FixedSizeBinary(size) => format!("|V{size}"),
         other => {
-            times::dtype_text(other).or_else(|| plain_text(other)).ok_or_else(refused)?.to_owned()
+            arrow::dtype_text(other).or_else(|| plain_text(other)).ok_or_else(refused)?.to_owned()
         }
     };
     Ok((Target::Plain(Dtype::parse(&text).map_err(|_| refused())?), row_shape))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Object;
 use super::machine::Node;
-use crate::items;
+use blosc_dtype::items;
 
 /// A function that only puts values together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use blosc_dtype::{Dtype, Kind};
 
 use super::eval::zip;
 use super::expr::{Expr, Op};
-use crate::items;
+use blosc_dtype::items;
 
 /// The items of a column, as they are stored.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use blosc_dtype::{Dtype, Kind};
 use zerocopy::{FromBytes, Immutable};
 
 use crate::carray::Element;
-use crate::items;
+use blosc_dtype::items;
 
 /// Values of one type, borrowed where they are stored so; a single one stands for as many as are
 /// needed.

@@ -8,15 +8,19 @@
     )
 )]
 
-use blosc_dtype::{ByteOrder, Dtype};
+use alloc::string::String;
+
+use crate::{ByteOrder, Dtype};
 
 /// Whether items begin with their most significant byte.
-pub(crate) fn is_big(dtype: &Dtype) -> bool {
+#[must_use]
+pub fn is_big(dtype: &Dtype) -> bool {
     dtype.scalar().is_some_and(|scalar| scalar.order() == ByteOrder::Big)
 }
 
 /// A string of NumPy ends where only zeros follow.
-pub(crate) fn trimmed(item: &[u8]) -> &[u8] {
+#[must_use]
+pub fn trimmed(item: &[u8]) -> &[u8] {
     let len = match item.len() {
         // At once, as a number whose highest bytes are zero.
         4 => item.first_chunk().map_or(0, |item| bytes_of(u32::from_le_bytes(*item).into())),
@@ -32,7 +36,8 @@ const fn bytes_of(number: u64) -> usize {
 }
 
 /// Text of four bytes for each character; what is no character becomes U+FFFD.
-pub(crate) fn text(item: &[u8], is_big: bool) -> String {
+#[must_use]
+pub fn text(item: &[u8], is_big: bool) -> String {
     let code = |c: &[u8; 4]| if is_big { u32::from_be_bytes(*c) } else { u32::from_le_bytes(*c) };
     let character = |c| char::from_u32(code(c)).unwrap_or(char::REPLACEMENT_CHARACTER);
     let mut text: String = item.as_chunks().0.iter().map(character).collect();

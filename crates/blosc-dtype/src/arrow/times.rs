@@ -4,26 +4,29 @@
     expect(clippy::arithmetic_side_effects, reason = "units of time in 128 bits")
 )]
 
+use crate::{Dtype, Kind};
 use arrow_schema::{DataType, TimeUnit};
-use blosc_dtype::{Dtype, Kind};
 
-use blosc_dtype::calendar::{day_of_month, month_of_day};
+use crate::calendar::{day_of_month, month_of_day};
 
 /// How the numbers of a column become those of Arrow.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Times {
-    pub(super) data_type: DataType,
+#[non_exhaustive]
+pub struct Times {
+    /// The type of Arrow.
+    pub data_type: DataType,
     /// What a number of NumPy counts in numbers of Arrow, or in months.
     scale: i128,
     is_months: bool,
 }
 
 /// NumPy's mark of a missing date.
-pub(super) const NAT: i64 = i64::MIN;
+pub const NAT: i64 = i64::MIN;
 
 impl Times {
     /// None if the dtype counts something else, or a unit that Arrow cannot express.
-    pub(super) fn from_dtype(dtype: &Dtype) -> Option<Self> {
+    #[must_use]
+    pub fn from_dtype(dtype: &Dtype) -> Option<Self> {
         let scalar = dtype.scalar()?;
         let unit = scalar.unit()?;
         let name = unit.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -55,18 +58,21 @@ impl Times {
     }
 
     /// Whether numbers stay as they are.
-    pub(super) const fn is_plain(&self) -> bool {
+    #[must_use]
+    pub const fn is_plain(&self) -> bool {
         self.scale == 1 && !self.is_months
     }
 
     /// The number of Arrow; none if it does not fit.
-    pub(super) fn export(&self, value: i64) -> Option<i64> {
+    #[must_use]
+    pub fn export(&self, value: i64) -> Option<i64> {
         let scaled = i128::from(value) * self.scale;
         i64::try_from(if self.is_months { day_of_month(scaled) } else { scaled }).ok()
     }
 
     /// The number of NumPy; none if it is no whole one.
-    pub(super) fn import(&self, value: i64) -> Option<i64> {
+    #[must_use]
+    pub fn import(&self, value: i64) -> Option<i64> {
         let value = if self.is_months { month_of_day(value.into())? } else { value.into() };
         let is_whole = value % self.scale == 0;
         i64::try_from(value / self.scale).ok().filter(|value| is_whole && *value != NAT)
@@ -74,7 +80,8 @@ impl Times {
 }
 
 /// The text of the dtype whose numbers are those of the Arrow type.
-pub(super) fn dtype_text(data_type: &DataType) -> Option<&'static str> {
+#[must_use]
+pub fn dtype_text(data_type: &DataType) -> Option<&'static str> {
     Some(match data_type {
         DataType::Date32 => "<M8[D]",
         DataType::Date64 | DataType::Timestamp(TimeUnit::Millisecond, _) => "<M8[ms]",

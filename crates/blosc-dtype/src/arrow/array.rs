@@ -1,0 +1,236 @@
+//! Items as an array of Arrow.
+
+use alloc::string::{String, ToString as _};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, FixedSizeListArray, PrimitiveArray,
+    StringArray,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
+
+use super::times::{NAT, Times};
+use super::{item_type, list_item};
+use crate::{Dtype, items};
+
+/// Why items are no array of Arrow.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrayError {
+    /// Arrow has no type for the dtype.
+    #[error("{dtype} has no counterpart")]
+    NoCounterpart {
+        /// The dtype.
+        dtype: String,
+    },
+    /// A date that the type of Arrow cannot hold.
+    #[error("item {item} does not fit into {data_type}")]
+    Value {
+        /// Number of the item.
+        item: usize,
+        /// The type.
+        data_type: String,
+    },
+    /// The items do not go together, or are too many for one array.
+    #[error("{0}")]
+    Arrow(#[from] ArrowError),
+}
+
+type Result<T> = core::result::Result<T, ArrayError>;
+
+/// Rows, each of which is an array of this shape (C order), or a single item without one. `nulls`
+/// says which rows have a value.
+///
+/// # Errors
+///
+/// See [`ArrayError`].
+pub fn array(
+    dtype: &Dtype,
+    shape: &[u64],
+    bytes: &[u8],
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    if shape.is_empty() {
+        return plain(dtype, bytes, nulls);
+    }
+    let mut array = plain(dtype, bytes, None)?;
+    let is_nullable = Times::from_dtype(dtype).is_some();
+    for (axis, len) in shape.iter().enumerate().rev() {
+        let item = list_item(array.data_type().clone(), is_nullable);
+        let len = i32::try_from(*len).ok().filter(|len| *len > 0);
+        let len = len.ok_or_else(|| no_counterpart(dtype))?;
+        let nulls = nulls.clone().filter(|_| axis == 0);
+        array = Arc::new(FixedSizeListArray::try_new(item, len, array, nulls)?);
+    }
+    Ok(array)
+}
+
+fn no_counterpart(dtype: &Dtype) -> ArrayError {
+    ArrayError::NoCounterpart { dtype: dtype.to_string() }
+}
+
+fn plain(dtype: &Dtype, bytes: &[u8], nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    if let Some(times) = Times::from_dtype(dtype) {
+        return self::times(&times, dtype, bytes, nulls);
+    }
+    let size = dtype.itemsize();
+    match item_type(dtype) {
+        Some(DataType::Boolean) => {
+            let values = BooleanBuffer::collect_bool(bytes.len(), |at| {
+                bytes.get(at).is_some_and(|byte| *byte != 0)
+            });
+            check_len(bytes.len(), nulls.as_ref())?;
+            Ok(Arc::new(BooleanArray::new(values, nulls)))
+        }
+        Some(DataType::Int8) => numbers::<Int8Type>(dtype, bytes, nulls),
+        Some(DataType::Int16) => numbers::<Int16Type>(dtype, bytes, nulls),
+        Some(DataType::Int32) => numbers::<Int32Type>(dtype, bytes, nulls),
+        Some(DataType::Int64) => numbers::<Int64Type>(dtype, bytes, nulls),
+        Some(DataType::UInt8) => numbers::<UInt8Type>(dtype, bytes, nulls),
+        Some(DataType::UInt16) => numbers::<UInt16Type>(dtype, bytes, nulls),
+        Some(DataType::UInt32) => numbers::<UInt32Type>(dtype, bytes, nulls),
+        Some(DataType::UInt64) => numbers::<UInt64Type>(dtype, bytes, nulls),
+        Some(DataType::Float32) => numbers::<Float32Type>(dtype, bytes, nulls),
+        Some(DataType::Float64) => numbers::<Float64Type>(dtype, bytes, nulls),
+        Some(DataType::Float16) => numbers::<Float16Type>(dtype, bytes, nulls),
+        Some(DataType::Binary) if size > 0 => {
+            let (offsets, values) = joined(bytes, size, |item, values: &mut Vec<u8>| {
+                values.extend_from_slice(items::trimmed(item));
+            })?;
+            Ok(Arc::new(BinaryArray::try_new(offsets, values, nulls)?))
+        }
+        Some(DataType::Utf8) if size > 0 => {
+            let is_big = items::is_big(dtype);
+            let (offsets, values) = joined(bytes, size, |item, values: &mut Vec<u8>| {
+                values.extend_from_slice(items::text(item, is_big).as_bytes());
+            })?;
+            Ok(Arc::new(StringArray::try_new(offsets, values, nulls)?))
+        }
+        Some(DataType::FixedSizeBinary(size)) => {
+            Ok(Arc::new(FixedSizeBinaryArray::try_new(size, Buffer::from(bytes), nulls)?))
+        }
+        _ => Err(no_counterpart(dtype)),
+    }
+}
+
+/// Items of some length, one after the other.
+fn joined(
+    bytes: &[u8],
+    size: usize,
+    push: impl Fn(&[u8], &mut Vec<u8>),
+) -> Result<(OffsetBuffer<i32>, Buffer)> {
+    let nitems = bytes.len().checked_div(size).unwrap_or_default();
+    let (mut ends, mut values) = (Vec::with_capacity(nitems), Vec::new());
+    for item in bytes.chunks_exact(size) {
+        push(item, &mut values);
+        ends.push(values.len());
+    }
+    Ok((offsets(ends)?, Buffer::from_vec(values)))
+}
+
+/// The offsets of items that end there; 2 GiB is the most that one array holds.
+pub(crate) fn offsets(ends: impl IntoIterator<Item = usize>) -> Result<OffsetBuffer<i32>> {
+    let offset = |end: usize| i32::try_from(end).map_err(|_| ArrowError::OffsetOverflowError(end));
+    let offsets = core::iter::once(0).chain(ends).map(offset);
+    let offsets: Vec<i32> = offsets.collect::<core::result::Result<_, _>>()?;
+    Ok(OffsetBuffer::new(offsets.into()))
+}
+
+fn check_len(nitems: usize, nulls: Option<&NullBuffer>) -> Result<()> {
+    match nulls {
+        Some(nulls) if nulls.len() != nitems => {
+            let what = alloc::format!("{} marks of nulls for {nitems} items", nulls.len());
+            Err(ArrowError::InvalidArgumentError(what).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn numbers<T: ArrowPrimitiveType>(
+    dtype: &Dtype,
+    bytes: &[u8],
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let size = size_of::<T::Native>();
+    let is_native = items::is_big(dtype) == cfg!(target_endian = "big");
+    let nitems = bytes.len().checked_div(size).unwrap_or_default();
+    // Copied to where numbers of every size may stand.
+    let buffer = if is_native || size == 1 {
+        Buffer::from(bytes)
+    } else {
+        let turned = bytes.chunks_exact(size).flat_map(|item| item.iter().rev().copied());
+        Buffer::from(turned.collect::<Vec<u8>>().as_slice())
+    };
+    let values = ScalarBuffer::<T::Native>::new(buffer, 0, nitems);
+    Ok(Arc::new(PrimitiveArray::<T>::try_new(values, nulls)?))
+}
+
+fn times(
+    times: &Times,
+    dtype: &Dtype,
+    bytes: &[u8],
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let is_big = items::is_big(dtype);
+    let (items, _) = bytes.as_chunks::<8>();
+    let mut values: Vec<i64> = Vec::with_capacity(items.len());
+    let mut valid: Vec<bool> = Vec::with_capacity(items.len());
+    for (nitem, item) in items.iter().enumerate() {
+        let value = if is_big { i64::from_be_bytes(*item) } else { i64::from_le_bytes(*item) };
+        let exported = if times.is_plain() { Some(value) } else { times.export(value) };
+        let fits =
+            |value: &i64| times.data_type != DataType::Date32 || i32::try_from(*value).is_ok();
+        valid.push(value != NAT);
+        match exported.filter(fits) {
+            _ if value == NAT => values.push(0),
+            Some(value) => values.push(value),
+            None => {
+                let data_type = times.data_type.to_string();
+                return Err(ArrayError::Value { item: nitem, data_type });
+            }
+        }
+    }
+    check_len(values.len(), nulls.as_ref())?;
+    let valid = valid.contains(&false).then(|| NullBuffer::from(valid));
+    let nulls = NullBuffer::union(valid.as_ref(), nulls.as_ref());
+    match &times.data_type {
+        DataType::Date32 => {
+            let days = values.into_iter().map(|value| i32::try_from(value).unwrap_or_default());
+            let days = days.collect::<Vec<i32>>();
+            Ok(Arc::new(PrimitiveArray::<Date32Type>::try_new(days.into(), nulls)?))
+        }
+        DataType::Timestamp(TimeUnit::Second, _) => counts::<TimestampSecondType>(values, nulls),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            counts::<TimestampMillisecondType>(values, nulls)
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            counts::<TimestampMicrosecondType>(values, nulls)
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            counts::<TimestampNanosecondType>(values, nulls)
+        }
+        DataType::Duration(TimeUnit::Second) => counts::<DurationSecondType>(values, nulls),
+        DataType::Duration(TimeUnit::Millisecond) => {
+            counts::<DurationMillisecondType>(values, nulls)
+        }
+        DataType::Duration(TimeUnit::Microsecond) => {
+            counts::<DurationMicrosecondType>(values, nulls)
+        }
+        _ => counts::<DurationNanosecondType>(values, nulls),
+    }
+}
+
+fn counts<T: ArrowPrimitiveType<Native = i64>>(
+    values: Vec<i64>,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    Ok(Arc::new(PrimitiveArray::<T>::try_new(values.into(), nulls)?))
+}

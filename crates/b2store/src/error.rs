@@ -80,6 +80,10 @@ pub enum Error {
         /// Of what.
         unit: &'static str,
     },
+    /// Values do not go together in a record batch, or are too many for one.
+    #[cfg(feature = "arrow")]
+    #[error("record batch")]
+    Arrow(#[from] arrow_schema::ArrowError),
     /// The caller requested something that does not exist.
     #[error("{0}")]
     Param(#[from] Param),
@@ -366,6 +370,14 @@ pub enum Param {
         /// Those of the others.
         expected: u64,
     },
+    /// A column of a type that the destination does not have.
+    #[error("column {column:?} of type {found} has no counterpart")]
+    NoCounterpart {
+        /// Its name.
+        column: String,
+        /// Its type.
+        found: String,
+    },
     /// Rows or items that do not exist.
     #[error("{start}..{end} of {len} {unit}")]
     Range {
@@ -390,6 +402,8 @@ impl Error {
             Self::NotAStore { .. } | Self::Zip(_) | Self::Corrupt { .. } => Blame::Data,
             Self::Limit { .. } => Blame::Limit,
             Self::Recipe { .. } | Self::Param(_) => Blame::Usage,
+            #[cfg(feature = "arrow")]
+            Self::Arrow(_) => Blame::Usage,
         }
     }
 
@@ -414,5 +428,17 @@ impl Corrupt {
         found: &'static str,
     ) -> Self {
         Self::Type { field: field.into(), expected, found }
+    }
+}
+
+#[cfg(feature = "arrow")]
+impl From<blosc_dtype::arrow::ArrayError> for Error {
+    fn from(error: blosc_dtype::arrow::ArrayError) -> Self {
+        use arrow_schema::ArrowError;
+        use blosc_dtype::arrow::ArrayError;
+        match error {
+            ArrayError::Arrow(error) => error.into(),
+            other => ArrowError::ExternalError(Box::new(other)).into(),
+        }
     }
 }

@@ -22,6 +22,8 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod batches;
 mod content;
 mod embed;

@@ -181,6 +181,12 @@ impl Store {
         &self.inner.embed
     }
 
+    /// How many threads decode columns.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn nworkers(&self) -> usize {
+        self.inner.options.budget.nworkers()
+    }
+
     /// The frame of a value.
     ///
     /// # Errors

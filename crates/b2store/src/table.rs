@@ -167,9 +167,14 @@ impl Table {
     /// [`Param::NoColumn`], [`Param::Computed`]; frames that are missing, damaged or of another
     /// type than the schema says.
     pub fn column(&self, name: &str) -> Result<Column> {
+        Column::open(self, self.spec(name)?)
+    }
+
+    /// What the schema says of a column.
+    pub(crate) fn spec(&self, name: &str) -> Result<&ColumnSpec> {
         let schema = self.schema();
         if let Some(spec) = schema.columns.iter().find(|spec| spec.name == name) {
-            return Column::open(self, spec);
+            return Ok(spec);
         }
         let name = name.to_owned();
         match schema.computed.iter().find(|column| column.name == name) {

@@ -20,7 +20,7 @@ use arrow_schema::{DataType, Field};
 
 use crate::{Dtype, Kind};
 
-pub use array::{ArrayError, array};
+pub use array::{ArrayError, array, offsets};
 pub use times::{NAT, Times, dtype_text};
 
 /// The metadata of a field with this key hold the dtype of the column, as NumPy writes it.

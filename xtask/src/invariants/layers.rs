@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("b2frame-derive", &[]),
     ("blosc-container", &["blosc-chunk", "blosc-io"]),
     ("b2frame", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype", "b2frame-derive"]),
-    ("b2store", &["b2frame", "blosc-chunk", "blosc-dtype", "blosc-io"]),
+    ("b2store", &["b2frame", "blosc-container", "blosc-chunk", "blosc-dtype", "blosc-io"]),
     ("bloscpack", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype"]),
     ("bcolz-store", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype"]),
     (

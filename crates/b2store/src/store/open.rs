@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use b2frame::SChunk;
 use b2frame::probe::{Kind, PROBE_LEN, probe};
+use b2frame::{Budget, SChunk};
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, ReadAt, Tree};
 
@@ -28,6 +28,8 @@ pub struct OpenOptions {
     pub max_embedded: u64,
     /// How frames are opened.
     pub frame: b2frame::OpenOptions,
+    /// What reading several columns may use.
+    pub budget: Budget,
 }
 
 impl Default for OpenOptions {
@@ -36,6 +38,7 @@ impl Default for OpenOptions {
             max_files: 1_000_000,
             max_embedded: 1_000_000,
             frame: b2frame::OpenOptions::default(),
+            budget: Budget::default(),
         }
     }
 }
@@ -57,6 +60,12 @@ impl OpenOptions {
     #[must_use]
     pub fn frame(self, frame: b2frame::OpenOptions) -> Self {
         Self { frame, ..self }
+    }
+
+    /// With another budget of threads and memory.
+    #[must_use]
+    pub fn budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 }
 

@@ -87,6 +87,45 @@ impl Column {
         Some(nitems.saturating_mul(array.typesize() as u64))
     }
 
+    /// Key of its main frame.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The shape of a row of a column of fixed width.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn item_shape(&self) -> &[u64] {
+        match &self.data {
+            Data::Fixed(array) => array.shape().get(1..).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Bytes of some logical rows, of objects none.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn nbytes_of(&self, rows: &Range<u64>) -> Result<u64> {
+        let count = rows.end.saturating_sub(rows.start);
+        match &self.data {
+            Data::Fixed(_) => Ok(count.saturating_mul(self.rowsize().unwrap_or_default())),
+            Data::Dictionary { .. } => Ok(count.saturating_mul(4)),
+            Data::Batches(_) | Data::Lists(_) => Ok(0),
+            Data::Utf8 { offsets, .. } => {
+                let mut nbytes = count.saturating_mul(8);
+                for span in self.table.spans(rows)? {
+                    self.check_len(&span)?;
+                    let [start, end] = [span.rows.start, span.rows.end].map(|row| {
+                        let read = self.read_array(offsets, row..row.saturating_add(1))?;
+                        let offset = read.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+                        Ok::<u64, Error>(offset.unwrap_or_default())
+                    });
+                    nbytes = nbytes.saturating_add(end?.saturating_sub(start?));
+                }
+                Ok(nbytes)
+            }
+        }
+    }
+
     /// The values of some logical rows; nothing else is decoded but the chunks that they lie in.
     ///
     /// # Errors

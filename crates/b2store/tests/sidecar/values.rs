@@ -27,14 +27,14 @@ fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-fn int(value: i128) -> Json {
+pub(crate) fn int(value: i128) -> Json {
     match i64::try_from(value) {
         Ok(value) if value.unsigned_abs() <= 1 << 53 => json!(value),
         _ => json!({"$int": value.to_string()}),
     }
 }
 
-fn float(value: f64) -> Json {
+pub(crate) fn float(value: f64) -> Json {
     let text = match value {
         value if value.is_nan() => "nan",
         f64::INFINITY => "inf",

@@ -136,8 +136,12 @@ fn joined(
     Ok((offsets(ends)?, Buffer::from_vec(values)))
 }
 
-/// The offsets of items that end there; 2 GiB is the most that one array holds.
-pub(crate) fn offsets(ends: impl IntoIterator<Item = usize>) -> Result<OffsetBuffer<i32>> {
+/// The offsets of items that end there.
+///
+/// # Errors
+///
+/// [`ArrayError::Arrow`] for an end over 2 GiB, the most that one array holds.
+pub fn offsets(ends: impl IntoIterator<Item = usize>) -> Result<OffsetBuffer<i32>> {
     let offset = |end: usize| i32::try_from(end).map_err(|_| ArrowError::OffsetOverflowError(end));
     let offsets = core::iter::once(0).chain(ends).map(offset);
     let offsets: Vec<i32> = offsets.collect::<core::result::Result<_, _>>()?;

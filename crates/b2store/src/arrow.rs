@@ -1,0 +1,23 @@
+//! Tables as record batches of Arrow (feature `arrow`).
+//!
+//! | column | Arrow |
+//! |---|---|
+//! | numbers, truth values, `string`, `bytes`, `complex`, `ndarray` | as [`blosc_dtype::arrow`] says |
+//! | `bool` with nulls as sentinels | truth values |
+//! | `timestamp` | timestamps of its unit and time zone |
+//! | `utf8`, `vlstring`; `vlbytes` | UTF-8; binary |
+//! | `dictionary` | dictionary of UTF-8, with keys of 32 bits |
+//! | `list`, `struct` | lists, structs of the items and fields that the schema describes |
+//! | `object`, references, kinds that are not known | none |
+//!
+//! Nulls are nulls however the table marks them, and rows that were deleted are left out. The
+//! metadata of fields of fixed width keep the dtype.
+
+mod batches;
+mod objects;
+mod scan;
+mod types;
+
+pub use batches::RecordBatches;
+pub use blosc_dtype::arrow::DTYPE_KEY;
+pub use scan::Scan;

@@ -11,6 +11,7 @@ pub(crate) mod many;
 pub(crate) mod peers;
 mod python;
 pub(crate) mod scaling;
+pub(crate) mod stores;
 pub(crate) mod streams;
 
 use std::path::PathBuf;

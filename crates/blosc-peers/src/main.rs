@@ -22,7 +22,9 @@ use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clock::Effort;
 use failure::{Result, fail};
-use groups::{Bench, arrays, bcolz, bloscpack, chunks, filters, frames, many, scaling, streams};
+use groups::{
+    Bench, arrays, bcolz, bloscpack, chunks, filters, frames, many, scaling, stores, streams,
+};
 
 type Group = (&'static str, fn(&mut Bench) -> Result<()>);
 
@@ -41,6 +43,7 @@ const GROUPS: &[Group] = &[
     ("arrays", arrays::run),
     ("bloscpack", bloscpack::run),
     ("bcolz", bcolz::run),
+    ("stores", stores::run),
     #[cfg(feature = "rust-peers")]
     ("peers", groups::peers::run),
 ];

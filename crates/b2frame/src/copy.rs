@@ -17,7 +17,7 @@ use crate::edit::SChunkWriter;
 use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
 use crate::nd::{chunk_cparams, item_dtype};
-use crate::params::CopyOptions;
+use crate::params::{Checksums, CopyOptions};
 use crate::schunk::{ChunkBytes, Location, SChunk, Scratch, check_limit};
 use crate::writer::{Start, whole_items};
 
@@ -64,25 +64,10 @@ impl SChunk {
         }
         let stays = options.chunksize.is_none_or(|size| self.is_chunksize(size));
         if options.cparams.is_none() && stays {
-            return self.copy_chunks(dest);
+            return self.copy_chunks(dest, options.checksums);
         }
         let copy = Transcode::new(self, options, stays)?;
         dest.write(|dest| copy.write(dest))
-    }
-
-    /// Copies all chunks as they are.
-    fn copy_chunks(&self, dest: &Dest) -> Result<Self> {
-        match dest {
-            Dest::Memory => Self::from_cframe(self.to_cframe()?),
-            Dest::Contiguous(path) => {
-                self.save(path)?;
-                Self::open(path)
-            }
-            Dest::Sparse(path) => dest.write(|_| {
-                self.save_sparse(path)?;
-                Self::open(path)
-            }),
-        }
     }
 
     /// Whether all chunks have this size, in whole items (bytes).
@@ -99,6 +84,7 @@ struct Transcode<'a> {
     cparams: CParams,
     chunksize: ChunkSize,
     budget: Budget,
+    checksums: Option<Checksums>,
 }
 
 /// What becomes a chunk of the copy.
@@ -135,11 +121,13 @@ impl<'a> Transcode<'a> {
                 .map_or(ChunkSize::Unset, ChunkSize::Fixed),
             None => schunk.chunksize(),
         };
-        Ok(Self { schunk, cparams, chunksize, budget: options.budget })
+        let (budget, checksums) = (options.budget, options.checksums);
+        Ok(Self { schunk, cparams, chunksize, budget, checksums })
     }
 
     fn write(&self, dest: &Dest) -> Result<SChunk> {
-        let start = Start::recompressed(self.schunk, &self.cparams, self.chunksize)?;
+        let mut start = Start::recompressed(self.schunk, &self.cparams, self.chunksize)?;
+        start.checksums = self.checksums.unwrap_or(start.checksums);
         let mut writer = SChunkWriter::start(dest, start, self.cparams.clone())?;
         self.append_to(&mut writer)?;
         writer.finish()

@@ -421,7 +421,7 @@ fn new_cparams(schunk: &SChunk, options: &EditOptions) -> CParams {
 }
 
 /// Creates a file, or empties the one that is there, under its lock.
-fn create_locked(path: &Path) -> Result<(FileStore, Held)> {
+pub(crate) fn create_locked(path: &Path) -> Result<(FileStore, Held)> {
     let open = |source| Error::Open { source };
     if path.exists() && !turns::is_plain_file(path) {
         return Ok((FileStore::create(path).map_err(open)?, Held::default()));

@@ -84,7 +84,9 @@ pub enum Error {
         "another program has changed the frame meanwhile, without a lock; nothing was committed"
     )]
     ChangedByOther,
-    /// The frame was changed since it was opened, and the file of a chunk is gone. Open it again.
+    /// The frame was changed since it was opened, and the file of a chunk is gone. See
+    /// [`SChunk::refresh`](crate::SChunk::refresh) and
+    /// [`SChunk::read_current`](crate::SChunk::read_current).
     #[error("chunk {nchunk} in file {name} is gone: the frame was changed since it was opened")]
     Outdated {
         /// Number of the chunk.

@@ -117,8 +117,9 @@ pub struct CopyOptions {
     pub chunksize: Option<usize>,
     /// Threads that decode and compress, and their working memory.
     pub budget: Budget,
-    /// By which sums damage of the copy is noticed.
-    pub checksums: Checksums,
+    /// By which sums damage of the copy is noticed; `None` (the default) for those that the
+    /// super-chunk has, or [`Checksums::Body`] if it has none.
+    pub checksums: Option<Checksums>,
 }
 
 impl CopyOptions {
@@ -134,10 +135,10 @@ impl CopyOptions {
         Self { chunksize: Some(chunksize), ..self }
     }
 
-    /// With other sums.
+    /// With these sums.
     #[must_use]
     pub fn checksums(self, checksums: Checksums) -> Self {
-        Self { checksums, ..self }
+        Self { checksums: Some(checksums), ..self }
     }
 
     /// With other threads and working memory.

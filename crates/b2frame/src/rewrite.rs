@@ -69,10 +69,13 @@ pub(crate) fn copy_live(
     header.set_cbytes(to.at.saturating_sub(header_len.into()));
     let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
     to.append(&index)?;
+    // Of a seal that is dropped on purpose nothing stays.
+    let no_mark = Mark::default();
+    let old_mark = if matches!(seal, SealFrom::Nothing) { &schunk.state().mark } else { &no_mark };
     let seal = places.seal(seal);
     let ending = Ending {
         seal: seal.as_ref(),
-        old_mark: &schunk.state().mark,
+        old_mark,
         meta: schunk.meta(),
         vlmeta: schunk.vlmeta().stored(),
         numbers: &table,

@@ -28,10 +28,36 @@ impl SChunk {
         if self.layout() != FrameLayout::Current {
             return convert::to_cframe(self);
         }
+        self.encode_frame(None)
+    }
+
+    /// The same with other sums than it has.
+    fn encode_frame(&self, checksums: Option<Checksums>) -> Result<Vec<u8>> {
         let mut image = MemStore::default();
         let seal = BodySum::of_frame(self)?;
-        copy_live(self, &mut image, seal_from(seal.as_ref()))?;
+        copy_live(self, &mut image, seal_from(seal.as_ref(), checksums))?;
         Ok(image.into_bytes())
+    }
+
+    /// Copies all chunks as they are.
+    pub(crate) fn copy_chunks(&self, dest: &Dest, checksums: Option<Checksums>) -> Result<Self> {
+        match dest {
+            Dest::Memory => Self::from_cframe(self.encode_frame(checksums)?),
+            Dest::Contiguous(path) => {
+                self.save_file(path, checksums)?;
+                Self::open(path)
+            }
+            Dest::Sparse(path) => dest.write(|dest| {
+                let start = Start::like(self, checksums);
+                self.append_to(SChunkWriter::start(dest, start, self.cparams())?)?;
+                Self::open(path)
+            }),
+        }
+    }
+
+    fn save_file(&self, path: &Path, checksums: Option<Checksums>) -> Result<()> {
+        let seal = BodySum::of_frame(self)?;
+        write_file(self, path, seal_from(seal.as_ref(), checksums)).map(drop)
     }
 
     /// Writes the super-chunk as a contiguous frame to a file, or in place of one, without unused
@@ -43,10 +69,7 @@ impl SChunk {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         match self.as_current()? {
             Some(current) => current.save(path),
-            None => {
-                let seal = BodySum::of_frame(self)?;
-                write_file(self, path.as_ref(), seal_from(seal.as_ref())).map(drop)
-            }
+            None => self.save_file(path.as_ref(), None),
         }
     }
 
@@ -72,7 +95,7 @@ impl SChunk {
             return current.save_sparse(path);
         }
         let dest = Dest::Sparse(path.as_ref().to_path_buf());
-        self.append_to(SChunkWriter::start(&dest, Start::like(self), self.cparams())?)
+        self.append_to(SChunkWriter::start(&dest, Start::like(self, None), self.cparams())?)
     }
 
     /// Writes the super-chunk as a sparse frame to an empty tree of files. Chunks are not
@@ -84,7 +107,7 @@ impl SChunk {
         match self.as_current()? {
             Some(current) => current.save_in_tree(tree),
             None => {
-                let start = Start::like(self);
+                let start = Start::like(self, None);
                 self.append_to(SChunkWriter::sparse_in(Folder { tree }, start, self.cparams())?)
             }
         }
@@ -105,6 +128,9 @@ impl SChunk {
 }
 
 /// The seal of a copy: its own one, or a new one.
-fn seal_from(seal: Option<&BodySum>) -> SealFrom<'_> {
-    seal.map_or(SealFrom::Fresh(Checksums::default()), SealFrom::Old)
+fn seal_from(seal: Option<&BodySum>, checksums: Option<Checksums>) -> SealFrom<'_> {
+    match seal {
+        Some(seal) => SealFrom::Old(seal, checksums.unwrap_or(seal.checksums())),
+        None => SealFrom::Fresh(checksums.unwrap_or_default()),
+    }
 }

@@ -27,6 +27,7 @@ use crate::params::Checksums;
 use crate::schunk::SChunk;
 use crate::trailer;
 
+pub(crate) use state::ChunkSums;
 pub use state::{SealState, seal};
 
 /// The name of the vlmetalayer with the sums that have no place in the fingerprint.
@@ -262,8 +263,8 @@ pub(crate) enum SealFrom<'a> {
     Nothing,
     /// A new one.
     Fresh(Checksums),
-    /// The one that the chunks had, so that damage stays visible.
-    Old(&'a BodySum),
+    /// The one that the chunks had, so that damage stays visible, with these sums.
+    Old(&'a BodySum, Checksums),
 }
 
 /// Chunks that were copied from one frame to another.
@@ -298,7 +299,17 @@ impl Moved {
         match from {
             SealFrom::Nothing => None,
             SealFrom::Fresh(checksums) => self.fresh(checksums),
-            SealFrom::Old(seal) => Some(seal.moved(self)),
+            SealFrom::Old(_, Checksums::None) => None,
+            SealFrom::Old(seal, checksums) => {
+                let mut moved = seal.moved(self);
+                moved.table = match (checksums, moved.table.take()) {
+                    // Which chunk is damaged the old seal does not say, only that one is.
+                    (Checksums::Chunks, None) => self.fresh(checksums).and_then(|it| it.table),
+                    (Checksums::Chunks, table) => table,
+                    _ => None,
+                };
+                Some(moved)
+            }
         }
     }
 

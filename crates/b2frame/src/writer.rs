@@ -17,8 +17,10 @@ use blosc_chunk::{
 };
 use blosc_io::{FileStore, MemStore, WriteAt};
 
+use crate::edit::create_locked;
 use crate::error::{Error, Param, Result};
 use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, MAX_CHUNK};
+use crate::lock::Held;
 use crate::metalayers::{Metalayers, Section};
 use crate::offsets::{MAX_NCHUNKS, Offset};
 use crate::params::{Checksums, FrameParams};
@@ -58,15 +60,22 @@ pub struct FrameWriter<S> {
     encoder: Encoder,
     /// Whether a chunk was shorter than the others and must be the last.
     is_short: bool,
+    /// Keeps others from changing the file until it is complete.
+    _held: Option<Held>,
 }
 
 impl FrameWriter<FileStore> {
-    /// Creates a file, or empties an existing one, for a frame.
+    /// Creates a file, or empties an existing one, for a frame. It is locked until
+    /// [`finish`](Self::finish), as by [`SChunkWriter`](crate::SChunkWriter): an existing frame is
+    /// not emptied while another writer changes it.
     ///
     /// # Errors
-    /// [`Error::Open`], or as [`new`](Self::new).
+    /// [`Error::Open`], [`Error::Locked`], or as [`new`](Self::new).
     pub fn create(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
-        Self::new(FileStore::create(path).map_err(|source| Error::Open { source })?, params)
+        // What cannot be written must not cost the file that is there.
+        Start::new(params)?;
+        let (store, held) = create_locked(path.as_ref())?;
+        Ok(Self { _held: Some(held), ..Self::new(store, params)? })
     }
 }
 
@@ -92,6 +101,7 @@ impl<S: WriteAt> FrameWriter<S> {
             chunksize,
             encoder,
             is_short: false,
+            _held: None,
         })
     }
 
@@ -307,9 +317,9 @@ impl Start {
     }
 
     /// A frame like this, without its chunks.
-    pub(crate) fn like(schunk: &SChunk) -> Self {
+    pub(crate) fn like(schunk: &SChunk, checksums: Option<Checksums>) -> Self {
         let (meta, vlmeta) = (schunk.meta().clone(), schunk.vlmeta().stored().clone());
-        let checksums = Checksums::default();
+        let checksums = checksums.or_else(|| schunk.checksums()).unwrap_or_default();
         Self { header: schunk.header().without_chunks(), meta, vlmeta, checksums }
     }
 
@@ -319,7 +329,7 @@ impl Start {
         cparams: &CParams,
         chunksize: ChunkSize,
     ) -> Result<Self> {
-        let Self { header: old, meta, vlmeta, checksums } = Self::like(schunk);
+        let Self { header: old, meta, vlmeta, checksums } = Self::like(schunk, None);
         let typesize = cparams.typesize;
         let header = FrameHeader::new(old.header_len(), typesize, !vlmeta.is_empty(), cparams)?;
         Ok(Self { header: header.chunks_like(chunksize, &old), meta, vlmeta, checksums })

@@ -285,3 +285,107 @@ fn many_small_appends_do_not_bloat_a_file() {
         assert!(path.metadata().unwrap().len() < 4 * 60 * 8192);
     }
 }
+
+#[test]
+fn the_choice_of_sums_holds_for_copies() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = [Checksums::None, Checksums::Body, Checksums::Chunks];
+    for (n, from) in all.into_iter().enumerate() {
+        let schunk = SChunk::from_cframe(frame(from)).unwrap();
+        // As they are, and compressed anew.
+        for (m, options) in
+            [CopyOptions::default(), CopyOptions::default().chunksize(512)].into_iter().enumerate()
+        {
+            for checksums in [None, Some(all[0]), Some(all[1]), Some(all[2])] {
+                let name = format!("{n}-{m}-{checksums:?}");
+                let options = match checksums {
+                    Some(checksums) => options.clone().checksums(checksums),
+                    None => options.clone(),
+                };
+                let expected = checksums.unwrap_or(if n == 0 { Checksums::Body } else { from });
+                for dest in [
+                    Dest::Memory,
+                    Dest::Contiguous(dir.path().join(format!("{name}.b2frame"))),
+                    Dest::Sparse(dir.path().join(format!("{name}.sparse"))),
+                ] {
+                    let copy = schunk.copy(&dest, &options).unwrap();
+                    check_sums(&copy, expected, &format!("{name} to {dest:?}"));
+                }
+            }
+        }
+    }
+}
+
+/// Looks at the seal of a sound frame.
+fn check_sums(schunk: &SChunk, expected: Checksums, what: &str) {
+    let intact = schunk.seal_state().unwrap();
+    if expected == Checksums::None {
+        assert_eq!(intact, SealState::NeverSealed, "{what}");
+        return;
+    }
+    assert_eq!(intact, SealState::Intact, "{what}");
+    let layer = schunk.copy(&Dest::Memory, &CopyOptions::default()).unwrap().frame_len();
+    let params = CopyOptions::default().checksums(Checksums::None);
+    let bare = schunk.copy(&Dest::Memory, &params).unwrap().frame_len();
+    let table = if expected == Checksums::Chunks { 8 * schunk.nchunks() } else { 0 };
+    assert_eq!(layer - bare, 74 + table, "{what}");
+}
+
+#[test]
+fn the_choice_of_sums_holds_for_arrays() {
+    for checksums in [Checksums::None, Checksums::Body, Checksums::Chunks] {
+        let params = NdParams::new(&[6, 6], "<i4".parse().unwrap()).chunkshape(&[2, 4]);
+        let mut writer = NdWriter::in_memory(&params.checksums(checksums)).unwrap();
+        writer.write_slice(.., &(0..36_i32).collect::<Vec<_>>()).unwrap();
+        let array = writer.finish().unwrap();
+        check_sums(array.schunk(), checksums, "new");
+        let params = array.params().unwrap();
+        let copied = if checksums == Checksums::None { Checksums::Body } else { checksums };
+        let copy = array.copy(&Dest::Memory, &params).unwrap();
+        check_sums(copy.schunk(), copied, "copied");
+        let params = params.checksums(Checksums::None).chunkshape(&[3, 3]).blockshape(&[1, 3]);
+        let copy = array.copy(&Dest::Memory, &params).unwrap();
+        check_sums(copy.schunk(), Checksums::None, "without");
+    }
+}
+
+#[test]
+fn damage_stays_visible_in_a_copy_with_other_sums() {
+    for from in BOTH {
+        let mut bad = frame(from);
+        let schunk = SChunk::from_cframe(bad.clone()).unwrap();
+        let info = schunk.chunk_infos().next().unwrap().unwrap();
+        let last = usize::try_from(info.offset.unwrap() + info.cbytes).unwrap() - 1;
+        bad[last] ^= 1;
+        let bad = SChunk::from_cframe(bad).unwrap();
+        for checksums in BOTH {
+            let options = CopyOptions::default().checksums(checksums);
+            let copy = bad.copy(&Dest::Memory, &options).unwrap();
+            let state = copy.seal_state().unwrap();
+            assert!(matches!(state, SealState::BodyDamaged { .. }), "{from:?} to {checksums:?}");
+        }
+    }
+}
+
+#[test]
+fn verifying_reads_each_chunk_once() {
+    for checksums in [Checksums::None, Checksums::Body, Checksums::Chunks] {
+        let mut rng = Rng::new(5);
+        let data: Vec<u8> = (0..1 << 20).map(|_| rng.next_hi().to_le_bytes()[0]).collect();
+        let params = FrameParams::default().chunksize(1 << 16).checksums(checksums);
+        let frame = to_cframe(&data, &params).unwrap();
+        let frame_len = frame.len() as u64;
+        // Positions in memory are not requests.
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f.b2frame");
+        std::fs::write(&path, &frame).unwrap();
+        let file = blosc_io::FileStore::open(&path).unwrap();
+        let store = std::sync::Arc::new(blosc_io::CountingStore::new(file));
+        let schunk = SChunk::from_store(store.clone()).unwrap();
+        store.reset();
+        let report = schunk.verify(&VerifyOptions::default(), |_| {});
+        assert!(report.is_ok() && report.notes.is_empty(), "{report:?}");
+        let (read, allowed) = (store.bytes(), frame_len + 4096);
+        assert!(read <= allowed, "{checksums:?}: {read} bytes of {frame_len}");
+    }
+}

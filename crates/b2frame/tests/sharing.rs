@@ -1,17 +1,19 @@
 //! Frames that several handles use at once: readers that follow, writers that take turns.
 
+use core::time::Duration;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
 use b2frame::{
-    Durability, EditOptions, Error, FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk,
-    SChunkWriter,
+    Durability, EditOptions, Error, FrameParams, FrameWriter, NdArray, NdParams, NdWriter,
+    OpenOptions, SChunk, SChunkWriter,
     error::{Blame, Param},
     lock::{FrameLock, Locking},
     report::VerifyOptions,
     to_cframe,
 };
+use blosc_chunk::CParams;
 use blosc_io::{LockWait, MemStore};
 
 /// Neither locks beside the frame, nor the safety that costs time.
@@ -252,6 +254,71 @@ fn a_reader_of_a_sparse_frame_has_one_commit_of_grace() {
     assert_eq!(error.blame(), Blame::Busy);
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.decode_chunk(0).unwrap().len(), 64);
+}
+
+#[test]
+fn a_reader_that_is_overtaken_reads_the_present_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.b2nd");
+    let items = |n: u32| (0..64).map(|i| (n + i).wrapping_mul(0x9e37_79b1)).collect::<Vec<u32>>();
+    let params = NdParams::new(&[64], "<u4".parse().unwrap()).chunkshape(&[32]);
+    let mut writer = NdWriter::create_sparse(&path, &params).unwrap();
+    writer.write_slice(.., &items(1)).unwrap();
+    writer.commit().unwrap();
+    let mut reader = SChunk::open(&path).unwrap();
+    let mut array = NdArray::open(&path).unwrap();
+    assert!(!array.refresh().unwrap());
+    for n in 2..5 {
+        writer.write_slice(.., &items(n)).unwrap();
+        writer.commit().unwrap();
+    }
+    assert!(matches!(array.to_bytes(..), Err(Error::Outdated { .. })));
+    let mut tries = 0;
+    let read = reader.read_current(|schunk| {
+        tries += 1;
+        schunk.decode_chunk(1)
+    });
+    let expected: Vec<u8> = items(4)[32..].iter().flat_map(|item| item.to_le_bytes()).collect();
+    assert_eq!((read.unwrap(), tries), (expected, 2));
+    assert!(array.refresh().unwrap());
+    assert_eq!(array.read::<u32>().unwrap(), items(4));
+    writer.append(0, &[5_u32]).unwrap();
+    writer.commit().unwrap();
+    let mut view = array.expand_dims(&[0]).unwrap();
+    assert!(view.refresh().unwrap());
+    assert_eq!(view.shape(), [1, 65]);
+}
+
+#[test]
+fn a_stream_to_a_file_locks_it_before_emptying_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f.b2frame");
+    create(&path, false);
+    let before = std::fs::read(&path).unwrap();
+    // What cannot be written costs nothing.
+    let params = FrameParams::new(CParams::default().typesize(0));
+    FrameWriter::create(&path, &params).unwrap_err();
+    assert!(std::fs::read(&path).unwrap() == before);
+    let mut editor = SChunkWriter::open_with(&path, &plain()).unwrap();
+    editor.append(&[1; 16]).unwrap();
+    let other = {
+        let path = path.clone();
+        thread::spawn(move || {
+            let mut writer = FrameWriter::create(&path, &FrameParams::default()).unwrap();
+            let never = plain().lock(LockWait::never());
+            let mut late = SChunkWriter::open_with(&path, &never);
+            let refused = late.as_mut().map(|late| late.append(b"x"));
+            assert!(!matches!(refused, Ok(Ok(()))));
+            writer.append(b"new").unwrap();
+            writer.finish().unwrap();
+        })
+    };
+    thread::sleep(Duration::from_millis(50));
+    assert!(std::fs::metadata(&path).unwrap().len() >= before.len() as u64);
+    editor.commit().unwrap();
+    other.join().unwrap();
+    let schunk = SChunk::open(&path).unwrap();
+    assert_eq!(schunk.decode_chunk(0).unwrap(), b"new");
 }
 
 #[test]

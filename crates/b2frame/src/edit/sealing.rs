@@ -81,7 +81,7 @@ impl SChunkWriter {
 
     /// Which seal the frame has that is written anew.
     pub(super) fn seal_from(&self) -> SealFrom<'_> {
-        self.seal.as_ref().map_or(SealFrom::Nothing, SealFrom::Old)
+        self.seal.as_ref().map_or(SealFrom::Nothing, |seal| SealFrom::Old(seal, seal.checksums()))
     }
 
     /// Whether the index is needed for the trailer.

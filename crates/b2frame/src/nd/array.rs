@@ -95,6 +95,31 @@ impl NdArray {
         Self { options, ..self }
     }
 
+    /// Looks whether the array was changed by others, and takes over the new state: see
+    /// [`SChunk::refresh`]. Says whether there was one. Of a view, the dimensions that are left out
+    /// must still have length 1.
+    ///
+    /// # Errors
+    /// As [`SChunk::refresh`]; [`Param::NotAnArray`] if it is none any more; [`NdParam::Axis`]. The
+    /// array is then what it was.
+    pub fn refresh(&mut self) -> Result<bool> {
+        let Some(schunk) = self.schunk.refreshed()? else { return Ok(false) };
+        let new = Self::from_schunk(schunk)?.budget(self.options);
+        let old = self.meta.ndim();
+        if new.meta.ndim() != old {
+            let what = "the array has another number of them now";
+            return Err(Param::from(NdParam::Axis { axis: old, ndim: new.ndim(), what }).into());
+        }
+        for (axis, len) in new.meta.shape().iter().enumerate() {
+            if *len != 1 && !self.dims.contains(&Some(axis)) {
+                let what = "its length is not 1";
+                return Err(Param::from(NdParam::Axis { axis, ndim: old, what }).into());
+            }
+        }
+        *self = new.view(self.dims.clone());
+        Ok(true)
+    }
+
     /// The super-chunk with the data.
     #[must_use]
     pub fn schunk(&self) -> &Arc<SChunk> {

@@ -32,7 +32,8 @@ impl NdArray {
         let params = NdParams::new(self.shape(), self.dtype().clone())
             .chunkshape(&chunkshape)
             .blockshape(&blockshape)
-            .cparams(schunk.cparams());
+            .cparams(schunk.cparams())
+            .checksums(schunk.checksums().unwrap_or_default());
         let layers = schunk.meta().iter().filter(|layer| !is_ours(layer.name));
         let params =
             layers.fold(params, |params, layer| params.metalayer(layer.name_text(), layer.content));

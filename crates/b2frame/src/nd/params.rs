@@ -8,7 +8,7 @@ use blosc_dtype::{Dtype, Kind};
 use super::geometry::as_len;
 use super::{NdMeta, NdParam, shapes};
 use crate::error::{Param, Result};
-use crate::params::FrameParams;
+use crate::params::{Checksums, FrameParams};
 use crate::schunk::for_its_readers;
 
 /// What the items of a new array are before they are written.
@@ -56,6 +56,8 @@ pub struct NdParams {
     pub metalayers: Vec<(String, Vec<u8>)>,
     /// Names and contents of vlmetalayers, not compressed.
     pub vlmetalayers: Vec<(String, Vec<u8>)>,
+    /// By which sums damage is noticed.
+    pub checksums: Checksums,
 }
 
 impl NdParams {
@@ -71,6 +73,7 @@ impl NdParams {
             fill: Fill::default(),
             metalayers: vec![],
             vlmetalayers: vec![],
+            checksums: Checksums::default(),
         }
     }
 
@@ -96,6 +99,12 @@ impl NdParams {
     #[must_use]
     pub fn fill(self, fill: Fill) -> Self {
         Self { fill, ..self }
+    }
+
+    /// With other sums.
+    #[must_use]
+    pub fn checksums(self, checksums: Checksums) -> Self {
+        Self { checksums, ..self }
     }
 
     /// With a further metalayer.
@@ -170,6 +179,7 @@ impl NdParams {
         let params = self.metalayers.iter().fold(params, |params, (name, content)| {
             params.metalayer(name.clone(), content.clone())
         });
+        let params = params.checksums(self.checksums);
         Ok(FrameParams { vlmetalayers: self.vlmetalayers.clone(), ..params })
     }
 }

@@ -108,7 +108,8 @@ impl<'a> Fetched<'a> {
         }
     }
 
-    fn whole(&self) -> Option<&Chunk<'a>> {
+    /// The chunk, if all of it was read.
+    pub(crate) fn whole(&self) -> Option<&Chunk<'a>> {
         match &self.content {
             Content::Run { .. } => None,
             Content::Stored(fetched) => fetched.whole(),

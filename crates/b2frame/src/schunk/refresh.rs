@@ -13,7 +13,7 @@ use blosc_chunk::error::Blame;
 use blosc_io::LockWait;
 
 use super::{SChunk, open_file};
-use crate::error::{Param, Result};
+use crate::error::{Error, Param, Result};
 use crate::header::FIXED_LEN;
 use crate::legacy::FrameLayout;
 use crate::lock::FrameLock;
@@ -59,6 +59,44 @@ impl SChunk {
         self.follow()
     }
 
+    /// Reads by `read`, and again from the new state while that fails because another writer has
+    /// removed what this snapshot refers to. That happens to sparse frames only, after two commits
+    /// of the other. `read` begins anew each time, so what it has passed on must not count.
+    ///
+    /// ```
+    /// use b2frame::{FrameParams, SChunk, SChunkWriter};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("data.b2frame");
+    /// let mut writer = SChunkWriter::create_sparse(&path, &FrameParams::default().chunksize(8))?;
+    /// writer.append(&[1; 8])?;
+    /// writer.commit()?;
+    /// let mut reader = SChunk::open(&path)?;
+    /// for n in 2..5 {
+    ///     writer.update(0, &[n; 8])?;
+    ///     writer.commit()?;
+    /// }
+    /// assert!(reader.decode_chunk(0).is_err());
+    /// assert_eq!(reader.read_current(|schunk| schunk.decode_chunk(0))?, [4; 8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// That of `read`, which is [`Error::Outdated`] only if others commit all the time; as
+    /// [`refresh`](Self::refresh).
+    pub fn read_current<T>(&mut self, mut read: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+        let mut tries = 1;
+        loop {
+            match read(self) {
+                Err(Error::Outdated { .. }) if tries < TRIES => {
+                    tries = tries.saturating_add(1);
+                    self.refresh()?;
+                }
+                done => return done,
+            }
+        }
+    }
+
     /// Takes the shared lock and refreshes: until the result is dropped, nobody that locks changes
     /// the frame.
     ///
@@ -71,6 +109,12 @@ impl SChunk {
         Ok(Locked { schunk: self, lock })
     }
 
+    /// The frame as it is now, if it was changed.
+    pub(crate) fn refreshed(&self) -> Result<Option<Self>> {
+        let _lock = self.lock()?;
+        self.reopen_settled()
+    }
+
     fn lock(&self) -> Result<Option<FrameLock>> {
         match &self.path {
             Some(path) => self.options.locking.shared(path, &LockWait::default()),
@@ -80,20 +124,20 @@ impl SChunk {
 
     /// Takes over what is there, unless it is what is known.
     fn follow(&mut self) -> Result<bool> {
+        let new = self.reopen_settled()?;
+        Ok(new.map(|new| *self = new).is_some())
+    }
+
+    fn reopen_settled(&self) -> Result<Option<Self>> {
         let mut tries = 1;
         loop {
             match self.reopen() {
-                Ok(None) => return Ok(false),
-                Ok(Some(new)) => {
-                    *self = new;
-                    return Ok(true);
-                }
                 // Half of a change.
                 Err(error) if error.blame() == Blame::Data && tries < TRIES => {
                     tries = tries.saturating_add(1);
                     thread::sleep(PAUSE);
                 }
-                Err(error) => return Err(error),
+                done => return done,
             }
         }
     }
@@ -115,15 +159,27 @@ impl SChunk {
             .read_vec(FIXED_LEN as u64, self.state.meta.bytes().len().saturating_sub(FIXED_LEN));
         let is_same_meta =
             meta.is_ok_and(|meta| self.state.meta.bytes().get(FIXED_LEN..) == Some(&meta));
-        if head == self.state.header.encode() && is_same_meta {
+        let is_same = head == self.state.header.encode() && is_same_meta;
+        if is_same && self.state.folder.is_none() {
             return Ok(None);
         }
         let mut new = match &self.state.folder {
             Some(folder) => Self::in_folder(source, folder.clone(), self.options.clone())?,
             None => Self::from_source(source, self.options.clone())?,
         };
+        // Files with new numbers may be as long as those before.
+        if is_same && self.has_index_of(&new)? {
+            return Ok(None);
+        }
         new.path.clone_from(&self.path);
         Ok(Some(new))
+    }
+
+    /// Whether index and trailer of a frame with the same header are those of this one.
+    fn has_index_of(&self, other: &Self) -> Result<bool> {
+        Ok(self.state.mark == other.state.mark
+            && self.state.vlmeta.bytes() == other.state.vlmeta.bytes()
+            && self.offsets()? == other.offsets()?)
     }
 }
 

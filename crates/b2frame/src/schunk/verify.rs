@@ -3,14 +3,15 @@
 use core::cell::RefCell;
 use core::ops::Range;
 
-use blosc_chunk::ChunkHeader;
+use blosc_chunk::{Chunk, ChunkHeader};
 use blosc_container::parallel::{Job, in_order};
 use blosc_container::report::{Progress, VerifyOptions};
 
 use super::ordered::{Part, Parts};
 use super::{Buffers, Fetched, Location, SChunk, Scratch};
 use crate::error::{Corrupt, Error, Result};
-use crate::seal::SealState;
+use crate::offsets::Offset;
+use crate::seal::{ChunkSums, SealState, chunk_term};
 
 /// What verifying a frame found.
 pub type VerifyReport = blosc_container::report::Report<Error, Note>;
@@ -68,23 +69,32 @@ impl SChunk {
         let mut report = VerifyReport::default();
         report.nchunks = self.nchunks();
         self.verify_metadata(&mut report);
+        let mut sums = None;
         if self.state.index.is_repeated() && self.nchunks() > 1 {
             self.verify_repeated(options, &mut report, &mut progress);
         } else {
-            self.verify_chunks(0..self.nchunks(), options, &mut report, &mut progress);
+            sums = ChunkSums::new(self);
+            let nchunks = 0..self.nchunks();
+            self.verify_chunks(nchunks, options, &mut report, &mut progress, sums.as_mut());
         }
         if report.is_ok() && report.nbytes != self.nbytes() {
             let what = Corrupt::SumOfChunks { found: report.nbytes, expected: self.nbytes() };
             report.other.push(Error::Corrupt { at: self.state.source.position(0x1e), what });
         }
-        self.verify_seal(options, &mut report);
+        let state = sums.map_or_else(|| self.seal_state(), |sums| self.compare_sums(sums));
+        self.verify_seal(state, options, &mut report);
         progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
         report
     }
 
-    /// Compares with the seal what can be read.
-    fn verify_seal(&self, options: &VerifyOptions, report: &mut VerifyReport) {
-        let note = match self.seal_state() {
+    /// Reports what the comparison with the seal has shown.
+    fn verify_seal(
+        &self,
+        state: Result<SealState>,
+        options: &VerifyOptions,
+        report: &mut VerifyReport,
+    ) {
+        let note = match state {
             Ok(SealState::BodyDamaged { chunks }) => {
                 if chunks.is_empty() && report.is_ok() {
                     let at = self.frame_len().saturating_sub(16);
@@ -129,7 +139,7 @@ impl SChunk {
         let last = self.nchunks().saturating_sub(1);
         match self.locate(0) {
             Ok(Location::Special { nbytes, .. }) => report.nbytes = nbytes as u64,
-            _ => self.verify_chunks(0..1, options, report, progress),
+            _ => self.verify_chunks(0..1, options, report, progress, None),
         }
         report.nbytes = report.nbytes.saturating_mul(last);
         report.nbad = report.nbad.saturating_mul(last);
@@ -137,7 +147,7 @@ impl SChunk {
             Ok(Location::Special { nbytes, .. }) => {
                 report.nbytes = report.nbytes.saturating_add(nbytes as u64)
             }
-            _ => self.verify_chunks(last..self.nchunks(), options, report, progress),
+            _ => self.verify_chunks(last..self.nchunks(), options, report, progress, None),
         }
     }
 
@@ -147,21 +157,24 @@ impl SChunk {
         options: &VerifyOptions,
         report: &mut VerifyReport,
         progress: &mut dyn FnMut(Progress),
+        sums: Option<&mut ChunkSums>,
     ) {
+        let has_sums = sums.is_some();
         let mut parts = Parts::new(self, nchunks, options.budget);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
-        let mut done = Done { max: options.max_reported, last_bad: None, report };
+        let mut done = Done { max: options.max_reported, last_bad: None, sums, report };
         let result = in_order(
             parts.budget,
             || Ok::<_, Error>(next(&mut parts, &buffers)),
             || self.pooled(),
             |scratch, job| match job {
-                Found::Part(part) => self.check(part, scratch),
+                Found::Part(part) => self.check(part, has_sums, scratch),
                 Found::Bad(nchunk, error) => Checked {
                     nchunk,
                     is_end: true,
                     nbytes: 0,
                     note: None,
+                    term: Term::NotRead,
                     dest: vec![],
                     result: Err(error),
                 },
@@ -178,7 +191,7 @@ impl SChunk {
     }
 
     /// Decodes a part; its data are dropped.
-    fn check(&self, part: Part, scratch: &mut Scratch) -> Checked {
+    fn check(&self, part: Part, has_sums: bool, scratch: &mut Scratch) -> Checked {
         let Part { nchunk, range, location, mut dest } = part;
         dest.resize(range.len(), 0);
         let Buffers { bytes, chunk, .. } = scratch.parts();
@@ -186,9 +199,24 @@ impl SChunk {
         let is_first = range.start == 0;
         let blocksize = fetched.as_ref().ok().and_then(Fetched::blocksize);
         let note = if is_first { note(nchunk, &location, blocksize) } else { None };
+        let is_stored = matches!(location, Location::Stored { .. });
+        let term = if has_sums && is_first && is_stored {
+            let whole = fetched.as_ref().ok().and_then(Fetched::whole);
+            self.find_term(nchunk, whole.map(Chunk::bytes))
+        } else {
+            Term::Nothing
+        };
         let result = fetched.and_then(|it| it.decode(range.clone(), &mut dest, chunk));
         let is_end = range.end == location.nbytes();
-        Checked { nchunk, is_end, nbytes: range.len() as u64, note, dest, result }
+        Checked { nchunk, is_end, nbytes: range.len() as u64, note, term, dest, result }
+    }
+
+    /// The term of a stored chunk of which these bytes were read.
+    fn find_term(&self, nchunk: u64, bytes: Option<&[u8]>) -> Term {
+        match (self.offset_of(nchunk), bytes) {
+            (Ok(Offset::Stored(number)), Some(bytes)) => Term::Read(chunk_term(number, bytes)),
+            _ => Term::NotRead,
+        }
     }
 }
 
@@ -217,8 +245,18 @@ struct Checked {
     is_end: bool,
     nbytes: u64,
     note: Option<Note>,
+    term: Term,
     dest: Vec<u8>,
     result: Result<()>,
+}
+
+/// What a part tells of the sum of its chunk.
+enum Term {
+    /// Nothing: it is not the first part, or the chunk is not stored, or there is no seal.
+    Nothing,
+    Read(u128),
+    /// The bytes were not read at once.
+    NotRead,
 }
 
 /// The next part of a chunk, or a chunk that has none because it was not found.
@@ -238,13 +276,19 @@ fn next(parts: &mut Parts<'_>, buffers: &RefCell<Vec<Vec<u8>>>) -> Option<Job<Fo
 struct Done<'a> {
     max: usize,
     last_bad: Option<u64>,
+    sums: Option<&'a mut ChunkSums>,
     report: &'a mut VerifyReport,
 }
 
 impl Done<'_> {
     /// Notes a result and gives its buffer back.
     fn take(&mut self, schunk: &SChunk, checked: Checked) -> Vec<u8> {
-        let Checked { nchunk, nbytes, note, dest, result, .. } = checked;
+        let Checked { nchunk, nbytes, note, term, dest, result, .. } = checked;
+        match (&mut self.sums, term) {
+            (Some(sums), Term::Read(term)) => sums.add(nchunk, term, 1),
+            (Some(sums), Term::NotRead) => sums.pending.push(nchunk),
+            _ => {}
+        }
         let report = &mut *self.report;
         report.notes.extend(note.filter(|_| report.notes.len() < self.max));
         match result {

@@ -32,13 +32,35 @@ pub enum SealState {
     },
 }
 
-/// What reading all chunks gives.
-struct Found {
+/// What is known of the chunks of a sealed frame while they are read.
+#[derive(Debug, Default)]
+pub(crate) struct ChunkSums {
     sum: u128,
+    /// The sums that the seal has, if it has one for each chunk.
+    table: Vec<u64>,
     /// Chunks with another sum than that in the table.
     other: Vec<u64>,
     /// Chunks that are not where the index says.
     unread: Vec<u64>,
+    /// Chunks that were decoded without reading all of their bytes at once.
+    pub pending: Vec<u64>,
+}
+
+impl ChunkSums {
+    /// Of a frame that has a seal.
+    pub(crate) fn new(schunk: &SChunk) -> Option<Self> {
+        let mark = &schunk.state().mark;
+        mark.body()?;
+        let table = mark.layer().map(|layer| layer.chunks).unwrap_or_default();
+        Some(Self { table, ..Self::default() })
+    }
+
+    /// Adds the term of a chunk that stands in the index `times` times.
+    pub(crate) fn add(&mut self, nchunk: u64, term: u128, times: u64) {
+        self.sum = self.sum.wrapping_add(term.wrapping_mul(times.into()));
+        let entry = usize::try_from(nchunk).ok().and_then(|at| self.table.get(at));
+        self.other.extend(entry.filter(|sum| **sum != low_half(term)).map(|_| nchunk));
+    }
 }
 
 impl SChunk {
@@ -47,6 +69,15 @@ impl SChunk {
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         self.state().mark.body().is_some()
+    }
+
+    /// Which sums the seal has, if there is one.
+    pub(crate) fn checksums(&self) -> Option<Checksums> {
+        let mark = &self.state().mark;
+        mark.body().map(|_| match mark.layer() {
+            Some(layer) if !layer.chunks.is_empty() => Checksums::Chunks,
+            _ => Checksums::Body,
+        })
     }
 
     /// Reads everything and compares it with the seal.
@@ -66,25 +97,35 @@ impl SChunk {
     /// # Errors
     /// What the storage says. Damage is no error.
     pub fn seal_state(&self) -> Result<SealState> {
-        let mark = &self.state().mark;
-        let Some(body) = mark.body() else {
-            let is_broken = mark.layer.is_some();
+        let Some(mut sums) = ChunkSums::new(self) else {
+            let is_broken = self.state().mark.layer.is_some();
             let state =
                 if is_broken { SealState::BrokenByOtherWriter } else { SealState::NeverSealed };
             return Ok(state);
         };
-        let layer = mark.layer();
-        let table = layer.as_ref().map(|layer| layer.chunks.as_slice()).unwrap_or_default();
-        let found = self.read_sums(table)?;
-        if body != found.sum.wrapping_add(self.tail_sum()?) || !found.unread.is_empty() {
-            let mut chunks = [found.other, found.unread].concat();
-            if table.is_empty() && chunks.is_empty() {
+        let (nchunks, times) = self.distinct_chunks();
+        for nchunk in 0..nchunks {
+            self.read_term(nchunk, times, &mut sums)?;
+        }
+        self.compare_sums(sums)
+    }
+
+    /// The same with what reading the chunks has given. Those that are pending are read.
+    pub(crate) fn compare_sums(&self, mut sums: ChunkSums) -> Result<SealState> {
+        for nchunk in core::mem::take(&mut sums.pending) {
+            self.read_term(nchunk, 1, &mut sums)?;
+        }
+        let mark = &self.state().mark;
+        let body = mark.body().unwrap_or(0);
+        if body != sums.sum.wrapping_add(self.tail_sum()?) || !sums.unread.is_empty() {
+            let mut chunks = [sums.other, sums.unread].concat();
+            if sums.table.is_empty() && chunks.is_empty() {
                 chunks = self.undecodable()?;
             }
             chunks.sort_unstable();
             return Ok(SealState::BodyDamaged { chunks });
         }
-        let is_same = match layer {
+        let is_same = match mark.layer() {
             Some(layer) => layer.header == header_sum(&self.raw_header()?),
             None => mark.layer.is_none(),
         };
@@ -120,26 +161,20 @@ impl SChunk {
         }
     }
 
-    fn read_sums(&self, table: &[u64]) -> Result<Found> {
-        let mut found = Found { sum: 0, other: vec![], unread: vec![] };
-        let (nchunks, times) = self.distinct_chunks();
-        for nchunk in 0..nchunks {
-            let stored = self.offset_of(nchunk).and_then(|offset| match offset {
-                Offset::Stored(number) => Ok(Some((number, self.chunk(nchunk)?))),
-                Offset::Special(_) => Ok(None),
-            });
-            match stored {
-                Ok(Some((number, ChunkBytes::Stored(bytes)))) => {
-                    let term = chunk_term(number, &bytes);
-                    found.sum = found.sum.wrapping_add(term.wrapping_mul(times.into()));
-                    let entry = usize::try_from(nchunk).ok().and_then(|at| table.get(at));
-                    found.other.extend(entry.filter(|sum| **sum != low_half(term)).map(|_| nchunk));
-                }
-                Ok(_) => {}
-                Err(error) => found.unread.extend(damaged(error, nchunk)?),
+    /// Reads a chunk for its sum.
+    fn read_term(&self, nchunk: u64, times: u64, sums: &mut ChunkSums) -> Result<()> {
+        let stored = self.offset_of(nchunk).and_then(|offset| match offset {
+            Offset::Stored(number) => Ok(Some((number, self.chunk(nchunk)?))),
+            Offset::Special(_) => Ok(None),
+        });
+        match stored {
+            Ok(Some((number, ChunkBytes::Stored(bytes)))) => {
+                sums.add(nchunk, chunk_term(number, &bytes), times);
             }
+            Ok(_) => {}
+            Err(error) => sums.unread.extend(damaged(error, nchunk)?),
         }
-        Ok(found)
+        Ok(())
     }
 
     /// The chunks that cannot be decoded.

@@ -266,6 +266,12 @@ impl BatchArray {
         Err(Error::corrupt(&self.name, Corrupt::Count { what, found, expected }))
     }
 
+    /// Numbers of items of each batch.
+    pub(crate) fn lengths(&self) -> Result<Vec<u64>> {
+        let pairs = self.starts()?.windows(2);
+        Ok(pairs.map(|pair| if let [a, b] = pair { b.saturating_sub(*a) } else { 0 }).collect())
+    }
+
     fn starts(&self) -> Result<&[u64]> {
         if let Some(starts) = self.starts.get() {
             return Ok(starts);
@@ -342,6 +348,14 @@ impl ListArray {
         match &self.rows {
             Rows::Batches(batches) => batches.schunk(),
             Rows::Objects(objects) => objects.schunk(),
+        }
+    }
+
+    /// Numbers of rows of each batch; none if each row is a chunk.
+    pub(crate) fn batch_lengths(&self) -> Result<Vec<u64>> {
+        match &self.rows {
+            Rows::Batches(batches) => batches.lengths(),
+            Rows::Objects(_) => Ok(Vec::new()),
         }
     }
 

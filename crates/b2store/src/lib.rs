@@ -42,6 +42,6 @@ pub use content::Content;
 pub use error::Error;
 pub use recipe::{Recipe, RecipeKind};
 pub use store::{Child, ChildKind, Location, Note, OpenOptions, Store, StoreKind, is_store};
-pub use table::{Column, ColumnValues, Table, Values};
+pub use table::{Column, ColumnKind, ColumnValues, Nulls, Table, Values};
 pub use value::{NdValue, Value, ValueLimits};
-pub use write::{StoreForm, StoreWriter, WriteOptions, pack, unpack};
+pub use write::{NewColumn, StoreForm, StoreWriter, WriteOptions, pack, unpack};

@@ -20,7 +20,9 @@ use crate::store::attributes_of;
 use crate::value::Value;
 
 pub use column::Column;
+pub(crate) use column::decode_base64;
 use live::{Live, Span};
+pub(crate) use names::column_path;
 pub use schema::{ColumnKind, ColumnSpec, ComputedColumn, Nulls, Schema};
 
 /// A table. Cloning shares it.

@@ -12,6 +12,7 @@ mod attributes;
 mod commit;
 mod draft;
 mod place;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,6 +32,7 @@ use crate::value::Value;
 pub(crate) use archive::crc32_of;
 pub(crate) use draft::Draft;
 use place::Place;
+pub use table::NewColumn;
 
 /// What a store is on a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

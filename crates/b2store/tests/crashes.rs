@@ -162,3 +162,51 @@ fn check_syncs(steps: &[Step], name: &str) {
         assert!((number..renamed).contains(&synced), "{path}");
     }
 }
+
+/// A table that is read at every step while rows are appended and deleted.
+#[test]
+fn a_table_can_be_read_at_every_step_of_a_change() {
+    use b2store::{ColumnKind, ColumnValues, NewColumn, Nulls};
+    let rows = |ids: &[i64]| {
+        let bytes = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
+        let texts: Vec<String> = ids.iter().map(|id| format!("text {id}")).collect();
+        let words = || ColumnValues::text(texts.iter().map(String::as_str));
+        let is_even = ids.iter().map(|id| id % 2 == 0).collect();
+        [ColumnValues::fixed("<i8".parse().unwrap(), bytes), words(), words().with_valid(is_even)]
+    };
+    let columns = [
+        NewColumn::new("id", ColumnKind::Fixed("i8")),
+        NewColumn::new("word", ColumnKind::Dictionary { null_code: -1 }),
+        NewColumn::new("text", ColumnKind::Utf8).nulls(Nulls::Mask),
+    ];
+    let cells = |store: &Store| -> Vec<Vec<Value>> {
+        let table = store.table("/").unwrap();
+        let len = table.len().unwrap();
+        let column = |name: &&str| -> Vec<Value> {
+            let values = table.column(name).unwrap().read(0..len).unwrap();
+            (0..values.len()).map(|row| values.value(row)).collect()
+        };
+        ["id", "word", "text"].iter().map(column).collect()
+    };
+    for name in ["t.b2d", "t.b2z", "t.b2e"] {
+        let tree = Arc::new(RecordingTree::new(MemTree::new()));
+        let options = WriteOptions::default();
+        let mut writer = StoreWriter::create_in(tree.clone(), name, &options).unwrap();
+        writer.insert_table("/", &columns, &rows(&[0, 2, 4])).unwrap();
+        let old = cells(&writer.commit().unwrap());
+        let before = tree.take();
+        let mut writer = StoreWriter::open_in(tree.clone(), name, &options).unwrap();
+        writer.append_rows("/", &rows(&[5, 6, 7])).unwrap();
+        writer.delete_rows("/", 0..2).unwrap();
+        let new = cells(&writer.commit().unwrap());
+        let replayed = MemTree::new();
+        before.iter().for_each(|step| step.apply(&replayed).unwrap());
+        let mut states = Vec::new();
+        for step in &tree.take() {
+            step.apply(&replayed).unwrap();
+            states.push(cells(&open(&replayed, name).unwrap()));
+        }
+        assert!(states.iter().all(|state| *state == old || *state == new), "{name}");
+        assert_eq!((states.first(), states.last()), (Some(&old), Some(&new)));
+    }
+}

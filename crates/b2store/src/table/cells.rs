@@ -6,6 +6,44 @@ use super::{ColumnValues, Values};
 use crate::value::{NdValue, Value};
 
 impl ColumnValues {
+    /// Values without nulls.
+    #[must_use]
+    pub const fn new(values: Values) -> Self {
+        Self { values, valid: None }
+    }
+
+    /// Items of fixed width, one for each row, little-endian.
+    #[must_use]
+    pub const fn fixed(dtype: Dtype, bytes: Vec<u8>) -> Self {
+        Self::new(Values::Fixed { dtype, item_shape: Vec::new(), bytes })
+    }
+
+    /// Text.
+    #[must_use]
+    pub fn text<'a>(rows: impl IntoIterator<Item = &'a str>) -> Self {
+        let (mut ends, mut text) = (Vec::new(), String::new());
+        for row in rows {
+            text.push_str(row);
+            ends.push(text.len());
+        }
+        Self::new(Values::Text { ends, text })
+    }
+
+    /// Values of any kind; nil is null.
+    #[must_use]
+    pub fn objects(rows: impl IntoIterator<Item = Value>) -> Self {
+        let rows: Vec<Value> = rows.into_iter().collect();
+        let valid: Vec<bool> = rows.iter().map(|row| *row != Value::Nil).collect();
+        let valid = Some(valid).filter(|valid| valid.contains(&false));
+        Self { values: Values::Objects(rows), valid }
+    }
+
+    /// With nulls where `valid` is false.
+    #[must_use]
+    pub fn with_valid(self, valid: Vec<bool>) -> Self {
+        Self { valid: Some(valid), ..self }
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {

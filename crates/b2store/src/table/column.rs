@@ -516,7 +516,7 @@ fn is_sentinel(dtype: &Dtype, item: &[u8], null: &Json) -> bool {
 }
 
 /// Bytes in the schema are in base 64.
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let (mut bits, mut nbits) = (0_u32, 0_u32);
     for c in text.trim_end_matches('=').bytes() {

@@ -1,0 +1,372 @@
+//! Tables that are made or changed: new columns, rows appended, rows deleted ("Writing" in
+//! `docs/formats/store.md`).
+
+mod batches;
+mod columns;
+mod spec;
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use b2frame::nd::{Fill, Selection};
+use b2frame::{Dtype, EditOptions, NdArray, NdParams, NdWriter};
+use blosc_dtype::json::{self, Json};
+
+use super::attributes::params_without_chunks;
+use super::{Draft, StoreForm, StoreWriter, edit_frame, new_frame};
+use crate::content::{Content, vlmetalayer};
+use crate::error::{Corrupt, Error, Param, Result};
+use crate::table::{ColumnValues, Schema};
+use crate::value::Value;
+pub use spec::NewColumn;
+
+/// Most rows of a table that is changed: one byte each is read.
+const MAX_ROWS: u64 = 1 << 32;
+/// Rows of a chunk and of a block, unless rows are long.
+const CHUNK_ROWS: u32 = 1 << 16;
+const BLOCK_ROWS: u32 = 1 << 13;
+/// Bytes of a chunk of long rows.
+const CHUNK_NBYTES: u64 = 4 << 20;
+
+impl StoreWriter {
+    /// Adds a table of these columns with these rows; `/` makes the store itself one.
+    ///
+    /// ```
+    /// use b2store::{ColumnKind, ColumnValues, NewColumn, StoreWriter, Values};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let mut writer = StoreWriter::create(dir.path().join("t.b2z"))?;
+    /// let ids = ColumnValues::fixed("<i8".parse()?, [1_i64, 2].map(i64::to_le_bytes).concat());
+    /// let names = ColumnValues::text(["one", "two"]);
+    /// let columns =
+    ///     [NewColumn::new("id", ColumnKind::Fixed("i8")), NewColumn::new("name", ColumnKind::Utf8)];
+    /// writer.insert_table("/", &columns, &[ids, names])?;
+    /// writer.delete_rows("/", 0..1)?;
+    /// let table = writer.commit()?.table("/")?;
+    /// assert_eq!(table.len()?, 1);
+    /// assert!(matches!(&table.column("name")?.read(0..1)?.values,
+    ///     Values::Text { text, .. } if text == "two"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Param::Key`], [`Param::Occupied`], [`Param::Column`], [`Param::Rows`].
+    pub fn insert_table(
+        &mut self,
+        key: &str,
+        columns: &[NewColumn],
+        values: &[ColumnValues],
+    ) -> Result<()> {
+        let root = key.trim_end_matches('/').to_owned();
+        if root.is_empty() {
+            if let Some(other) = self.keys().next() {
+                let (key, other, what) = (key.to_owned(), other.to_owned(), "in the store");
+                return Err(Param::Occupied { key, other, what }.into());
+            }
+        } else {
+            self.check_key(key)?;
+            if self.contains(key) {
+                let (other, what) = (key.to_owned(), "a value");
+                return Err(Param::Occupied { key: key.to_owned(), other, what }.into());
+            }
+        }
+        let schema = spec::schema_of(columns, values)?;
+        let parsed = Schema::parse(&schema.to_string(), key)?;
+        check_rows(&parsed, values)?;
+        for (spec, values) in parsed.columns.iter().zip(values) {
+            self.create_column(&root, spec, values)?;
+        }
+        let flags = new_array(&[1], "|b1", &Fill::Zeros, key)?;
+        self.store_value(&format!("{root}/_valid_rows"), ".b2nd", flags);
+        let layers = [
+            ("kind", Value::Str("ctable".to_owned())),
+            ("version", Value::Int(1)),
+            ("schema", Value::Str(schema.to_string())),
+        ];
+        let manifest = new_frame(&params_without_chunks(), key, |writer| {
+            layers.iter().try_for_each(|(name, value)| {
+                writer.set_vlmeta(name, &value.encode().unwrap_or_default())
+            })
+        })?;
+        self.store_value(&format!("{root}/_meta"), ".b2f", manifest);
+        self.tables.insert(if root.is_empty() { "/" } else { key }.to_owned());
+        if !root.is_empty() {
+            let text = |text: &str| Value::Str(text.to_owned());
+            let entry = vec![
+                (text("kind"), text("ctable")),
+                (text("version"), Value::Int(1)),
+                (text("layout"), text("inline-tree-subtree")),
+            ];
+            self.registry.insert(key.to_owned(), Value::Map(entry));
+        }
+        self.append_rows(key, values)
+    }
+
+    /// Appends rows to a table: values for each of its columns, in the order of the schema. Indexes
+    /// are removed, since they do not know the new rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoTable`], [`Param::Column`], [`Param::Rows`]; columns that cannot be read.
+    pub fn append_rows(&mut self, key: &str, values: &[ColumnValues]) -> Result<()> {
+        let root = self.table_root(key)?;
+        let schema = self.schema(&root)?;
+        check_rows(&schema, values)?;
+        let nrows = values.first().map_or(0, |values| values.len() as u64);
+        let flags = self.read_flags(&root)?;
+        let alive = flags.iter().filter(|flag| **flag != 0).count() as u64;
+        let mut end = last_alive(&flags);
+        for spec in &schema.columns {
+            end = end.max(self.written_rows(&root, spec)?);
+        }
+        let len = end.saturating_add(nrows);
+        if len > MAX_ROWS {
+            let (name, unit) = (key.to_owned(), "rows");
+            return Err(Error::Limit { name, needed: len, limit: MAX_ROWS, unit });
+        }
+        self.begin_table_change(&root)?;
+        if nrows > 0 {
+            for (spec, values) in schema.columns.iter().zip(values) {
+                self.append_column(&root, spec, values, end)?;
+            }
+            let new = vec![1; usize::try_from(nrows).unwrap_or(usize::MAX)];
+            self.edit_array(&format!("{root}/_valid_rows"), |writer| {
+                writer.resize(&[end])?;
+                writer.append_bytes(0, &new)
+            })?;
+        }
+        self.end_table_change(&root, alive.saturating_add(nrows), true)
+    }
+
+    /// Deletes rows of a table, by their numbers among those that are alive. Their values stay in
+    /// the store; copy what must not be read by others. Indexes are removed.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoTable`], [`Param::Range`]; flags that cannot be read.
+    pub fn delete_rows(&mut self, key: &str, rows: Range<u64>) -> Result<()> {
+        let root = self.table_root(key)?;
+        let mut flags = self.read_flags(&root)?;
+        let alive = flags.iter().filter(|flag| **flag != 0).count() as u64;
+        if rows.start > rows.end || rows.end > alive {
+            let (start, end) = (rows.start, rows.end);
+            return Err(Param::Range { start, end, len: alive, unit: "rows" }.into());
+        }
+        let count = rows.end.saturating_sub(rows.start);
+        let narrow = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let live = flags.iter_mut().filter(|flag| **flag != 0);
+        live.skip(narrow(rows.start)).take(narrow(count)).for_each(|flag| *flag = 0);
+        self.begin_table_change(&root)?;
+        self.edit_array(&format!("{root}/_valid_rows"), |writer| {
+            writer.write_bytes(Selection::ALL, &flags)
+        })?;
+        self.end_table_change(&root, alive.saturating_sub(count), false)
+    }
+
+    /// The key of a table without a `/` at the end.
+    fn table_root(&self, key: &str) -> Result<String> {
+        if !self.tables.contains(key) {
+            return Err(Param::NoTable { key: key.to_owned() }.into());
+        }
+        Ok(key.trim_end_matches('/').to_owned())
+    }
+
+    fn schema(&self, root: &str) -> Result<Schema> {
+        let key = format!("{root}/_meta");
+        Schema::parse(&self.schema_text(&key)?, &key)
+    }
+
+    fn schema_text(&self, key: &str) -> Result<String> {
+        match vlmetalayer(&self.frame(key)?, key, "schema")? {
+            Some(Value::Str(text)) => Ok(text),
+            other => {
+                let found = other.as_ref().map_or("missing", Value::type_name);
+                Err(Error::corrupt(key, Corrupt::wrong_type("schema", "text", found)))
+            }
+        }
+    }
+
+    /// Which physical rows are alive, a byte each.
+    fn read_flags(&self, root: &str) -> Result<Vec<u8>> {
+        let key = format!("{root}/_valid_rows");
+        let array = self.array(&key)?;
+        let (needed, limit) = (array.nitems(), MAX_ROWS);
+        if needed > limit {
+            return Err(Error::Limit { name: key, needed, limit, unit: "rows" });
+        }
+        array.to_bytes(Selection::ALL).map_err(|source| Error::frame(key, source))
+    }
+
+    fn array(&self, key: &str) -> Result<NdArray> {
+        match self.get(key)? {
+            Content::Array(array) => Ok(array),
+            Content::Recipe(recipe) => {
+                Err(Error::Recipe { name: key.to_owned(), kind: recipe.kind })
+            }
+            other => {
+                let what = Corrupt::wrong_type("the frame", "an array", other.kind_name());
+                Err(Error::corrupt(key, what))
+            }
+        }
+    }
+
+    /// Changes an array.
+    fn edit_array(
+        &mut self,
+        key: &str,
+        edit: impl FnOnce(&mut NdWriter) -> b2frame::Result<()>,
+    ) -> Result<()> {
+        let draft = Draft::over(self.source(key)?).map_err(|source| Error::io(key, source))?;
+        let changed = || {
+            let mut writer = NdWriter::open_in(Box::new(draft.clone()), &EditOptions::default())?;
+            edit(&mut writer)?;
+            writer.commit()?;
+            writer.finish()
+        };
+        let array = changed().map_err(|source| Error::frame(key, source))?;
+        let len = array.schunk().frame_len();
+        let frame = draft.into_frame(len, key)?;
+        self.store_value(key, ".b2nd", frame);
+        Ok(())
+    }
+
+    /// Removes what says something about rows that change: in a directory before all else.
+    fn begin_table_change(&mut self, root: &str) -> Result<()> {
+        let prefix = format!("{root}/_indexes");
+        let stale: Vec<String> = self.below(&prefix).map(str::to_owned).collect();
+        stale.iter().for_each(|key| self.remove_value(key));
+        let key = format!("{root}/_meta");
+        let is_stored = matches!(self.keys.get(&key), Some(super::At::File(path))
+            if self.files.get(path).is_some_and(Option::is_none));
+        if self.form != StoreForm::Dir || self.is_new || !is_stored {
+            return Ok(());
+        }
+        let mut schema = self.parsed_schema(&key)?;
+        remove_field(&mut schema, "n_rows");
+        let content = Value::Str(schema.to_string()).encode().unwrap_or_default();
+        let frame = edit_frame(self.source(&key)?, &key, |writer| {
+            writer.delete_vlmeta("index_catalog")?;
+            writer.set_vlmeta("schema", &content)
+        })?;
+        if let Some(super::At::File(path)) = self.keys.get(&key) {
+            self.first.insert(path.clone(), super::NewFile(frame));
+        }
+        Ok(())
+    }
+
+    /// Writes how many rows there are now, and that values changed.
+    fn end_table_change(&mut self, root: &str, nrows: u64, has_new: bool) -> Result<()> {
+        let key = format!("{root}/_meta");
+        let mut schema = self.parsed_schema(&key)?;
+        set_field(&mut schema, "n_rows", Json::Int(nrows.into()));
+        if has_new && let Json::Object(fields) = &mut schema {
+            let derived = fields.iter_mut().filter(|(name, _)| name == "materialized_columns");
+            for column in derived.flat_map(|(_, columns)| match columns {
+                Json::Array(columns) => columns.as_mut_slice(),
+                _ => &mut [],
+            }) {
+                set_field(column, "stale", Json::Bool(true));
+            }
+        }
+        let frame = self.frame(&key)?;
+        let mut layers = vec![("schema", Value::Str(schema.to_string()))];
+        for epoch in ["value_epoch", "visibility_epoch"] {
+            let old = vlmetalayer(&frame, &key, epoch)?.and_then(|epoch| epoch.as_u64());
+            layers.extend(old.map(|old| (epoch, Value::UInt(old.saturating_add(1)))));
+        }
+        self.edit_value(&key, |writer| {
+            writer.delete_vlmeta("index_catalog")?;
+            layers.iter().try_for_each(|(name, value)| {
+                writer.set_vlmeta(name, &value.encode().unwrap_or_default())
+            })
+        })
+    }
+
+    fn parsed_schema(&self, key: &str) -> Result<Json> {
+        let text = self.schema_text(key)?;
+        json::parse(text.as_bytes()).map_err(|error| Error::corrupt(key, Corrupt::Json(error)))
+    }
+}
+
+/// Values for each column, as many for each.
+fn check_rows(schema: &Schema, values: &[ColumnValues]) -> Result<()> {
+    let Some(first) = values.first() else {
+        let why = "there is no column";
+        return Err(Param::Column { name: String::new(), why }.into());
+    };
+    let expected = first.len() as u64;
+    if schema.columns.len() != values.len() {
+        let (found, expected) = (values.len() as u64, schema.columns.len() as u64);
+        let what = "columns with values".to_owned();
+        return Err(Param::Rows { name: what, found, expected }.into());
+    }
+    for (spec, values) in schema.columns.iter().zip(values) {
+        let name = || spec.name.clone();
+        let found = values.len() as u64;
+        if found != expected {
+            return Err(Param::Rows { name: name(), found, expected }.into());
+        }
+        if let Some(valid) = values.valid.as_ref().filter(|valid| valid.len() != values.len()) {
+            let found = valid.len() as u64;
+            return Err(Param::Rows { name: name(), found, expected }.into());
+        }
+        columns::check_values(spec, values)?;
+    }
+    Ok(())
+}
+
+/// The row after the last one that is alive.
+fn last_alive(flags: &[u8]) -> u64 {
+    let last = flags.iter().rposition(|flag| *flag != 0);
+    last.map_or(0, |last| (last as u64).saturating_add(1))
+}
+
+/// A new array in memory.
+fn new_array(
+    shape: &[u64],
+    dtype: &str,
+    fill: &Fill,
+    name: &str,
+) -> Result<Arc<dyn blosc_io::ReadAt>> {
+    let wrong_dtype = |_| Param::Column { name: name.to_owned(), why: "no NumPy type" };
+    let dtype: Dtype = dtype.parse().map_err(wrong_dtype)?;
+    let rest: Vec<u64> = shape.get(1..).unwrap_or_default().to_vec();
+    let items = rest.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
+    let rowsize = items.saturating_mul(dtype.itemsize() as u64).max(1);
+    let fitting = u32::try_from(CHUNK_NBYTES.checked_div(rowsize).unwrap_or(1)).unwrap_or(1);
+    let rows = CHUNK_ROWS.min(fitting.max(1));
+    let block_rows = BLOCK_ROWS.min(rows.div_ceil(8));
+    let narrow = |len: &u64| u32::try_from(*len).unwrap_or(u32::MAX).max(1);
+    let others: Vec<u32> = rest.iter().map(narrow).collect();
+    let chunkshape = [&[rows][..], &others].concat();
+    let blockshape = [&[block_rows][..], &others].concat();
+    let params = NdParams::new(shape, dtype)
+        .chunkshape(&chunkshape)
+        .blockshape(&blockshape)
+        .fill(fill.clone());
+    let draft = Draft::empty();
+    let made = || {
+        let mut writer = NdWriter::create_in(Box::new(draft.clone()), &params)?;
+        writer.commit()?;
+        writer.finish()
+    };
+    let array = made().map_err(|source| Error::frame(name, source))?;
+    let len = array.schunk().frame_len();
+    draft.clone().into_frame(len, name)
+}
+
+fn set_field(json: &mut Json, name: &str, value: Json) {
+    if let Json::Object(fields) = json {
+        match fields.iter_mut().find(|(field, _)| field == name) {
+            Some((_, old)) => *old = value,
+            None => fields.push((name.to_owned(), value)),
+        }
+    }
+}
+
+fn remove_field(json: &mut Json, name: &str) {
+    if let Json::Object(fields) = json {
+        fields.retain(|(field, _)| field != name);
+    }
+}

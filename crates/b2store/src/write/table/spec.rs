@@ -1,0 +1,247 @@
+//! What a new column is, and its description in the schema.
+
+use std::collections::BTreeMap;
+
+use blosc_dtype::json::Json;
+
+use crate::error::{Param, Result};
+use crate::table::{ColumnKind, ColumnValues, Nulls, Values, column_path};
+
+/// Rows of a batch.
+pub(super) const BATCH_ROWS: usize = 2048;
+
+/// A column of a new table.
+///
+/// The width of text and bytes, and the shape and type of rows that are arrays, are those of its
+/// first values.
+#[derive(Clone, Debug)]
+pub struct NewColumn {
+    name: String,
+    kind: ColumnKind,
+    nulls: Nulls,
+    options: Vec<(String, Json)>,
+}
+
+impl NewColumn {
+    /// A column without nulls, or with those that its kind has anyway. Dots divide the names of
+    /// nested columns.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: ColumnKind) -> Self {
+        Self { name: name.into(), kind, nulls: Nulls::None, options: Vec::new() }
+    }
+
+    /// With nulls that are marked like this.
+    #[must_use]
+    pub fn nulls(self, nulls: Nulls) -> Self {
+        Self { nulls, ..self }
+    }
+
+    /// With a further field of the schema: `item`, the type of the items of lists, as
+    /// `{"kind": "int64"}`; `fields`, the names and types of those of maps; `default` and others.
+    #[must_use]
+    pub fn option(mut self, field: impl Into<String>, value: Json) -> Self {
+        self.options.push((field.into(), value));
+        self
+    }
+
+    fn wrong(&self, why: &'static str) -> Param {
+        Param::Column { name: self.name.clone(), why }
+    }
+
+    /// The description of the column in the schema.
+    fn json(&self, values: &ColumnValues) -> Result<Json, Param> {
+        let mut fields = vec![field("name", text(&self.name))];
+        let fixed = match &values.values {
+            Values::Fixed { dtype, item_shape, .. } => Some((dtype, item_shape)),
+            _ => None,
+        };
+        let varlen = || {
+            let rows = i128::try_from(BATCH_ROWS).unwrap_or_default();
+            [field("serializer", text("msgpack")), field("batch_rows", Json::Int(rows))]
+        };
+        let nullable = self.nulls != Nulls::None;
+        let is_nullable = || field("nullable", Json::Bool(nullable));
+        let length = |divisor: usize| {
+            let (dtype, _) = fixed.ok_or_else(|| self.wrong("its values have no fixed width"))?;
+            let len = dtype.itemsize().checked_div(divisor).unwrap_or_default();
+            let len = i128::try_from(len.max(1)).unwrap_or_default();
+            Ok::<_, Param>(field("max_length", Json::Int(len)))
+        };
+        let kind = |kind: &str| field("kind", text(kind));
+        match &self.kind {
+            ColumnKind::Fixed(name) => {
+                fields.push(kind(fixed_name(name).ok_or_else(|| self.wrong("unknown kind"))?));
+            }
+            ColumnKind::String => fields.extend([kind("string"), length(4)?]),
+            ColumnKind::Bytes => fields.extend([kind("bytes"), length(1)?]),
+            ColumnKind::Timestamp { unit, timezone } => {
+                fields.extend([kind("timestamp"), field("unit", text(unit))]);
+                fields.extend(timezone.as_ref().map(|zone| field("timezone", text(zone))));
+            }
+            ColumnKind::NdArray { item_shape } => {
+                let (dtype, _) = fixed.ok_or_else(|| self.wrong("its values are no arrays"))?;
+                let shape = item_shape.iter().map(|len| Json::Int((*len).into())).collect();
+                let dtype = dtype.to_string();
+                fields.extend([
+                    kind("ndarray"),
+                    field("item_shape", Json::Array(shape)),
+                    field("dtype_str", text(dtype.trim_matches('\''))),
+                ]);
+            }
+            ColumnKind::Utf8 => fields.push(kind("utf8")),
+            ColumnKind::VlString => {
+                fields.extend([kind("vlstring"), is_nullable()]);
+                fields.extend(varlen());
+            }
+            ColumnKind::VlBytes => {
+                fields.extend([kind("vlbytes"), is_nullable()]);
+                fields.extend(varlen());
+            }
+            ColumnKind::Object => {
+                fields.extend([kind("object"), is_nullable()]);
+                fields.extend(varlen());
+            }
+            ColumnKind::Struct => {
+                fields.extend([kind("struct"), self.needed("fields")?, is_nullable()]);
+            }
+            ColumnKind::List => {
+                fields.extend([kind("list"), self.needed("item")?, is_nullable()]);
+                fields.push(field("storage", text("batch")));
+                fields.extend(varlen());
+            }
+            ColumnKind::Dictionary { null_code } => fields.extend(dictionary(*null_code)),
+            ColumnKind::Remote | ColumnKind::Unknown(_) => {
+                return Err(self.wrong("a column of this kind cannot be written"));
+            }
+        }
+        let is_native = is_native(&self.kind);
+        match &self.nulls {
+            _ if is_native => {}
+            Nulls::Mask => fields
+                .extend([field("nullable", Json::Bool(true)), field("null_storage", text("mask"))]),
+            Nulls::Sentinel(value) => fields
+                .extend([field("nullable", Json::Bool(true)), field("null_value", value.clone())]),
+            Nulls::Native => return Err(self.wrong("its kind has no nulls of its own")),
+            Nulls::None => {}
+        }
+        let others = self.options.iter().filter(|(name, _)| name != "fields" && name != "item");
+        fields.extend(others.cloned());
+        Ok(Json::Object(fields))
+    }
+
+    fn needed(&self, name: &'static str) -> Result<(String, Json), Param> {
+        let found = self.options.iter().find(|(field, _)| field == name);
+        found.cloned().ok_or_else(|| self.wrong("its option `item` or `fields` is missing"))
+    }
+}
+
+/// The schema of a new table, without rows.
+pub(super) fn schema_of(columns: &[NewColumn], values: &[ColumnValues]) -> Result<Json> {
+    if columns.len() != values.len() {
+        let (found, expected) = (values.len() as u64, columns.len() as u64);
+        let name = "columns with values".to_owned();
+        return Err(Param::Rows { name, found, expected }.into());
+    }
+    check_names(columns)?;
+    let described = columns.iter().zip(values).map(|(column, values)| column.json(values));
+    let described: Vec<Json> = described.collect::<Result<_, Param>>()?;
+    let has_mask = described.iter().any(|column| column.get("null_storage").is_some());
+    Ok(Json::Object(vec![
+        field("version", Json::Int(if has_mask { 3 } else { 1 })),
+        field("columns", Json::Array(described)),
+        field("n_rows", Json::Int(0)),
+    ]))
+}
+
+/// Case 41: names that would share a file, or of which one is a directory of the other.
+fn check_names(columns: &[NewColumn]) -> Result<()> {
+    let mut paths: BTreeMap<String, &NewColumn> = BTreeMap::new();
+    for column in columns {
+        if column.name.is_empty() || column.name.starts_with('_') {
+            return Err(column.wrong("a name is not empty and does not begin with '_'").into());
+        }
+        let Some(path) = column_path(&column.name) else {
+            return Err(column.wrong("a part of its name is empty or leads elsewhere").into());
+        };
+        if path.split('/').any(|name| name.len() > MAX_NAME_NBYTES) {
+            return Err(column
+                .wrong("a part of its name is longer than file systems allow")
+                .into());
+        }
+        if paths.insert(path, column).is_some() {
+            return Err(column.wrong("another column has the same path").into());
+        }
+    }
+    for (path, column) in &paths {
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        if ends.filter_map(|end| path.get(..end)).any(|group| paths.contains_key(group)) {
+            return Err(column.wrong("a part of its name is a column").into());
+        }
+        let is_dictionary = matches!(column.kind, ColumnKind::Dictionary { .. });
+        if is_dictionary && let Some(other) = paths.get(&format!("{path}_dict")) {
+            return Err(other.wrong("the words of a dictionary have this path").into());
+        }
+    }
+    Ok(())
+}
+
+/// The longest part of the name of a column: `.notnull.b2nd` follows (bytes).
+const MAX_NAME_NBYTES: usize = 240;
+
+/// Whether nil or a code is null.
+pub(super) const fn is_native(kind: &ColumnKind) -> bool {
+    matches!(
+        kind,
+        ColumnKind::VlString
+            | ColumnKind::VlBytes
+            | ColumnKind::Struct
+            | ColumnKind::Object
+            | ColumnKind::List
+            | ColumnKind::Dictionary { .. }
+    )
+}
+
+fn dictionary(null_code: i32) -> Vec<(String, Json)> {
+    let rows = i128::try_from(BATCH_ROWS).unwrap_or_default();
+    let words = vec![
+        field("kind", text("vlstring")),
+        field("nullable", Json::Bool(false)),
+        field("serializer", text("msgpack")),
+        field("batch_rows", Json::Int(rows)),
+    ];
+    vec![
+        field("kind", text("dictionary")),
+        field("index_type", Json::Object(vec![field("kind", text("int32"))])),
+        field("value_type", Json::Object(words)),
+        field("ordered", Json::Bool(false)),
+        field("nullable", Json::Bool(true)),
+        field("null_code", Json::Int(null_code.into())),
+    ]
+}
+
+fn fixed_name(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "i1" => "int8",
+        "i2" => "int16",
+        "i4" => "int32",
+        "i8" => "int64",
+        "u1" => "uint8",
+        "u2" => "uint16",
+        "u4" => "uint32",
+        "u8" => "uint64",
+        "f4" => "float32",
+        "f8" => "float64",
+        "c8" => "complex64",
+        "c16" => "complex128",
+        "b1" => "bool",
+        _ => return None,
+    })
+}
+
+fn field(name: &str, value: Json) -> (String, Json) {
+    (name.to_owned(), value)
+}
+
+fn text(text: &str) -> Json {
+    Json::String(text.to_owned())
+}

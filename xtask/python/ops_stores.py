@@ -275,3 +275,108 @@ def table_make(r):
         parts.append(msgpack_packb(cells))
     parts.append(msgpack_packb(attributes(table.vlmeta)))
     return dict(names=names, kinds=[type(kind[1]).__name__ for kind in kinds], rows=len(table)), *parts
+
+
+# What we wrote ------------------------------------------------------------------------------------------
+
+
+def opened(r, mode):
+    if r["form"] == "b2e":
+        return blosc2.EmbedStore(r["root"], mode=mode)
+    return (blosc2.DictStore if r["flat"] else blosc2.TreeStore)(r["root"], mode=mode)
+
+
+def is_attributes(key):
+    return key.endswith("/__vlmeta__")
+
+
+def told(r):
+    """All values and attributes of a store."""
+    store = opened(r, "r")
+    parts, facts = [], []
+    for key in sorted(key for key in store.keys() if not is_attributes(key)):
+        if r["form"] != "b2e" and not r["flat"] and isinstance(store[key], blosc2.TreeStore):
+            continue
+        fact, part = described(store[key])
+        facts.append(dict(fact, key=key))
+        parts.append(part)
+    for group in r["groups"]:
+        tree = store if group == "/" else store[group]
+        parts.append(msgpack_packb(attributes(tree.vlmeta)))
+    if hasattr(store, "close"):
+        store.close()
+    return dict(keys=facts, groups=r["groups"]), parts
+
+
+@op
+def store_read(r):
+    """Tells what is in a store of ours."""
+    facts, parts = told(r)
+    return facts, *parts
+
+
+@op
+def store_change(r):
+    """Opens a store of ours to change it: adds, replaces and removes values; tells what is in it then."""
+    draw = random.Random(r["seed"])
+    store = opened(r, "a")
+    store["/of python"] = content(draw)
+    for key in r["removed"]:
+        del store[key]
+    for key in r["replaced"]:
+        if key in store:
+            del store[key]
+        store[key] = content(draw)
+    if r["groups"]:
+        store.vlmeta["by"] = "python"
+    if hasattr(store, "close"):
+        store.close()
+    facts, parts = told(r)
+    return facts, *parts
+
+
+def cells(table):
+    """The cells of each column, as they are stored."""
+    parts = []
+    for column in table._schema.columns:
+        found = table[column.name]
+        nulls = found.is_null()
+        try:
+            rows = list(found)
+        except TypeError:
+            # python-blosc2 4.14.1 does not iterate over a dictionary with deleted rows.
+            rows = [found[i] for i in range(len(table))]
+        rows = [row[()] if isinstance(row, numpy.ndarray) and row.ndim == 0 else row for row in rows]
+        rows = [None if null else plain(row, column.spec) for row, null in zip(rows, nulls)]
+        parts.append(msgpack_packb(rows))
+    return parts
+
+
+@op
+def table_read(r):
+    """Tells what is in a table of ours."""
+    table = blosc2.open(r["root"], mode="r")
+    facts, parts = dict(rows=len(table)), cells(table)
+    table.close()
+    return facts, *parts
+
+
+@op
+def table_change(r):
+    """Appends and deletes rows of a table of ours, and tells what is in it then."""
+    draw = random.Random(r["seed"])
+    table = blosc2.CTable.open(r["root"], mode="a")
+    for _ in range(draw.randint(1, 3) if len(table) else 0):
+        at = draw.randrange(len(table))
+        row = []
+        for column in table._schema.columns:
+            found = table[column.name]
+            # A null that is marked by a value is appended as that value.
+            cell = getattr(column.spec, "null_value", None) if found.is_null()[at] else found[at]
+            is_single = isinstance(cell, numpy.generic) or isinstance(cell, numpy.ndarray) and cell.ndim == 0
+            row.append(cell.item() if is_single else cell)
+        table.append(row)
+    if len(table) > 1:
+        table.delete(draw.sample(range(len(table)), draw.randint(0, len(table) - 1)))
+    table.close()
+    return table_read(r)

@@ -1,4 +1,7 @@
-//! Stores and tables: python-blosc2 draws and writes them, both read them.
+//! Stores and tables: python-blosc2 draws and writes them, both read them; and those that we write,
+//! which it reads and changes.
+
+mod written;
 
 use std::path::PathBuf;
 
@@ -13,6 +16,8 @@ use super::{
     oracle::Reply,
 };
 use crate::failure::{Context, Result, fail};
+
+pub(super) use written::{write, write_table};
 
 /// Keys, values of every kind, groups and their attributes.
 pub(super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {

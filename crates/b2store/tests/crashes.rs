@@ -1,12 +1,15 @@
 //! Stores are written to a tree that records every call, and each prefix of the calls is replayed:
 //! what a process that dies there leaves. (Case 48 of the specification.)
 
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::io;
 use std::sync::Arc;
 
 use b2frame::{FrameParams, to_cframe};
 use b2store::{Store, StoreWriter, Value, WriteOptions};
+use blosc_io::ReadAt;
 use blosc_io::testing::{RecordingTree, Step};
-use blosc_io::tree::{MemTree, Tree};
+use blosc_io::tree::{Entry, MemTree, Tree};
 
 fn frame(bytes: &[u8]) -> Vec<u8> {
     to_cframe(bytes, &FrameParams::default()).unwrap()
@@ -208,5 +211,110 @@ fn a_table_can_be_read_at_every_step_of_a_change() {
         }
         assert!(states.iter().all(|state| *state == old || *state == new), "{name}");
         assert_eq!((states.first(), states.last()), (Some(&old), Some(&new)));
+    }
+}
+
+/// A tree in memory whose changes fail from one of them on, but for removing.
+#[derive(Debug)]
+struct FailingTree {
+    inner: MemTree,
+    left: AtomicUsize,
+}
+
+impl FailingTree {
+    fn count(&self) -> io::Result<()> {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        if left == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}
+
+impl Tree for FailingTree {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        self.inner.open(path)
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        self.inner.list(path)
+    }
+
+    fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.count()?;
+        self.inner.create_new(path, bytes)
+    }
+
+    fn create_dir(&self, path: &str) -> io::Result<()> {
+        self.count()?;
+        self.inner.create_dir(path)
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        self.inner.remove(path)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.count()?;
+        self.inner.rename(from, to)
+    }
+
+    fn sync(&self, path: &str) -> io::Result<()> {
+        self.count()?;
+        self.inner.sync(path)
+    }
+}
+
+/// A full disk at every call: the error is passed on, the store stays, nothing lies beside it.
+#[test]
+fn a_storage_that_fails_leaves_a_store() {
+    for name in ["x.b2z", "x.b2e", "x.b2d"] {
+        for limit in 0.. {
+            let inner = MemTree::new();
+            let old = content(&first(Arc::new(inner.clone()), name));
+            drop(inner);
+            let tree = Arc::new(FailingTree { inner: MemTree::new(), left: usize::MAX.into() });
+            assert_eq!(content(&first(tree.clone(), name)), old);
+            tree.left.store(limit, Ordering::Relaxed);
+            let options = WriteOptions::default();
+            let mut writer = StoreWriter::open_in(tree.clone(), name, &options).unwrap();
+            writer.insert_cframe("/a", frame(b"another a")).unwrap();
+            writer.insert_cframe("/n/m", frame(b"new")).unwrap();
+            let written = writer.commit();
+            assert_eq!(tree.list("").unwrap().len(), 1, "{name}, {limit}");
+            let found = content(&open(&tree.inner, name).unwrap());
+            let Err(error) = written else {
+                assert!(found.iter().any(|(key, _)| key == "/n/m") && limit > 2);
+                break;
+            };
+            assert!(matches!(error, b2store::Error::Write { .. }), "{error}");
+            if name != "x.b2d" {
+                assert_eq!(found, old, "{name}, {limit}");
+            }
+            assert_eq!(found.iter().filter(|(key, _)| key != "/n/m").count(), 3);
+        }
+        for limit in 0..3 {
+            let tree = Arc::new(FailingTree { inner: MemTree::new(), left: limit.into() });
+            let mut writer =
+                StoreWriter::create_in(tree.clone(), name, &WriteOptions::default()).unwrap();
+            writer.insert_cframe("/a", frame(b"a")).unwrap();
+            assert!(writer.commit().is_err(), "{name}, {limit}");
+            assert_eq!(tree.list("").unwrap(), []);
+        }
+    }
+}
+
+/// What a process that was killed left is removed by the next writer.
+#[test]
+fn leftovers_of_dead_processes_are_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["x.b2z", "x.b2d"] {
+        let path = dir.path().join(name);
+        StoreWriter::create(&path).unwrap().commit().unwrap();
+        let dead = dir.path().join(format!("{name}.{}.tmp", u32::MAX));
+        std::fs::create_dir(&dead).unwrap();
+        std::fs::write(dead.join("0"), b"half").unwrap();
+        let other = dir.path().join(format!("{name}.{}.tmp", u32::MAX - 1));
+        std::fs::write(&other, b"half").unwrap();
+        StoreWriter::open(&path).unwrap();
+        assert!(!dead.exists() && !other.exists());
     }
 }

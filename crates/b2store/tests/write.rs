@@ -428,3 +428,93 @@ fn a_changed_archive_keeps_its_permissions() {
     writer.commit().unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
+
+mod sequences {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const KEYS: [&str; 7] = ["/a", "/b", "/g/a", "/g/b", "/g/h/a", "/ä", "/g/h"];
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Insert(usize, Vec<u8>),
+        Remove(usize),
+        Reopen,
+        Copy(usize),
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        let key = || 0..KEYS.len();
+        prop_oneof![
+            5 => (key(), prop::collection::vec(any::<u8>(), 0..300))
+                .prop_map(|(key, bytes)| Step::Insert(key, bytes)),
+            2 => key().prop_map(Step::Remove),
+            2 => Just(Step::Reopen),
+            1 => (0..SUFFIXES.len()).prop_map(Step::Copy),
+        ]
+    }
+
+    /// Whether a value of one key keeps that of the other one from being a value.
+    fn is_below(key: &str, group: &str) -> bool {
+        key.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn a_store_is_a_map_of_keys(
+            form in 0..SUFFIXES.len(),
+            steps in prop::collection::vec(any_step(), 0..25),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let options = WriteOptions::default().durability(blosc_io::Durability::ProcessDeath);
+            let mut number = 0;
+            let mut path = dir.path().join("0").with_extension(SUFFIXES[form]);
+            let mut writer = StoreWriter::create_with(&path, &options).unwrap();
+            let mut model: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+            for step in steps {
+                match step {
+                    Step::Insert(key, bytes) => {
+                        let key = KEYS[key];
+                        let in_way = |other: &&str| is_below(key, other) || is_below(other, key);
+                        let is_free = model.contains_key(key) || !model.keys().any(in_way);
+                        let inserted = writer.insert_cframe(key, frame(&bytes));
+                        prop_assert_eq!(inserted.is_ok(), is_free);
+                        if is_free {
+                            model.insert(key, bytes);
+                        }
+                    }
+                    Step::Remove(key) => {
+                        let before = model.len();
+                        let key = KEYS[key];
+                        model.retain(|other, _| *other != key && !is_below(other, key));
+                        prop_assert_eq!(writer.remove(key).is_ok(), model.len() < before);
+                    }
+                    Step::Reopen => {
+                        writer.commit().unwrap();
+                        writer = StoreWriter::open_with(&path, &options).unwrap();
+                    }
+                    Step::Copy(form) => {
+                        let store = writer.commit().unwrap();
+                        number += 1;
+                        path = dir.path().join(number.to_string());
+                        path.set_extension(SUFFIXES[form]);
+                        writer = StoreWriter::copy(&store, &path, &options).unwrap();
+                    }
+                }
+                let found: Vec<&str> = writer.keys().collect();
+                prop_assert_eq!(found, model.keys().copied().collect::<Vec<_>>());
+            }
+            let store = writer.commit().unwrap();
+            prop_assert_eq!(keys(&store), model.keys().copied().collect::<Vec<_>>());
+            for (key, expected) in model {
+                prop_assert_eq!(bytes_of(&store, key), expected);
+                store.check_crc(key).unwrap();
+            }
+        }
+    }
+}

@@ -38,8 +38,8 @@ impl StoreWriter {
     /// let mut writer = StoreWriter::create(dir.path().join("t.b2z"))?;
     /// let ids = ColumnValues::fixed("<i8".parse()?, [1_i64, 2].map(i64::to_le_bytes).concat());
     /// let names = ColumnValues::text(["one", "two"]);
-    /// let columns =
-    ///     [NewColumn::new("id", ColumnKind::Fixed("i8")), NewColumn::new("name", ColumnKind::Utf8)];
+    /// let id = NewColumn::new("id", ColumnKind::Fixed("i8"));
+    /// let columns = [id, NewColumn::new("name", ColumnKind::Utf8)];
     /// writer.insert_table("/", &columns, &[ids, names])?;
     /// writer.delete_rows("/", 0..1)?;
     /// let table = writer.commit()?.table("/")?;
@@ -117,7 +117,9 @@ impl StoreWriter {
         let flags = self.read_flags(&root)?;
         let alive = flags.iter().filter(|flag| **flag != 0).count() as u64;
         let mut end = last_alive(&flags);
-        for spec in &schema.columns {
+        // Nothing is changed before all columns are known to take their values.
+        for (spec, values) in schema.columns.iter().zip(values) {
+            self.check_items(&root, spec, values)?;
             end = end.max(self.written_rows(&root, spec)?);
         }
         let len = end.saturating_add(nrows);

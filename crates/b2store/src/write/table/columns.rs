@@ -166,6 +166,29 @@ impl StoreWriter {
         Ok(())
     }
 
+    /// Whether values of fixed width are of the type of the array that they are appended to.
+    pub(super) fn check_items(
+        &self,
+        root: &str,
+        spec: &ColumnSpec,
+        values: &ColumnValues,
+    ) -> Result<()> {
+        let Values::Fixed { dtype, item_shape, .. } = &values.values else { return Ok(()) };
+        if spec.kind == ColumnKind::Utf8 || is_native(&spec.kind) {
+            return Ok(());
+        }
+        let array = self.array(&column_key(root, spec)?)?;
+        let is_flag = dtype.kind() == Some(Kind::Bool) && array.dtype().itemsize() == 1;
+        let why = if array.dtype().to_string() != dtype.to_string() && !is_flag {
+            "its values have another type or width"
+        } else if array.shape().get(1..) != Some(item_shape) {
+            "its rows have another shape"
+        } else {
+            return Ok(());
+        };
+        Err(Param::Column { name: spec.name.clone(), why }.into())
+    }
+
     fn append_items(
         &mut self,
         key: &str,
@@ -173,18 +196,9 @@ impl StoreWriter {
         values: &ColumnValues,
         end: u64,
     ) -> Result<()> {
-        let Values::Fixed { dtype, item_shape, bytes } = &values.values else { return Ok(()) };
+        let Values::Fixed { bytes, .. } = &values.values else { return Ok(()) };
         let array = self.array(key)?;
-        let is_flag = dtype.kind() == Some(Kind::Bool) && array.dtype().itemsize() == 1;
-        if array.dtype().to_string() != dtype.to_string() && !is_flag {
-            let why = "its values have another type or width";
-            return Err(Param::Column { name: spec.name.clone(), why }.into());
-        }
         let mut shape = array.shape().to_vec();
-        if shape.get(1..) != Some(item_shape) {
-            let why = "its rows have another shape";
-            return Err(Param::Column { name: spec.name.clone(), why }.into());
-        }
         if let Some(first) = shape.first_mut() {
             *first = end;
         }

@@ -415,6 +415,39 @@ fn archives_that_would_lose_something_are_not_changed() {
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
 
+/// Names that only some systems take for one file name are not extracted.
+#[test]
+fn members_with_a_backslash_are_not_unpacked() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2z");
+    let mut writer = StoreWriter::create(&path).unwrap();
+    writer.insert_cframe("/a_b", frame(b"x")).unwrap();
+    writer.commit().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    for at in 0..bytes.len() - 3 {
+        if &bytes[at..at + 3] == b"a_b" {
+            bytes[at + 1] = b'\\';
+        }
+    }
+    fs::write(&path, &bytes).unwrap();
+    assert_eq!(keys(&Store::open(&path).unwrap()), ["/a\\b"]);
+    let error = unpack(&path, dir.path().join("y.b2d")).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::Path { .. })), "{error}");
+    assert_eq!(error.blame(), Blame::Usage);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_member_has_a_name_of_at_most_65535_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = StoreWriter::create(dir.path().join("x.b2z")).unwrap();
+    let key = format!("/{}", "x".repeat(250)).repeat(300);
+    writer.insert_cframe(&key, frame(b"x")).unwrap();
+    let error = writer.commit().unwrap_err();
+    assert!(matches!(error, Error::Param(Param::MemberName { len: 75_303 })), "{error}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_changed_archive_keeps_its_permissions() {

@@ -17,6 +17,8 @@ pub(crate) mod slice;
 use std::ffi::OsString;
 
 use b2frame::rescue::Fill;
+use std::path::PathBuf;
+
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use self::{
@@ -90,6 +92,12 @@ pub(crate) enum Command {
     /// Remove the bytes of frames that nothing refers to
     #[command(visible_alias = "compact", after_long_help = REPACK_EXAMPLES)]
     Repack(RepackArgs),
+    /// Make one file of a store that is a directory
+    #[command(after_long_help = PACK_EXAMPLES)]
+    Pack(PackArgs),
+    /// Make a directory of a store that is one file
+    #[command(after_long_help = UNPACK_EXAMPLES)]
+    Unpack(PackArgs),
     /// Add data at the end of a frame, an array, a Bloscpack file or a table
     #[command(visible_alias = "a", after_long_help = append::EXAMPLES)]
     Append(AppendArgs),
@@ -273,10 +281,10 @@ pub(crate) struct RescueArgs {
         required_unless_present = "output_dir",
         help_heading = "Output"
     )]
-    pub(crate) output: Option<std::path::PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Write all outputs into DIR
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
-    pub(crate) output_dir: Option<std::path::PathBuf>,
+    pub(crate) output_dir: Option<PathBuf>,
     /// What takes the place of lost data: zeros (for bcolz the fill value), nan, or the bytes of an
     /// item as 0x0000803f [default: zeros]
     #[arg(long, value_name = "WHAT", value_parser = parse_fill, help_heading = "Output")]
@@ -370,6 +378,22 @@ pub(crate) struct RepackArgs {
     pub(crate) inputs: InputArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// Options of `pack` and `unpack`.
+#[derive(Args, Debug)]
+pub(crate) struct PackArgs {
+    /// The store
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+    /// Write to FILE; without it, the name of the store with the suffix of the new one
+    #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing archive
+    #[arg(short = 'f', long, help_heading = "Output")]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }
@@ -548,6 +572,15 @@ const REPACK_EXAMPLES: &str = "\
 Examples:
   b2 repack log.b2frame             after many appends
   b2 repack -r archive/";
+
+const PACK_EXAMPLES: &str = "\
+Examples:
+  b2 pack run.b2d                   run.b2z, to send it
+  b2 pack run.b2d -o old/run.b2z";
+
+const UNPACK_EXAMPLES: &str = "\
+Examples:
+  b2 unpack run.b2z                 run.b2d, with a file for every value";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

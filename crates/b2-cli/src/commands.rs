@@ -13,6 +13,7 @@ pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod meta;
+pub(crate) mod pack;
 pub(crate) mod repack;
 pub(crate) mod rescue;
 pub(crate) mod seal;

@@ -37,6 +37,9 @@ pub(crate) enum Error {
     /// The library cannot read or write a data set of bcolz.
     #[error(transparent)]
     Bcolz(#[from] bcolz_store::Error),
+    /// The library cannot read or write a store.
+    #[error(transparent)]
+    Store(#[from] b2store::Error),
     /// A row of the table of messages, and the name that it is about.
     #[error("{}", message.filled(name.as_deref()))]
     Message { message: Message, name: Option<String> },
@@ -268,6 +271,8 @@ impl Error {
             Self::Frame(error) => blame_code(error.blame()),
             Self::Blp(error) => blame_code(error.blame()),
             Self::Bcolz(error) => blame_code(error.blame()),
+            Self::Store(b2store::Error::NotAStore { .. }) => Code::Foreign,
+            Self::Store(error) => blame_code(error.blame()),
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Locked(_) => Code::Locked,
             Self::Reported { code } => *code,

@@ -6,4 +6,5 @@ pub(crate) mod chunk;
 pub(crate) mod csv_table;
 pub(crate) mod msgpack_json;
 pub(crate) mod parquet;
+pub(crate) mod store;
 pub(crate) mod stored_array;

@@ -123,6 +123,12 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::Repack(args) => {
             run_command(program, &args.general, |cx| commands::repack::run(&args, cx))
         }
+        Command::Pack(args) => {
+            run_command(program, &args.general, |cx| commands::pack::pack(&args, cx))
+        }
+        Command::Unpack(args) => {
+            run_command(program, &args.general, |cx| commands::pack::unpack(&args, cx))
+        }
         Command::Show(args) => {
             run_command(program, &args.general, |cx| commands::show::run(&args, cx))
         }

@@ -84,6 +84,9 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let Origin::File { path, .. } = origin else {
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
+    if let Origin::File { part: origin::Part::Member(_), .. } = origin {
+        return Err(message::MEMBER_IS_READ_ONLY.error());
+    }
     let object = ObjectReader::open(origin, cx.dparams())?
         .next()?
         .ok_or(Error::NotBlosc { start: vec![] })?;

@@ -7,6 +7,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Code,
+    formats::store,
     inputs::{
         decoded::{self, Guard},
         object::Object,
@@ -30,6 +31,10 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let first = next(args, cx, &mut objects, &mut out)?;
     let mut selection = Selection::new(args, first.as_ref());
     let mut guard = Guard::new(args.limits);
+    if let Some(Object::Frame(schunk)) = &first {
+        let name = origin.name();
+        store::refuse_recipe(schunk, &name)?;
+    }
     let done = if selection.span.counts_from_the_end() {
         // The end must be known before the first byte can be chosen.
         let mut all: Vec<Object> = first.into_iter().collect();

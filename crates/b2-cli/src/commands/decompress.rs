@@ -239,6 +239,9 @@ impl Work<'_> {
         if let Origin::File { part: Part::Offset(_) | Part::Nth(_), .. } = self.origin {
             return lose("the other frames of the file".to_owned());
         }
+        if let Origin::File { part: Part::Member(_), .. } = self.origin {
+            return lose("the other values of the store".to_owned());
+        }
         if trailing > 0 {
             return lose(format!("{trailing} bytes after the last frame"));
         }

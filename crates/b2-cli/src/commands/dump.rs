@@ -36,6 +36,9 @@ pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
 
 fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
     // A digest that does not fit is shown as such.
+    if let Origin::File { part: origin::Part::Member(_), .. } = origin {
+        return Err(message::MEMBER_IS_READ_ONLY.error());
+    }
     let mut objects = ObjectReader::open(origin, cx.dparams())?.digests(Digests::Ignore);
     let mut printer = Printer::new(cx, origin.name());
     let wanted = Wanted::new(args);

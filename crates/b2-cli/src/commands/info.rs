@@ -3,6 +3,7 @@
 mod bcolz;
 mod blp;
 mod chunk;
+mod store;
 
 use core::fmt::Write;
 use std::{io, path::Path, sync::Arc};
@@ -37,6 +38,12 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
 
 fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let _lock = cx.lock_shared(origin, args.lock)?;
+    if let Some(path) = crate::formats::store::whole(origin) {
+        return store::run(cx, &origin.name(), path);
+    }
+    if let Some(table) = crate::formats::store::table(origin, cx.dparams())? {
+        return store::describe_table(cx, &origin.name(), &table);
+    }
     let mut objects =
         ObjectReader::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
     let (mut found, mut guard) = (Vec::new(), Guard::for_looking(args.limits));

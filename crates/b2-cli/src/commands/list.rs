@@ -2,6 +2,8 @@
 
 mod tree;
 
+use std::path::Path;
+
 use b2frame::SChunk;
 use serde::Serialize;
 
@@ -11,6 +13,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Code,
+    formats::store,
     inputs::{
         object::{Object, is_sparse},
         object_reader::ObjectReader,
@@ -71,6 +74,9 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
 }
 
 fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
+    if let Some(path) = store::whole(origin) {
+        return store_row(cx, path, origin.name());
+    }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut row = ListRow {
         schema: "b2.list/1",
@@ -109,6 +115,26 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     }
     row.cratio = size::cratio(row.nbytes, row.file_bytes);
     Ok(row)
+}
+
+/// The row of a store.
+fn store_row(cx: &Context, path: &Path, name: String) -> Result<ListRow> {
+    let members = store::members(&store::open(path, cx.dparams())?);
+    let sum = |of: fn(&store::Member) -> u64| {
+        members.iter().fold(0_u64, |sum, member| sum.saturating_add(of(member)))
+    };
+    let (nbytes, file_bytes) = (sum(|member| member.nbytes), sum(|member| member.cbytes));
+    Ok(ListRow {
+        schema: "b2.list/1",
+        path: name,
+        format: store::format(path),
+        nchunks: sum(|member| member.nchunks),
+        file_bytes,
+        nbytes,
+        cratio: size::cratio(nbytes, file_bytes),
+        frames: None,
+        checksum: None,
+    })
 }
 
 fn text(rows: &[ListRow], console: &Console) -> String {

@@ -23,7 +23,11 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{object::Object, object_reader::ObjectReader, origin::Origin},
+    inputs::{
+        object::Object,
+        object_reader::ObjectReader,
+        origin::{Origin, Part},
+    },
     output::staged::{StageOptions, Staged},
     render::escape::harmless,
 };
@@ -156,6 +160,9 @@ fn change(
     document.check(changes)?;
     if changes.is_empty() {
         return Ok(());
+    }
+    if let Origin::File { part: Part::Member(_), .. } = origin {
+        return Err(message::MEMBER_IS_READ_ONLY.error());
     }
     let path = origin.path().ok_or(message::PIPE_IS_NOT_CHANGED.error())?;
     match object {

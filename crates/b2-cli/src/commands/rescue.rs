@@ -76,6 +76,9 @@ fn rescue_input(
         Origin::File { path, part: Part::Offset(at) } => (path, Some(*at)),
         _ => return Err(message::RESCUE_NEEDS_FILES.error()),
     };
+    if offset.is_none() && crate::formats::store::is_one(path) {
+        return Err(message::STORE_RESCUE.error());
+    }
     let Target::File(target) = targets.next(origin, Naming::Add(""))? else {
         return Err(message::RESCUE_NEEDS_FILES.error());
     };

@@ -4,7 +4,10 @@ mod array;
 pub(super) mod item;
 mod object;
 mod render;
+mod store;
 mod table;
+
+use std::sync::Arc;
 
 use b2frame::nd::{Pick, Selection};
 use bcolz_store::DataSet;
@@ -21,6 +24,7 @@ use crate::{
     context::Context,
     error::{Error, Result, message},
     exit::Code,
+    formats,
     inputs::{
         decoded::{self, Guard},
         object::Object,
@@ -46,6 +50,9 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
 }
 
 fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    if let Some(found) = formats::store::table(origin, cx.dparams())? {
+        return store::table(args, cx, &origin.name(), &found);
+    }
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     // A table goes through as a whole where it is not shown to people.
@@ -64,6 +71,16 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
                     return object::run(args, cx, &origin.name(), array);
                 }
                 DataSet::CArray(_) => {}
+            }
+        }
+        if let Object::Frame(schunk) = &object {
+            let name = origin.name();
+            formats::store::refuse_recipe(schunk, &name)?;
+            // A frame that only looks like one with objects is shown as bytes.
+            if let Ok(content) = b2store::Content::from_schunk(Arc::clone(schunk), &name)
+                && store::objects(args, cx, &name, &content)?
+            {
+                continue;
             }
         }
         no_table(args)?;

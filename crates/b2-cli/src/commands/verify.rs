@@ -1,10 +1,13 @@
 //! `b2 verify`: decode everything, say what is bad, change nothing.
 
+use std::path::Path;
+
 use b2frame::{
     SChunk,
     report::{BadChunk, VerifyOptions, VerifyReport},
     rescue::{ChunkState, RescueOptions},
 };
+use b2store::{ChildKind, Location, Store};
 use blosc_chunk::{
     Chunk, Limits, Scratch,
     validate::{Depth, Report},
@@ -20,10 +23,11 @@ use crate::{
         bcolz::{self, Bcolz},
         blp::Blp,
         chunk::BareChunk,
+        store,
     },
     inputs::{
         decoded::Guard,
-        object::Object,
+        object::{Object, frame_bytes},
         object_reader::ObjectReader,
         origin::{self, Origin},
     },
@@ -38,6 +42,9 @@ use crate::{
 
 /// Bad chunks that are described without `-v`.
 const MAX_DESCRIBED_CHUNKS: usize = 20;
+
+/// Rows of a column that are read at once.
+const ROWS_AT_ONCE: usize = 1 << 14;
 
 /// The findings of one input.
 #[derive(Debug, Serialize)]
@@ -90,6 +97,9 @@ pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
 
 fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let _lock = cx.lock_shared(origin, args.lock)?;
+    if let Some(path) = store::whole(origin) {
+        return verify_store(args, cx, origin, path);
+    }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin.name());
     let mut guard = Guard::for_reading(args.limits);
@@ -130,6 +140,75 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
             .push(format!("{} bytes after the last frame are no frame", objects.trailing()));
     }
     findings.print(cx)
+}
+
+/// Verifies every value of a store, and the checksums of the members of an archive.
+fn verify_store(args: &VerifyArgs, cx: &Context, origin: &Origin, path: &Path) -> Result<()> {
+    let mut findings = Findings::new(origin.name());
+    let store = match store::open(path, cx.dparams()) {
+        Err(error) if error.code() == Code::Data => {
+            findings.unopened(0, &error);
+            return findings.print(cx);
+        }
+        store => store?,
+    };
+    findings.warnings.extend(store.notes().iter().map(store::note_text));
+    let mut guard = Guard::for_reading(args.limits);
+    let progress = Progress::new(&cx.console, &findings.path, None);
+    for key in store.keys() {
+        if let Some(Location::Remote { .. }) = store.location(key) {
+            findings.warnings.push(format!("{}: somewhere else, not looked at", harmless(key)));
+            continue;
+        }
+        match store.check_crc(key).and_then(|crc| Ok((crc, store.frame(key)?))) {
+            Ok((crc, schunk)) => {
+                guard.admit_bytes(schunk.nbytes(), frame_bytes(&schunk))?;
+                if crc.is_some() {
+                    findings.checksums = "crc32";
+                }
+                let (nother, nbad) = (findings.other.len(), findings.bad.len());
+                findings.add_frame(0, verify(&schunk, cx, &progress));
+                let new = findings.other.iter_mut().skip(nother);
+                new.chain(findings.bad.iter_mut().skip(nbad))
+                    .for_each(|problem| problem.message = format!("{key}: {}", problem.message));
+            }
+            Err(error) => findings.unopened(0, &error.into()),
+        }
+    }
+    drop(progress);
+    for key in store.tree().iter().filter(|child| child.kind == ChildKind::Value) {
+        if let Err(error) = store.get(&key.key)
+            && !matches!(error, b2store::Error::Recipe { .. } | b2store::Error::Frame { .. })
+        {
+            findings.unopened(0, &error.into());
+        }
+    }
+    for key in store.tables() {
+        if let Err(error) = read_table(&store, key, &mut findings) {
+            findings.unopened(0, &error.into());
+        }
+    }
+    findings.print(cx)
+}
+
+/// Reads all columns of a table; one that cannot be read is a finding.
+fn read_table(store: &Store, key: &str, findings: &mut Findings) -> b2store::error::Result<()> {
+    let table = store.table(key)?;
+    let nrows = table.len()?;
+    for column in &table.schema().columns {
+        let read = || {
+            let column = table.column(&column.name)?;
+            for start in (0..nrows).step_by(ROWS_AT_ONCE) {
+                column.read(start..nrows.min(start.saturating_add(ROWS_AT_ONCE as u64)))?;
+            }
+            Ok(())
+        };
+        match read() {
+            Ok(()) | Err(b2store::Error::Recipe { .. }) => {}
+            Err(error) => findings.unopened(0, &b2store::Error::into(error)),
+        }
+    }
+    Ok(())
 }
 
 fn verify(schunk: &SChunk, cx: &Context, progress: &Progress) -> VerifyReport {

@@ -64,6 +64,23 @@ messages! {
         "`b2 show` shows what is plain data";
     BCOLZ_IS_A_DIRECTORY: Usage,
         "a data set of bcolz is many files, none of which was named";
+    A_STORE: Usage,
+        "is a store of several values",
+        "name one of them as STORE::/key; `b2 list --tree` shows the keys";
+    A_GROUP: Usage,
+        "{} is a group of values",
+        "`b2 list --tree` shows the keys";
+    A_TABLE: Usage,
+        "{} is a table",
+        "`b2 show` shows tables, and makes comma-separated values and JSON of them";
+    MEMBER_IS_READ_ONLY: Usage,
+        "values of stores are only read",
+        "`b2 unpack` makes a directory of the store, in which every value is a file";
+    STORE_RESCUE: Foreign,
+        "stores are not rescued as a whole",
+        "`b2 verify` names what is damaged; `b2 rescue FILE@N` saves the frame at byte N";
+    NO_WHERE: Usage,
+        "rows of tables in stores are chosen by --slice, -n and --skip only";
     RESCUE_NEEDS_FILES: Usage,
         "only files and directories can be rescued, into files and directories";
     BLP_HAS_NO_FILL: Usage,

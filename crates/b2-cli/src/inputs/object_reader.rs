@@ -30,11 +30,12 @@ use blosc_io::{FileStore, MemStore, ReadAt};
 use bloscpack::params::Digests;
 
 use crate::{
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     formats::{
         bcolz::{self, Bcolz},
         blp::Blp,
         chunk::{self, BareChunk},
+        store,
     },
     inputs::{
         object::Object,
@@ -73,6 +74,8 @@ enum Source {
     Stored(Arc<dyn ReadAt>),
     /// The directory of a data set of bcolz.
     Folder,
+    /// The frame of a value of a store.
+    Member(Option<Box<SChunk>>),
     Piped(io::Stdin),
 }
 
@@ -96,6 +99,8 @@ pub(crate) enum FoundKind {
     Blp,
     /// A data set of bcolz, which is a directory.
     Bcolz,
+    /// A frame in a store, which is open already.
+    Member,
 }
 
 impl ObjectReader {
@@ -106,16 +111,24 @@ impl ObjectReader {
     /// When it cannot be opened, or has no frame of the requested number.
     pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
         let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
+        if let Part::Member(key) = part {
+            let schunk = store::member(path, key, dparams.clone())?;
+            let objects = Self::new(Source::Member(Some(Box::new(schunk))), 0, dparams);
+            return Ok(Self { wanted: Some(1), ..objects });
+        }
+        if *part == Part::Whole && store::is_one(path) {
+            return Err(message::A_STORE.error());
+        }
         if bcolz::is_data_set(path) {
             let objects = Self::new(Source::Folder, 0, dparams);
             return Ok(Self { folder: Some(path.clone()), wanted: Some(1), ..objects });
         }
         let (file, folder) = open_file(path)?;
         let objects = Self { folder, ..Self::from_store(Arc::new(file), dparams) };
-        match *part {
-            Part::Whole => Ok(objects),
-            Part::Offset(at) => Ok(Self { at, wanted: Some(1), named: true, ..objects }),
-            Part::Nth(nth) => objects.nth(nth),
+        match part {
+            Part::Whole | Part::Member(_) => Ok(objects),
+            Part::Offset(at) => Ok(Self { at: *at, wanted: Some(1), named: true, ..objects }),
+            Part::Nth(nth) => objects.nth(*nth),
         }
     }
 
@@ -171,7 +184,7 @@ impl ObjectReader {
     pub(crate) fn input_len(&self) -> Option<u64> {
         match &self.source {
             Source::Stored(store) => store.len().ok(),
-            Source::Folder | Source::Piped(_) => None,
+            Source::Folder | Source::Member(_) | Source::Piped(_) => None,
         }
     }
 
@@ -226,6 +239,9 @@ impl ObjectReader {
         if let Source::Folder = self.source {
             return Ok(Some(Found { store: nothing(), at: 0, kind: FoundKind::Bcolz }));
         }
+        if let Source::Member(_) = self.source {
+            return Ok(Some(Found { store: nothing(), at: 0, kind: FoundKind::Member }));
+        }
         let head = self.head()?;
         match probe(&head) {
             Kind::Frame | Kind::OlderFrame => self.frame(head).map(Some),
@@ -262,6 +278,13 @@ impl ObjectReader {
                 let root = self.folder.as_deref().unwrap_or(Path::new("."));
                 Object::Bcolz(Box::new(Bcolz::open(root, dparams)?))
             }
+            FoundKind::Member => match &mut self.source {
+                Source::Member(schunk) => {
+                    let schunk = schunk.take().ok_or(Error::NotBlosc { start: vec![] })?;
+                    Object::Frame(Arc::new(*schunk))
+                }
+                _ => return Err(Error::NotBlosc { start: vec![] }),
+            },
         };
         if found.kind != FoundKind::Bcolz {
             self.at = self.at.saturating_add(object.stored());
@@ -280,7 +303,7 @@ impl ObjectReader {
                 head.resize(usize::try_from(left).map_or(HEADER, |left| left.min(HEADER)), 0);
                 store.read_exact_at(self.at, &mut head).map_err(Error::io(Doing::Read))?;
             }
-            Source::Folder => {}
+            Source::Folder | Source::Member(_) => {}
             Source::Piped(stdin) => {
                 stdin
                     .lock()
@@ -316,7 +339,7 @@ impl ObjectReader {
     /// Not quite a chunk: perhaps a damaged one, perhaps something else.
     fn perhaps_chunk(&self, start: Vec<u8>, header: &ChunkHeader, left: u64) -> Error {
         let found = match &self.source {
-            Source::Stored(_) | Source::Folder => Some(left),
+            Source::Stored(_) | Source::Folder | Source::Member(_) => Some(left),
             Source::Piped(_) => Some(left).filter(|left| *left < chunk::stored_len(header)),
         };
         match probe(&start) {
@@ -331,7 +354,7 @@ impl ObjectReader {
             Source::Stored(store) => {
                 store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at)
             }
-            Source::Folder => 0,
+            Source::Folder | Source::Member(_) => 0,
             Source::Piped(stdin) => {
                 let rest =
                     io::copy(&mut stdin.lock(), &mut io::sink()).map_err(Error::io(Doing::Read))?;
@@ -345,7 +368,7 @@ impl ObjectReader {
     fn store(&self, head: Vec<u8>, len: u64) -> Result<Arc<dyn ReadAt>> {
         match &self.source {
             Source::Stored(store) => Ok(Arc::clone(store)),
-            Source::Folder => Ok(nothing()),
+            Source::Folder | Source::Member(_) => Ok(nothing()),
             Source::Piped(stdin) => {
                 let inner = spool(Cursor::new(head).chain(stdin.lock()).take(len))?;
                 Ok(Arc::new(Shifted { inner, by: self.at }))

@@ -14,9 +14,9 @@ use b2frame::{
 use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
-    formats::{bcolz, chunk},
+    formats::{bcolz, chunk, store},
     output::{leftover, targets::SUFFIXES},
-    render::escape::path_text,
+    render::escape::{harmless, path_text},
 };
 
 /// One input.
@@ -33,8 +33,8 @@ pub(crate) enum Origin {
     },
 }
 
-/// Which frames of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Which frames of a file, or which value of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Part {
     /// All, one after the other.
     #[default]
@@ -43,6 +43,8 @@ pub(crate) enum Part {
     Offset(u64),
     /// `FILE#N`: the one with this number, from 0.
     Nth(u64),
+    /// `STORE::/key`: the value with this key.
+    Member(String),
 }
 
 impl Origin {
@@ -62,6 +64,7 @@ impl Origin {
                 Part::Whole => path_text(path),
                 Part::Offset(at) => format!("{}@{at}", path_text(path)),
                 Part::Nth(n) => format!("{}#{n}", path_text(path)),
+                Part::Member(key) => format!("{}::{}", path_text(path), harmless(key)),
             },
         }
     }
@@ -82,6 +85,15 @@ fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
         return None;
     }
     let text = word.to_str()?;
+    if let Some((path, key)) = text.split_once("::").filter(|(path, key)| {
+        (key.is_empty() || key.starts_with('/')) && store::is_one(Path::new(path))
+    }) {
+        let part = match key {
+            "" | "/" => Part::Whole,
+            key => Part::Member(key.trim_end_matches('/').to_owned()),
+        };
+        return Some((path.into(), part));
+    }
     if let Some((store, member)) =
         text.split_once("::/").filter(|(store, _)| Path::new(store).is_dir())
     {
@@ -100,7 +112,7 @@ pub(crate) type Found = Result<Origin, (String, Error)>;
 /// Is this called like a frame or a chunk, or is it the directory of a data set of bcolz, which
 /// have all kinds of names?
 pub(crate) fn has_suffix(path: &Path) -> bool {
-    if bcolz::is_data_set(path) {
+    if bcolz::is_data_set(path) || store::is_one(path) {
         return true;
     }
     let name = path.as_os_str().as_encoded_bytes();
@@ -110,7 +122,7 @@ pub(crate) fn has_suffix(path: &Path) -> bool {
 /// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a
 /// directory happens to have.
 pub(crate) fn is_ours(path: &Path) -> bool {
-    if is_object(path) {
+    if is_object(path) || store::is_one(path) {
         return true;
     }
     let mut head = Vec::new();
@@ -151,9 +163,9 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
     found
 }
 
-/// Is this directory one object: a sparse frame, an array or a table of bcolz?
+/// Is this directory one object: a sparse frame, a store, an array or a table of bcolz?
 pub(crate) fn is_object(path: &Path) -> bool {
-    is_sparse_frame(path) || bcolz::is_data_set(path)
+    is_sparse_frame(path) || bcolz::is_data_set(path) || path.is_dir() && store::is_one(path)
 }
 
 /// A sparse frame is a directory, and one object.

@@ -123,7 +123,12 @@ impl<'a> Targets<'a> {
 
     /// The output's name without directories.
     fn name(&self, origin: &Origin, naming: Naming) -> Result<OsString> {
-        let name = origin.path().and_then(Path::file_name).unwrap_or(OsStr::new("stdin"));
+        let name = match origin {
+            Origin::File { part: origin::Part::Member(key), .. } => {
+                OsStr::new(key.rsplit('/').next().unwrap_or(key))
+            }
+            _ => origin.path().and_then(Path::file_name).unwrap_or(OsStr::new("stdin")),
+        };
         match naming {
             Naming::Add(suffix) => {
                 let mut name = name.to_owned();

@@ -25,4 +25,5 @@ mod rescue;
 mod safety;
 mod session;
 mod show;
+mod stores;
 mod verify;

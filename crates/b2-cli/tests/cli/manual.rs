@@ -24,6 +24,7 @@ fn sessions_of_the_manual_give_the_printed_output() {
     ] {
         std::fs::copy(path(file), dir.path(name)).unwrap();
     }
+    std::fs::copy(path("stores/tree-with-table.b2z"), dir.path("survey.b2z")).unwrap();
     super::bcolz::copy(&path("bcolz/ct_torn_append"), &dir.path("trades"));
     dir.write("README.png", b"\x89PNG\r\n\x1a\n");
     let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");

@@ -9,7 +9,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Code,
-    formats::bcolz::Bcolz,
+    formats::{bcolz::Bcolz, store},
     inputs::{
         object::Object,
         object_reader::ObjectReader,
@@ -78,6 +78,9 @@ fn is_walked(path: &Path) -> bool {
 
 /// What an input is, in a line.
 fn node(cx: &Context, origin: &Origin) -> Result<Node> {
+    if let Some(path) = store::whole(origin) {
+        return store_node(cx, path);
+    }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let name = origin
         .path()
@@ -109,6 +112,29 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
         }
         None => node("nothing".to_owned(), vec![]),
     })
+}
+
+/// A store with its groups, tables and values.
+fn store_node(cx: &Context, path: &Path) -> Result<Node> {
+    let store = store::open(path, cx.dparams())?;
+    let units = cx.console.units();
+    let mut root = Node {
+        name: path.file_name().map_or_else(|| path_text(path), |it| it.to_string_lossy().into()),
+        what: Some(format!("store, {}", store::kind_text(&store))),
+        children: vec![],
+    };
+    for member in store::members(&store) {
+        if member.key == "/" {
+            root.what = Some(member.text(units));
+            continue;
+        }
+        let parts: Vec<String> =
+            member.key.trim_start_matches('/').split('/').map(str::to_owned).collect();
+        let name = parts.last().cloned().unwrap_or_default();
+        let what = (member.kind != "group").then(|| member.text(units));
+        root.insert(&parts, Node { name, what, children: vec![] });
+    }
+    Ok(root)
 }
 
 fn data_set(set: &Bcolz) -> String {

@@ -1,0 +1,243 @@
+//! `b2 info` on a store, and on a table in one.
+
+use std::path::Path;
+
+use b2store::{
+    Store, Table,
+    table::{ColumnKind, ColumnSpec, Nulls},
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Lines, print_report, sizes};
+use crate::{
+    console::Console,
+    context::Context,
+    error::Result,
+    formats::store::{self, Member},
+    render::size::{self, Units},
+};
+
+/// Members that are listed without `-v`.
+const MAX_LISTED: usize = 20;
+
+/// What a store is.
+#[derive(Debug, Serialize)]
+struct StoreReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    format: &'static str,
+    kind: &'static str,
+    nbytes: u64,
+    cbytes: u64,
+    members: Vec<Member>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    attributes: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<TableReport>,
+    warnings: Vec<String>,
+    problems: Vec<String>,
+}
+
+/// What a table is.
+#[derive(Debug, Serialize)]
+struct TableReport {
+    rows: u64,
+    /// Rows for which there is space, with those that were deleted.
+    capacity: u64,
+    schema_version: u8,
+    columns: Vec<ColumnReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnReport {
+    name: String,
+    kind: String,
+    nulls: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expression: Option<String>,
+}
+
+/// Describes a store.
+pub(super) fn run(cx: &Context, name: &str, path: &Path) -> Result<()> {
+    let opened = store::open(path, cx.dparams())?;
+    let mut report = StoreReport::new(name, store::format(path), &opened)?;
+    if opened.tables().any(|key| key == "/") {
+        report.table = Some(TableReport::new(&opened.table("/")?)?);
+    }
+    print(cx, &report)
+}
+
+/// Describes a table in a store.
+pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<()> {
+    let report = StoreReport {
+        schema: "b2.info/1",
+        path: name,
+        format: "ctable",
+        kind: "a table",
+        nbytes: 0,
+        cbytes: 0,
+        members: vec![],
+        attributes: attributes(table.attributes()?),
+        table: Some(TableReport::new(table)?),
+        warnings: vec![],
+        problems: vec![],
+    };
+    print(cx, &report)
+}
+
+fn print(cx: &Context, report: &StoreReport<'_>) -> Result<()> {
+    let text = |console: &Console| text(report, console);
+    print_report(cx, report, text, &report.problems, || Ok(()))
+}
+
+fn attributes(found: Vec<(String, b2store::Value)>) -> Map<String, Value> {
+    found.iter().map(|(name, value)| (name.clone(), store::json(value))).collect()
+}
+
+impl<'a> StoreReport<'a> {
+    fn new(path: &'a str, format: &'static str, opened: &Store) -> Result<Self> {
+        let members = store::members(opened);
+        let sum = |of: fn(&Member) -> u64| {
+            members.iter().fold(0_u64, |sum, member| sum.saturating_add(of(member)))
+        };
+        let damaged = members.iter().filter_map(|member| {
+            member.error.as_ref().map(|error| format!("{}: {error}", member.key))
+        });
+        Ok(Self {
+            schema: "b2.info/1",
+            path,
+            format,
+            kind: store::kind_text(opened),
+            nbytes: sum(|member| member.nbytes),
+            cbytes: sum(|member| member.cbytes),
+            attributes: attributes(opened.attributes("/")?),
+            table: None,
+            warnings: opened.notes().iter().map(store::note_text).collect(),
+            problems: damaged.collect(),
+            members,
+        })
+    }
+}
+
+impl TableReport {
+    fn new(table: &Table) -> Result<Self> {
+        let schema = table.schema();
+        let stored = schema.columns.iter().map(|column| ColumnReport {
+            name: column.name.clone(),
+            kind: kind(column),
+            nulls: match column.nulls {
+                Nulls::None => "none",
+                Nulls::Mask => "mask",
+                Nulls::Sentinel(_) => "sentinel",
+                _ => "native",
+            },
+            expression: None,
+        });
+        let computed = schema.computed.iter().map(|column| ColumnReport {
+            name: column.name.clone(),
+            kind: column.dtype.clone(),
+            nulls: "none",
+            expression: Some(column.expression.clone()),
+        });
+        Ok(Self {
+            rows: table.len()?,
+            capacity: table.capacity(),
+            schema_version: schema.version,
+            columns: stored.chain(computed).collect(),
+        })
+    }
+}
+
+/// The type of a column, as the schema calls it.
+fn kind(column: &ColumnSpec) -> String {
+    match &column.kind {
+        ColumnKind::Fixed(name) => (*name).to_owned(),
+        ColumnKind::String => "text of fixed width".to_owned(),
+        ColumnKind::Bytes => "bytes of fixed width".to_owned(),
+        ColumnKind::Timestamp { unit, timezone: None } => format!("timestamp[{unit}]"),
+        ColumnKind::Timestamp { unit, timezone: Some(zone) } => {
+            format!("timestamp[{unit}, {zone}]")
+        }
+        ColumnKind::NdArray { item_shape } => format!("arrays of {}", super::dims(item_shape)),
+        ColumnKind::Utf8 => "utf8".to_owned(),
+        ColumnKind::VlString => "vlstring".to_owned(),
+        ColumnKind::VlBytes => "vlbytes".to_owned(),
+        ColumnKind::Struct => "struct".to_owned(),
+        ColumnKind::Object => "object".to_owned(),
+        ColumnKind::List => "list".to_owned(),
+        ColumnKind::Dictionary { .. } => "dictionary".to_owned(),
+        ColumnKind::Remote => "somewhere else".to_owned(),
+        ColumnKind::Unknown(name) => format!("unknown: {name}"),
+        _ => "unknown".to_owned(),
+    }
+}
+
+/// The report for people.
+fn text(report: &StoreReport<'_>, console: &Console) -> String {
+    let what = match report.format {
+        "ctable" => "Blosc2 table in a store".to_owned(),
+        "b2d" => format!("Blosc2 store in a directory, {}", report.kind),
+        "b2e" => format!("Blosc2 store, {}", report.kind),
+        _ => format!("Blosc2 store in an archive, {}", report.kind),
+    };
+    let mut lines = Lines::new(console, report.path, &what);
+    let units = lines.units;
+    if let Some(table) = &report.table {
+        lines.table(table);
+    } else {
+        lines.members(report, console.verbose() > 0, units);
+    }
+    if report.nbytes > 0 {
+        lines.add("size", &sizes(report.nbytes, report.cbytes, units));
+    }
+    for (name, value) in &report.attributes {
+        lines.add("attribute", &format!("{name}: {value}"));
+    }
+    report.warnings.iter().for_each(|warning| lines.add("warning", warning));
+    report.problems.iter().for_each(|problem| lines.add("problem", problem));
+    lines.text
+}
+
+impl Lines {
+    fn members(&mut self, report: &StoreReport<'_>, is_verbose: bool, units: Units) {
+        let mut kinds: Vec<(&str, u64)> = vec![];
+        for member in &report.members {
+            match kinds.iter_mut().find(|(kind, _)| *kind == member.kind) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((member.kind, 1)),
+            }
+        }
+        let counts: Vec<String> =
+            kinds.iter().map(|(kind, count)| format!("{} {kind}", size::count(*count))).collect();
+        self.add(
+            "values",
+            if counts.is_empty() { "none".to_owned() } else { counts.join(", ") }.as_str(),
+        );
+        let shown = if is_verbose { usize::MAX } else { MAX_LISTED };
+        for member in report.members.iter().filter(|member| member.kind != "group").take(shown) {
+            self.add(&member.key, &member.text(units));
+        }
+        if report.members.len() > shown {
+            self.add("...", "-v shows all");
+        }
+    }
+
+    fn table(&mut self, table: &TableReport) {
+        let deleted = table.capacity.saturating_sub(table.rows);
+        let spare = match deleted {
+            0 => String::new(),
+            spare => format!("     {} more deleted or spare", size::count(spare)),
+        };
+        self.add("rows", &format!("{}{spare}", size::count(table.rows)));
+        for column in &table.columns {
+            let nulls = match column.nulls {
+                "none" => String::new(),
+                how => format!(", nulls by {how}"),
+            };
+            let computed = column.expression.as_ref().map(|it| format!(" = {it}, not computed"));
+            let text = format!("{}{nulls}{}", column.kind, computed.unwrap_or_default());
+            self.add(&column.name, &text);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `b2 pack` and `b2 unpack`: a store as one file, and as a directory.
+//!
+//! The frames stay as they are. The new store appears as a whole, or not at all.
+
+use std::path::{Path, PathBuf};
+
+use b2store::{Store, StoreForm, StoreWriter, WriteOptions};
+use serde::Serialize;
+
+use crate::{
+    args::PackArgs,
+    context::Context,
+    error::{Error, Result},
+    exit::Code,
+    formats::store,
+    inputs::origin::{Origin, Part},
+    render::{
+        escape::{harmless, path_text},
+        size,
+    },
+};
+
+/// The result.
+#[derive(Debug, Serialize)]
+struct PackReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    output: &'a str,
+    nvalues: u64,
+}
+
+/// Makes an archive of a store.
+pub(crate) fn pack(args: &PackArgs, cx: &Context) -> Code {
+    run(args, cx, StoreForm::Zip)
+}
+
+/// Makes a directory of a store.
+pub(crate) fn unpack(args: &PackArgs, cx: &Context) -> Code {
+    run(args, cx, StoreForm::Dir)
+}
+
+fn run(args: &PackArgs, cx: &Context, form: StoreForm) -> Code {
+    let origin = Origin::File { path: args.store.clone(), part: Part::Whole };
+    cx.run_on_inputs(vec![Ok(origin)], |_| copy(args, cx, form))
+}
+
+fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
+    let from = store::open(&args.store, cx.dparams())?;
+    let suffix = if form == StoreForm::Zip { "b2z" } else { "b2d" };
+    let output = args.output.clone().unwrap_or_else(|| beside(&args.store, suffix));
+    let exists = output.symlink_metadata().is_ok();
+    // A directory is not replaced: there is no call that does it in one step everywhere.
+    if exists && (form == StoreForm::Dir || !args.force) {
+        return Err(Error::Exists { path: output });
+    }
+    let options = WriteOptions::default().form(form).replace(args.force);
+    let made = written(&from, &output, &options)?;
+    let (path, target) = (path_text(&args.store), path_text(&output));
+    let nvalues = made.keys().len() as u64;
+    if cx.console.json() {
+        let (path, output) = (path.as_str(), target.as_str());
+        return cx.console.document(&PackReport { schema: "b2.pack/1", path, output, nvalues });
+    }
+    let values = if nvalues == 1 { "value" } else { "values" };
+    let text = format!("{} -> {}", harmless(&path), harmless(&target));
+    cx.console.note(&format!("{text}: {} {values}", size::count(nvalues)));
+    Ok(())
+}
+
+fn written(from: &Store, to: &Path, options: &WriteOptions) -> Result<Store> {
+    Ok(StoreWriter::copy(from, to, options)?.commit()?)
+}
+
+/// The same name with another suffix.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    match path.extension().and_then(|found| found.to_str()) {
+        Some("b2z" | "b2d" | "b2e") => path.with_extension(suffix),
+        _ => {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".");
+            name.push(suffix);
+            name.into()
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Values of stores that are no plain data: tables, and objects, batches and lists.
+
+use core::ops::Range;
+
+use b2store::{ColumnValues, Content, Table, Value, Values};
+use serde_json::{Map, Value as Json};
+
+use super::{ShowReport, item, range, render};
+use crate::{
+    args::ShowArgs,
+    context::Context,
+    error::{Error, Result, message},
+    formats::store,
+    render::{
+        escape::{harmless, json_text},
+        size,
+        text_table::{Align, Table as TextTable},
+    },
+};
+
+/// Rows that are decoded and printed at once.
+const BATCH_NROWS: u16 = 4096;
+
+/// Rows of a table that are shown without leaving any out, and rows at each end otherwise.
+const MAX_SHOWN_ROWS: u64 = 60;
+const EDGE_NROWS: u64 = 5;
+
+/// Bytes that a cell of text takes, more or less.
+const CELL_NBYTES: u64 = 64;
+
+/// Shows rows of a table.
+pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, table: &Table) -> Result<()> {
+    if args.filter.is_some() {
+        return Err(message::NO_WHERE.error());
+    }
+    let schema = table.schema();
+    let names: Vec<String> = match args.columns.is_empty() {
+        true => schema.columns.iter().map(|column| column.name.clone()).collect(),
+        false => args.columns.clone(),
+    };
+    for column in schema.computed.iter().filter(|_| args.columns.is_empty()) {
+        let text = format!("column {:?} is computed from others, and not shown", column.name);
+        cx.console.warning(name, &text);
+    }
+    let columns = names.iter().map(|name| table.column(name)).collect::<Result<Vec<_>, _>>()?;
+    let nrows = table.len()?;
+    let rows = match &args.slice {
+        Some(slice) => range(&slice.0, nrows)?,
+        None => 0..nrows,
+    };
+    let start = rows.start.saturating_add(args.skip.unwrap_or(0)).min(rows.end);
+    let end = start.saturating_add(args.lines.unwrap_or(u64::MAX)).min(rows.end);
+    let read = |rows: &Range<u64>| -> Result<Vec<ColumnValues>> {
+        Ok(columns.iter().map(|column| column.read(rows.clone())).collect::<Result<_, _>>()?)
+    };
+    if cx.console.json() || args.csv {
+        if args.csv {
+            let mut header = String::new();
+            render::line(names.iter().cloned(), &mut header);
+            cx.console.print(&header)?;
+        }
+        return batches(start..end).try_for_each(|rows| {
+            let values = read(&rows)?;
+            let mut page = String::new();
+            for row in 0..len(&rows) {
+                if args.csv {
+                    render::line(values.iter().map(|column| cell(column, row)), &mut page);
+                } else {
+                    let cells = values.iter().map(|column| json(column, row));
+                    let document: Map<String, Json> = names.iter().cloned().zip(cells).collect();
+                    page += &json_text(&document);
+                    page.push('\n');
+                }
+            }
+            cx.console.print(&page)
+        });
+    }
+    let is_chosen = args.lines.is_some() || args.slice.is_some() || args.skip.is_some();
+    let mut parts = vec![];
+    match is_chosen || end - start <= MAX_SHOWN_ROWS {
+        true => parts.push(start..end),
+        false => parts.extend([start..start + EDGE_NROWS, end - EDGE_NROWS..end]),
+    }
+    let limit = cx.memory() / CELL_NBYTES;
+    let ncells = |rows: &Range<u64>| (rows.end - rows.start).saturating_mul(names.len() as u64);
+    let nitems = parts.iter().map(ncells).fold(0, u64::saturating_add);
+    if nitems > limit {
+        return Err(Error::ShowLess { nitems, limit });
+    }
+    let mut text: Option<TextTable> = None;
+    for (n, part) in parts.iter().enumerate() {
+        for rows in batches(part.clone()) {
+            let values = read(&rows)?;
+            let text = text.get_or_insert_with(|| {
+                let mut text = TextTable::new(&values.iter().map(align).collect::<Vec<_>>());
+                text.row(names.iter().map(|name| harmless(name)));
+                text
+            });
+            if n > 0 && rows.start == part.start {
+                text.row(names.iter().map(|_| "..."));
+            }
+            for row in 0..len(&rows) {
+                text.row(values.iter().map(|column| harmless(&cell(column, row))));
+            }
+        }
+    }
+    let text = match text {
+        Some(text) => text.to_string(),
+        None => names.iter().map(|name| harmless(name)).collect::<Vec<_>>().join("  ") + "\n",
+    };
+    let shape = match parts.len() {
+        1 => String::new(),
+        _ => format!("{} rows x {} columns\n", size::count(nrows), size::count(names.len() as u64)),
+    };
+    cx.console.print(&format!("{text}{shape}"))
+}
+
+/// Shows objects, one in a line. Says whether the content is such.
+pub(super) fn objects(
+    args: &ShowArgs,
+    cx: &Context,
+    name: &str,
+    content: &Content,
+) -> Result<bool> {
+    let nitems = match content {
+        Content::Objects(objects) => objects.len(),
+        Content::Batches(batches) => batches.len()?,
+        Content::Lists(lists) => lists.len()?,
+        _ => return Ok(false),
+    };
+    super::no_table(args)?;
+    let rows = match &args.slice {
+        Some(slice) => range(&slice.0, nitems)?,
+        None => 0..nitems.min(args.lines.unwrap_or(u64::MAX)),
+    };
+    let read = |rows: &Range<u64>| -> Result<Vec<Value>> {
+        Ok(match content {
+            Content::Objects(objects) => {
+                rows.clone().map(|row| objects.get(row)).collect::<Result<_, _>>()?
+            }
+            Content::Batches(batches) => batches.items(rows.clone())?,
+            Content::Lists(lists) => lists.rows(rows.clone())?,
+            _ => vec![],
+        })
+    };
+    if !cx.console.json() {
+        for rows in batches(rows) {
+            let mut page = String::new();
+            for value in read(&rows)? {
+                page += &json_text(&store::json(&value));
+                page.push('\n');
+            }
+            cx.console.print(&page)?;
+        }
+        return Ok(true);
+    }
+    let limit = cx.memory() / (4 * CELL_NBYTES);
+    if rows.end - rows.start > limit {
+        return Err(Error::ShowLess { nitems: rows.end - rows.start, limit });
+    }
+    let values: Json = read(&rows)?.iter().map(store::json).collect();
+    let (schema, shape) = ("b2.show/1", [rows.end - rows.start]);
+    let dtype = "object".to_owned();
+    cx.console.document(&ShowReport { schema, path: name, dtype, shape: &shape, values })?;
+    Ok(true)
+}
+
+/// Rows in batches.
+fn batches(rows: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let starts = (rows.start..rows.end).step_by(BATCH_NROWS.into());
+    starts.map(move |start| start..start.saturating_add(BATCH_NROWS.into()).min(rows.end))
+}
+
+fn len(rows: &Range<u64>) -> usize {
+    usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX)
+}
+
+fn align(column: &ColumnValues) -> Align {
+    use blosc_dtype::Kind;
+    match &column.values {
+        Values::Fixed { dtype, item_shape, .. } if item_shape.is_empty() => match dtype.kind() {
+            Some(Kind::Bytes | Kind::Unicode) | None => Align::Left,
+            Some(_) => Align::Right,
+        },
+        _ => Align::Left,
+    }
+}
+
+/// The items of a row of fixed width.
+fn items(column: &ColumnValues, row: usize) -> Option<(&blosc_dtype::Dtype, &[u8], bool)> {
+    let Values::Fixed { dtype, item_shape, bytes } = &column.values else { return None };
+    let nrows = column.len().max(1);
+    let rowsize = bytes.len() / nrows;
+    let start = row.checked_mul(rowsize)?;
+    Some((dtype, bytes.get(start..start.checked_add(rowsize)?)?, !item_shape.is_empty()))
+}
+
+fn cell(column: &ColumnValues, row: usize) -> String {
+    if column.is_null(row) {
+        return String::new();
+    }
+    match items(column, row) {
+        Some((dtype, bytes, false)) => item::cell(dtype, bytes),
+        Some(_) => json(column, row).to_string(),
+        None => store::plain(&column.value(row)),
+    }
+}
+
+fn json(column: &ColumnValues, row: usize) -> Json {
+    if column.is_null(row) {
+        return Json::Null;
+    }
+    match items(column, row) {
+        Some((dtype, bytes, false)) => item::json(dtype, bytes),
+        Some((dtype, bytes, true)) => bytes
+            .chunks_exact(dtype.itemsize().max(1))
+            .map(|bytes| item::json(dtype, bytes))
+            .collect(),
+        None => store::json(&column.value(row)),
+    }
+}

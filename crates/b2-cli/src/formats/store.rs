@@ -1,0 +1,341 @@
+//! Stores of Blosc2: many values in a directory (`.b2d`), an archive (`.b2z`) or a frame (`.b2e`).
+//!
+//! A value is named as `STORE::/key`. An array or a super-chunk in a store is a frame like one in a
+//! file; what is no data (lazy expressions, references) is named and refused.
+
+use core::fmt::Write;
+use std::{fs::File, io::Read, path::Path, sync::Arc};
+
+use b2frame::SChunk;
+use b2store::{
+    Child, ChildKind, Content, Location, Note, OpenOptions, Store, StoreKind, Table, Value,
+};
+use blosc_chunk::DParams;
+use serde::Serialize;
+use serde_json::{Map, Number, Value as Json};
+
+use crate::{
+    error::{Result, chain, message},
+    formats::msgpack_json,
+    inputs::{
+        object::frame_bytes,
+        origin::{Origin, Part},
+    },
+    render::size::{self, Units},
+};
+
+/// The file that makes a directory a store.
+const EMBED_FILE: &str = "embed.b2e";
+
+/// How archives begin, with members and without.
+const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// Whether a path is to be opened as a store: a directory that has the file of one, an archive, or
+/// what is called like an archive or an embed store.
+pub(crate) fn is_one(path: &Path) -> bool {
+    if path.is_dir() {
+        return path.join(EMBED_FILE).is_file();
+    }
+    let is_called = |suffix: &str| path.extension().is_some_and(|found| found == suffix);
+    let begins = || {
+        let mut magic = [0; 4];
+        File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
+            && ZIP_MAGICS.contains(&&magic)
+    };
+    path.is_file() && (is_called("b2z") || is_called("b2e") || begins())
+}
+
+/// The path of an input that is a whole store.
+pub(crate) fn whole(origin: &Origin) -> Option<&Path> {
+    match origin {
+        Origin::File { path, part: Part::Whole } if is_one(path) => Some(path),
+        _ => None,
+    }
+}
+
+/// The table that an input is: a store that is one, or one in a store.
+///
+/// # Errors
+///
+/// A store or a table that cannot be opened.
+pub(crate) fn table(origin: &Origin, dparams: DParams) -> Result<Option<Table>> {
+    let (path, key) = match origin {
+        Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
+        Origin::File { path, part: Part::Whole } if is_one(path) => (path, "/"),
+        _ => return Ok(None),
+    };
+    let store = open(path, dparams)?;
+    let is_table = store.tables().any(|table| table == key);
+    Ok(if is_table { Some(store.table(key)?) } else { None })
+}
+
+/// Opens a store, whose chunks will be decoded as `dparams` say.
+///
+/// # Errors
+///
+/// What the library says.
+pub(crate) fn open(path: &Path, dparams: DParams) -> Result<Store> {
+    let frame = b2frame::OpenOptions::default().dparams(dparams);
+    Ok(Store::open_with(path, &OpenOptions::default().frame(frame))?)
+}
+
+/// The frame of a value.
+///
+/// # Errors
+///
+/// A key that is a group or a table, a value that is no data, a frame that cannot be opened.
+pub(crate) fn member(path: &Path, key: &str, dparams: DParams) -> Result<SChunk> {
+    let store = open(path, dparams)?;
+    if store.tables().any(|table| table == key) {
+        return Err(message::A_TABLE.about(key));
+    }
+    if !store.contains(key) && store.groups().contains(key.trim_end_matches('/')) {
+        return Err(message::A_GROUP.about(key));
+    }
+    let schunk = Arc::new(store.frame(key)?);
+    refuse_recipe(&schunk, key)?;
+    drop(schunk);
+    Ok(store.frame(key)?)
+}
+
+/// Refuses a frame that only says how to get data.
+///
+/// # Errors
+///
+/// [`b2store::Error::Recipe`].
+pub(crate) fn refuse_recipe(schunk: &Arc<SChunk>, name: &str) -> Result<()> {
+    match Content::from_schunk(Arc::clone(schunk), name) {
+        Ok(Content::Recipe(recipe)) => {
+            let name = name.to_owned();
+            Err(b2store::Error::Recipe { name, kind: recipe.kind }.into())
+        }
+        // What is damaged there matters to those who read objects, not bytes.
+        _ => Ok(()),
+    }
+}
+
+/// One thing in a store.
+#[derive(Debug, Serialize)]
+pub(crate) struct Member {
+    pub(crate) key: String,
+    pub(crate) kind: &'static str,
+    /// Length of each dimension, or of what there is one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shape: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dtype: Option<String>,
+    /// Bytes of data, and bytes that they take.
+    pub(crate) nbytes: u64,
+    pub(crate) cbytes: u64,
+    pub(crate) nchunks: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+impl Member {
+    /// What a child of a store is. One that cannot be opened is described by its error.
+    pub(crate) fn new(store: &Store, child: &Child) -> Self {
+        let mut member = Self::empty(&child.key);
+        let described = match child.kind {
+            ChildKind::Group => {
+                member.kind = "group";
+                Ok(())
+            }
+            ChildKind::Table => member.describe_table(store),
+            _ => member.describe_value(store),
+        };
+        member.note(described)
+    }
+
+    /// The table that a store is.
+    fn table_of_store(store: &Store) -> Self {
+        let mut member = Self::empty("/");
+        let described = member.describe_table(store);
+        member.note(described)
+    }
+
+    fn empty(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            kind: "damaged",
+            shape: None,
+            dtype: None,
+            nbytes: 0,
+            cbytes: 0,
+            nchunks: 0,
+            error: None,
+        }
+    }
+
+    fn note(self, described: Result<()>) -> Self {
+        match described {
+            Ok(()) => self,
+            Err(error) => Self { kind: "damaged", error: Some(chain(&error)), ..self },
+        }
+    }
+
+    fn describe_value(&mut self, store: &Store) -> Result<()> {
+        if let Some(Location::Remote { .. }) = store.location(&self.key) {
+            self.kind = "reference";
+            return Ok(());
+        }
+        self.add_frame(&store.frame(&self.key)?);
+        let content = store.get(&self.key)?;
+        self.kind = content.kind_name();
+        match content {
+            Content::Array(array) => {
+                self.shape = Some(array.shape().to_vec());
+                self.dtype = Some(array.dtype().to_string().trim_matches('\'').to_owned());
+            }
+            Content::Objects(objects) => self.shape = Some(vec![objects.len()]),
+            Content::Batches(batches) => self.shape = Some(vec![batches.len()?]),
+            Content::Lists(lists) => self.shape = Some(vec![lists.len()?]),
+            Content::Recipe(recipe) => self.dtype = Some(recipe.kind.to_string()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn describe_table(&mut self, store: &Store) -> Result<()> {
+        self.kind = "table";
+        let table = store.table(&self.key)?;
+        let ncolumns = table.schema().columns.len() as u64;
+        self.shape = Some(vec![table.len()?, ncolumns]);
+        let below = format!("{}/", self.key.trim_end_matches('/'));
+        for key in store.keys().filter(|key| key.starts_with(&below)) {
+            self.add_frame(&store.frame(key)?);
+        }
+        Ok(())
+    }
+
+    fn add_frame(&mut self, schunk: &SChunk) {
+        self.nbytes = self.nbytes.saturating_add(schunk.nbytes());
+        self.cbytes = self.cbytes.saturating_add(frame_bytes(schunk));
+        self.nchunks = self.nchunks.saturating_add(schunk.nchunks());
+    }
+
+    /// A description for people; groups have none.
+    pub(crate) fn text(&self, units: Units) -> String {
+        if let Some(error) = &self.error {
+            return format!("damaged: {error}");
+        }
+        let shape = self.shape.as_deref().unwrap_or_default();
+        let len = shape.first().map_or_else(String::new, |len| size::count(*len));
+        let sizes = format!("{} -> {}", units.size(self.nbytes), units.size(self.cbytes));
+        match self.kind {
+            "array" => {
+                let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
+                let dims = if dims.is_empty() { "scalar".to_owned() } else { dims.join(" x ") };
+                let dtype = self.dtype.as_deref().unwrap_or("?");
+                format!("array, {dims} of {dtype}, {sizes}")
+            }
+            "table" => {
+                let ncolumns = shape.get(1).map_or_else(String::new, |len| size::count(*len));
+                format!("table, {len} rows x {ncolumns} columns, {sizes}")
+            }
+            "objects" | "batches" | "lists" => format!("{}, {len} items, {sizes}", self.kind),
+            "recipe" => format!("no data: {}", self.dtype.as_deref().unwrap_or("a recipe")),
+            "reference" => "no data: somewhere else".to_owned(),
+            kind => format!("{kind}, {sizes}"),
+        }
+    }
+}
+
+/// What a store is called in tables.
+pub(crate) fn format(path: &Path) -> &'static str {
+    match path.extension().and_then(|suffix| suffix.to_str()) {
+        Some("b2e") => "b2e",
+        _ if path.is_dir() => "b2d",
+        _ => "b2z",
+    }
+}
+
+/// How a store was written.
+pub(crate) fn kind_text(store: &Store) -> &'static str {
+    match store.kind() {
+        StoreKind::Embed => "values in one frame",
+        StoreKind::Dict => "a flat map of keys",
+        StoreKind::Tree => "a tree of keys",
+        StoreKind::Table => "a table",
+        _ => "of another kind",
+    }
+}
+
+/// What was noticed in a store that can be read.
+pub(crate) fn note_text(note: &Note) -> String {
+    match note {
+        Note::Ignored { path } => format!("{path} is no value of the store"),
+        Note::Key { key } => format!("the key {key:?} is none that a store may have"),
+        Note::NoData { key } => format!("{key} is registered, and has no data"),
+        _ => "the registry of objects is no map".to_owned(),
+    }
+}
+
+/// All that a user sees of a store; a store that is a table is one thing.
+pub(crate) fn members(store: &Store) -> Vec<Member> {
+    let mut children = store.tree();
+    if store.tables().any(|key| key == "/") {
+        children.retain(|child| child.kind != ChildKind::Group);
+        let mut members = vec![Member::table_of_store(store)];
+        members.extend(children.iter().map(|child| Member::new(store, child)));
+        return members;
+    }
+    children.iter().map(|child| Member::new(store, child)).collect()
+}
+
+/// Nearest in JSON: keys become text; bytes that are no text, and what JSON does not have, objects.
+pub(crate) fn json(value: &Value) -> Json {
+    match value {
+        Value::Nil => Json::Null,
+        Value::Bool(is) => (*is).into(),
+        Value::Int(n) => (*n).into(),
+        Value::UInt(n) => (*n).into(),
+        Value::Float(n) => Number::from_f64(*n).map_or_else(|| n.to_string().into(), Json::Number),
+        Value::Str(text) => text.as_str().into(),
+        Value::Bytes(bytes) => match core::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => msgpack_json::base64_object(bytes),
+        },
+        Value::Array(items) | Value::Tuple(items) | Value::Set(items) => {
+            items.iter().map(json).collect()
+        }
+        Value::Map(entries) => entries
+            .iter()
+            .map(|(key, value)| match key {
+                Value::Str(key) => (key.clone(), json(value)),
+                key => (json(key).to_string(), json(value)),
+            })
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Complex { re, im } => serde_json::json!([re, im]),
+        Value::NdArray(array) => {
+            let mut object = Map::new();
+            object.insert("dtype".to_owned(), json(&array.dtype));
+            object.insert("shape".to_owned(), array.shape.as_slice().into());
+            object.insert("data".to_owned(), msgpack_json::base64_object(&array.data));
+            object.into()
+        }
+        Value::ObjectArray { values, .. } => values.iter().map(json).collect(),
+        Value::Frame(bytes) => serde_json::json!({ "frame": bytes.len() }),
+        Value::Reference(what) => serde_json::json!({ "reference": json(what) }),
+        Value::Ext(kind, bytes) => {
+            serde_json::json!({ "ext": kind, "data": msgpack_json::base64_object(bytes) })
+        }
+        _ => Json::Null,
+    }
+}
+
+/// A value in a line; text as it is.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::Str(text) => text.clone(),
+        Value::Nil => String::new(),
+        Value::Complex { re, im } => {
+            let mut text = String::new();
+            // Writing to a string does not fail.
+            let _written = write!(text, "{re}{im:+}j");
+            text
+        }
+        value => json(value).to_string(),
+    }
+}

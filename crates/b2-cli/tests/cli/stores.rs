@@ -1,0 +1,209 @@
+//! Stores and tables of python-blosc2, as a whole and value by value.
+
+use std::fs;
+
+use blosc_testdata::fixture::path;
+use serde_json::Value;
+
+use crate::session::Dir;
+
+/// A directory with these samples.
+fn samples(names: &[&str]) -> Dir {
+    let dir = Dir::new();
+    for name in names {
+        let from = path("stores").join(name);
+        match from.is_dir() {
+            true => super::bcolz::copy(&from, &dir.path(name)),
+            false => drop(fs::copy(from, dir.path(name)).unwrap()),
+        }
+    }
+    dir
+}
+
+fn json(dir: &Dir, line: &str) -> Value {
+    serde_json::from_slice(&dir.b2(line).ok().stdout).unwrap()
+}
+
+#[test]
+fn a_store_is_listed_as_a_tree_in_a_directory_and_an_archive() {
+    let dir = samples(&["tree-basic.b2z", "tree-basic.b2d"]);
+    for name in ["tree-basic.b2z", "tree-basic.b2d"] {
+        let expected = format!(
+            "{name}   store, a tree of keys\n\
+             ├── a                 array, 5 of <i8, 40 B -> 282 B\n\
+             ├── g\n\
+             │   ├── b   array, 2 x 3 of <f8, 48 B -> 308 B\n\
+             │   └── h\n\
+             │       └── c   array, 2 of <U2, 16 B -> 269 B\n\
+             └── only-attributes\n"
+        );
+        assert_eq!(dir.b2(&format!("list --tree {name}")).ok().text(), expected);
+        let info = json(&dir, &format!("info --json {name}"));
+        assert_eq!(info["attributes"]["title"], "root");
+        assert_eq!((&info["nbytes"], &info["kind"]), (&104.into(), &"a tree of keys".into()));
+        let keys = info["members"].as_array().unwrap().iter();
+        let keys: Vec<&str> = keys.map(|member| member["key"].as_str().unwrap()).collect();
+        assert_eq!(keys, ["/a", "/g", "/g/b", "/g/h", "/g/h/c", "/only-attributes"]);
+        let row = json(&dir, &format!("list --json {name}"));
+        assert_eq!((&row["nbytes"], &row["nchunks"]), (&104.into(), &3.into()));
+    }
+    let rows = dir.b2("list -r .").ok();
+    assert_eq!(rows.text().lines().count(), 4, "{}", rows.text());
+}
+
+#[test]
+fn a_value_in_a_store_is_read_like_a_file() {
+    let dir = samples(&["tree-basic.b2z", "embed-basic.b2e"]);
+    assert_eq!(
+        dir.b2("show tree-basic.b2z::/g/b").ok().text(),
+        "[[0.0 1.0 2.0]\n [3.0 4.0 5.0]]\n"
+    );
+    assert_eq!(dir.b2("show --slice 1 tree-basic.b2z::/g/b").ok().text(), "[3.0 4.0 5.0]\n");
+    assert_eq!(dir.b2("cat tree-basic.b2z::/a").ok().stdout.len(), 40);
+    dir.b2("convert -q tree-basic.b2z::/g/b b.npy").ok();
+    dir.b2("decompress -q tree-basic.b2z::/g/b -o b2.npy").ok();
+    assert_eq!(dir.read("b.npy"), dir.read("b2.npy"));
+    assert_eq!(json(&dir, "info --json tree-basic.b2z::/g/b")["shape"], Value::from([2, 3]));
+    assert!(dir.b2("verify tree-basic.b2z::/g/b").ok().text().contains("OK"));
+    assert_eq!(dir.b2("show embed-basic.b2e::/n1").ok().text(), "[0 1 2 3 4]\n");
+    assert_eq!(dir.b2("show embed-basic.b2e::/oa").ok().text().lines().count(), 7);
+    let run = dir.b2("cat tree-basic.b2z::/nope");
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (Some(2), "b2: tree-basic.b2z::/nope: no key \"/nope\"\n")
+    );
+    let run = dir.b2("cat tree-basic.b2z::/g");
+    assert!(run.code == Some(2) && run.stderr.contains("/g is a group"), "{}", run.stderr);
+    let run = dir.b2("cat tree-basic.b2z");
+    assert!(run.code == Some(2) && run.stderr.contains("STORE::/key"), "{}", run.stderr);
+}
+
+#[test]
+fn nothing_that_would_change_a_store_by_its_path_is_done_to_a_value() {
+    let dir = samples(&["tree-basic.b2z"]);
+    let before = dir.read("tree-basic.b2z");
+    for line in [
+        "meta set tree-basic.b2z::/a unit=K",
+        "append tree-basic.b2z::/a tree-basic.b2z",
+        "seal tree-basic.b2z::/a",
+        "repack tree-basic.b2z::/a",
+        "dump tree-basic.b2z::/a",
+        "rescue tree-basic.b2z -o saved",
+        "rescue tree-basic.b2z::/a -o saved",
+        "decompress --rm tree-basic.b2z::/a -o raw",
+    ] {
+        let run = dir.b2(line);
+        assert!(run.code != Some(0), "{line}");
+        assert!(dir.read("tree-basic.b2z") == before, "{line}");
+    }
+}
+
+#[test]
+fn what_is_no_data_is_named_and_refused() {
+    let dir = samples(&["dict-lazy.b2d", "lazy"]);
+    for line in [
+        "show dict-lazy.b2d::/sum",
+        "cat dict-lazy.b2d::/sum",
+        "show lazy/expr.b2nd",
+        "cat lazy/expr.b2nd",
+    ] {
+        let run = dir.b2(line);
+        assert!(
+            run.code != Some(0) && run.stderr.contains("a lazy expression"),
+            "{line}: {}",
+            run.stderr
+        );
+        assert!(run.stdout.is_empty(), "{line}");
+    }
+    let tree = dir.b2("list --tree dict-lazy.b2d").ok();
+    assert!(tree.text().contains("sum   no data: a lazy expression"), "{}", tree.text());
+}
+
+#[test]
+fn a_table_is_shown_by_columns_and_rows() {
+    let dir = samples(&["table-basic.b2z", "tree-with-table.b2z", "table-nulls-mask.b2d"]);
+    for table in ["table-basic.b2z", "tree-with-table.b2z::/g/tab"] {
+        assert_eq!(
+            dir.b2(&format!("show --columns id,vs,li -n 3 {table}")).ok().text(),
+            "id  vs  li\n 0      []\n 2  vv  [0,1]\n 3      [0,1,2]\n"
+        );
+        assert_eq!(
+            dir.b2(&format!("show --csv --columns id,d,ok --skip 3 {table}")).ok().text(),
+            "id,d,ok\n4,green,True\n5,,False\n"
+        );
+        let lines = dir.b2(&format!("show --json --columns id,vs,t --slice 1:3 {table}")).ok();
+        let rows: Vec<Value> =
+            lines.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(rows[0]["vs"], "vv");
+        assert_eq!((rows.len(), &rows[1]["vs"]), (2, &Value::Null));
+        assert_eq!(json(&dir, &format!("info --json {table}"))["table"]["rows"], 5);
+    }
+    let run = dir.b2("show --columns nope table-basic.b2z");
+    assert!(run.code == Some(2) && run.stderr.contains("nope"), "{}", run.stderr);
+    let run = dir.b2("show --where id>2 table-basic.b2z");
+    assert!(run.code == Some(2) && run.stderr.contains("--slice"), "{}", run.stderr);
+    let nulls = dir.b2("show --json table-nulls-mask.b2d").ok();
+    assert!(nulls.text().contains(":null"), "{}", nulls.text());
+}
+
+#[test]
+fn all_samples_are_sound_and_damage_is_named_by_key() {
+    let stores = path("stores");
+    for entry in fs::read_dir(&stores).unwrap().map(|entry| entry.unwrap().path()) {
+        let is_store = ["b2z", "b2d", "b2e"]
+            .iter()
+            .any(|suffix| entry.extension().is_some_and(|found| found == *suffix));
+        if is_store {
+            let run = Dir::new().b2(&format!("verify {}", entry.display())).ok();
+            assert!(run.text().contains(": OK ("), "{}", run.text());
+        }
+    }
+    let dir = samples(&["tree-basic.b2d", "tree-basic.b2z"]);
+    let mut bytes = dir.read("tree-basic.b2d/a.b2nd");
+    let at = bytes.len() / 2;
+    bytes.truncate(at);
+    dir.write("tree-basic.b2d/a.b2nd", &bytes);
+    let run = dir.b2("verify tree-basic.b2d");
+    assert!(run.code == Some(1) && run.stderr.contains("/a: "), "{}", run.stderr);
+    assert_eq!(dir.b2("show --slice 0 tree-basic.b2d::/g/b").ok().text(), "[0.0 1.0 2.0]\n");
+    // A changed byte of a frame in an archive, of which the archive has a checksum.
+    let frame = dir.read("tree-basic.b2z");
+    let magic = frame.windows(8).position(|bytes| bytes == b"b2frame\0").unwrap();
+    let mut frame = frame;
+    frame[magic + 130] ^= 1;
+    dir.write("tree-basic.b2z", &frame);
+    assert_eq!(dir.b2("verify tree-basic.b2z").code, Some(1));
+}
+
+#[test]
+fn hostile_stores_end_in_an_error_or_are_read() {
+    for entry in fs::read_dir(path("stores/malformed")).unwrap().map(|entry| entry.unwrap().path())
+    {
+        for command in ["info", "list --tree", "verify", "show -n 2"] {
+            let run = Dir::new().b2(&format!("{command} {}", entry.display()));
+            let code = run.code.unwrap_or(-1);
+            assert!((0..=6).contains(&code), "{command} {}: {}", entry.display(), run.all());
+        }
+    }
+}
+
+#[test]
+fn a_store_is_packed_and_unpacked() {
+    let dir = samples(&["tree-with-table.b2z"]);
+    let run = dir.b2("unpack tree-with-table.b2z").ok();
+    assert!(run.stderr.contains("tree-with-table.b2z -> tree-with-table.b2d: "), "{}", run.stderr);
+    assert!(dir.path("tree-with-table.b2d/embed.b2e").exists());
+    let run = dir.b2("pack tree-with-table.b2d");
+    assert!(run.code == Some(3) && run.stderr.contains("file exists"), "{}", run.stderr);
+    dir.b2("pack -q tree-with-table.b2d -o new.b2z").ok();
+    assert_eq!(dir.b2("unpack new.b2z -o tree-with-table.b2d").code, Some(3));
+    let shown = |name: &str| dir.b2(&format!("show --csv {name}::/g/tab")).ok().text().to_owned();
+    assert_eq!(shown("new.b2z"), shown("tree-with-table.b2z"));
+    assert_eq!(shown("tree-with-table.b2d"), shown("new.b2z"));
+    let made = json(&dir, "pack --json -f tree-with-table.b2d");
+    assert_eq!(
+        (&made["schema"], &made["output"]),
+        (&"b2.pack/1".into(), &"tree-with-table.b2z".into())
+    );
+    assert!(dir.b2("verify tree-with-table.b2z").ok().text().contains("OK"));
+}

@@ -27,12 +27,15 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use ::parquet::arrow::{ArrowWriter, ProjectionMask};
 use ::parquet::basic::Compression;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterProperties;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 
 use crate::arrow::{Columns, RecordBatches};
 use crate::create::CreateOptions;
@@ -88,6 +91,20 @@ pub fn write(
     to: impl Write + Send,
     options: &WriteOptions,
 ) -> Result<u64> {
+    write_batches(&batches.schema(), batches, to, options)
+}
+
+/// Writes record batches of any origin, all of this schema, as a file; how many rows there were.
+///
+/// # Errors
+///
+/// Those of the batches; [`Error::Parquet`] where they cannot be written.
+pub fn write_batches<E: From<Error>>(
+    schema: &SchemaRef,
+    batches: impl IntoIterator<Item = Result<RecordBatch, E>>,
+    to: impl Write + Send,
+    options: &WriteOptions,
+) -> Result<u64, E> {
     let compression =
         if options.is_compressed { Compression::SNAPPY } else { Compression::UNCOMPRESSED };
     let properties = WriterProperties::builder()
@@ -95,14 +112,15 @@ pub fn write(
         .set_max_row_group_row_count(Some(options.group_rows.max(1)))
         .set_max_row_group_bytes(Some(options.group_nbytes.max(1)))
         .build();
-    let mut writer = ArrowWriter::try_new(to, batches.schema(), Some(properties))?;
+    let writer = ArrowWriter::try_new(to, Arc::clone(schema), Some(properties));
+    let mut writer = writer.map_err(Error::from)?;
     let mut rows = 0;
     for batch in batches {
         let batch = batch?;
-        writer.write(&batch)?;
+        writer.write(&batch).map_err(Error::from)?;
         rows = u64::saturating_add(rows, batch.num_rows() as u64);
     }
-    writer.close()?;
+    writer.close().map_err(Error::from)?;
     Ok(rows)
 }
 

@@ -21,6 +21,7 @@ pub(super) mod metadata;
 pub(super) mod pull;
 mod raw;
 pub(super) mod source;
+mod store;
 
 use std::{
     fs::{self, File, Metadata as FileMetadata},
@@ -136,6 +137,9 @@ fn convert_input(
         raw_data::check_kind(path, output)?;
     }
     let target = targets.next(origin, Naming::Replace(format.suffix()))?;
+    if let Some(table) = crate::formats::store::table(origin, cx.dparams())? {
+        return store::convert(output, cx, origin, format, &target, &table);
+    }
     let source = open(args, cx, origin)?;
     let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
     let work = Work { args, output, cx, origin, format, source, progress };

@@ -72,7 +72,7 @@ messages! {
         "`b2 list --tree` shows the keys";
     A_TABLE: Usage,
         "{} is a table",
-        "`b2 show` shows tables, and makes comma-separated values and JSON of them";
+        "`b2 show` shows tables, and makes comma-separated values and JSON of them; `b2 convert` makes Parquet";
     MEMBER_IS_READ_ONLY: Usage,
         "values of stores are only read",
         "`b2 unpack` makes a directory of the store, in which every value is a file";

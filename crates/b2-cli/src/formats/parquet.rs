@@ -1,4 +1,4 @@
-//! Parquet, by way of tables of bcolz, in programs that are built with the feature `parquet`.
+//! Parquet, by way of tables of bcolz and of stores, in programs that are built with the feature `parquet`.
 
 #[cfg(feature = "parquet")]
 mod with;
@@ -6,9 +6,9 @@ mod with;
 mod without;
 
 #[cfg(feature = "parquet")]
-pub(crate) use with::{read, write};
+pub(crate) use with::{read, write, write_table};
 #[cfg(not(feature = "parquet"))]
-pub(crate) use without::{read, write};
+pub(crate) use without::{read, write, write_table};
 
 /// What files of Parquet begin with.
 pub(crate) const MAGIC: &[u8] = b"PAR1";

@@ -207,3 +207,26 @@ fn a_store_is_packed_and_unpacked() {
     );
     assert!(dir.b2("verify tree-with-table.b2z").ok().text().contains("OK"));
 }
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_parquet_a_table_names_the_feature_and_other_formats_the_ways() {
+    let dir = samples(&["table-basic.b2z"]);
+    let run = dir.b2("convert table-basic.b2z x.parquet");
+    assert!(run.code == Some(4) && run.stderr.contains("--features parquet"), "{}", run.stderr);
+    let run = dir.b2("convert table-basic.b2z x.npy");
+    assert!(run.code == Some(2) && run.stderr.contains("is a table"), "{}", run.stderr);
+    assert_eq!(dir.names(), ["table-basic.b2z"]);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_table_becomes_parquet() {
+    let dir = samples(&["tree-with-table.b2z"]);
+    let run = dir.b2("convert tree-with-table.b2z::/g/tab x.parquet").ok();
+    assert!(run.stderr.contains("-> x.parquet   5 rows\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("no room for column o in"), "{}", run.stderr);
+    assert!(dir.read("x.parquet").starts_with(b"PAR1"));
+    let run = dir.b2("convert -f tree-with-table.b2z::/g/tab x.npy");
+    assert!(run.code == Some(2) && run.stderr.contains("is a table"), "{}", run.stderr);
+}

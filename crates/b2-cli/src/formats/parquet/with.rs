@@ -2,6 +2,7 @@
 
 use std::{fs::File, io::BufWriter, path::Path};
 
+use b2store::Table;
 use bcolz_store::{
     CTable, Durability,
     parquet::{self, WriteOptions},
@@ -20,6 +21,18 @@ pub(crate) fn write(table: &CTable, path: &Path) -> Result<()> {
     let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
     parquet::write(batches, BufWriter::new(file), &WriteOptions::default())?;
     Ok(())
+}
+
+/// Writes all rows of a table of a store; its columns that have no counterpart, which are left out.
+pub(crate) fn write_table(table: &Table, path: &Path) -> Result<Vec<String>> {
+    let batches = table.scan().record_batches()?;
+    let schema = batches.schema();
+    let columns = table.schema().columns.iter().map(|column| column.name.clone());
+    let left_out = columns.filter(|name| schema.field_with_name(name).is_err()).collect();
+    let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
+    let batches = batches.map(|batch| batch.map_err(Error::from));
+    parquet::write_batches(&schema, batches, BufWriter::new(file), &WriteOptions::default())?;
+    Ok(left_out)
 }
 
 /// Makes a table of a file, in a directory that is not there yet.

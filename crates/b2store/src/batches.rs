@@ -4,7 +4,8 @@
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use b2frame::SChunk;
+use b2frame::{Budget, SChunk};
+use blosc_container::parallel::for_each;
 
 use crate::content::{check_version, decode, vlmetalayer};
 use crate::error::{Corrupt, Error, Param, Result};
@@ -37,6 +38,15 @@ pub struct ListArray {
     name: String,
     item: Value,
     is_nullable: bool,
+}
+
+/// Items of a batch that are wanted.
+struct Job {
+    nbatch: u64,
+    /// Items of the batch.
+    len: u64,
+    wanted: Range<u64>,
+    found: Vec<Value>,
 }
 
 #[derive(Clone, Debug)]
@@ -170,18 +180,29 @@ impl BatchArray {
         if items.start > items.end || items.end > len {
             return Err(range(items, len, "items"));
         }
-        let mut found = Vec::new();
         let first = starts.partition_point(|start| *start <= items.start).saturating_sub(1);
-        for (nbatch, bounds) in
-            (first as u64..).zip(starts.get(first..).unwrap_or_default().windows(2))
-        {
+        let bounds = starts.get(first..).unwrap_or_default().windows(2);
+        let mut jobs: Vec<Job> = Vec::new();
+        for (nbatch, bounds) in (first as u64..).zip(bounds) {
             let &[start, end] = bounds else { continue };
             if start >= items.end {
                 break;
             }
             let wanted = items.start.max(start).saturating_sub(start)
                 ..items.end.min(end).saturating_sub(start);
-            self.push_items(nbatch, end.saturating_sub(start), wanted, &mut found)?;
+            let len = end.saturating_sub(start);
+            jobs.push(Job { nbatch, len, wanted, found: Vec::new() });
+        }
+        let nworkers = Budget::default().nworkers();
+        for_each(
+            nworkers,
+            jobs.iter_mut(),
+            || (),
+            |(), job| self.push_items(job.nbatch, job.len, job.wanted.clone(), &mut job.found),
+        )?;
+        let mut found = Vec::with_capacity(jobs.iter().map(|job| job.found.len()).sum());
+        for mut job in jobs {
+            found.append(&mut job.found);
         }
         Ok(found)
     }

@@ -132,6 +132,12 @@ impl Table {
         &self.inner.store
     }
 
+    /// Whether a key of the store is a part of the table.
+    #[must_use]
+    pub fn has_key(&self, key: &str) -> bool {
+        key.strip_prefix(self.inner.root.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+
     /// The schema.
     #[must_use]
     pub fn schema(&self) -> &Schema {

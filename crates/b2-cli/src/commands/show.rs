@@ -50,13 +50,17 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
 }
 
 fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    // A table goes through as a whole where it is not shown to people.
+    let is_whole = (args.csv || cx.console.json()) && args.slice.is_none() && args.lines.is_none();
     if let Some(found) = formats::store::table(origin, cx.dparams())? {
+        if is_whole {
+            let (nbytes, cbytes) = formats::store::table_sizes(&found)?;
+            Guard::new(args.limits).admit_bytes(nbytes, cbytes)?;
+        }
         return store::table(args, cx, &origin.name(), &found);
     }
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
-    // A table goes through as a whole where it is not shown to people.
-    let is_whole = (args.csv || cx.console.json()) && args.slice.is_none() && args.lines.is_none();
     let mut guard = match is_whole {
         true => Guard::new(args.limits),
         false => Guard::for_looking(args.limits),

@@ -69,6 +69,21 @@ pub(crate) fn table(origin: &Origin, dparams: DParams) -> Result<Option<Table>> 
     Ok(if is_table { Some(store.table(key)?) } else { None })
 }
 
+/// Bytes of the frames of a table, decoded and stored.
+///
+/// # Errors
+///
+/// A frame that cannot be opened.
+pub(crate) fn table_sizes(table: &Table) -> Result<(u64, u64)> {
+    let mut sizes = (0_u64, 0_u64);
+    for key in table.store().keys().filter(|key| table.has_key(key)) {
+        let schunk = table.store().frame(key)?;
+        sizes.0 = sizes.0.saturating_add(schunk.nbytes());
+        sizes.1 = sizes.1.saturating_add(frame_bytes(&schunk));
+    }
+    Ok(sizes)
+}
+
 /// Opens a store, whose chunks will be decoded as `dparams` say.
 ///
 /// # Errors

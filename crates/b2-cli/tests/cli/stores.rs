@@ -142,6 +142,10 @@ fn a_table_is_shown_by_columns_and_rows() {
     assert!(run.code == Some(2) && run.stderr.contains("nope"), "{}", run.stderr);
     let run = dir.b2("show --where id>2 table-basic.b2z");
     assert!(run.code == Some(2) && run.stderr.contains("--slice"), "{}", run.stderr);
+    for how in ["--csv", "--json"] {
+        let run = dir.b2(&format!("show {how} --max-output 1000 table-basic.b2z"));
+        assert!(run.code == Some(5) && run.stdout.is_empty(), "{}", run.stderr);
+    }
     let nulls = dir.b2("show --json table-nulls-mask.b2d").ok();
     assert!(nulls.text().contains(":null"), "{}", nulls.text());
 }

@@ -1,6 +1,7 @@
 //! The values of a column ("Tables: schema and columns" in `docs/formats/store.md`).
 
 use core::ops::Range;
+use std::string::FromUtf8Error;
 use std::sync::{Arc, OnceLock};
 
 use b2frame::NdArray;
@@ -197,7 +198,9 @@ impl Column {
                 let count = span.rows.end.saturating_sub(span.rows.start);
                 let count = usize::try_from(count).unwrap_or(usize::MAX).max(1);
                 let rowsize = read.len().checked_div(count).unwrap_or_default();
-                if span.flags.is_empty() || rowsize == 0 {
+                if bytes.is_empty() && span.flags.is_empty() {
+                    *bytes = read;
+                } else if span.flags.is_empty() || rowsize == 0 {
                     bytes.extend_from_slice(&read);
                 } else {
                     let rows = read.chunks_exact(rowsize);
@@ -258,7 +261,28 @@ impl Column {
         let narrow = |offset: Option<&i64>| offset.and_then(|at| u64::try_from(*at).ok());
         let first = narrow(offsets.first()).unwrap_or_default();
         let last = narrow(offsets.last()).unwrap_or_default();
-        let read = self.read_array(bytes, first..last)?;
+        let mut read = self.read_array(bytes, first..last)?;
+        if span.flags.is_empty() {
+            match Self::whole_text(read, first, &offsets) {
+                Ok(found) => {
+                    let before = text.len();
+                    let end = |offset: &i64| {
+                        let offset = u64::try_from(*offset).unwrap_or_default();
+                        let offset = usize::try_from(offset.saturating_sub(first));
+                        before.saturating_add(offset.unwrap_or(usize::MAX))
+                    };
+                    ends.extend(offsets.iter().skip(1).map(end));
+                    if text.is_empty() {
+                        *text = found;
+                    } else {
+                        text.push_str(&found);
+                    }
+                    return Ok(());
+                }
+                // Which row it is, is found below.
+                Err(bytes) => read = bytes,
+            }
+        }
         for (row, pair) in span.keep((span.rows.start..).zip(offsets.windows(2))) {
             let at = |n: usize| {
                 let offset = narrow(pair.get(n)).unwrap_or_default().saturating_sub(first);
@@ -273,10 +297,26 @@ impl Column {
         Ok(())
     }
 
+    /// Text of rows that follow each other, if all of it is UTF-8 and no row begins inside of a
+    /// character; else the bytes.
+    fn whole_text(bytes: Vec<u8>, first: u64, offsets: &[i64]) -> Result<String, Vec<u8>> {
+        let text = String::from_utf8(bytes).map_err(FromUtf8Error::into_bytes)?;
+        let is_boundary = |offset: &i64| {
+            let offset = u64::try_from(*offset).unwrap_or_default().saturating_sub(first);
+            usize::try_from(offset).is_ok_and(|offset| text.is_char_boundary(offset))
+        };
+        if offsets.iter().all(is_boundary) { Ok(text) } else { Err(text.into_bytes()) }
+    }
+
     fn read_mask(&self, span: &Span, valid: &mut Vec<bool>) -> Result<()> {
         let Some(mask) = &self.mask else { return Ok(()) };
         let flags = self.read_array(mask, span.rows.clone())?;
-        valid.extend(span.keep(flags.into_iter().map(|flag| flag != 0)));
+        let flags = flags.into_iter().map(|flag| flag != 0);
+        if span.flags.is_empty() {
+            valid.extend(flags);
+        } else {
+            valid.extend(span.keep(flags));
+        }
         Ok(())
     }
 

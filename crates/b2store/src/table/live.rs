@@ -22,6 +22,15 @@ struct Counts {
     /// One more than there are chunks; equal steps of `step` chunks are kept.
     before: Vec<u64>,
     step: u64,
+    /// The flags of chunks of which some rows are dead, as far as they may be kept.
+    kept: Vec<Option<Bits>>,
+}
+
+/// Flags, eight in a byte.
+#[derive(Debug)]
+struct Bits {
+    bytes: Vec<u8>,
+    len: usize,
 }
 
 /// Physical rows of one chunk of flags: those alive of `rows`.
@@ -32,6 +41,9 @@ pub(crate) struct Span {
     /// The logical rows that are wanted of those alive here.
     pub(crate) wanted: Range<usize>,
 }
+
+/// Most memory of flags that are kept (bytes).
+const MAX_BITS_NBYTES: usize = 16 << 20;
 
 /// Most counts that are kept (64 MiB).
 const MAX_COUNTS: u64 = 1 << 23;
@@ -68,26 +80,39 @@ impl Live {
         let nchunks = self.capacity().div_ceil(self.chunk_rows());
         let step = nchunks.div_ceil(MAX_COUNTS).max(1);
         let (mut before, mut count) = (vec![0], 0_u64);
+        let (mut kept, mut nbytes) = (Vec::new(), 0_usize);
         for nchunk in 0..nchunks {
-            count = count.saturating_add(self.count_chunk(nchunk)?);
+            let (alive, bits) = self.count_chunk(nchunk)?;
+            count = count.saturating_add(alive);
+            let bits = bits.filter(|bits| {
+                nbytes = nbytes.saturating_add(bits.bytes.len());
+                nbytes <= MAX_BITS_NBYTES
+            });
+            if step == 1 {
+                kept.push(bits);
+            }
             let next = nchunk.saturating_add(1);
             if next == nchunks || next.is_multiple_of(step) {
                 before.push(count);
             }
         }
-        Ok(self.counts.get_or_init(|| Counts { before, step }))
+        Ok(self.counts.get_or_init(|| Counts { before, step, kept }))
     }
 
-    /// Rows alive in a chunk of flags; a chunk that is one repeated value is not decoded.
-    fn count_chunk(&self, nchunk: u64) -> Result<u64> {
+    /// Rows alive in a chunk of flags, and the flags if they are not all the same. A chunk that is
+    /// one repeated value is not decoded.
+    fn count_chunk(&self, nchunk: u64) -> Result<(u64, Option<Bits>)> {
         let rows = self.rows_of(nchunk);
         let len = rows.end.saturating_sub(rows.start);
         let info = self.flags.schunk().chunk_info(nchunk).map_err(|error| self.error(error))?;
         if info.special.is_some() {
             let first = self.read(rows.start..rows.start.saturating_add(1))?;
-            return Ok(if first == [true] { len } else { 0 });
+            return Ok((if first == [true] { len } else { 0 }, None));
         }
-        Ok(self.read(rows)?.iter().filter(|is_alive| **is_alive).count() as u64)
+        let bytes = read_rows(&self.flags, rows).map_err(|error| self.error(error))?;
+        let alive = bytes.iter().filter(|flag| **flag != 0).count() as u64;
+        let bits = (alive != 0 && alive != len).then(|| Bits::new(&bytes));
+        Ok((alive, bits))
     }
 
     fn read(&self, rows: Range<u64>) -> Result<Vec<bool>> {
@@ -117,9 +142,10 @@ impl Live {
             }
             let after = match counts.after(nchunk) {
                 Some(after) => after,
-                None => before.saturating_add(self.count_chunk(nchunk)?),
+                None => before.saturating_add(self.count_chunk(nchunk)?.0),
             };
             let alive = after.saturating_sub(before);
+            let nchunk_of_span = nchunk;
             nchunk = nchunk.saturating_add(1);
             let start = rows.start.max(before).saturating_sub(before);
             let end = rows.end.min(after).saturating_sub(before);
@@ -132,11 +158,11 @@ impl Live {
                 let at = |n: u64| physical.start.saturating_add(n);
                 push_all_alive(&mut spans, at(start)..at(end));
             } else {
-                spans.push(trimmed(
-                    physical.clone(),
-                    self.read(physical)?,
-                    narrow(start)..narrow(end),
-                ));
+                let wanted = narrow(start)..narrow(end);
+                spans.push(match counts.bits(nchunk_of_span) {
+                    Some(bits) => bits.span(physical.start, wanted),
+                    None => trimmed(physical.clone(), self.read(physical)?, wanted),
+                });
             }
         }
         Ok(spans)
@@ -148,6 +174,53 @@ impl Counts {
     fn after(&self, nchunk: u64) -> Option<u64> {
         let next = usize::try_from(nchunk.saturating_add(1)).ok()?;
         self.before.get(next).copied().filter(|_| self.step == 1)
+    }
+}
+
+impl Counts {
+    /// The flags of a chunk, if they are kept.
+    fn bits(&self, nchunk: u64) -> Option<&Bits> {
+        self.kept.get(usize::try_from(nchunk).ok()?)?.as_ref()
+    }
+}
+
+impl Bits {
+    fn new(flags: &[u8]) -> Self {
+        let byte = |flags: &[u8]| {
+            flags.iter().rev().fold(0_u8, |byte, flag| (byte << 1) | u8::from(*flag != 0))
+        };
+        Self { bytes: flags.chunks(8).map(byte).collect(), len: flags.len() }
+    }
+
+    fn is_alive(&self, at: usize) -> bool {
+        self.bytes.get(at >> 3).is_some_and(|byte| (byte >> (at & 7)) & 1 == 1)
+    }
+
+    /// The place of the `n`-th row that is alive; the number of all if there is none.
+    fn place_of(&self, n: usize) -> usize {
+        let mut left = n;
+        for (nbyte, byte) in self.bytes.iter().enumerate() {
+            let alive = usize::try_from(byte.count_ones()).unwrap_or_default();
+            if left >= alive {
+                left = left.saturating_sub(alive);
+                continue;
+            }
+            let start = nbyte.saturating_mul(8);
+            let mut places = (start..start.saturating_add(8)).filter(|at| self.is_alive(*at));
+            return places.nth(left).unwrap_or(self.len);
+        }
+        self.len
+    }
+
+    /// The physical rows from the first to the last one that are wanted; the first row of the chunk
+    /// is `first_row`.
+    fn span(&self, first_row: u64, wanted: Range<usize>) -> Span {
+        let start = self.place_of(wanted.start);
+        let last = wanted.end.checked_sub(1).map_or(start, |last| self.place_of(last));
+        let end = last.saturating_add(1).min(self.len);
+        let flags = (start..end).map(|at| self.is_alive(at)).collect();
+        let at = |n: usize| first_row.saturating_add(n as u64);
+        Span { rows: at(start)..at(end), flags, wanted: 0..wanted.len() }
     }
 }
 
@@ -182,4 +255,30 @@ pub(crate) fn read_rows(array: &NdArray, rows: Range<u64>) -> Result<Vec<u8>, b2
     let bound = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
     let pick = Pick::slice(bound(rows.start), bound(rows.end), 1);
     array.to_bytes(Selection::from([pick]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn kept_flags_give_the_same_rows(
+            flags in prop::collection::vec(any::<bool>(), 1..70),
+            part: (prop::sample::Index, prop::sample::Index),
+        ) {
+            let alive = flags.iter().filter(|is_alive| **is_alive).count();
+            prop_assume!(alive > 0);
+            let (a, b) = (part.0.index(alive), part.1.index(alive));
+            let wanted = a.min(b)..a.max(b) + 1;
+            let bytes: Vec<u8> = flags.iter().map(|flag| u8::from(*flag)).collect();
+            let found = Bits::new(&bytes).span(1000, wanted.clone());
+            let expected = trimmed(1000..1000 + flags.len() as u64, flags, wanted);
+            prop_assert_eq!(found.rows, expected.rows);
+            prop_assert_eq!(found.flags, expected.flags);
+            prop_assert_eq!(found.wanted, expected.wanted);
+        }
+    }
 }

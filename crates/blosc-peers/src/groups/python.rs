@@ -1,5 +1,6 @@
 //! Programs of Python on the reference, in a process of its own that measures itself.
 
+use core::time::Duration;
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -31,7 +32,11 @@ pub(super) fn compare(
         return fail(format!("{} {}: {expected} there, {found} here", subject.what, subject.case));
     }
     let mut all: [Vec<f64>; 4] = Default::default();
-    for _ in 0..bench.effort.rounds {
+    let start = Instant::now();
+    for round in 0..bench.effort.rounds {
+        if round >= LEAST_ROUNDS && start.elapsed() > MOST_TIME {
+            break;
+        }
         let answer = python.ask(case, request.clone())?;
         let (start, processor) = (Instant::now(), processors());
         ours()?;
@@ -49,6 +54,10 @@ pub(super) fn compare(
     );
     Ok(())
 }
+
+/// Work that takes minutes is repeated less often.
+const LEAST_ROUNDS: usize = 3;
+const MOST_TIME: Duration = Duration::from_secs(20);
 
 /// Sums of numbers depend on their order.
 fn are_same(a: &Value, b: &Value) -> bool {

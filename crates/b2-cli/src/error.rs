@@ -272,6 +272,11 @@ impl Error {
             Self::Blp(error) => blame_code(error.blame()),
             Self::Bcolz(error) => blame_code(error.blame()),
             Self::Store(b2store::Error::NotAStore { .. }) => Code::Foreign,
+            // What a store names as a value and is no frame is damage of the store.
+            Self::Store(error @ b2store::Error::Frame { .. }) => match blame_code(error.blame()) {
+                Code::Foreign => Code::Data,
+                code => code,
+            },
             Self::Store(error) => blame_code(error.blame()),
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Locked(_) => Code::Locked,

@@ -132,6 +132,15 @@ impl Table {
         &self.inner.store
     }
 
+    /// The key of the table; `/` for a store that is one.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self.inner.root.as_str() {
+            "" => "/",
+            root => root,
+        }
+    }
+
     /// Whether a key of the store is a part of the table.
     #[must_use]
     pub fn has_key(&self, key: &str) -> bool {

@@ -98,7 +98,10 @@ pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
 fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let _lock = cx.lock_shared(origin, args.lock)?;
     if let Some(path) = store::whole(origin) {
-        return verify_store(args, cx, origin, path);
+        return verify_store(args, cx, origin, path, "/");
+    }
+    if let (Some(table), Some(path)) = (store::table(origin, cx.dparams())?, origin.path()) {
+        return verify_store(args, cx, origin, path, table.key());
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin.name());
@@ -142,8 +145,15 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
     findings.print(cx)
 }
 
-/// Verifies every value of a store, and the checksums of the members of an archive.
-fn verify_store(args: &VerifyArgs, cx: &Context, origin: &Origin, path: &Path) -> Result<()> {
+/// Verifies every value of a store, or of the table with the key `root` in it, and the checksums of
+/// the members of an archive.
+fn verify_store(
+    args: &VerifyArgs,
+    cx: &Context,
+    origin: &Origin,
+    path: &Path,
+    root: &str,
+) -> Result<()> {
     let mut findings = Findings::new(origin.name());
     let store = match store::open(path, cx.dparams()) {
         Err(error) if error.code() == Code::Data => {
@@ -155,7 +165,12 @@ fn verify_store(args: &VerifyArgs, cx: &Context, origin: &Origin, path: &Path) -
     findings.warnings.extend(store.notes().iter().map(store::note_text));
     let mut guard = Guard::for_reading(args.limits);
     let progress = Progress::new(&cx.console, &findings.path, None);
-    for key in store.keys() {
+    let group = root.trim_end_matches('/');
+    let is_below = |key: &str| {
+        key == root || key.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let mut damaged: Vec<&str> = vec![];
+    for key in store.keys().filter(|key| is_below(key)) {
         if let Some(Location::Remote { .. }) = store.location(key) {
             findings.warnings.push(format!("{}: somewhere else, not looked at", harmless(key)));
             continue;
@@ -168,32 +183,55 @@ fn verify_store(args: &VerifyArgs, cx: &Context, origin: &Origin, path: &Path) -
                 }
                 let (nother, nbad) = (findings.other.len(), findings.bad.len());
                 findings.add_frame(0, verify(&schunk, cx, &progress));
+                if findings.other.len() > nother || findings.bad.len() > nbad {
+                    damaged.push(key);
+                }
                 let new = findings.other.iter_mut().skip(nother);
                 new.chain(findings.bad.iter_mut().skip(nbad))
                     .for_each(|problem| problem.message = format!("{key}: {}", problem.message));
             }
-            Err(error) => findings.unopened(0, &error.into()),
+            Err(error) => {
+                damaged.push(key);
+                findings.unopened(0, &error.into());
+            }
         }
     }
     drop(progress);
-    for key in store.tree().iter().filter(|child| child.kind == ChildKind::Value) {
-        if let Err(error) = store.get(&key.key)
-            && !matches!(error, b2store::Error::Recipe { .. } | b2store::Error::Frame { .. })
+    let children = store.tree();
+    for child in children.iter().filter(|child| child.kind == ChildKind::Value) {
+        let key = child.key.as_str();
+        if is_below(key)
+            && !damaged.contains(&key)
+            && let Err(error) = store.get(key)
+            && !matches!(error, b2store::Error::Recipe { .. })
         {
             findings.unopened(0, &error.into());
         }
     }
-    for key in store.tables() {
-        if let Err(error) = read_table(&store, key, &mut findings) {
+    for key in store.tables().filter(|key| is_below(key)) {
+        if let Err(error) = read_table(&store, key, &damaged, &mut findings) {
             findings.unopened(0, &error.into());
         }
     }
     findings.print(cx)
 }
 
-/// Reads all columns of a table; one that cannot be read is a finding.
-fn read_table(store: &Store, key: &str, findings: &mut Findings) -> b2store::error::Result<()> {
-    let table = store.table(key)?;
+/// Reads all columns of a table; one that cannot be read is a finding. A table of which a frame is
+/// known to be damaged is not read again.
+fn read_table(
+    store: &Store,
+    key: &str,
+    damaged: &[&str],
+    findings: &mut Findings,
+) -> b2store::error::Result<()> {
+    let table = match store.table(key) {
+        Ok(table) => table,
+        Err(_) if damaged.iter().any(|found| found.starts_with(key)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if damaged.iter().any(|key| table.has_key(key)) {
+        return Ok(());
+    }
     let nrows = table.len()?;
     for column in &table.schema().columns {
         let read = || {

@@ -222,7 +222,10 @@ impl SChunk {
         first: &mut [u8],
     ) -> Result<(Source, u64, ChunkHeader, usize)> {
         let (source, at, room) = self.place(nchunk, offset)?;
-        let likely = if self.state.folder.is_some() {
+        let likely = if first.len() <= ChunkHeader::MAX_LEN {
+            // There is no room for more than the header.
+            None
+        } else if self.state.folder.is_some() {
             Some(room)
         } else {
             self.state.index.gap(nchunk, offset)

@@ -84,6 +84,9 @@ pub(crate) enum Error {
     /// The header of a NumPy file cannot be used.
     #[error(transparent)]
     Npy(#[from] NpyError),
+    /// Items of a type that a codec or filter would destroy.
+    #[error("{what} is for {needs}, and the items are {dtype}")]
+    LossyType { what: String, needs: &'static str, dtype: String },
     /// More or fewer bytes than the items of the array have.
     #[error("the array has {expected} bytes, the file has {found} for it")]
     ArrayLen { expected: u64, found: u64 },
@@ -317,6 +320,7 @@ impl Error {
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(Cow::Borrowed(match self {
             Self::Message { message, .. } => return message.hint.map(Cow::Borrowed),
+            Self::Input { error, .. } => return error.hint(),
             Self::Mistyped { command } => {
                 return Some(format!("did you mean the command `{command}`?").into());
             }

@@ -28,12 +28,14 @@ pub(crate) struct CompressArgs {
 pub(crate) struct TuningArgs {
     #[command(flatten)]
     pub(crate) level: LevelArgs,
-    /// Codec by name or number, and its parameter [default: zstd, lz4 with --fast]
+    /// Codec by name or number, and its parameter, as in zfp_acc:-3 (needs --lossy) [default: zstd,
+    /// lz4 with --fast]
     #[arg(short = 'C', long, value_name = "NAME[:META]", value_parser = parse_codec, help_heading = "Compression")]
     pub(crate) codec: Option<CodecChoice>,
-    /// Filters in their order: shuffle, bitshuffle, delta, trunc:N (needs --lossy), none
-    #[arg(long, value_name = "SPEC", default_value = "shuffle", value_parser = parse_filter, help_heading = "Compression")]
-    pub(crate) filter: Pipeline,
+    /// Filters in their order: shuffle, bitshuffle, delta, trunc:N (keeps N bits of the mantissa,
+    /// needs --lossy), none [default: shuffle; none with zfp and ndlz]
+    #[arg(long, value_name = "SPEC", value_parser = parse_filter, help_heading = "Compression")]
+    pub(crate) filter: Option<Pipeline>,
     /// Bytes per item; auto takes it from a .npy header, else from a name like .f32, else from the
     /// data
     #[arg(short = 't', long, value_name = "N", default_value = "auto", value_parser = parse_typesize, help_heading = "Compression")]
@@ -58,13 +60,13 @@ pub(crate) struct TuningArgs {
     /// blosc2-2.0, blosc2-3.0
     #[arg(long, value_name = "READER", default_value = "blosc2-2.0", value_parser = parse_target, help_heading = "Compression")]
     pub(crate) target: Target,
-    /// Allow filters that lose data
+    /// Allow codecs and filters that lose data; the loss is reported
     #[arg(long, help_heading = "Compression")]
     pub(crate) lossy: bool,
     /// Type of the items of raw data, as NumPy writes it: f4, <i2, |S5
-    #[arg(long, value_name = "TYPE", value_parser = parse_dtype, requires = "shape", help_heading = "Arrays")]
+    #[arg(long, value_name = "TYPE", value_parser = parse_dtype, help_heading = "Arrays")]
     pub(crate) dtype: Option<Dtype>,
-    /// Raw data is an array of this shape, in C order
+    /// Raw data is an array of this shape, in C order [default: one dimension]
     #[arg(long, value_name = "N,N,...", value_parser = parse_shape, requires = "dtype", help_heading = "Arrays")]
     pub(crate) shape: Option<Shape>,
     /// Items per dimension of a chunk of an array [default: automatic]
@@ -94,6 +96,21 @@ pub(crate) struct TuningArgs {
     /// Read back and compare before success is reported (always done with --rm)
     #[arg(long, help_heading = "Output")]
     pub(crate) verify: bool,
+}
+
+impl TuningArgs {
+    /// The filters: codecs that look at numbers, or at bytes in two dimensions, get them as they
+    /// are.
+    pub(crate) fn pipeline(&self) -> Pipeline {
+        let takes_items = self.codec.is_some_and(|choice| {
+            matches!(
+                choice.id,
+                CodecId::NDLZ | CodecId::ZFP_ACC | CodecId::ZFP_PREC | CodecId::ZFP_RATE
+            )
+        });
+        let default = if takes_items { Pipeline::default() } else { Pipeline::SHUFFLE };
+        self.filter.unwrap_or(default)
+    }
 }
 
 /// Lengths of the dimensions of an array (items).
@@ -164,6 +181,12 @@ pub(crate) enum ValueError {
     /// The parameter of the codec is no byte.
     #[error("{meta:?} is not a number from 0 to 255")]
     Meta { meta: String },
+    /// The exponent of an accuracy is no signed byte.
+    #[error("{meta:?} is not a number from -128 to 127, the power of ten of the largest error")]
+    Accuracy { meta: String },
+    /// The codec has no parameter.
+    #[error("{name} has no parameter; the level is -0 to -9 or -l N")]
+    NoMeta { name: String },
     /// The library does not understand the filters.
     #[error("{}", chain(.0))]
     Filter(blosc_chunk::Error),
@@ -185,12 +208,24 @@ pub(crate) enum ValueError {
 }
 
 pub(crate) fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
-    let (name, meta) = text.split_once(':').unwrap_or((text, "0"));
-    let meta = meta.parse().map_err(|_| ValueError::Meta { meta: meta.to_owned() })?;
+    let (name, meta) = match text.split_once(':') {
+        Some((name, meta)) => (name, Some(meta)),
+        None => (text, None),
+    };
     let by_number = || name.parse().ok().map(CodecId);
-    let id = CodecId::from_name(name)
+    let id = CodecId::from_name(&name.replace('-', "_"))
         .or_else(by_number)
         .ok_or_else(|| ValueError::Codec { name: name.to_owned() })?;
+    let Some(meta) = meta else { return Ok(CodecChoice { id, meta: 0 }) };
+    let meta = match id {
+        CodecId::ZFP_ACC => {
+            let exponent = meta.parse::<i16>().ok().filter(|power| (-128..=255).contains(power));
+            let exponent = exponent.ok_or(ValueError::Accuracy { meta: meta.to_owned() })?;
+            exponent.to_le_bytes()[0]
+        }
+        id if id < CodecId::NDLZ => return Err(ValueError::NoMeta { name: name.to_owned() }),
+        _ => meta.parse().map_err(|_| ValueError::Meta { meta: meta.to_owned() })?,
+    };
     Ok(CodecChoice { id, meta })
 }
 
@@ -265,11 +300,17 @@ mod tests {
     #[test]
     fn codecs_go_by_name_or_number() {
         assert_eq!(parse_codec("zstd"), Ok(CodecChoice { id: CodecId::ZSTD, meta: 0 }));
-        assert_eq!(parse_codec("lz4hc:7"), Ok(CodecChoice { id: CodecId::LZ4HC, meta: 7 }));
+        assert_eq!(parse_codec("zfp_rate:7"), Ok(CodecChoice { id: CodecId::ZFP_RATE, meta: 7 }));
+        assert_eq!(parse_codec("zfp-acc:-3"), Ok(CodecChoice { id: CodecId::ZFP_ACC, meta: 253 }));
         assert_eq!(parse_codec("4"), Ok(CodecChoice { id: CodecId::ZLIB, meta: 0 }));
         assert_eq!(parse_codec("gzip"), Err(ValueError::Codec { name: "gzip".into() }));
-        assert_eq!(parse_codec("zstd:x"), Err(ValueError::Meta { meta: "x".into() }));
-        assert_eq!(parse_codec("zstd:256"), Err(ValueError::Meta { meta: "256".into() }));
+        assert_eq!(parse_codec("ndlz:x"), Err(ValueError::Meta { meta: "x".into() }));
+        assert_eq!(parse_codec("34:256"), Err(ValueError::Meta { meta: "256".into() }));
+        assert_eq!(parse_codec("33:256"), Err(ValueError::Accuracy { meta: "256".into() }));
+        for name in ["zstd", "lz4hc", "4"] {
+            let refused = Err(ValueError::NoMeta { name: name.into() });
+            assert_eq!(parse_codec(&format!("{name}:3")), refused);
+        }
     }
 
     #[test]

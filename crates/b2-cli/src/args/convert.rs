@@ -152,7 +152,7 @@ impl ConvertedFormat {
 
 pub(crate) const USAGE: &str = "b2 convert [OPTIONS] IN OUT
        b2 convert [OPTIONS] IN... -o OUT|-c|--output-dir DIR
-       b2 convert [OPTIONS] --format FMT IN";
+       b2 convert [OPTIONS] --format FMT IN...";
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:

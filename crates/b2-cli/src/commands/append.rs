@@ -17,6 +17,7 @@ use std::{
 
 use b2frame::SChunkWriter;
 use bcolz_store::DataSet;
+use blosc_chunk::{CodecId, Pipeline, Registries};
 use blosc_dtype::{
     Dtype,
     npy::{NpyError, NpyHeader},
@@ -41,7 +42,11 @@ use crate::{
         object_reader::ObjectReader,
         origin::{self, Origin},
     },
-    render::{escape::harmless, progress::Progress, size},
+    render::{
+        escape::{harmless, path_text},
+        progress::Progress,
+        size,
+    },
 };
 
 /// Bytes of data in a chunk of a frame whose chunks have any size.
@@ -168,6 +173,8 @@ impl Work<'_> {
             self.path,
             &self.cx.edit_options(self.path, offset, self.args.lock),
         )?;
+        writer.lock()?;
+        self.keep_what_is_there(&mut writer);
         let typesize = writer.schunk()?.typesize() as u64;
         let is_variable = writer.schunk()?.chunksize().fixed().is_none();
         for input in &self.inputs {
@@ -195,6 +202,23 @@ impl Work<'_> {
         }
         writer.commit()?;
         Ok(Grown { nbytes: writer.nbytes(), shape: None })
+    }
+
+    /// Without a codec or filter that loses data: the chunk that the new items go on in is compressed
+    /// anew, and what is in it would lose more each time.
+    fn keep_what_is_there(&self, writer: &mut SChunkWriter) {
+        let (cparams, registries) = (writer.cparams().clone(), Registries::default());
+        let codec = registries.codecs.get(cparams.codec);
+        let is_lossy = codec.is_some_and(|codec| codec.is_lossy());
+        if !is_lossy && !cparams.filters.is_lossy(&registries.filters) {
+            return;
+        }
+        let cparams = if is_lossy { cparams.codec(CodecId::ZSTD).codec_meta(0) } else { cparams };
+        writer.set_cparams(cparams.filters(Pipeline::SHUFFLE));
+        self.cx.console.note(&format!(
+            "{}: appended without loss, so that what is there does not lose more",
+            path_text(self.path)
+        ));
     }
 
     /// Only arrays in frames have more dimensions to grow along.

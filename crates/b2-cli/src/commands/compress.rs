@@ -7,6 +7,7 @@
 mod array;
 mod blp;
 mod chunk;
+mod lossy;
 mod metadata;
 
 use std::{
@@ -18,9 +19,9 @@ use std::{
 };
 
 use b2frame::{CompressOptions, FrameParams, FrameWriter, Totals, compress_stream};
-use blosc_chunk::{CParams, CodecId, Dict, Registries, SplitMode, Target as Reader};
+use blosc_chunk::{CParams, CodecId, Dict, SplitMode, Target as Reader};
 use blosc_dtype::npy::NpyHeader;
-use blosc_io::{FileStore, MemStore};
+use blosc_io::{FileStore, MemStore, ReadAt};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -51,6 +52,7 @@ use crate::{
     },
 };
 
+use lossy::Loss;
 use metadata::Metadata;
 
 /// Bytes of data in one frame of a sequence.
@@ -69,6 +71,11 @@ struct CompressReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u64>,
     typesize: usize,
+    /// The largest difference of an item to what it was, and the mean of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    largest_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_error: Option<f64>,
     seconds: f64,
 }
 
@@ -135,16 +142,7 @@ fn check(args: &CompressArgs) -> Result<()> {
         }
         _ => {}
     }
-    let registry = Registries::default().filters;
-    if args.tuning.filter.is_lossy(&registry) {
-        if !args.tuning.lossy {
-            return Err(message::LOSSY.about(args.tuning.filter));
-        }
-        if args.tuning.verify || args.output.rm {
-            return Err(message::LOSSY_VERIFY.error());
-        }
-    }
-    Ok(())
+    lossy::check(&args.tuning, args.tuning.verify || args.output.rm)
 }
 
 fn compress_input(
@@ -161,12 +159,17 @@ fn compress_input(
         Some(_) => CompressedFormat::B2nd,
         None => CompressedFormat::B2frame,
     });
+    let (loss, data) = match lossy::item_type(&args.tuning, layout.as_ref(), origin, &data)? {
+        Some(dtype) => Loss::start(dtype, layout.as_ref(), origin, data)
+            .map(|(loss, data)| (Some(loss), data))?,
+        None => (None, data),
+    };
     let target = targets.next(origin, Naming::Add(format.suffix()))?;
     let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, &data);
     let params = metadata.add_to(frame_params(&args.tuning, typesize, cx));
     report_parameters(&params, format, evidence, origin, cx);
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
-    let work = Work { args, cx, origin, format, layout, params, progress };
+    let work = Work { args, cx, origin, format, layout, params, loss, progress };
     let (counts, output) = match &target {
         Target::Stdout => (work.to_stream(data, Sink::stdout(args.output.force)?)?, None),
         Target::Device(path) => (work.to_stream(data, Sink::device(path)?)?, Some(path)),
@@ -182,10 +185,11 @@ fn typesize(
     origin: &Origin,
     data: &Data,
 ) -> (usize, Option<&'static str>) {
-    match (tuning.typesize, layout) {
-        (_, Some(layout)) => (layout.dtype.itemsize(), None),
-        (Typesize::Bytes(typesize), None) => (typesize.into(), None),
-        (Typesize::Auto, None) => {
+    match (tuning.typesize, layout, &tuning.dtype) {
+        (_, Some(layout), _) => (layout.dtype.itemsize(), None),
+        (Typesize::Bytes(typesize), None, _) => (typesize.into(), None),
+        (Typesize::Auto, None, Some(dtype)) => (dtype.itemsize(), None),
+        (Typesize::Auto, None, None) => {
             let (typesize, evidence) = typesize::find(origin.path(), data.sample());
             (typesize.into(), Some(evidence.text()))
         }
@@ -246,7 +250,7 @@ fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
         .codec_meta(meta)
         .clevel(tuning.level.level)
         .typesize(typesize)
-        .filters(tuning.filter)
+        .filters(tuning.pipeline())
         .blocksize(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
         .special_values(!tuning.no_special)
         .dict(if tuning.dict { Dict::Train { max: MAX_DICT_NBYTES } } else { Dict::None })
@@ -268,6 +272,8 @@ struct Work<'a> {
     /// Of an array: where its items are.
     layout: Option<NpyHeader>,
     params: FrameParams,
+    /// What codec and filters have lost, if they may.
+    loss: Option<Loss>,
     progress: Progress,
 }
 
@@ -301,6 +307,7 @@ impl Work<'_> {
                 _ => self.read_back(staged.handle()?, digest)?,
             }
         }
+        self.measure_loss(Arc::new(FileStore::from_file(staged.handle()?)))?;
         staged.commit(metadata.as_ref())?;
         match self.origin.path() {
             Some(path) if args.output.rm => {
@@ -417,11 +424,12 @@ impl Work<'_> {
 
     /// The same for a frame or chunk that went to a stream.
     fn check_piece(&self, bytes: Vec<u8>, digest: &Digest) -> Result<()> {
+        let store: Arc<dyn ReadAt> = Arc::new(MemStore::new(bytes));
+        self.measure_loss(Arc::clone(&store))?;
         if !self.args.tuning.verify {
             return Ok(());
         }
-        let mut objects =
-            ObjectReader::from_store(Arc::new(MemStore::new(bytes)), self.cx.dparams());
+        let mut objects = ObjectReader::from_store(store, self.cx.dparams());
         let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
         check_digest(&Digest::of_object(&object, &self.cx.read_options())?, digest)
     }
@@ -436,6 +444,14 @@ impl Work<'_> {
         let speed = size::speed(units, nbytes, elapsed);
         let sizes = format!("{} -> {}", units.size(nbytes), units.size(stored));
         let ratio = size::ratio(nbytes, stored);
+        let loss = self.loss.as_ref().map(Loss::sums);
+        let lost = loss.map_or(String::new(), |loss| {
+            format!(
+                "   largest error {}, mean {}",
+                size::short(loss.largest),
+                size::short(loss.mean())
+            )
+        });
         let Some(output) = output.map(path_text) else {
             let pieces = match frames {
                 _ if self.format == CompressedFormat::Blp => "a Bloscpack file".to_owned(),
@@ -444,7 +460,7 @@ impl Work<'_> {
                 frames => format!("{frames} frames"),
             };
             console.note(&format!(
-                "{}: {}: {sizes} ({ratio}x) in {pieces}{speed}",
+                "{}: {}: {sizes} ({ratio}x) in {pieces}{lost}{speed}",
                 console.program(),
                 harmless(&name)
             ));
@@ -461,11 +477,13 @@ impl Work<'_> {
                 format: self.format.name(),
                 frames: (frames > 0).then_some(frames),
                 typesize: self.params.cparams.typesize,
+                largest_error: loss.map(|loss| loss.largest),
+                mean_error: loss.map(|loss| loss.mean()),
                 seconds: elapsed.as_secs_f64(),
             });
         }
         let (name, output) = (harmless(&name), harmless(&output));
-        console.note(&format!("{name} -> {output}   {sizes}  ({ratio}x){speed}"));
+        console.note(&format!("{name} -> {output}   {sizes}  ({ratio}x){lost}{speed}"));
         Ok(())
     }
 }

@@ -91,7 +91,10 @@ struct ConvertReport<'a> {
 
 /// Converts each input.
 pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
-    let (inputs, output) = named(args);
+    let (inputs, output) = match named(args) {
+        Ok(named) => named,
+        Err(error) => return cx.refuse(&error),
+    };
     let inputs = origin::find(&inputs, &origin::is_ours);
     let ready = format(args, &output).and_then(|format| anew::check(args, format).map(|()| format));
     match ready {
@@ -102,15 +105,42 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     }
 }
 
-/// Inputs and output. As `cp` has it, the last of several names is the output, unless that has an
-/// option.
-fn named(args: &ConvertArgs) -> (InputArgs, OutputArgs) {
+/// Inputs and output. As `cp` has it, the last of several names is the output, unless that or its
+/// format has an option. A file that may have been meant as one more input is no output.
+fn named(args: &ConvertArgs) -> Result<(InputArgs, OutputArgs)> {
     let (mut inputs, mut output) = (args.inputs.clone(), args.output.clone());
     let is_named = output.output.is_some() || output.stdout || output.output_dir.is_some();
-    if !is_named && inputs.files.len() > 1 {
-        output.output = inputs.files.pop();
+    if is_named || inputs.files.len() < 2 {
+        return Ok((inputs, output));
     }
-    (inputs, output)
+    let refused =
+        |path: &Path, error| Err(Error::Input { file: path_text(path), error: Box::new(error) });
+    let is_there = |word: &Path| match Origin::from_word(word) {
+        Origin::Stdin => true,
+        Origin::File { path, .. } => path.symlink_metadata().is_ok(),
+    };
+    match inputs.files.pop() {
+        Some(last) if args.format.is_some() => {
+            if !is_there(&last) && inputs.files.iter().all(|file| is_there(file)) {
+                return refused(&last, message::FORMAT_NAMES_INPUTS.about(path_text(&last)));
+            }
+            inputs.files.push(last);
+        }
+        Some(last) => {
+            // As the shell makes a list of `*.npy`.
+            let is_alike = |file: &PathBuf| {
+                *file != last
+                    && file.extension() == last.extension()
+                    && origin::content_kind(file) == origin::content_kind(&last)
+            };
+            if origin::content_kind(&last).is_some() && inputs.files.iter().any(is_alike) {
+                return refused(&last, message::OUTPUT_IS_DATA.error());
+            }
+            output.output = Some(last);
+        }
+        None => {}
+    }
+    Ok((inputs, output))
 }
 
 /// The requested format, or that of the name of the output.

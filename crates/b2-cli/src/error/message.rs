@@ -113,6 +113,12 @@ messages! {
     UNKNOWN_OUTPUT_FORMAT: Usage,
         "neither --format nor the name of the output tells its format",
         "use --format, as in `b2 convert --format b2frame data.blp`";
+    FORMAT_NAMES_INPUTS: Usage,
+        "with --format every name is an input, and {} is not there",
+        "use -o to name the output";
+    OUTPUT_IS_DATA: Usage,
+        "is there already and holds data of the same kind: another input?",
+        "use -f -o NAME to overwrite it, or --format to convert several inputs";
     SEQUENCE: Usage,
         "a sequence of frames, of which only one can be converted",
         "name one as FILE#N, or use `b2 cat FILE | b2 c -o OUT` for all";
@@ -146,6 +152,9 @@ messages! {
     INPUT_IS_NO_ARRAY: Usage,
         "neither a .npy file nor raw data with --shape and --dtype, so that it is no array",
         "use --format b2frame to compress the bytes as they are";
+    NPY_HAS_A_TYPE: Usage,
+        "a .npy file says the type of its items, and --dtype does not change it",
+        "leave out --dtype";
     UNKNOWN_ITEMS: Usage,
         "not an array, and nothing tells what its items are",
         "use --dtype, and --shape for more than one dimension";
@@ -182,13 +191,22 @@ messages! {
         "readers of {} read bare chunks only",
         "use --format chunk";
     LOSSY: Usage,
-        "the filter {} loses data",
+        "{} loses data",
         "use --lossy if this is meant";
     LOSSY_VERIFY: Usage,
-        "data that a filter has changed cannot be compared with the input",
-        "leave out --verify and --rm";
+        "data that --lossy has changed are not equal to the input",
+        "leave out --verify and --rm; the loss is reported in any case";
+    LOSSY_BYTES: Usage,
+        "nothing says that the items are numbers, and {} changes them",
+        "use --dtype, as in --dtype f4";
+    LOSSY_NPY: Usage,
+        "taken as bytes, the .npy file has a header that {} would change",
+        "leave out -t, -z, --block-size and --format b2frame: arrays have --chunks and --blocks";
+    LOSSY_FILTER: Usage,
+        "{} compresses numbers, and filters before it make other bytes of them",
+        "leave out --filter";
     LOSSY_CONVERT: Usage,
-        "the filter {} loses data, and conversions do not",
+        "{} loses data, and conversions do not",
         "use `b2 cat` and `b2 compress --lossy`";
     NO_COMMAND: Usage,
         "no command has the name {:?}";

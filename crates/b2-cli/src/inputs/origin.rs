@@ -14,7 +14,7 @@ use b2frame::{
 use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
-    formats::{bcolz, chunk, store},
+    formats::{bcolz, chunk, csv_table, store},
     output::{leftover, targets::SUFFIXES},
     render::escape::{harmless, path_text},
 };
@@ -134,6 +134,47 @@ pub(crate) fn is_ours(path: &Path) -> bool {
         Kind::Frame | Kind::OlderFrame | Kind::Bloscpack => true,
         _ => chunk::recognise(&head, len).is_some(),
     })
+}
+
+/// What kind of data a file holds, as far as one could be taken for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContentKind {
+    Frame,
+    Chunk,
+    Blp,
+    Npy,
+    /// Comma-separated values, by the name.
+    Csv,
+    /// A data set of bcolz.
+    Bcolz,
+    Store,
+}
+
+/// The kind of the content of `path`; `None` if it is not there, or of no kind that is read.
+pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
+    if is_sparse_frame(path) {
+        return Some(ContentKind::Frame);
+    }
+    if bcolz::is_data_set(path) {
+        return Some(ContentKind::Bcolz);
+    }
+    let mut head = Vec::new();
+    let file = File::open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    if metadata.is_dir() || store::is_one(path) {
+        return store::is_one(path).then_some(ContentKind::Store);
+    }
+    if !metadata.is_file() {
+        return None;
+    }
+    file.take(PROBE_LEN as u64).read_to_end(&mut head).ok()?;
+    match probe(&head) {
+        Kind::Frame | Kind::OlderFrame => Some(ContentKind::Frame),
+        Kind::Bloscpack => Some(ContentKind::Blp),
+        _ if head.starts_with(b"\x93NUMPY") => Some(ContentKind::Npy),
+        _ if csv_table::is_csv(path) => Some(ContentKind::Csv),
+        _ => chunk::recognise(&head, metadata.len()).map(|_| ContentKind::Chunk),
+    }
 }
 
 /// Finds the inputs; `wanted` decides which files of a directory are taken.

@@ -71,6 +71,15 @@ impl Data {
         Ok(Self { sample, rest, metadata })
     }
 
+    /// Data that were copied to a file, from its position on.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(crate) fn of_copy(file: File) -> Result<Self> {
+        Self::start(Reader::File(file), None)
+    }
+
     /// The first bytes.
     pub(crate) fn sample(&self) -> &[u8] {
         &self.sample

@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use blosc_chunk::{CParams, CodecId, Level, Pipeline};
-use blosc_dtype::npy::NpyHeader;
+use blosc_dtype::{Dtype, npy::NpyHeader};
 
 /// Bytes of the sample that the guess looks at.
 pub(crate) const SAMPLE: usize = 256 << 10;
@@ -44,6 +44,19 @@ pub(crate) fn find(name: Option<&Path>, sample: &[u8]) -> (u8, Evidence) {
     let by_name = || name.and_then(of_extension).map(|typesize| (typesize, Evidence::Extension));
     let by_header = of_npy(sample).map(|typesize| (typesize, Evidence::Npy));
     by_header.or_else(by_name).unwrap_or_else(|| (of_data(sample), Evidence::Data))
+}
+
+/// The type of the items of a file that is called like one: `x.f32`, `x.u16`.
+pub(crate) fn dtype_of_name(name: &Path) -> Option<Dtype> {
+    let extension = name.extension()?.to_str()?.to_ascii_lowercase();
+    let itemsize = of_extension(name)?;
+    let kind = extension.chars().next()?;
+    let is_numeric = extension.len() > 1 && extension[1..].bytes().all(|b| b.is_ascii_digit());
+    if !is_numeric {
+        return None;
+    }
+    let order = if cfg!(target_endian = "big") { '>' } else { '<' };
+    Dtype::parse(&format!("{order}{kind}{itemsize}")).ok()
 }
 
 /// `x.f32` has items of 4 bytes.

@@ -184,6 +184,18 @@ pub(crate) fn count(n: u64) -> String {
     grouped
 }
 
+/// A number with four digits that count: `0.4931`, `12.00`, `3.100e-9`.
+pub(crate) fn short(number: f64) -> String {
+    match number {
+        0.0 => "0".to_owned(),
+        number if (1e-3..1e4).contains(&number) => {
+            let before = (0..4).take_while(|n| number >= 10f64.powi(*n)).count();
+            format!("{number:.*}", if before == 0 { 4 } else { 4 - before })
+        }
+        number => format!("{number:.3e}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

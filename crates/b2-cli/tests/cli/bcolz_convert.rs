@@ -155,7 +155,7 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
         dir.b2("show --csv ct_basic").ok().stdout
     );
     dir.b2("convert ct_2d_column::/m m.npy").ok();
-    dir.b2("convert --format ctable ct_2d_column copy.bcolz").ok();
+    dir.b2("convert --format ctable ct_2d_column -o copy.bcolz").ok();
     assert_eq!(
         dir.b2("show --json copy.bcolz").ok().stdout,
         dir.b2("show --json ct_2d_column").ok().stdout
@@ -184,7 +184,7 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
     b2: ca_object: items are Python objects, which are no bytes of data
     hint: `b2 show` shows what is plain data
     ");
-    snapshot!(dir.b2("convert --format ctable ca_2d x.bcolz"), @"
+    snapshot!(dir.b2("convert --format ctable ca_2d -o x.bcolz"), @"
     exit 2
     --- stdout
     --- stderr

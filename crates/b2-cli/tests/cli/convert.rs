@@ -153,7 +153,7 @@ fn whole_rows_are_moved_between_arrays_and_bloscpack() {
         } else {
             "--chunks 650,100 --blocks 130,100"
         };
-        dir.b2(&format!("convert -qf {chunks} x.b2nd y.b2nd")).ok();
+        dir.b2(&format!("convert -qf {chunks} x.b2nd -o y.b2nd")).ok();
         for line in
             ["convert --json -f --verify y.b2nd y.blp", "convert --json -f --verify y.blp z.b2nd"]
         {

@@ -15,10 +15,12 @@ mod dump;
 mod general;
 mod hostile;
 mod info;
+mod lossy;
 #[cfg(target_os = "linux")]
 mod manual;
 mod meta;
 mod metadata;
+mod names;
 mod read;
 mod repack;
 mod rescue;

@@ -21,6 +21,8 @@ impl Work<'_> {
         )?;
         let mut writer = NdWriter::from_writer(writer)?.budget(self.cx.read_options());
         self.check_axis(writer.shape().len())?;
+        writer.lock()?;
+        self.keep_what_is_there(writer.schunk_writer());
         let layouts = self
             .inputs
             .iter()

@@ -11,7 +11,7 @@ use std::{
 };
 
 use b2frame::{NdArray, NdParams, NdWriter, SChunk};
-use blosc_dtype::npy::NpyHeader;
+use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::FileStore;
 
 use super::{Counts, Work, name_output_of};
@@ -41,7 +41,7 @@ pub(super) fn layout(
     let is_grid = format != Some(CompressedFormat::Blp);
     let is_cut = is_grid && tuning.chunk_size.or(tuning.block_size).is_some();
     let is_bytes = tuning.typesize != Typesize::Auto || is_cut;
-    let given = tuning.dtype.as_ref().zip(tuning.shape.as_ref());
+    let given = given(tuning, data)?;
     let wants_array = given.is_some() || tuning.chunks.is_some() || tuning.blocks.is_some();
     let wants_array = wants_array || format == Some(CompressedFormat::B2nd);
     if !is_grid && (tuning.chunks.is_some() || tuning.blocks.is_some()) {
@@ -52,10 +52,7 @@ pub(super) fn layout(
     }
     match (given, format) {
         (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk)) => Ok(None),
-        (Some((dtype, shape)), _) => {
-            let (dtype, shape) = (dtype.clone(), shape.0.clone());
-            Ok(Some(NpyHeader::new(dtype, shape)))
-        }
+        (Some((dtype, shape)), _) => Ok(Some(NpyHeader::new(dtype, shape))),
         (None, _) if !sample.starts_with(b"\x93NUMPY") => {
             if wants_array {
                 Err(message::INPUT_IS_NO_ARRAY.error())
@@ -72,6 +69,22 @@ pub(super) fn layout(
             Ok(NpyHeader::parse(sample).ok().filter(|header| is_all(data, header)))
         }
     }
+}
+
+/// Type and shape from the options: of one dimension if there is no shape.
+fn given(tuning: &TuningArgs, data: &Data) -> Result<Option<(Dtype, Vec<u64>)>> {
+    let Some(dtype) = &tuning.dtype else { return Ok(None) };
+    if tuning.shape.is_none() && data.sample().starts_with(b"\x93NUMPY") {
+        return Err(message::NPY_HAS_A_TYPE.error());
+    }
+    let itemsize = (dtype.itemsize() as u64).max(1);
+    let shape = match (&tuning.shape, data.len()) {
+        (Some(shape), _) => shape.0.clone(),
+        (None, Some(len)) => vec![len / itemsize],
+        // The length of a pipe is known when it ends.
+        (None, None) => return Ok(None),
+    };
+    Ok(Some((dtype.clone(), shape)))
 }
 
 impl Work<'_> {
@@ -104,6 +117,10 @@ impl Work<'_> {
             }
             out.write(&buffer[..len])?;
             stored += len as u64;
+        }
+        if self.loss.is_some() {
+            let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
+            self.measure_loss(Arc::new(FileStore::from_file(copy)))?;
         }
         if self.args.tuning.verify {
             self.read_back(file, digest)?;

@@ -16,9 +16,14 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     if args.checksum.is_some() && !is_blp {
         return Err(message::NO_CHECKSUM.error());
     }
-    let lossy = args.anew.filter.filter(|filter| filter.is_lossy(&Registries::default().filters));
+    let registries = Registries::default();
+    let lossy = args.anew.filter.filter(|filter| filter.is_lossy(&registries.filters));
     if let Some(filter) = lossy {
-        return Err(message::LOSSY_CONVERT.about(filter));
+        return Err(message::LOSSY_CONVERT.about(format!("the filter {filter}")));
+    }
+    let codec = args.anew.codec.and_then(|choice| registries.codecs.get(choice.id));
+    if let Some(codec) = codec.filter(|codec| codec.is_lossy()) {
+        return Err(message::LOSSY_CONVERT.about(format!("the codec {}", codec.name())));
     }
     let holds_data = matches!(
         format,

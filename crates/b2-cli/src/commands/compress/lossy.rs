@@ -1,0 +1,266 @@
+//! Codecs and filters that lose data: what they are made for, and how much they have lost.
+//!
+//! They look at items as numbers of one kind, and make garbage of all others, silently in
+//! C-Blosc2. So the type of the items has to be known, from an array, `--dtype` or a name like
+//! `.f32`, and to fit. What is stored is read back in any case: that tells the loss.
+
+use core::cell::Cell;
+use std::{
+    fs::File,
+    io::{self, Seek, Write},
+    sync::Arc,
+};
+
+use blosc_chunk::{FilterId, Registries};
+use blosc_dtype::{ByteOrder, Dtype, Kind, npy::NpyHeader};
+use blosc_io::{FileStore, ReadAt};
+
+use super::Work;
+use crate::{
+    args::compress::TuningArgs,
+    commands::convert::source::{Items, Source},
+    error::{Doing, Error, Result, message},
+    inputs::{decoded, object_reader::ObjectReader, origin::Origin, raw_data::Data, typesize},
+};
+
+/// What loses data, if anything does: `the filter trunc_prec:10`.
+pub(super) fn name(tuning: &TuningArgs) -> Option<String> {
+    let registries = Registries::default();
+    let codec = tuning.codec.and_then(|choice| registries.codecs.get(choice.id));
+    let filters = tuning.pipeline();
+    match codec.filter(|codec| codec.is_lossy()) {
+        Some(codec) => Some(format!("the codec {}", codec.name())),
+        None if filters.is_lossy(&registries.filters) => Some(format!("the filter {filters}")),
+        None => None,
+    }
+}
+
+/// Refuses options that lose data and make no sense for any input.
+pub(super) fn check(tuning: &TuningArgs, wants_equal: bool) -> Result<()> {
+    let Some(name) = name(tuning) else { return Ok(()) };
+    let registries = Registries::default();
+    let codec = tuning.codec.and_then(|choice| registries.codecs.get(choice.id));
+    if codec.is_some_and(|codec| codec.is_lossy()) && !tuning.pipeline().is_empty() {
+        return Err(message::LOSSY_FILTER.about(name));
+    }
+    match (tuning.lossy, wants_equal) {
+        (false, _) => Err(message::LOSSY.about(name)),
+        (true, true) => Err(message::LOSSY_VERIFY.error()),
+        (true, false) => Ok(()),
+    }
+}
+
+/// The type of the items, if they are to lose something.
+///
+/// # Errors
+///
+/// When it is not known, or is none that the codec and the filters are for.
+pub(super) fn item_type(
+    tuning: &TuningArgs,
+    layout: Option<&NpyHeader>,
+    origin: &Origin,
+    data: &Data,
+) -> Result<Option<Dtype>> {
+    let Some(what) = name(tuning) else { return Ok(None) };
+    if layout.is_none() && data.sample().starts_with(b"\x93NUMPY") {
+        return Err(message::LOSSY_NPY.about(what));
+    }
+    let by_name = || origin.path().and_then(typesize::dtype_of_name);
+    let known = layout.map(|layout| layout.dtype.clone());
+    let Some(dtype) = known.or_else(|| tuning.dtype.clone()).or_else(by_name) else {
+        return Err(message::LOSSY_BYTES.about(what));
+    };
+    let needs = needs(tuning);
+    let (kind, itemsize) = (dtype.kind(), dtype.itemsize());
+    let is_native = dtype.scalar().is_some_and(|scalar| scalar.order() != ByteOrder::Big);
+    let fits = match needs {
+        INTEGERS => matches!(kind, Some(Kind::Int | Kind::Uint)),
+        _ => kind == Some(Kind::Float) && matches!(itemsize, 4 | 8),
+    };
+    if !(fits && is_native) {
+        let dtype = dtype.to_string();
+        return Err(Error::LossyType { what, needs, dtype });
+    }
+    Ok(Some(dtype))
+}
+
+const INTEGERS: &str = "little-endian integers";
+const FLOATS: &str = "little-endian floating-point numbers of 4 or 8 bytes";
+
+/// The items that the lossy codec or filter is for.
+fn needs(tuning: &TuningArgs) -> &'static str {
+    if tuning.pipeline().contains(FilterId::INT_TRUNC) { INTEGERS } else { FLOATS }
+}
+
+/// The difference between the items that were given and those that come back.
+#[derive(Debug)]
+pub(super) struct Loss {
+    /// The content of the input, arrays in C order.
+    given: FileStore,
+    /// Where it starts (bytes).
+    start: u64,
+    dtype: Dtype,
+    /// Bytes that have been compared.
+    at: Cell<u64>,
+    sums: Cell<Sums>,
+}
+
+/// What has been found so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sums {
+    /// The largest difference of two items.
+    pub(super) largest: f64,
+    sum: f64,
+    nitems: u64,
+}
+
+impl Sums {
+    /// The mean of the differences.
+    pub(super) fn mean(&self) -> f64 {
+        if self.nitems == 0 { 0.0 } else { self.sum / self.nitems as f64 }
+    }
+
+    fn add(&mut self, difference: f64) {
+        self.largest = self.largest.max(difference);
+        self.sum += difference;
+        self.nitems += 1;
+    }
+}
+
+impl Loss {
+    /// Of an input of items of this type. What can be read only once is copied, and `data` read
+    /// from the copy.
+    pub(super) fn start(
+        dtype: Dtype,
+        layout: Option<&NpyHeader>,
+        origin: &Origin,
+        data: Data,
+    ) -> Result<(Self, Data)> {
+        let wrong = Error::io(Doing::Spool);
+        let (given, data) = match origin.path().filter(|_| data.len().is_some()) {
+            Some(path) => (File::open(path).map_err(Error::io(Doing::Open))?, data),
+            None => {
+                let (copy, data) = data.spooled()?;
+                (copy, data)
+            }
+        };
+        let start = layout.map_or(0, |layout| layout.len as u64);
+        let turned = layout.filter(|layout| layout.fortran_order && layout.shape.len() > 1);
+        let (given, start) = match turned {
+            None => (FileStore::from_file(given), start),
+            Some(layout) => {
+                let mut copy = tempfile::tempfile().map_err(wrong)?;
+                let store = FileStore::from_file(given);
+                let file_len = store.len().map_err(Error::io(Doing::Read))?;
+                let items = Source::Items(Items::new(store, file_len, layout.clone())?);
+                items.in_c_order(&b2frame::Budget::default(), MAX_PIECE_NBYTES, &mut |bytes| {
+                    copy.write_all(bytes).map_err(Error::io(Doing::Spool))
+                })?;
+                copy.rewind().map_err(Error::io(Doing::Spool))?;
+                (FileStore::from_file(copy), 0)
+            }
+        };
+        Ok((Self { given, start, dtype, at: Cell::default(), sums: Cell::default() }, data))
+    }
+
+    /// What was found.
+    pub(super) fn sums(&self) -> Sums {
+        self.sums.get()
+    }
+
+    /// Compares the next items.
+    fn compare(&self, found: &[u8]) -> Result<()> {
+        let mut given = vec![0; found.len()];
+        let at = self.start.saturating_add(self.at.get());
+        self.given.read_exact_at(at, &mut given).map_err(Error::io(Doing::Read))?;
+        let mut sums = self.sums.get();
+        let itemsize = self.dtype.itemsize().max(1);
+        let pairs = given.chunks_exact(itemsize).zip(found.chunks_exact(itemsize));
+        for (given, found) in pairs {
+            sums.add(if given == found { 0.0 } else { difference(&self.dtype, given, found) });
+        }
+        self.sums.set(sums);
+        self.at.set(self.at.get().saturating_add(found.len() as u64));
+        Ok(())
+    }
+}
+
+/// Bytes of a piece of an array that is put in C order.
+const MAX_PIECE_NBYTES: u64 = 16 << 20;
+
+/// How far two numbers are from each other; infinitely far if only one of them is a finite number.
+fn difference(dtype: &Dtype, given: &[u8], found: &[u8]) -> f64 {
+    let word = |bytes: &[u8]| {
+        let mut word = [0; 8];
+        word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        u64::from_le_bytes(word)
+    };
+    let (given, found) = (word(given), word(found));
+    let difference = match (dtype.kind(), dtype.itemsize()) {
+        (Some(Kind::Float), 4) => {
+            let real = |word: u64| f64::from(f32::from_bits((word & 0xffff_ffff) as u32));
+            (real(given) - real(found)).abs()
+        }
+        (Some(Kind::Float), _) => (f64::from_bits(given) - f64::from_bits(found)).abs(),
+        (Some(Kind::Int), itemsize) => {
+            let unused = 64 - 8 * u32::try_from(itemsize.clamp(1, 8)).unwrap_or(8);
+            let int = |word: u64| (word.cast_signed() << unused) >> unused;
+            int(given).abs_diff(int(found)) as f64
+        }
+        _ => given.abs_diff(found) as f64,
+    };
+    if difference.is_nan() { f64::INFINITY } else { difference }
+}
+
+impl Work<'_> {
+    /// Compares what was stored with what was given, if something may have been lost.
+    pub(super) fn measure_loss(&self, store: Arc<dyn ReadAt>) -> Result<()> {
+        let Some(loss) = &self.loss else { return Ok(()) };
+        let mut objects = ObjectReader::from_store(store, self.cx.dparams());
+        while let Some(object) = objects.next()? {
+            decoded::all(&object, &self.cx.read_options(), &mut |bytes| loss.compare(bytes))?;
+        }
+        Ok(())
+    }
+}
+
+impl Data {
+    /// A copy of all of it in a temporary file, and the same data read from there.
+    fn spooled(self) -> Result<(File, Self)> {
+        let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+        io::copy(&mut self.into_reader(), &mut file).map_err(Error::io(Doing::Spool))?;
+        file.rewind().map_err(Error::io(Doing::Spool))?;
+        // Comparing reads at positions, so that both can share one.
+        let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
+        Ok((copy, Self::of_copy(file)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between(dtype: &str, given: &[u8], found: &[u8]) -> f64 {
+        difference(&Dtype::parse(dtype).unwrap(), given, found)
+    }
+
+    #[test]
+    fn differences_are_those_of_the_numbers() {
+        let f4 = |value: f32| value.to_le_bytes();
+        assert_eq!(between("<f4", &f4(1.5), &f4(-1.0)), 2.5);
+        assert_eq!(between("<f4", &f4(f32::NAN), &f4(1.0)), f64::INFINITY);
+        assert_eq!(between("<f8", &1e300_f64.to_le_bytes(), &0_f64.to_le_bytes()), 1e300);
+        assert_eq!(between("|i1", &[0xff], &[0x80]), 127.0);
+        assert_eq!(between("<i2", &[0xff, 0xff], &[1, 0]), 2.0);
+        assert_eq!(between("<i8", &i64::MIN.to_le_bytes(), &i64::MAX.to_le_bytes()), 2f64.powi(64));
+        assert_eq!(between("<u2", &[0xff, 0xff], &[0, 0]), 65_535.0);
+    }
+
+    #[test]
+    fn means_count_equal_items() {
+        let mut sums = Sums::default();
+        assert_eq!(sums.mean(), 0.0);
+        [0.0, 3.0, 0.0, 1.0].into_iter().for_each(|difference| sums.add(difference));
+        assert_eq!((sums.largest, sums.mean()), (3.0, 1.0));
+    }
+}

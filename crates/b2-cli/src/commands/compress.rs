@@ -30,6 +30,7 @@ use crate::{
         CompressArgs,
         compress::{CompressedFormat, Split, TuningArgs, Typesize},
     },
+    commands::convert::equal,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -310,12 +311,21 @@ impl Work<'_> {
         self.measure_loss(Arc::new(FileStore::from_file(staged.handle()?)))?;
         staged.commit(metadata.as_ref())?;
         match self.origin.path() {
+            Some(_) if args.output.rm && self.loses_order() && !args.output.force => {
+                return Err(message::WOULD_LOSE.about(equal::ORDER));
+            }
             Some(path) if args.output.rm => {
                 fs::remove_file(path).map_err(Error::io(Doing::Remove))?
             }
             _ => {}
         }
         Ok(counts)
+    }
+
+    /// Are there items in Fortran order that are put in C order?
+    fn loses_order(&self) -> bool {
+        let is_turned = |layout: &NpyHeader| layout.fortran_order && layout.shape.len() > 1;
+        self.format == CompressedFormat::B2nd && self.layout.as_ref().is_some_and(is_turned)
     }
 
     /// One frame, written piece by piece.

@@ -16,6 +16,7 @@ pub(super) mod bcolz;
 mod blp;
 mod chunk;
 mod csv;
+pub(super) mod equal;
 mod frame;
 pub(super) mod metadata;
 pub(super) mod pull;
@@ -310,9 +311,13 @@ impl Work<'_> {
             nest.sync()?;
             self.read_back(nest.path())?;
         }
+        let lost = match self.output.rm && !self.output.force {
+            true => self.lost(nest.path())?,
+            false => None,
+        };
         nest.commit(self.metadata().as_ref())?;
         if self.output.rm {
-            self.remove_input(&done)?;
+            self.remove_input(done.left_out.first().or(lost.as_ref()))?;
         }
         Ok(done)
     }
@@ -403,9 +408,9 @@ impl Work<'_> {
     }
 
     /// Refuses to remove an input whose metadata the output cannot hold.
-    fn remove_input(&self, done: &Done) -> Result<()> {
+    fn remove_input(&self, lost: Option<&String>) -> Result<()> {
         let Some(path) = self.origin.path() else { return Ok(()) };
-        if let (Some(what), false) = (done.left_out.first(), self.output.force) {
+        if let (Some(what), false) = (lost, self.output.force) {
             return Err(message::WOULD_LOSE.about(what));
         }
         match origin::is_sparse_frame(path) {
@@ -415,9 +420,10 @@ impl Work<'_> {
         .map_err(Error::io(Doing::Remove))
     }
 
-    /// Mode and times of a regular file.
+    /// Mode and times of the input.
     fn metadata(&self) -> Option<FileMetadata> {
-        self.origin.path().and_then(|path| fs::metadata(path).ok()).filter(FileMetadata::is_file)
+        let is_kept = |metadata: &FileMetadata| metadata.is_file() || metadata.is_dir();
+        self.origin.path().and_then(|path| fs::metadata(path).ok()).filter(is_kept)
     }
 
     /// Bytes of the input, also where its values have been read to another file.

@@ -47,7 +47,7 @@ fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let document = Document::from_object(&object)?;
     match args.action {
         Action::Get => print_values(args, cx, origin, document.only(kind(args))),
-        Action::Export => export(args, cx, document.only(kind(args))),
+        Action::Export => export(args, cx, origin, document.only(kind(args))),
         Action::Set => change(args, cx, origin, object, &document, &settings(args)?),
         Action::Del => change(args, cx, origin, object, &document, &deletions(args)?),
         Action::Import => {
@@ -91,7 +91,7 @@ fn print_values(args: &MetaArgs, cx: &Context, origin: &Origin, document: Docume
     Ok(())
 }
 
-fn export(args: &MetaArgs, cx: &Context, document: Document) -> Result<()> {
+fn export(args: &MetaArgs, cx: &Context, origin: &Origin, document: Document) -> Result<()> {
     let text = document.pretty();
     match args.output.as_deref().filter(|output| *output != Path::new("-")) {
         None => cx.console.print(&text),
@@ -102,7 +102,8 @@ fn export(args: &MetaArgs, cx: &Context, document: Document) -> Result<()> {
                 .handle()?
                 .write_all(text.as_bytes())
                 .map_err(Error::io_at(Doing::Write, path))?;
-            staged.commit(None).map(drop)
+            let source = origin.path().and_then(|path| fs::metadata(path).ok());
+            staged.commit_with_mode(source.as_ref()).map(drop)
         }
     }
 }

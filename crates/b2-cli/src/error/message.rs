@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn name_stands_in_the_text_as_given_or_quoted() {
-        assert_eq!(LOSSY.about("trunc").to_string(), "the filter trunc loses data");
+        assert_eq!(LOSSY.about("the filter trunc").to_string(), "the filter trunc loses data");
         assert_eq!(NO_COMMAND.about("a\"{}").to_string(), r#"no command has the name "a\"{}""#);
         assert_eq!(NO_NAMES.error().to_string(), "no name was given");
     }

@@ -100,10 +100,24 @@ impl Staged {
     ///
     /// When the system refuses, or another file has come to `target` meanwhile; the file is removed
     /// then.
-    pub(crate) fn commit(mut self, source: Option<&Metadata>) -> Result<PathBuf> {
+    pub(crate) fn commit(self, source: Option<&Metadata>) -> Result<PathBuf> {
+        self.finish(source, carry_over)
+    }
+
+    /// As [`commit`](Self::commit), with the owner and the mode of `source` and not its times: for
+    /// what was made of it, and is something else.
+    ///
+    /// # Errors
+    ///
+    /// As `commit`.
+    pub(crate) fn commit_with_mode(self, source: Option<&Metadata>) -> Result<PathBuf> {
+        self.finish(source, carry_mode)
+    }
+
+    fn finish(mut self, source: Option<&Metadata>, carry: Carry) -> Result<PathBuf> {
         if let Some(file) = &self.temporary {
             let done = match source {
-                Some(source) => carry_over(source, file.as_file()),
+                Some(source) => carry(source, file.as_file()),
                 None => set_mode(file.as_file(), mode_at(&self.target)),
             };
             done.map_err(Error::io_at(Doing::Write, &self.target))?;
@@ -226,10 +240,40 @@ fn persist(temporary: TempPath, target: &Path, force: bool) -> Result<()> {
     }
 }
 
-/// Mode and times.
-fn carry_over(source: &Metadata, file: &File) -> io::Result<()> {
+/// Gives a file properties of the input.
+type Carry = fn(&Metadata, &File) -> io::Result<()>;
+
+/// Owner, as far as the system lets it be given away, and mode. Files of a directory, and
+/// directories of a file, may be read by the same users.
+fn carry_mode(source: &Metadata, file: &File) -> io::Result<()> {
     #[cfg(unix)]
-    set_mode(file, std::os::unix::fs::PermissionsExt::mode(&source.permissions()))?;
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let made = file.metadata()?;
+        if (source.uid(), source.gid()) != (made.uid(), made.gid()) {
+            // Only root gives files away; a group that cannot be set gets no rights by it.
+            let _refused = fchown(file, Some(source.uid()), Some(source.gid()));
+        }
+        let mode = source.permissions().mode();
+        set_mode(
+            file,
+            match (source.is_dir(), made.is_dir()) {
+                (true, false) => mode & 0o666,
+                // The owner's rights are needed to rename it.
+                (false, true) => mode & 0o666 | (mode & 0o444) >> 2 | 0o300,
+                (true, true) => mode | 0o300,
+                _ => mode,
+            },
+        )?;
+    }
+    #[cfg(not(unix))]
+    let _ = (source, file);
+    Ok(())
+}
+
+/// Owner, mode and times.
+fn carry_over(source: &Metadata, file: &File) -> io::Result<()> {
+    carry_mode(source, file)?;
     let mut times = FileTimes::new();
     if let Ok(accessed) = source.accessed() {
         times = times.set_accessed(accessed);

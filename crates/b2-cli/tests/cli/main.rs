@@ -22,6 +22,7 @@ mod meta;
 mod metadata;
 mod names;
 mod read;
+mod removal;
 mod repack;
 mod rescue;
 mod safety;

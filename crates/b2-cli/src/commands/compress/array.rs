@@ -133,6 +133,9 @@ impl Work<'_> {
         let options = self.cx.read_options();
         let schunk = SChunk::from_store(Arc::new(FileStore::from_file(file)))?;
         let array = NdArray::from_schunk(schunk)?.budget(options);
+        if *array.dtype() != layout.dtype {
+            return Err(message::READ_BACK_DIFFERS.error());
+        }
         let mut source = self.stored(layout)?;
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         let itemsize = layout.dtype.itemsize() as u64;

@@ -45,7 +45,7 @@ pub(super) fn convert(
     let options = StageOptions { force: output.force, sync: !output.no_sync };
     let nest = Nest::create(path, options, &cx.unfinished)?;
     let left_out = parquet::write_table(table, nest.path())?;
-    nest.commit(None)?;
+    nest.commit_with_mode(origin.path().and_then(|path| std::fs::metadata(path).ok()).as_ref())?;
     let (name, target, rows) = (origin.name(), path_text(path), table.len()?);
     for column in &left_out {
         let text = format!("no room for column {} in a .parquet file", harmless(column));

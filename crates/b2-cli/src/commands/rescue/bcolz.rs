@@ -48,7 +48,7 @@ pub(super) fn run(
         DataSet::CTable(table) => table.nbytes(),
     };
     Guard::new(args.limits).admit_bytes(nbytes, crate::formats::bcolz::stored(root))?;
-    nest.commit(None)?;
+    nest.commit_with_mode(fs::metadata(root).ok().as_ref())?;
     Ok(Saved {
         complete: !actions.iter().any(|action| action.what.is_loss()),
         nbytes,

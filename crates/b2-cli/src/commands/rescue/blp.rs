@@ -1,7 +1,11 @@
 //! Bloscpack files: the chunks that are sound, in a new file; zeros for those whose number and size
 //! are known.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::Path,
+};
 
 use blosc_chunk::Limits;
 use blosc_io::FileStore;
@@ -45,7 +49,7 @@ pub(super) fn run(
     Guard::new(args.limits).admit_bytes(nbytes, stored)?;
     let staged = Staged::create(target, options, &cx.unfinished)?;
     found.write_blp(&store, staged.handle()?)?;
-    staged.commit(None)?;
+    staged.commit_with_mode(fs::metadata(path).ok().as_ref())?;
     let mut actions = vec![format!("sound chunks: {}", found.chunks.len())];
     if let Some(announced) = found.header.and_then(|header| header.nchunks()) {
         let lost = announced.saturating_sub(found.chunks.len() as u64);

@@ -51,7 +51,7 @@ pub(super) fn run(
     Guard::new(args.limits).admit_bytes(saved.schunk.nbytes(), frame_bytes(&saved.schunk))?;
     let nest = Nest::create(target, options, &cx.unfinished)?;
     saved.save(nest.path())?;
-    nest.commit(None)?;
+    nest.commit_with_mode(fs::metadata(path).ok().as_ref())?;
     Ok(summary(args, &saved, unlike_seal(cx, path, offset)))
 }
 
@@ -109,7 +109,7 @@ fn several(
         return Err(b2frame::Error::NotAFrame { found: Kind::Unknown }.into());
     }
     drop(output);
-    nest.commit(None)?;
+    nest.commit_with_mode(fs::metadata(path).ok().as_ref())?;
     Ok(Saved { chunks: Some(counts), ..all })
 }
 

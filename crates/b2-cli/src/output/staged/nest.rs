@@ -14,7 +14,8 @@ use blosc_io::tree::exchange;
 use tempfile::{Builder, TempDir, TempPath};
 
 use super::{
-    StageOptions, builder, carry_over, check_target, directory_of, prefix, sync_directory,
+    Carry, StageOptions, builder, carry_mode, carry_over, check_target, directory_of, prefix,
+    sync_directory,
 };
 use crate::{
     error::{Doing, Error, FileKind, Result, irregular},
@@ -135,12 +136,30 @@ impl Nest {
     /// # Errors
     ///
     /// When the system refuses, or something else has come to the target meanwhile.
-    pub(crate) fn commit(mut self, source: Option<&Metadata>) -> Result<()> {
+    pub(crate) fn commit(self, source: Option<&Metadata>) -> Result<()> {
+        self.finish(source, carry_over)
+    }
+
+    /// As [`commit`](Self::commit), with the owner and the mode of `source` and not its times.
+    ///
+    /// # Errors
+    ///
+    /// As `commit`.
+    pub(crate) fn commit_with_mode(self, source: Option<&Metadata>) -> Result<()> {
+        self.finish(source, carry_mode)
+    }
+
+    fn finish(mut self, source: Option<&Metadata>, carry: Carry) -> Result<()> {
         let Some(target) = self.target.take() else { return Ok(()) };
         let is_folder = self.path.is_dir();
-        if let (Some(source), false) = (source, is_folder) {
-            let file = File::options().write(true).open(&self.path);
-            let carried = file.and_then(|file| carry_over(source, &file));
+        if let Some(source) = source {
+            let carried = match is_folder {
+                true => carry_to_folder(source, &self.path),
+                false => File::options()
+                    .write(true)
+                    .open(&self.path)
+                    .and_then(|file| carry(source, &file)),
+            };
             carried.map_err(Error::io_at(Doing::Write, &target))?;
         }
         self.sync()?;
@@ -177,6 +196,18 @@ impl Nest {
             }
         }
     }
+}
+
+/// Gives a folder, and everything in it, owner and mode of the input.
+fn carry_to_folder(source: &Metadata, folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => carry_to_folder(source, &path)?,
+            false => carry_mode(source, &File::open(&path)?)?,
+        }
+    }
+    carry_mode(source, &File::open(folder)?)
 }
 
 /// For folders that nobody else can look into.

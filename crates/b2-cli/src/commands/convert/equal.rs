@@ -1,0 +1,85 @@
+//! Does everything of the input come back from the output? Before an input is removed its type,
+//! shape, order, values and metadata have to.
+
+use std::path::Path;
+
+use blosc_dtype::npy::NpyHeader;
+use blosc_io::{FileStore, ReadAt as _};
+use serde_json::Value;
+
+use super::{Work, frame, head, source::Items, source::Source, values};
+use crate::{
+    args::convert::ConvertedFormat,
+    error::{Doing, Error, Result, message},
+    formats::{bcolz::Bcolz, parquet},
+    inputs::{
+        object::Object,
+        object_reader::ObjectReader,
+        origin::{Origin, Part},
+    },
+    output::staged::Nest,
+};
+
+/// What is lost by an order that is not kept.
+pub(in crate::commands) const ORDER: &str = "the Fortran order of the items";
+
+impl Work<'_> {
+    /// What the output at `path` has lost of the input, if anything: a reason to keep the input.
+    pub(super) fn lost(&self, path: &Path) -> Result<Option<String>> {
+        if self.format == ConvertedFormat::Raw {
+            let is_array = self.source.layout()?.is_some();
+            return Ok(is_array.then(|| frame::ARRAY.to_owned()));
+        }
+        let output = self.open_output(path)?;
+        let (given, found) = (self.source.layout()?, output.layout()?);
+        match (&given, &found) {
+            (None, _) => {}
+            (Some(given), Some(found))
+                if given.dtype == found.dtype && given.shape == found.shape =>
+            {
+                if given.fortran_order != found.fortran_order && given.shape.len() > 1 {
+                    return Ok(Some(ORDER.to_owned()));
+                }
+            }
+            (Some(_), _) => return Ok(Some(frame::ARRAY.to_owned())),
+        }
+        let is_text = matches!(self.format, ConvertedFormat::Csv | ConvertedFormat::Parquet);
+        if is_text && self.digest(&output)? != self.digest(&self.source)? {
+            return Ok(Some("some of the values".to_owned()));
+        }
+        let sorted = |source: &Source| -> Result<Vec<(String, Value)>> {
+            let mut values = source.metadata()?.without_array().values();
+            values.sort_by(|a, b| a.0.cmp(&b.0));
+            Ok(values)
+        };
+        let (given, found) = (sorted(&self.source)?, sorted(&output)?);
+        let missing = given.into_iter().find(|value| !found.contains(value));
+        Ok(missing.map(|(name, _)| format!("the metadata {name:?}")))
+    }
+
+    /// What was written, as another source.
+    fn open_output(&self, path: &Path) -> Result<Source> {
+        let items = |header: NpyHeader, store: FileStore| {
+            let file_len = store.len().map_err(Error::io(Doing::Open))?;
+            Items::new(store, file_len, header).map(Source::Items)
+        };
+        match self.format {
+            ConvertedFormat::Csv => values(path, None).map(Source::Items),
+            ConvertedFormat::Parquet => {
+                let station = Nest::for_stream(&self.cx.unfinished)?;
+                parquet::read(path, station.path())?;
+                let set = Bcolz::open(station.path(), self.cx.dparams())?.kept_in(station);
+                Ok(Source::Object(Object::Bcolz(Box::new(set))))
+            }
+            ConvertedFormat::Npy => {
+                let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+                items(NpyHeader::parse(&head(&store)?)?, store)
+            }
+            _ => {
+                let origin = Origin::File { path: path.to_owned(), part: Part::Whole };
+                let object = ObjectReader::open(&origin, self.cx.dparams())?.next()?;
+                Ok(Source::Object(object.ok_or(message::READ_BACK_DIFFERS.error())?))
+            }
+        }
+    }
+}

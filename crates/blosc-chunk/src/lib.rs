@@ -93,6 +93,7 @@ mod setters;
 mod source;
 mod special;
 mod stream;
+mod suspicion;
 pub mod transcode;
 mod tuner;
 pub mod validate;
@@ -109,6 +110,7 @@ pub use header::{ChunkHeader, Kind};
 pub use limits::Limits;
 pub use params::{CParams, DParams, Destination, Dict, Registries, SplitMode, Target, Threads};
 pub use special::{Special, SpecialKind};
+pub use suspicion::Suspicion;
 
 /// The example of the README.
 #[cfg(doctest)]

@@ -3,6 +3,10 @@
 //! `E` is the error of the container, `N` its notes: what is unusual and does no harm differs from
 //! format to format.
 
+use core::fmt;
+
+use blosc_chunk::{ChunkHeader, Suspicion};
+
 use crate::Budget;
 
 /// What verifying a container found.
@@ -22,11 +26,21 @@ pub struct Report<E, N> {
     pub other: Vec<E>,
     /// What is unusual and does no harm; at most [`VerifyOptions::max_reported`] of them.
     pub notes: Vec<N>,
+    /// Chunks that were read, and whose data an encoder with a known defect may have spoiled.
+    pub suspected: Vec<Suspected>,
 }
 
 impl<E, N> Default for Report<E, N> {
     fn default() -> Self {
-        Self { nchunks: 0, nbytes: 0, nbad: 0, bad: vec![], other: vec![], notes: vec![] }
+        Self {
+            nchunks: 0,
+            nbytes: 0,
+            nbad: 0,
+            bad: vec![],
+            other: vec![],
+            notes: vec![],
+            suspected: vec![],
+        }
     }
 }
 
@@ -45,6 +59,23 @@ impl<E, N> Report<E, N> {
         }
     }
 
+    /// Notes what the header of a chunk makes suspicious.
+    pub fn add_suspicions(&mut self, nchunk: u64, header: &ChunkHeader) {
+        for suspicion in header.suspicions() {
+            self.add_suspected(Suspected { suspicion, nchunks: 1, first: nchunk });
+        }
+    }
+
+    fn add_suspected(&mut self, new: Suspected) {
+        match self.suspected.iter_mut().find(|known| known.suspicion == new.suspicion) {
+            Some(known) => {
+                known.nchunks = known.nchunks.saturating_add(new.nchunks);
+                known.first = known.first.min(new.first);
+            }
+            None => self.suspected.push(new),
+        }
+    }
+
     /// Adds what was found in another part of the container.
     pub fn merge(&mut self, other: Self) {
         self.nchunks = self.nchunks.saturating_add(other.nchunks);
@@ -53,6 +84,28 @@ impl<E, N> Report<E, N> {
         self.bad.extend(other.bad);
         self.other.extend(other.other);
         self.notes.extend(other.notes);
+        other.suspected.into_iter().for_each(|new| self.add_suspected(new));
+    }
+}
+
+/// The chunks that a known defect of an encoder may have spoiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suspected {
+    /// The defect.
+    pub suspicion: Suspicion,
+    /// How many chunks have the form that it spoils.
+    pub nchunks: u64,
+    /// The lowest number of one of them.
+    pub first: u64,
+}
+
+impl fmt::Display for Suspected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { suspicion, nchunks, first } = self;
+        match nchunks {
+            0 | 1 => write!(f, "chunk {first}: {suspicion}"),
+            _ => write!(f, "{nchunks} chunks, the first is {first}: {suspicion}"),
+        }
     }
 }
 

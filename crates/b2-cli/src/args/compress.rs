@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use b2frame::Checksums;
 use blosc_chunk::{CodecId, Pipeline, Target};
 use blosc_dtype::Dtype;
 use bloscpack::Checksum;
@@ -89,10 +90,11 @@ pub(crate) struct TuningArgs {
     /// prints them
     #[arg(long, value_name = "FILE", help_heading = "Metadata")]
     pub(crate) meta_file: Option<PathBuf>,
-    /// Checksum of the chunks of a Bloscpack file: none, adler32, crc32, md5, sha1, sha224,
-    /// sha256, sha384, sha512 [default: adler32]
+    /// By what damage is noticed. Of a frame or an array: body (a sum of the whole), chunks (also
+    /// one for each chunk, which tells what is damaged), none [default: body]. Of a Bloscpack
+    /// file: none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512 [default: adler32]
     #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
-    pub(crate) checksum: Option<Checksum>,
+    pub(crate) checksum: Option<ChecksumChoice>,
     /// Read back and compare before success is reported (always done with --rm)
     #[arg(long, help_heading = "Output")]
     pub(crate) verify: bool,
@@ -229,8 +231,48 @@ pub(crate) fn parse_codec(text: &str) -> Result<CodecChoice, ValueError> {
     Ok(CodecChoice { id, meta })
 }
 
-pub(crate) fn parse_checksum(text: &str) -> Result<Checksum, bloscpack::error::Param> {
-    if text == "none" { Ok(Checksum::None) } else { text.parse() }
+pub(crate) fn parse_checksum(text: &str) -> Result<ChecksumChoice, String> {
+    match text {
+        "none" => Ok(ChecksumChoice::None),
+        "body" => Ok(ChecksumChoice::Seal(Checksums::Body)),
+        "chunks" => Ok(ChecksumChoice::Seal(Checksums::Chunks)),
+        _ => text.parse().map(ChecksumChoice::Digest).map_err(|_| {
+            format!(
+                "{text} is none of body and chunks (frames), adler32, crc32, md5, sha1, sha224, \
+                 sha256, sha384 and sha512 (Bloscpack), and none"
+            )
+        }),
+    }
+}
+
+/// By what damage is noticed, which is another thing in each format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChecksumChoice {
+    None,
+    /// The sums of a frame.
+    Seal(Checksums),
+    /// The digests of the chunks of a Bloscpack file.
+    Digest(Checksum),
+}
+
+impl ChecksumChoice {
+    /// For a frame; `None` if the choice makes no sense there.
+    pub(crate) const fn seal(self) -> Option<Checksums> {
+        match self {
+            Self::None => Some(Checksums::None),
+            Self::Seal(checksums) => Some(checksums),
+            Self::Digest(_) => None,
+        }
+    }
+
+    /// For a Bloscpack file; `None` if the choice makes no sense there.
+    pub(crate) const fn digest(self) -> Option<Checksum> {
+        match self {
+            Self::None => Some(Checksum::None),
+            Self::Digest(checksum) => Some(checksum),
+            Self::Seal(_) => None,
+        }
+    }
 }
 
 pub(crate) fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {

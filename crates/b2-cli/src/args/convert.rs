@@ -2,14 +2,13 @@
 
 use blosc_chunk::{Pipeline, Target};
 use blosc_dtype::Dtype;
-use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
 use super::{
     GeneralArgs, InputArgs, LimitArgs, OutputArgs,
     compress::{
-        CodecChoice, Shape, parse_checksum, parse_codec, parse_dtype, parse_filter, parse_shape,
-        parse_target,
+        ChecksumChoice, CodecChoice, Shape, parse_checksum, parse_codec, parse_dtype, parse_filter,
+        parse_shape, parse_target,
     },
     level::LevelArgs,
 };
@@ -34,10 +33,12 @@ pub(crate) struct ConvertArgs {
     pub(crate) anew: AnewArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Checksum of the chunks of a Bloscpack file: none, adler32, crc32, md5, sha1, sha224,
-    /// sha256, sha384, sha512 [default: that of the input, or adler32]
+    /// By what damage is noticed. Of a frame or an array: body (a sum of the whole), chunks (also
+    /// one for each chunk), none [default: that of the input, or body]. Of a Bloscpack file:
+    /// none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512 [default: that of the
+    /// input, or adler32]. Carrays and tables have one of each file, or none
     #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
-    pub(crate) checksum: Option<Checksum>,
+    pub(crate) checksum: Option<ChecksumChoice>,
     /// Read back and compare before success is reported (always done with --rm)
     #[arg(long, conflicts_with = "stdout", help_heading = "Output")]
     pub(crate) verify: bool,

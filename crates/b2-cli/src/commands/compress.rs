@@ -28,7 +28,7 @@ use serde::Serialize;
 use crate::{
     args::{
         CompressArgs,
-        compress::{CompressedFormat, Split, TuningArgs, Typesize},
+        compress::{ChecksumChoice, CompressedFormat, Split, TuningArgs, Typesize},
     },
     commands::convert::equal,
     context::Context,
@@ -125,8 +125,14 @@ impl CompressedFormat {
 /// Refuses options that make no sense for any input.
 fn check(args: &CompressArgs) -> Result<()> {
     let format = format(args);
-    if args.tuning.checksum.is_some() && format != Some(CompressedFormat::Blp) {
-        return Err(message::NO_CHECKSUM.error());
+    let fits = |choice: ChecksumChoice| match format {
+        Some(CompressedFormat::Blp) => choice.digest().is_some(),
+        Some(CompressedFormat::Chunk) => choice == ChecksumChoice::None,
+        _ => choice.seal().is_some(),
+    };
+    if !args.tuning.checksum.is_none_or(fits) {
+        let format = format.unwrap_or(CompressedFormat::B2frame);
+        return Err(message::NO_CHECKSUM.about(format.name()));
     }
     match format {
         Some(CompressedFormat::Chunk) if args.tuning.chunk_size.is_some() => {
@@ -199,7 +205,9 @@ fn typesize(
 
 /// The parameters of the frame to write, from the options and the data.
 fn frame_params(tuning: &TuningArgs, typesize: usize, cx: &Context) -> FrameParams {
-    let params = FrameParams::new(cparams(tuning, typesize).registries(cx.registries()));
+    let checksums = tuning.checksum.and_then(ChecksumChoice::seal).unwrap_or_default();
+    let params = FrameParams::new(cparams(tuning, typesize).registries(cx.registries()))
+        .checksums(checksums);
     match tuning.chunk_size {
         Some(size) => params.chunksize(usize::try_from(size.0).unwrap_or(usize::MAX)),
         None => params.chunksize(CHUNK_NBYTES),

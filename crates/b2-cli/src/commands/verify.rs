@@ -285,6 +285,7 @@ impl Findings {
         self.nbytes += report.nbytes;
         self.nbad += report.nbad;
         self.warnings.extend(report.notes.iter().map(ToString::to_string));
+        self.warnings.extend(report.suspected.iter().map(ToString::to_string));
         let bad = report.bad.into_iter().map(|bad| {
             let BadChunk { nchunk, offset, error, .. } = bad;
             (ErrorPosition { chunk: Some(nchunk), offset, ..ErrorPosition::default() }, error)
@@ -320,6 +321,7 @@ impl Findings {
         self.nblocks = Some(chunk.nblocks() as u64);
         self.nbytes += chunk.header().nbytes() as u64;
         self.warnings.extend(found.notes.iter().filter_map(note_text));
+        self.warnings.extend(chunk.header().suspicions().map(|suspicion| suspicion.to_string()));
         self.add_blocks(found, stored.offset());
         Ok(())
     }
@@ -357,6 +359,7 @@ impl Findings {
         (self.nchunks, self.nbytes) = (report.nchunks, report.nbytes);
         self.nbad = report.nbad;
         self.warnings.extend(report.notes.iter().map(ToString::to_string));
+        self.warnings.extend(report.suspected.iter().map(ToString::to_string));
         self.checksums = blp.checksum();
         for bad in report.bad {
             let known = ErrorPosition { chunk: Some(bad.nchunk), ..ErrorPosition::default() };
@@ -379,6 +382,7 @@ impl Findings {
         (self.nchunks, self.nbytes) = (report.nchunks, report.nbytes);
         self.nbad = report.bad.len() as u64;
         self.warnings.extend(report.notes.iter().map(bcolz::note));
+        self.warnings.extend(report.suspected.iter().map(ToString::to_string));
         for bad in report.bad {
             let known = ErrorPosition { chunk: Some(bad.nchunk), ..ErrorPosition::default() };
             let problem = self.problem(0, known, &bad.error.into());

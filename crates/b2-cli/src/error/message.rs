@@ -185,8 +185,9 @@ messages! {
         "one chunk holds all data, so that there is no chunk size to choose",
         "leave out -z, or --format chunk";
     NO_CHECKSUM: Usage,
-        "frames and chunks have no checksums to choose",
-        "use --format blp";
+        "a .{} file has no such checksum",
+        "--checksum body, chunks or none is for frames and arrays, adler32 to sha512 or none for \
+         --format blp";
     FRAME_FOR_TARGET: Usage,
         "readers of {} read bare chunks only",
         "use --format chunk";

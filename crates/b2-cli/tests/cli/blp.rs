@@ -245,8 +245,8 @@ fn impossible_blp_options_are_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: frames and chunks have no checksums to choose
-    hint: use --format blp
+    b2: a .b2frame file has no such checksum
+    hint: --checksum body, chunks or none is for frames and arrays, adler32 to sha512 or none for --format blp
     ");
     snapshot!(dir.b2("c --format blp --verify -c data"), @r"
     exit 2
@@ -259,7 +259,7 @@ fn impossible_blp_options_are_refused() {
     exit 2
     --- stdout
     --- stderr
-    error: invalid value 'sha3' for '--checksum <KIND>': checksum "sha3", known are None, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
+    error: invalid value 'sha3' for '--checksum <KIND>': sha3 is none of body and chunks (frames), adler32, crc32, md5, sha1, sha224, sha256, sha384 and sha512 (Bloscpack), and none
 
     For more information, try '--help'.
     "#);

@@ -344,8 +344,8 @@ fn contradictory_options_are_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: frames and chunks have no checksums to choose
-    hint: use --format blp
+    b2: a .b2frame file has no such checksum
+    hint: --checksum body, chunks or none is for frames and arrays, adler32 to sha512 or none for --format blp
     ");
     snapshot!(dir.b2("convert --chunks 7 x.b2frame y.b2frame"), @r"
     exit 2

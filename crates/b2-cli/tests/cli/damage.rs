@@ -170,3 +170,63 @@ fn a_frame_that_promises_gigabytes_costs_nothing() {
     graceful(&dir.b2("info -v bomb"));
     graceful(&dir.b2("cat --max-output 1M bomb"));
 }
+
+/// The words of `verify` for a file that was made with this choice, and for its third chunk with a
+/// changed byte.
+fn verified(made_by: &str) -> (String, String) {
+    let dir = Dir::new();
+    dir.write("w.i32", walk(5000)).b2(made_by).ok();
+    let sound = dir.b2("verify w.b2frame").ok().text().to_owned();
+    let table: serde_json::Value =
+        serde_json::from_slice(&dir.b2("info --json -vv w.b2frame").ok().stdout).unwrap();
+    let at = usize::try_from(table["chunks"][2]["offset"].as_u64().unwrap()).unwrap();
+    let mut frame = dir.read("w.b2frame");
+    // A literal of the stream: it decodes, to other data.
+    frame[at + 100] ^= 1;
+    dir.write("w.b2frame", frame);
+    let run = dir.b2("verify w.b2frame");
+    (sound, run.stderr)
+}
+
+#[test]
+fn the_checksum_chosen_tells_what_is_damaged() {
+    let compress = "c -q -z 4000 -l 0 w.i32 -o w.b2frame --checksum ";
+    let (sound, damage) = verified(&format!("{compress}chunks"));
+    assert!(sound.contains("xxh3 of 5 chunks checked"), "{sound}");
+    assert!(damage.contains("the bytes of chunk 2 are not those that were sealed"), "{damage}");
+    assert!(!damage.contains("chunk 1"), "{damage}");
+    let (sound, damage) = verified(&format!("{compress}body"));
+    assert!(sound.contains("xxh3 of 5 chunks checked"), "{sound}");
+    assert!(damage.contains("are not those that were sealed"), "{damage}");
+    let (sound, damage) = verified(&format!("{compress}none"));
+    assert!(sound.contains("no checksums stored"), "{sound}");
+    assert_eq!(damage, "");
+}
+
+#[test]
+fn converted_files_have_the_checksum_that_was_chosen() {
+    let dir = Dir::new();
+    dir.write("w.i32", walk(5000)).b2("c -q -z 4000 w.i32 -o w.b2frame").ok();
+    for name in ["o.b2frame", "o.sframe", "p.b2nd", "p.bcolz"] {
+        let typed = if name.starts_with('p') { "--dtype i4" } else { "" };
+        for (choice, words) in [("none", "no checksums stored"), ("chunks", "xxh3 of")] {
+            dir.b2(&format!("convert -q -f --checksum {choice} {typed} w.b2frame -o {name}")).ok();
+            let text = dir.b2(&format!("verify {name}")).ok().text().to_owned();
+            assert!(text.contains(words), "{choice}: {text}");
+        }
+    }
+    snapshot!(dir.b2("convert --checksum sha256 w.b2frame -o x.sframe"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a .sframe file has no such checksum
+    hint: --checksum body, chunks or none is for frames and arrays, adler32 to sha512 or none for --format blp
+    ");
+    snapshot!(dir.b2("c --checksum chunks w.i32 -o x.blp"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a .blp file has no such checksum
+    hint: --checksum body, chunks or none is for frames and arrays, adler32 to sha512 or none for --format blp
+    ");
+}

@@ -149,3 +149,18 @@ fn a_seal_notices_a_flipped_bit_and_is_not_renewed_over_it() {
     assert!(text.contains("the checksum says that data changed: chunk 2"), "{text}");
     assert_eq!(dir.b2("verify a.b2frame").code, Some(1));
 }
+
+#[test]
+fn chunks_that_known_defects_may_have_spoiled_are_warnings() {
+    let dir = Dir::new();
+    dir.write("w.i32", walk(5000)).b2("c -q --filter delta,shuffle,bytedelta w.i32").ok();
+    dir.b2("c -q --filter shuffle w.i32 -o plain.b2frame").ok();
+    snapshot!(dir.b2("verify w.i32.b2frame plain.b2frame"), @r#"
+    exit 0
+    --- stdout
+    w.i32.b2frame: OK (decoded; xxh3 of 1 chunks checked)
+    plain.b2frame: OK (decoded; xxh3 of 1 chunks checked)
+    --- stderr
+    b2: w.i32.b2frame: warning: chunk 0: three or more filters, with which C-Blosc2 2.10.0 to 3.3.5 spoiled data
+    "#);
+}

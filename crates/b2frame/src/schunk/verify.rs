@@ -174,6 +174,7 @@ impl SChunk {
                     is_end: true,
                     nbytes: 0,
                     note: None,
+                    header: None,
                     term: Term::NotRead,
                     dest: vec![],
                     result: Err(error),
@@ -208,7 +209,12 @@ impl SChunk {
         };
         let result = fetched.and_then(|it| it.decode(range.clone(), &mut dest, chunk));
         let is_end = range.end == location.nbytes();
-        Checked { nchunk, is_end, nbytes: range.len() as u64, note, term, dest, result }
+        let header = match location {
+            Location::Stored { header, .. } if is_first => Some(header),
+            _ => None,
+        };
+        let nbytes = range.len() as u64;
+        Checked { nchunk, is_end, nbytes, note, header, term, dest, result }
     }
 
     /// The term of a stored chunk of which these bytes were read.
@@ -245,6 +251,8 @@ struct Checked {
     is_end: bool,
     nbytes: u64,
     note: Option<Note>,
+    /// The header of a stored chunk whose first part this is.
+    header: Option<ChunkHeader>,
     term: Term,
     dest: Vec<u8>,
     result: Result<()>,
@@ -283,7 +291,7 @@ struct Done<'a> {
 impl Done<'_> {
     /// Notes a result and gives its buffer back.
     fn take(&mut self, schunk: &SChunk, checked: Checked) -> Vec<u8> {
-        let Checked { nchunk, nbytes, note, term, dest, result, .. } = checked;
+        let Checked { nchunk, nbytes, note, header, term, dest, result, .. } = checked;
         match (&mut self.sums, term) {
             (Some(sums), Term::Read(term)) => sums.add(nchunk, term, 1),
             (Some(sums), Term::NotRead) => sums.pending.push(nchunk),
@@ -292,7 +300,12 @@ impl Done<'_> {
         let report = &mut *self.report;
         report.notes.extend(note.filter(|_| report.notes.len() < self.max));
         match result {
-            Ok(()) => report.nbytes = report.nbytes.saturating_add(nbytes),
+            Ok(()) => {
+                report.nbytes = report.nbytes.saturating_add(nbytes);
+                if let Some(header) = header {
+                    report.add_suspicions(nchunk, &header);
+                }
+            }
             // Further parts of a bad chunk are no further chunks.
             Err(_) if self.last_bad == Some(nchunk) => {}
             Err(error) => {

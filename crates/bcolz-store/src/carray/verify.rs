@@ -9,6 +9,7 @@
 
 use core::convert::Infallible;
 
+use blosc_chunk::ChunkHeader;
 use blosc_container::parallel::for_each;
 use blosc_container::report::{Progress, VerifyOptions};
 
@@ -29,8 +30,23 @@ pub type BadChunk = blosc_container::report::BadChunk<Error>;
 /// A chunk on its way through a worker.
 struct Slot {
     nchunk: u64,
-    /// Bytes of data, typesize, and the sum of the file if it is compared.
-    result: Result<(usize, usize, Option<FileSum>)>,
+    /// What was read; `None` before that.
+    result: Result<Option<Read>>,
+}
+
+/// A chunk that was read.
+struct Read {
+    /// Bytes of data.
+    nbytes: usize,
+    header: ChunkHeader,
+    /// The sum of the file, if it is compared.
+    sum: Option<FileSum>,
+}
+
+impl Slot {
+    fn sum(&self) -> Option<FileSum> {
+        self.result.as_ref().ok()?.as_ref()?.sum
+    }
 }
 
 impl CArray {
@@ -65,22 +81,23 @@ impl CArray {
         while next < self.nchunks() && report.bad.len() < options.max_reported {
             let end = self.nchunks().min(next.saturating_add(BATCH_NCHUNKS));
             let mut slots: Vec<Slot> =
-                (next..end).map(|nchunk| Slot { nchunk, result: Ok((0, 0, None)) }).collect();
+                (next..end).map(|nchunk| Slot { nchunk, result: Ok(None) }).collect();
             let make = || (Worker::new(&self.options.dparams), Vec::new());
             let nworkers = options.budget.nworkers().min(slots.len());
             let Ok(()) = for_each(nworkers, slots.iter_mut(), make, |(worker, data), slot| {
                 slot.result = if is_summed {
-                    self.decode_summed(slot.nchunk, data, worker)
-                        .map(|(header, sum)| (data.len(), header.typesize(), Some(sum)))
+                    self.decode_summed(slot.nchunk, data, worker).map(|(header, sum)| {
+                        Some(Read { nbytes: data.len(), header, sum: Some(sum) })
+                    })
                 } else {
                     self.decode_chunk(slot.nchunk, data, worker)
-                        .map(|header| (data.len(), header.typesize(), None))
+                        .map(|header| Some(Read { nbytes: data.len(), header, sum: None }))
                 };
                 Ok::<(), Infallible>(())
             });
             for mut slot in slots {
-                if let (Some(seal), Ok((.., Some(sum)))) = (&mut seal, &slot.result)
-                    && let Err(what) = seal.compare_chunk(slot.nchunk, *sum)
+                if let (Some(seal), Some(sum)) = (&mut seal, slot.sum())
+                    && let Err(what) = seal.compare_chunk(slot.nchunk, sum)
                 {
                     let path = chunk_path(&self.path, slot.nchunk);
                     slot.result = Err(Error::corrupt(path, what));
@@ -157,7 +174,10 @@ impl CArray {
     fn count(&self, slot: Slot, report: &mut Report) {
         report.nchunks += 1;
         match slot.result {
-            Ok((nbytes, typesize, _)) => {
+            Ok(None) => {}
+            Ok(Some(Read { nbytes, header, .. })) => {
+                report.add_suspicions(slot.nchunk, &header);
+                let typesize = header.typesize();
                 let kept = usize::try_from(self.layout.nbytes_of(self.layout.rows_in(slot.nchunk)));
                 let kept = if self.layout.is_object { nbytes } else { kept.unwrap_or(nbytes) };
                 report.nbytes += kept as u64;

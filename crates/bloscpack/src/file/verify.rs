@@ -69,7 +69,14 @@ impl<S: ReadAt> BlpFile<S> {
             bad: vec![],
         };
         let (mut done, mut bad) = (Progress::default(), vec![]);
-        let source = &mut || scan.next();
+        let mut suspected = Report::default();
+        let source = &mut || {
+            let chunk = scan.next()?;
+            if let Some(chunk) = &chunk {
+                suspected.add_suspicions(chunk.nchunk(), chunk.header());
+            }
+            Ok(chunk)
+        };
         let dparams = &self.options().dparams;
         decode_leniently(options.budget, dparams, source, &mut |nchunk, decoded| match decoded {
             Ok(data) => {
@@ -81,7 +88,7 @@ impl<S: ReadAt> BlpFile<S> {
         })?;
         bad.append(&mut scan.bad);
         bad.sort_by_key(|(nchunk, _)| *nchunk);
-        let mut report = Report::default();
+        let mut report = suspected;
         report.nchunks = self.header().nchunks.unwrap_or(0).max(scan.next);
         report.nbytes = done.nbytes;
         // A chunk can be wrong in several ways, and those that were not found count as well.

@@ -196,6 +196,7 @@ impl Work<'_> {
             NdParams::new(&layout.shape, layout.dtype.clone()).cparams(frame.cparams.clone());
         params.chunkshape = tuning.chunks.as_ref().map(Shape::lens);
         params.blockshape = tuning.blocks.as_ref().map(Shape::lens);
+        params.checksums = frame.checksums;
         params.metalayers.clone_from(&frame.metalayers);
         params.vlmetalayers.clone_from(&frame.vlmetalayers);
         Ok(params)

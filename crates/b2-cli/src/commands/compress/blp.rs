@@ -16,6 +16,7 @@ use bloscpack::{
 
 use super::{Counts, Work, array};
 use crate::{
+    args::compress::ChecksumChoice,
     error::{Doing, Error, Result, message},
     inputs::raw_data::Data,
     output::{
@@ -118,7 +119,7 @@ impl Work<'_> {
         let memory = self.cx.compress_options(&cparams, self.params.chunksize, 0)?;
         Ok(WriteOptions::default()
             .chunksize(chunk_size)
-            .checksum(tuning.checksum.unwrap_or_default())
+            .checksum(tuning.checksum.and_then(ChecksumChoice::digest).unwrap_or_default())
             .offsets(nbytes.is_some())
             .cparams(cparams.target(target))
             .nbytes(nbytes)

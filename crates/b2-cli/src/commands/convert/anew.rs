@@ -1,20 +1,32 @@
 //! How data are compressed that cannot be moved, or for which it was asked.
 
+use b2frame::Checksums;
 use blosc_chunk::{
     CParams, CodecId, FilterId, Level, Pipeline, Registries, SplitMode, Target as Reader,
 };
 
+use bloscpack::Checksum;
+
 use super::Work;
 use crate::{
-    args::{ConvertArgs, convert::ConvertedFormat},
+    args::{ConvertArgs, compress::ChecksumChoice, convert::ConvertedFormat},
     error::{Error, Result, message},
 };
 
 /// What makes no sense for any input.
 pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     let is_blp = format == ConvertedFormat::Blp;
-    if args.checksum.is_some() && !is_blp {
-        return Err(message::NO_CHECKSUM.error());
+    let fits = |choice: ChecksumChoice| match format {
+        ConvertedFormat::Blp => choice.digest().is_some(),
+        ConvertedFormat::B2frame
+        | ConvertedFormat::Sframe
+        | ConvertedFormat::B2nd
+        | ConvertedFormat::Carray
+        | ConvertedFormat::Ctable => choice.seal().is_some(),
+        _ => choice == ChecksumChoice::None,
+    };
+    if !args.checksum.is_none_or(fits) {
+        return Err(message::NO_CHECKSUM.about(format.name()));
     }
     let registries = Registries::default();
     let lossy = args.anew.filter.filter(|filter| filter.is_lossy(&registries.filters));
@@ -55,6 +67,16 @@ impl Work<'_> {
     /// Must chunks be looked at, or made, that could be copied otherwise?
     pub(super) fn is_anew(&self) -> bool {
         self.args.anew.is_wanted() || self.args.anew.target.is_some()
+    }
+
+    /// The requested sums of a frame, an array or a data set of bcolz.
+    pub(super) fn seal(&self) -> Option<Checksums> {
+        self.args.checksum.and_then(ChecksumChoice::seal)
+    }
+
+    /// The requested digests of a Bloscpack file.
+    pub(super) fn digest_kind(&self) -> Option<Checksum> {
+        self.args.checksum.and_then(ChecksumChoice::digest)
     }
 
     /// The parameters of the input, as far as the output can have them, with those that were asked

@@ -78,7 +78,9 @@ impl Work<'_> {
     fn nd_params(&self, layout: &Layout) -> Result<NdParams> {
         let typesize = layout.dtype.itemsize();
         let cparams = self.cparams()?.typesize(typesize).blocksize(None);
-        let params = NdParams::new(&layout.shape, layout.dtype.clone()).cparams(cparams);
+        let params = NdParams::new(&layout.shape, layout.dtype.clone())
+            .cparams(cparams)
+            .checksums(self.seal().unwrap_or_default());
         let metadata = self.source.metadata()?.without_array();
         let fixed = metadata.fixed.clone().into_iter();
         let params =

@@ -141,6 +141,7 @@ impl Work<'_> {
         let dflt = model.filter(|array| array.dflt_row().is_ok()).and_then(CArray::dflt);
         options.dflt = dflt.cloned();
         options.durability = durability;
+        options.checksums = self.seal().unwrap_or_default();
         options.threads = match self.cx.read_options().threads {
             Threads::N(threads) => Threads::N(threads),
             _ => Threads::Auto,

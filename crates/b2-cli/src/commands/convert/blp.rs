@@ -24,7 +24,7 @@ impl Work<'_> {
         let file = File::create_new(path).map_err(Error::io(Doing::Create))?;
         match self.source.blp() {
             Some(blp) if !self.is_anew() => {
-                let options = RepackOptions::default().checksum(self.args.checksum);
+                let options = RepackOptions::default().checksum(self.digest_kind());
                 repack(&blp.file, file, &options)?;
                 Ok(Done { moved: blp.file.nchunks()?, ..Done::default() })
             }
@@ -122,7 +122,7 @@ impl Work<'_> {
             self.source.blp().map(|blp| blp.file.header().checksum()).unwrap_or_default();
         Ok(WriteOptions::default()
             .chunksize(u32::try_from(size).unwrap_or(u32::MAX))
-            .checksum(self.args.checksum.unwrap_or(checksum))
+            .checksum(self.digest_kind().unwrap_or(checksum))
             .metadata(metadata.into_json(array.as_ref())?)
             .nbytes(Some(self.source.nbytes()?))
             .cparams(cparams)

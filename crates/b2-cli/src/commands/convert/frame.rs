@@ -6,8 +6,8 @@ use std::{
 };
 
 use b2frame::{
-    FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter, compress_stream,
-    header::FrameLayout,
+    CopyOptions, Dest, FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter,
+    compress_stream, header::FrameLayout,
 };
 use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode::transcode_header};
 
@@ -54,10 +54,13 @@ impl Work<'_> {
         if schunk.layout() != FrameLayout::Current && needed > limit {
             return Err(Error::MaxMemory { needed, limit });
         }
-        match self.format {
-            ConvertedFormat::Sframe => schunk.save_sparse(path)?,
-            _ => schunk.save(path)?,
-        }
+        let dest = match self.format {
+            ConvertedFormat::Sframe => Dest::Sparse(path.to_owned()),
+            _ => Dest::Contiguous(path.to_owned()),
+        };
+        let mut options = CopyOptions::default();
+        options.checksums = self.seal();
+        schunk.copy(&dest, &options)?;
         Ok(Done { moved: schunk.nchunks(), ..Done::default() })
     }
 
@@ -158,6 +161,7 @@ impl Work<'_> {
             params.chunkshape = self.args.anew.chunks.as_ref().map(|shape| shape.lens());
             params.blockshape = self.args.anew.blocks.as_ref().map(|shape| shape.lens());
         }
+        params.checksums = self.seal().unwrap_or(params.checksums);
         let frame = contiguous(self.format, path);
         let mut writer = NdWriter::create(&frame, &params)?.budget(self.cx.read_options());
         let boxes = self.boxes(&writer)?;
@@ -189,7 +193,9 @@ impl Work<'_> {
     /// A frame with the metadata of the input.
     fn frame_params(&self, chunksize: usize) -> Result<FrameParams> {
         let metadata = self.source.metadata()?;
-        let params = FrameParams::new(self.cparams()?).chunksize(chunksize);
+        let params = FrameParams::new(self.cparams()?)
+            .chunksize(chunksize)
+            .checksums(self.seal().unwrap_or_default());
         let fixed = metadata.fixed.clone().into_iter();
         let params =
             fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));

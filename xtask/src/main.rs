@@ -9,8 +9,11 @@
 mod args;
 mod bench_peers;
 mod builds;
+mod cases;
+mod containers;
 mod contend;
 mod crash;
+mod damage;
 mod failure;
 mod fixtures;
 mod fuzz;
@@ -62,6 +65,11 @@ const TASKS: &[Task] = &[
         name: "crash",
         run: crash::run,
         help: "interrupt every change in every way [--seconds N] [--seed N] [--only CONTAINER] [--round N]",
+    },
+    Task {
+        name: "damage",
+        run: damage::run,
+        help: "damage sealed and unsealed containers, verify and rescue them [--seconds N] [--seed N] [--only CONTAINER] [--case N]",
     },
     Task {
         name: "fixtures",

@@ -9,27 +9,17 @@ mod check;
 mod damage;
 mod pool;
 
-use core::{fmt::Write as _, panic::AssertUnwindSafe};
-use std::{
-    panic::catch_unwind,
-    sync::{Arc, Mutex},
-    time::Instant,
-};
-
-use blosc_testdata::data::XorShift32;
-use peak_alloc::PeakAlloc;
+use core::fmt::Write as _;
+use std::time::Instant;
 
 use crate::{
     args::Args,
+    cases::{Panics, draw},
     failure::{Context, Failure, Result, fail},
 };
 use check::{Checker, Outcome};
 use damage::damage;
 use pool::Pool;
-
-/// Counts what is allocated. All of xtask uses it, and only this task looks at it.
-#[global_allocator]
-static MEMORY: PeakAlloc = PeakAlloc;
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let cases: u64 = args.option("--cases")?.unwrap_or(50_000);
@@ -40,62 +30,17 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let pool = Pool::load()?;
     let mut checker = Checker::new();
     let mut tally = Tally::default();
-    let panics = Panics::catch();
+    let panics = Panics::watch();
     for number in only.map_or(0..cases, |case| case..case + 1) {
         let (mut draw, mut bytes) = (draw(seed, number), Vec::new());
         damage(&pool, &mut draw, &mut bytes);
-        let result = catch_unwind(AssertUnwindSafe(|| checker.check(&bytes, &mut draw)));
-        match result.unwrap_or_else(|_| fail(format!("panicked: {}", panics.last()))) {
+        match panics.catch(|| checker.check(&bytes, &mut draw)) {
             Ok(outcome) => tally.count(outcome, &checker),
             Err(failure) => return Err(failure).at(Reproduce { seed, number, bytes: &bytes }),
         }
     }
     println!("{} sound chunks; {tally}, {:.1} s", pool.len(), start.elapsed().as_secs_f64());
     Ok(())
-}
-
-/// Equal arguments give equal numbers.
-fn draw(seed: u64, number: u64) -> XorShift32 {
-    let mixed =
-        (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let [.., a, b, c, d] = (mixed ^ (mixed >> 29)).to_le_bytes();
-    let mut draw = XorShift32::new(u32::from_le_bytes([a, b, c, d]));
-    draw.next_u32();
-    draw
-}
-
-/// A number below `bound`, which is not 0.
-fn below(draw: &mut XorShift32, bound: usize) -> usize {
-    usize::try_from(draw.below(bound as u64)).unwrap_or(0)
-}
-
-/// What the panics say, instead of on the terminal.
-struct Panics(Arc<Mutex<String>>);
-
-impl Panics {
-    fn catch() -> Self {
-        let last = Arc::new(Mutex::new(String::new()));
-        let said = Arc::clone(&last);
-        std::panic::set_hook(Box::new(move |info| {
-            if let Ok(mut said) = said.lock() {
-                *said = info.to_string();
-            }
-        }));
-        Self(last)
-    }
-
-    fn last(&self) -> String {
-        self.0.lock().map(|said| said.clone()).unwrap_or_default()
-    }
-}
-
-impl Drop for Panics {
-    fn drop(&mut self) {
-        // The one that was there before; the hook may not be taken while panicking.
-        if !std::thread::panicking() {
-            drop(std::panic::take_hook());
-        }
-    }
 }
 
 /// Says how to run a case alone, and what it is about.

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blosc_chunk::{CParams, ChunkHeader, SpecialKind};
-use blosc_io::ReadAt;
+use blosc_io::{ReadAt, Tree};
 
 pub use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
 pub use members::members;
@@ -136,6 +136,19 @@ impl Salvage {
         rescue: &RescueOptions,
     ) -> Result<Self> {
         Wreck::new(Source::new(store, options.offset), None, options).salvage(rescue)
+    }
+
+    /// Reads what can be read of the sparse frame in a tree.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn from_tree(
+        tree: Arc<dyn Tree>,
+        options: &OpenOptions,
+        rescue: &RescueOptions,
+    ) -> Result<Self> {
+        let folder = Folder { tree };
+        Wreck::new(folder.open_index()?, Some(folder), options).salvage(rescue)
     }
 
     /// Whether nothing was damaged.

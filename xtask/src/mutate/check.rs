@@ -10,8 +10,11 @@ use blosc_chunk::{
 };
 use blosc_testdata::data::XorShift32;
 
-use super::{MEMORY, below, ensure, pool::SHAPE};
-use crate::failure::{Context, Result};
+use super::{ensure, pool::SHAPE};
+use crate::{
+    cases::{below, memory_for},
+    failure::{Context, Result},
+};
 
 /// Bytes of data that a chunk may have.
 const MAX_NBYTES: usize = 1 << 18;
@@ -67,10 +70,7 @@ impl Checker {
     /// What `read` gives, if it needs no more memory than the limits, the chunk and the codecs
     /// account for.
     pub(super) fn within_memory<T>(&mut self, bytes: &[u8], read: impl FnOnce() -> T) -> Result<T> {
-        let before = MEMORY.current_usage();
-        MEMORY.reset_peak_usage();
-        let result = read();
-        let needed = MEMORY.peak_usage().saturating_sub(before);
+        let (result, needed) = memory_for(read);
         self.peak = self.peak.max(needed);
         // The data, and a block before the filters; tables of blocks, some words for each entry.
         let allowed = 2 * MAX_NBYTES + 64 * bytes.len() + STATES;

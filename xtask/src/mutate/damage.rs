@@ -2,7 +2,8 @@
 
 use blosc_testdata::data::XorShift32;
 
-use super::{below, pool::Pool};
+use super::pool::Pool;
+use crate::cases::below;
 
 /// Where the size of a chunk stands in its header.
 const CBYTES: usize = 12;

@@ -1,0 +1,196 @@
+//! A small sound sample of each container, and all that a reader does with one: for the tasks that
+//! damage them.
+
+mod bcolz;
+mod bloscpack;
+mod chunks;
+mod frames;
+mod stores;
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use b2frame::Budget;
+use blosc_chunk::{DParams, Limits, Threads};
+use blosc_io::{
+    MemStore,
+    tree::{MemTree, Tree, join, parent},
+};
+
+use crate::failure::{Context, Result, fail};
+
+/// Bytes of data that a chunk may have.
+pub(crate) const MAX_NBYTES: u64 = 1 << 18;
+
+/// Chunks and values that are looked at one by one.
+const MAX_NCHUNKS: usize = 200;
+
+/// The files of a container by their paths, in order. A container of one file has one.
+#[derive(Clone, Debug)]
+pub(crate) struct Files(pub(crate) Vec<(String, Vec<u8>)>);
+
+impl Files {
+    fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self(vec![("file".to_owned(), bytes)])
+    }
+
+    /// All files below `root`.
+    fn from_tree(tree: &MemTree, root: &str) -> Result<Self> {
+        let (mut found, mut dirs) = (vec![], vec![String::new()]);
+        while let Some(dir) = dirs.pop() {
+            for entry in tree.list(&join(root, &dir))? {
+                let path = join(&dir, &entry.name);
+                if entry.is_dir {
+                    dirs.push(path);
+                    continue;
+                }
+                let file = tree.open(&join(root, &path))?;
+                let mut bytes = vec![0; usize::try_from(file.len()?)?];
+                file.read_exact_at(0, &mut bytes)?;
+                found.push((path, bytes));
+            }
+        }
+        found.sort();
+        Ok(Self(found))
+    }
+
+    /// The bytes of a container of one file.
+    fn bytes(&self) -> &[u8] {
+        self.0.first().map_or(&[], |(_, bytes)| bytes)
+    }
+
+    fn store(&self) -> MemStore {
+        MemStore::new(self.bytes().to_vec())
+    }
+
+    fn tree(&self) -> Result<Arc<MemTree>> {
+        let tree = MemTree::new();
+        for (path, bytes) in &self.0 {
+            let mut dirs: Vec<&str> = vec![];
+            let mut dir = parent(path);
+            while !dir.is_empty() {
+                dirs.push(dir);
+                dir = parent(dir);
+            }
+            for dir in dirs.into_iter().rev() {
+                if tree.list(dir).is_err() {
+                    tree.create_dir(dir)?;
+                }
+            }
+            tree.write(path, bytes)?;
+        }
+        Ok(Arc::new(tree))
+    }
+
+    /// All bytes.
+    fn parts(&self) -> Vec<Part> {
+        let parts = self.0.iter().enumerate();
+        parts.map(|(nfile, (_, bytes))| (nfile, 0..bytes.len())).collect()
+    }
+
+    pub(crate) fn nbytes(&self) -> usize {
+        self.0.iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+}
+
+/// A chunk of a sample.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredChunk {
+    /// The file that it is in.
+    pub(crate) nfile: usize,
+    /// The bytes of that file that its data come from.
+    pub(crate) stored: Range<usize>,
+    pub(crate) data: Vec<u8>,
+}
+
+/// The number of a file, and bytes of it.
+pub(crate) type Part = (usize, Range<usize>);
+
+/// The bytes 0x3e to 0x43 of a frame are numbers of threads, which C-Blosc2 rewrites at will: no sum
+/// covers them.
+const THREADS: Range<usize> = 0x3e..0x44;
+
+/// What the seal of a frame covers, which takes these bytes of a file.
+fn parts_of_frame(nfile: usize, frame: Range<usize>) -> [Part; 2] {
+    let (start, end) = (frame.start, frame.end);
+    [(nfile, start..start + THREADS.start), (nfile, start + THREADS.end..end)]
+}
+
+/// The data of each chunk of the sample that was given back at its place.
+pub(crate) type Rescued = Vec<Option<Vec<u8>>>;
+
+/// A sound container.
+pub(crate) struct Sample {
+    pub(crate) container: &'static str,
+    /// Whether it has checksums.
+    pub(crate) is_sealed: bool,
+    pub(crate) files: Files,
+    pub(crate) chunks: Vec<StoredChunk>,
+    /// What the checksums cover: parts of files.
+    pub(crate) covered: Vec<Part>,
+    /// Opens it, asks for all facts, verifies: what is wrong, if anything is.
+    pub(crate) verify: fn(&Files) -> Result<()>,
+    /// Reads all data, as far as the limits allow.
+    pub(crate) read: fn(&Files) -> Result<()>,
+    /// Gives back what can be read, where there is a rescue.
+    pub(crate) rescue: Option<fn(&Files) -> Result<Rescued>>,
+}
+
+impl Sample {
+    /// Checks that it is sound, and that its rescue gives all of it.
+    fn checked(self) -> Result<Self> {
+        let place = format!("{} (sealed: {})", self.container, self.is_sealed);
+        (self.verify)(&self.files).at(&place)?;
+        (self.read)(&self.files).at(&place)?;
+        let Some(rescue) = self.rescue else { return Ok(self) };
+        let rescued = rescue(&self.files).at(&place)?;
+        let is_right = |(chunk, data): (&StoredChunk, &Option<Vec<u8>>)| {
+            data.as_ref().is_some_and(|data| *data == chunk.data)
+        };
+        let is_all = rescued.len() == self.chunks.len();
+        if is_all && self.chunks.iter().zip(&rescued).all(is_right) {
+            return Ok(self);
+        }
+        fail(format!("{place}: rescue of the sound sample gives other data"))
+    }
+}
+
+/// Samples of all containers, sealed and unsealed.
+pub(crate) fn samples() -> Result<Vec<Sample>> {
+    let mut all = vec![];
+    for is_sealed in [true, false] {
+        all.extend(frames::samples(is_sealed)?);
+        all.push(bloscpack::sample(is_sealed)?);
+        all.extend(bcolz::samples(is_sealed)?);
+        all.extend(stores::samples(is_sealed)?);
+    }
+    all.extend(chunks::samples()?);
+    all.into_iter().map(Sample::checked).collect()
+}
+
+/// Bytes that compress a little: of each item, half is noise.
+fn data(nbytes: usize, seed: u32) -> Vec<u8> {
+    let mut draw = blosc_testdata::data::XorShift32::new(seed);
+    let bytes = (0..nbytes).map(|n| match n % 4 {
+        0 | 1 => draw.next_hi().to_le_bytes()[0],
+        2 => (n / 64).to_le_bytes()[0],
+        _ => 0,
+    });
+    bytes.collect()
+}
+
+fn dparams() -> DParams {
+    DParams::default().limits(Limits::default().max_nbytes(MAX_NBYTES))
+}
+
+fn budget() -> Budget {
+    Budget::default().threads(Threads::One).max_memory(1 << 20)
+}
+
+/// Where these bytes stand in the only file.
+fn find(bytes: &[u8], part: &[u8]) -> Result<Range<usize>> {
+    match bytes.windows(part.len()).position(|window| window == part) {
+        Some(at) => Ok(at..at + part.len()),
+        None => fail("the stored chunk is not in the file"),
+    }
+}

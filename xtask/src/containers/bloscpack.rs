@@ -1,0 +1,103 @@
+//! Bloscpack files.
+
+use blosc_chunk::Decoder;
+use bloscpack::{
+    BlpFile, Checksum, ReadOptions, WriteOptions, pack, params::Limits, report::VerifyOptions,
+};
+use serde_json::json;
+
+use super::{
+    Files, MAX_NBYTES, MAX_NCHUNKS, Part, Rescued, Sample, StoredChunk, budget, data, dparams,
+};
+use crate::failure::{Failure, Result, fail};
+
+const CHUNKSIZE: u32 = 1024;
+
+/// Fields of the metadata header, and the metadata after it (bytes from the start of the file).
+const MAX_META_SIZE: usize = 0x30;
+const USER_CODEC: usize = 0x38;
+const METADATA: usize = 0x40;
+
+pub(super) fn sample(is_sealed: bool) -> Result<Sample> {
+    let checksum = if is_sealed { Checksum::Crc32 } else { Checksum::None };
+    let options = WriteOptions::default()
+        .chunksize(CHUNKSIZE)
+        .checksum(checksum)
+        .metadata(Some(json!({ "unit": "metre" })));
+    let bytes = pack(&data(6 * 1024 - 100, 4), options)?;
+    let files = Files::from_bytes(bytes);
+    let file = open(&files)?;
+    let mut chunks = vec![];
+    for nchunk in 0..file.nchunks()? {
+        let start = usize::try_from(file.position(nchunk)?)?;
+        let packed = file.packed_chunk(nchunk)?;
+        let stored = start..usize::try_from(packed.end())?;
+        chunks.push(StoredChunk { nfile: 0, stored, data: file.chunk(nchunk)? });
+    }
+    let first = usize::try_from(file.position(0)?)?;
+    let offsets = usize::try_from(file.offsets_position())?;
+    let covered = covered(files.bytes(), offsets, chunks.len(), first)?;
+    let rescue = Some(rescue as fn(&Files) -> Result<Rescued>);
+    Ok(Sample { container: "blp", is_sealed, files, chunks, covered, verify, read, rescue })
+}
+
+/// Neither the reserved bytes of the metadata header nor room that is kept free has a checksum.
+fn covered(bytes: &[u8], offsets: usize, nchunks: usize, first: usize) -> Result<Vec<Part>> {
+    let number = |at: usize| {
+        let bytes = bytes.get(at..at + 4).map(<[u8; 4]>::try_from);
+        Ok::<_, Failure>(usize::try_from(u32::from_le_bytes(
+            bytes.transpose()?.unwrap_or_default(),
+        ))?)
+    };
+    let (room, used) = (number(MAX_META_SIZE)?, number(MAX_META_SIZE + 4)?);
+    let free =
+        [USER_CODEC..METADATA, METADATA + used..METADATA + room, offsets + 8 * nchunks..first];
+    let starts = core::iter::once(0).chain(free.iter().map(|free| free.end));
+    let ends = free.iter().map(|free| free.start).chain([bytes.len()]);
+    Ok(starts.zip(ends).map(|(start, end)| (0, start..end)).collect())
+}
+
+fn open(files: &Files) -> Result<BlpFile<blosc_io::MemStore>> {
+    let limits = Limits::default().max_nbytes(4 * MAX_NBYTES).max_metadata(1 << 16);
+    let options = ReadOptions::default()
+        .limits(limits.max_chunks(1 << 16))
+        .dparams(dparams())
+        .budget(budget());
+    Ok(BlpFile::with_options(files.store(), options)?)
+}
+
+fn verify(files: &Files) -> Result<()> {
+    let file = open(files)?;
+    let _ = (file.trailing_bytes(), file.nbytes(), file.metadata().map(|found| found.json()));
+    let report = file.verify(&VerifyOptions::default().budget(budget()), |_| {})?;
+    if let Some(bad) = report.bad.first() {
+        return fail(format!("chunk {}: {}", bad.nchunk, bad.error));
+    }
+    report.other.first().map_or(Ok(()), |error| fail(error.to_string()))
+}
+
+fn read(files: &Files) -> Result<()> {
+    let file = open(files)?;
+    let mut some = [0; 100];
+    let _ = file.read_at(1000, &mut some);
+    for nchunk in 0..file.nchunks()?.min(MAX_NCHUNKS as u64) {
+        file.chunk(nchunk)?;
+    }
+    Ok(())
+}
+
+fn rescue(files: &Files) -> Result<Rescued> {
+    let found = bloscpack::rescue(&files.store(), &dparams())?;
+    let mut decoder = Decoder::new(dparams());
+    let mut all = vec![];
+    for chunk in found.chunks {
+        let nchunk = chunk.nchunk.filter(|nchunk| *nchunk < MAX_NCHUNKS as u64);
+        let Some(nchunk) = nchunk.and_then(|nchunk| usize::try_from(nchunk).ok()) else { continue };
+        let stored = usize::try_from(chunk.at)?..usize::try_from(chunk.at + chunk.cbytes)?;
+        if all.len() <= nchunk {
+            all.resize(nchunk + 1, None);
+        }
+        all[nchunk] = Some(decoder.decode(&files.bytes()[stored])?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,115 @@
+//! Stores: a tree of arrays and a table, in an archive, in a directory, in one frame.
+
+use std::sync::Arc;
+
+use b2frame::{Checksums, FrameParams, NdParams};
+use b2store::{
+    ColumnKind, ColumnValues, Content, NewColumn, OpenOptions, Store, StoreWriter, WriteOptions,
+};
+use blosc_io::tree::MemTree;
+
+use super::{
+    Files, Sample, budget, data, find,
+    frames::{array, open_options, read_array, read_frame, verify_frame},
+    parts_of_frame,
+};
+use crate::failure::{Context, Result};
+
+/// Values and rows that are read.
+const MAX_NVALUES: usize = 20;
+
+pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
+    // The values of an embed store lie in the chunks of another frame, which has no seal.
+    let names: &[&str] = if is_sealed { &["x.b2z", "x.b2d"] } else { &["x.b2z", "x.b2d", "x.b2e"] };
+    names.iter().map(|name| sample(name, is_sealed)).collect()
+}
+
+fn sample(name: &'static str, is_sealed: bool) -> Result<Sample> {
+    let checksums = if is_sealed { Checksums::Chunks } else { Checksums::None };
+    let params = NdParams::new(&[16, 16], "<i4".parse()?);
+    let params = params.chunkshape(&[8, 16]).blockshape(&[4, 4]);
+    let array = array(&params, &data(16 * 16 * 4, 8), checksums)?;
+    let params = FrameParams::default().chunksize(1024).checksums(checksums);
+    let frame = b2frame::to_cframe(&data(3000, 9), &params)?;
+    let tree = Arc::new(MemTree::new());
+    let mut writer = StoreWriter::create_in(tree.clone(), name, &WriteOptions::default())?;
+    writer.insert_cframe("/group/array", array.clone())?;
+    writer.insert_cframe("/bytes", frame.clone())?;
+    if !name.ends_with('e') {
+        add_table(&mut writer)?;
+    }
+    writer.commit()?;
+    let files = Files::from_tree(&tree, if name.ends_with('d') { name } else { "" })?;
+    let mut covered = vec![];
+    for frame in [&array, &frame].into_iter().filter(|_| is_sealed) {
+        for (nfile, (_, bytes)) in files.0.iter().enumerate() {
+            let place = find(bytes, frame).ok();
+            covered.extend(place.into_iter().flat_map(|place| parts_of_frame(nfile, place)));
+        }
+    }
+    let container = name.trim_start_matches("x.");
+    Ok(Sample { container, is_sealed, files, chunks: vec![], covered, verify, read, rescue: None })
+}
+
+fn add_table(writer: &mut StoreWriter) -> Result<()> {
+    let id = NewColumn::new("id", ColumnKind::Fixed("i8"));
+    let name = NewColumn::new("name", ColumnKind::Utf8);
+    let ids = ColumnValues::fixed("<i8".parse()?, data(100 * 8, 10));
+    let words: Vec<String> = (0..100).map(|n| format!("word {n}")).collect();
+    let words = ColumnValues::text(words.iter().map(String::as_str));
+    Ok(writer.insert_table("/table", &[id, name], &[ids, words])?)
+}
+
+fn open(files: &Files) -> Result<Store> {
+    let options = OpenOptions::default()
+        .max_files(1000)
+        .max_embedded(1000)
+        .frame(open_options())
+        .budget(budget());
+    Ok(match files.0.as_slice() {
+        [(name, _)] if !name.starts_with("embed") => {
+            Store::from_store(Arc::new(files.store()), &options)?
+        }
+        _ => Store::from_tree(files.tree()?, &options)?,
+    })
+}
+
+fn verify(files: &Files) -> Result<()> {
+    let store = open(files)?;
+    let _ = (store.tree(), store.registry());
+    for key in store.keys().take(MAX_NVALUES) {
+        store.attributes(key)?;
+        store.check_crc(key)?;
+        verify_frame(&store.frame(key)?).at(key)?;
+        store.get(key)?;
+    }
+    for key in store.tables().take(3) {
+        let table = store.table(key)?;
+        table.len()?;
+        for spec in table.schema().columns.iter().take(MAX_NVALUES) {
+            table.column(&spec.name)?;
+        }
+    }
+    Ok(())
+}
+
+fn read(files: &Files) -> Result<()> {
+    let store = open(files)?;
+    for key in store.keys().take(MAX_NVALUES) {
+        match store.get(key)? {
+            Content::Array(array) => read_array(&array)?,
+            _ => read_frame(&store.frame(key)?)?,
+        }
+    }
+    for key in store.tables().take(3) {
+        let table = store.table(key)?;
+        let rows = 0..table.len()?.min(1000);
+        for spec in table.schema().columns.iter().take(MAX_NVALUES) {
+            let column = table.column(&spec.name)?;
+            if column.rowsize().is_none_or(|rowsize| rowsize <= 64) {
+                column.read(rows.clone())?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -5,9 +5,11 @@
 //! each trial the file has to hold what it held before, and each of the changes once; `b2 verify`
 //! has to find nothing; and no program may have failed. The order and the pauses between the
 //! starts are drawn from the seed; what the system makes of them is not, so a failure may take
-//! several runs to come again.
+//! several runs to come again. Processes of python-blosc2 append beside them to frames of their
+//! own, with the locking of C-Blosc2 on.
 
 mod container;
+mod python;
 mod trial;
 
 use core::ops::AddAssign;
@@ -20,9 +22,10 @@ use std::{
 use crate::{
     args::Args,
     failure::{Context, Result, fail},
-    interop, workspace,
+    interop, venv, workspace,
 };
 use container::{CONTAINERS, Container};
+use python::Writer;
 use trial::{Kind, Trial};
 
 /// Programs of a group that change the file.
@@ -31,6 +34,7 @@ const GROUP_LEN: usize = 8;
 /// The options of the command line.
 struct Plan {
     b2: PathBuf,
+    python: PathBuf,
     pairs: u64,
     groups: u64,
     seed: u64,
@@ -42,6 +46,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let pairs = args.option("--pairs")?.unwrap_or(100);
     let groups = args.option("--groups")?.unwrap_or(20);
     let seed = args.option("--seed")?.unwrap_or(1);
+    let python = args.option("--python")?;
     let only: Option<String> = args.option("--only")?;
     args.finish()?;
     if !CONTAINERS.iter().any(|container| is_chosen(container, only.as_deref())) {
@@ -49,7 +54,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         return fail(format!("--only takes one of {}", names.join(", ")));
     }
     let b2 = program.map_or_else(interop::build_program, Ok)?;
-    let plan = Plan { b2: fs::canonicalize(&b2).at(b2.display())?, pairs, groups, seed, only };
+    let b2 = fs::canonicalize(&b2).at(b2.display())?;
+    let plan = Plan { b2, python: venv::python(python)?, pairs, groups, seed, only };
     let folder = workspace::target().join(format!("contend-{}", std::process::id()));
     fs::create_dir_all(&folder).at(folder.display())?;
     let counts = run_all(&plan, &folder)?;
@@ -68,7 +74,7 @@ fn run_all(plan: &Plan, folder: &Path) -> Result<Counts> {
     for container in CONTAINERS {
         if is_chosen(container, plan.only.as_deref()) {
             container.make(&plan.b2, folder).at(container.name)?;
-            for kind in Kind::ALL {
+            for &kind in Kind::list_for(container) {
                 counts += run_kind(plan, folder, container, kind)?;
             }
         }
@@ -78,9 +84,19 @@ fn run_all(plan: &Plan, folder: &Path) -> Result<Counts> {
 
 fn run_kind(plan: &Plan, folder: &Path, container: &Container, kind: Kind) -> Result<Counts> {
     let (start, mut counts) = (Instant::now(), Counts::default());
-    let ntrials = if kind == Kind::Group { plan.groups } else { plan.pairs };
+    let ntrials = if kind.is_group() { plan.groups } else { plan.pairs };
+    let writers: Vec<Writer> =
+        (0..kind.npython()).map(|_| Writer::start(&plan.python)).collect::<Result<_>>()?;
     for number in 0..ntrials {
-        let trial = Trial { b2: &plan.b2, folder, container, kind, seed: plan.seed, number };
+        let trial = Trial {
+            b2: &plan.b2,
+            writers: &writers,
+            folder,
+            container,
+            kind,
+            seed: plan.seed,
+            number,
+        };
         let (found, said) = trial.run().at(format!("{} {kind} {number}", container.name))?;
         if counts.is_clean() && !found.is_clean() {
             keep(folder, container, kind)?;

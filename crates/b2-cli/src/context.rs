@@ -3,7 +3,10 @@
 use core::{num::NonZeroUsize, time::Duration};
 use std::{path::Path, thread};
 
-use b2frame::{Budget, CompressOptions, EditOptions, OpenOptions, lock::Locking};
+use b2frame::{
+    Budget, CompressOptions, EditOptions, OpenOptions,
+    lock::{FrameLock, Locking},
+};
 use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
 
 use blosc_io::{
@@ -16,7 +19,10 @@ use crate::{
     console::Console,
     error::{Error, Result},
     exit::Code,
-    inputs::origin::{Found, Origin},
+    inputs::{
+        object_reader,
+        origin::{Found, Origin},
+    },
     memory,
     output::{targets::Targets, unfinished::Unfinished},
 };
@@ -26,6 +32,13 @@ const DECODER_NBYTES: u64 = 6 << 20;
 
 /// The file of a lock, in the directory of a sparse frame or after the name of a contiguous one.
 const LOCK_SUFFIX: &str = ".b2lock";
+
+/// What keeps writers from changing a file that is read.
+pub(crate) struct SharedLock {
+    /// That of C-Blosc2. Released first.
+    _beside: Option<FrameLock>,
+    _file: Lock,
+}
 
 /// The surroundings of a command.
 #[derive(Debug)]
@@ -125,18 +138,25 @@ impl Context {
     /// # Errors
     ///
     /// [`Error::Locked`] when another one is changing it all the time.
-    pub(crate) fn lock_shared(&self, origin: &Origin, args: LockArgs) -> Result<Option<Lock>> {
+    pub(crate) fn lock_shared(
+        &self,
+        origin: &Origin,
+        args: LockArgs,
+    ) -> Result<Option<SharedLock>> {
         let Some(path) = origin.path().filter(|path| path.is_file() || path.is_dir()) else {
             return Ok(None);
         };
-        match Lock::shared(path, &self.lock_wait(args)) {
-            Ok(lock) => Ok(Some(lock)),
+        let wait = self.lock_wait(args);
+        let file = match Lock::shared(path, &wait) {
+            Ok(lock) => lock,
             // What cannot be opened is for the reader to say.
             Err(error) => match LockTimeout::find(&error) {
-                Some(timeout) => Err(Error::Locked(timeout.clone())),
-                None => Ok(None),
+                Some(timeout) => return Err(Error::Locked(timeout.clone())),
+                None => return Ok(None),
             },
-        }
+        };
+        let beside = object_reader::lock_frame(path, &wait)?;
+        Ok(Some(SharedLock { _beside: beside, _file: file }))
     }
 
     /// How the frame at `path` is changed: alone, and under the lock of C-Blosc2 as well, if there is

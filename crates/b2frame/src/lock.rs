@@ -79,8 +79,12 @@ impl Locking {
         }
     }
 
-    /// The shared lock beside the frame at `path`, where it is in use.
-    pub(crate) fn shared(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
+    /// The shared lock beside the frame at `path`, where it is in use: while it is held, C-Blosc2
+    /// does not change the frame.
+    ///
+    /// # Errors
+    /// As [`FrameLock::shared`]; with [`Auto`](Self::Auto) only [`Error::Locked`].
+    pub fn shared(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
         if !self.is_used(path) {
             return Ok(None);
         }

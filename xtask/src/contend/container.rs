@@ -20,6 +20,9 @@ pub(super) struct Container {
     /// The name of the file or directory that is changed.
     pub(super) file: &'static str,
     is_table: bool,
+    /// Whether python-blosc2 appends to it, too. Its chunks are as long as a record, since C-Blosc2
+    /// appends nothing to a chunk that is shorter than the others.
+    pub(super) is_for_python: bool,
     /// The runs of `b2` that make it, word by word.
     steps: &'static [&'static str],
 }
@@ -29,30 +32,35 @@ pub(super) const CONTAINERS: &[Container] = &[
         name: "frame",
         file: "T.b2frame",
         is_table: false,
+        is_for_python: false,
         steps: &["compress -qf -t4 -z1K base.raw -o T.b2frame"],
     },
     Container {
         name: "sparse-frame",
         file: "T.sframe",
         is_table: false,
+        is_for_python: false,
         steps: &["compress -qf -t4 -z1K base.raw -o x.b2frame", "convert -qf x.b2frame T.sframe"],
     },
     Container {
         name: "b2nd",
         file: "T.b2nd",
         is_table: false,
+        is_for_python: false,
         steps: &["compress -qf --shape 1000 --dtype <i4 base.raw -o T.b2nd"],
     },
     Container {
         name: "blp",
         file: "T.blp",
         is_table: false,
+        is_for_python: false,
         steps: &["compress -qf -t4 --format blp base.raw -o T.blp"],
     },
     Container {
         name: "carray",
         file: "T.carray",
         is_table: false,
+        is_for_python: false,
         steps: &[
             "compress -qf --shape 1000 --dtype <i4 base.raw -o x.b2nd",
             "convert -qf --format carray x.b2nd T.carray",
@@ -62,7 +70,22 @@ pub(super) const CONTAINERS: &[Container] = &[
         name: "ctable",
         file: "T.bcolz",
         is_table: true,
+        is_for_python: false,
         steps: &["convert -qf base.csv T.bcolz"],
+    },
+    Container {
+        name: "frame-python",
+        file: "T.b2frame",
+        is_table: false,
+        is_for_python: true,
+        steps: &["compress -qf -t4 -z16 base.raw -o T.b2frame"],
+    },
+    Container {
+        name: "sparse-python",
+        file: "T.sframe",
+        is_table: false,
+        is_for_python: true,
+        steps: &["compress -qf -t4 -z16 base.raw -o x.b2frame", "convert -qf x.b2frame T.sframe"],
     },
 ];
 

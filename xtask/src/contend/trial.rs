@@ -4,7 +4,7 @@ use core::{fmt, time::Duration};
 use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
-    thread,
+    thread::{self, JoinHandle},
 };
 
 use blosc_testdata::data::XorShift32;
@@ -12,6 +12,7 @@ use blosc_testdata::data::XorShift32;
 use super::{
     Counts, GROUP_LEN,
     container::{Container, RECORD_NBYTES},
+    python::{LOCKING, Writer},
 };
 use crate::failure::{Context, Result};
 
@@ -29,25 +30,50 @@ pub(super) enum Kind {
     AppendAndMeta,
     /// Eight appends.
     Group,
+    /// An append of python-blosc2 and one of `b2`.
+    PythonPair,
+    /// Four of each.
+    PythonGroup,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Appends, Self::AppendAndMeta, Self::Group];
+    /// The kinds of programs that can change a container.
+    pub(super) fn list_for(container: &Container) -> &'static [Self] {
+        match container.is_for_python {
+            true => &[Self::PythonPair, Self::PythonGroup],
+            false => &[Self::Appends, Self::AppendAndMeta, Self::Group],
+        }
+    }
+
+    pub(super) fn is_group(self) -> bool {
+        matches!(self, Self::Group | Self::PythonGroup)
+    }
 
     pub(super) fn slug(self) -> &'static str {
         match self {
             Self::Appends => "appends",
             Self::AppendAndMeta => "append-and-meta",
             Self::Group => "group",
+            Self::PythonPair => "python-pair",
+            Self::PythonGroup => "python-group",
         }
     }
 
     /// How many programs append; their marks are 1 and up.
     fn nappends(self) -> usize {
         match self {
-            Self::Appends => 2,
+            Self::Appends | Self::PythonPair => 2,
             Self::AppendAndMeta => 1,
-            Self::Group => GROUP_LEN,
+            Self::Group | Self::PythonGroup => GROUP_LEN,
+        }
+    }
+
+    /// How many of them are python-blosc2.
+    pub(super) fn npython(self) -> usize {
+        match self {
+            Self::PythonPair => 1,
+            Self::PythonGroup => GROUP_LEN / 2,
+            _ => 0,
         }
     }
 }
@@ -58,12 +84,15 @@ impl fmt::Display for Kind {
             Self::Appends => "pairs of appends",
             Self::AppendAndMeta => "pairs of append and meta set",
             Self::Group => "groups of eight",
+            Self::PythonPair => "pairs with python-blosc2",
+            Self::PythonGroup => "groups of four and four of python-blosc2",
         })
     }
 }
 
 pub(super) struct Trial<'a> {
     pub(super) b2: &'a Path,
+    pub(super) writers: &'a [Writer],
     pub(super) folder: &'a Path,
     pub(super) container: &'a Container,
     pub(super) kind: Kind,
@@ -75,6 +104,8 @@ pub(super) struct Trial<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Append(usize),
+    /// By python-blosc2.
+    PythonAppend(usize),
     Meta,
     Cat,
     Verify,
@@ -91,17 +122,19 @@ impl Trial<'_> {
             if draw.below(2) == 0 {
                 thread::sleep(Duration::from_micros(draw.below(MAX_PAUSE_MICROS)));
             }
-            programs.push((role, self.start(role, &target)?));
+            programs.push((role, self.start_thread(role, &target)?));
         }
-        // All of them read at once, or one whose pipe is full would hold its lock.
-        let waiting: Vec<_> = programs
-            .into_iter()
-            .map(|(role, child)| (role, thread::spawn(|| child.wait_with_output())))
-            .collect();
         let mut report = Report::default();
-        for (role, thread) in waiting {
-            let Ok(output) = thread.join() else { continue };
-            self.judge(role, &output?, &mut report);
+        for (role, thread) in programs {
+            match thread.join() {
+                Ok(Done::Program(output)) => self.judge(role, &output?, &mut report),
+                Ok(Done::Python(Ok(()))) => {}
+                Ok(Done::Python(Err(said))) => {
+                    report.counts.failed_writers += 1;
+                    report.said += &said;
+                }
+                Err(_) => report.counts.failed_writers += 1,
+            }
         }
         self.check_what_is_left(&target, &mut report)?;
         Ok((report.counts, report.said))
@@ -118,7 +151,9 @@ impl Trial<'_> {
 
     /// The programs in the order in which they start.
     fn roles(&self, draw: &mut XorShift32) -> Vec<Role> {
-        let mut roles: Vec<Role> = (1..=self.kind.nappends()).map(Role::Append).collect();
+        let npython = self.kind.npython();
+        let mut roles: Vec<Role> = (1..=npython).map(Role::PythonAppend).collect();
+        roles.extend((npython + 1..=self.kind.nappends()).map(Role::Append));
         if self.kind == Kind::AppendAndMeta {
             roles.push(Role::Meta);
         }
@@ -130,10 +165,26 @@ impl Trial<'_> {
         roles
     }
 
+    /// Starts a program, and a thread that reads all that it says: with a full pipe it would keep
+    /// its lock.
+    fn start_thread(&self, role: Role, target: &Path) -> Result<JoinHandle<Done>> {
+        if let Role::PythonAppend(mark) = role
+            && let Some(writer) = self.writers.get(mark - 1).cloned()
+        {
+            let (target, input) = (target.to_owned(), self.container.input(self.folder, mark));
+            return Ok(thread::spawn(move || Done::Python(writer.append(&target, &input))));
+        }
+        let child = self.start(role, target)?;
+        Ok(thread::spawn(|| Done::Program(child.wait_with_output())))
+    }
+
     fn start(&self, role: Role, target: &Path) -> Result<Child> {
         let mut b2 = Command::new(self.b2);
+        if self.kind.npython() > 0 {
+            b2.env(LOCKING.0, LOCKING.1);
+        }
         match role {
-            Role::Append(mark) => {
+            Role::Append(mark) | Role::PythonAppend(mark) => {
                 let input: PathBuf = self.container.input(self.folder, mark);
                 b2.args(["append", "-q", "--lock-timeout", LOCK_TIMEOUT]).arg(target).arg(input)
             }
@@ -152,7 +203,9 @@ impl Trial<'_> {
         let is_ok = output.status.success();
         let counts = &mut report.counts;
         match role {
-            Role::Append(_) | Role::Meta => counts.failed_writers += u64::from(!is_ok),
+            Role::Append(_) | Role::PythonAppend(_) | Role::Meta => {
+                counts.failed_writers += u64::from(!is_ok)
+            }
             Role::Verify => counts.failed_readers += u64::from(!is_ok),
             Role::Cat => {
                 let is_a_state = self.marks(&output.stdout).is_some();
@@ -197,6 +250,12 @@ impl Trial<'_> {
     }
 }
 
+/// How a program ended.
+enum Done {
+    Program(std::io::Result<Output>),
+    Python(core::result::Result<(), String>),
+}
+
 #[derive(Default)]
 struct Report {
     counts: Counts,
@@ -218,7 +277,7 @@ mod tests {
 
     fn trial(container: &Container, kind: Kind, number: u64) -> Trial<'_> {
         let nowhere = Path::new("");
-        Trial { b2: nowhere, folder: nowhere, container, kind, seed: 1, number }
+        Trial { b2: nowhere, writers: &[], folder: nowhere, container, kind, seed: 1, number }
     }
 
     #[test]

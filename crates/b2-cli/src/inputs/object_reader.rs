@@ -21,12 +21,13 @@ use std::{
 use b2frame::{
     OpenOptions, SChunk,
     header::FrameHeader,
+    lock::{FrameLock, Locking},
     probe,
     probe::Kind,
     rescue::{ChunkState, RescueOptions, Salvage},
 };
 use blosc_chunk::{ChunkHeader, DParams, Limits};
-use blosc_io::{FileStore, MemStore, ReadAt};
+use blosc_io::{FileStore, LockWait, MemStore, ReadAt};
 use bloscpack::params::Digests;
 
 use crate::{
@@ -52,6 +53,8 @@ const HEADER: usize = 87;
 /// The objects of one input.
 pub(crate) struct ObjectReader {
     source: Source,
+    /// The file or directory of the input.
+    path: Option<PathBuf>,
     /// The directory of a sparse frame, of which the source is the index file, or of a data set of
     /// bcolz.
     folder: Option<PathBuf>,
@@ -124,7 +127,8 @@ impl ObjectReader {
             return Ok(Self { folder: Some(path.clone()), wanted: Some(1), ..objects });
         }
         let (file, folder) = open_file(path)?;
-        let objects = Self { folder, ..Self::from_store(Arc::new(file), dparams) };
+        let objects =
+            Self { path: Some(path.clone()), folder, ..Self::from_store(Arc::new(file), dparams) };
         match part {
             Part::Whole | Part::Member(_) => Ok(objects),
             Part::Offset(at) => Ok(Self { at: *at, wanted: Some(1), named: true, ..objects }),
@@ -145,6 +149,7 @@ impl ObjectReader {
     fn new(source: Source, at: u64, dparams: DParams) -> Self {
         Self {
             source,
+            path: None,
             folder: None,
             dparams,
             digests: Digests::Check,
@@ -223,6 +228,9 @@ impl ObjectReader {
     /// When what follows cannot be read or starts like a frame and is none, and when the first
     /// bytes of the input are something else altogether.
     pub(crate) fn next(&mut self) -> Result<Option<Object>> {
+        // C-Blosc2 rewrites index and trailer where they stand.
+        let path = self.path.as_deref();
+        let _lock = path.map(|path| lock_frame(path, &LockWait::default())).transpose()?;
         let Some(found) = self.find()? else { return Ok(None) };
         self.open_found(&found).map(Some)
     }
@@ -420,6 +428,20 @@ fn open_file(path: &Path) -> Result<(FileStore, Option<PathBuf>)> {
     let index = folder.as_ref().map(|folder| folder.join(origin::INDEX_FILE));
     let file = FileStore::open(index.as_deref().unwrap_or(path)).map_err(Error::io(Doing::Open))?;
     Ok((file, folder))
+}
+
+/// The shared lock beside a frame, where programs that use C-Blosc2 take turns by it.
+pub(crate) fn lock_frame(path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
+    let starts_like_a_frame = || {
+        let mut head = Vec::new();
+        let file = File::open(path);
+        let read = file.and_then(|file| file.take(HEADER as u64).read_to_end(&mut head));
+        read.is_ok() && matches!(probe(&head), Kind::Frame | Kind::OlderFrame)
+    };
+    if origin::is_sparse_frame(path) || path.is_file() && starts_like_a_frame() {
+        return Ok(Locking::Auto.shared(path, wait)?);
+    }
+    Ok(None)
 }
 
 /// The regular file that stands for standard input, and the position in it.

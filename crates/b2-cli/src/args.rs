@@ -13,6 +13,7 @@ pub(crate) mod manners;
 pub(crate) mod meta;
 pub(crate) mod shared;
 pub(crate) mod slice;
+pub(crate) mod sum;
 
 use std::ffi::OsString;
 
@@ -27,6 +28,7 @@ pub(crate) use self::{
     convert::ConvertArgs,
     meta::MetaArgs,
     shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
+    sum::SumArgs,
 };
 
 /// Compress, inspect, verify and restore files of the Blosc family.
@@ -80,6 +82,9 @@ pub(crate) enum Command {
     /// Decode everything, check everything, write nothing
     #[command(visible_aliases = ["t", "test"], after_long_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
+    /// Hash the content, which is the same whatever the format
+    #[command(after_long_help = sum::EXAMPLES)]
+    Sum(SumArgs),
     /// Turn any format that is read into any that is written
     #[command(override_usage = convert::USAGE, after_long_help = convert::EXAMPLES)]
     Convert(Box<ConvertArgs>),
@@ -483,7 +488,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
 pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
     let all =
-        ["decompress", "cat", "show", "info", "list", "verify", "rescue", "seal", "repack", "dump"]
+        ["decompress", "cat", "show", "info", "list", "verify", "rescue", "seal", "repack", "dump", "sum"]
             .iter()
             .fold(Cli::command(), |all, name| {
                 all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0')))

@@ -114,6 +114,9 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::Verify(args) => {
             run_command(program, &args.general, |cx| commands::verify::run(&args, cx))
         }
+        Command::Sum(args) => {
+            run_command(program, &args.general, |cx| commands::sum::run(&args, cx))
+        }
         Command::Rescue(args) => {
             run_command(program, &args.general, |cx| commands::rescue::run(&args, cx))
         }

@@ -103,6 +103,12 @@ messages! {
         "a part of a file, or more than one frame, which is not repacked in place",
         "use `b2 convert FILE#N` to make a new file of one frame";
 
+    NO_SUMS: Usage,
+        "line {} is not one of `b2 sum`",
+        "a line is the sum, two spaces and the name";
+    SUMS_DIFFER: Data,
+        "{} sums are not those of the list";
+
     // Inputs and outputs.
     TERMINAL: Usage,
         "refusing to write binary data to a terminal",

@@ -29,4 +29,5 @@ mod safety;
 mod session;
 mod show;
 mod stores;
+mod sum;
 mod verify;

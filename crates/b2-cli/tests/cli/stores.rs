@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::session::Dir;
 
 /// A directory with these samples.
-fn samples(names: &[&str]) -> Dir {
+pub(crate) fn samples(names: &[&str]) -> Dir {
     let dir = Dir::new();
     for name in names {
         let from = path("stores").join(name);

@@ -1,0 +1,172 @@
+//! `b2 sum`: a hash of the content, which is the same whatever the format.
+
+use std::path::Path;
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::content;
+use crate::{
+    args::{
+        SumArgs,
+        shared::LimitArgs,
+        sum::SumAlgorithm::{self, Sha256 as AsSha256, Xxh3 as AsXxh3},
+    },
+    context::Context,
+    error::{Doing, Error, Result, message},
+    exit::Code,
+    inputs::origin::{self, Origin},
+    render::escape::harmless,
+};
+
+/// The sum of one input.
+#[derive(Debug, Serialize)]
+struct SumReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    /// The format of the (first) object of the input.
+    format: &'static str,
+    algorithm: &'static str,
+    nbytes: u64,
+    sum: &'a str,
+    /// Whether it is that of the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ok: Option<bool>,
+}
+
+/// A hash under way.
+enum Hasher {
+    Sha256(Sha256),
+    Xxh3(Box<Xxh3>),
+}
+
+impl Hasher {
+    fn new(algorithm: SumAlgorithm) -> Self {
+        match algorithm {
+            AsSha256 => Self::Sha256(Sha256::new()),
+            AsXxh3 => Self::Xxh3(Box::new(Xxh3::new())),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Sha256(hasher) => hasher.update(bytes),
+            Self::Xxh3(hasher) => hasher.update(bytes),
+        }
+    }
+
+    /// In hexadecimal digits.
+    fn finish(self) -> String {
+        match self {
+            Self::Sha256(hasher) => {
+                hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+            }
+            Self::Xxh3(hasher) => format!("{:016x}", hasher.digest()),
+        }
+    }
+}
+
+/// The content of one input, hashed.
+struct Sum {
+    format: &'static str,
+    nbytes: u64,
+    digits: String,
+}
+
+/// Prints the sum of each input, or checks those of lists.
+pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
+    if args.check {
+        let lists = origin::find(&args.inputs, &|_| false);
+        return cx.run_on_inputs(lists, |list| check_list(args, cx, list));
+    }
+    let inputs = content::expand_stores(origin::find(&args.inputs, &content::is_wanted), cx);
+    cx.run_on_inputs(inputs, |origin| {
+        let (name, sum) = (origin.name(), sum(cx, origin, args.algorithm, args.limits)?);
+        if cx.console.json() {
+            return cx.console.document(&report(&name, args.algorithm, &sum, None));
+        }
+        cx.console.print(&format!("{}  {}\n", sum.digits, harmless(&name)))
+    })
+}
+
+fn report<'a>(
+    path: &'a str,
+    algorithm: SumAlgorithm,
+    sum: &'a Sum,
+    ok: Option<bool>,
+) -> SumReport<'a> {
+    SumReport {
+        schema: "b2.sum/1",
+        path,
+        format: sum.format,
+        algorithm: algorithm.name(),
+        nbytes: sum.nbytes,
+        sum: &sum.digits,
+        ok,
+    }
+}
+
+fn sum(
+    cx: &Context,
+    origin: &Origin,
+    algorithm: SumAlgorithm,
+    limits: LimitArgs,
+) -> Result<Sum> {
+    let mut hasher = Hasher::new(algorithm);
+    let (mut format, mut nbytes) = (None, 0);
+    content::for_each(cx, origin, limits, |source| {
+        format.get_or_insert(source.name());
+        source.in_c_order(&cx.read_options(), cx.memory() / 4, &mut |bytes| {
+            nbytes += bytes.len() as u64;
+            hasher.update(bytes);
+            Ok(())
+        })
+    })?;
+    Ok(Sum { format: format.unwrap_or("empty"), nbytes, digits: hasher.finish() })
+}
+
+/// Checks every sum of a list.
+fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
+    let bytes = match list.path() {
+        Some(path) => std::fs::read(path),
+        None => std::io::read_to_string(std::io::stdin().lock()).map(String::into_bytes),
+    };
+    let text = String::from_utf8(bytes.map_err(Error::io(Doing::Open))?)
+        .map_err(|_| message::NO_SUMS.about(1))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty());
+    let entries = lines
+        .map(|(nline, line)| entry(line).ok_or_else(|| message::NO_SUMS.about(nline + 1)))
+        .collect::<Result<Vec<_>>>()?;
+    let mut nwrong = 0;
+    let origins = entries.iter().map(|(.., name)| Ok(Origin::from_word(Path::new(name))));
+    let mut wanted = entries.iter();
+    let code = cx.run_on_inputs(origins.collect(), |origin| {
+        let Some((algorithm, digits, name)) = wanted.next() else { return Ok(()) };
+        let sum = sum(cx, origin, *algorithm, args.limits)?;
+        let ok = sum.digits.eq_ignore_ascii_case(digits);
+        nwrong += u64::from(!ok);
+        if cx.console.json() {
+            return cx.console.document(&report(name, *algorithm, &sum, Some(ok)));
+        }
+        let verdict = if ok { "OK" } else { "FAILED" };
+        cx.console.print(&format!("{}: {verdict}\n", harmless(name)))
+    });
+    match code {
+        Code::Success if nwrong > 0 => Err(message::SUMS_DIFFER.about(nwrong)),
+        Code::Success => Ok(()),
+        code => Err(Error::Reported { code }),
+    }
+}
+
+/// Algorithm, digits and name of a line; the number of digits tells the algorithm.
+fn entry(line: &str) -> Option<(SumAlgorithm, &str, &str)> {
+    let (digits, name) = line.split_once("  ").or_else(|| line.split_once(" *"))?;
+    let algorithm = match digits.len() {
+        64 => AsSha256,
+        16 => AsXxh3,
+        _ => return None,
+    };
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    (is_hex && !name.is_empty()).then_some((algorithm, digits, name))
+}

@@ -7,12 +7,16 @@
 pub(crate) mod append;
 pub(crate) mod compress;
 pub(crate) mod convert;
+pub(crate) mod diff;
 pub(crate) mod item_range;
 pub(crate) mod level;
 pub(crate) mod manners;
 pub(crate) mod meta;
+pub(crate) mod recompress;
+pub(crate) mod scan;
 pub(crate) mod shared;
 pub(crate) mod slice;
+pub(crate) mod stats;
 pub(crate) mod sum;
 
 use std::ffi::OsString;
@@ -26,8 +30,12 @@ pub(crate) use self::{
     append::AppendArgs,
     compress::CompressArgs,
     convert::ConvertArgs,
+    diff::DiffArgs,
     meta::MetaArgs,
+    recompress::RecompressArgs,
+    scan::ScanArgs,
     shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
+    stats::StatsArgs,
     sum::SumArgs,
 };
 
@@ -82,12 +90,24 @@ pub(crate) enum Command {
     /// Decode everything, check everything, write nothing
     #[command(visible_aliases = ["t", "test"], after_long_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
+    /// Compare the content of two files, whatever their formats
+    #[command(after_long_help = diff::EXAMPLES)]
+    Diff(DiffArgs),
+    /// Show least, largest and mean values, NaN, zeros and a histogram
+    #[command(after_long_help = stats::EXAMPLES)]
+    Stats(StatsArgs),
     /// Hash the content, which is the same whatever the format
     #[command(after_long_help = sum::EXAMPLES)]
     Sum(SumArgs),
     /// Turn any format that is read into any that is written
     #[command(override_usage = convert::USAGE, after_long_help = convert::EXAMPLES)]
     Convert(Box<ConvertArgs>),
+    /// Compress an object another way and keep everything else of it, in place
+    #[command(after_long_help = recompress::EXAMPLES)]
+    Recompress(Box<RecompressArgs>),
+    /// Find frames and chunks inside any file
+    #[command(after_long_help = scan::EXAMPLES)]
+    Scan(ScanArgs),
     /// Save what can be saved of a damaged object into a new one
     #[command(after_long_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
@@ -487,12 +507,24 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
 /// All commands and options, as clap sees them.
 pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
-    let all =
-        ["decompress", "cat", "show", "info", "list", "verify", "rescue", "seal", "repack", "dump", "sum"]
-            .iter()
-            .fold(Cli::command(), |all, name| {
-                all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0')))
-            });
+    let all = [
+        "decompress",
+        "cat",
+        "show",
+        "info",
+        "list",
+        "verify",
+        "rescue",
+        "seal",
+        "repack",
+        "dump",
+        "sum",
+        "stats",
+    ]
+    .iter()
+    .fold(Cli::command(), |all, name| {
+        all.mut_subcommand(name, |c| c.mut_arg("null", |a| a.short('0')))
+    });
     // Raw data has no frames to choose from.
     let files = "Files to compress; none or `-` is standard input";
     let outputs =

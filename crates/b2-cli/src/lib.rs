@@ -114,6 +114,18 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::Verify(args) => {
             run_command(program, &args.general, |cx| commands::verify::run(&args, cx))
         }
+        Command::Diff(args) => {
+            run_command(program, &args.general, |cx| commands::diff::run(&args, cx))
+        }
+        Command::Stats(args) => {
+            run_command(program, &args.general, |cx| commands::stats::run(&args, cx))
+        }
+        Command::Recompress(args) => {
+            run_command(program, &args.general, |cx| commands::recompress::run(&args, cx))
+        }
+        Command::Scan(args) => {
+            run_command(program, &args.general, |cx| commands::scan::run(&args, cx))
+        }
         Command::Sum(args) => {
             run_command(program, &args.general, |cx| commands::sum::run(&args, cx))
         }

@@ -50,7 +50,7 @@ pub(crate) struct ConvertArgs {
 
 /// How data is compressed anew; without any of these, chunks are moved wherever the output can hold
 /// them.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct AnewArgs {
     #[command(flatten)]
     pub(crate) level: LevelArgs,

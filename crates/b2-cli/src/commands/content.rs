@@ -2,6 +2,8 @@
 //!
 //! Arrays are taken in C order. A file of no format of ours is its bytes.
 
+pub(super) mod number;
+
 use std::path::Path;
 
 use blosc_dtype::{Dtype, npy::NpyHeader};
@@ -9,7 +11,7 @@ use blosc_io::{FileStore, ReadAt as _};
 
 use super::convert::{
     head,
-    source::{Items, Source},
+    source::{Items, Layout, Source},
 };
 use crate::{
     args::LimitArgs,
@@ -95,6 +97,74 @@ pub(super) fn for_each(
     Ok(nobjects)
 }
 
+/// The objects of an input.
+///
+/// # Errors
+///
+/// As [`for_each`].
+pub(super) fn open(cx: &Context, origin: &Origin, limits: LimitArgs) -> Result<Vec<Source>> {
+    let mut sources = vec![];
+    for_each(cx, origin, limits, |source| {
+        sources.push(source);
+        Ok(())
+    })?;
+    if sources.is_empty() {
+        return Err(Error::NotBlosc { start: vec![] });
+    }
+    Ok(sources)
+}
+
+/// What all objects of an input are together: the array that the only one is, or items one after
+/// the other.
+///
+/// # Errors
+///
+/// When one says that it is an array, and cannot be.
+pub(super) fn layout(sources: &[Source]) -> Result<Option<Layout>> {
+    match sources {
+        [source] => source.layout(),
+        _ => Ok(None),
+    }
+}
+
+/// Pieces of content in, whole items out.
+#[derive(Debug)]
+pub(super) struct WholeItems {
+    itemsize: usize,
+    cut: Vec<u8>,
+}
+
+impl WholeItems {
+    /// For items of `itemsize` bytes.
+    pub(super) fn new(itemsize: usize) -> Self {
+        Self { itemsize: itemsize.max(1), cut: vec![] }
+    }
+
+    /// Hands the items that are complete with this piece to `work`.
+    pub(super) fn push(&mut self, piece: &[u8], work: &mut dyn FnMut(&[u8])) {
+        let missing = (self.itemsize - self.cut.len()).min(piece.len());
+        let (head, rest) = match self.cut.is_empty() {
+            true => (&[][..], piece),
+            false => piece.split_at(missing),
+        };
+        self.cut.extend_from_slice(head);
+        if self.cut.len() == self.itemsize {
+            work(&self.cut);
+            self.cut.clear();
+        }
+        let (items, cut) = rest.split_at(rest.len() - rest.len() % self.itemsize);
+        if !items.is_empty() {
+            work(items);
+        }
+        self.cut.extend_from_slice(cut);
+    }
+
+    /// Bytes of an item that is not complete.
+    pub(super) fn cut_nbytes(&self) -> usize {
+        self.cut.len()
+    }
+}
+
 /// The items of a file that is not compressed.
 fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
@@ -105,12 +175,46 @@ fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     let (file_len, head) = (store.len().map_err(Error::io(Doing::Open))?, head(&store)?);
     let header = match head.starts_with(NPY_MAGIC) {
         true => NpyHeader::parse(&head)?,
-        false => NpyHeader { len: 0, ..NpyHeader::new(byte()?, vec![file_len]) },
+        false => NpyHeader { len: 0, ..NpyHeader::new(opaque(1)?, vec![file_len]) },
     };
     Items::new(store, file_len, header).map(Some)
 }
 
 /// The type of bytes that mean nothing here.
-fn byte() -> Result<Dtype> {
-    Dtype::parse("|V1").map_err(|error| Error::Npy(error.into()))
+///
+/// # Errors
+///
+/// When items cannot have that size.
+pub(super) fn opaque(itemsize: usize) -> Result<Dtype> {
+    parse(&format!("|V{itemsize}"))
+}
+
+/// The type that NumPy writes like this.
+///
+/// # Errors
+///
+/// When there is none.
+pub(super) fn parse(dtype: &str) -> Result<Dtype> {
+    Dtype::parse(dtype).map_err(|error| Error::Npy(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_whole_however_pieces_are_cut() {
+        let data: Vec<u8> = (0..100).collect();
+        for (itemsize, len) in [(1, 7), (3, 1), (3, 2), (3, 7), (8, 3), (8, 100), (200, 9)] {
+            let (mut items, mut found) = (WholeItems::new(itemsize), vec![]);
+            for piece in data.chunks(len) {
+                items.push(piece, &mut |bytes| {
+                    assert_eq!(bytes.len() % itemsize, 0);
+                    found.extend_from_slice(bytes);
+                });
+            }
+            assert_eq!(found, data[..100 - 100 % itemsize], "{itemsize} {len}");
+            assert_eq!(items.cut_nbytes(), 100 % itemsize);
+        }
+    }
 }

@@ -182,6 +182,39 @@ fn convert_input(
     work.report(&done, written, start)
 }
 
+/// What came of [`rewrite`] (bytes).
+pub(super) struct Rewritten {
+    pub(super) nbytes: u64,
+    pub(super) before: u64,
+    pub(super) after: u64,
+}
+
+/// Writes an object of `format` anew in that format, to a target that may be itself.
+///
+/// # Errors
+///
+/// When it cannot be read or written, or does not come back equal; the target is as it was then.
+pub(super) fn rewrite(
+    args: &ConvertArgs,
+    cx: &Context,
+    origin: &Origin,
+    format: ConvertedFormat,
+    target: &Target,
+) -> Result<Rewritten> {
+    anew::check(args, format)?;
+    let source = open(args, cx, origin)?;
+    let (nbytes, before) = (source.nbytes()?, source.stored());
+    let progress = Progress::new(&cx.console, &origin.name(), Some(nbytes));
+    let output = &args.output;
+    let work = Work { args, output, cx, origin, format, source, progress };
+    let done = match target {
+        Target::File(path) => work.to_file(path)?,
+        Target::Stdout => work.to_stream(Sink::stdout(output.force)?)?,
+        Target::Device(path) => work.to_stream(Sink::device(path)?)?,
+    };
+    Ok(Rewritten { nbytes, before, after: done.stored })
+}
+
 /// The one thing that the input holds.
 fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
     if let Some(items) = uncompressed_items(args, origin)? {

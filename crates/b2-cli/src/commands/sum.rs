@@ -107,12 +107,7 @@ fn report<'a>(
     }
 }
 
-fn sum(
-    cx: &Context,
-    origin: &Origin,
-    algorithm: SumAlgorithm,
-    limits: LimitArgs,
-) -> Result<Sum> {
+fn sum(cx: &Context, origin: &Origin, algorithm: SumAlgorithm, limits: LimitArgs) -> Result<Sum> {
     let mut hasher = Hasher::new(algorithm);
     let (mut format, mut nbytes) = (None, 0);
     content::for_each(cx, origin, limits, |source| {
@@ -139,7 +134,7 @@ fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
         .map(|(nline, line)| entry(line).ok_or_else(|| message::NO_SUMS.about(nline + 1)))
         .collect::<Result<Vec<_>>>()?;
     let mut nwrong = 0;
-    let origins = entries.iter().map(|(.., name)| Ok(Origin::from_word(Path::new(name))));
+    let origins = entries.iter().map(|(.., name)| Origin::from_word(Path::new(name))).map(Ok);
     let mut wanted = entries.iter();
     let code = cx.run_on_inputs(origins.collect(), |origin| {
         let Some((algorithm, digits, name)) = wanted.next() else { return Ok(()) };

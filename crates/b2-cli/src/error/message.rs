@@ -103,11 +103,21 @@ messages! {
         "a part of a file, or more than one frame, which is not repacked in place",
         "use `b2 convert FILE#N` to make a new file of one frame";
 
+    NOTHING_FOUND: Data,
+        "no frame and no chunk was found";
+    RECOMPRESS_HOW: Usage,
+        "nothing says how to compress",
+        "as in `b2 recompress -C zstd -9 FILE`";
+    RECOMPRESS_ONE: Usage,
+        "a part of a file, or more than one object, which is not replaced",
+        "use -o to write a new file of one object";
+    NO_SUCH_COLUMN: Usage,
+        "no column has the name {:?}";
     NO_SUMS: Usage,
         "line {} is not one of `b2 sum`",
         "a line is the sum, two spaces and the name";
     SUMS_DIFFER: Data,
-        "{} sums are not those of the list";
+        "sums that differ from the list: {}";
 
     // Inputs and outputs.
     TERMINAL: Usage,

@@ -11,8 +11,19 @@ fn digits(dir: &Dir, line: &str) -> String {
 fn sum_of_bytes_is_that_of_sha256sum() {
     let dir = Dir::new();
     dir.write("abc", "abc").b2("c -q abc").ok();
-    snapshot!(dir.b2("sum abc.b2frame abc"), @"");
-    snapshot!(dir.b2("sum -a xxh3 --json abc.b2frame"), @"");
+    snapshot!(dir.b2("sum abc.b2frame abc"), @"
+    exit 0
+    --- stdout
+    ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  abc.b2frame
+    ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  abc
+    --- stderr
+    ");
+    snapshot!(dir.b2("sum -a xxh3 --json abc.b2frame"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.sum/1","path":"abc.b2frame","format":"cframe","algorithm":"xxh3","nbytes":3,"sum":"78af5f94892f3950"}
+    --- stderr
+    "#);
     let piped = dir.b2_with("sum", &dir.read("abc.b2frame")).ok();
     assert!(piped.text().starts_with("ba7816bf") && piped.text().ends_with("  stdin\n"));
 }
@@ -21,9 +32,9 @@ fn sum_of_bytes_is_that_of_sha256sum() {
 fn every_format_of_an_array_has_the_same_sum() {
     let dir = Dir::new();
     dir.write("raw", walk(6_000));
-    dir.b2("c -q --dtype <i4 --shape 60x100 --format b2nd raw -o a.b2nd").ok();
-    for output in ["a.npy", "a.blp", "a.b2frame", "a.sframe", "a.carray", "a.chunk"] {
-        dir.b2(&format!("convert -q a.b2nd -o {output}")).ok();
+    dir.b2("c -q --dtype <i4 --shape 60,100 --format b2nd raw -o a.b2nd").ok();
+    for format in ["npy", "blp", "b2frame", "sframe", "carray", "chunk"] {
+        dir.b2(&format!("convert -q --format {format} a.b2nd -o a.{format}")).ok();
     }
     let expected = digits(&dir, "sum raw");
     for name in ["a.b2nd", "a.npy", "a.blp", "a.sframe", "a.carray", "a.chunk", "a.b2frame"] {
@@ -48,14 +59,34 @@ fn lists_are_checked() {
     dir.write("a", walk(100)).write("b", walk(200)).b2("c -q a b").ok();
     let list = dir.b2("sum a.b2frame b.b2frame").ok().stdout;
     dir.write("list", &list);
-    snapshot!(dir.b2("sum --check list"), @"");
+    snapshot!(dir.b2("sum --check list"), @"
+    exit 0
+    --- stdout
+    a.b2frame: OK
+    b.b2frame: OK
+    --- stderr
+    ");
     dir.write("b", walk(300)).b2("c -q -f b").ok();
-    snapshot!(dir.b2("sum --check list"), @"");
+    snapshot!(dir.b2("sum --check list"), @"
+    exit 1
+    --- stdout
+    a.b2frame: OK
+    b.b2frame: FAILED
+    --- stderr
+    b2: list: sums that differ from the list: 1
+    ");
     let run = dir.b2_with("sum -c --json", &list);
     assert_eq!(run.code, Some(1));
     assert!(run.text().lines().nth(1).unwrap().contains(r#""ok":false"#), "{}", run.text());
     dir.write("list", "no sum\n");
-    snapshot!(dir.b2("sum --check list missing"), @"");
+    snapshot!(dir.b2("sum --check list missing"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: list: line 1 is not one of `b2 sum`
+    hint: a line is the sum, two spaces and the name
+    b2: missing: no such file or directory
+    ");
 }
 
 #[test]
@@ -63,7 +94,7 @@ fn damage_has_no_sum() {
     let dir = Dir::new();
     dir.write("a", walk(9_000)).b2("c -q --checksum none a").ok();
     let mut frame = dir.read("a.b2frame");
-    frame[2_000..2_400].fill(0xa5);
+    frame[120..170].fill(0xa5);
     dir.write("a.b2frame", frame);
     let run = dir.b2("sum a.b2frame");
     assert_eq!((run.code, run.text()), (Some(1), ""), "{}", run.stderr);

@@ -111,7 +111,7 @@ impl Metadata {
     }
 
     /// All values with their names.
-    pub(super) fn values(self) -> Vec<(String, Value)> {
+    pub(in crate::commands) fn values(self) -> Vec<(String, Value)> {
         let layers = self.fixed.into_iter().chain(self.variable);
         let named = layers.map(|layer| (layer.name, shown(&layer.content)));
         let more = match self.json {
@@ -128,7 +128,7 @@ impl Metadata {
     }
 
     /// Without what an array has said of itself.
-    pub(super) fn without_array(mut self) -> Self {
+    pub(in crate::commands) fn without_array(mut self) -> Self {
         if let Some(map) = self.json.as_mut().and_then(Value::as_object_mut) {
             ARRAY.iter().for_each(|key| drop(map.shift_remove(*key)));
             if map.is_empty() {

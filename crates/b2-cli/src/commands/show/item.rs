@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 use crate::{formats::msgpack_json, render::escape::harmless};
 
 /// One item as text, near to how NumPy shows it.
-pub(super) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
+pub(in crate::commands) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
     if let Some(scalar) = dtype.scalar() {
         return plain(scalar, bytes).text();
     }
@@ -41,7 +41,7 @@ pub(super) fn plain_cell(dtype: &Dtype, bytes: &[u8]) -> String {
 }
 
 /// One item as JSON: structured ones are objects.
-pub(super) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
+pub(in crate::commands) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
     if let Some(scalar) = dtype.scalar() {
         return plain(scalar, bytes).json();
     }
@@ -188,7 +188,7 @@ fn named(value: f64, text: String) -> String {
 }
 
 /// A float of 16 bits: sign, 5 bits of exponent, 10 of mantissa.
-fn half(bits: u64) -> f32 {
+pub(in crate::commands) fn half(bits: u64) -> f32 {
     let bits = u16::try_from(bits & 0xffff).unwrap_or_default();
     let (exponent, mantissa) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
     let value = match exponent {

@@ -1,0 +1,153 @@
+//! `b2 recompress`: the same object, compressed another way, in its place or beside it.
+//!
+//! The output is read back and compared before it takes the place of the input, by a rename: a
+//! crash leaves the old object or the new one.
+
+use std::{path::Path, time::Instant};
+
+use blosc_io::{Lock, lock::LockTimeout};
+use serde::Serialize;
+
+use super::convert::{self, source::Source};
+use crate::{
+    args::{ConvertArgs, InputArgs, RecompressArgs, convert::ConvertedFormat},
+    context::Context,
+    error::{Doing, Error, Result, message},
+    exit::Code,
+    inputs::{
+        object::Object,
+        object_reader::ObjectReader,
+        origin::{self, Origin, Part},
+    },
+    output::targets::{Naming, Target, Targets},
+    render::{
+        escape::{harmless, path_text},
+        size,
+    },
+};
+
+/// The result of one input.
+#[derive(Debug, Serialize)]
+struct RecompressReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    output: &'a str,
+    format: &'static str,
+    nbytes: u64,
+    /// Bytes before and after.
+    file_bytes: u64,
+    output_bytes: u64,
+    seconds: f64,
+}
+
+/// Recompresses each input.
+pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
+    if !args.anew.is_wanted() && args.anew.target.is_none() && args.checksum.is_none() {
+        return cx.refuse(&message::RECOMPRESS_HOW.error());
+    }
+    let output = args.outputs();
+    let options = ConvertArgs {
+        inputs: InputArgs::default(),
+        format: None,
+        dtype: None,
+        shape: None,
+        anew: args.anew.clone(),
+        output: output.clone(),
+        checksum: args.checksum,
+        verify: true,
+        limits: args.limits,
+        general: args.general.clone(),
+    };
+    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    if args.is_in_place() {
+        return cx.run_on_inputs(inputs, |origin| {
+            let path = in_place(cx, origin)?;
+            let _lock = lock(args, cx, path)?;
+            recompress(&options, cx, origin, &Target::File(path.to_owned()))
+        });
+    }
+    cx.run_into_targets(inputs, &output, |origin, targets: &mut Targets<'_>| {
+        let suffix = convert_format(cx, origin)?.suffix();
+        let target = targets.next(origin, Naming::Replace(suffix))?;
+        recompress(&options, cx, origin, &target)
+    })
+}
+
+/// The file that is all there is of this input.
+fn in_place<'a>(cx: &Context, origin: &'a Origin) -> Result<&'a Path> {
+    let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
+    if !is_whole || objects.next()?.is_some() || objects.trailing() > 0 {
+        return Err(message::RECOMPRESS_ONE.error());
+    }
+    Ok(path)
+}
+
+/// Keeps others from changing what is replaced.
+fn lock(args: &RecompressArgs, cx: &Context, path: &Path) -> Result<Lock> {
+    Lock::exclusive(path, &cx.lock_wait(args.lock)).map_err(|error| {
+        match LockTimeout::find(&error) {
+            Some(timeout) => Error::Locked(timeout.clone()),
+            None => Error::io(Doing::Open)(error),
+        }
+    })
+}
+
+/// The format of the object, as `convert` calls it.
+fn convert_format(cx: &Context, origin: &Origin) -> Result<ConvertedFormat> {
+    let object = ObjectReader::open(origin, cx.dparams())?.next()?;
+    format(&Source::Object(object.ok_or(Error::NotBlosc { start: vec![] })?))
+}
+
+fn format(source: &Source) -> Result<ConvertedFormat> {
+    Ok(match source {
+        Source::Object(Object::Frame(schunk)) if crate::inputs::object::is_sparse(schunk) => {
+            ConvertedFormat::Sframe
+        }
+        Source::Object(Object::Frame(schunk)) => match schunk.nd_meta()? {
+            Some(_) => ConvertedFormat::B2nd,
+            None => ConvertedFormat::B2frame,
+        },
+        Source::Object(Object::Chunk(_)) => ConvertedFormat::Chunk,
+        Source::Object(Object::Blp(_)) => ConvertedFormat::Blp,
+        Source::Object(Object::Bcolz(set)) if set.format() == "ctable" => ConvertedFormat::Ctable,
+        Source::Object(Object::Bcolz(_)) => ConvertedFormat::Carray,
+        Source::Items(_) => return Err(Error::NotBlosc { start: vec![] }),
+    })
+}
+
+fn recompress(args: &ConvertArgs, cx: &Context, origin: &Origin, target: &Target) -> Result<()> {
+    let start = Instant::now();
+    let format = convert_format(cx, origin)?;
+    let done = convert::rewrite(args, cx, origin, format, target)?;
+    let (name, elapsed) = (origin.name(), start.elapsed());
+    let output = match target {
+        Target::Stdout => None,
+        Target::File(path) | Target::Device(path) => Some(path_text(path)),
+    };
+    if let (true, Some(output)) = (cx.console.json(), &output) {
+        return cx.console.document(&RecompressReport {
+            schema: "b2.recompress/1",
+            path: &name,
+            output,
+            format: format.name(),
+            nbytes: done.nbytes,
+            file_bytes: done.before,
+            output_bytes: done.after,
+            seconds: elapsed.as_secs_f64(),
+        });
+    }
+    let units = cx.console.units();
+    let sizes = format!("{} -> {}", units.size(done.before), units.size(done.after));
+    let ratio = size::ratio(done.nbytes, done.after);
+    let speed = size::speed(units, done.nbytes, elapsed);
+    let to = match &output {
+        Some(output) if *output == name => String::new(),
+        Some(output) => format!(" -> {}", harmless(output)),
+        None => " -> stdout".to_owned(),
+    };
+    cx.console.note(&format!("{}{to}   {sizes}  ({ratio}x){speed}", harmless(&name)));
+    Ok(())
+}

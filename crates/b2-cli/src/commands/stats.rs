@@ -1,0 +1,222 @@
+//! `b2 stats`: least, largest, mean, NaN, zeros and the distribution, per column of a table.
+
+mod column;
+
+use blosc_dtype::Dtype;
+use serde::Serialize;
+
+use self::column::{Column, ColumnReport};
+use super::{
+    content::{self, WholeItems},
+    convert::source::Source,
+};
+use crate::{
+    args::StatsArgs,
+    context::Context,
+    error::{Error, Result},
+    exit::Code,
+    inputs::{
+        origin::{self, Origin},
+        typesize::dtype_of_name,
+    },
+    render::{
+        escape::harmless,
+        progress::Progress,
+        size::count,
+        text_table::{Align, Table},
+    },
+};
+
+/// Columns of the histogram of `text`.
+const BAR: usize = 40;
+
+/// What the values of one input are like.
+#[derive(Debug, Serialize)]
+struct StatsReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    format: &'static str,
+    dtype: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<Vec<u64>>,
+    nbytes: u64,
+    items: u64,
+    columns: Vec<ColumnReport>,
+}
+
+/// Looks at each input.
+pub(crate) fn run(args: &StatsArgs, cx: &Context) -> Code {
+    let inputs = origin::find(&args.inputs, &content::is_wanted);
+    cx.run_on_inputs(content::expand_stores(inputs, cx), |origin| describe(args, cx, origin))
+}
+
+fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let sources = content::open(cx, origin, args.limits)?;
+    let format = sources.first().map_or("empty", Source::name);
+    let layout = content::layout(&sources)?;
+    let dtype = dtype(args, origin, &sources)?;
+    let mut columns = Column::all(&dtype, &args.columns)?;
+    let nbytes = sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
+    let name = origin.name();
+    let npasses = if args.histogram.is_some() { 2 } else { 1 };
+    let progress = Progress::new(&cx.console, &name, Some(nbytes.saturating_mul(npasses)));
+    let pass = |work: &mut dyn FnMut(&[u8])| {
+        let mut items = WholeItems::new(dtype.itemsize());
+        for source in &sources {
+            source.stream(&cx.read_options(), &mut |piece| {
+                items.push(piece, work);
+                progress.add(piece.len() as u64);
+                Ok(())
+            })?;
+        }
+        match items.cut_nbytes() {
+            0 => Ok(()),
+            _ => Err(Error::PartItem {
+                file: "the content".to_owned(),
+                found: nbytes,
+                of: dtype.itemsize() as u64,
+            }),
+        }
+    };
+    pass(&mut |items| columns.iter_mut().for_each(|column| column.look(items)))?;
+    if let Some(nbins) = args.histogram {
+        columns.iter_mut().for_each(|column| column.start_histogram(nbins.into()));
+        pass(&mut |items| columns.iter_mut().for_each(|column| column.count(items)))?;
+    }
+    drop(progress);
+    let report = StatsReport {
+        schema: "b2.stats/1",
+        path: &name,
+        format,
+        dtype: dtype.to_string(),
+        shape: layout.map(|layout| layout.shape).filter(|_| args.dtype.is_none()),
+        nbytes,
+        items: nbytes / (dtype.itemsize() as u64).max(1),
+        columns: columns.iter().map(Column::report).collect(),
+    };
+    match cx.console.json() {
+        true => cx.console.document(&report),
+        false => cx.console.print(&text(&report)),
+    }
+}
+
+/// The type of the items: the given one, that of the array, or that of a name like `x.f32`.
+fn dtype(args: &StatsArgs, origin: &Origin, sources: &[Source]) -> Result<Dtype> {
+    if let Some(given) = &args.dtype {
+        return Ok(given.clone());
+    }
+    let is_raw = sources.iter().any(|source| source.name() == "raw");
+    if let Some(layout) = content::layout(sources)?.filter(|_| !is_raw) {
+        return Ok(layout.dtype);
+    }
+    let typesize = match (sources, is_raw) {
+        (_, true) | ([], _) => 1,
+        ([first, rest @ ..], false) => {
+            let typesize = first.typesize();
+            let is_common = rest.iter().all(|source| source.typesize() == typesize);
+            if is_common { typesize } else { 1 }
+        }
+    };
+    // `x.f32.b2frame` holds what `x.f32` does.
+    let of_name = origin.path().and_then(|path| {
+        dtype_of_name(path).or_else(|| dtype_of_name(std::path::Path::new(path.file_stem()?)))
+    });
+    let of_name = of_name.filter(|dtype| is_raw || dtype.itemsize() == typesize);
+    match of_name {
+        Some(dtype) => Ok(dtype),
+        None if typesize == 1 => content::parse("|u1"),
+        None => content::opaque(typesize),
+    }
+}
+
+fn text(report: &StatsReport<'_>) -> String {
+    let shape = match &report.shape {
+        Some(shape) if shape.len() > 1 => {
+            let lens: Vec<_> = shape.iter().map(u64::to_string).collect();
+            format!(", {}", lens.join(" x "))
+        }
+        _ => String::new(),
+    };
+    let is_table = report.columns.iter().any(|column| column.name.is_some());
+    let dtype = if is_table { String::new() } else { format!(" of {}", report.dtype) };
+    let mut text =
+        format!("{}: {} items{dtype}{shape}\n", harmless(report.path), count(report.items));
+    let mut aligns = vec![Align::Left; 2];
+    aligns.resize(9, Align::Right);
+    let mut table = Table::new(&aligns);
+    table.row(["  column", "type", "min", "max", "mean", "std", "nan", "inf", "zeros"]);
+    for column in &report.columns {
+        let float = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), short);
+        let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        let name = column.name.as_deref().unwrap_or("-");
+        table.row([
+            format!("  {}", harmless(name)),
+            column.dtype.clone(),
+            harmless(&shown(&column.min_text)),
+            harmless(&shown(&column.max_text)),
+            float(column.mean),
+            float(column.std),
+            count(column.nan),
+            count(column.inf),
+            count(column.zeros),
+        ]);
+    }
+    text += &table.to_string();
+    for column in &report.columns {
+        let Some(histogram) = &column.histogram else { continue };
+        if let Some(name) = &column.name {
+            text += &format!("  {}\n", harmless(name));
+        }
+        let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
+        let mut bars = Table::new(&[Align::Right, Align::Right, Align::Left]);
+        for (edge, nitems) in histogram.edges.iter().zip(&histogram.counts) {
+            let len = u128::from(*nitems) * BAR as u128 / u128::from(most);
+            let len = usize::try_from(len).unwrap_or(BAR).max(usize::from(*nitems > 0));
+            bars.row([format!("  {}", short(*edge)), count(*nitems), "#".repeat(len)]);
+        }
+        text += &bars.to_string();
+    }
+    text
+}
+
+/// Six digits are enough for the eyes.
+fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 {
+        "0".to_owned()
+    } else if (1e-4..1e9).contains(&magnitude) {
+        let before = magnitude.log10().floor().max(0.0);
+        let decimals = if before >= 5.0 {
+            1
+        } else if before >= 1.0 {
+            4
+        } else {
+            6
+        };
+        let text = format!("{value:.decimals$}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.5e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (1.5, "1.5"),
+            (-273.15, "-273.15"),
+            (123_456.789, "123456.8"),
+            (0.000_123, "0.000123"),
+            (1e-9, "1.00000e-9"),
+            (1e12, "1.00000e12"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(short(value), expected);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `b2 stats`: what values are like, in every format.
+
+use crate::session::{Dir, snapshot, walk};
+
+/// An array with every kind of value.
+fn mixed() -> Dir {
+    let dir = Dir::new();
+    let values = [0.0, 1.5, -2.0, f32::NAN, f32::INFINITY, 4.0, 0.0, 2.5];
+    let bytes: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+    dir.write("v.f32", bytes).b2("c -q --dtype f4 --shape 2,4 v.f32").ok();
+    dir
+}
+
+#[test]
+fn values_of_an_array() {
+    let dir = mixed();
+    snapshot!(dir.b2("stats v.f32.b2nd"), @"
+    exit 0
+    --- stdout
+    v.f32.b2nd: 8 items of <f4, 2 x 4
+      column  type   min  max  mean       std  nan  inf  zeros
+      -       <f4   -2.0  inf     1  1.936492    1    1      2
+    --- stderr
+    ");
+    snapshot!(dir.b2("stats --json v.f32.b2nd"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.stats/1","path":"v.f32.b2nd","format":"cframe","dtype":"<f4","shape":[2,4],"nbytes":32,"items":8,"columns":[{"dtype":"<f4","min":-2.0,"max":"inf","mean":1.0,"std":1.9364916731037085,"nan":1,"inf":1,"zeros":2}]}
+    --- stderr
+    "#);
+    // A name tells the type as well.
+    snapshot!(dir.b2("stats v.f32"), @"
+    exit 0
+    --- stdout
+    v.f32: 8 items of <f4
+      column  type   min  max  mean       std  nan  inf  zeros
+      -       <f4   -2.0  inf     1  1.936492    1    1      2
+    --- stderr
+    ");
+}
+
+#[test]
+fn every_format_has_the_same_statistics() {
+    let dir = Dir::new();
+    dir.write("w", walk(6_000))
+        .b2("c -q --dtype <i4 --shape 60,100 --format b2nd w -o w.b2nd")
+        .ok();
+    let numbers = |name: &str| {
+        let run = dir.b2(&format!("stats --json --histogram --dtype <i4 {name}")).ok();
+        run.text().split_once("\"items\"").unwrap().1.to_owned()
+    };
+    let expected = numbers("w");
+    for output in ["w.npy", "w.blp", "w.b2frame", "w.sframe", "w.bcolz", "w.chunk"] {
+        dir.b2(&format!("convert -q w.b2nd -o {output}")).ok();
+        assert_eq!(numbers(output), expected, "{output}");
+    }
+    let piped = dir.b2_with("stats --json --histogram", &dir.read("w.b2nd")).ok();
+    assert!(piped.text().ends_with(&expected), "{}", piped.text());
+}
+
+#[test]
+fn histogram_counts_steps() {
+    let dir = Dir::new();
+    let items: Vec<u8> = (0..100u16).flat_map(|n| (n * n).to_le_bytes()).collect();
+    dir.write("n.u16", items).b2("c -q n.u16").ok();
+    snapshot!(dir.b2("stats --histogram=4 n.u16.b2frame"), @"
+    exit 0
+    --- stdout
+    n.u16.b2frame: 100 items of <u2
+      column  type  min   max    mean        std  nan  inf  zeros
+      -       <u2     0  9801  3283.5  2953.2966    0    0      1
+            0  50  ########################################
+      2450.25  21  ################
+       4900.5  15  ############
+      7350.75  14  ###########
+    --- stderr
+    ");
+}
+
+#[test]
+fn columns_are_described_one_by_one() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,price,name\n1,2.5,abc\n2,,de\n3,7.5,f\n");
+    dir.b2("convert -q t.csv -o t.bcolz").ok();
+    snapshot!(dir.b2("stats t.bcolz"), @"
+    exit 0
+    --- stdout
+    t.bcolz: 3 items
+      column  type     min  max  mean       std  nan  inf  zeros
+      id      int64      1    3     2  0.816497    0    0      0
+      price   float64  2.5  7.5     5       2.5    1    0      0
+      name    <U3        -    -     -         -    0    0      0
+    --- stderr
+    ");
+    snapshot!(dir.b2("stats --columns price,nothing t.bcolz"), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: t.bcolz: no column has the name "nothing"
+    "#);
+    let day = |n: i64| n.to_le_bytes();
+    dir.write("days", [day(0), day(i64::MIN), day(19_000)].concat());
+    snapshot!(dir.b2("stats --dtype <M8[D] days"), @"
+    exit 0
+    --- stdout
+    days: 3 items of <M8[D]
+      column  type           min         max  mean  std  nan  inf  zeros
+      -       <M8[D]  1970-01-01  2022-01-08     -    -    1    0      1
+    --- stderr
+    ");
+}
+
+#[test]
+fn wrong_use_is_told() {
+    let dir = mixed();
+    snapshot!(dir.b2("stats --dtype <u8 --columns a v.f32.b2nd"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: v.f32.b2nd: not a table: there are no rows to choose with --where and --skip, and no --columns
+    ");
+    dir.write("odd", "12345");
+    snapshot!(dir.b2("stats --dtype f4 odd"), @"
+    exit 1
+    --- stdout
+    --- stderr
+    b2: odd: the content has 5 bytes, which is no multiple of 4: an item or a row would be cut
+    ");
+    assert_eq!(dir.b2("stats --histogram=0 v.f32").code, Some(2));
+}

@@ -6,7 +6,7 @@ mod blp;
 mod chunk;
 mod chunks;
 mod info;
-mod readers;
+pub(crate) mod readers;
 
 pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport};
 pub(crate) use blp::{BlpChunks, BlpReport};

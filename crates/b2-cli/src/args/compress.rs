@@ -58,9 +58,9 @@ pub(crate) struct TuningArgs {
     #[arg(long, help_heading = "Compression")]
     pub(crate) dict: bool,
     /// The oldest reader to write for: blosc-1.3, blosc-1.11, blosc-1.14 (bare chunks),
-    /// blosc2-2.0, blosc2-3.0
-    #[arg(long, value_name = "READER", default_value = "blosc2-2.0", value_parser = parse_target, help_heading = "Compression")]
-    pub(crate) target: Target,
+    /// blosc2-2.0, blosc2-3.0 [default: blosc2-2.0, and filters that are named]
+    #[arg(long, value_name = "READER", value_parser = parse_target, help_heading = "Compression")]
+    pub(crate) target: Option<Target>,
     /// Allow codecs and filters that lose data; the loss is reported
     #[arg(long, help_heading = "Compression")]
     pub(crate) lossy: bool,
@@ -101,6 +101,11 @@ pub(crate) struct TuningArgs {
 }
 
 impl TuningArgs {
+    /// The readers to write for.
+    pub(crate) fn target(&self) -> Target {
+        self.target.unwrap_or(Target::Blosc2_0)
+    }
+
     /// The filters: codecs that look at numbers, or at bytes in two dimensions, get them as they
     /// are.
     pub(crate) fn pipeline(&self) -> Pipeline {

@@ -11,7 +11,6 @@ mod blp;
 
 use std::{
     fs::{self, File},
-    io::{self, Seek},
     path::Path,
 };
 
@@ -35,12 +34,13 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::csv_table,
+    formats::{csv_table, store},
     inputs::{
         decoded::Guard,
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin},
+        raw_data,
     },
     render::{
         escape::{harmless, path_text},
@@ -95,6 +95,9 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let object = ObjectReader::open(origin, cx.dparams())?
         .next()?
         .ok_or(Error::NotBlosc { start: vec![] })?;
+    if let Object::Frame(schunk) = &object {
+        store::refuse_objects(schunk, &origin.name())?;
+    }
     let stdin = [Path::new("-").to_owned()];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     // Text is no bytes of a table.
@@ -273,8 +276,18 @@ fn open_input(
 ) -> Result<Input> {
     let origin = Origin::from_word(file);
     let name = origin.name();
+    // What comes once is recognised as files are.
+    let copy = raw_data::copy_of_stream(&origin)?;
+    let origin = match &copy {
+        Some(copy) => Origin::File { path: copy.to_path_buf(), part: origin::Part::Whole },
+        None => origin,
+    };
     let Origin::File { path, part } = &origin else {
-        return uncompressed_input(spooled(&mut io::stdin().lock())?, name);
+        return Err(message::PIPE_IS_NOT_CHANGED.error());
+    };
+    let path_is_csv = match &copy {
+        Some(_) => row.is_some_and(|row| csv_table::has_names(path, row)),
+        None => csv_table::is_csv(path),
     };
     let at = |error: Error| match error {
         Error::Io { doing, path: None, source } => Error::io_at(doing, path)(source),
@@ -289,6 +302,9 @@ fn open_input(
         let mut objects = ObjectReader::open(&origin, cx.dparams()).map_err(at)?;
         let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
         Guard::new(args.limits).admit(&object)?;
+        if let Object::Frame(schunk) = &object {
+            store::refuse_objects(schunk, &name)?;
+        }
         if objects.next()?.is_some() {
             return Err(message::SEQUENCE.error());
         }
@@ -296,21 +312,11 @@ fn open_input(
         let is_array = source.layout()?.is_some();
         return Ok(Input { name, source, is_array });
     }
-    if let Some(row) = row.filter(|_| csv_table::is_csv(path)) {
+    if let Some(row) = row.filter(|_| path_is_csv) {
         return Ok(Input { name, source: Source::Items(values(path, Some(row))?), is_array: true });
     }
-    let mut opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
-    let metadata = opened.metadata().map_err(Error::io_at(Doing::Open, path))?;
-    let regular = if metadata.is_file() { opened } else { spooled(&mut opened)? };
-    uncompressed_input(regular, name)
-}
-
-/// A copy in a file of an input that can be read only once.
-fn spooled(reader: &mut dyn io::Read) -> Result<File> {
-    let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
-    io::copy(reader, &mut file).map_err(Error::io(Doing::Spool))?;
-    file.rewind().map_err(Error::io(Doing::Spool))?;
-    Ok(file)
+    let opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
+    uncompressed_input(opened, name)
 }
 
 /// Raw data, or the array of a `.npy` file.

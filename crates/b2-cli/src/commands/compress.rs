@@ -51,6 +51,7 @@ use crate::{
         progress::Progress,
         size,
     },
+    report::readers,
 };
 
 use lossy::Loss;
@@ -122,9 +123,26 @@ impl CompressedFormat {
     }
 }
 
+/// Refuses an output that is called like something else than what it would be.
+fn check_name(args: &CompressArgs) -> Result<()> {
+    let (None, Some(output)) = (args.tuning.format, &args.output.output) else { return Ok(()) };
+    let name = output.as_os_str().as_encoded_bytes();
+    let is_ours = |suffix: &&str| {
+        CompressedFormat::value_variants().iter().any(|format| format.suffix() == *suffix)
+    };
+    let suffixes = targets::FRAME_SUFFIXES.iter().chain(&targets::OTHER_SUFFIXES);
+    let mut others = suffixes.filter(|suffix| !is_ours(suffix));
+    if output.is_dir() || !others.any(|suffix| name.ends_with(suffix.as_bytes())) {
+        return Ok(());
+    }
+    let error = Box::new(message::NAME_OF_OTHER_FORMAT.error());
+    Err(Error::Input { file: path_text(output), error })
+}
+
 /// Refuses options that make no sense for any input.
 fn check(args: &CompressArgs) -> Result<()> {
     let format = format(args);
+    check_name(args)?;
     let fits = |choice: ChecksumChoice| match format {
         Some(CompressedFormat::Blp) => choice.digest().is_some(),
         Some(CompressedFormat::Chunk) => choice == ChecksumChoice::None,
@@ -144,10 +162,15 @@ fn check(args: &CompressArgs) -> Result<()> {
             return Err(message::NO_METALAYERS.error());
         }
         Some(CompressedFormat::Chunk | CompressedFormat::Blp) => {}
-        _ if args.tuning.target < Reader::Blosc2_0 => {
-            return Err(message::FRAME_FOR_TARGET.about(args.tuning.target));
+        _ if args.tuning.target() < Reader::Blosc2_0 => {
+            return Err(message::FRAME_FOR_TARGET.about(args.tuning.target()));
         }
         _ => {}
+    }
+    if let Some(target) = args.tuning.target
+        && !readers::know_filters(&args.tuning.pipeline(), target)
+    {
+        return Err(message::FILTER_FOR_TARGET.about(target));
     }
     lossy::check(&args.tuning, args.tuning.verify || args.output.rm)
 }
@@ -248,7 +271,7 @@ const CHUNK_NBYTES: usize = 1 << 20;
 const MAX_DICT_NBYTES: usize = 32 << 10;
 
 fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
-    let default = match tuning.target {
+    let default = match tuning.target() {
         _ if tuning.level.fast => CodecId::LZ4,
         Reader::Blosc1_3 => CodecId::ZLIB,
         _ => CodecId::ZSTD,
@@ -263,7 +286,7 @@ fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
         .blocksize(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
         .special_values(!tuning.no_special)
         .dict(if tuning.dict { Dict::Train { max: MAX_DICT_NBYTES } } else { Dict::None })
-        .target(tuning.target)
+        .target(tuning.target())
         .split(match tuning.split {
             Split::Always => SplitMode::Always,
             Split::Never => SplitMode::Never,

@@ -43,6 +43,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{
+        self,
         bcolz::Bcolz,
         csv_table::{self, Values},
         parquet,
@@ -168,10 +169,11 @@ fn convert_input(
         raw_data::check_kind(path, output)?;
     }
     let target = targets.next(origin, Naming::Replace(format.suffix()))?;
-    if let Some(table) = crate::formats::store::table(origin, cx.dparams())? {
+    if let Some(table) = formats::store::table(origin, cx.dparams())? {
         return store::convert(output, cx, origin, format, &target, &table);
     }
     let source = open(args, cx, origin)?;
+    check_source(args, cx, origin, format, &source)?;
     let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
     let work = Work { args, output, cx, origin, format, source, progress };
     let (done, written) = match &target {
@@ -215,8 +217,49 @@ pub(super) fn rewrite(
     Ok(Rewritten { nbytes, before, after: done.stored })
 }
 
+/// Refuses recipes for data but in frames, which keep them, tells what becomes of objects, and
+/// refuses options that the input makes meaningless.
+fn check_source(
+    args: &ConvertArgs,
+    cx: &Context,
+    origin: &Origin,
+    format: ConvertedFormat,
+    source: &Source,
+) -> Result<()> {
+    let keeps_all = matches!(
+        format,
+        ConvertedFormat::B2frame | ConvertedFormat::Sframe | ConvertedFormat::B2nd
+    );
+    if let Some(schunk) = source.frame().filter(|_| !keeps_all || args.anew.is_wanted()) {
+        formats::store::refuse_recipe(schunk, &origin.name())?;
+        if let Some(content) = formats::store::special_content(schunk) {
+            let text = format!("its {content} of Python become one content");
+            cx.console.warning(&origin.name(), &text);
+        }
+    }
+    let Some(given) = &args.dtype else { return Ok(()) };
+    let is_told = matches!(source.name(), "raw" | "csv");
+    if let (Some(layout), false) = (source.layout()?, is_told) {
+        let is_shape = args.shape.as_ref().is_none_or(|shape| shape.0 == layout.shape);
+        if *given != layout.dtype || !is_shape {
+            return Err(message::HAS_A_TYPE.about(layout.dtype));
+        }
+    }
+    Ok(())
+}
+
 /// The one thing that the input holds.
 fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
+    // What comes once is recognised as files are.
+    if let Some(copy) = raw_data::copy_of_stream(origin)? {
+        let copied = Origin::File { path: copy.to_path_buf(), part: origin::Part::Whole };
+        return open_file(args, cx, &copied);
+    }
+    open_file(args, cx, origin)
+}
+
+/// The same for what is a file.
+fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
     if let Some(items) = uncompressed_items(args, origin)? {
         return Ok(Source::Items(items));
     }
@@ -547,8 +590,8 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
     if !path.is_dir() {
         return Ok(fs::metadata(path)?.len());
     }
-    if crate::formats::bcolz::is_data_set(path) {
-        return Ok(crate::formats::bcolz::stored(path));
+    if formats::bcolz::is_data_set(path) {
+        return Ok(formats::bcolz::stored(path));
     }
     fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + entry?.metadata()?.len()))
 }

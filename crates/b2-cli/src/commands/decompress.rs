@@ -15,7 +15,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::blp::Blp,
+    formats::{blp::Blp, store},
     inputs::{
         decoded::{self, Guard},
         object::{Object, item_type},
@@ -71,6 +71,7 @@ fn decompress_input(
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     let first = objects.next()?;
     let format = format(args, origin, first.as_ref());
+    check_name(args, cx, origin, first.as_ref(), format)?;
     let naming = if format == RestoredFormat::Npy { Naming::Npy } else { Naming::Strip };
     let work = Work { args, cx, origin, format };
     let mut objects = Rest { first, objects };
@@ -118,6 +119,50 @@ fn format(args: &DecompressArgs, origin: &Origin, first: Option<&Object>) -> Res
     };
     args.format.unwrap_or_else(by_name)
 }
+
+/// A name that says what a file is has to be right: raw data may be called like text or `.npy` only
+/// if they are that.
+fn check_name(
+    args: &DecompressArgs,
+    cx: &Context,
+    origin: &Origin,
+    first: Option<&Object>,
+    format: RestoredFormat,
+) -> Result<()> {
+    let Some(output) = args.output.output.as_deref().filter(|output| !output.is_dir()) else {
+        return Ok(());
+    };
+    let (Some(object), RestoredFormat::Raw, None) = (first, format, args.format) else {
+        return Ok(());
+    };
+    let extension = output.extension().unwrap_or_default();
+    // What was compressed under this name gets it back.
+    let stem = origin.path().and_then(Path::file_stem).map(Path::new);
+    if stem.and_then(Path::extension) == Some(extension) {
+        return Ok(());
+    }
+    if targets::is_npy(output) {
+        let mut start = vec![];
+        let nbytes = decoded::nbytes(object)?.min(NPY_MAGIC.len() as u64);
+        decoded::part(object, 0..nbytes, &cx.read_options(), &mut |bytes| {
+            start.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        return if start == NPY_MAGIC { Ok(()) } else { Err(message::NOT_AN_ARRAY.error()) };
+    }
+    let is_table = ["csv", "parquet"].iter().any(|name| extension == *name);
+    let is_ours = targets::FRAME_SUFFIXES.iter().any(|suffix| extension == &suffix[1..]);
+    match is_ours || is_table && is_array(object) {
+        true => Err(Error::Input {
+            file: path_text(output),
+            error: Box::new(message::NOT_RESTORED_TO.error()),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// How `.npy` files begin.
+const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 
 fn is_array(object: &Object) -> bool {
     match object {
@@ -192,6 +237,9 @@ impl Work<'_> {
             Progress::new(&self.cx.console, &self.origin.name(), objects.objects.input_len());
         while let Some(object) = objects.next()? {
             guard.admit(&object)?;
+            if let Object::Frame(schunk) = &object {
+                store::refuse_recipe(schunk, &self.origin.name())?;
+            }
             if self.format == RestoredFormat::Npy {
                 if counts.frames > 0 {
                     return Err(message::SECOND_ARRAY.error());

@@ -47,26 +47,39 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
     let mut objects =
         ObjectReader::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
     let (mut found, mut guard) = (Vec::new(), Guard::for_looking(args.limits));
+    let mut content = None;
     while let Some(object) = objects.next()? {
         guard.admit(&object)?;
         match object {
             // There is no other owner.
-            Object::Frame(schunk) => found.extend(Arc::into_inner(schunk)),
+            Object::Frame(schunk) => {
+                if found.is_empty() {
+                    content = crate::formats::store::special_content(&schunk);
+                }
+                found.extend(Arc::into_inner(schunk));
+            }
             // A chunk is all there is in its file.
             Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
             Object::Blp(blp) => return blp::run(cx, &origin.name(), &blp),
             Object::Bcolz(set) => return bcolz::run(cx, &origin.name(), &set),
         }
     }
-    frames(cx, &origin.name(), &found, objects.trailing())
+    frames(cx, &origin.name(), &found, content, objects.trailing())
 }
 
 /// Describes frames.
-fn frames(cx: &Context, name: &str, frames: &[SChunk], trailing: u64) -> Result<()> {
+fn frames(
+    cx: &Context,
+    name: &str,
+    frames: &[SChunk],
+    content: Option<String>,
+    trailing: u64,
+) -> Result<()> {
     let Some(first) = frames.first() else { return Ok(()) };
     let max_rows = if cx.console.verbose() >= 3 { u64::MAX } else { MAX_LISTED_CHUNKS };
     let table = ChunkTable { frames, max_rows };
     let report = InfoReport::new(name, frames, first, wants_json_table(cx).then_some(table));
+    let report = InfoReport { content, ..report };
     let text = |console: &Console| text(&report, trailing, console);
     print_report(cx, &report, text, &report.problems, || chunks(cx, table))
 }
@@ -112,6 +125,9 @@ fn mistyped(error: Error, origin: &Origin) -> Error {
 fn text(report: &InfoReport<'_>, trailing: u64, console: &Console) -> String {
     let (verbose, units) = (console.verbose() > 0, console.units());
     let mut lines = Lines::new(console, report.file.path, &headline(report));
+    if let Some(content) = &report.content {
+        lines.add("content", content);
+    }
     lines.shape(report);
     lines.chunks(report);
     lines.pipeline(report, verbose);

@@ -67,6 +67,9 @@ messages! {
     A_STORE: Usage,
         "is a store of several values",
         "name one of them as STORE::/key; `b2 list --tree` shows the keys";
+    HOLDS_OBJECTS: Usage,
+        "holds {} of Python, one after the other, and no items",
+        "`b2 show` shows them; `b2 convert` copies them to another frame";
     A_GROUP: Usage,
         "{} is a group of values",
         "`b2 list --tree` shows the keys";
@@ -129,6 +132,9 @@ messages! {
     UNKNOWN_OUTPUT_FORMAT: Usage,
         "neither --format nor the name of the output tells its format",
         "use --format, as in `b2 convert --format b2frame data.blp`";
+    PART_OF_PIPE: Usage,
+        "a pipe, of which no part can be named",
+        "use the name of the pipe alone, or keep its content in a file";
     FORMAT_NAMES_INPUTS: Usage,
         "with --format every name is an input, and {} is not there",
         "use -o to name the output";
@@ -190,6 +196,18 @@ messages! {
     ARRAY_OPTIONS: Usage,
         "an array has items, chunks and blocks of its own, and no -t, -z or --block-size",
         "use --chunks and --blocks, or --format b2frame";
+    HAS_A_TYPE: Usage,
+        "the input says what its items are, {}: --dtype and --shape are for inputs that do not",
+        "leave them out";
+    NAME_OF_OTHER_FORMAT: Usage,
+        "a name of files that compress does not write",
+        "use `b2 convert`, another name, or --format to say what it shall be";
+    NOT_RESTORED_TO: Usage,
+        "a name of files that decompress does not write: it restores raw data and .npy",
+        "use `b2 convert`, another name, or --format raw";
+    FILTER_FOR_TARGET: Usage,
+        "readers of {} do not know all of these filters",
+        "leave out --target, or choose other filters";
     SHAPES_ARE_FOR_ARRAYS: Usage,
         "--chunks and --blocks are for arrays",
         "use -z and --block-size";

@@ -57,6 +57,13 @@ pub(crate) fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
+/// Are all the names of the fields of `row` in the first line of this file?
+pub(crate) fn has_names(path: &Path, row: &Dtype) -> bool {
+    let names = Lines::open(path).and_then(|mut lines| lines.names()).unwrap_or_default();
+    let mut fields = row.fields().iter();
+    !names.is_empty() && fields.all(|field| names.iter().any(|name| name == field.name()))
+}
+
 /// Reads the values in a file; as items of the `given` type, whose fields are found by name, or as
 /// what they look like.
 ///

@@ -20,6 +20,96 @@ pub(crate) fn to_json(bytes: &[u8]) -> Value {
     decode_value(bytes, MAX_DEPTH).map_or_else(|_| base64_object(bytes), |Shown(value)| value)
 }
 
+/// `bytes` as a JSON value from which [`from_json`] makes the same value again, if not the same
+/// bytes: what JSON has no form for (NaN, keys that are no text, a binary string as the whole) is
+/// shown as all of its bytes.
+pub(crate) fn to_same_value(bytes: &[u8]) -> Value {
+    let value = to_json(bytes);
+    let again = from_json(&value);
+    if again == bytes {
+        return value;
+    }
+    let typed = |bytes: &[u8]| decode_value::<Typed>(bytes, MAX_DEPTH).ok();
+    match (typed(bytes), typed(&again)) {
+        (Some(a), Some(b)) if a == b => value,
+        _ => base64_object(bytes),
+    }
+}
+
+/// A MessagePack value, whatever form it is written in.
+#[derive(Debug, PartialEq)]
+enum Typed {
+    Nil,
+    Bool(bool),
+    Int(i128),
+    /// The bits, so that NaN is equal to itself.
+    Float(u64),
+    Text(String),
+    Bytes(Vec<u8>),
+    List(Vec<Self>),
+    Map(Vec<(Self, Self)>),
+}
+
+impl<'de> Deserialize<'de> for Typed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TypedVisitor)
+    }
+}
+
+struct TypedVisitor;
+
+impl<'de> Visitor<'de> for TypedVisitor {
+    type Value = Typed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Typed, E> {
+        Ok(Typed::Nil)
+    }
+
+    fn visit_bool<E>(self, is: bool) -> Result<Typed, E> {
+        Ok(Typed::Bool(is))
+    }
+
+    fn visit_u64<E>(self, n: u64) -> Result<Typed, E> {
+        Ok(Typed::Int(n.into()))
+    }
+
+    fn visit_i64<E>(self, n: i64) -> Result<Typed, E> {
+        Ok(Typed::Int(n.into()))
+    }
+
+    fn visit_f64<E>(self, n: f64) -> Result<Typed, E> {
+        Ok(Typed::Float(n.to_bits()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Typed, E> {
+        Ok(Typed::Text(text.to_owned()))
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Typed, E> {
+        Ok(Typed::Bytes(bytes.to_vec()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Typed, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = seq.next_element()? {
+            values.push(value);
+        }
+        Ok(Typed::List(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Typed, A::Error> {
+        let mut map = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            map.push(entry);
+        }
+        Ok(Typed::Map(map))
+    }
+}
+
 /// `value` as MessagePack: the bytes that [`to_json`] shows as `value`. The whole may be
 /// `{"base64": "..."}` for bytes that are no MessagePack.
 pub(crate) fn from_json(value: &Value) -> Vec<u8> {
@@ -235,6 +325,29 @@ mod tests {
             assert_eq!(from_base64(&base64(&bytes)), Some(bytes));
         }
         assert_eq!(from_base64("a*"), None);
+    }
+
+    #[test]
+    fn values_come_back_as_what_they_were() {
+        for bytes in [
+            &b"\xc4\x05\x00\x01raw"[..],
+            b"\x81\xa6base64\xa8aGVsbG8=",
+            b"\x91\x81\xa6base64\xa8aGVsbG8=",
+            b"\xcb\x7f\xf8\0\0\0\0\0\0",
+            b"\x91\xcb\xff\xf0\0\0\0\0\0\0",
+            b"\x81\xc4\x01k\x01",
+            b"\x81\x01\x02",
+            b"\x82\xa1a\x01\xa1a\x02",
+            b"\xc1",
+            b"",
+            b"\x92\x01\xc4\x01\xff",
+        ] {
+            assert_eq!(from_json(&to_same_value(bytes)), bytes, "{bytes:02x?}");
+        }
+        assert_eq!(to_same_value(b"\x92\x01\xa1b"), json!([1, "b"]));
+        // Forms that we would write shorter.
+        assert_eq!(to_same_value(b"\xd9\x02hi"), json!("hi"));
+        assert_eq!(to_same_value(b"\xdc\x00\x01\xd3\0\0\0\0\0\0\0\x05"), json!([5]));
     }
 
     #[test]

@@ -129,6 +129,32 @@ pub(crate) fn refuse_recipe(schunk: &Arc<SChunk>, name: &str) -> Result<()> {
     }
 }
 
+/// Refuses a frame whose chunks are objects, which items or rows are no part of.
+///
+/// # Errors
+///
+/// What it holds.
+pub(crate) fn refuse_objects(schunk: &Arc<SChunk>, name: &str) -> Result<()> {
+    refuse_recipe(schunk, name)?;
+    match Content::from_schunk(Arc::clone(schunk), name) {
+        Ok(content @ (Content::Objects(_) | Content::Batches(_) | Content::Lists(_))) => {
+            Err(message::HOLDS_OBJECTS.about(content.kind_name()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a frame is besides bytes or an array, in words.
+pub(crate) fn special_content(schunk: &Arc<SChunk>) -> Option<String> {
+    match Content::from_schunk(Arc::clone(schunk), "").ok()? {
+        Content::Recipe(recipe) => Some(format!("{}, which is not resolved", recipe.kind)),
+        content @ (Content::Objects(_) | Content::Batches(_) | Content::Lists(_)) => {
+            Some(content.kind_name().to_owned())
+        }
+        _ => None,
+    }
+}
+
 /// One thing in a store.
 #[derive(Debug, Serialize)]
 pub(crate) struct Member {

@@ -15,7 +15,7 @@ use std::{
     fs::File,
     io::{self, Cursor, Read, Write},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use b2frame::{
@@ -41,6 +41,7 @@ use crate::{
     inputs::{
         object::Object,
         origin::{self, Origin, Part},
+        raw_data,
     },
 };
 
@@ -79,7 +80,8 @@ enum Source {
     Folder,
     /// The frame of a value of a store.
     Member(Option<Box<SChunk>>),
-    Piped(io::Stdin),
+    /// Standard input, or a named pipe: what was not read yet.
+    Piped(Arc<Mutex<dyn Read + Send>>),
 }
 
 /// Where an object is.
@@ -126,6 +128,15 @@ impl ObjectReader {
             let objects = Self::new(Source::Folder, 0, dparams);
             return Ok(Self { folder: Some(path.clone()), wanted: Some(1), ..objects });
         }
+        if raw_data::is_stream(path) {
+            let piped = File::open(path).map_err(Error::io(Doing::Open))?;
+            return match part {
+                Part::Whole => {
+                    Ok(Self::new(Source::Piped(Arc::new(Mutex::new(piped))), 0, dparams))
+                }
+                _ => Err(message::PART_OF_PIPE.error()),
+            };
+        }
         let (file, folder) = open_file(path)?;
         let objects =
             Self { path: Some(path.clone()), folder, ..Self::from_store(Arc::new(file), dparams) };
@@ -167,7 +178,7 @@ impl ObjectReader {
             Some((file, at)) => {
                 Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at, dparams)
             }
-            None => Self::new(Source::Piped(io::stdin()), 0, dparams),
+            None => Self::new(Source::Piped(Arc::new(Mutex::new(io::stdin()))), 0, dparams),
         }
     }
 
@@ -312,9 +323,8 @@ impl ObjectReader {
                 store.read_exact_at(self.at, &mut head).map_err(Error::io(Doing::Read))?;
             }
             Source::Folder | Source::Member(_) => {}
-            Source::Piped(stdin) => {
-                stdin
-                    .lock()
+            Source::Piped(pipe) => {
+                (&mut *locked(pipe))
                     .take(HEADER as u64)
                     .read_to_end(&mut head)
                     .map_err(Error::io(Doing::Read))?;
@@ -363,9 +373,9 @@ impl ObjectReader {
                 store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at)
             }
             Source::Folder | Source::Member(_) => 0,
-            Source::Piped(stdin) => {
-                let rest =
-                    io::copy(&mut stdin.lock(), &mut io::sink()).map_err(Error::io(Doing::Read))?;
+            Source::Piped(pipe) => {
+                let rest = io::copy(&mut *locked(pipe), &mut io::sink())
+                    .map_err(Error::io(Doing::Read))?;
                 rest.saturating_add(head.len() as u64)
             }
         };
@@ -377,12 +387,19 @@ impl ObjectReader {
         match &self.source {
             Source::Stored(store) => Ok(Arc::clone(store)),
             Source::Folder | Source::Member(_) => Ok(nothing()),
-            Source::Piped(stdin) => {
-                let inner = spool(Cursor::new(head).chain(stdin.lock()).take(len))?;
+            Source::Piped(pipe) => {
+                let inner = spool(Cursor::new(head).chain(&mut *locked(pipe)).take(len))?;
                 Ok(Arc::new(Shifted { inner, by: self.at }))
             }
         }
     }
+}
+
+/// The pipe for this reader, which is the only one.
+fn locked<'a>(
+    pipe: &'a Mutex<dyn Read + Send + 'static>,
+) -> MutexGuard<'a, dyn Read + Send + 'static> {
+    pipe.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A store without a byte, for a directory.
@@ -444,10 +461,14 @@ pub(crate) fn lock_frame(path: &Path, wait: &LockWait) -> Result<Option<FrameLoc
     Ok(None)
 }
 
-/// The regular file that stands for standard input, and the position in it.
+/// The regular file that stands for standard input, and the position in it, which moves to the end:
+/// who reads on finds nothing left, as in a pipe.
 #[cfg(unix)]
 fn stdin_file() -> Option<(File, u64)> {
-    use std::{io::Seek, os::fd::AsFd};
+    use std::{
+        io::{Seek, SeekFrom},
+        os::fd::AsFd,
+    };
     let handle = io::stdin().as_fd().try_clone_to_owned().ok()?;
     let mut file = File::from(handle);
     let at = file
@@ -455,6 +476,7 @@ fn stdin_file() -> Option<(File, u64)> {
         .ok()
         .filter(std::fs::Metadata::is_file)
         .and_then(|_| file.stream_position().ok())?;
+    file.seek(SeekFrom::End(0)).ok()?;
     Some((file, at))
 }
 

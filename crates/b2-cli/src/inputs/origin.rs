@@ -125,6 +125,9 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     if is_object(path) || store::is_one(path) {
         return true;
     }
+    if !path.is_file() {
+        return false;
+    }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| {
         let len = file.metadata()?.len();
@@ -158,15 +161,16 @@ pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
     if bcolz::is_data_set(path) {
         return Some(ContentKind::Bcolz);
     }
-    let mut head = Vec::new();
-    let file = File::open(path).ok()?;
-    let metadata = file.metadata().ok()?;
+    let metadata = fs::metadata(path).ok()?;
     if metadata.is_dir() || store::is_one(path) {
         return store::is_one(path).then_some(ContentKind::Store);
     }
+    // Opening a pipe would take its content.
     if !metadata.is_file() {
         return None;
     }
+    let mut head = Vec::new();
+    let file = File::open(path).ok()?;
     file.take(PROBE_LEN as u64).read_to_end(&mut head).ok()?;
     match probe(&head) {
         Kind::Frame | Kind::OlderFrame => Some(ContentKind::Frame),

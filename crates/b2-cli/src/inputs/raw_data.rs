@@ -96,6 +96,42 @@ impl Data {
     }
 }
 
+/// Can this be read only once, from front to back: a named pipe, or a character device?
+pub(crate) fn is_stream(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = std::fs::metadata(path).map(|metadata| metadata.file_type());
+        kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
+/// A copy of standard input, or of what can be read only once, in a file with a name; nothing for
+/// other inputs.
+///
+/// # Errors
+///
+/// When it cannot be read or kept.
+pub(crate) fn copy_of_stream(origin: &Origin) -> Result<Option<tempfile::TempPath>> {
+    let spool = |reader: &mut dyn Read| {
+        let mut copy = tempfile::NamedTempFile::new().map_err(Error::io(Doing::Spool))?;
+        io::copy(reader, &mut copy).map_err(Error::io(Doing::Spool))?;
+        Ok(Some(copy.into_temp_path()))
+    };
+    match origin {
+        Origin::Stdin => spool(&mut io::stdin().lock()),
+        Origin::File { path, part: Part::Whole } if is_stream(path) => {
+            spool(&mut File::open(path).map_err(Error::io(Doing::Open))?)
+        }
+        Origin::File { .. } => Ok(None),
+    }
+}
+
 /// Links and devices are not read unasked: a link would lose its name, a device may have no end.
 ///
 /// # Errors

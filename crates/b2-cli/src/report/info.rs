@@ -37,6 +37,9 @@ pub(crate) struct InfoReport<'a> {
     pub(crate) metalayers: Map<String, Value>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) vlmetalayers: Map<String, Value>,
+    /// What the first frame holds, if that is no bytes and no array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) content: Option<String>,
     /// What could not be found out, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) problems: Vec<String>,
@@ -145,6 +148,7 @@ impl<'a> InfoReport<'a> {
             array,
             metalayers: metalayers(first),
             vlmetalayers,
+            content: None,
             problems,
             frames: Vec::new(),
             chunks: None,
@@ -255,7 +259,7 @@ fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
 fn metalayers(schunk: &SChunk) -> Map<String, Value> {
     let mut map = Map::new();
     for layer in schunk.meta().iter() {
-        map.entry(layer.name_text()).or_insert_with(|| msgpack_json::to_json(layer.content));
+        map.entry(layer.name_text()).or_insert_with(|| msgpack_json::to_same_value(layer.content));
     }
     map
 }
@@ -265,7 +269,7 @@ fn vlmetalayers(schunk: &SChunk, problems: &mut Vec<String>) -> Map<String, Valu
     let vlmeta = schunk.vlmeta();
     for layer in vlmeta.stored().iter() {
         if let Some(content) = noted(problems, vlmeta.decode(layer).map_err(Into::into)) {
-            map.entry(layer.name_text()).or_insert_with(|| msgpack_json::to_json(&content));
+            map.entry(layer.name_text()).or_insert_with(|| msgpack_json::to_same_value(&content));
         }
     }
     map

@@ -97,3 +97,41 @@ fn progress_for_programs_ends_with_everything() {
     );
     assert!(!run.stderr.contains("total"), "{}", run.stderr);
 }
+
+#[test]
+fn values_without_a_form_in_json_come_back_in_another_file() {
+    let dir = Dir::new();
+    let values: [(&str, &[u8]); 6] = [
+        ("bytes", b"\xc4\x05\x00\x01raw"),
+        ("map", b"\x81\xa6base64\xa8aGVsbG8="),
+        ("nan", b"\xcb\x7f\xf8\0\0\0\0\0\0"),
+        ("keys", b"\x81\xc4\x01k\x01"),
+        ("raw", b"\xc1\xc1"),
+        ("tenth", b"\xcb\x3f\xb9\x99\x99\x99\x99\x99\x9a"),
+    ];
+    let params = values.iter().fold(b2frame::FrameParams::default(), |params, (name, content)| {
+        params.vlmetalayer(*name, *content).metalayer(*name, *content)
+    });
+    dir.write("x.b2frame", b2frame::to_cframe(b"data", &params).unwrap());
+    dir.write("raw", "other");
+    for line in ["c -q raw -o a.b2frame", "c -q raw -o b.b2frame"] {
+        dir.b2(line).ok();
+    }
+    dir.write("m.json", dir.b2("meta export x.b2frame").ok().stdout);
+    dir.b2("meta import a.b2frame m.json").ok();
+    let document = layers(&dir, "x.b2frame").to_string();
+    dir.write("info.json", document);
+    dir.b2("c -qf raw -o b.b2frame --meta-file info.json").ok();
+    for file in ["a.b2frame", "b.b2frame"] {
+        let frame = b2frame::SChunk::open(dir.path(file)).unwrap();
+        for (name, content) in values {
+            assert_eq!(
+                frame.vlmeta().get(name).unwrap().as_deref(),
+                Some(content),
+                "{file} {name}"
+            );
+            assert_eq!(frame.meta().get(name).unwrap().content, content, "{file} {name}");
+        }
+    }
+    assert!(dir.b2("meta get x.b2frame").ok().text().contains("NaN"));
+}

@@ -50,3 +50,104 @@ fn last_name_is_no_output_if_it_may_be_an_input() {
     dir.b2("convert -f a.npy -o b.npy").ok();
     assert_eq!(dir.read("b.npy"), dir.read("a.npy"));
 }
+
+#[test]
+fn name_of_the_output_is_not_that_of_another_format() {
+    let dir = arrays(&["a.npy"]);
+    dir.write("x.i32", walk(100)).b2("c -q x.i32").ok();
+    snapshot!(dir.b2("c x.i32 -o a.sframe"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a.sframe: a name of files that compress does not write
+    hint: use `b2 convert`, another name, or --format to say what it shall be
+    ");
+    for name in ["i.bcolz", "o.npy", "a.zst", "a.csv", "a.b2z"] {
+        assert_eq!(dir.b2(&format!("c x.i32 -o {name}")).code, Some(2), "{name}");
+    }
+    dir.b2("c -q --format b2frame x.i32 -o odd.csv").ok();
+    snapshot!(dir.b2("d x.i32.b2frame -o q.npy"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: x.i32.b2frame: not an array, so that there is no .npy file to make of it
+    hint: use --format raw
+    ");
+    dir.b2("c -q a.npy").ok();
+    snapshot!(dir.b2("d a.npy.b2nd -o q.csv"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a.npy.b2nd: q.csv: a name of files that decompress does not write: it restores raw data and .npy
+    hint: use `b2 convert`, another name, or --format raw
+    ");
+    assert_eq!(dir.b2("d x.i32.b2frame -o q.b2nd").code, Some(2));
+    // What was called so before, or is such a file, gets the name.
+    dir.write("t.csv", "a,b\n1,2\n").b2("c -q t.csv").ok();
+    dir.b2("d -q t.csv.b2frame -o back.csv").ok();
+    dir.b2("c -q -t 1 a.npy -o bytes.b2frame").ok();
+    dir.b2("d -q bytes.b2frame -o same.npy").ok();
+    assert_eq!(dir.read("same.npy"), dir.read("a.npy"));
+    dir.b2("d -q --format raw x.i32.b2frame -o q.npy").ok();
+}
+
+#[test]
+fn type_that_the_input_has_is_not_changed_by_an_option() {
+    let dir = arrays(&["a.npy"]);
+    dir.b2("c -q a.npy").ok();
+    for input in ["a.npy", "a.npy.b2nd"] {
+        let run = dir.b2(&format!("convert --dtype i4 {input} -o b.blp"));
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains("the input says what its items are, |u1"), "{}", run.stderr);
+    }
+    dir.b2("convert -q --dtype u1 a.npy -o b.blp").ok();
+    assert_eq!(dir.b2("c --dtype i4 a.npy -o c.b2nd").code, Some(2));
+}
+
+#[test]
+fn a_table_made_of_a_structured_array_is_told() {
+    let dir = Dir::new();
+    dir.write("t.csv", "a,b\n1,2\n").b2("convert -q t.csv t.npy").ok();
+    let run = dir.b2("convert --format carray t.npy -o t.bcolz").ok();
+    assert!(
+        run.stderr.contains("written as a table, since the items have fields"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn target_holds_for_filters() {
+    let dir = Dir::new();
+    dir.write("x.i32", walk(2000));
+    snapshot!(dir.b2("c --filter shuffle,bytedelta --target blosc2-2.0 x.i32"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: readers of blosc2-2.0 do not know all of these filters
+    hint: leave out --target, or choose other filters
+    ");
+    let line = "c --lossy --filter int_trunc:-2 --target blosc2-2.0 --dtype i4 x.i32";
+    assert_eq!(dir.b2(line).code, Some(2));
+    dir.b2("c -q --filter shuffle,bytedelta x.i32").ok();
+    assert_eq!(
+        dir.b2("convert --filter bytedelta --target blosc2-2.0 x.i32.b2frame y.b2frame").code,
+        Some(2)
+    );
+    for output in ["y.b2frame", "y.chunk", "y.sframe"] {
+        dir.b2(&format!("convert -q --verify --target blosc2-2.0 x.i32.b2frame {output}")).ok();
+        let info = dir.b2(&format!("info --json {output}")).ok();
+        assert!(!info.text().contains("bytedelta"), "{}", info.text());
+    }
+}
+
+#[test]
+fn a_bare_chunk_with_bytedelta_carries_the_item_size() {
+    let dir = Dir::new();
+    dir.write("x.i16", walk(2000));
+    dir.b2("c -q --format chunk -C zstd -l 7 --filter shuffle,bytedelta -t 2 x.i16").ok();
+    let info: serde_json::Value =
+        serde_json::from_str(dir.b2("info --json x.i16.chunk").ok().text()).unwrap();
+    assert_eq!(info["filters_meta"], serde_json::json!([0, 2]));
+    assert!(dir.b2("cat x.i16.chunk").ok().stdout == walk(2000));
+}

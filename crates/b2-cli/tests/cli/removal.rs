@@ -68,7 +68,7 @@ fn order_type_and_metadata_have_to_come_back() {
     dir.write("raw", &data);
     dir.b2("c -qf --dtype u1 --shape 4,6 --vlmeta unit=K -o m.b2nd raw").ok();
     kept(&dir, &dir.b2("convert --rm m.b2nd m.npy"), "m.b2nd", "the metalayer `unit`");
-    kept(&dir, &dir.b2("convert --rm m.b2nd m.raw"), "m.b2nd", "the shape and type of the array");
+    kept(&dir, &dir.b2("convert --rm m.b2nd m.raw"), "m.b2nd", "the metalayer `unit`");
     dir.b2("convert -q --rm m.b2nd m.blp").ok();
     dir.b2("convert -q --rm m.blp m.b2nd").ok();
     assert_eq!(dir.b2("meta get m.b2nd unit").ok().text(), "\"K\"\n");
@@ -143,7 +143,7 @@ fn temporary_files_are_private_until_they_are_renamed() {
     let mut stdin = child.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, &walk(400_000)).unwrap();
     let temporary =
-        std::iter::repeat_with(|| dir.names().into_iter().find(|name| name.starts_with('.')))
+        core::iter::repeat_with(|| dir.names().into_iter().find(|name| name.starts_with('.')))
             .find_map(|name| name)
             .unwrap();
     assert_eq!(mode(&dir, &temporary), 0o600);

@@ -11,6 +11,7 @@ use super::Work;
 use crate::{
     args::{ConvertArgs, compress::ChecksumChoice, convert::ConvertedFormat},
     error::{Error, Result, message},
+    report::readers,
 };
 
 /// What makes no sense for any input.
@@ -50,6 +51,11 @@ pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     if format == ConvertedFormat::Chunk && args.anew.chunk_size.is_some() {
         return Err(message::ONE_CHUNK.error());
     }
+    if let (Some(target), Some(filter)) = (args.anew.target, &args.anew.filter)
+        && !readers::know_filters(filter, target)
+    {
+        return Err(message::FILTER_FOR_TARGET.about(target));
+    }
     match args.anew.target {
         Some(target) if matches!(format, ConvertedFormat::Carray | ConvertedFormat::Ctable) => {
             Err(Error::FormatForTarget { format: format.name(), target })
@@ -87,7 +93,10 @@ impl Work<'_> {
             ConvertedFormat::Blp => Reader::Blosc1_14,
             _ => Reader::Blosc2_0,
         });
-        let old = fitting(self.old()?, target);
+        let mut old = fitting(self.old()?, target);
+        if anew.target.is_some() && !readers::know_filters(&old.filters, target) {
+            old = old.filters(Pipeline::SHUFFLE);
+        }
         let codec = match anew.codec {
             Some(choice) => (choice.id, choice.meta),
             None if anew.level.fast => (CodecId::LZ4, 0),

@@ -39,6 +39,10 @@ impl Work<'_> {
         if layout.shape.len() > 1 {
             return Err(message::NO_COLUMNS.error());
         }
+        if self.args.format == Some(ConvertedFormat::Carray) {
+            let text = "written as a table, since the items have fields";
+            self.cx.console.warning(&self.origin.name(), text);
+        }
         self.ctable(&layout, path)
     }
 

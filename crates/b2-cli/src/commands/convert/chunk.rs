@@ -3,12 +3,15 @@
 use std::{fs, path::Path};
 
 use blosc_chunk::{
-    Encoder, Special, SpecialKind, special_chunk,
+    ChunkHeader, Encoder, Special, SpecialKind, special_chunk,
     transcode::{detach_from_schunk, transcode_header},
 };
 
 use super::{Done, Work, frame::ARRAY, source::Packed};
-use crate::error::{Doing, Error, Result};
+use crate::{
+    error::{Doing, Error, Result},
+    report::readers,
+};
 
 impl Work<'_> {
     /// Writes a chunk to `path`: the one that there is, or one made of all data.
@@ -49,7 +52,11 @@ impl Work<'_> {
             None => return Ok(None),
         };
         Ok(match self.args.anew.target {
-            Some(target) => transcode_header(&chunk, target).ok(),
+            Some(target) => {
+                let is_known = ChunkHeader::parse(&chunk)
+                    .is_ok_and(|header| readers::know_filters(&header.pipeline(), target));
+                transcode_header(&chunk, target).ok().filter(|_| is_known)
+            }
             None => Some(chunk),
         })
     }

@@ -17,6 +17,7 @@ use crate::{
     error::{Error, Result, message},
     formats::stored_array::selection,
     inputs::decoded::Sink,
+    report::readers,
 };
 
 /// Metadata that only formats of arrays hold.
@@ -110,7 +111,9 @@ impl Work<'_> {
         let header = ChunkHeader::parse(bytes).ok()?;
         // Items wider than 255 bytes are of one byte there.
         let typesize = u8::try_from(self.source.typesize()).unwrap_or(1);
-        let is_alike = header.typesize() == usize::from(typesize);
+        let is_known =
+            self.args.anew.target.is_none() || readers::know_filters(&header.pipeline(), target);
+        let is_alike = is_known && header.typesize() == usize::from(typesize);
         transcode_header(bytes, target).ok().filter(|_| is_alike)
     }
 

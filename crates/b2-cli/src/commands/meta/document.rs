@@ -74,13 +74,13 @@ impl Document {
                     let name = layer.name_text().into_owned();
                     let is_reserved = RESERVED.contains(&name.as_str());
                     let map = if is_reserved { &mut reserved } else { &mut fixed };
-                    map.entry(name).or_insert_with(|| msgpack_json::to_json(layer.content));
+                    map.entry(name).or_insert_with(|| msgpack_json::to_same_value(layer.content));
                 }
                 for layer in schunk.vlmeta().stored().iter() {
                     let content = schunk.vlmeta().decode(layer)?;
                     variable
                         .entry(layer.name_text())
-                        .or_insert_with(|| msgpack_json::to_json(&content));
+                        .or_insert_with(|| msgpack_json::to_same_value(&content));
                 }
                 Ok(Self {
                     metalayers: Some(fixed),
@@ -165,10 +165,16 @@ impl Document {
     pub(super) fn lines(&self) -> String {
         let maps = [&self.metalayers, &self.vlmetalayers].into_iter().flatten();
         let object = self.metadata.as_ref().and_then(Value::as_object);
-        let entries: Vec<_> = maps.chain(object).flatten().collect();
+        // People see NaN, and not the bytes from which it can be made again.
+        let shown = |(name, value): (&String, &Value)| {
+            (name.clone(), msgpack_json::to_json(&msgpack_json::from_json(value)))
+        };
+        let layers = maps.flatten().map(shown);
+        let plain = object.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone()));
+        let entries: Vec<(String, Value)> = layers.chain(plain).collect();
         let names = entries.iter().map(|(name, _)| harmless(name)).collect::<Vec<_>>();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let line = |(name, (_, value)): (&String, &(&String, &Value))| {
+        let line = |(name, (_, value)): (&String, &(String, Value))| {
             format!("{}  {}\n", pad(name, width, Align::Left), json_text(value))
         };
         let mut text: String = names.iter().zip(&entries).map(line).collect();

@@ -1,0 +1,98 @@
+//! Content that comes once, on standard input or through a named pipe, is recognised as in files.
+
+use std::{fs, io::Write as _, process::Stdio};
+
+use crate::session::{Dir, Run, walk};
+
+/// A frame, an array and a `.npy` file.
+fn with_files() -> Dir {
+    let dir = Dir::new();
+    dir.write("x.i32", walk(1000)).write("words", "hello\n");
+    dir.b2("c -q x.i32").ok();
+    dir.b2("c -q --dtype i4 x.i32 -o x.b2nd").ok();
+    dir.b2("c -q -t 1 words -o w.b2frame").ok();
+    dir.b2("convert -q x.b2nd x.npy").ok();
+    dir
+}
+
+/// Runs `b2` with a file as standard input.
+fn from_file(dir: &Dir, line: &str, input: &str) -> Run {
+    let file = fs::File::open(dir.path(input)).unwrap();
+    Run::of(dir.command(line).stdin(Stdio::from(file)).output().unwrap())
+}
+
+#[test]
+fn frames_on_standard_input_are_appended_as_what_they_hold() {
+    let dir = with_files();
+    fs::copy(dir.path("w.b2frame"), dir.path("h.b2frame")).unwrap();
+    let frame = dir.read("w.b2frame");
+    dir.b2_with("append -q h.b2frame", &frame).ok();
+    from_file(&dir, "append -q h.b2frame -", "w.b2frame").ok();
+    dir.b2_with("append -q h.b2frame -", b"raw").ok();
+    assert_eq!(dir.b2("cat h.b2frame").ok().text(), "hello\nhello\nhello\nraw");
+    fs::copy(dir.path("x.b2nd"), dir.path("y.b2nd")).unwrap();
+    let blp = dir.b2("convert -q -c --format blp x.b2nd").ok().stdout;
+    for input in [dir.read("x.npy"), dir.read("x.b2nd"), blp, dir.read("x.i32")] {
+        dir.b2_with("append -q y.b2nd", &input).ok();
+    }
+    assert!(dir.b2("cat y.b2nd").ok().stdout == walk(1000).repeat(5));
+    let sequence = [&frame[..], &frame].concat();
+    assert_eq!(dir.b2_with("append h.b2frame", &sequence).code, Some(2));
+}
+
+#[test]
+fn rows_of_text_on_standard_input_go_to_tables() {
+    let dir = Dir::new();
+    dir.write("rows.csv", "n,s\n1,ab\n").b2("convert -q rows.csv rows.bcolz").ok();
+    dir.b2_with("append -q rows.bcolz -", b"s,n\ncd,2\n").ok();
+    assert_eq!(dir.b2("show --csv rows.bcolz").ok().text(), "n,s\n1,ab\n2,cd\n");
+}
+
+#[test]
+fn arrays_on_standard_input_are_converted() {
+    let dir = with_files();
+    for name in ["x.npy", "x.b2nd"] {
+        let npy = dir.b2_with("convert -q -c --format npy", &dir.read(name)).ok().stdout;
+        assert!(npy == dir.read("x.npy"), "{name}");
+    }
+}
+
+#[test]
+fn a_file_as_standard_input_is_read_once() {
+    let dir = with_files();
+    let run = from_file(&dir, "cat - -", "w.b2frame");
+    assert_eq!((run.text(), run.code), ("hello\n", Some(4)));
+}
+
+#[cfg(unix)]
+#[test]
+fn named_pipes_are_read_as_files_are() {
+    let dir = with_files();
+    let status = std::process::Command::new("mkfifo").arg(dir.path("pipe")).status();
+    if !status.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let run = |line: &str, name: &str| {
+        let (path, bytes) = (dir.path("pipe"), dir.read(name));
+        let writer = std::thread::spawn(move || {
+            let mut pipe = fs::OpenOptions::new().write(true).open(path).unwrap();
+            // A reader that has seen enough closes the pipe.
+            drop(pipe.write_all(&bytes));
+        });
+        let run = dir.b2(line);
+        writer.join().unwrap();
+        run.ok()
+    };
+    assert_eq!(run("cat pipe", "w.b2frame").text(), "hello\n");
+    assert!(run("info pipe", "w.b2frame").text().starts_with("pipe: Blosc2 super-chunk"));
+    assert!(run("verify pipe", "x.b2nd").text().contains("OK"));
+    assert!(run("list pipe", "x.b2nd").text().contains("b2nd"));
+    assert!(run("show -n 2 pipe", "x.b2nd").text().starts_with('['));
+    run("d -q pipe -o back.npy", "x.b2nd");
+    assert!(dir.read("back.npy") == dir.read("x.npy"));
+    run("convert -q pipe -o y.b2nd", "x.npy");
+    run("append -q y.b2nd pipe", "x.b2nd");
+    assert!(dir.b2("cat y.b2nd").ok().stdout == walk(1000).repeat(2));
+    run("c -q pipe -o z.b2frame", "x.i32");
+    assert!(dir.b2("cat z.b2frame").ok().stdout == walk(1000));
+}

@@ -106,8 +106,8 @@ pub(crate) struct StoredChunk {
 /// The number of a file, and bytes of it.
 pub(crate) type Part = (usize, Range<usize>);
 
-/// The bytes 0x3e to 0x43 of a frame are numbers of threads, which C-Blosc2 rewrites at will: no sum
-/// covers them.
+/// The bytes 0x3e to 0x43 of a frame are numbers of threads, which C-Blosc2 rewrites at will: no
+/// sum covers them.
 const THREADS: Range<usize> = 0x3e..0x44;
 
 /// What the seal of a frame covers, which takes these bytes of a file.

@@ -99,7 +99,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "mutate",
         run: mutate::run,
-        help: "damage chunks and read them in every way [--cases N] [--seed N] [--case N]",
+        help: "damage chunks and containers and read them in every way [--cases N] [--files N] [--seed N] [--case N | --file N]",
     },
     Task {
         name: "same-bytes",

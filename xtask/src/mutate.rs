@@ -1,4 +1,5 @@
-//! `cargo xtask mutate`: sound chunks, damaged, and everything done to them that a reader can do.
+//! `cargo xtask mutate`: sound chunks and containers, damaged, and everything done to them that a
+//! reader can do.
 //!
 //! Whatever the bytes are, a reader gives data or an error: it does not panic, and it needs no more
 //! memory than its limits, the bytes and the data account for. A chunk that decodes also decodes in
@@ -7,9 +8,10 @@
 
 mod check;
 mod damage;
+mod files;
 mod pool;
 
-use core::fmt::Write as _;
+use core::{fmt::Write as _, ops::Range};
 use std::time::Instant;
 
 use crate::{
@@ -19,19 +21,32 @@ use crate::{
 };
 use check::{Checker, Outcome};
 use damage::damage;
+use files::FileMutator;
 use pool::Pool;
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let cases: u64 = args.option("--cases")?.unwrap_or(50_000);
     let seed: u64 = args.option("--seed")?.unwrap_or(1);
     let only: Option<u64> = args.option("--case")?;
+    let nfiles: u64 = args.option("--files")?.unwrap_or(cases / 10);
+    let only_file: Option<u64> = args.option("--file")?;
     args.finish()?;
-    let start = Instant::now();
+    let (start, panics) = (Instant::now(), Panics::watch());
+    if only_file.is_none() {
+        mutate_chunks(only.map_or(0..cases, |case| case..case + 1), seed, &panics)?;
+    }
+    if only.is_none() {
+        mutate_files(only_file.map_or(0..nfiles, |file| file..file + 1), seed, &panics)?;
+    }
+    println!("{:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn mutate_chunks(cases: Range<u64>, seed: u64, panics: &Panics) -> Result<()> {
     let pool = Pool::load()?;
     let mut checker = Checker::new();
     let mut tally = Tally::default();
-    let panics = Panics::watch();
-    for number in only.map_or(0..cases, |case| case..case + 1) {
+    for number in cases {
         let (mut draw, mut bytes) = (draw(seed, number), Vec::new());
         damage(&pool, &mut draw, &mut bytes);
         match panics.catch(|| checker.check(&bytes, &mut draw)) {
@@ -39,7 +54,19 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
             Err(failure) => return Err(failure).at(Reproduce { seed, number, bytes: &bytes }),
         }
     }
-    println!("{} sound chunks; {tally}, {:.1} s", pool.len(), start.elapsed().as_secs_f64());
+    println!("{} sound chunks; {tally}", pool.len());
+    Ok(())
+}
+
+fn mutate_files(cases: Range<u64>, seed: u64, panics: &Panics) -> Result<()> {
+    let mut mutator = FileMutator::load()?;
+    for number in cases {
+        let (nsample, files) = mutator.mutate(&mut draw(seed, number));
+        let again = || format!("again: cargo xtask mutate --seed {seed} --file {number}");
+        let checked = panics.catch(|| mutator.check(nsample, &files));
+        checked.at(mutator.container(nsample)).at(again())?;
+    }
+    println!("{mutator}");
     Ok(())
 }
 

@@ -459,13 +459,24 @@ fn file_entries(folder: &Folder, nchunks: Option<u64>) -> Result<Vec<Entry>> {
     let listed = folder.tree.list("").map_err(|source| Error::Open { source })?;
     let ids: BTreeSet<u64> =
         listed.iter().filter_map(|entry| id_of(&entry.name)).map(u64::from).collect();
-    let nchunks = nchunks.unwrap_or_else(|| ids.last().map_or(0, |last| last.saturating_add(1)));
+    let nchunks = nchunks.unwrap_or_else(|| end_of_ids(&ids));
     Ok((0..nchunks.min(MAX_NCHUNKS))
         .map(|id| match ids.contains(&id) {
             true => (Some(id), ChunkState::Good),
             false => (None, ChunkState::Lost),
         })
         .collect())
+}
+
+/// Chunks that may be missing between two files; a file of a number farther away is a stray one.
+const MAX_GAP_NCHUNKS: u64 = 1 << 16;
+
+/// The number after the last file that is not a stray one.
+fn end_of_ids(ids: &BTreeSet<u64>) -> u64 {
+    ids.iter().fold(0, |end, &id| match id.saturating_sub(end) <= MAX_GAP_NCHUNKS {
+        true => id.saturating_add(1),
+        false => end,
+    })
 }
 
 /// There is no header, and no chunk either.

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use b2frame::rescue::{ChunkState, Damage, Fill, RescueOptions, Salvage};
 use b2frame::{
-    Checksums, FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk, nd::Selection,
-    to_cframe,
+    Checksums, FrameParams, NdArray, NdParams, NdWriter, OpenOptions, SChunk, SChunkWriter,
+    nd::Selection, to_cframe,
 };
 use blosc_chunk::{CParams, CodecId};
 use blosc_io::MemStore;
+use blosc_io::tree::{MemTree, Tree};
 
 const CHUNK: usize = 4096;
 
@@ -170,4 +171,23 @@ fn missing_and_damaged_files_of_a_sparse_frame_are_filled() {
         saved.save(&target).unwrap();
         assert_eq!(SChunk::open(&target).unwrap().decode_chunk(1).unwrap(), data[CHUNK..2 * CHUNK]);
     }
+}
+
+/// A name far beyond those of the other files made a list of as many lost chunks.
+#[test]
+fn a_stray_file_of_a_sparse_frame_is_no_chunk() {
+    let tree = Arc::new(MemTree::new());
+    let mut writer = SChunkWriter::create_in_tree(tree.clone(), &params()).unwrap();
+    writer.append(&data(3)).unwrap();
+    writer.commit().unwrap();
+    drop(writer);
+    tree.write("chunks.b2frame", b"no header").unwrap();
+    tree.write("FFFFFFFF.chunk", b"").unwrap();
+    let (options, rescue) = (OpenOptions::default(), RescueOptions::default());
+    let saved = Salvage::from_tree(tree.clone(), &options, &rescue).unwrap();
+    assert_eq!(saved.chunks, [ChunkState::Good; 3]);
+    for name in ["00000000.chunk", "00000001.chunk", "00000002.chunk"] {
+        tree.remove(name).unwrap();
+    }
+    assert!(Salvage::from_tree(tree, &options, &rescue).is_err());
 }

@@ -58,7 +58,13 @@ pub fn transcode_header(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
         Kind::Vl => vl(&chunk, target)?,
         Kind::Regular => regular(&chunk, target)?,
     };
-    assemble(&chunk, header)
+    let bytes = assemble(&chunk, header)?;
+    // Rounded to whole items, as some versions of C-Blosc2 do, the block size may fit as well.
+    let is_regular = chunk.header().kind() == Kind::Regular;
+    if is_regular && Chunk::parse(&bytes)?.layout().grid != chunk.layout().grid {
+        return Err(Error::Param(Param::ForTarget { what: "a block size in doubt", target }));
+    }
+    Ok(bytes)
 }
 
 /// The header of stored data; readers ignore its codec and filters.

@@ -4,8 +4,9 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
 
 use blosc_chunk::{
-    Chunk, Scratch, decompress,
+    Chunk, Scratch, Target, decompress,
     partial::{ChunkIndex, IndexStep},
+    transcode::transcode_header,
     validate::{Depth, Note},
 };
 
@@ -104,4 +105,15 @@ fn an_index_needs_no_more_than_the_chunk_has() {
     assert!(
         matches!(ChunkIndex::parse(&chunk[..40]), Ok(IndexStep::Ready(index)) if index.nblocks() == 2)
     );
+}
+
+/// A block of four bytes, with room for another block start: of items of three bytes, a reader of
+/// Blosc2 takes it for blocks of three bytes and of one.
+#[test]
+fn a_block_size_that_the_target_reads_otherwise_is_refused() {
+    let mut old = b"\x02\x01\x94\x03\x04\0\0\0\xff\0\0\0\x20\0\0\0".to_vec();
+    old.extend(b"\x18\0\0\0\x3e\0\0\0\x04\0\0\0\x28\xb5\x2f\xfd");
+    assert_eq!(decompress(&old), Ok(b"\x28\xb5\x2f\xfd".to_vec()));
+    let refused = transcode_header(&old, Target::Blosc2_0).unwrap_err();
+    assert!(refused.to_string().contains("a block size in doubt"), "{refused}");
 }

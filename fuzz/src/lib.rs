@@ -1,8 +1,11 @@
 //! What the fuzz targets share: limits that keep one input fast, and parameters drawn from the
 //! input.
 
+pub mod program;
+
 use blosc_chunk::{CParams, CodecId, DParams, Level, Limits, Pipeline, SplitMode};
 use blosc_codecs::{DecodeOptions, EncodeOptions};
+use blosc_io::tree::{MemTree, Tree, join};
 
 /// Bytes that one input may make a decoder allocate.
 pub const MAX_NBYTES: u64 = 1 << 22;
@@ -44,6 +47,30 @@ pub fn cparams(input: &mut &[u8]) -> Option<CParams> {
         .blocksize(block_size)
         .split(split);
     params.check().is_ok().then_some(params)
+}
+
+/// The input as files with these names, in the order of the input: each has the number of its name
+/// in one byte, its length in two, and its bytes.
+pub fn tree(input: &[u8], names: &[&str]) -> MemTree {
+    let tree = MemTree::new();
+    fill_tree(&tree, input, names, "");
+    tree
+}
+
+/// The same below a directory that is there.
+pub fn fill_tree(tree: &MemTree, input: &[u8], names: &[&str], root: &str) {
+    let mut rest = input;
+    while let [name, low, high, after @ ..] = rest {
+        let len = usize::from(u16::from_le_bytes([*low, *high])).min(after.len());
+        let (bytes, next) = after.split_at(len);
+        let path = join(root, names[usize::from(*name) % names.len()]);
+        for (at, _) in path.match_indices('/') {
+            // It may be there.
+            let _ = tree.create_dir(&path[..at]);
+        }
+        let _ = tree.write(&path, bytes);
+        rest = next;
+    }
 }
 
 /// A store over the input.

@@ -1,8 +1,13 @@
 //! `cargo xtask fuzz`: the fuzz targets, started from the fixtures.
 //!
 //! Without a target all of them run, for `--seconds` in all; the build then has been checked too.
+//! Each starts from a corpus that is made anew from fixtures and samples, in `fuzz/corpus/seeds`,
+//! and from what earlier runs have kept. `chunk_peer` compares with libblosc2 where the oracles are
+//! installed, or with that of `BLOSC2_LIBRARY`.
 //! An input that fails is kept in `fuzz/artifacts`; once the cause is mended, it moves to the tests
 //! of its crate.
+
+mod seeds;
 
 use std::{
     fs,
@@ -67,7 +72,10 @@ fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .args(["-timeout=20", "-verbosity=0", "-print_final_stats=1"])
         .arg(&corpus)
-        .args(seeds(target));
+        .args(seeds(target)?);
+    if let (None, Some(library)) = (std::env::var_os("BLOSC2_LIBRARY"), peer_library()) {
+        program.env("BLOSC2_LIBRARY", library);
+    }
     let output = program.stdin(Stdio::null()).output().at(workspace::describe(&program))?;
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.success() {
@@ -79,15 +87,31 @@ fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
     fail(format!("{target}: {}\n{said}", output.status))
 }
 
-/// The folders of fixtures that a target starts from.
-fn seeds(target: &str) -> Vec<PathBuf> {
-    let folders: &[&str] = match target.split('_').next() {
-        Some("frame") => &["frames", "frames/generated"],
-        Some("chunk") => &["chunks/generated"],
-        Some("store") => &["stores", "stores/malformed"],
+/// The folders that a target starts from: fixtures, and what is made for it.
+fn seeds(target: &str) -> Result<Vec<PathBuf>> {
+    let folders: &[&str] = match target {
+        "frame_sparse" => &[],
+        "store_open" => &["stores", "stores/malformed"],
+        "dtype_npy" | "dtype_parse" => &["bloscpack"],
+        _ if target.starts_with("frame_") => &["frames", "frames/generated"],
+        _ if target.starts_with("chunk_") => &["chunks/generated"],
+        _ if target.starts_with("bloscpack_") => &["bloscpack"],
         _ => &[],
     };
-    folders.iter().map(blosc_testdata::fixture::path).filter(|path| path.is_dir()).collect()
+    let fixtures = folders.iter().map(blosc_testdata::fixture::path).filter(|path| path.is_dir());
+    let made = folder().join("corpus/seeds").join(target);
+    seeds::write(target, &made)?;
+    Ok(fixtures.chain([made]).collect())
+}
+
+/// The libblosc2 of the oracles, if they are installed.
+fn peer_library() -> Option<PathBuf> {
+    let lib = workspace::target().join("oracles/lib");
+    let versions = fs::read_dir(lib).ok()?.flatten();
+    let library = |python: fs::DirEntry| {
+        Some(python.path().join("site-packages/blosc2/lib/libblosc2.so")).filter(|at| at.is_file())
+    };
+    versions.filter_map(library).next()
 }
 
 fn folder() -> PathBuf {

@@ -1,0 +1,32 @@
+//! Any text where `b2` takes text of strangers or users: CSV, JSON for metadata, slices, names of
+//! frames in a sequence (`FILE@N`), types.
+#![no_main]
+
+use blosc_fuzz::program::{Folder, run, take_text};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let mut data = data;
+    let kind = blosc_fuzz::take(&mut data) % 6;
+    let Some(text) = take_text(data) else { return };
+    let folder = Folder::of_process();
+    let array = folder.array();
+    match kind {
+        0 => {
+            let table = folder.write("t.csv", data);
+            run(&["convert", &table, "-f", "-o", &folder.path("t.bcolz")]);
+            run(&["verify", &folder.path("t.bcolz")]);
+        }
+        1 => {
+            let json = folder.write("m.json", data);
+            if run(&["meta", "import", &array, &json]) {
+                assert!(run(&["meta", "export", &array, "-f", "-o", &folder.path("o.json")]));
+            }
+        }
+        2 => drop(run(&["meta", "set", &array, &format!("name={text}")])),
+        3 => drop(run(&["show", &format!("--slice={text}"), &array])),
+        4 => drop(run(&["cat", &format!("--items={text}"), &array])),
+        _ => drop(run(&["info", &format!("{array}@{text}")])),
+    }
+    assert!(run(&["verify", &array]));
+});

@@ -1,0 +1,69 @@
+//! `b2` in this process, with files in a folder of its own.
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Files of one input; they are removed when the next one comes.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// The folder of this process, empty. It is in memory where the system has such a place.
+    pub fn of_process() -> Self {
+        let memory = Path::new("/dev/shm");
+        let root = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
+        let folder = root.join(format!("b2-fuzz-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).expect("a folder of our own");
+        Self(folder)
+    }
+
+    /// The path of a file.
+    pub fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    /// Writes a file, and returns its path.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.path(name);
+        fs::write(&path, bytes).expect("a folder of our own");
+        path
+    }
+
+    /// A small array with metadata.
+    pub fn array(&self) -> String {
+        use std::sync::LazyLock;
+        static FRAME: LazyLock<Vec<u8>> = LazyLock::new(|| {
+            let params = b2frame::NdParams::new(&[6, 5], "<i4".parse().expect("a type"));
+            let params = params.chunkshape(&[3, 3]).blockshape(&[2, 2]);
+            let mut writer = b2frame::NdWriter::in_memory(&params).expect("in memory");
+            let items: Vec<u8> = (0..30_u32).flat_map(u32::to_le_bytes).collect();
+            writer.write_bytes(b2frame::nd::Selection::ALL, &items).expect("in memory");
+            writer.finish().and_then(|array| array.schunk().to_cframe()).expect("in memory")
+        });
+        self.write("a.b2nd", &FRAME)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether the command succeeds. It says nothing, and decodes little.
+pub fn run(words: &[&str]) -> bool {
+    let limits: &[&str] = match words.first() {
+        Some(&("cat" | "show" | "verify" | "convert" | "rescue")) => &["--max-output=1M"],
+        _ => &[],
+    };
+    let argv = ["b2"].iter().chain(&words[..1]).chain(&["-qq"]).chain(limits).chain(&words[1..]);
+    b2_cli::run(argv.map(|word| OsString::from(*word))) == b2_cli::Code::Success
+}
+
+/// The bytes as a text that can be an argument.
+pub fn take_text(bytes: &[u8]) -> Option<&str> {
+    core::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}

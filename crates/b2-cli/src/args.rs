@@ -477,9 +477,31 @@ pub(crate) struct ManArgs {
 ///
 /// What clap says, which includes the texts of `--help`.
 pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let grammar = grammar();
-    let argv = manners::canonical(argv, &manners::Shapes::from_grammar(&grammar));
+    let mut grammar = grammar();
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    let shapes = manners::Shapes::from_grammar(&grammar);
+    let is_implied = manners::has_no_command(&argv, &shapes);
+    let argv = manners::canonical(argv, &shapes);
+    if let Some(word) = manners::two_digits(&argv) {
+        let text = format!("{word}: levels are 0 to 9, as in -9 or -l 9");
+        return Err(grammar.error(clap::error::ErrorKind::ValueValidation, text));
+    }
+    if let Some(text) = no_command(&argv).filter(|_| is_implied) {
+        return Err(grammar.error(clap::error::ErrorKind::InvalidSubcommand, text));
+    }
     Cli::from_arg_matches(&grammar.try_get_matches_from(argv)?)
+}
+
+/// Of a line without a command, what is wrong with its first word if that is no file either.
+fn no_command(argv: &[OsString]) -> Option<String> {
+    let word =
+        argv.get(2..)?.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))?.to_str()?;
+    let is_word = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    if !is_word || std::path::Path::new(word).symlink_metadata().is_ok() {
+        return None;
+    }
+    let near = similar_command(word).map(|name| format!(", did you mean `{name}`?"));
+    Some(format!("no command and no file has the name {word:?}{}", near.unwrap_or_default()))
 }
 
 /// The command that `word` was probably meant to be.

@@ -18,6 +18,21 @@ use std::{
 const MODES: [(char, &str); 4] =
     [('z', "compress"), ('d', "decompress"), ('t', "verify"), ('l', "list")];
 
+/// The first word like `-10` of a command that has levels: two digits are no level, and two levels
+/// are hardly meant.
+pub(super) fn two_digits(argv: &[OsString]) -> Option<&str> {
+    let command = argv.get(1)?.to_str()?;
+    if !matches!(command, "compress" | "convert") {
+        return None;
+    }
+    let words = argv.iter().skip(2).map_while(|word| word.to_str().filter(|word| *word != "--"));
+    let is_number = |word: &&str| {
+        word.strip_prefix('-')
+            .is_some_and(|digits| digits.len() > 1 && digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    words.into_iter().find(is_number)
+}
+
 /// Which words are commands, and which options take a value.
 #[derive(Debug)]
 pub(crate) struct Shapes {
@@ -63,6 +78,13 @@ impl Shapes {
             None => self.shorts.values().any(|letters| letters.contains(&letter)),
         }
     }
+}
+
+/// Is no command named, so that it is [`canonical`] that says `info`?
+pub(super) fn has_no_command(argv: &[OsString], shapes: &Shapes) -> bool {
+    let mut scan = Scan { shapes, command: None, kept: Vec::new(), operands: false };
+    scan.all(argv.iter().skip(1).cloned());
+    scan.command.is_none()
 }
 
 /// Brings `argv` into the form `b2 COMMAND [OPTIONS] [FILE]...`.

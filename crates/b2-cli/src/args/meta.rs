@@ -60,5 +60,5 @@ Examples:
   b2 meta set field.b2nd unit=K 'history=[\"measured\", 2019]'
   b2 meta set --meta field.b2nd kind=demo
   b2 meta del field.b2nd history
-  b2 meta export a.blp | b2 meta import b.b2frame -
+  b2 meta export a.b2frame | b2 meta import b.b2frame -
   EDITOR=nano b2 meta edit data.blp";

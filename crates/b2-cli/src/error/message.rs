@@ -125,13 +125,16 @@ messages! {
     // Inputs and outputs.
     TERMINAL: Usage,
         "refusing to write binary data to a terminal",
-        "use -o to name a file, or -f if this is meant";
+        "use `> FILE` to keep it, or -f if this is meant";
     NO_SUFFIX: Usage,
         "the name does not end in {}, so that there is nothing to take away",
         "use -o to name the output, or --suffix";
     UNKNOWN_OUTPUT_FORMAT: Usage,
         "neither --format nor the name of the output tells its format",
         "use --format, as in `b2 convert --format b2frame data.blp`";
+    AFTER_THE_END: Data,
+        "there is nothing at this byte: the file has {}",
+        "`b2 info -v FILE` shows where its frames start";
     PART_OF_PIPE: Usage,
         "a pipe, of which no part can be named",
         "use the name of the pipe alone, or keep its content in a file";
@@ -255,7 +258,7 @@ messages! {
         "use the key metadata, and neither --meta nor --vlmeta";
     FRAME_HAS_METALAYERS_ONLY: Usage,
         "a frame has metalayers and no other metadata",
-        "use the keys metalayers and vlmetalayers";
+        "use the keys metalayers and vlmetalayers, or `b2 convert`, which keeps all in a frame";
     CHUNK_HAS_NO_METADATA: Usage,
         "a bare chunk, which has no room for metadata";
     METADATA_WITHOUT_NAMES: Usage,
@@ -263,6 +266,9 @@ messages! {
         "use import to replace them";
     RESERVED_METALAYER: Usage,
         "the metalayer {:?} makes a frame an array and cannot be chosen";
+    ARRAY_METADATA: Usage,
+        "dtype, shape, order and container make the file an array and cannot be changed",
+        "`b2 convert` makes a file without them";
     NO_SUCH_METADATA: Data,
         "no metadata have the name {:?}";
     NAME_VALUE: Usage,

@@ -40,6 +40,8 @@ pub(crate) enum CsvError {
     Csv(#[from] csv::Error),
     #[error("there is no first line with the names of the columns")]
     NoNames,
+    #[error("the name of column {column} (from 0) is no UTF-8")]
+    NameText { column: usize },
     #[error("two columns have the name {name:?}")]
     Twice { name: String },
     #[error("there is no column {name:?}")]
@@ -136,6 +138,9 @@ struct Lines {
     reader: csv::Reader<Bounded>,
     left: Rc<Cell<usize>>,
     record: ByteRecord,
+    /// Empty values, and the record after them, that are still to be given.
+    nempty: u64,
+    empty: ByteRecord,
 }
 
 impl Lines {
@@ -144,12 +149,29 @@ impl Lines {
         let left = Rc::new(Cell::new(MAX_LINE));
         let bounded = Bounded { file, left: Rc::clone(&left) };
         let reader = ReaderBuilder::new().has_headers(false).from_reader(bounded);
-        Ok(Self { reader, left, record: ByteRecord::new() })
+        let empty = ByteRecord::from(vec![""]);
+        Ok(Self { reader, left, record: ByteRecord::new(), nempty: 0, empty })
     }
 
+    /// The next record. In a single column an empty line is an empty value, unless it is the last.
     fn next(&mut self) -> Result<Option<&ByteRecord>> {
+        if self.nempty > 0 {
+            self.nempty -= 1;
+            let is_last = self.nempty == 0;
+            return Ok(Some(if is_last { &self.record } else { &self.empty }));
+        }
         self.left.set(MAX_LINE);
+        let start = self.reader.position().line();
         let more = self.reader.read_byte_record(&mut self.record).map_err(CsvError::Csv)?;
+        if more && self.record.len() == 1 {
+            let breaks = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count();
+            let lines = self.reader.position().line().saturating_sub(start);
+            let nempty = lines.saturating_sub(breaks as u64 + 1);
+            if nempty > 0 && start > 1 {
+                self.nempty = nempty;
+                return Ok(Some(&self.empty));
+            }
+        }
         Ok(more.then_some(&self.record))
     }
 
@@ -159,7 +181,8 @@ impl Lines {
         let mut names: Vec<String> = Vec::new();
         for (n, name) in record.iter().enumerate() {
             let name = name.strip_prefix(b"\xef\xbb\xbf").filter(|_| n == 0).unwrap_or(name);
-            let name = String::from_utf8_lossy(name).trim().to_owned();
+            let text = core::str::from_utf8(name);
+            let name = text.map_err(|_| CsvError::NameText { column: n })?.trim().to_owned();
             let name = if name.is_empty() { format!("column{n}") } else { name };
             if names.contains(&name) {
                 return Err(CsvError::Twice { name }.into());
@@ -217,6 +240,25 @@ mod tests {
         let e = f64::from_le_bytes(bytes[53..61].try_into().unwrap());
         assert!(e.is_nan());
         assert_eq!(values("a,b\n", None).unwrap(), ("[('a', '<U1'), ('b', '<U1')]".into(), vec![]));
+    }
+
+    #[test]
+    fn empty_lines_of_a_single_column_are_values() {
+        let (dtype, bytes) = values("a\n1\n\n\n3\n\n", None).unwrap();
+        assert_eq!((dtype.as_str(), bytes.len()), ("[('a', '<f8')]", 32));
+        let (_, bytes) = values("a\n\"x\ny\"\n\nz\n", None).unwrap();
+        assert_eq!(bytes.len(), 3 * 3 * 4);
+        assert_eq!(values("a,b\n1,2\n\n3,4\n", None).unwrap().1.len(), 32);
+    }
+
+    #[test]
+    fn numbers_and_names_that_cannot_be_kept_are_no_others() {
+        assert_eq!(values("a,b\n1e400,1e300\n", None).unwrap().0, "[('a', '<U5'), ('b', '<f8')]");
+        assert_eq!(values("a,b\ninf,-nan\n", None).unwrap().0, "[('a', '<f8'), ('b', '<f8')]");
+        let mut source = tempfile::NamedTempFile::new().unwrap();
+        source.write_all(b"a,b\xff\n1,2\n").unwrap();
+        let error = read(source.path(), None).err().unwrap();
+        assert_eq!(error.to_string(), "the name of column 1 (from 0) is no UTF-8");
     }
 
     #[test]

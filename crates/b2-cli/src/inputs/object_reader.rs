@@ -142,6 +142,9 @@ impl ObjectReader {
             Self { path: Some(path.clone()), folder, ..Self::from_store(Arc::new(file), dparams) };
         match part {
             Part::Whole | Part::Member(_) => Ok(objects),
+            Part::Offset(at) if objects.input_len().is_some_and(|len| *at >= len) => {
+                Err(message::AFTER_THE_END.about(objects.input_len().unwrap_or(0)))
+            }
             Part::Offset(at) => Ok(Self { at: *at, wanted: Some(1), named: true, ..objects }),
             Part::Nth(nth) => objects.nth(*nth),
         }

@@ -88,9 +88,13 @@ fn mistyped_command_gets_a_hint() {
     exit 2
     --- stdout
     --- stderr
-    b2: comprss: no such file or directory
-    hint: did you mean the command `compress`?
-    b2: x.f32: no such file or directory
+    error: no command and no file has the name "comprss", did you mean `compress`?
+
+    Usage: b2 COMMAND [OPTIONS] [FILE]...
+           b2 -z|-d|-t|-l [OPTIONS] [FILE]...   compress, decompress, verify, list
+           b2 FILE...                           same as `b2 info FILE...`
+
+    For more information, try '--help'.
     "#);
 }
 

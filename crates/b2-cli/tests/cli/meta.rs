@@ -239,7 +239,7 @@ fn documents_go_from_one_file_to_another() {
     --- stdout
     --- stderr
     b2: x.b2frame: a frame has metalayers and no other metadata
-    hint: use the keys metalayers and vlmetalayers
+    hint: use the keys metalayers and vlmetalayers, or `b2 convert`, which keeps all in a frame
     ");
     let piped = dir.b2_with("meta get -", &dir.read("x.b2frame")).ok();
     assert_eq!(piped.text(), dir.b2("meta get x.b2frame").ok().text());

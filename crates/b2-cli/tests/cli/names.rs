@@ -151,3 +151,55 @@ fn a_bare_chunk_with_bytedelta_carries_the_item_size() {
     assert_eq!(info["filters_meta"], serde_json::json!([0, 2]));
     assert!(dir.b2("cat x.i16.chunk").ok().stdout == walk(2000));
 }
+
+#[test]
+fn a_first_word_that_is_no_command_and_no_file_ends_the_run() {
+    let dir = arrays(&["a.npy"]);
+    dir.b2("c -q a.npy").ok();
+    let run = dir.b2("verfiy a.npy.b2nd");
+    assert_eq!((run.code, run.text()), (Some(2), ""));
+    assert!(run.stderr.contains("\"verfiy\", did you mean `verify`?"), "{}", run.stderr);
+    let run = dir.b2("nonsense a.npy.b2nd");
+    assert_eq!((run.code, run.text()), (Some(2), ""));
+    dir.b2("a.npy.b2nd").ok();
+}
+
+#[test]
+fn levels_have_one_digit() {
+    let dir = Dir::new();
+    dir.write("x", walk(100));
+    for line in ["c -10 x", "c -19 x", "-z -12 x", "convert -10 x y"] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(2), "{line}");
+        assert!(run.stderr.contains("levels are 0 to 9"), "{}", run.stderr);
+    }
+    dir.b2("c -q -9 x").ok();
+}
+
+#[test]
+fn a_column_keeps_its_name_as_text() {
+    let dir = Dir::new();
+    dir.write("t.csv", "price,n\n1.5,2\n").b2("convert -q t.csv t.bcolz").ok();
+    assert_eq!(dir.b2("convert -q -c --format csv t.bcolz::/price").ok().text(), "price\n1.5\n");
+}
+
+#[test]
+fn what_makes_a_file_an_array_is_not_for_change() {
+    let dir = arrays(&["a.npy"]);
+    dir.b2("c -q --format blp a.npy").ok();
+    for line in ["meta set a.npy.blp dtype=x", "meta del a.npy.blp shape"] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(2), "{line}: {}", run.stderr);
+    }
+    dir.b2("meta set a.npy.blp unit=K").ok();
+    assert_eq!(dir.b2("d -c a.npy.blp").ok().stdout, [1; 10]);
+}
+
+#[test]
+fn positions_after_the_end_are_told() {
+    let dir = Dir::new();
+    dir.write("x", walk(100)).b2("c -q x").ok();
+    let run = dir.b2("info x.b2frame@99999999");
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("there is nothing at this byte: the file has "), "{}", run.stderr);
+}

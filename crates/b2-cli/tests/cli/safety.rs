@@ -172,8 +172,11 @@ fn signals_remove_partial_output() {
         }
         let dir = Dir::new();
         let mut child = waiting(&dir, &mut dir.command("c -o out.b2frame"));
+        // Waiting would close the pipe, and end the input before the signal comes.
+        let stdin = child.stdin.take();
         send(signal, &child);
         assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{signal}");
+        drop(stdin);
         assert_eq!(dir.names(), Vec::<String>::new(), "SIG{signal}");
     }
 }

@@ -14,6 +14,7 @@ use super::{Done, Work, source::Layout};
 use crate::{
     commands::show::item,
     error::{Doing, Error, Result, message},
+    formats::bcolz,
 };
 
 impl Work<'_> {
@@ -25,7 +26,11 @@ impl Work<'_> {
         let mut out = Writer::from_writer(BufWriter::with_capacity(1 << 20, file));
         let wrong =
             |error: csv::Error| Error::io_at(Doing::Write, path)(std::io::Error::from(error));
-        out.write_record(columns.names()).map_err(wrong)?;
+        let names = match (columns.names(), self.column_name()) {
+            (names, Some(name)) if names.len() == 1 => vec![name],
+            (names, _) => names,
+        };
+        out.write_record(names).map_err(wrong)?;
         self.each_rows(columns.rowsize(), &mut |rows| {
             for row in rows.chunks_exact(columns.rowsize().max(1)) {
                 out.write_record(columns.cells(row)).map_err(wrong)?;
@@ -38,6 +43,15 @@ impl Work<'_> {
             .map_err(|_| Error::io_at(Doing::Write, path)(std::io::ErrorKind::WriteZero.into()))?;
         file.flush().map_err(Error::io_at(Doing::Write, path))?;
         Ok(Done { left_out: self.source.metadata()?.without_array().names(), ..Done::default() })
+    }
+}
+
+impl Work<'_> {
+    /// The name of the column of a table that the input is.
+    fn column_name(&self) -> Option<String> {
+        let path = self.origin.path()?;
+        let is_column = bcolz::is_data_set(path) && bcolz::is_data_set(path.parent()?);
+        Some(path.file_name()?.to_str()?.to_owned()).filter(|_| is_column)
     }
 }
 

@@ -6,6 +6,7 @@ use bloscpack::{
     Durability, LockWait, LockedFile, RepackOptions,
     error::Param,
     metadata::{MetadataOptions, NewMetadata},
+    numpy::ArrayInfo,
     repack, rewrite_metadata,
 };
 use serde_json::{Map, Value};
@@ -53,6 +54,8 @@ pub(super) fn change(
 /// The metadata with all changes.
 fn changed(old: Option<&Value>, changes: &[Change]) -> Result<Value> {
     let mut value = old.cloned().unwrap_or(Value::Null);
+    let array = |value: &Value| ArrayInfo::from_metadata(value).ok().flatten();
+    let before = array(&value);
     for change in changes {
         match change {
             Change::Replace(new) => value = new.clone(),
@@ -64,7 +67,11 @@ fn changed(old: Option<&Value>, changes: &[Change]) -> Result<Value> {
             }
         }
     }
-    Ok(value)
+    // What an array says of itself is not for change: it would be one of other items, or none.
+    match before {
+        Some(_) if array(&value) != before => Err(message::ARRAY_METADATA.error()),
+        _ => Ok(value),
+    }
 }
 
 /// Where there are no metadata yet, an object begins.

@@ -51,7 +51,12 @@ impl Guess {
         let is_code = digits.len() > 1
             && digits.starts_with('0')
             && digits.bytes().all(|c| c.is_ascii_digit());
-        self.float &= !is_code && text.parse::<f64>().is_ok();
+        // What is too large for a float is not infinite.
+        let is_float = |text: &str| {
+            let is_named = !text.bytes().any(|byte| byte.is_ascii_digit());
+            text.parse::<f64>().is_ok_and(|number| number.is_finite() || is_named)
+        };
+        self.float &= !is_code && is_float(&text);
         self.large |= digits.bytes().all(|c| c.is_ascii_digit())
             && digits.parse::<u64>().map_or(true, |n| n > 1 << f64::MANTISSA_DIGITS);
     }

@@ -383,6 +383,9 @@ impl Work<'_> {
     /// To a stream: one chunk, or any number of frames.
     fn to_stream(&self, data: Data, mut out: Sink) -> Result<Counts> {
         let counts = match self.format {
+            CompressedFormat::B2frame if out.is_regular_file() => {
+                self.frame_through_file(data, &mut out)?
+            }
             CompressedFormat::B2frame => self.sequence(data, &mut out)?,
             CompressedFormat::B2nd => self.array_to_stream(data, &mut out)?,
             CompressedFormat::Chunk => {
@@ -395,6 +398,27 @@ impl Work<'_> {
         };
         out.finish()?;
         Ok(counts)
+    }
+
+    /// One frame to a stream that is a file in the end, as `> FILE` makes it: other programs read
+    /// only the first of a sequence. It grows in a temporary file, since its header comes last.
+    fn frame_through_file(&self, data: Data, out: &mut Sink) -> Result<Counts> {
+        let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+        let handle = || file.try_clone().map_err(Error::io(Doing::Spool));
+        let (counts, digest) =
+            self.frame_to_file(data, handle()?, Path::new("the temporary file"))?;
+        self.measure_loss(Arc::new(FileStore::from_file(handle()?)))?;
+        if self.args.tuning.verify {
+            self.read_back(handle()?, digest)?;
+        }
+        file.rewind().map_err(Error::io(Doing::Spool))?;
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            match file.read(&mut buffer).map_err(Error::io(Doing::Spool))? {
+                0 => return Ok(counts),
+                len => out.write(&buffer[..len])?,
+            }
+        }
     }
 
     /// Frames of [`FRAME_OF_PIPE_NBYTES`] bytes of data, one after the other.

@@ -75,6 +75,19 @@ impl Sink {
         done.map_err(|error| self.refused(error))
     }
 
+    /// Is it standard output that goes to a regular file?
+    pub(crate) fn is_regular_file(&self) -> bool {
+        #[cfg(unix)]
+        if let Out::Stdout(_) = self.out {
+            use std::os::fd::AsFd;
+            let handle = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+            return handle
+                .and_then(|file| file.metadata())
+                .is_ok_and(|metadata| metadata.is_file());
+        }
+        false
+    }
+
     /// Writes the rest of the buffer.
     ///
     /// # Errors

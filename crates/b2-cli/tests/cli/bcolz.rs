@@ -276,8 +276,8 @@ fn arrays_are_shown_as_arrays_are() {
     exit 0
     --- stdout
     a,b,c
-    0,0.0,'s0'
-    1,0.5,'s1'
+    0,0.0,s0
+    1,0.5,s1
     --- stderr
     ");
     snapshot!(dir.b2("show ca_object"), @"

@@ -96,3 +96,25 @@ fn named_pipes_are_read_as_files_are() {
     run("c -q pipe -o z.b2frame", "x.i32");
     assert!(dir.b2("cat z.b2frame").ok().stdout == walk(1000));
 }
+
+#[cfg(unix)]
+#[test]
+fn standard_output_that_is_a_file_gets_one_frame() {
+    let dir = Dir::new();
+    fs::write(dir.path("big"), vec![7; 70 << 20]).unwrap();
+    let run = |line: &str, output: &str| {
+        let input = fs::File::open(dir.path("big")).unwrap();
+        let output = fs::File::options().create(true).append(true).open(dir.path(output)).unwrap();
+        let mut command = dir.command(line);
+        let command = command.stdin(Stdio::from(input)).stdout(Stdio::from(output));
+        Run::of(command.output().unwrap()).ok()
+    };
+    let said = run("c -t 1 --verify", "one").stderr;
+    assert!(said.contains("in 1 frame"), "{said}");
+    assert_eq!(b2frame::SChunk::open(dir.path("one")).unwrap().nbytes(), 70 << 20);
+    // What is appended to a file is a frame of its own.
+    run("c -q -t 1", "one");
+    assert!(dir.b2("info one").ok().text().contains("2 contiguous frames"));
+    let pipe = dir.b2_with("c -t 1", &vec![7; 70 << 20]).ok();
+    assert!(pipe.stderr.contains("in 2 frames"), "{}", pipe.stderr);
+}

@@ -35,6 +35,11 @@ pub(in crate::commands) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
     }
 }
 
+/// The fields of a structured item as values of their own.
+pub(super) fn cells<'a>(dtype: &'a Dtype, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
+    dtype.fields().iter().map(|field| cell(field.dtype(), part(field, bytes)))
+}
+
 /// The same for the eyes.
 pub(super) fn plain_cell(dtype: &Dtype, bytes: &[u8]) -> String {
     harmless(&cell(dtype, bytes))

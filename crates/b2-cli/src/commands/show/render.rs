@@ -35,7 +35,7 @@ impl Part {
         if !self.dtype.fields().is_empty() {
             line(self.dtype.fields().iter().map(|field| field.name().to_owned()), &mut out);
             for bytes in self.items() {
-                line(item::fields(&self.dtype, bytes).map(|(_, text)| text), &mut out);
+                line(item::cells(&self.dtype, bytes), &mut out);
             }
             return out;
         }
@@ -43,7 +43,7 @@ impl Part {
             self.shape.last().and_then(|len| usize::try_from(*len).ok()).unwrap_or(1).max(1);
         let itemsize = self.dtype.itemsize().max(1);
         for row in self.bytes.chunks(columns.saturating_mul(itemsize)) {
-            line(row.chunks_exact(itemsize).map(|bytes| item::text(&self.dtype, bytes)), &mut out);
+            line(row.chunks_exact(itemsize).map(|bytes| item::cell(&self.dtype, bytes)), &mut out);
         }
         out
     }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn fields_are_columns() {
         let table = part("[('a', 'u1'), ('b, c', 'S1')]", &[2], &[false], b"\x01x\x02,".to_vec());
-        assert_eq!(table.csv(), "a,\"b, c\"\n1,b'x'\n2,\"b','\"\n");
+        assert_eq!(table.csv(), "a,\"b, c\"\n1,x\n2,\",\"\n");
     }
 
     #[test]

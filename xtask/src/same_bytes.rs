@@ -84,7 +84,7 @@ fn cases() -> Vec<Case> {
         &["c -t 4 -z 50K -o x.b2frame walk", "append x.b2frame walk", "meta set x.b2frame u=K"],
         &[
             "c -t 4 -z 50K -o x.b2frame walk",
-            "convert --format sframe x.b2frame y",
+            "convert --format sframe x.b2frame -o y",
             "append y walk",
         ],
         &[

@@ -63,7 +63,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         is_for_python: false,
         steps: &[
             "compress -qf --shape 1000 --dtype <i4 base.raw -o x.b2nd",
-            "convert -qf --format carray x.b2nd T.carray",
+            "convert -qf --format carray x.b2nd -o T.carray",
         ],
     },
     Container {

@@ -115,6 +115,10 @@ pub(crate) enum ConvertedFormat {
     Ctable,
     /// Comma-separated values.
     Csv,
+    /// A store of python-blosc2 in a zip archive: a table, or one value.
+    B2z,
+    /// The same in a directory.
+    B2d,
     /// A table as Parquet keeps it, in builds with the feature `parquet`.
     Parquet,
 }
@@ -132,13 +136,15 @@ impl ConvertedFormat {
             Self::Raw => ".raw",
             Self::Carray | Self::Ctable => ".bcolz",
             Self::Csv => ".csv",
+            Self::B2z => ".b2z",
+            Self::B2d => ".b2d",
             Self::Parquet => ".parquet",
         }
     }
 
     /// Is it a directory?
     pub(crate) fn is_folder(self) -> bool {
-        matches!(self, Self::Sframe | Self::Carray | Self::Ctable)
+        matches!(self, Self::Sframe | Self::Carray | Self::Ctable | Self::B2d)
     }
 
     /// How it is called.

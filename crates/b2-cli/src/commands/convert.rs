@@ -15,6 +15,7 @@ mod array;
 pub(super) mod bcolz;
 mod blp;
 mod chunk;
+mod column_rule;
 mod csv;
 pub(super) mod equal;
 mod frame;
@@ -23,6 +24,7 @@ pub(super) mod pull;
 mod raw;
 pub(super) mod source;
 mod store;
+mod to_store;
 
 use std::{
     fs::{self, File, Metadata as FileMetadata},
@@ -429,6 +431,7 @@ impl Work<'_> {
             ConvertedFormat::Raw => self.raw(nest.path()),
             ConvertedFormat::Carray | ConvertedFormat::Ctable => self.bcolz(nest.path()),
             ConvertedFormat::Csv => self.csv(nest.path()),
+            ConvertedFormat::B2z | ConvertedFormat::B2d => self.store(nest.path()),
             ConvertedFormat::Parquet => self.parquet(nest.path()),
         };
         let mut done = done.map_err(|error| name_output_of(error, nest.target()))?;
@@ -449,6 +452,10 @@ impl Work<'_> {
         let found = match self.format {
             // Text shows the items and does not hold their bytes.
             ConvertedFormat::Csv | ConvertedFormat::Parquet => return Ok(()),
+            ConvertedFormat::B2z | ConvertedFormat::B2d => {
+                let is_equal = self.is_equal_store(path)?;
+                return if is_equal { Ok(()) } else { Err(message::READ_BACK_DIFFERS.error()) };
+            }
             ConvertedFormat::Raw => digest_of_file(path, 0)?,
             ConvertedFormat::Npy => {
                 let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
@@ -593,7 +600,7 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
     if formats::bcolz::is_data_set(path) {
         return Ok(formats::bcolz::stored(path));
     }
-    fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + entry?.metadata()?.len()))
+    fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + bytes_of(&entry?.path())?))
 }
 
 /// Failures of the storage concern the output when they come from writing.

@@ -51,6 +51,18 @@ messages! {
     NO_PARQUET: Foreign,
         "this build reads and writes no Parquet: it was made without the feature `parquet`",
         "cargo install b2-cli --features parquet";
+    NO_COLUMN_KIND: Usage,
+        "column {}, a type that a table of a store has no kind for",
+        "--format b2nd keeps every type, in rows instead of columns";
+    TIME_TOO_FAR: Data,
+        "column `{}`: a time that is too far away to be counted in seconds";
+    INTEGER_TOO_LARGE: Data,
+        "column `{}`: an integer of more than 64 bits, which a cell of a store cannot hold";
+    OBJECT_IN_CELL: Data,
+        "column `{}`: an object that a cell of a store cannot hold";
+    STORE_KEEPS_INPUT: Usage,
+        "the input of a store is kept: --rm is not for stores",
+        "use --verify, and remove the input then";
     NO_COLUMNS: Usage,
         "items without fields, or in several dimensions, so that there are no columns";
     NO_ROWS: Usage,

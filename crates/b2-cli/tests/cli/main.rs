@@ -36,4 +36,5 @@ mod stats;
 mod stores;
 mod streams;
 mod sum;
+mod to_store;
 mod verify;

@@ -17,6 +17,10 @@ use crate::{
 /// What makes no sense for any input.
 pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     let is_blp = format == ConvertedFormat::Blp;
+    let is_store = matches!(format, ConvertedFormat::B2z | ConvertedFormat::B2d);
+    if is_store && args.output.rm {
+        return Err(message::STORE_KEEPS_INPUT.error());
+    }
     let fits = |choice: ChecksumChoice| match format {
         ConvertedFormat::Blp => choice.digest().is_some(),
         ConvertedFormat::B2frame

@@ -182,7 +182,7 @@ impl Work<'_> {
     }
 
     /// The data set that the input is.
-    fn data_set(&self) -> Option<&DataSet> {
+    pub(super) fn data_set(&self) -> Option<&DataSet> {
         match &self.source {
             Source::Object(Object::Bcolz(set)) => Some(&set.set),
             _ => None,
@@ -204,7 +204,7 @@ impl Work<'_> {
     }
 
     /// The metadata of the input.
-    fn attributes(&self) -> Result<Attrs> {
+    pub(super) fn attributes(&self) -> Result<Attrs> {
         match self.data_set() {
             Some(DataSet::CArray(array)) => return Ok(array.attrs()?),
             Some(DataSet::CTable(table)) => return Ok(table.attrs()?),

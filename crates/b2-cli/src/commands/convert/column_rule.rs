@@ -1,0 +1,225 @@
+//! How items of NumPy become values of a column of a store.
+
+use b2store::{ColumnKind, ColumnValues, Value, Values};
+use bcolz_store::pickle::Object as Pickled;
+use blosc_dtype::{ByteOrder, Dtype, Kind};
+
+use crate::error::{Result, message};
+
+/// How items become values.
+#[derive(Clone, Debug)]
+pub(super) enum Rule {
+    /// Items of a kind that columns have.
+    Items { kind: ColumnKind, dtype: Dtype, swapped: Option<usize>, loses_type: bool },
+    /// Text or bytes of no width, all of which are empty.
+    Empty { kind: ColumnKind, dtype: Dtype },
+    /// Half floats, which become floats.
+    HalfFloats { is_big: bool },
+    /// Dates and times in units that columns do not have.
+    Times { seconds: i64, is_big: bool },
+    /// Python's objects.
+    Objects,
+}
+
+impl Rule {
+    /// The rule for items of a type; `inner` are the lengths of the array that a row is.
+    ///
+    /// # Errors
+    ///
+    /// A type that no column has.
+    pub(super) fn of_items(name: &str, dtype: &Dtype, inner: &[u64]) -> Result<Self> {
+        let refused = || message::NO_COLUMN_KIND.about(format!("`{name}`, {dtype}"));
+        let scalar = dtype.scalar().ok_or_else(refused)?;
+        let is_big = scalar.order() == ByteOrder::Big;
+        let (kind, width) = (scalar.kind(), scalar.itemsize());
+        let swapped = |nbytes: usize| (is_big && nbytes > 1).then_some(nbytes);
+        let little = |code: String| code.parse::<Dtype>().map_err(|_| refused());
+        let items = |kind, code: String, swapped| {
+            Ok(Self::Items { kind, dtype: little(code)?, swapped, loses_type: false })
+        };
+        if !inner.is_empty() {
+            let letter = letter(kind).ok_or_else(refused)?;
+            let swapped = swapped(if kind == Kind::Complex { width / 2 } else { width });
+            let kind = ColumnKind::NdArray { item_shape: inner.to_vec() };
+            return items(kind, format!("<{letter}{width}"), swapped);
+        }
+        let fixed = |name: &'static str| {
+            let width = if kind == Kind::Complex { width / 2 } else { width };
+            items(ColumnKind::Fixed(name), format!("<{name}"), swapped(width))
+        };
+        match (kind, width) {
+            (Kind::Bool, 1) => fixed("b1"),
+            (Kind::Int, 1) => fixed("i1"),
+            (Kind::Int, 2) => fixed("i2"),
+            (Kind::Int, 4) => fixed("i4"),
+            (Kind::Int, 8) => fixed("i8"),
+            (Kind::Uint, 1) => fixed("u1"),
+            (Kind::Uint, 2) => fixed("u2"),
+            (Kind::Uint, 4) => fixed("u4"),
+            (Kind::Uint, 8) => fixed("u8"),
+            (Kind::Float, 2) => Ok(Self::HalfFloats { is_big }),
+            (Kind::Float, 4) => fixed("f4"),
+            (Kind::Float, 8) => fixed("f8"),
+            (Kind::Complex, 8) => fixed("c8"),
+            (Kind::Complex, 16) => fixed("c16"),
+            (Kind::Bytes, 0) => {
+                Ok(Self::Empty { kind: ColumnKind::Bytes, dtype: little("|S1".to_owned())? })
+            }
+            (Kind::Unicode, 0) => {
+                Ok(Self::Empty { kind: ColumnKind::String, dtype: little("<U1".to_owned())? })
+            }
+            (Kind::Bytes, _) => items(ColumnKind::Bytes, format!("|S{width}"), None),
+            (Kind::Unicode, _) => items(ColumnKind::String, format!("<U{}", width / 4), swapped(4)),
+            (Kind::DateTime, _) => match scalar.unit() {
+                Some(unit @ ("s" | "ms" | "us" | "ns")) => {
+                    let kind = ColumnKind::Timestamp { unit: unit.to_owned(), timezone: None };
+                    items(kind, "<i8".to_owned(), swapped(8))
+                }
+                Some("m") => Ok(Self::Times { seconds: 60, is_big }),
+                Some("h") => Ok(Self::Times { seconds: 3600, is_big }),
+                Some("D") => Ok(Self::Times { seconds: 86_400, is_big }),
+                Some("W") => Ok(Self::Times { seconds: 604_800, is_big }),
+                _ => Self::of_numbers(swapped(8), little("<i8".to_owned())?),
+            },
+            (Kind::TimeDelta, _) => Self::of_numbers(swapped(8), little("<i8".to_owned())?),
+            _ => Err(refused()),
+        }
+    }
+
+    /// Numbers of a type that columns do not have.
+    fn of_numbers(swapped: Option<usize>, dtype: Dtype) -> Result<Self> {
+        Ok(Self::Items { kind: ColumnKind::Fixed("i8"), dtype, swapped, loses_type: true })
+    }
+
+    /// The kind of the column.
+    pub(super) fn kind(&self) -> ColumnKind {
+        match self {
+            Self::Items { kind, .. } | Self::Empty { kind, .. } => kind.clone(),
+            Self::HalfFloats { .. } => ColumnKind::Fixed("f4"),
+            Self::Times { .. } => ColumnKind::Timestamp { unit: "s".to_owned(), timezone: None },
+            Self::Objects => ColumnKind::Object,
+        }
+    }
+
+    /// Whether the column does not tell the type of the items.
+    pub(super) fn loses_type(&self) -> bool {
+        matches!(
+            self,
+            Self::Items { loses_type: true, .. } | Self::HalfFloats { .. } | Self::Times { .. }
+        )
+    }
+
+    /// The values of `count` rows.
+    ///
+    /// # Errors
+    ///
+    /// A time that is too far away for its new unit.
+    pub(super) fn values(&self, name: &str, bytes: Vec<u8>, count: usize) -> Result<ColumnValues> {
+        Ok(match self {
+            Self::Items { kind, dtype, swapped, .. } => {
+                let mut bytes = bytes;
+                if let Some(width) = swapped {
+                    bytes.chunks_exact_mut(*width).for_each(<[u8]>::reverse);
+                }
+                let item_shape = match kind {
+                    ColumnKind::NdArray { item_shape } => item_shape.clone(),
+                    _ => vec![],
+                };
+                let is_time = matches!(kind, ColumnKind::Timestamp { .. });
+                let valid = is_time.then(|| valid_times(&bytes)).flatten();
+                let values = Values::Fixed { dtype: dtype.clone(), item_shape, bytes };
+                with_nulls(ColumnValues::new(values), valid)
+            }
+            Self::Empty { dtype, .. } => {
+                ColumnValues::fixed(dtype.clone(), vec![0; count * dtype.itemsize()])
+            }
+            Self::HalfFloats { is_big } => {
+                let items = bytes.chunks_exact(2).filter_map(|item| item.try_into().ok());
+                let floats = items.map(|item| {
+                    let bits =
+                        if *is_big { u16::from_be_bytes(item) } else { u16::from_le_bytes(item) };
+                    half::f16::from_bits(bits).to_f32().to_le_bytes()
+                });
+                ColumnValues::fixed(dtype_of("<f4")?, floats.flatten().collect())
+            }
+            Self::Times { seconds, is_big } => {
+                let items = bytes.chunks_exact(8).filter_map(|item| item.try_into().ok());
+                let times = items.map(|item| {
+                    let time =
+                        if *is_big { i64::from_be_bytes(item) } else { i64::from_le_bytes(item) };
+                    if time == i64::MIN {
+                        return Ok(time);
+                    }
+                    time.checked_mul(*seconds).ok_or_else(|| message::TIME_TOO_FAR.about(name))
+                });
+                let times = times.collect::<Result<Vec<i64>>>()?;
+                let bytes: Vec<u8> = times.iter().flat_map(|time| time.to_le_bytes()).collect();
+                let valid = valid_times(&bytes);
+                with_nulls(ColumnValues::fixed(dtype_of("<i8")?, bytes), valid)
+            }
+            Self::Objects => ColumnValues::objects(vec![Value::Nil; count]),
+        })
+    }
+}
+
+fn dtype_of(code: &str) -> Result<Dtype> {
+    code.parse().map_err(|_| message::NO_COLUMN_KIND.about(code))
+}
+
+/// Which times are none (NaT); `None` if all are.
+fn valid_times(bytes: &[u8]) -> Option<Vec<bool>> {
+    let valid: Vec<bool> =
+        bytes.chunks_exact(8).map(|item| item != i64::MIN.to_le_bytes()).collect();
+    valid.contains(&false).then_some(valid)
+}
+
+fn with_nulls(values: ColumnValues, valid: Option<Vec<bool>>) -> ColumnValues {
+    match valid {
+        Some(valid) => values.with_valid(valid),
+        None => values,
+    }
+}
+
+fn letter(kind: Kind) -> Option<char> {
+    Some(match kind {
+        Kind::Bool => 'b',
+        Kind::Int => 'i',
+        Kind::Uint => 'u',
+        Kind::Float => 'f',
+        Kind::Complex => 'c',
+        _ => return None,
+    })
+}
+
+/// One of Python's objects as a cell.
+///
+/// # Errors
+///
+/// An object that a cell cannot hold: an integer of more than 64 bits.
+pub(super) fn cell_of(object: &Pickled, name: &str) -> Result<Value> {
+    let all = |items: &[Pickled]| {
+        items.iter().map(|item| cell_of(item, name)).collect::<Result<Vec<_>>>()
+    };
+    Ok(match object {
+        Pickled::None => Value::Nil,
+        Pickled::Bool(is) => Value::Bool(*is),
+        Pickled::Int(n) => match (i64::try_from(*n), u64::try_from(*n)) {
+            (Ok(n), _) => Value::Int(n),
+            (_, Ok(n)) => Value::UInt(n),
+            _ => return Err(message::INTEGER_TOO_LARGE.about(name)),
+        },
+        Pickled::Float(n) => Value::Float(*n),
+        Pickled::Str(text) => Value::Str(text.as_ref().to_owned()),
+        Pickled::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+        Pickled::List(items) => Value::Array(all(items)?),
+        Pickled::Tuple(items) => Value::Tuple(all(items)?),
+        Pickled::Set(items) => Value::Set(all(items)?),
+        Pickled::Dict(entries) => {
+            let entry = |(key, value): &(Pickled, Pickled)| {
+                Ok((cell_of(key, name)?, cell_of(value, name)?))
+            };
+            Value::Map(entries.iter().map(entry).collect::<Result<_>>()?)
+        }
+        _ => return Err(message::OBJECT_IN_CELL.about(name)),
+    })
+}

@@ -1,0 +1,265 @@
+//! To stores of python-blosc2: rows with fields become a table, anything else a value with the name
+//! of the input as its key.
+//!
+//! A table of bcolz is read column by column, other rows are taken apart. NumPy's types that a
+//! table has no kind for become others where no value changes: big-endian items little-endian ones,
+//! half floats floats, days and hours seconds.
+
+use std::{path::Path, sync::Arc};
+
+use b2store::{
+    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Value, Values,
+    WriteOptions,
+};
+use bcolz_store::{CTable, DataSet, Json};
+use blosc_dtype::Dtype;
+
+use super::{
+    Done, Work,
+    bcolz::{each_rows, split},
+    column_rule::{Rule, cell_of},
+    source::Source,
+};
+use crate::{
+    args::convert::ConvertedFormat,
+    error::{Result, message},
+    inputs::object::Object,
+    output::staged::Nest,
+};
+
+/// The key of a table that is a whole store.
+const ROOT: &str = "/";
+
+/// Bytes of rows that are written at once, unless there are many.
+const MIN_BATCH_NBYTES: u64 = 8 << 20;
+/// How often rows are written, if memory allows: each time, all flags of deleted rows are read.
+const MAX_BATCHES: u64 = 64;
+
+/// The columns of a table, and how they come from the items of the input.
+type Columns = Vec<(String, Rule)>;
+
+/// What takes the rows of a table, some at a time.
+type BatchSink<'a> = &'a mut dyn FnMut(Vec<ColumnValues>) -> Result<()>;
+
+impl Work<'_> {
+    /// Writes a store to `path`, where nothing is yet.
+    pub(super) fn store(&self, path: &Path) -> Result<Done> {
+        let form = match self.format {
+            ConvertedFormat::B2d => StoreForm::Dir,
+            _ => StoreForm::Zip,
+        };
+        let mut writer = StoreWriter::create_with(path, &WriteOptions::default().form(form))?;
+        let Some(columns) = self.columns()? else { return self.value(writer) };
+        let mut is_first = true;
+        self.batches(&columns, &mut |values| {
+            if is_first {
+                writer.insert_table(ROOT, &new_columns(&columns), &values)?;
+            } else {
+                writer.append_rows(ROOT, &values)?;
+            }
+            is_first = false;
+            Ok(())
+        })?;
+        for (name, value) in self.attributes()?.iter() {
+            writer.set_attribute(ROOT, name, &value_of_json(value))?;
+        }
+        writer.commit()?;
+        let retyped = columns.iter().filter(|(_, rule)| rule.loses_type());
+        let left_out = retyped.map(|(name, _)| format!("the type of column `{name}`")).collect();
+        Ok(Done { left_out, ..Done::default() })
+    }
+
+    /// A store with the input as its only value.
+    fn value(&self, mut writer: StoreWriter) -> Result<Done> {
+        let station = Nest::for_stream(&self.cx.unfinished)?;
+        let is_array = self.source.layout()?.is_some() || self.args.dtype.is_some();
+        let done = if is_array { self.array(station.path())? } else { self.frame(station.path())? };
+        writer.insert_file(&self.value_key(), station.path())?;
+        writer.commit()?;
+        Ok(done)
+    }
+
+    /// The key of the only value: the name of the input.
+    fn value_key(&self) -> String {
+        let stem = self.origin.path().and_then(Path::file_stem);
+        let name = stem.map_or_else(|| "data".into(), |name| name.to_string_lossy());
+        format!("/{name}")
+    }
+
+    /// The columns, if the input is a table.
+    fn columns(&self) -> Result<Option<Columns>> {
+        if let Some(DataSet::CTable(table)) = self.data_set() {
+            let rules = table.columns().iter().map(|column| {
+                let (name, array) = (column.name.as_str(), &column.array);
+                let inner = array.shape().get(1..).unwrap_or_default();
+                let rule = match array.is_object() {
+                    true => Rule::Objects,
+                    false => Rule::of_items(name, array.dtype(), inner)?,
+                };
+                Ok((name.to_owned(), rule))
+            });
+            return rules.collect::<Result<_>>().map(Some);
+        }
+        let Some(layout) = self.source.layout()? else { return Ok(None) };
+        if layout.dtype.fields().is_empty() || layout.shape.len() != 1 {
+            return Ok(None);
+        }
+        let rules = layout.dtype.fields().iter().map(|field| {
+            let (item, inner) = field.dtype().subarray().unwrap_or((field.dtype(), &[]));
+            Ok((field.name().to_owned(), Rule::of_items(field.name(), item, inner)?))
+        });
+        rules.collect::<Result<_>>().map(Some)
+    }
+
+    /// Hands over the rows of the input as values of the columns: at least once, if only none.
+    fn batches(&self, columns: &Columns, sink: BatchSink<'_>) -> Result<()> {
+        let batch = |nbytes: u64| {
+            nbytes.div_ceil(MAX_BATCHES).max(MIN_BATCH_NBYTES).min(self.cx.memory() / 8)
+        };
+        if let Some(DataSet::CTable(table)) = self.data_set() {
+            return self.batches_of_bcolz(table, columns, batch(table.nbytes()), sink);
+        }
+        let batch = batch(self.source.nbytes()?);
+        let layout = self.source.layout()?.ok_or(message::NO_COLUMNS.error())?;
+        batches_of_rows(self, &layout.dtype, columns, batch, sink)
+    }
+
+    fn batches_of_bcolz(
+        &self,
+        table: &CTable,
+        columns: &Columns,
+        batch: u64,
+        sink: BatchSink<'_>,
+    ) -> Result<()> {
+        let rowsize = table.nbytes().checked_div(table.len()).unwrap_or(0).max(1);
+        let step = (batch / rowsize).max(1);
+        let objects = table.columns().iter().map(|column| {
+            let array = &column.array;
+            Ok(if array.is_object() { Some(array.objects()?) } else { None })
+        });
+        let mut objects: Vec<_> = objects.collect::<Result<_>>()?;
+        let mut start = 0;
+        loop {
+            let end = table.len().min(start + step);
+            let count = usize::try_from(end - start).unwrap_or(usize::MAX);
+            let mut values = Vec::new();
+            for ((column, (name, rule)), objects) in
+                table.columns().iter().zip(columns).zip(&mut objects)
+            {
+                values.push(match objects {
+                    Some(objects) => {
+                        let cells = objects.take(count).map(|cell| cell_of(&cell?, name));
+                        ColumnValues::objects(cells.collect::<Result<Vec<_>>>()?)
+                    }
+                    None => rule.values(name, column.array.read(start..end)?, count)?,
+                });
+            }
+            sink(values)?;
+            self.progress.add(rowsize.saturating_mul(end - start));
+            start = end;
+            if start >= table.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether the store at `path` has the values of the input.
+    pub(super) fn is_equal_store(&self, path: &Path) -> Result<bool> {
+        let store = Store::open(path)?;
+        let Some(columns) = self.columns()? else {
+            let schunk = Arc::new(store.frame(&self.value_key())?);
+            let found = self.digest(&Source::Object(Object::Frame(schunk)))?;
+            return Ok(found == self.digest(&self.source)?);
+        };
+        let (table, mut start, mut is_equal) = (store.table(ROOT)?, 0_u64, true);
+        self.batches(&columns, &mut |expected| {
+            let end = start + expected.first().map_or(0, ColumnValues::len) as u64;
+            for ((name, _), expected) in columns.iter().zip(&expected) {
+                let found = table.column(name)?.read(start..end)?;
+                is_equal = is_equal && are_same(&found, expected);
+            }
+            start = end;
+            Ok(())
+        })?;
+        Ok(is_equal && table.len()? == start)
+    }
+}
+
+/// The rows of items with fields.
+fn batches_of_rows(
+    work: &Work<'_>,
+    dtype: &Dtype,
+    columns: &Columns,
+    batch: u64,
+    sink: BatchSink<'_>,
+) -> Result<()> {
+    let rowsize = dtype.itemsize().max(1);
+    let batch = usize::try_from(batch).unwrap_or(usize::MAX);
+    let mut parts: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
+    let (mut kept, mut is_first) = (Vec::new(), true);
+    let mut hand_over = |rows: &[u8]| {
+        split(rows, dtype, &mut parts);
+        let values = columns.iter().zip(&mut parts).map(|((name, rule), part)| {
+            rule.values(name, core::mem::take(part), rows.len() / rowsize)
+        });
+        sink(values.collect::<Result<_>>()?)
+    };
+    each_rows(&work.source, work.cx, rowsize, &mut |rows| {
+        work.progress.add(rows.len() as u64);
+        kept.extend_from_slice(rows);
+        if kept.len() >= batch {
+            hand_over(&kept)?;
+            kept.clear();
+            is_first = false;
+        }
+        Ok(())
+    })?;
+    if kept.is_empty() && !is_first { Ok(()) } else { hand_over(&kept) }
+}
+
+fn new_columns(columns: &Columns) -> Vec<NewColumn> {
+    let new = columns.iter().map(|(name, rule)| {
+        let kind = rule.kind();
+        // NaT of NumPy is the null of a timestamp.
+        let nulls = match kind {
+            ColumnKind::Timestamp { .. } => Nulls::Sentinel(Json::Int(i64::MIN.into())),
+            _ => Nulls::None,
+        };
+        NewColumn::new(name, kind).nulls(nulls)
+    });
+    new.collect()
+}
+
+/// Whether two columns have the same rows.
+fn are_same(found: &ColumnValues, expected: &ColumnValues) -> bool {
+    if found.len() != expected.len() {
+        return false;
+    }
+    if let (Values::Fixed { bytes: found, .. }, Values::Fixed { bytes: expected, .. }) =
+        (&found.values, &expected.values)
+    {
+        return found == expected;
+    }
+    (0..found.len()).all(|row| found.value(row) == expected.value(row))
+}
+
+/// An attribute of bcolz as one of a store.
+fn value_of_json(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Nil,
+        Json::Bool(is) => Value::Bool(*is),
+        Json::Int(n) => match (i64::try_from(*n), u64::try_from(*n)) {
+            (Ok(n), _) => Value::Int(n),
+            (_, Ok(n)) => Value::UInt(n),
+            _ => Value::Str(n.to_string()),
+        },
+        Json::Float(n) => Value::Float(*n),
+        Json::String(text) => Value::Str(text.clone()),
+        Json::Array(values) => Value::Array(values.iter().map(value_of_json).collect()),
+        Json::Object(entries) => {
+            let entry =
+                |(key, value): &(String, Json)| (Value::Str(key.clone()), value_of_json(value));
+            Value::Map(entries.iter().map(entry).collect())
+        }
+    }
+}

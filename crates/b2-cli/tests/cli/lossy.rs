@@ -1,4 +1,4 @@
-//! Codecs and filters that lose data: asked for, fitting, measured, and never applied twice.
+//! Codecs and filters that lose data: requested, fitting, measured, and never applied twice.
 
 use crate::session::{Dir, snapshot};
 

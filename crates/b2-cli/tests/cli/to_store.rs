@@ -20,7 +20,7 @@ fn every_sample_of_bcolz_becomes_a_store() {
         let run = dir.b2(&line);
         if REFUSED.contains(&name.as_str()) {
             assert_ne!(run.code, Some(0), "{name}");
-            assert!(!dir.path(&format!("{name}.b2z")).exists());
+            assert!(!dir.path(format!("{name}.b2z")).exists());
             continue;
         }
         run.ok();

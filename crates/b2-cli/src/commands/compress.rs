@@ -220,7 +220,9 @@ fn typesize(
         (Typesize::Bytes(typesize), None, _) => (typesize.into(), None),
         (Typesize::Auto, None, Some(dtype)) => (dtype.itemsize(), None),
         (Typesize::Auto, None, None) => {
-            let (typesize, evidence) = typesize::find(origin.path(), data.sample());
+            let is_whole = data.sample().len() < typesize::SAMPLE;
+            let len = data.len().or(is_whole.then_some(data.sample().len() as u64));
+            let (typesize, evidence) = typesize::find(origin.path(), data.sample(), len);
             (typesize.into(), Some(evidence.text()))
         }
     }

@@ -46,6 +46,18 @@ const FORMATS: &[FormatRow] = &[
         note: "contiguous Blosc2 frame, format 2 and 3 (.b2frame)",
     },
     FormatRow {
+        name: "sframe",
+        read: true,
+        write: true,
+        note: "sparse Blosc2 frame (directory, .sframe)",
+    },
+    FormatRow {
+        name: "legacy-frame",
+        read: true,
+        write: false,
+        note: "frame of the 2.0.0 betas; `b2 convert` makes one of today",
+    },
+    FormatRow {
         name: "b2nd",
         read: true,
         write: true,
@@ -57,6 +69,25 @@ const FORMATS: &[FormatRow] = &[
         write: true,
         note: "bare chunk of Blosc 1 or Blosc2, as Zarr stores them (.chunk)",
     },
+    FormatRow {
+        name: "blp",
+        read: true,
+        write: true,
+        note: "Bloscpack file, format 1 to 3 (.blp)",
+    },
+    FormatRow {
+        name: "b2z",
+        read: true,
+        write: false,
+        note: "store of Blosc2 in one file (.b2z); `b2 pack` makes it of a directory",
+    },
+    FormatRow {
+        name: "b2d",
+        read: true,
+        write: false,
+        note: "store of Blosc2 in a directory (.b2d); `b2 unpack` makes it of a file",
+    },
+    FormatRow { name: "b2e", read: true, write: false, note: "store of Blosc2 in a frame (.b2e)" },
     FormatRow { name: "carray", read: true, write: true, note: "array of bcolz (directory)" },
     FormatRow { name: "ctable", read: true, write: true, note: "table of bcolz (directory)" },
     FormatRow {
@@ -66,6 +97,12 @@ const FORMATS: &[FormatRow] = &[
         note: "array of NumPy, format 1 to 3 (.npy)",
     },
     FormatRow { name: "csv", read: true, write: true, note: "comma-separated values (.csv)" },
+    FormatRow {
+        name: "parquet",
+        read: cfg!(feature = "parquet"),
+        write: cfg!(feature = "parquet"),
+        note: "table of Parquet, in builds with the feature `parquet` (.parquet)",
+    },
     FormatRow { name: "raw", read: true, write: true, note: "bytes without any format" },
 ];
 

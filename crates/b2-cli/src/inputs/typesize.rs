@@ -39,11 +39,12 @@ impl Evidence {
     }
 }
 
-/// The item size of data that starts with `sample` and is called `name`.
-pub(crate) fn find(name: Option<&Path>, sample: &[u8]) -> (u8, Evidence) {
+/// The item size of data of `len` bytes, if that is known, that start with `sample` and are called
+/// `name`. A guess divides the length: other data could not be appended to.
+pub(crate) fn find(name: Option<&Path>, sample: &[u8], len: Option<u64>) -> (u8, Evidence) {
     let by_name = || name.and_then(of_extension).map(|typesize| (typesize, Evidence::Extension));
     let by_header = of_npy(sample).map(|typesize| (typesize, Evidence::Npy));
-    by_header.or_else(by_name).unwrap_or_else(|| (of_data(sample), Evidence::Data))
+    by_header.or_else(by_name).unwrap_or_else(|| (of_data(sample, len), Evidence::Data))
 }
 
 /// The type of the items of a file that is called like one: `x.f32`, `x.u16`.
@@ -73,12 +74,13 @@ fn of_npy(sample: &[u8]) -> Option<u8> {
 }
 
 /// The candidate that makes the sample smallest.
-fn of_data(sample: &[u8]) -> u8 {
+fn of_data(sample: &[u8], len: Option<u64>) -> u8 {
     // The same bytes for all, whole items for each.
     let sample = sample.get(..SAMPLE).unwrap_or(sample);
     let sample = &sample[..sample.len() - sample.len() % 16];
     let mut best: Option<(usize, u8)> = None;
-    for typesize in CANDIDATES {
+    let fits = |typesize: &u8| len.is_none_or(|len| len.is_multiple_of(u64::from(*typesize)));
+    for typesize in CANDIDATES.into_iter().filter(fits) {
         let Some(cbytes) = trial(sample, typesize) else { continue };
         // More than 2 % better than the best so far.
         if best.is_none_or(|(least, _)| cbytes.saturating_mul(50) < least.saturating_mul(49)) {
@@ -126,7 +128,19 @@ mod tests {
     use super::*;
 
     fn find_in(name: &str, sample: &[u8]) -> (u8, Evidence) {
-        find(Some(Path::new(name)), sample)
+        find(Some(Path::new(name)), sample, None)
+    }
+
+    fn guess(sample: &[u8]) -> u8 {
+        of_data(sample, None)
+    }
+
+    #[test]
+    fn a_guess_divides_the_length() {
+        let data = walk(30_000, |v| v.to_le_bytes().to_vec());
+        assert_eq!(of_data(&data, Some(120_000)), 4);
+        assert_eq!(of_data(&data, Some(120_001)), 1);
+        assert_eq!(of_data(&data, Some(120_002)), 2);
     }
 
     #[test]
@@ -163,11 +177,11 @@ mod tests {
 
     #[test]
     fn numbers_are_recognised_by_the_gain_of_shuffle() {
-        assert_eq!(of_data(&walk(30_000, |v| v.to_le_bytes().to_vec())), 4);
-        assert_eq!(of_data(&walk(30_000, |v| u64::from(v).to_le_bytes().to_vec())), 8);
-        assert_eq!(of_data(&walk(30_000, |v| f64::from(v).sqrt().to_le_bytes().to_vec())), 8);
+        assert_eq!(guess(&walk(30_000, |v| v.to_le_bytes().to_vec())), 4);
+        assert_eq!(guess(&walk(30_000, |v| u64::from(v).to_le_bytes().to_vec())), 8);
+        assert_eq!(guess(&walk(30_000, |v| f64::from(v).sqrt().to_le_bytes().to_vec())), 8);
         assert_eq!(
-            of_data(&walk(30_000, |v| u16::try_from(v >> 8 & 0xffff)
+            guess(&walk(30_000, |v| u16::try_from(v >> 8 & 0xffff)
                 .unwrap()
                 .to_le_bytes()
                 .to_vec())),
@@ -178,11 +192,11 @@ mod tests {
     #[test]
     fn text_random_and_empty_data_are_bytes() {
         let text = "the quick brown fox jumps over the lazy dog; ".repeat(500);
-        assert_eq!(of_data(text.as_bytes()), 1);
+        assert_eq!(guess(text.as_bytes()), 1);
         let mut random = blosc_testdata::data::XorShift32::new(3);
         let noise: Vec<u8> = (0..20_000).flat_map(|_| random.next_u32().to_le_bytes()).collect();
-        assert_eq!(of_data(&noise), 1);
-        assert_eq!(of_data(b""), 1);
-        assert_eq!(of_data(b"abc"), 1);
+        assert_eq!(guess(&noise), 1);
+        assert_eq!(guess(b""), 1);
+        assert_eq!(guess(b"abc"), 1);
     }
 }

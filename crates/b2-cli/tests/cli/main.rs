@@ -16,6 +16,8 @@ mod dump;
 mod general;
 mod hostile;
 mod info;
+#[cfg(unix)]
+mod kills;
 mod lossy;
 #[cfg(target_os = "linux")]
 mod manual;

@@ -90,7 +90,7 @@ impl<'a> BlpReport<'a> {
             .saturating_sub(start)
             .saturating_sub(digests);
         Ok(Self {
-            file: FileSummary::new(path, "bloscpack", header.version().number()).sizes(
+            file: FileSummary::new(path, "blp", header.version().number()).sizes(
                 blp.nbytes(),
                 cbytes,
                 file.file_len(),

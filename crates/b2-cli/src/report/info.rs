@@ -130,7 +130,7 @@ impl<'a> InfoReport<'a> {
         Self {
             file: FileSummary::new(
                 path,
-                if is_sparse(first) { "sframe" } else { "cframe" },
+                frame_name(first, array.is_some()),
                 header.flags().version(),
             ),
             dead_bytes: 0,
@@ -253,6 +253,15 @@ fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
     }
     let stored = schunk.chunk_info(0)?.stored.filter(|stored| !stored.is_vl);
     Ok(stored.map(|stored| stored.blocksize as u64))
+}
+
+/// The name of the format of a frame.
+fn frame_name(schunk: &SChunk, is_array: bool) -> &'static str {
+    match (is_sparse(schunk), is_array) {
+        (true, _) => "sframe",
+        (false, true) => "b2nd",
+        (false, false) => "b2frame",
+    }
 }
 
 /// The first of several metalayers of one name counts.

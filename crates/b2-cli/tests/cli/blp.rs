@@ -57,13 +57,13 @@ fn info_describes_a_bloscpack_file() {
     snapshot!(with("old_v1").b2("info --json x.blp"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.info/1","path":"x.blp","format":"bloscpack","format_version":1,"nbytes":20000,"cbytes":5141,"cratio":3.8902937171756466,"file_bytes":5157,"dead_bytes":0,"nchunks":3,"offsets":false,"max_app_chunks":0,"checksum":"none","typesize":4,"codec":"blosclz","filters":["shuffle"],"blocksize":8192}
+    {"schema":"b2.info/1","path":"x.blp","format":"blp","format_version":1,"nbytes":20000,"cbytes":5141,"cratio":3.8902937171756466,"file_bytes":5157,"dead_bytes":0,"nchunks":3,"offsets":false,"max_app_chunks":0,"checksum":"none","typesize":4,"codec":"blosclz","filters":["shuffle"],"blocksize":8192}
     --- stderr
     "#);
     snapshot!(with("real_np_2d_F").b2("info --json x.blp"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.info/1","path":"x.blp","format":"bloscpack","format_version":3,"nbytes":480,"cbytes":156,"cratio":3.076923076923077,"file_bytes":956,"dead_bytes":0,"nchunks":1,"chunk_size":480,"last_chunk":480,"offsets":true,"max_app_chunks":10,"checksum":"adler32","typesize":4,"codec":"blosclz","filters":["shuffle"],"blocksize":480,"shape":[8,15],"dtype":"<i4","order":"F","metadata":{"dtype":"'<i4'","shape":[8,15],"order":"F","container":"numpy"}}
+    {"schema":"b2.info/1","path":"x.blp","format":"blp","format_version":3,"nbytes":480,"cbytes":156,"cratio":3.076923076923077,"file_bytes":956,"dead_bytes":0,"nchunks":1,"chunk_size":480,"last_chunk":480,"offsets":true,"max_app_chunks":10,"checksum":"adler32","typesize":4,"codec":"blosclz","filters":["shuffle"],"blocksize":480,"shape":[8,15],"dtype":"<i4","order":"F","metadata":{"dtype":"'<i4'","shape":[8,15],"order":"F","container":"numpy"}}
     --- stderr
     "#);
 }

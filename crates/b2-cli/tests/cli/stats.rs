@@ -25,7 +25,7 @@ fn values_of_an_array() {
     snapshot!(dir.b2("stats --json v.f32.b2nd"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.stats/1","path":"v.f32.b2nd","format":"cframe","dtype":"<f4","shape":[2,4],"nbytes":32,"items":8,"columns":[{"dtype":"<f4","min":-2.0,"max":"inf","mean":1.0,"std":1.9364916731037085,"nan":1,"inf":1,"zeros":2}]}
+    {"schema":"b2.stats/1","path":"v.f32.b2nd","format":"b2nd","dtype":"<f4","shape":[2,4],"nbytes":32,"items":8,"columns":[{"dtype":"<f4","min":-2.0,"max":"inf","mean":1.0,"std":1.9364916731037085,"nan":1,"inf":1,"zeros":2}]}
     --- stderr
     "#);
     // A name tells the type as well.

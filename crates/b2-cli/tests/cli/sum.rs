@@ -21,7 +21,7 @@ fn sum_of_bytes_is_that_of_sha256sum() {
     snapshot!(dir.b2("sum -a xxh3 --json abc.b2frame"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.sum/1","path":"abc.b2frame","format":"cframe","algorithm":"xxh3","nbytes":3,"sum":"78af5f94892f3950"}
+    {"schema":"b2.sum/1","path":"abc.b2frame","format":"b2frame","algorithm":"xxh3","nbytes":3,"sum":"78af5f94892f3950"}
     --- stderr
     "#);
     let piped = dir.b2_with("sum", &dir.read("abc.b2frame")).ok();

@@ -118,9 +118,12 @@ impl Source {
                 "legacy-frame"
             }
             Self::Object(Object::Frame(schunk)) if is_sparse(schunk) => "sframe",
-            Self::Object(Object::Frame(_)) => "cframe",
+            Self::Object(Object::Frame(schunk)) if matches!(schunk.nd_meta(), Ok(Some(_))) => {
+                "b2nd"
+            }
+            Self::Object(Object::Frame(_)) => "b2frame",
             Self::Object(Object::Chunk(_)) => "chunk",
-            Self::Object(Object::Blp(_)) => "bloscpack",
+            Self::Object(Object::Blp(_)) => "blp",
             Self::Object(Object::Bcolz(set)) => set.format(),
             Self::Items(items) => items.format,
         }

@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
         let _ = file.verify(&VerifyOptions::default(), |_| {});
     }
     if let Ok(found) = rescue(&store, &blosc_fuzz::dparams()) {
-        let _ = found.write_data(&store, &mut std::io::sink(), Fill::Zeros { limit: 1 << 16 });
+        let _ = found.write_data(&store, &mut std::io::sink(), &Fill::Zeros, 1 << 16);
     }
     let _ = append(&mut store, &[1; 100][..], 100, &AppendOptions::default().read(options));
     let _ = repair_offsets(&mut store);

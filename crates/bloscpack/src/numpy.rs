@@ -107,7 +107,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-fn info_of(metadata: Option<&Metadata>) -> Result<Option<ArrayInfo>> {
+pub(crate) fn info_of(metadata: Option<&Metadata>) -> Result<Option<ArrayInfo>> {
     metadata.and_then(Metadata::json).map_or(Ok(None), ArrayInfo::from_metadata)
 }
 

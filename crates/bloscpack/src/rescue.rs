@@ -10,20 +10,27 @@
 mod scan;
 
 use core::ops::Range;
-use std::io::{self, Read as _, Seek, Write};
+use std::io::{Seek, Write};
 
-use blosc_chunk::{DParams, Decoder};
+use blosc_chunk::{CParams, DParams, Decoder, Target, compress};
+pub use blosc_container::rescue::Fill;
+use blosc_dtype::{ByteOrder, Kind};
 use blosc_io::ReadAt;
 
 use crate::error::Bounded;
 use crate::journal::Before;
 use crate::metadata::Section;
+use crate::numpy::info_of;
 use crate::repack::Sizes;
 use crate::{
-    Checksum, Corrupt, Error, Header, Metadata, PackedChunk, Reserve, Result, WriteOptions, Writer,
+    Checksum, Corrupt, Error, Header, Metadata, PackedChunk, Param, Reserve, Result, WriteOptions,
+    Writer,
 };
 
 use scan::Scan;
+
+/// The most chunks that are put at their positions; their number comes from a damaged file.
+const MAX_NCHUNKS: u64 = 1 << 22;
 
 /// What [`rescue`] found.
 #[derive(Clone, Debug, Default)]
@@ -56,18 +63,6 @@ pub struct Rescued {
     pub nbytes: u64,
 }
 
-/// What to put where data are missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fill {
-    /// Nothing: what was found moves together.
-    Nothing,
-    /// Zeros, where number and size of the missing chunks are known.
-    Zeros {
-        /// The most that all of them may be (bytes). The numbers come from a damaged file.
-        limit: u64,
-    },
-}
-
 /// Looks for intact chunks in a damaged file: walks from where the chunks should begin, and after
 /// something that is no chunk goes on where the offsets say, or searches byte by byte. Every chunk
 /// that is found was decoded, and its digest is right if the header says which kind it is.
@@ -88,7 +83,7 @@ pub enum Fill {
 /// let store = MemStore::new(blp);
 /// let found = rescue(&store, &DParams::default())?;
 /// let mut data = vec![];
-/// found.write_data(&store, &mut data, Fill::Nothing)?;
+/// found.write_data(&store, &mut data, &Fill::Cut, 0)?;
 /// assert_eq!(data, [1; 2000]);
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
@@ -111,35 +106,70 @@ impl Rescue {
         announced == Some(self.chunks.len() as u64) && self.lost.is_empty()
     }
 
-    /// Writes the data of the chunks and returns how many bytes they are.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Limit`] for more zeros than allowed; [`Error::Io`]; others only if the file has
-    /// changed.
-    pub fn write_data<S: ReadAt>(&self, store: &S, to: &mut dyn Write, fill: Fill) -> Result<u64> {
-        let source = Source::new(store, self)?;
-        let mut decoder = Decoder::new(DParams::default().limits(self.limits));
-        let mut data = vec![];
-        let mut out = Filled { to, fill, header: self.header, next: 0, written: 0, zeros: 0 };
-        for chunk in &self.chunks {
-            crate::decoding::decode_into(&source.read(chunk.at)?, &mut data, &mut decoder)?;
-            out.write_missing(chunk.nchunk)?;
-            out.write(&data)?;
-        }
-        out.write_missing(self.header.and_then(|header| header.nchunks))?;
-        Ok(out.written)
+    /// Whether the position of every chunk that was found is known, and the sizes of those that are
+    /// missing: they can be filled.
+    #[must_use]
+    pub fn has_positions(&self) -> bool {
+        self.places().is_some()
     }
 
-    /// Writes the chunks to a new file of version 3, as they are, with the metadata.
+    /// Writes the data of the chunks, with those of missing ones filled, and returns how many bytes
+    /// they are. Where positions are not known, and with [`Fill::Cut`], what was found moves
+    /// together.
     ///
     /// # Errors
     ///
-    /// As [`Writer::push_chunk`] and [`Writer::finish`].
-    pub fn write_blp<S: ReadAt, W: Write + Seek>(&self, store: &S, to: W) -> Result<W> {
-        let section = self.metadata.as_ref().map(Section::keeping).transpose()?;
+    /// [`Error::Limit`] for more than `max_filled` bytes of fill: their number comes from a damaged
+    /// file. [`Param::Fill`] for a fill that does not suit the items; [`Error::Io`]; others only if
+    /// the file has changed.
+    pub fn write_data<S: ReadAt>(
+        &self,
+        store: &S,
+        to: &mut dyn Write,
+        fill: &Fill,
+        max_filled: u64,
+    ) -> Result<u64> {
+        let source = Source::new(store, self)?;
+        let mut decoder = Decoder::new(DParams::default().limits(self.limits));
+        let (mut data, mut written) = (vec![], 0);
+        for place in self.places_for(fill, max_filled)? {
+            match place {
+                Place::Found(chunk) => {
+                    crate::decoding::decode_into(&source.read(chunk.at)?, &mut data, &mut decoder)?;
+                }
+                Place::Missing { start, nbytes } => {
+                    data = self.fill_bytes(fill, start, nbytes)?;
+                }
+            }
+            to.write_all(&data).map_err(|source| Error::io(written, source))?;
+            written += data.len() as u64;
+        }
+        Ok(written)
+    }
+
+    /// Writes the chunks to a new file of version 3, as they are, with the metadata, and returns how
+    /// many bytes of its data are fill.
+    ///
+    /// Missing chunks are filled, so that the others stay at their positions. Where positions are
+    /// not known, and with [`Fill::Cut`], what was found moves together; the metadata are left out
+    /// then if they describe an array and something is missing, since its shape would not hold.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_data`](Self::write_data), [`Writer::push_chunk`] and [`Writer::finish`].
+    pub fn write_blp<S: ReadAt, W: Write + Seek>(
+        &self,
+        store: &S,
+        to: W,
+        fill: &Fill,
+        max_filled: u64,
+    ) -> Result<(W, u64)> {
+        let places = self.places_for(fill, max_filled)?;
+        let filled = places.iter().map(Place::filled).sum();
+        let metadata = self.metadata.as_ref().filter(|_| self.keeps_metadata(fill));
+        let section = metadata.map(Section::keeping).transpose()?;
         let checksum = self.header.map_or(Checksum::default(), |header| header.checksum);
-        let sizes = Sizes::new(self.chunks.iter().map(|chunk| chunk.nbytes));
+        let sizes = Sizes::new(places.iter().map(Place::nbytes));
         let header = Header {
             metadata: section.is_some(),
             typesize: self.header.and_then(|header| header.typesize).or(Some(1)),
@@ -148,10 +178,185 @@ impl Rescue {
         let source = Source::new(store, self)?;
         let mut writer =
             Writer::with_parts(to, header, section.as_ref(), &WriteOptions::default())?;
-        for chunk in self.chunks.iter().filter(|chunk| chunk.nbytes > 0 || sizes.nchunks == 1) {
-            writer.push_chunk(source.read(chunk.at)?.bytes())?;
+        let cparams = CParams::default().typesize(1).target(Target::Blosc1_14);
+        for place in places.iter().filter(|place| place.nbytes() > 0 || sizes.nchunks == 1) {
+            match *place {
+                Place::Found(chunk) => writer.push_chunk(source.read(chunk.at)?.bytes())?,
+                Place::Missing { start, nbytes } => {
+                    let data = self.fill_bytes(fill, start, nbytes)?;
+                    let chunk = compress(&data, &cparams);
+                    let nchunk = start.checked_div(nbytes).unwrap_or(0);
+                    let chunk = chunk.map_err(|source| Error::Chunk { nchunk, at: 0, source })?;
+                    writer.push_chunk(&chunk)?;
+                }
+            }
         }
-        writer.finish()
+        Ok((writer.finish()?, filled))
+    }
+
+    /// Whether the metadata describe what [`write_blp`](Self::write_blp) writes.
+    #[must_use]
+    pub fn keeps_metadata(&self, fill: &Fill) -> bool {
+        let is_array = !matches!(info_of(self.metadata.as_ref()), Ok(None));
+        let keeps_place = *fill != Fill::Cut && self.has_positions();
+        self.is_complete() || keeps_place || !is_array
+    }
+
+    /// The chunks of the new file.
+    fn places_for(&self, fill: &Fill, max_filled: u64) -> Result<Vec<Place<'_>>> {
+        let places = self.places().filter(|_| *fill != Fill::Cut);
+        let Some((chunks, nchunks)) = places else {
+            return Ok(self.chunks.iter().map(Place::Found).collect());
+        };
+        let needed = self.missing_nbytes(&chunks, nchunks);
+        if needed > max_filled {
+            return Err(Error::Limit { what: Bounded::Data, needed, limit: max_filled });
+        }
+        let (size, limit) = (u64::from(self.chunksize()), self.limits.max_nbytes);
+        if needed > 0 && size > limit {
+            return Err(Error::Limit { what: Bounded::Data, needed: size, limit });
+        }
+        let mut found = chunks.into_iter().peekable();
+        let places =
+            (0..nchunks).map(|nchunk| match found.next_if(|(known, _)| *known == nchunk) {
+                Some((_, chunk)) => Place::Found(chunk),
+                None => {
+                    let size = u64::from(self.chunksize());
+                    let start = nchunk.saturating_mul(size);
+                    Place::Missing { start, nbytes: self.chunk_nbytes(nchunk, nchunks) }
+                }
+            });
+        Ok(places.collect())
+    }
+
+    /// The chunks with their numbers, and how many there were; `None` where the number of one, or
+    /// the size of a missing one, is not known.
+    fn places(&self) -> Option<(Vec<(u64, &Rescued)>, u64)> {
+        let nchunks = self.header?.nchunks?;
+        let numbers = self.numbers(nchunks);
+        let chunks: Option<Vec<_>> = numbers
+            .iter()
+            .zip(&self.chunks)
+            .map(|(number, chunk)| Some(((*number)?, chunk)))
+            .collect();
+        let chunks = chunks?;
+        let is_rising = chunks.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let is_inside = chunks.last().is_none_or(|(number, _)| *number < nchunks);
+        let is_complete = chunks.len() as u64 == nchunks;
+        let has_sizes = is_complete || self.chunksize() > 0;
+        let is_possible = is_rising && is_inside && has_sizes && nchunks <= MAX_NCHUNKS;
+        is_possible.then_some((chunks, nchunks))
+    }
+
+    /// The number of each chunk. The last ones, which end where the file does, are counted back.
+    fn numbers(&self, nchunks: u64) -> Vec<Option<u64>> {
+        let mut numbers: Vec<Option<u64>> = self.chunks.iter().map(|chunk| chunk.nchunk).collect();
+        let last_lost = self.lost.last().map_or(0, |range| range.end);
+        let ends = self.chunks.last().is_some_and(|chunk| chunk.at >= last_lost);
+        let mut next = Some(nchunks);
+        for (number, chunk) in numbers.iter_mut().zip(&self.chunks).rev() {
+            next = next.and_then(|next| next.checked_sub(1));
+            if !ends || number.is_some() || chunk.at < last_lost {
+                break;
+            }
+            *number = next;
+        }
+        numbers
+    }
+
+    fn chunksize(&self) -> u32 {
+        self.header.and_then(|header| header.uniform_size()).unwrap_or(0)
+    }
+
+    /// Data of a chunk (bytes), by the header.
+    fn chunk_nbytes(&self, nchunk: u64, nchunks: u64) -> u64 {
+        let last = self.header.and_then(|header| header.last_chunk);
+        match last {
+            Some(last) if nchunk.saturating_add(1) == nchunks => last.into(),
+            _ => self.chunksize().into(),
+        }
+    }
+
+    /// Data of the missing chunks (bytes).
+    fn missing_nbytes(&self, chunks: &[(u64, &Rescued)], nchunks: u64) -> u64 {
+        let count = nchunks.saturating_sub(chunks.len() as u64);
+        let has_last = chunks.last().is_some_and(|(number, _)| *number + 1 == nchunks);
+        let size = u64::from(self.chunksize());
+        match count.checked_sub(1) {
+            Some(others) if !has_last => {
+                others.saturating_mul(size).saturating_add(self.chunk_nbytes(nchunks - 1, nchunks))
+            }
+            _ => count.saturating_mul(size),
+        }
+    }
+
+    /// The fill from byte `start` of the data on.
+    fn fill_bytes(&self, fill: &Fill, start: u64, nbytes: u64) -> Result<Vec<u8>> {
+        let len = usize::try_from(nbytes).unwrap_or(usize::MAX);
+        let item = match fill {
+            Fill::NaN => self.nan()?,
+            Fill::Value(item) => item.clone(),
+            _ => return Ok(vec![0; len]),
+        };
+        let itemsize = self.itemsize();
+        if itemsize.is_some_and(|itemsize| itemsize != item.len()) || item.is_empty() {
+            let (found, itemsize) = (item.len(), itemsize.unwrap_or(1));
+            return Err(Param::Fill { found, itemsize }.into());
+        }
+        let skipped = usize::try_from(start % item.len() as u64).unwrap_or(0);
+        Ok(item.iter().copied().cycle().skip(skipped).take(len).collect())
+    }
+
+    /// Bytes of an item of the array.
+    fn itemsize(&self) -> Option<usize> {
+        let info = info_of(self.metadata.as_ref()).ok().flatten()?;
+        Some(info.dtype().itemsize())
+    }
+
+    /// Not a number, in the type of the array.
+    fn nan(&self) -> Result<Vec<u8>> {
+        let info = info_of(self.metadata.as_ref()).ok().flatten();
+        let scalar = info.as_ref().and_then(|info| info.dtype().scalar());
+        let itemsize = self.itemsize().unwrap_or(1);
+        let no_float = || Error::from(Param::Fill { found: 0, itemsize });
+        let scalar = scalar.filter(|scalar| scalar.kind() == Kind::Float).ok_or_else(no_float)?;
+        let mut nan = match scalar.itemsize() {
+            2 => 0x7e00_u16.to_le_bytes().to_vec(),
+            4 => f32::NAN.to_le_bytes().to_vec(),
+            8 => f64::NAN.to_le_bytes().to_vec(),
+            _ => return Err(no_float()),
+        };
+        if scalar.order() == ByteOrder::Big {
+            nan.reverse();
+        }
+        Ok(nan)
+    }
+}
+
+/// A chunk of the new file.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Found(&'a Rescued),
+    /// One that is missing, whose data begin at byte `start` of all data.
+    Missing {
+        start: u64,
+        nbytes: u64,
+    },
+}
+
+impl Place<'_> {
+    const fn nbytes(&self) -> u64 {
+        match self {
+            Self::Found(chunk) => chunk.nbytes,
+            Self::Missing { nbytes, .. } => *nbytes,
+        }
+    }
+
+    const fn filled(&self) -> u64 {
+        match self {
+            Self::Found(_) => 0,
+            Self::Missing { nbytes, .. } => *nbytes,
+        }
     }
 }
 
@@ -173,53 +378,5 @@ impl<S: ReadAt> Source<S> {
     fn read(&self, at: u64) -> Result<PackedChunk> {
         let first = scan::read(&self.view, self.len, &self.rule, &self.limits, at, true)?;
         first.ok_or(Error::corrupt(at, Corrupt::MissingChunks { nchunks: 1, found: 0 }))
-    }
-}
-
-/// Data with gaps.
-struct Filled<'a> {
-    to: &'a mut dyn Write,
-    fill: Fill,
-    header: Option<Header>,
-    /// Number of the next chunk.
-    next: u64,
-    /// Bytes so far, and how many of them are fill.
-    written: u64,
-    zeros: u64,
-}
-
-impl Filled<'_> {
-    fn write(&mut self, data: &[u8]) -> Result<()> {
-        self.to.write_all(data).map_err(|source| Error::io(self.written, source))?;
-        self.written += data.len() as u64;
-        self.next += 1;
-        Ok(())
-    }
-
-    /// Fills up to chunk `nchunk`, if that is known.
-    fn write_missing(&mut self, nchunk: Option<u64>) -> Result<()> {
-        let end = nchunk.unwrap_or(self.next);
-        let nbytes = self.missing(end);
-        self.next = end;
-        let Fill::Zeros { limit } = self.fill else { return Ok(()) };
-        self.zeros = self.zeros.saturating_add(nbytes);
-        if self.zeros > limit {
-            return Err(Error::Limit { what: Bounded::Data, needed: self.zeros, limit });
-        }
-        let zeros = io::copy(&mut io::repeat(0).take(nbytes), self.to);
-        self.written += zeros.map_err(|source| Error::io(self.written, source))?;
-        Ok(())
-    }
-
-    /// Data of the missing chunks before chunk `end` (bytes), as far as their sizes are known.
-    fn missing(&self, end: u64) -> u64 {
-        let Some((header, chunksize)) = self.header.and_then(|h| Some((h, h.uniform_size()?)))
-        else {
-            return 0;
-        };
-        let missing = end.saturating_sub(self.next);
-        let has_last = missing > 0 && header.nchunks == Some(end);
-        let last = if has_last { header.last_chunk.unwrap_or(0) } else { 0 };
-        (missing - u64::from(has_last)).saturating_mul(chunksize.into()).saturating_add(last.into())
     }
 }

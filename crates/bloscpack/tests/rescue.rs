@@ -8,7 +8,9 @@ use blosc_testdata::data::Kind;
 use blosc_testdata::fixture;
 use bloscpack::{
     AppendOptions, BlpFile, Checksum, Error, RepackOptions, WriteOptions, append,
+    error::Param,
     metadata::{MetadataOptions, NewMetadata},
+    numpy::{ArrayInfo, NpArray, Order, pack_array},
     pack, repack, repair_offsets,
     report::{Note, VerifyOptions},
     rescue,
@@ -29,9 +31,9 @@ fn file(options: WriteOptions) -> (Vec<u8>, Vec<u8>) {
     (data, blp)
 }
 
-fn data_of(found: &Rescue, store: &MemStore, fill: Fill) -> Vec<u8> {
+fn data_of(found: &Rescue, store: &MemStore, fill: Fill, max_filled: u64) -> Vec<u8> {
     let mut data = vec![];
-    found.write_data(store, &mut data, fill).unwrap();
+    found.write_data(store, &mut data, &fill, max_filled).unwrap();
     data
 }
 
@@ -46,7 +48,7 @@ fn a_sound_file_is_complete() {
         let store = MemStore::new(blp);
         let found = rescue(&store, &DParams::default()).unwrap();
         assert!(found.is_complete());
-        assert_eq!(data_of(&found, &store, Fill::Nothing), data);
+        assert_eq!(data_of(&found, &store, Fill::Cut, 0), data);
     }
 }
 
@@ -62,7 +64,7 @@ fn every_cut_gives_the_chunks_before_it() {
         let found = rescue(&store, &DParams::default()).unwrap();
         let whole = ends.iter().filter(|end| **end <= len as u64).count();
         assert_eq!(numbers(&found), (0..whole as u64).map(Some).collect::<Vec<_>>(), "{len}");
-        assert_eq!(data_of(&found, &store, Fill::Nothing), data[..(1000 * whole).min(4500)]);
+        assert_eq!(data_of(&found, &store, Fill::Cut, 0), data[..(1000 * whole).min(4500)]);
     }
 }
 
@@ -83,7 +85,7 @@ fn chunks_after_a_damaged_one_are_found() {
             assert_eq!(found.chunks.len(), 4, "{offsets} {inside}");
             assert!(!found.is_complete());
             let around = [&data[..2000], &data[3000..]].concat();
-            assert_eq!(data_of(&found, &store, Fill::Nothing), around);
+            assert_eq!(data_of(&found, &store, Fill::Cut, 0), around);
             let expected = if offsets { Some(3) } else { None };
             assert_eq!(numbers(&found), [Some(0), Some(1), expected, expected.map(|n| n + 1)]);
         }
@@ -95,14 +97,14 @@ fn gaps_are_filled_where_the_numbers_are_known() {
     let (data, store) = damaged(WriteOptions::default(), 20);
     let found = rescue(&store, &DParams::default()).unwrap();
     let filled = [&data[..2000], &[0; 1000], &data[3000..]].concat();
-    assert_eq!(data_of(&found, &store, Fill::Zeros { limit: 1000 }), filled);
-    let result = found.write_data(&store, &mut vec![], Fill::Zeros { limit: 999 });
+    assert_eq!(data_of(&found, &store, Fill::Zeros, 1000), filled);
+    let result = found.write_data(&store, &mut vec![], &Fill::Zeros, 999);
     assert!(matches!(result, Err(Error::Limit { needed: 1000, limit: 999, .. })));
     let (data, blp) = file(WriteOptions::default());
     let cut = MemStore::new(blp[..blp.len() - 1].to_vec());
     let filled = [&data[..4000], &[0; 500]].concat();
     assert_eq!(
-        data_of(&rescue(&cut, &DParams::default()).unwrap(), &cut, Fill::Zeros { limit: 1 << 20 }),
+        data_of(&rescue(&cut, &DParams::default()).unwrap(), &cut, Fill::Zeros, 1 << 20),
         filled
     );
 }
@@ -111,7 +113,7 @@ fn gaps_are_filled_where_the_numbers_are_known() {
 fn what_was_found_becomes_a_new_file() {
     let (data, store) = damaged(WriteOptions::default(), 20);
     let found = rescue(&store, &DParams::default()).unwrap();
-    let blp = found.write_blp(&store, Cursor::new(vec![])).unwrap().into_inner();
+    let blp = found.write_blp(&store, Cursor::new(vec![]), &Fill::Cut, 0).unwrap().0.into_inner();
     assert_eq!(unpack(&blp).unwrap(), [&data[..2000], &data[3000..]].concat());
     let new = BlpFile::new(MemStore::new(blp)).unwrap();
     assert!(new.verify(&VerifyOptions::default(), |_| {}).unwrap().is_ok());
@@ -125,7 +127,7 @@ fn a_lost_header_does_not_lose_the_chunks() {
     let store = MemStore::new(blp);
     let found = rescue(&store, &DParams::default()).unwrap();
     assert!(found.header.is_none() && found.metadata.is_none());
-    assert_eq!(data_of(&found, &store, Fill::Nothing), data);
+    assert_eq!(data_of(&found, &store, Fill::Cut, 0), data);
 }
 
 #[test]
@@ -280,12 +282,88 @@ proptest! {
         let store = MemStore::new(bytes);
         let found = rescue(&store, &DParams::default()).unwrap();
         let mut data = vec![];
-        let _ = found.write_data(&store, &mut data, Fill::Zeros { limit: 1 << 20 });
-        let _ = found.write_blp(&store, Cursor::new(vec![]));
+        let _ = found.write_data(&store, &mut data, &Fill::Zeros, 1 << 20);
+        let _ = found.write_blp(&store, Cursor::new(vec![]), &Fill::Zeros, 1 << 20);
         if let Ok(file) = BlpFile::new(&store) {
             let _ = (file.verify(&VerifyOptions::default(), |_| {}).map(drop), file.trailing_bytes(), file.read_at(5, &mut [0; 10]), file.array_info());
         }
         let _ = repair_offsets(&mut store.clone());
         let _ = append(&mut store.clone(), &[0; 100][..], 100, &AppendOptions::default());
     }
+}
+
+/// An array of 400 rows of ten floats, in chunks of 8000 bytes: 100 rows each.
+fn array(offsets: bool) -> (Vec<u8>, Vec<u8>) {
+    let data: Vec<u8> = (0..4000).flat_map(|n| f64::from(n).to_le_bytes()).collect();
+    let info = ArrayInfo::new("<f8".parse().unwrap(), vec![400, 10], Order::C).unwrap();
+    let options = WriteOptions::default().chunksize(8000).offsets(offsets);
+    let blp = pack_array(&NpArray::new(info, data.clone()).unwrap(), options).unwrap();
+    (data, blp)
+}
+
+fn shape_of(blp: &[u8]) -> Option<Vec<u64>> {
+    let file = BlpFile::new(MemStore::new(blp.to_vec())).unwrap();
+    file.array_info().unwrap().map(|info| info.shape().to_vec())
+}
+
+/// The rescued file after byte `at` was changed.
+fn saved_after(blp: &[u8], at: usize, fill: &Fill) -> (Vec<u8>, u64) {
+    let mut torn = blp.to_vec();
+    torn[at] ^= 0xff;
+    let store = MemStore::new(torn);
+    let found = rescue(&store, &DParams::default()).unwrap();
+    let written = found.write_blp(&store, Cursor::new(vec![]), fill, 1 << 20).unwrap();
+    (written.0.into_inner(), written.1)
+}
+
+#[test]
+fn rows_of_an_array_stay_at_their_places() {
+    for offsets in [true, false] {
+        let (data, blp) = array(offsets);
+        let sound = BlpFile::new(MemStore::new(blp.clone())).unwrap();
+        for nchunk in 0..4_u64 {
+            let at = usize::try_from(sound.packed_chunk(nchunk).unwrap().position()).unwrap() + 30;
+            let range = usize::try_from(nchunk).unwrap() * 8000..;
+            let lost = range.start..range.start + 8000;
+            for (fill, item) in [
+                (Fill::Zeros, [0; 8]),
+                (Fill::NaN, f64::NAN.to_le_bytes()),
+                (Fill::Value(vec![1, 2, 3, 4, 5, 6, 7, 8]), [1, 2, 3, 4, 5, 6, 7, 8]),
+            ] {
+                let (file, filled) = saved_after(&blp, at, &fill);
+                let mut expected = data.clone();
+                expected[lost.clone()].copy_from_slice(&item.repeat(1000));
+                assert_eq!(filled, 8000);
+                assert_eq!(shape_of(&file).unwrap(), [400, 10]);
+                assert!(unpack(&file).unwrap() == expected, "{offsets} {nchunk} {fill:?}");
+            }
+            let (file, filled) = saved_after(&blp, at, &Fill::Cut);
+            assert_eq!((filled, shape_of(&file)), (0, None));
+            assert!(unpack(&file).unwrap() == [&data[..lost.start], &data[lost.end..]].concat());
+        }
+    }
+}
+
+#[test]
+fn a_fill_that_does_not_suit_the_items_is_refused() {
+    let (_, mut blp) = array(true);
+    blp.truncate(blp.len() - 10);
+    let store = MemStore::new(blp);
+    let found = rescue(&store, &DParams::default()).unwrap();
+    let write = |fill: Fill, limit| found.write_blp(&store, Cursor::new(vec![]), &fill, limit);
+    let error = write(Fill::Value(vec![1]), 1 << 20).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::Fill { found: 1, itemsize: 8 })), "{error}");
+    let error = write(Fill::Zeros, 7999).unwrap_err();
+    assert!(matches!(error, Error::Limit { needed: 8000, limit: 7999, .. }), "{error}");
+}
+
+#[test]
+fn all_chunks_are_found_after_a_lost_header() {
+    let data = vec![7; 3_000_000];
+    let mut blp = pack(&data, WriteOptions::default().chunksize(1 << 20)).unwrap();
+    blp[..20].fill(b'Q');
+    let store = MemStore::new(blp);
+    let found = rescue(&store, &DParams::default()).unwrap();
+    assert_eq!(found.chunks.len(), 3);
+    assert!(data_of(&found, &store, Fill::Zeros, 0) == data);
 }

@@ -98,8 +98,6 @@ messages! {
         "rows of tables in stores are chosen by --slice, -n and --skip only";
     RESCUE_NEEDS_FILES: Usage,
         "only files and directories can be rescued, into files and directories";
-    BLP_HAS_NO_FILL: Usage,
-        "what is left of a Bloscpack file moves together: `--fill` and `--cut` do not apply";
     NOTHING_RESCUED: Data,
         "no sound chunk and no header were found";
     NOT_COMPRESSED: Usage,

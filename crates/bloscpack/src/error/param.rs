@@ -14,6 +14,15 @@ pub enum Param {
         /// The name.
         name: String,
     },
+    /// A fill for missing data that is no item of the array, or is to be not a number where items
+    /// are no floats.
+    #[error("a fill of {found} bytes for items of {itemsize}, or no number for what are no floats")]
+    Fill {
+        /// Bytes of the fill; 0 for not a number.
+        found: usize,
+        /// Bytes of an item.
+        itemsize: usize,
+    },
     /// Chunks of an impossible size.
     #[error("chunks of {chunksize} bytes, possible are 1 to {max}")]
     ChunkSize {

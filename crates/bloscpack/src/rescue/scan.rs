@@ -134,8 +134,9 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             Ok(None) | Err(_) => return Ok(None),
         };
         let (cbytes, nbytes) = (packed.bytes().len() as u64, packed.header().nbytes() as u64);
-        self.spend(cbytes.saturating_add(nbytes));
         if crate::decoding::decode_into(&packed, &mut self.data, &mut self.decoder).is_err() {
+            // What decodes is not tried again, and costs what reading the file costs.
+            self.spend(cbytes.saturating_add(nbytes));
             return Ok(None);
         }
         self.at = packed.end();

@@ -1,5 +1,4 @@
-//! Bloscpack files: the chunks that are sound, in a new file; zeros for those whose number and size
-//! are known.
+//! Bloscpack files: the chunks that are sound, at their positions in a new file where these are known.
 
 use std::{
     fs::{self, File},
@@ -19,6 +18,9 @@ use crate::{
     output::staged::{StageOptions, Staged},
 };
 
+/// Bytes of fill, unless `--max-output` says more: their number comes from a damaged header.
+const MAX_FILLED_NBYTES: u64 = 16 << 30;
+
 /// Does the file begin as Bloscpack files do?
 pub(super) fn begins_like_one(path: &Path) -> Result<bool> {
     let mut head = Vec::new();
@@ -35,9 +37,6 @@ pub(super) fn run(
     target: &Path,
     options: StageOptions,
 ) -> Result<Saved> {
-    if args.cut || args.fill.is_some() {
-        return Err(message::BLP_HAS_NO_FILL.error());
-    }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let limits = Limits::none().max_nbytes(cx.memory() / 2);
     let found = bloscpack::rescue(&store, &cx.dparams().limits(limits))?;
@@ -48,13 +47,19 @@ pub(super) fn run(
     let stored = found.chunks.iter().fold(0u64, |sum, chunk| sum.saturating_add(chunk.cbytes));
     Guard::new(args.limits).admit_bytes(nbytes, stored)?;
     let staged = Staged::create(target, options, &cx.unfinished)?;
-    found.write_blp(&store, staged.handle()?)?;
+    let max_filled = args.limits.max_output.map_or(MAX_FILLED_NBYTES, |limit| limit.0);
+    let fill = args.fill();
+    let (_, filled) = found.write_blp(&store, staged.handle()?, &fill, max_filled)?;
     staged.commit_with_mode(fs::metadata(path).ok().as_ref())?;
     let mut actions = vec![format!("sound chunks: {}", found.chunks.len())];
     if let Some(announced) = found.header.and_then(|header| header.nchunks()) {
         let lost = announced.saturating_sub(found.chunks.len() as u64);
         if lost > 0 {
-            actions.push(format!("lost chunks: {lost}; the data after them have moved up"));
+            let what = match filled {
+                0 => "the data after them have moved up",
+                _ => "filled, so that the others stay at their positions",
+            };
+            actions.push(format!("lost chunks: {lost}; {what}"));
         }
     }
     actions.extend(
@@ -63,5 +68,11 @@ pub(super) fn run(
             .iter()
             .map(|range| format!("bytes {} to {} are no chunk", range.start, range.end)),
     );
-    Ok(Saved { complete: found.is_complete(), nbytes, filled: 0, actions, chunks: None })
+    if found.header.is_none() {
+        actions.push("the header is lost, and what it said: metadata, shape and type".to_owned());
+    } else if !found.keeps_metadata(&fill) {
+        actions.push("the shape and type of the array are left out: rows are missing".to_owned());
+    }
+    let nbytes = nbytes.saturating_add(filled);
+    Ok(Saved { complete: found.is_complete(), nbytes, filled, actions, chunks: None })
 }

@@ -119,6 +119,9 @@ fn options(case: &Case) -> Vec<String> {
     }
     if case.is_lossy() {
         options.push("--lossy".to_owned());
+        // Nothing else says that the bytes are floats, and others are refused.
+        options.push(format!("--dtype=f{}", case.typesize));
+        options.push("--format=b2frame".to_owned());
     }
     options
 }

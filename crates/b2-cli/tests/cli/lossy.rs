@@ -184,3 +184,14 @@ fn lossy_filters_are_for_numbers_that_fit() {
     dir.b2("c -q --lossy --filter int_trunc:-4,shuffle i.npy").ok();
     dir.b2("c -q --lossy --filter trunc:12,shuffle f.npy").ok();
 }
+
+#[test]
+fn the_type_of_items_goes_with_the_options_of_a_frame() {
+    let dir = Dir::new();
+    dir.write("data", wave(1000));
+    let line = "c -q --lossy --filter trunc:10,shuffle --dtype f8 -t 8 -z 1K data -o f.b2frame";
+    dir.b2(line).ok();
+    let info: serde_json::Value =
+        serde_json::from_slice(&dir.b2("info --json f.b2frame").ok().stdout).unwrap();
+    assert_eq!((&info["nchunks"], &info["typesize"]), (&8.into(), &8.into()));
+}

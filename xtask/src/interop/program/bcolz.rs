@@ -144,7 +144,7 @@ impl Set {
         if draw.chance(50) {
             b2.args(options(&self.columns[0].recipe));
         }
-        run(b2.args([&path, &self.root]), &[]).map(drop)
+        run(b2.arg(&path).arg("-o").arg(&self.root), &[]).map(drop)
     }
 
     /// `b2 convert` makes files of the data set.

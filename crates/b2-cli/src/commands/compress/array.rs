@@ -42,7 +42,10 @@ pub(super) fn layout(
     let is_cut = is_grid && tuning.chunk_size.or(tuning.block_size).is_some();
     let is_bytes = tuning.typesize != Typesize::Auto || is_cut;
     let given = given(tuning, data)?;
-    let wants_array = given.is_some() || tuning.chunks.is_some() || tuning.blocks.is_some();
+    // There the type says what lossy filters may change, no more.
+    let is_flat = matches!(format, Some(CompressedFormat::B2frame | CompressedFormat::Chunk));
+    let wants_array = given.is_some() && !is_flat;
+    let wants_array = wants_array || tuning.chunks.is_some() || tuning.blocks.is_some();
     let wants_array = wants_array || format == Some(CompressedFormat::B2nd);
     if !is_grid && (tuning.chunks.is_some() || tuning.blocks.is_some()) {
         return Err(message::BLP_HAS_NO_GRID.error());

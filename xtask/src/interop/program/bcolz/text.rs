@@ -57,7 +57,7 @@ fn there_and_back(bench: &mut Bench, case: &Case, format: &str, manners: Value) 
     bench.oracle.ask(request.clone(), &parts)?;
 
     let mut b2 = bench.b2(case, "convert");
-    b2.args(["--quiet", "--format=ctable"]).args([&path, &root]);
+    b2.args(["--quiet", "--format=ctable"]).arg(&path).arg("-o").arg(&root);
     let is_told = format == "csv" && draw.chance(50);
     if is_told {
         let texts: Vec<String> =

@@ -8,6 +8,7 @@ pub(crate) mod append;
 pub(crate) mod compress;
 pub(crate) mod convert;
 pub(crate) mod diff;
+pub(crate) mod frames;
 pub(crate) mod item_range;
 pub(crate) mod level;
 pub(crate) mod manners;
@@ -18,6 +19,7 @@ pub(crate) mod shared;
 pub(crate) mod slice;
 pub(crate) mod stats;
 pub(crate) mod sum;
+pub(crate) mod tune;
 
 use std::ffi::OsString;
 
@@ -31,12 +33,14 @@ pub(crate) use self::{
     compress::CompressArgs,
     convert::ConvertArgs,
     diff::DiffArgs,
+    frames::{ExtractArgs, JoinArgs, SplitArgs},
     meta::MetaArgs,
     recompress::RecompressArgs,
     scan::ScanArgs,
     shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
     stats::StatsArgs,
     sum::SumArgs,
+    tune::{BenchArgs, TuneArgs},
 };
 
 /// Compress, inspect, verify and restore files of the Blosc family.
@@ -105,9 +109,24 @@ pub(crate) enum Command {
     /// Compress an object another way and keep everything else of it, in place
     #[command(after_long_help = recompress::EXAMPLES)]
     Recompress(Box<RecompressArgs>),
+    /// Find good settings for a file, show the evidence, print the command
+    #[command(after_long_help = tune::EXAMPLES)]
+    Tune(TuneArgs),
+    /// Measure ratio and speed of codecs, filters and levels on a file
+    #[command(visible_alias = "b", after_long_help = tune::BENCH_EXAMPLES)]
+    Bench(BenchArgs),
     /// Find frames and chunks inside any file
     #[command(after_long_help = scan::EXAMPLES)]
     Scan(ScanArgs),
+    /// Copy a frame or a chunk to a file of its own, as it is
+    #[command(after_long_help = frames::EXTRACT_EXAMPLES)]
+    Extract(ExtractArgs),
+    /// Make a file of each frame of a sequence
+    #[command(after_long_help = frames::SPLIT_EXAMPLES)]
+    Split(SplitArgs),
+    /// Make one file of frames
+    #[command(after_long_help = frames::JOIN_EXAMPLES)]
+    Join(JoinArgs),
     /// Save what can be saved of a damaged object into a new one
     #[command(after_long_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
@@ -542,6 +561,8 @@ pub(crate) fn grammar() -> clap::Command {
         "dump",
         "sum",
         "stats",
+        "tune",
+        "bench",
     ]
     .iter()
     .fold(Cli::command(), |all, name| {

@@ -2,6 +2,7 @@
 //! the libraries, and prints through the console.
 
 pub(crate) mod append;
+pub(crate) mod bench;
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod compress;
@@ -11,6 +12,7 @@ pub(crate) mod decompress;
 pub(crate) mod diff;
 pub(crate) mod dump;
 pub(crate) mod formats;
+pub(crate) mod frames;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod man;
@@ -24,4 +26,6 @@ pub(crate) mod seal;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod sum;
+mod trial;
+pub(crate) mod tune;
 pub(crate) mod verify;

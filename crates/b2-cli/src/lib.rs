@@ -123,6 +123,21 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::Recompress(args) => {
             run_command(program, &args.general, |cx| commands::recompress::run(&args, cx))
         }
+        Command::Tune(args) => {
+            run_command(program, &args.general, |cx| commands::tune::run(&args, cx))
+        }
+        Command::Bench(args) => {
+            run_command(program, &args.general, |cx| commands::bench::run(&args, cx))
+        }
+        Command::Extract(args) => {
+            run_command(program, &args.general, |cx| commands::frames::extract(&args, cx))
+        }
+        Command::Split(args) => {
+            run_command(program, &args.general, |cx| commands::frames::split(&args, cx))
+        }
+        Command::Join(args) => {
+            run_command(program, &args.general, |cx| commands::frames::join(&args, cx))
+        }
         Command::Scan(args) => {
             run_command(program, &args.general, |cx| commands::scan::run(&args, cx))
         }

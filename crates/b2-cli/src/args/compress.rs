@@ -319,7 +319,7 @@ fn target_names() -> Vec<String> {
 const TARGETS: [Target; 5] =
     [Target::Blosc1_3, Target::Blosc1_11, Target::Blosc1_14, Target::Blosc2_0, Target::Blosc3_0];
 
-fn parse_typesize(text: &str) -> Result<Typesize, ValueError> {
+pub(crate) fn parse_typesize(text: &str) -> Result<Typesize, ValueError> {
     match text.parse() {
         Ok(0) | Err(_) if text != "auto" => Err(ValueError::Typesize { text: text.to_owned() }),
         Ok(bytes) => Ok(Typesize::Bytes(bytes)),

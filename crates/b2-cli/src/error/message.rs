@@ -116,11 +116,24 @@ messages! {
         "a part of a file, or more than one frame, which is not repacked in place",
         "use `b2 convert FILE#N` to make a new file of one frame";
 
+    EXTRACT_WHICH: Usage,
+        "more than one frame",
+        "FILE#N names one of them; `b2 split` makes a file of each";
+    JOINS_FRAMES: Usage,
+        "no frame: only frames can stand one after the other",
+        "`b2 convert --format b2frame` makes a frame of it";
+    NOT_ONE_PIECE: Usage,
+        "not one piece of a file that could be copied",
+        "use `b2 convert`";
+    NO_SUCH_CHUNK: Usage,
+        "no chunk {}";
+    NOTHING_TRIED: Usage,
+        "none of the settings is for these data";
     NOTHING_FOUND: Data,
         "no frame and no chunk was found";
     RECOMPRESS_HOW: Usage,
         "nothing says how to compress",
-        "as in `b2 recompress -C zstd -9 FILE`";
+        "as in `b2 recompress -C zstd -9 FILE`; `b2 tune FILE` finds what is good";
     RECOMPRESS_ONE: Usage,
         "a part of a file, or more than one object, which is not replaced",
         "use -o to write a new file of one object";

@@ -57,7 +57,7 @@ fn what_is_refused_stays_as_it_is() {
     --- stdout
     --- stderr
     b2: nothing says how to compress
-    hint: as in `b2 recompress -C zstd -9 FILE`
+    hint: as in `b2 recompress -C zstd -9 FILE`; `b2 tune FILE` finds what is good
     ");
     dir.write("two", [dir.read("w.b2frame"), dir.read("w.b2frame")].concat());
     snapshot!(dir.b2("recompress -9 two two#0 w"), @"

@@ -1,0 +1,109 @@
+//! `b2 bench`: ratio and speed of codecs, filters and levels on the user's data.
+
+use blosc_chunk::{Level, Pipeline};
+use serde::Serialize;
+
+use super::{
+    content,
+    trial::{OutcomeReport, Sample, Setting},
+};
+use crate::{
+    args::tune::BenchArgs,
+    context::Context,
+    error::{Result, message},
+    exit::Code,
+    inputs::origin::{self, Origin},
+    render::{
+        escape::harmless,
+        progress::Progress,
+        text_table::{Align, Table},
+    },
+};
+
+/// The measurements on one input.
+#[derive(Debug, Serialize)]
+struct BenchReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    nbytes: u64,
+    sampled: u64,
+    typesize: usize,
+    trials: Vec<OutcomeReport>,
+}
+
+/// Measures each input.
+pub(crate) fn run(args: &BenchArgs, cx: &Context) -> Code {
+    let inputs = content::expand_stores(origin::find(&args.inputs, &content::is_wanted), cx);
+    cx.run_on_inputs(inputs, |origin| measure(args, cx, origin))
+}
+
+fn measure(args: &BenchArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let sample = Sample::take(cx, origin, &args.trial, args.limits)?;
+    let (name, settings) = (origin.name(), settings(args));
+    let total = sample.nbytes().saturating_mul(settings.len() as u64);
+    let progress = Progress::new(&cx.console, &name, Some(total));
+    let mut outcomes = vec![];
+    for setting in settings {
+        match sample.run(cx, setting, args.rounds)? {
+            Some(outcome) => outcomes.push(outcome),
+            None => {
+                let text = format!("{} is not for these data", setting.text(cx.console.units()));
+                cx.console.warning(&name, &text);
+            }
+        }
+        progress.add(sample.nbytes());
+    }
+    drop(progress);
+    if outcomes.is_empty() {
+        return Err(message::NOTHING_TRIED.error());
+    }
+    if cx.console.json() {
+        return cx.console.document(&BenchReport {
+            schema: "b2.bench/1",
+            path: &name,
+            nbytes: sample.total,
+            sampled: sample.nbytes(),
+            typesize: sample.typesize,
+            trials: outcomes.iter().map(|outcome| outcome.report()).collect(),
+        });
+    }
+    let units = cx.console.units();
+    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left]);
+    table.row(["  ratio", "write", "read", "pipeline"]);
+    outcomes.iter().for_each(|outcome| table.row(outcome.cells(units)));
+    cx.console.print(&format!("{}: {}\n{table}", harmless(&name), summary(&sample, cx)))
+}
+
+/// What was tried, and how.
+pub(super) fn summary(sample: &Sample, cx: &Context) -> String {
+    let units = cx.console.units();
+    format!(
+        "{} of {}, items of {} {} ({}), one thread",
+        units.size(sample.nbytes()),
+        units.size(sample.total),
+        sample.typesize,
+        if sample.typesize == 1 { "byte" } else { "bytes" },
+        sample.evidence
+    )
+}
+
+/// All combinations.
+fn settings(args: &BenchArgs) -> Vec<Setting> {
+    let blocksize = args.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
+    let default = [Pipeline::SHUFFLE];
+    let filters = if args.filter.is_empty() { &default[..] } else { &args.filter };
+    let mut settings = vec![];
+    for codec in &args.codec {
+        for filters in filters {
+            for level in &args.level {
+                settings.push(Setting {
+                    codec_meta: codec.meta,
+                    clevel: Level::try_from(*level).unwrap_or(Level::DEFAULT),
+                    blocksize,
+                    ..Setting::new(codec.id, *level, *filters)
+                });
+            }
+        }
+    }
+    settings
+}

@@ -1,0 +1,301 @@
+//! `b2 extract`, `b2 split` and `b2 join`: frames and chunks as they are, from file to file.
+//!
+//! Nothing is decoded: the bytes of a frame are copied, with what is sealed in them.
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use b2frame::nd::NdMeta;
+use blosc_io::ReadAt;
+use serde::Serialize;
+
+use super::convert::source::{Packed, Source};
+use crate::{
+    args::{
+        OutputArgs,
+        frames::{ExtractArgs, JoinArgs, SplitArgs},
+    },
+    context::Context,
+    error::{Doing, Error, Result, message},
+    exit::Code,
+    inputs::{
+        object::Object,
+        object_reader::{Found, FoundKind, ObjectReader},
+        origin::{Origin, Part},
+    },
+    output::{
+        byte_sink::Sink,
+        staged::{StageOptions, Staged},
+        targets::{Naming, Target, Targets},
+    },
+    render::{
+        escape::{harmless, path_text},
+        size::count,
+    },
+};
+
+/// Bytes that are copied at a time.
+const COPY_NBYTES: usize = 1 << 20;
+
+/// One output.
+#[derive(Debug, Serialize)]
+struct CopyReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    output: &'a str,
+    /// Frames or chunks in it.
+    objects: u64,
+    file_bytes: u64,
+}
+
+/// Writes one frame or chunk to a file of its own.
+pub(crate) fn extract(args: &ExtractArgs, cx: &Context) -> Code {
+    let output = args.output.outputs();
+    let inputs = vec![Ok(Origin::from_word(&args.file))];
+    cx.run_into_targets(inputs, &output, |origin, targets| {
+        let target = targets.next(origin, Naming::Replace(""))?;
+        let done = write(cx, &output, &target, |sink| match args.chunk {
+            Some(nchunk) => copy_chunk(cx, origin, nchunk, sink),
+            None => copy_first(cx, origin, sink),
+        })?;
+        report(cx, "b2.extract/1", &origin.name(), &target, done)
+    })
+}
+
+/// Writes the frames of all inputs one after the other.
+pub(crate) fn join(args: &JoinArgs, cx: &Context) -> Code {
+    let output = args.output.outputs();
+    let origins: Vec<_> = args.files.iter().map(|file| Origin::from_word(file)).collect();
+    let joined = || {
+        let first = origins.first().ok_or(message::NO_NAMES.error())?;
+        let mut targets = Targets::new(&output, 1)?;
+        let mut target = targets.next(first, Naming::Replace(""))?;
+        for origin in origins.iter().skip(1) {
+            // None of the inputs may be the output.
+            target = Targets::new(&output, 1)?.next(origin, Naming::Replace(""))?;
+        }
+        let done = write(cx, &output, &target, |sink| {
+            let mut all = Copied::default();
+            for origin in &origins {
+                all.add(copy_frames(cx, origin, sink).map_err(|error| Error::Input {
+                    file: origin.name(),
+                    error: Box::new(error),
+                })?);
+            }
+            Ok(all)
+        })?;
+        let names: Vec<_> = origins.iter().map(Origin::name).collect();
+        report(cx, "b2.join/1", &names.join(" "), &target, done)
+    };
+    match joined() {
+        Ok(()) => Code::Success,
+        Err(error) if error.is_closed_pipe() => Code::Success,
+        Err(error) => cx.refuse(&error),
+    }
+}
+
+/// Writes each frame of a sequence to a file of its own.
+pub(crate) fn split(args: &SplitArgs, cx: &Context) -> Code {
+    cx.run_on_inputs(vec![Ok(Origin::from_word(&args.file))], |origin| {
+        split_input(args, cx, origin)
+    })
+}
+
+fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let options = OutputArgs { force: args.force, no_sync: args.no_sync, ..OutputArgs::default() };
+    if let Some(directory) = &args.output_dir {
+        fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
+    }
+    let mut nframes = 0u64;
+    while let Some(found) = objects.find()? {
+        let object = objects.open_found(&found)?;
+        let target = Target::File(frame_path(args, origin, &object, nframes));
+        let done = write(cx, &options, &target, |sink| copy(&found, &object, sink))?;
+        report(cx, "b2.split/1", &origin.name(), &target, done)?;
+        nframes += 1;
+    }
+    warn_of_rest(cx, origin, &objects);
+    Ok(())
+}
+
+/// `log.b2frame` has the frames `log.0000.b2frame`, `log.0001.b2frame` and so on.
+fn frame_path(args: &SplitArgs, origin: &Origin, object: &Object, nframe: u64) -> PathBuf {
+    let path = origin.path().unwrap_or(Path::new("stdin"));
+    let is_array = match object {
+        Object::Frame(schunk) => {
+            let metas = schunk.meta();
+            metas.iter().any(|known| known.name == NdMeta::NAME.as_bytes())
+        }
+        _ => false,
+    };
+    let suffix = if is_array { "b2nd" } else { "b2frame" };
+    let mut name: OsString = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!(".{nframe:04}.{suffix}"));
+    match &args.output_dir {
+        Some(directory) => directory.join(name),
+        None if matches!(origin, Origin::Stdin) => name.into(),
+        None => path.with_file_name(name),
+    }
+}
+
+/// What was copied.
+#[derive(Clone, Copy, Debug, Default)]
+struct Copied {
+    objects: u64,
+    nbytes: u64,
+}
+
+impl Copied {
+    fn add(&mut self, more: Self) {
+        self.objects += more.objects;
+        self.nbytes += more.nbytes;
+    }
+}
+
+/// Runs `work` into a target, which appears when it is complete.
+fn write(
+    cx: &Context,
+    output: &OutputArgs,
+    target: &Target,
+    work: impl FnOnce(&mut Sink) -> Result<Copied>,
+) -> Result<Copied> {
+    let mut sink = match target {
+        Target::Stdout => Sink::stdout(output.force)?,
+        Target::Device(path) => Sink::device(path)?,
+        Target::File(path) => {
+            let options = StageOptions { force: output.force, sync: !output.no_sync };
+            let staged = Staged::create(path, options, &cx.unfinished)?;
+            let mut sink = Sink::file(staged.handle()?, path);
+            let done = work(&mut sink)?;
+            sink.finish()?;
+            staged.commit(None)?;
+            return Ok(done);
+        }
+    };
+    let done = work(&mut sink)?;
+    sink.finish()?;
+    Ok(done)
+}
+
+/// The object that an input begins with, as it is.
+fn copy_first(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> {
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let object = objects.open_found(&found)?;
+    let is_named = !matches!(origin, Origin::File { part: Part::Whole, .. } | Origin::Stdin);
+    if !is_named && objects.find()?.is_some() {
+        return Err(message::EXTRACT_WHICH.error());
+    }
+    copy(&found, &object, sink)
+}
+
+/// All frames of an input.
+fn copy_frames(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> {
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut all = Copied::default();
+    while let Some(found) = objects.find()? {
+        let object = objects.open_found(&found)?;
+        if found.kind != FoundKind::Frame {
+            return Err(message::JOINS_FRAMES.error());
+        }
+        all.add(copy(&found, &object, sink)?);
+    }
+    warn_of_rest(cx, origin, &objects);
+    Ok(all)
+}
+
+fn warn_of_rest(cx: &Context, origin: &Origin, objects: &ObjectReader) {
+    if objects.trailing() > 0 {
+        let text = format!("{} bytes after the last frame are no frame", objects.trailing());
+        cx.console.warning(&origin.name(), &text);
+    }
+}
+
+/// The bytes of an object that is one piece of a file.
+fn copy(found: &Found, object: &Object, sink: &mut Sink) -> Result<Copied> {
+    let is_one_piece = match object {
+        Object::Frame(schunk) => {
+            found.kind == FoundKind::Frame && !crate::inputs::object::is_sparse(schunk)
+        }
+        Object::Chunk(chunk) => !chunk.header().is_lazy(),
+        Object::Blp(_) | Object::Bcolz(_) => false,
+    };
+    if !is_one_piece {
+        return Err(message::NOT_ONE_PIECE.error());
+    }
+    let nbytes = object.stored();
+    copy_range(&*found.store, found.at, nbytes, sink)?;
+    Ok(Copied { objects: 1, nbytes })
+}
+
+fn copy_range(store: &dyn ReadAt, start: u64, nbytes: u64, sink: &mut Sink) -> Result<()> {
+    let mut buffer = vec![0; COPY_NBYTES];
+    let mut done = 0;
+    while done < nbytes {
+        let len = usize::try_from(nbytes - done).map_or(COPY_NBYTES, |left| left.min(COPY_NBYTES));
+        let piece = buffer.get_mut(..len).unwrap_or_default();
+        store.read_exact_at(start.saturating_add(done), piece).map_err(Error::io(Doing::Read))?;
+        sink.write(piece)?;
+        done += len as u64;
+    }
+    Ok(())
+}
+
+/// One chunk of an object, as a chunk of its own.
+fn copy_chunk(cx: &Context, origin: &Origin, nchunk: u64, sink: &mut Sink) -> Result<Copied> {
+    let object = ObjectReader::open(origin, cx.dparams())?.next()?;
+    let object = object.ok_or(Error::NotBlosc { start: vec![] })?;
+    let nchunks = match &object {
+        Object::Frame(schunk) => schunk.nchunks(),
+        Object::Blp(blp) => blp.file.nchunks()?,
+        Object::Chunk(_) => 1,
+        Object::Bcolz(_) => return Err(message::NOT_ONE_PIECE.error()),
+    };
+    if nchunk >= nchunks {
+        return Err(message::NO_SUCH_CHUNK.about(format!("{nchunk}, there are {nchunks}")));
+    }
+    let source = Source::Object(object);
+    let chunk = match source.packed(nchunk, cx.memory())? {
+        Some(Packed::Bytes(mut bytes)) => {
+            // Alone it has no frame that tells it the item size.
+            blosc_chunk::transcode::detach_from_schunk(&mut bytes, source.typesize())
+                .map_err(|source| Error::Chunk { at: 0, source })?;
+            bytes
+        }
+        _ => {
+            let data = source.data(nchunk, &cx.read_options())?;
+            let params = source.frame().map(|schunk| schunk.cparams()).unwrap_or_default();
+            blosc_chunk::compress(&data, &params)
+                .map_err(|source| Error::Chunk { at: 0, source })?
+        }
+    };
+    sink.write(&chunk)?;
+    Ok(Copied { objects: 1, nbytes: chunk.len() as u64 })
+}
+
+fn report(
+    cx: &Context,
+    schema: &'static str,
+    path: &str,
+    target: &Target,
+    done: Copied,
+) -> Result<()> {
+    let output = match target {
+        Target::Stdout => return Ok(()),
+        Target::File(path) | Target::Device(path) => path_text(path),
+    };
+    let Copied { objects, nbytes: file_bytes } = done;
+    if cx.console.json() {
+        let output = output.as_str();
+        return cx.console.document(&CopyReport { schema, path, output, objects, file_bytes });
+    }
+    let frames = if objects == 1 { String::new() } else { format!(", {} frames", count(objects)) };
+    let sizes = cx.console.units().size(file_bytes);
+    let (path, output) = (harmless(path), harmless(&output));
+    cx.console.note(&format!("{path} -> {output}   {sizes}{frames}"));
+    Ok(())
+}

@@ -380,3 +380,85 @@ def table_change(r):
         table.delete(draw.sample(range(len(table)), draw.randint(0, len(table) - 1)))
     table.close()
     return table_read(r)
+
+
+# Tables of bcolz that `b2 convert` makes tables of a store of --------------------------------------------
+
+
+def bcolz_column(draw, nrows):
+    numbers = numpy.array([draw.randint(-100, 100) for _ in range(nrows)], dtype="<i8")
+    kind = draw.choice(["number", "number", "text", "bytes", "time", "span", "rows", "object"])
+    if kind == "number":
+        types = ["i1", "<i2", "<i4", "<i8", "u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8", "?", ">i4", ">f8"]
+        return numbers.astype(draw.choice(types))
+    if kind == "text":
+        return numpy.array([text(draw, 5) for _ in range(nrows)], dtype="<U5")
+    if kind == "bytes":
+        return numbers.astype("S4")
+    if kind == "time":
+        # The fill values of other units have no form in the metadata of bcolz.
+        times = numbers.astype("<M8[ns]")
+        if nrows and draw.random() < 0.5:
+            times[draw.randrange(nrows)] = "NaT"
+        return times
+    if kind == "span":
+        return numbers.astype("<m8[ns]")
+    if kind == "rows":
+        return numpy.stack([numbers, numbers + 1], axis=1).astype(draw.choice(["<i4", "<f8"])).reshape(nrows, 2)
+    things = [lambda: None, lambda: text(draw), lambda: draw.randint(-9, 9), lambda: [1, "two"], lambda: {"k": 1.5}]
+    column = numpy.empty(nrows, dtype="O")
+    for n in range(nrows):
+        column[n] = draw.choice(things)()
+    return column
+
+
+@op
+def bcolz_table_make(r):
+    import bcolz
+
+    draw = random.Random(r["seed"])
+    nrows = draw.choice([0, 1, 7, 1000, 5000])
+    if draw.random() < 0.3:
+        nrows = min(nrows, 30)
+    remove(r["root"])
+    names = [f"c{n}" + draw.choice(["", "", "ä", "_x"]) for n in range(draw.randint(1, 6))]
+    columns = [bcolz_column(draw, nrows) for _ in names]
+    if nrows > 100:
+        # bcolz keeps a file for each object.
+        columns = [column if column.dtype != "O" else numpy.arange(nrows) for column in columns]
+    table = bcolz.ctable(columns, names=names, rootdir=r["root"], mode="w")
+    if draw.random() < 0.5:
+        table.attrs["note"] = draw.choice(["text", 5, [1, 2.5, None], {"a": True}])
+    table.flush()
+    return (dict(rows=nrows),)
+
+
+def listed(cell):
+    return cell.tolist() if hasattr(cell, "tolist") else cell
+
+
+@op
+def bcolz_table_same(r):
+    """Whether the store at `root` has the rows of the table of bcolz at `table`, as python-blosc2 reads them."""
+    import bcolz
+
+    expected = bcolz.open(r["table"], mode="r")
+    found = blosc2.CTable.open(r["root"])
+    if list(found.col_names) != list(expected.names) or len(found) != len(expected):
+        return (dict(wrong=f"columns {found.col_names} and {expected.names}, rows {len(found)} and {len(expected)}"),)
+    for name in expected.names:
+        theirs, ours = expected[name][:], found[name][:]
+        if theirs.dtype == "O":
+            same = [listed(cell) for cell in theirs] == [listed(cell) for cell in ours]
+        elif theirs.dtype.kind == "m":
+            same = numpy.array_equal(theirs.astype("<i8"), numpy.asarray(ours))
+        elif theirs.dtype.kind == "M":
+            same = theirs.astype("<i8").tolist() == numpy.asarray(ours).astype(theirs.dtype).astype("<i8").tolist()
+        else:
+            same = numpy.array_equal(theirs, numpy.asarray(ours))
+        if not same:
+            return (dict(wrong=f"column {name} of {theirs.dtype}: {theirs[:5]} and {ours[:5]}"),)
+    notes = dict(attributes(found.vlmeta)), {name: value for name, value in expected.attrs}
+    if notes[0] != notes[1]:
+        return (dict(wrong=f"attributes {notes}"),)
+    return ({},)

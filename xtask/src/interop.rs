@@ -88,6 +88,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "program-bcolz-table", share: 5, scope: CHUNK, run: program::bcolz_table },
     Kind { name: "program-bcolz-csv", share: 5, scope: CHUNK, run: program::bcolz_csv },
     Kind { name: "program-bcolz-query", share: 5, scope: CHUNK, run: program::bcolz_query },
+    Kind { name: "program-bcolz-store", share: 10, scope: CHUNK, run: program::bcolz_to_store },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },
     Kind { name: "blosc2-write", share: 600, scope: CHUNK, run: chunks::blosc2_write },
     Kind { name: "blosc1-read", share: 300, scope: BLOSC1, run: chunks::blosc1_read },

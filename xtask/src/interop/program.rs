@@ -27,7 +27,7 @@ use crate::{
 
 pub(super) use bcolz::{
     array as bcolz_array, parquet as bcolz_parquet, query as bcolz_query, table as bcolz_table,
-    text as bcolz_csv,
+    text as bcolz_csv, to_store as bcolz_to_store,
 };
 pub(super) use convert::there_and_back;
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Bench, Case, Verdict, compare, run};
 use crate::{
-    failure::{Context, Result},
+    failure::{Context, Result, fail},
     interop::{
         bcolz::{fresh, items::Recipe},
         case::Draw,
@@ -187,4 +187,28 @@ fn options(recipe: &Recipe) -> Vec<String> {
     ];
     options.extend(recipe.chunklen.map(|chunklen| format!("--chunks={chunklen}")));
     options
+}
+
+/// `b2 convert` makes a store of a table of bcolz; python-blosc2 finds in it what bcolz has.
+pub(in crate::interop) fn to_store(bench: &mut Bench, case: &Case) -> Result<Verdict> {
+    let mut draw = Draw::new(case.recipe.seed.into(), "bcolz-to-store", 0);
+    let root = bench.folder.join("table.bcolz");
+    let store = bench.folder.join(draw.pick(&["table.b2z", "table.b2d"]));
+    let request = json!({
+        "op": "bcolz_table_make", "root": root.to_string_lossy(), "seed": case.recipe.seed,
+    });
+    bench.oracle.ask(request, &[])?;
+    if store.is_dir() {
+        std::fs::remove_dir_all(&store).at(store.display())?;
+    }
+    let mut b2 = bench.b2(case, "convert");
+    run(b2.args(["--quiet", "--verify", "--force"]).args([&root, &store]), &[])?;
+    let request = json!({
+        "op": "bcolz_table_same", "root": store.to_string_lossy(), "table": root.to_string_lossy(),
+    });
+    let reply = bench.oracle.ask(request, &[])?;
+    match reply.facts["wrong"].as_str() {
+        Some(wrong) => fail(wrong),
+        None => Ok(Verdict::Equal),
+    }
 }

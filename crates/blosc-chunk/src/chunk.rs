@@ -384,12 +384,19 @@ impl<'a> Chunk<'a> {
         match self.layout.kind {
             Kind::Special(kind) => {
                 let special = self.special_of(kind);
-                fill_special_from(special, self.header().typesize(), start, dest, (stores, simd))?;
+                let typesize = self.header().typesize();
+                decode::write_parts(dest, scratch, |range, part| {
+                    let start = start.saturating_add(range.start);
+                    fill_special_from(special, typesize, start, part, (stores, simd))
+                })?;
             }
             // The header was parsed only because the body is exactly as long as the data.
             Kind::Memcpyed => {
                 let body = self.body().get(range).unwrap_or_default();
-                stores.copy(simd, body, dest);
+                decode::write_parts(dest, scratch, |range, part| {
+                    stores.copy(simd, body.get(range).unwrap_or_default(), part);
+                    Ok(())
+                })?;
             }
             _ if Extents::are_needed(&self.layout) => {
                 return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter);

@@ -58,6 +58,8 @@ pub struct Scratch {
     /// The first block of the chunk, if others refer to it.
     pub(crate) reference: Vec<u8>,
     tuner: ThreadTuner,
+    /// For chunks that are copied or filled: these are much faster than others.
+    copy_tuner: ThreadTuner,
 }
 
 impl Scratch {
@@ -77,6 +79,7 @@ impl Scratch {
     #[doc(hidden)]
     pub fn use_all_threads(&mut self) {
         self.tuner.use_all_threads();
+        self.copy_tuner.use_all_threads();
     }
 
     /// Decodes to another kind of destination from now on.
@@ -131,6 +134,36 @@ pub(crate) fn read(
     let wanted = Wanted { range, chosen: None, postfilter };
     read_by(blocks, &Map::new(blocks)?, &wanted, dest, scratch)
 }
+
+/// Writes data that take no decoding, by several threads where that is faster. `write` gets parts
+/// of `dest`, and which of its bytes they are.
+pub(crate) fn write_parts(
+    dest: &mut [u8],
+    scratch: &mut Scratch,
+    write: impl Fn(Range<usize>, &mut [u8]) -> Result<()> + Sync,
+) -> Result<()> {
+    let Scratch { params, copy_tuner, .. } = scratch;
+    let nbytes = dest.len();
+    let max_jobs = params.threads.count_for(nbytes / MIN_PART_NBYTES);
+    copy_tuner.run(max_jobs, nbytes, MIN_COPY_JOB_NBYTES, |jobs| {
+        if jobs == 1 {
+            return write(0..nbytes, dest);
+        }
+        let len = (nbytes / jobs / PARTS_PER_JOB).max(MIN_PART_NBYTES);
+        let parts = dest.chunks_mut(len).enumerate();
+        for_each(jobs, &mut Vec::new(), parts, |(), (n, part)| {
+            write(n * len..n * len + part.len(), part)
+        })
+    })
+}
+
+/// The least that is copied or filled at a time (bytes): it takes some microseconds, and the list
+/// of parts is behind a lock.
+const MIN_PART_NBYTES: usize = 64 << 10;
+/// As long as nothing was measured, what is worth a thread to copy or fill (bytes).
+const MIN_COPY_JOB_NBYTES: usize = 512 << 10;
+/// Parts for each thread, as long as they are not too short: the other threads come late.
+const PARTS_PER_JOB: usize = 8;
 
 /// Whether the range is all data of a chunk that has only one block.
 fn is_one_block(layout: &Layout, range: &Range<usize>) -> bool {
@@ -224,7 +257,8 @@ pub(crate) fn show_planes(
 pub(crate) struct Wanted<'a> {
     /// Bytes of the chunk's data; the destination is as long.
     pub(crate) range: Range<usize>,
-    /// Which blocks of it; `None` for all. The bytes of the others in the destination are not changed.
+    /// Which blocks of it; `None` for all. The bytes of the others in the destination are not
+    /// changed.
     pub(crate) chosen: Option<&'a (dyn Fn(usize) -> bool + Sync)>,
     /// Changes decoded data.
     pub(crate) postfilter: Option<&'a dyn Postfilter>,
@@ -244,7 +278,7 @@ pub(crate) fn read_by(
     dest: &mut [u8],
     scratch: &mut Scratch,
 ) -> Result<()> {
-    let Scratch { params, workers, reference, tuner } = scratch;
+    let Scratch { params, workers, reference, tuner, .. } = scratch;
     let job = Job::new(blocks, map, params);
     let job = job.as_ref().map_err(Error::clone)?;
     let nblocks = map.covering(&wanted.range);

@@ -90,7 +90,8 @@ impl<F: Fn(usize, &mut [u8]) + Sync> Prefilter for F {
 /// let mut encoder = Encoder::new(CParams::default().codec(CodecId::LZ4).typesize(2))?;
 /// let first = encoder.encode(&[1, 0, 2, 0, 3, 0, 4, 0])?;
 /// let second = encoder.encode(&[0; 1 << 20])?;
-/// assert_eq!((first.len(), second.len()), (8 + 32, 32)); // too few to compress, and a run of zeros
+/// // Too few to compress, and a run of zeros.
+/// assert_eq!((first.len(), second.len()), (8 + 32, 32));
 /// # Ok::<(), blosc_chunk::Error>(())
 /// ```
 #[derive(Debug)]

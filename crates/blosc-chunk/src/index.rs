@@ -26,7 +26,8 @@ use crate::special::{Special, SpecialKind, fill_special_from};
 /// use blosc_chunk::{CParams, Scratch, compress, partial::{ChunkIndex, IndexStep}};
 ///
 /// let data: Vec<u8> = (0..500_000u32).flat_map(u32::to_le_bytes).collect();
-/// let stored = compress(&data, &CParams::default().typesize(4))?; // on a disk, or on another machine
+/// // On a disk, or on another machine.
+/// let stored = compress(&data, &CParams::default().typesize(4))?;
 /// let read = |range: std::ops::Range<usize>| &stored[range];
 ///
 /// let mut head = 32;
@@ -137,8 +138,8 @@ impl ChunkIndex {
         self.extents.range(nblock)
     }
 
-    /// The bytes to read for a range of the data (bytes). Ranges with at most `merge_gap` bytes between
-    /// them are made one.
+    /// The bytes to read for a range of the data (bytes). Ranges with at most `merge_gap` bytes
+    /// between them are made one.
     ///
     /// The sizes of VL-blocks are stored with the blocks, so all blocks of such a chunk are
     /// read.

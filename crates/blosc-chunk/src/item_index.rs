@@ -1,5 +1,5 @@
-//! Single items of a chunk, without decoding the bytes before them: for random reads of single items
-//! from chunks that are too many to be kept decoded.
+//! Single items of a chunk, without decoding the bytes before them: for random reads of single
+//! items from chunks that are too many to be kept decoded.
 
 #![allow(
     clippy::arithmetic_side_effects,

@@ -40,8 +40,8 @@ impl Grid {
     }
 }
 
-/// The facts that a reader needs to find and decode the blocks of a regular or VL-block chunk. For other
-/// kinds there are no blocks.
+/// The facts that a reader needs to find and decode the blocks of a regular or VL-block chunk. For
+/// other kinds there are no blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) header: ChunkHeader,

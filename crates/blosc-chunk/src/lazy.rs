@@ -1,4 +1,5 @@
-//! The header and block starts that C-Blosc2 keeps in memory for a chunk on disk ("Lazy chunk" in the format document).
+//! The header and block starts that C-Blosc2 keeps in memory for a chunk on disk ("Lazy chunk" in
+//! the format document).
 
 use crate::error::{Corrupt, Error, Result};
 use crate::header::{ChunkHeader, Kind};
@@ -25,8 +26,8 @@ impl LazyChunk {
     ///
     /// # Errors
     ///
-    /// As [`ChunkIndex::parse`]; [`Error::Corrupt`] with [`Corrupt::LazyTrailer`] if the bytes after
-    /// the block starts contradict them, or if the chunk is not lazy. A chunk with a
+    /// As [`ChunkIndex::parse`]; [`Error::Corrupt`] with [`Corrupt::LazyTrailer`] if the bytes
+    /// after the block starts contradict them, or if the chunk is not lazy. A chunk with a
     /// dictionary, which the lazy chunk lacks, is read by [`ChunkIndex`] from the frame.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let header = ChunkHeader::parse(bytes)?;

@@ -9,9 +9,10 @@
 //!                                  codec, then filters backward, give the block's data
 //! ```
 //!
-//! It implements `docs/formats/chunk.md`: it reads every chunk that C-Blosc 1.0 to 1.21 and C-Blosc2
-//! 2.0 to 3.3 write, and they read every chunk that it writes. Codecs are in `blosc-codecs`, filters in
-//! `blosc-filters`; files of many chunks in `b2frame`, `bloscpack` and `bcolz-store`. Nothing here opens files.
+//! It implements `docs/formats/chunk.md`: it reads every chunk that C-Blosc 1.0 to 1.21 and
+//! C-Blosc2 2.0 to 3.3 write, and they read every chunk that it writes. Codecs are in
+//! `blosc-codecs`, filters in `blosc-filters`; files of many chunks in `b2frame`, `bloscpack` and
+//! `bcolz-store`. Nothing here opens files.
 //!
 //! ```
 //! use blosc_chunk::{CParams, Chunk, CodecId, Scratch, compress, decompress};
@@ -44,10 +45,10 @@
 //!
 //! # Limits
 //!
-//! A chunk has less than 2 GiB of data. Untrusted bytes are safe to decode: sizes are compared
-//! with the bytes that are there before they are used, and [`Limits`] bound what a small chunk may grow to, 1
-//! GiB unless set otherwise. The bytes of a chunk depend on data and parameters, not on threads,
-//! buffers or the machine.
+//! A chunk has less than 2 GiB of data. Untrusted bytes are safe to decode: sizes are compared with
+//! the bytes that are there before they are used, and [`Limits`] bound what a small chunk may grow
+//! to, 1 GiB unless set otherwise. The bytes of a chunk depend on data and parameters, not on
+//! threads, buffers or the machine.
 //!
 //! # Features
 //!

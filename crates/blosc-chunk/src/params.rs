@@ -137,15 +137,16 @@ crate::setters! {
 /// Whether data are likely to be in the processor's cache when they are used next. The bytes do not
 /// depend on it. See `docs/performance/chunk.md`.
 ///
-/// Only the caller can know: it depends not on the size of a chunk but on all memory that is written
-/// before the first of it is read again.
+/// Only the caller can know: it depends not on the size of a chunk but on all memory that is
+/// written before the first of it is read again.
 ///
 /// ```
 /// use blosc_chunk::{CParams, DParams, Decoder, Destination, compress};
 ///
 /// let data: Vec<u8> = (0..4_000_000u32).flat_map(u32::to_le_bytes).collect();
 /// let mut whole = vec![0; data.len()];
-/// let mut decoder = Decoder::new(DParams::default().destination(Destination::for_nbytes(whole.len())));
+/// let destination = Destination::for_nbytes(whole.len());
+/// let mut decoder = Decoder::new(DParams::default().destination(destination));
 /// for (part, dest) in data.chunks(1 << 20).zip(whole.chunks_mut(1 << 20)) {
 ///     decoder.decode_into(&compress(part, &CParams::default().typesize(4))?, dest)?;
 /// }
@@ -160,7 +161,8 @@ pub enum Destination {
     Cached,
     /// More memory than the caches hold that a core has to itself, but not more than all of them.
     Outer,
-    /// More memory than any cache holds: it is written with non-temporal stores where these are faster.
+    /// More memory than any cache holds: it is written with non-temporal stores where these are
+    /// faster.
     Large,
 }
 

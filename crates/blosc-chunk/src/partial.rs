@@ -1,4 +1,5 @@
-//! Parts of chunks: of one in memory, again and again; of one that lies elsewhere, without the rest.
+//! Parts of chunks: of one in memory, again and again; of one that lies elsewhere, without the
+//! rest.
 
 pub use crate::index::{ChunkIndex, IndexStep, Plan};
 pub use crate::item_reader::ItemReader;

@@ -34,7 +34,8 @@ pub use detach::detach_from_schunk;
 /// After an [`Error::Param`], decode the chunk and compress it again.
 ///
 /// ```
-/// use blosc_chunk::{CParams, ChunkHeader, Target, compress, decompress, transcode::transcode_header};
+/// use blosc_chunk::transcode::transcode_header;
+/// use blosc_chunk::{CParams, ChunkHeader, Target, compress, decompress};
 ///
 /// let data: Vec<u8> = (0..20_000u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).collect();
 /// let old = compress(&data, &CParams::default().typesize(4).target(Target::Blosc1_14))?;

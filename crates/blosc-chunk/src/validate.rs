@@ -117,8 +117,8 @@ impl Chunk<'_> {
     /// bytes[second + 3] = 0x7f; // a stream of two gigabytes
     ///
     /// let report = Chunk::parse(&bytes)?.validate(Depth::Structure, &mut Scratch::default());
-    /// let bad: Vec<usize> = report.blocks.iter().filter(|b| b.error.is_some()).map(|b| b.nblock).collect();
-    /// assert_eq!(bad, [1]);
+    /// let bad = report.blocks.iter().filter(|block| block.error.is_some());
+    /// assert_eq!(bad.map(|block| block.nblock).collect::<Vec<usize>>(), [1]);
     /// # Ok::<(), blosc_chunk::Error>(())
     /// ```
     #[must_use]

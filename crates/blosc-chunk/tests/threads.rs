@@ -3,8 +3,8 @@
 use core::num::NonZeroUsize;
 
 use blosc_chunk::{
-    CParams, CodecId, DParams, Decoder, Destination, Dict, Encoder, Error, Pipeline, SplitMode,
-    Target, Threads, max_compressed_len,
+    CParams, Chunk, CodecId, DParams, Decoder, Destination, Dict, Encoder, Error, Pipeline,
+    Special, SplitMode, Target, Threads, compress, max_compressed_len, special_chunk,
 };
 use blosc_testdata::data::Kind;
 
@@ -156,4 +156,41 @@ fn blocks_of_individual_sizes_have_slots_of_their_own() {
     let params = CParams::default().codec(CodecId::LZ4).typesize(1).target(Target::Blosc3_0);
     let serial = Encoder::new(params.clone()).unwrap().encode_vl(&blocks).unwrap();
     assert!(serial == parallel_encoder(params).encode_vl(&blocks).unwrap());
+}
+
+/// Chunks that take no decoding are written in parts, which begin anywhere in an item.
+#[test]
+fn stored_chunks_and_runs_are_the_same_with_any_number_of_threads() {
+    let nbytes = 3 * 7 * 40_000;
+    let params = |typesize| CParams::default().codec(CodecId::LZ4).typesize(typesize);
+    let noise = compress(&Kind::Noise.bytes(nbytes), &params(1)).unwrap();
+    assert!(Chunk::parse(&noise).unwrap().header().is_memcpyed());
+    let run = |special, typesize| special_chunk(special, nbytes, &params(typesize)).unwrap();
+    for chunk in [
+        noise,
+        run(Special::Zeros, 8),
+        run(Special::Nans, 4),
+        run(Special::Nans, 8),
+        run(Special::Uninit, 1),
+        run(Special::Value(b"abc"), 3),
+        run(Special::Value(b"abcdefg"), 7),
+    ] {
+        let serial = Decoder::new(DParams::default()).decode(&chunk).unwrap();
+        for destination in [Destination::Cached, Destination::Outer, Destination::Large] {
+            let params = DParams::default().destination(destination);
+            let mut decoder = parallel_decoder(params);
+            assert!(decoder.decode(&chunk).unwrap() == serial, "{destination:?}");
+            let mut part = vec![0xEE; nbytes - 12_345];
+            let range = 12_340..nbytes - 5;
+            let add = |at: usize, data: &mut [u8]| {
+                assert_eq!((at, data.len()), (range.start, range.len()));
+                data.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
+            };
+            Chunk::parse(&chunk)
+                .unwrap()
+                .read_bytes_with(range.clone(), &mut part, decoder.scratch(), &add)
+                .unwrap();
+            assert!(part.iter().zip(&serial[range.clone()]).all(|(a, b)| *a == b.wrapping_add(1)));
+        }
+    }
 }

@@ -5,7 +5,8 @@ use blosc_chunk::{
     special_chunk,
 };
 use blosc_container::chunk_reader::{ChunkReader, ReadError};
-use blosc_io::{CountingStore, MemStore, ReadAt};
+use blosc_io::testing::CountingStore;
+use blosc_io::{MemStore, ReadAt};
 use blosc_testdata::data::Kind;
 
 /// Where chunks lie in their stores.

@@ -290,6 +290,36 @@ mod tests {
         }
     }
 
+    /// Large blocks are written from the first line of the cache on, what is before it apart.
+    #[test]
+    fn every_level_shuffles_to_all_places_of_a_line_the_same() {
+        let lengths = [
+            (2, 16384),
+            (4, 8192),
+            (4, 8193),
+            (4, 8224),
+            (8, 4096),
+            (16, 8192),
+            (24, 2048),
+            (32, 8192),
+            (40, 1024),
+        ];
+        for (typesize, nitems) in lengths.into_iter().filter(|_| !cfg!(miri)) {
+            for start in [0, 1, 8, 16, 32, 63] {
+                compare_with(shuffle, shuffle, start, typesize, nitems * typesize);
+            }
+        }
+        for (typesize, nitems) in
+            [(1, 32768), (1, 65544), (2, 16384), (4, 8192), (8, 8192), (12, 8192), (16, 8192)]
+                .into_iter()
+                .filter(|_| !cfg!(miri))
+        {
+            for start in [0, 1, 16, 63] {
+                compare_with(bitshuffle, bitshuffle, start, typesize, nitems * typesize);
+            }
+        }
+    }
+
     #[test]
     fn every_level_bitshuffles_the_same() {
         for (typesize, nitems) in

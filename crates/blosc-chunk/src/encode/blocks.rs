@@ -124,8 +124,8 @@ pub(super) fn write_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [
     dest[at..at + 4].copy_from_slice(&field(start).to_le_bytes());
 }
 
-/// The bytes that delta refers to in blocks after the first: the first block as a decoder will have it, which
-/// is not the same as the data if a filter loses some.
+/// The bytes that delta refers to in blocks after the first: the first block as a decoder will have
+/// it, which is not the same as the data if a filter loses some.
 pub(super) fn first_block(
     params: &CParams,
     plan: &Plan,

@@ -58,7 +58,8 @@ fn train(
     Ok(dict.filter(|dict| (1..=MAX_DICT_NBYTES).contains(&dict.len())).map(Arc::from))
 }
 
-/// Filtered data from evenly spaced blocks, in evenly spaced pieces, about `max_nbytes` bytes together.
+/// Filtered data from evenly spaced blocks, in evenly spaced pieces, about `max_nbytes` bytes
+/// together.
 fn samples(job: &Job<'_>, worker: &mut Worker, max_nbytes: usize) -> Result<Vec<Vec<u8>>> {
     let nblocks = job.plan.grid.nblocks;
     let per_block = (max_nbytes / nblocks).max(MIN_NSAMPLES * MIN_SAMPLE_NBYTES);

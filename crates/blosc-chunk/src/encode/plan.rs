@@ -159,9 +159,9 @@ pub(super) enum Form {
     Vl,
 }
 
-/// Whether the data are stored without a try: those that are too short, and those that some reader of Blosc 1 would damage: C-Blosc
-/// before 1.18 and C-Blosc2 forget the cut item at the end of a bit-shuffled block, if the items
-/// before are a multiple of 8.
+/// Whether the data are stored without a try: those that are too short, and those that some reader
+/// of Blosc 1 would damage: C-Blosc before 1.18 and C-Blosc2 forget the cut item at the end of a
+/// bit-shuffled block, if the items before are a multiple of 8.
 fn is_stored(params: &CParams, grid: &Grid) -> bool {
     let blosc1 = params.target.is_blosc1();
     let min = if blosc1 { MIN_BUFFER_1 } else { MIN_BUFFER_2 };
@@ -174,8 +174,8 @@ fn is_stored(params: &CParams, grid: &Grid) -> bool {
     blosc1 && forgets && params.filters.contains(FilterId::BITSHUFFLE)
 }
 
-/// The header of a chunk that is stored without a try: C-Blosc2 clears the other flags then, C-Blosc
-/// does not.
+/// The header of a chunk that is stored without a try: C-Blosc2 clears the other flags then,
+/// C-Blosc does not.
 fn stored_header(header: ChunkHeader) -> ChunkHeader {
     if header.is_extended() {
         memcpyed(header, Flags(Flags::EXTENDED | Flags::MEMCPYED))

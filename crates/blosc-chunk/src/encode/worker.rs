@@ -141,10 +141,10 @@ struct Shared<'a> {
     took: &'a mut Duration,
 }
 
-/// The same as [`Worker::encode_apart`], with the streams in several threads. The stream that took longest in
-/// the block before comes first: often all others together take less than one plane, of bytes
-/// that compress badly. Streams that are stored stay in the block, which is [`Worker::kept`] of
-/// the first worker.
+/// The same as [`Worker::encode_apart`], with the streams in several threads. The stream that took
+/// longest in the block before comes first: often all others together take less than one plane, of
+/// bytes that compress badly. Streams that are stored stay in the block, which is [`Worker::kept`]
+/// of the first worker.
 pub(super) fn encode_streams(
     job: &Job<'_>,
     jobs: usize,
@@ -225,8 +225,9 @@ fn lock<'l, 'a>(plane: &'l Mutex<&'a mut [u8]>) -> MutexGuard<'l, &'a mut [u8]> 
     plane.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of data that are shuffled at a time (see `docs/performance/chunk.md`): they and their planes fit in the second-level cache
-/// at most. The more there are, the less do threads wait for each other's locks.
+/// Bytes of data that are shuffled at a time (see `docs/performance/chunk.md`): they and their
+/// planes fit in the second-level cache at most. The more there are, the less do threads wait for
+/// each other's locks.
 const MIN_PART_NBYTES: usize = 16 << 10;
 const MAX_PART_NBYTES: usize = 128 << 10;
 /// Parts for each thread, as long as they are not too short.

@@ -6,15 +6,16 @@ use crate::error::{Error, Param, Result};
 use crate::header::ChunkHeader;
 
 /// Spells out in the header of a chunk what so far the super-chunk said, whose items have
-/// `schunk_typesize` bytes: the number of byte streams of bytedelta. C-Blosc2 refuses a parameter of
-/// 0 in a chunk on its own. Nothing is decoded.
+/// `schunk_typesize` bytes: the number of byte streams of bytedelta. C-Blosc2 refuses a parameter
+/// of 0 in a chunk on its own. Nothing is decoded.
 ///
 /// ```
 /// use blosc_chunk::transcode::detach_from_schunk;
 /// use blosc_chunk::{CParams, Pipeline, compress, decompress};
 ///
 /// let data: Vec<u8> = (0..20_000u32).flat_map(u32::to_le_bytes).collect();
-/// let params = CParams::default().typesize(4).filters(Pipeline::parse("shuffle, bytedelta").unwrap());
+/// let filters = Pipeline::parse("shuffle, bytedelta").unwrap();
+/// let params = CParams::default().typesize(4).filters(filters);
 /// let mut chunk = compress(&data, &params.clone().in_schunk())?;
 /// detach_from_schunk(&mut chunk, 4)?;
 /// assert_eq!(chunk, compress(&data, &params)?);

@@ -26,7 +26,6 @@ pub(super) use copy::{copy, fill};
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     match typesize {
-        2 if SECOND_LEVEL_NBYTES.contains(&dest.len()) => shuffle::shuffle_pairs(src, dest),
         ..=16 => shuffle::shuffle(typesize, src, dest),
         _ => avx2::shuffle(typesize, src, dest),
     }

@@ -25,16 +25,47 @@ pub(super) fn strips(nitems: usize, size: usize) -> impl Iterator<Item = usize> 
     (0..nitems).step_by(size).map(move |first| first.min(nitems - size))
 }
 
-/// [`strips`] of 512 items, up to `at_once` at a time.
+/// [`strips`] whose rows begin on lines of the cache, `head` items after the first: before these a
+/// strip at the start, which the next one overlaps.
+pub(super) fn strips_on_lines(
+    head: usize,
+    nitems: usize,
+    size: usize,
+) -> impl Iterator<Item = usize> {
+    (head > 0)
+        .then_some(0)
+        .into_iter()
+        .chain((head..nitems).step_by(size).map(move |first| first.min(nitems - size)))
+}
+
+/// [`strips_on_lines`] of 512 items, up to `at_once` at a time.
 pub(super) fn groups(
+    head: usize,
     nitems: usize,
     at_once: usize,
 ) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone> {
-    let n = nitems.div_ceil(STRIP);
+    // The first strip is the one that ends where the second begins, moved to the start.
+    let skipped = head.next_multiple_of(STRIP) - head;
+    let n = (nitems + skipped).div_ceil(STRIP);
     (0..n).step_by(at_once).map(move |start| {
-        (start..n.min(start + at_once)).map(move |strip| (strip * STRIP).min(nitems - STRIP))
+        (start..n.min(start + at_once))
+            .map(move |strip| (strip * STRIP).saturating_sub(skipped).min(nitems - STRIP))
     })
 }
+
+/// Bytes before the first line of the cache in each row of `dest`, if rows of `stride` bytes are
+/// whole lines apart and `nbytes` more of each, at the start, take little time; otherwise 0.
+///
+/// Stores that cross lines take as long as two: from the second-level cache on, rows are written at
+/// half the speed.
+pub(super) fn row_head(dest: &[u8], stride: usize, nbytes: usize) -> usize {
+    let pays = dest.len() >= BEYOND_L1_NBYTES && stride >= 16 * nbytes;
+    let head = dest.as_ptr().addr().wrapping_neg() % TILE;
+    if pays && stride.is_multiple_of(TILE) { head } else { 0 }
+}
+
+/// With as long a source, more than a first-level cache has (32 or 48 KiB).
+const BEYOND_L1_NBYTES: usize = 32 << 10;
 
 /// How many of `n` lines, each `stride` bytes after the one before, may be in the same set of the
 /// first-level cache: in most processors, that is where they are a multiple of 4096 bytes apart.
@@ -63,6 +94,11 @@ pub(super) const fn planes_at_once(typesize: usize, nitems: usize, most: usize) 
 /// less.
 pub(super) fn columns(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(16).map(move |column| column.min(typesize.saturating_sub(16)))
+}
+
+/// Whether the first eight bytes, or more, of this column of [`columns`] belong to the one before.
+pub(super) const fn is_half_known(column: usize) -> bool {
+    matches!(column % 16, 1..=8)
 }
 
 /// `N` tiles of each of `G` planes of `stride` bytes, from item `first` on. (Apart from the
@@ -153,7 +189,10 @@ macro_rules! tiled_kernels {
         use zerocopy::transmute;
 
         use super::super::scalar;
-        use super::super::tiled::{STRIP, TILE, columns, for_typesize, strips, tiles_of_planes};
+        use super::super::tiled::{
+            STRIP, TILE, columns, for_typesize, is_half_known, row_head, strips, strips_on_lines,
+            tiles_of_planes,
+        };
         use crate::shuffle::whole_items;
 
         const WIDTH: usize = $width;
@@ -203,10 +242,11 @@ macro_rules! tiled_kernels {
         fn shuffle_strips<const N: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
             let nitems = src.len() / typesize;
             let mut planes = [[0; N]; 16];
-            for first in strips(nitems, N) {
+            for first in strips_on_lines(row_head(dest, nitems, N), nitems, N) {
                 for column in columns(typesize) {
                     shuffle_strip(typesize, column, &src[first * typesize..], &mut planes);
-                    for (j, plane) in planes.iter().take(typesize).enumerate() {
+                    let known = if is_half_known(column) { 8 } else { 0 };
+                    for (j, plane) in planes.iter().enumerate().take(typesize).skip(known) {
                         dest[(column + j) * nitems + first..][..N].copy_from_slice(plane);
                     }
                 }
@@ -233,18 +273,27 @@ macro_rules! tiled_kernels {
         fn shuffle_columns(typesize: usize, src: &[u8], dest: &mut [u8]) {
             let nitems = src.len() / typesize;
             let gather = gather::<16, 16>();
-            for tile in strips(nitems, TILE) {
+            for tile in strips_on_lines(row_head(dest, nitems, TILE), nitems, TILE) {
                 for column in columns(typesize) {
                     for first in (tile..tile + TILE).step_by(WIDTH) {
                         let rows = load_column(typesize, &src[first * typesize + column..], gather);
-                        let mut at = column * nitems + first;
-                        for row in rows {
-                            let row: [u8; WIDTH] = transmute!(row);
-                            dest[at..at + WIDTH].copy_from_slice(&row);
-                            at += nitems;
+                        if is_half_known(column) {
+                            let at = (column + 8) * nitems + first;
+                            store_rows(rows.as_chunks::<8>().0[1], nitems, &mut dest[at..]);
+                        } else {
+                            store_rows(rows, nitems, &mut dest[column * nitems + first..]);
                         }
                     }
                 }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn store_rows<const N: usize>(rows: [$register; N], stride: usize, dest: &mut [u8]) {
+            for (j, row) in rows.into_iter().enumerate() {
+                let row: [u8; WIDTH] = transmute!(row);
+                dest[j * stride..][..WIDTH].copy_from_slice(&row);
             }
         }
 
@@ -386,17 +435,22 @@ macro_rules! tiled_kernels {
             }
         }
 
-        /// All tiles that may be read in place; then the items that remain, and before the end some
-        /// once more, from a copy.
+        /// All tiles that may be read in place, from the first whose rows are lines of the cache;
+        /// then the items that remain, and before the end some once more, from a copy.
         #[target_feature(enable = $features)]
         fn shuffle_items<const G: usize, const W: usize>(
             nitems: usize,
             src: &[u8],
             dest: &mut [u8],
         ) {
-            let ntiles = whole_tiles(src.len(), G, W);
-            shuffle_tiles::<G, W>(ntiles, src, dest, 0, nitems);
-            for first in (ntiles * TILE..nitems).step_by(TILE) {
+            let head = row_head(dest, nitems, TILE);
+            let after_head = &src[head * G..];
+            if head > 0 && whole_tiles(src.len(), G, W) > 0 {
+                shuffle_tiles::<G, W>(1, src, dest, 0, nitems);
+            }
+            let ntiles = whole_tiles(after_head.len(), G, W);
+            shuffle_tiles::<G, W>(ntiles, after_head, dest, head, nitems);
+            for first in (head + ntiles * TILE..nitems).step_by(TILE) {
                 let first = first.min(nitems - TILE);
                 let mut last = [0; TILE * 16];
                 last[..TILE * G].copy_from_slice(&src[first * G..][..TILE * G]);
@@ -536,7 +590,7 @@ macro_rules! tiled_bit_kernels {
             let nitems = src.len() / typesize;
             let mut buffer = [[0; STRIP]; P];
             let width = typesize.min(16);
-            for firsts in groups(nitems, P / width) {
+            for firsts in groups(0, nitems, P / width) {
                 for column in columns(typesize) {
                     for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
                         shuffle_strip(typesize, column, &src[first * typesize..], planes);
@@ -574,7 +628,7 @@ macro_rules! tiled_bit_kernels {
             let nitems = src.len() / typesize;
             let mut buffer = [[0; STRIP]; P];
             let width = typesize.min(16);
-            for firsts in groups(nitems, P / width) {
+            for firsts in groups(0, nitems, P / width) {
                 for column in columns(typesize) {
                     for j in 0..width {
                         for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
@@ -652,9 +706,44 @@ mod tests {
 
     #[test]
     fn groups_are_the_strips_in_order() {
-        let all: Vec<usize> = groups(1700, 3).flatten().collect();
+        let all: Vec<usize> = groups(0, 1700, 3).flatten().collect();
         assert_eq!(all, [0, 512, 1024, 1188]);
-        assert_eq!(groups(1700, 3).count(), 2);
+        assert_eq!(groups(0, 1700, 3).count(), 2);
+    }
+
+    #[test]
+    fn strips_on_lines_begin_with_one_that_the_next_overlaps() {
+        assert!(strips_on_lines(0, 1025, 512).eq([0, 512, 513]));
+        assert!(strips_on_lines(48, 1536, 512).eq([0, 48, 560, 1024]));
+        for (head, at_once) in [(0, 1), (48, 1), (48, 2), (504, 8)] {
+            let all: Vec<usize> = groups(head, 2048, at_once).flatten().collect();
+            assert!(strips_on_lines(head, 2048, 512).eq(all), "{head}, {at_once}");
+        }
+    }
+
+    #[test]
+    fn rows_have_a_head_where_all_of_them_begin_at_the_same_place_of_a_line() {
+        let buffer = alloc::vec![0; BEYOND_L1_NBYTES + 128];
+        let start = buffer.as_ptr().addr().wrapping_neg() % TILE + 16;
+        let dest = &buffer[start..start + BEYOND_L1_NBYTES];
+        assert_eq!(row_head(dest, 4096, TILE), 48);
+        assert_eq!(row_head(&dest[48..], 4096, TILE), 0, "too short");
+        assert_eq!(row_head(dest, 4095, TILE), 0, "rows at all places");
+        assert_eq!(row_head(dest, 4096, STRIP), 0, "too much done twice");
+        assert_eq!(row_head(&buffer[start - 16..], 4096, TILE), 0, "on a line");
+    }
+
+    #[test]
+    fn the_known_half_of_a_column_is_in_the_one_before() {
+        for typesize in 17..=64 {
+            let mut end = 0;
+            for column in columns(typesize) {
+                let first = column + if is_half_known(column) { 8 } else { 0 };
+                assert!(first <= end || column == 0, "{typesize}, {column}");
+                end = column + 16;
+            }
+            assert_eq!(end, typesize);
+        }
     }
 
     #[test]

@@ -17,7 +17,8 @@ use zerocopy::transmute;
 
 use super::super::scalar;
 use super::super::tiled::{
-    STRIP, TILE, columns, for_planes, for_typesize, groups, in_a_set, planes_at_once, strips,
+    STRIP, TILE, columns, for_planes, for_typesize, groups, in_a_set, planes_at_once, row_head,
+    strips, strips_on_lines,
 };
 use super::bits::{Orders, back, load_half_tile, load_tile, load_tile_of_column, transpose_bits};
 use super::transpose::{reach, scatter, store_column, store_items, transpose, transpose_scattered};
@@ -36,7 +37,7 @@ pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8])
     if nitems < STRIP {
         return scalar::bitshuffle(typesize, src, dest);
     }
-    let on_lines = dest.as_ptr().addr().is_multiple_of(64) && nitems.is_multiple_of(STRIP);
+    let on_lines = nitems.is_multiple_of(STRIP);
     let is_alone = in_a_set(8 * typesize, nitems / 8) <= 8;
     match (typesize, planes_at_once(typesize, nitems, PLANES)) {
         (1, _) => bitshuffle_in_registers::<1>(src, dest),
@@ -54,7 +55,7 @@ pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8])
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
     let (nitems, orders) = (src.len() / G, Orders::there::<G, G>());
-    for first in strips(nitems, STRIP) {
+    for first in strips_on_lines(8 * row_head(dest, nitems / 8, TILE), nitems, STRIP) {
         let mut planes = [ZERO; G];
         let items = &src[first * G..][..STRIP * G];
         for tile in 0..8 {
@@ -74,9 +75,20 @@ fn bitshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
 fn bitshuffle_in_place<const G: usize>(src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / G;
     let (stride, orders) = (nitems / STRIP, Orders::there::<G, G>());
+    let head = row_head(dest, nitems / 8, TILE);
+    let (src, nstrips) = match head {
+        0 => (src, stride),
+        _ => {
+            // What is not on lines, at both ends; of some items once more.
+            for first in [0, nitems - STRIP] {
+                bitshuffle_strip::<G>(first, src, dest);
+            }
+            (&src[8 * head * G..], stride - 1)
+        }
+    };
     // As lines and not as bytes, half of the bounds need no check.
-    let lines = dest.as_chunks_mut::<64>().0;
-    for strip in 0..nitems / STRIP {
+    let lines = dest[head..].as_chunks_mut::<64>().0;
+    for strip in 0..nstrips {
         for tile in 0..8 {
             let items = &src[(strip * STRIP + tile * TILE) * G..][..TILE * G];
             let tile_lines = load_tile::<G, G>(items, orders);
@@ -96,13 +108,24 @@ fn bitshuffle_in_place<const G: usize>(src: &[u8], dest: &mut [u8]) {
     }
 }
 
+/// One strip of items of 2^n bytes, from item `first` on.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+fn bitshuffle_strip<const G: usize>(first: usize, src: &[u8], dest: &mut [u8]) {
+    let nitems = src.len() / G;
+    let mut planes = [ZERO; G];
+    items_to_planes::<G, G>(&src[first * G..], &mut planes);
+    for (j, plane) in planes.into_iter().enumerate() {
+        store_rows(plane, &mut dest[j * nitems + first / 8..], nitems / 8);
+    }
+}
+
 /// By way of a buffer for as many planes of strips as [`planes_at_once`] says.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / typesize;
     let mut buffer = [ZERO; P];
     let width = typesize.min(16);
-    for firsts in groups(nitems, P / width) {
+    for firsts in groups(8 * row_head(dest, nitems / 8, TILE), nitems, P / width) {
         for column in columns(typesize) {
             for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {
                 let items = &src[first * typesize..];
@@ -131,7 +154,7 @@ fn bitshuffle_halves<const G: usize, const C: usize, const P: usize>(src: &[u8],
     let nitems = src.len() / G;
     let mut buffer = [ZERO; P];
     let orders = Orders::there_by_halves::<G, C>();
-    for firsts in groups(nitems, P / C) {
+    for firsts in groups(8 * row_head(dest, nitems / 8, TILE), nitems, P / C) {
         for half in 0..2 {
             for (first, planes) in firsts.clone().zip(buffer.as_chunks_mut::<C>().0) {
                 let items = &src[first * G..][..STRIP * G];
@@ -252,7 +275,7 @@ fn bitunshuffle_in_place<const G: usize>(at_once: usize, src: &[u8], dest: &mut 
     let nitems = src.len() / G;
     let (back, scatter) = (back(), scatter::<G, G>());
     let to_line = dest.as_ptr().align_offset(64);
-    for firsts in groups(nitems, at_once) {
+    for firsts in groups(0, nitems, at_once) {
         let is_last = firsts.clone().any(|first| (first + STRIP) * G + to_line > dest.len());
         let to_line = if is_last { 0 } else { to_line };
         for j in 0..G {
@@ -284,7 +307,7 @@ fn bitunshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [
     let nitems = src.len() / typesize;
     let (mut buffer, back) = ([ZERO; P], back());
     let width = typesize.min(16);
-    for firsts in groups(nitems, P / width) {
+    for firsts in groups(0, nitems, P / width) {
         for column in columns(typesize) {
             for j in 0..width {
                 for (first, planes) in firsts.clone().zip(buffer.chunks_exact_mut(width)) {

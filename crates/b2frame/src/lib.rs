@@ -79,7 +79,7 @@ pub mod nd;
 mod offsets;
 mod params;
 pub mod probe;
-mod raw;
+pub mod raw;
 pub mod report;
 pub mod rescue;
 mod rewrite;

@@ -22,9 +22,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use blosc_io::lock::FileId;
+use blosc_io::lock::LockKind;
 use blosc_io::lock::lock_file;
 use blosc_io::tree::TreeLock;
-use blosc_io::{FileStore, Lock, LockKind, LockWait, ReadAt as _, Tree, WriteAt as _};
+use blosc_io::{FileStore, Lock, LockWait, ReadAt as _, Tree, WriteAt as _};
 
 use crate::error::{Error, Result};
 

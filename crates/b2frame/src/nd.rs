@@ -49,5 +49,4 @@ pub use writer::NdWriter;
 
 pub(crate) use array::item_dtype;
 pub(crate) use geometry::Geometry;
-pub(crate) use item::LastBlock;
 pub(crate) use params::chunk_cparams;

@@ -2,9 +2,11 @@
 //! `docs/formats/cframe.md`).
 //!
 //! MessagePack marker bytes are fields like any other, since writers always use the same marker for
-//! a field. All integers are big-endian here. No logic: the checks are in `header.rs` and
-//! `trailer.rs`.
+//! a field. All integers are big-endian here. Definitions only, no logic. Each struct lists its
+//! fields in a table of [`Field`](blosc_chunk::raw::Field)s, for programs that print them.
 
+use blosc_chunk::raw::Field;
+use blosc_chunk::raw_fields;
 use zerocopy::big_endian::{I16, I32, I64, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -13,7 +15,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
     FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq,
 )]
 #[repr(C)]
-pub(crate) struct RawHeader {
+pub struct RawHeader {
     /// 0x00  Array of 14 elements; older layouts have fewer.
     pub array: u8,
     /// 0x01
@@ -88,12 +90,53 @@ pub(crate) struct RawHeader {
 
 const _: () = assert!(size_of::<RawHeader>() == 87);
 
+impl RawHeader {
+    /// The fields, with offsets from the start of the frame.
+    pub const FIELDS: &[Field] = raw_fields!(Self, 0 => {
+        array: Code,
+        magic_marker: Marker,
+        magic: Text,
+        header_len_marker: Marker,
+        header_len: Signed,
+        frame_len_marker: Marker,
+        frame_len: Unsigned,
+        flags_marker: Marker,
+        general_flags: Code,
+        frame_type: Code,
+        codec: Code,
+        other_flags: Code,
+        nbytes_marker: Marker,
+        nbytes: Signed,
+        cbytes_marker: Marker,
+        cbytes: Signed,
+        typesize_marker: Marker,
+        typesize: Signed,
+        blocksize_marker: Marker,
+        blocksize: Signed,
+        chunksize_marker: Marker,
+        chunksize: Signed,
+        cthreads_marker: Marker,
+        cthreads: Signed,
+        dthreads_marker: Marker,
+        dthreads: Signed,
+        has_vlmeta: Code,
+        pipeline_marker: Marker,
+        nfilters: Unsigned,
+        filters: Code,
+        udcodec: Code,
+        codec_meta: Unsigned,
+        filters_meta: Bytes,
+        other_flags2: Code,
+        reserved: Bytes,
+    });
+}
+
 /// The last 23 bytes of a frame, from where the trailer is found.
 #[derive(
     FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq,
 )]
 #[repr(C)]
-pub(crate) struct RawTrailerEnd {
+pub struct RawTrailerEnd {
     /// end - 23
     pub trailer_len_marker: u8,
     /// end - 22  Bytes of the whole trailer.
@@ -107,3 +150,31 @@ pub(crate) struct RawTrailerEnd {
 }
 
 const _: () = assert!(size_of::<RawTrailerEnd>() == 23);
+
+impl RawTrailerEnd {
+    /// The fields, with offsets from the struct's own start.
+    pub const FIELDS: &[Field] = raw_fields!(Self, 0 => {
+        trailer_len_marker: Marker,
+        trailer_len: Unsigned,
+        fingerprint_marker: Marker,
+        fingerprint_type: Code,
+        fingerprint: Bytes,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_cover_the_structs_without_a_gap() {
+        for (fields, len) in [(RawHeader::FIELDS, 87), (RawTrailerEnd::FIELDS, 23)] {
+            let mut end = 0;
+            for field in fields {
+                assert_eq!(field.offset, end, "{}", field.name);
+                end += field.size;
+            }
+            assert_eq!(end, len);
+        }
+    }
+}

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use b2frame::{Budget, Error, FrameParams, OpenOptions, SChunk, to_cframe};
 use blosc_chunk::{CParams, CodecId, Pipeline, Threads};
-use blosc_io::{CountingStore, MemStore};
+use blosc_io::MemStore;
+use blosc_io::testing::CountingStore;
 use blosc_testdata::data::Kind;
 
 /// A frame, counted, and where its parts are.

@@ -380,7 +380,7 @@ fn verifying_reads_each_chunk_once() {
         let path = dir.path().join("f.b2frame");
         std::fs::write(&path, &frame).unwrap();
         let file = blosc_io::FileStore::open(&path).unwrap();
-        let store = std::sync::Arc::new(blosc_io::CountingStore::new(file));
+        let store = std::sync::Arc::new(blosc_io::testing::CountingStore::new(file));
         let schunk = SChunk::from_store(store.clone()).unwrap();
         store.reset();
         let report = schunk.verify(&VerifyOptions::default(), |_| {});

@@ -10,7 +10,8 @@ use b2frame::{
     to_cframe,
 };
 use blosc_chunk::CParams;
-use blosc_io::{CountingStore, MemStore};
+use blosc_io::MemStore;
+use blosc_io::testing::CountingStore;
 use blosc_testdata::data::XorShift32;
 
 fn noise(nbytes: usize, seed: u32) -> Vec<u8> {

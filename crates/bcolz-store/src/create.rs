@@ -76,7 +76,8 @@ impl CreateOptions {
     /// # use bcolz_store::{CArray, CArrayWriter, CTable, CreateOptions, Dtype};
     /// # let mut attrs = bcolz_store::Attrs::default();
     /// # attrs.set("unit", "K");
-    /// # let mut writer = CArrayWriter::create(&from, &CreateOptions::new(Dtype::parse("int16")?).attrs(attrs))?;
+    /// # let options = CreateOptions::new(Dtype::parse("int16")?).attrs(attrs);
+    /// # let mut writer = CArrayWriter::create(&from, &options)?;
     /// # writer.append(&[7, 0, 8, 0])?;
     /// # writer.finish()?;
     /// let array = CArray::open(from)?;

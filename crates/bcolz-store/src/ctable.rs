@@ -94,7 +94,8 @@ impl CTable {
     /// # let dir = tempfile::tempdir()?;
     /// # let root = dir.path().join("a");
     /// # use bcolz_store::{CArray, CArrayWriter, CTable, CreateOptions, Dtype};
-    /// # let mut writer = CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("uint8")?))?;
+    /// # let options = CreateOptions::new(Dtype::parse("uint8")?);
+    /// # let mut writer = CArrayWriter::create(&root, &options)?;
     /// # writer.append(&[5, 6, 7])?;
     /// # writer.finish()?;
     /// let table = CTable::of_array("x", &CArray::open(root)?);

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use blosc_io::LockWait;
+use blosc_io::lock::LockKind;
 pub(crate) use blosc_io::tree::join;
 use blosc_io::tree::{Tree, TreeLock};
-use blosc_io::{LockKind, LockWait};
 
 use crate::error::{Corrupt, Error, Result};
 

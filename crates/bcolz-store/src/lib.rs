@@ -109,6 +109,5 @@ pub use ctable::{CTable, Column};
 pub use ctable_writer::CTableWriter;
 pub use error::{Error, Result};
 pub use meta::Attrs;
-pub use note::{Fault, Note};
 pub use open::{DataSet, open, open_in};
 pub use params::{BrokenColumns, Cname, OpenOptions, Shuffle, StorageParams};

@@ -10,14 +10,16 @@
 //! # use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype};
 //!
 //! # let dir = tempfile::tempdir()?;
-//! # let (root, file, again) = (dir.path().join("trades"), dir.path().join("trades.parquet"), dir.path().join("again"));
+//! # let [root, file, again] =
+//! #     ["trades", "trades.parquet", "again"].map(|name| dir.path().join(name));
 //! # let price = CreateOptions::new(Dtype::parse("int16")?);
 //! # let mut writer = CTableWriter::create(&root, &[("price", price)])?;
 //! # writer.append(&[&[10, 0, 20, 0, 30, 0]])?;
 //! # writer.finish()?;
 //! let table = CTable::open(root)?;
 //! let batches = table.scan().filter("price > 10")?.record_batches()?;
-//! assert_eq!(parquet::write(batches, std::fs::File::create(&file)?, &WriteOptions::default())?, 2);
+//! let sink = std::fs::File::create(&file)?;
+//! assert_eq!(parquet::write(batches, sink, &WriteOptions::default())?, 2);
 //!
 //! parquet::read(&std::fs::File::open(&file)?, &again, &|_, options| options)?;
 //! assert_eq!(CTable::open(&again)?.column("price")?.read_as::<i16>(0..2)?, [20, 30]);

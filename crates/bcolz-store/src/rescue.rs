@@ -1,8 +1,8 @@
 //! Making the most of damage: what cannot be read is left out or filled, so that the rest can
 //! ("Crashes and half-written data").
 //!
-//! Unlike [`repair`](crate::repair::repair()), which loses nothing that can be read, this gives up on
-//! parts: it is meant for a copy.
+//! Unlike [`repair`](crate::repair::repair()), which loses nothing that can be read, this gives up
+//! on parts: it is meant for a copy.
 
 use core::ops::Range;
 use std::io;

@@ -3,3 +3,4 @@
 pub use blosc_container::report::{Progress, VerifyOptions};
 
 pub use crate::carray::{BadChunk, Report};
+pub use crate::note::{Fault, Note};

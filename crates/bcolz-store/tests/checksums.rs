@@ -5,14 +5,15 @@ use std::sync::Arc;
 use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
     CArray, CArrayWriter, CTableWriter, Checksums, Cname, CreateOptions, DataSet, Dtype, Error,
-    Fault, OpenOptions, StorageParams,
+    OpenOptions, StorageParams,
     error::Corrupt,
     open_in,
     repair::{Fill, rescue_in},
+    verify::Fault,
     verify::{BadChunk, VerifyOptions},
 };
 
-type Report = blosc_container::report::Report<Error, bcolz_store::Note>;
+type Report = blosc_container::report::Report<Error, bcolz_store::verify::Note>;
 
 fn options(cname: Cname) -> CreateOptions {
     let cparams = StorageParams::default().cname(cname);

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use bcolz_store::tree::{DirTree, MemTree};
 use bcolz_store::{
-    Budget, CArray, CTable, DataSet, Fault, Json, OpenOptions, Result, open, open_in, walk::walk,
+    Budget, CArray, CTable, DataSet, Json, OpenOptions, Result, open, open_in, verify::Fault,
+    walk::walk,
 };
 use blosc_testdata::{fixture, sha256_hex};
 use serde_json::Value;

@@ -8,7 +8,7 @@
 //!   b2frame, bloscpack, bcolz-store        what the bytes mean
 //!        |  ReadAt / WriteAt
 //!   FileStore  MemStore  SeekStore<R>      where the bytes are
-//!   Windowed<S>  CountingStore<S>          a part of them; which ranges were read
+//!   Windowed<S>                            a part of them
 //! ```
 //!
 //! A container of several files has a [`Tree`] of them: see the module [`tree`].
@@ -20,7 +20,6 @@
 //! | [`SeekStore`] | anything that is `Read + Seek`; calls take turns |
 //! | [`Windowed`] | a part of another store that looks like a whole one |
 //! | `MmapStore` (feature `mmap`) | a file mapped into memory, which no program changes meanwhile |
-//! | [`CountingStore`] | to see which ranges were read |
 //!
 //! This crate interprets nothing (see `b2frame`) and does not cache. That one writer at a time
 //! changes a container is up to its writer, which takes a [`Lock`]: see the module [`lock`].
@@ -41,12 +40,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! The `testing` feature adds the module `testing`: the suite that a store of your own should pass.
+//! The `testing` feature adds the module `testing`: the suite that a store of your own should pass,
+//! stores that fail, and one that counts what is read.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod aligned;
-mod counting;
 mod durability;
 mod file;
 pub mod lock;
@@ -64,10 +63,9 @@ mod window;
 mod zeroed;
 
 pub use aligned::AlignedBytes;
-pub use counting::CountingStore;
 pub use durability::Durability;
 pub use file::FileStore;
-pub use lock::{Lock, LockKind, LockWait};
+pub use lock::{Lock, LockWait};
 pub use mem::MemStore;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapStore;

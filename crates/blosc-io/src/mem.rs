@@ -53,6 +53,9 @@ impl ReadAt for MemStore {
 
 impl WriteAt for MemStore {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let start = usize::try_from(at).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let end = start.checked_add(bytes.len()).ok_or(io::ErrorKind::OutOfMemory)?;
         self.reserve(end)?;

@@ -48,6 +48,10 @@ impl<R: Read + Seek + Send> ReadAt for SeekStore<R> {
 
 impl<R: Read + Write + Seek + Send> WriteAt for SeekStore<R> {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        // A cursor would extend its vector to the position.
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let mut inner = self.lock();
         inner.seek(SeekFrom::Start(at))?;
         inner.write_all(bytes)

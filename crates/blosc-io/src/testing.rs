@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod counting;
 mod failing;
 mod recording;
 mod recording_tree;
@@ -21,6 +22,7 @@ use std::io;
 
 use crate::{ReadAt, Sync, WriteAt};
 
+pub use counting::CountingStore;
 pub use failing::{FailingStore, FailingTree, Plan};
 pub use recording::{Change, Recording, RecordingStore};
 pub use recording_tree::{RecordingTree, Step, check_tree};
@@ -54,6 +56,7 @@ pub fn check_write_at(store: &mut dyn WriteAt) -> io::Result<()> {
     store.write_at(6, b"GHij")?;
     expect_equal("overwriting and extending", read_all(store)?.as_slice(), b"abcdefGHij")?;
     store.write_at(3, b"")?;
+    store.write_at(30, b"")?;
     expect_equal("writing nothing", store.len()?, 10)?;
     store.set_len(2)?;
     expect_equal("cutting", read_all(store)?.as_slice(), b"ab")?;
@@ -147,7 +150,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{CountingStore, FileStore, MemStore, SeekStore, Windowed};
+    use crate::{FileStore, MemStore, SeekStore, Windowed};
 
     fn content() -> Vec<u8> {
         (0u32..500).map(|i| (i * 7 % 251) as u8).collect()

@@ -20,7 +20,8 @@ use core::fmt::Debug;
 use std::collections::BTreeSet;
 use std::io;
 
-use crate::{Lock, LockKind, LockWait, ReadAt};
+use crate::lock::LockKind;
+use crate::{Lock, LockWait, ReadAt};
 
 pub use dir::DirTree;
 pub use exchange::exchange;

@@ -1,8 +1,8 @@
 //! Appending in place ("Append" in the format document).
 //!
 //! The last chunk is always written again, filled up with the first of the new data; further chunks
-//! follow. The result is byte for byte that of Bloscpack 0.16.0, except that nothing is left after the
-//! last chunk.
+//! follow. The result is byte for byte that of Bloscpack 0.16.0, except that nothing is left after
+//! the last chunk.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -32,19 +32,19 @@ blosc_chunk::setters! {
     #[derive(Clone, Debug)]
     #[non_exhaustive]
     pub struct AppendOptions {
-        /// How the last chunk and new chunks are compressed; `None` for the default of Bloscpack 0.16.0,
-        /// with the typesize in the file's header.
+        /// How the last chunk and new chunks are compressed; `None` for the default of Bloscpack
+        /// 0.16.0, with the typesize in the file's header.
         pub cparams: Option<CParams>,
         /// Data of a chunk (bytes), where the file does not say: it was empty so far.
         pub chunksize: u32,
         /// New metadata in place of the old ones. The file must have some, and enough room.
         pub metadata: Option<Value>,
-        /// What a crash in the middle of the change may leave. Unless it is [`Durability::None`], the
-        /// file as it was: what is overwritten is first kept after the end of the file, in a journal,
-        /// and the storage is synced three times. This crate reads an interrupted file as it was and
-        /// restores it at the next change; other readers may find it damaged until then. With
-        /// [`Durability::None`] a crash may leave a damaged file, as it does with Bloscpack 0.16.0.
-        /// An error is undone in either case.
+        /// What a crash in the middle of the change may leave. Unless it is [`Durability::None`],
+        /// the file as it was: what is overwritten is first kept after the end of the file, in a
+        /// journal, and the storage is synced three times. This crate reads an interrupted file as
+        /// it was and restores it at the next change; other readers may find it damaged until then.
+        /// With [`Durability::None`] a crash may leave a damaged file, as it does with Bloscpack
+        /// 0.16.0. An error is undone in either case.
         pub durability: Durability,
         /// How the file is read. Its `budget` is for compressing, too.
         pub read: ReadOptions,
@@ -89,8 +89,8 @@ pub struct AppendReport {
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 ///
-/// A file on a disk is best opened as a [`LockedFile`](crate::LockedFile), so that two programs do not
-/// append at once.
+/// A file on a disk is best opened as a [`LockedFile`](crate::LockedFile), so that two programs do
+/// not append at once.
 ///
 /// Files without offsets can be appended to as well, which Bloscpack 0.16.0 refuses; so can empty
 /// files.
@@ -98,12 +98,12 @@ pub struct AppendReport {
 /// # Errors
 ///
 /// Before anything is written: [`Param::NotEnoughSpace`] if the offsets are used up
-/// ([`LockedFile::append`](crate::LockedFile::append) makes more room), [`Param::NotAppendable`] if it is a file of an old version or of
-/// chunks of unknown number or size, [`Param::NoMetadata`] or [`Param::MetadataRoom`] for new
-/// metadata that the file cannot take, and whatever [`BlpFile::packed_chunk`] says about the last
-/// chunk. Before or afterwards, with the file restored: [`Error::ChangedByOther`], and afterwards
-/// [`Param::DataSize`] if fewer data come, [`Error::Chunk`] if they cannot be compressed, and
-/// [`Error::Io`].
+/// ([`LockedFile::append`](crate::LockedFile::append) makes more room), [`Param::NotAppendable`] if
+/// it is a file of an old version or of chunks of unknown number or size, [`Param::NoMetadata`] or
+/// [`Param::MetadataRoom`] for new metadata that the file cannot take, and whatever
+/// [`BlpFile::packed_chunk`] says about the last chunk. Before or afterwards, with the file
+/// restored: [`Error::ChangedByOther`], and afterwards [`Param::DataSize`] if fewer data come,
+/// [`Error::Chunk`] if they cannot be compressed, and [`Error::Io`].
 pub fn append<S: WriteAt>(
     store: &mut S,
     data: impl Read,
@@ -208,8 +208,8 @@ pub fn recover<S: WriteAt>(store: &mut S) -> Result<bool> {
 
 /// Puts other metadata in place of those of a file. The section keeps its size.
 ///
-/// As in Bloscpack 0.16.0, the text is compressed with zlib at level 6 if that helps, however the old
-/// one was stored.
+/// As in Bloscpack 0.16.0, the text is compressed with zlib at level 6 if that helps, however the
+/// old one was stored.
 ///
 /// # Errors
 ///

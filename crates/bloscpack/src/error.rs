@@ -67,8 +67,8 @@ pub enum Error {
         /// Byte 4 of the file.
         version: u8,
     },
-    /// The metadata are not JSON. [`MetadataUse::Raw`](crate::metadata::MetadataUse::Raw) gives their
-    /// bytes.
+    /// The metadata are not JSON. [`MetadataUse::Raw`](crate::metadata::MetadataUse::Raw) gives
+    /// their bytes.
     #[error("metadata of format {}, known is \"JSON\"", Name(magic_format))]
     MetadataFormat {
         /// The name of the format, padded with NUL.

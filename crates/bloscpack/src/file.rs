@@ -400,8 +400,8 @@ impl<S: ReadAt> BlpFile<S> {
         Ok(is_expected.then_some(chunk))
     }
 
-    /// Passes the data of the chunks to `each` in order. Several chunks are decoded at a time, while
-    /// this thread reads later ones and passes on earlier ones.
+    /// Passes the data of the chunks to `each` in order. Several chunks are decoded at a time,
+    /// while this thread reads later ones and passes on earlier ones.
     ///
     /// # Errors
     ///

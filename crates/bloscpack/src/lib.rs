@@ -32,7 +32,8 @@
 //! let path = dir.path().join("squares.blp");
 //! let squares: Vec<u8> = (0..100_000_u64).flat_map(|n| (n * n).to_le_bytes()).collect();
 //!
-//! let options = WriteOptions::default().nbytes(Some(800_000)).metadata(Some(json!({ "of": "squares" })));
+//! let metadata = json!({ "of": "squares" });
+//! let options = WriteOptions::default().nbytes(Some(800_000)).metadata(Some(metadata));
 //! let mut writer = Writer::seekable(std::fs::File::create(&path)?, options)?;
 //! writer.write_all(&squares)?;
 //! writer.finish()?;

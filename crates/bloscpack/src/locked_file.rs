@@ -148,8 +148,8 @@ impl WriteAt for LockedFile {
     }
 }
 
-/// Removes replacements that killed programs left: `NAME.PID.tmp`. They are made only under the lock,
-/// so nobody writes to one now.
+/// Removes replacements that killed programs left: `NAME.PID.tmp`. They are made only under the
+/// lock, so nobody writes to one now.
 fn remove_leftovers(path: &Path) {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return };

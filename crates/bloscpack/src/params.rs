@@ -125,8 +125,8 @@ blosc_chunk::setters! {
         pub metadata: Option<Value>,
         /// How metadata are stored.
         pub metadata_options: MetadataOptions,
-        /// How chunks are compressed: codec, level, filters, typesize. The target must be one of Blosc
-        /// 1.
+        /// How chunks are compressed: codec, level, filters, typesize. The target must be one of
+        /// Blosc 1.
         pub cparams: CParams,
         /// Bytes of data that will be written, if known.
         pub nbytes: Option<u64>,

@@ -61,9 +61,9 @@ impl Default for RepackOptions {
 
 /// Writes the chunks of a file of any version to a new one of version 3.
 ///
-/// This gives a file more room for appending, brings old versions up to date and drops the bytes that an
-/// append left after the chunks. If the chunks are not of one size, the new header does not tell it, and each
-/// may have any.
+/// This gives a file more room for appending, brings old versions up to date and drops the bytes
+/// that an append left after the chunks. If the chunks are not of one size, the new header does not
+/// tell it, and each may have any.
 ///
 /// ```
 /// use std::io::Cursor;

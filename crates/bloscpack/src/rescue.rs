@@ -147,8 +147,8 @@ impl Rescue {
         Ok(written)
     }
 
-    /// Writes the chunks to a new file of version 3, as they are, with the metadata, and returns how
-    /// many bytes of its data are fill.
+    /// Writes the chunks to a new file of version 3, as they are, with the metadata, and returns
+    /// how many bytes of its data are fill.
     ///
     /// Missing chunks are filled, so that the others stay at their positions. Where positions are
     /// not known, and with [`Fill::Cut`], what was found moves together; the metadata are left out

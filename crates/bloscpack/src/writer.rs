@@ -168,11 +168,12 @@ impl<W: Write> Writer<W> {
         self.output.write(digest.as_bytes())
     }
 
-    /// Room for the next data, for callers that would copy them only to [`write`](Write::write) them;
-    /// at least one byte. What is there means nothing.
+    /// Room for the next data, for callers that would copy them only to [`write`](Write::write)
+    /// them; at least one byte. What is there means nothing.
     ///
     /// ```
-    /// # fn pack(mut source: impl std::io::Read, mut writer: bloscpack::Writer<Vec<u8>>) -> std::io::Result<()> {
+    /// # use std::io::{Read, Result};
+    /// # fn pack(mut source: impl Read, mut writer: bloscpack::Writer<Vec<u8>>) -> Result<()> {
     /// loop {
     ///     match source.read(writer.room())? {
     ///         0 => break,

@@ -2,7 +2,8 @@
 //! than needed.
 
 use blosc_chunk::{CodecId, Level};
-use blosc_io::{CountingStore, MemStore, ReadAt, Stamp};
+use blosc_io::testing::CountingStore;
+use blosc_io::{MemStore, ReadAt, Stamp};
 use bloscpack::{
     BlpFile, Checksum, Error, ReadOptions, WriteOptions, default_cparams, pack, params::Digests,
 };

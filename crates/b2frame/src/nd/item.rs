@@ -1,13 +1,9 @@
 //! One item of an array: straight from its index to its bytes, without the lists that boxes need.
 //!
-//! ```text
-//! an item of another block    its block is decoded as far as the item needs
-//! the second of a block       all of the block is decoded, and kept
-//! the others of it            are copied
-//! ```
-//!
-//! Kept blocks lie with the buffers that readers leave to the next one (`schunk/pool.rs`).
+//! The first item of a block is decoded alone, the second one decodes the whole block into the
+//! [`BlockCache`](blosc_container::block_cache) of the reader's buffers.
 
+use blosc_container::block_cache::Block;
 use blosc_container::buffer::resized;
 
 use super::array::NdArray;
@@ -18,7 +14,7 @@ use crate::error::{Limited, Result};
 use crate::schunk::{Buffers, Scratch, check_limit};
 
 /// Blocks larger than this (bytes) are not kept.
-const MAX_KEPT: usize = 4 << 20;
+const MAX_KEPT_NBYTES: u64 = 4 << 20;
 
 /// Where an item is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,22 +23,6 @@ pub(super) struct Place {
     pub nblock: u64,
     /// Byte in the block.
     pub byte: u64,
-}
-
-/// The block of which an item was wanted last.
-#[derive(Debug, Default)]
-pub(crate) struct LastBlock {
-    /// Numbers of chunk and block.
-    numbers: Option<(u64, u64)>,
-    /// Its data; empty if they were not decoded.
-    data: Vec<u8>,
-}
-
-impl LastBlock {
-    /// Bytes that are held.
-    pub(crate) fn capacity(&self) -> usize {
-        self.data.capacity()
-    }
 }
 
 impl NdArray {
@@ -63,51 +43,48 @@ impl NdArray {
         let place = self.geometry.place(index);
         let nbytes = self.geometry.block_nbytes();
         check_limit(Limited::Memory, nbytes.saturating_mul(2), self.options.max_memory / 2)?;
+        let item = as_len(place.byte)..as_len(place.byte).saturating_add(dest.len());
+        let number = self.geometry.block_number(place);
         let mut scratch = self.schunk.pooled();
-        let numbers = (place.nchunk, place.nblock);
-        let last = scratch.parts().last_block;
-        if last.numbers == Some(numbers) && as_len(nbytes) <= MAX_KEPT {
-            return self.read_kept(place, dest, &mut scratch);
+        let blocks = scratch.parts().blocks;
+        if let Some(kept) = blocks.get(number, &item, None) {
+            dest.copy_from_slice(kept);
+            return Ok(());
         }
-        last.numbers = Some(numbers);
-        last.data.clear();
-        self.decode(numbers, place.byte, dest, &mut scratch)
-    }
-
-    /// The same out of the block that is kept from now on.
-    fn read_kept(&self, place: Place, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let mut data = core::mem::take(&mut scratch.parts().last_block.data);
-        if data.is_empty() {
-            let block = resized(&mut data, as_len(self.geometry.block_nbytes()));
-            self.decode((place.nchunk, place.nblock), 0, block, scratch)?;
+        if !blocks.is_repeated(number, 1) || nbytes > MAX_KEPT_NBYTES {
+            return self.decode(place, dest, &mut scratch);
         }
-        let from = as_len(place.byte);
-        let item = data.get(from..from.saturating_add(dest.len()));
-        item.into_iter().for_each(|item| dest.copy_from_slice(item));
-        scratch.parts().last_block.data = data;
+        let mut data = blocks.make_room(as_len(nbytes));
+        let whole = resized(&mut data, as_len(nbytes));
+        self.decode(Place { byte: 0, ..place }, whole, &mut scratch)?;
+        let kept = data.get(item);
+        kept.into_iter().for_each(|kept| dest.copy_from_slice(kept));
+        let block = Block { number, bytes: 0..data.len(), stamp: None, data };
+        scratch.parts().blocks.insert(block);
         Ok(())
     }
 
-    /// Decodes the data of a block from byte `from` on.
-    fn decode(
-        &self,
-        (nchunk, nblock): (u64, u64),
-        from: u64,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
+    /// Decodes the data of a block from its byte `place.byte` on.
+    fn decode(&self, place: Place, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let nbytes = self.geometry.block_nbytes();
-        let start = as_len(nblock.saturating_mul(nbytes));
+        let start = as_len(place.nblock.saturating_mul(nbytes));
         let block = start..start.saturating_add(as_len(nbytes));
-        let location = self.schunk.locate(nchunk)?;
+        let location = self.schunk.locate(place.nchunk)?;
         let Buffers { bytes, chunk, .. } = scratch.parts();
-        let fetched = self.schunk.fetch(nchunk, &location, core::slice::from_ref(&block), bytes)?;
-        let from = start.saturating_add(as_len(from));
+        let blocks = core::slice::from_ref(&block);
+        let fetched = self.schunk.fetch(place.nchunk, &location, blocks, bytes)?;
+        let from = start.saturating_add(as_len(place.byte));
         fetched.decode(from..from.saturating_add(dest.len()), dest, chunk)
     }
 }
 
 impl Geometry {
+    /// The number of a block among those of all chunks.
+    fn block_number(&self, place: Place) -> u64 {
+        let blocks = self.blocks().iter().product::<u64>();
+        place.nchunk.wrapping_mul(blocks).wrapping_add(place.nblock)
+    }
+
     /// Where the item at this position is. Positions after the last dimension are ignored.
     pub(super) fn place(&self, index: &[u64]) -> Place {
         let chunks = self.chunkshape().iter().zip(self.grid());
@@ -147,9 +124,9 @@ mod tests {
         let plain: Vec<u8> = (0..64).collect();
         writer.write_bytes(.., &plain).unwrap();
         let array = writer.finish().unwrap();
-        let kept = || array.schunk().pooled().parts().last_block.data.len();
+        let kept = || array.schunk().pooled().parts().blocks.nbytes();
         for (at, len) in
-            [([1, 1], 0), ([1, 2], 16), ([3, 3], 16), ([4, 3], 0), ([1, 1], 0), ([0, 0], 16)]
+            [([1, 1], 0), ([1, 2], 16), ([3, 3], 16), ([4, 3], 16), ([1, 1], 16), ([4, 2], 16)]
         {
             assert_eq!(array.get::<u8>(&at).unwrap(), plain[as_len(8 * at[0] + at[1])]);
             assert_eq!(kept(), len, "{at:?}");

@@ -4,13 +4,13 @@ use core::num::NonZeroU64;
 use core::ops::Range;
 
 use blosc_chunk::{Chunk, DParams, Destination, Threads, block::VlChunk};
+use blosc_container::block_cache::BlockCache;
 use blosc_container::pool::{Pooled, Reusable};
 
 use super::fetch::ChunkPart;
 use super::{Location, SChunk, check_limit};
 use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
-use crate::nd::LastBlock;
 
 /// Buffers for decoding, kept from chunk to chunk. Each thread has its own.
 #[derive(Debug, Default)]
@@ -20,8 +20,8 @@ pub struct Scratch {
     /// Decoded data that are then copied.
     data: Vec<u8>,
     pub(super) chunk: blosc_chunk::Scratch,
-    /// Of an array that is read by items.
-    last_block: LastBlock,
+    /// The last block of an array that is read by items.
+    blocks: BlockCache,
 }
 
 /// The buffers of a [`Scratch`], to be borrowed apart.
@@ -29,7 +29,7 @@ pub(crate) struct Buffers<'a> {
     pub bytes: &'a mut Vec<u8>,
     pub data: &'a mut Vec<u8>,
     pub chunk: &'a mut blosc_chunk::Scratch,
-    pub last_block: &'a mut LastBlock,
+    pub blocks: &'a mut BlockCache,
 }
 
 impl Scratch {
@@ -40,8 +40,8 @@ impl Scratch {
     }
 
     pub(crate) fn parts(&mut self) -> Buffers<'_> {
-        let Self { bytes, data, chunk, last_block, .. } = self;
-        Buffers { bytes, data, chunk, last_block }
+        let Self { bytes, data, chunk, blocks, .. } = self;
+        Buffers { bytes, data, chunk, blocks }
     }
 }
 
@@ -49,7 +49,8 @@ impl Reusable for Scratch {
     /// Without the buffers of `blosc-chunk`, which are as large as a block.
     fn held_nbytes(&self) -> usize {
         let buffers = self.bytes.capacity().saturating_add(self.data.capacity());
-        buffers.saturating_add(self.last_block.capacity())
+        let blocks = usize::try_from(self.blocks.nbytes()).unwrap_or(usize::MAX);
+        buffers.saturating_add(blocks)
     }
 }
 

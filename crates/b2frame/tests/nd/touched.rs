@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use b2frame::{Budget, FrameParams, FrameWriter, NdArray, SChunk, nd::NdMeta};
 use blosc_chunk::{CParams, Threads};
-use blosc_io::{CountingStore, MemStore};
+use blosc_io::MemStore;
+use blosc_io::testing::CountingStore;
 
 /// 8 x 8 chunks of 8 x 8 blocks of 64 x 64 bytes that hardly compress.
 fn noise() -> (Arc<CountingStore<MemStore>>, NdArray) {

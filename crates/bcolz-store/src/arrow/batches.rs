@@ -30,8 +30,10 @@ impl<'a> Scan<'a> {
     /// # let dir = tempfile::tempdir()?;
     /// # let root = dir.path().join("trades");
     /// # use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype};
-    /// # let new = |dtype| Ok::<_, Box<dyn std::error::Error>>(CreateOptions::new(Dtype::parse(dtype)?));
-    /// # let mut writer = CTableWriter::create(&root, &[("price", new("int16")?), ("volume", new("uint8")?)])?;
+    /// # type Created = Result<CreateOptions, Box<dyn std::error::Error>>;
+    /// # let new = |dtype| -> Created { Ok(CreateOptions::new(Dtype::parse(dtype)?)) };
+    /// # let columns = [("price", new("int16")?), ("volume", new("uint8")?)];
+    /// # let mut writer = CTableWriter::create(&root, &columns)?;
     /// # writer.append(&[&[10, 0, 20, 0, 30, 0, 40, 0], &[1, 2, 3, 4]])?;
     /// # writer.finish()?;
     /// let table = CTable::open(root)?;
@@ -44,8 +46,8 @@ impl<'a> Scan<'a> {
     ///
     /// # Errors
     ///
-    /// [`NoCounterpart`](crate::error::Param::NoCounterpart) for a column that Arrow has no type for;
-    /// damaged attributes.
+    /// [`NoCounterpart`](crate::error::Param::NoCounterpart) for a column that Arrow has no type
+    /// for; damaged attributes.
     pub fn record_batches(self) -> Result<RecordBatches<'a>> {
         let columns = self.wanted().map(|column| types::field(&column.name, &column.array));
         let fields = columns.collect::<Result<Vec<Field>>>()?;
@@ -63,9 +65,9 @@ impl RecordBatches<'_> {
     ///
     /// # Errors
     ///
-    /// [`NoColumn`](crate::error::Param::NoColumn), [`Objects`](crate::error::Param::Objects) where the column
-    /// has none, [`NoCounterpart`](crate::error::Param::NoCounterpart) for other or different objects;
-    /// what can be wrong with objects.
+    /// [`NoColumn`](crate::error::Param::NoColumn), [`Objects`](crate::error::Param::Objects) where
+    /// the column has none, [`NoCounterpart`](crate::error::Param::NoCounterpart) for other or
+    /// different objects; what can be wrong with objects.
     pub fn objects(mut self, names: &[&str]) -> Result<Self> {
         let mut fields: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();
         for name in names {

@@ -31,7 +31,8 @@ impl CArray {
     /// # let dir = tempfile::tempdir()?;
     /// # let root = dir.path().join("a");
     /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
-    /// # let mut writer = CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("uint8")?))?;
+    /// # let options = CreateOptions::new(Dtype::parse("uint8")?);
+    /// # let mut writer = CArrayWriter::create(&root, &options)?;
     /// # writer.append(b"abcdefg")?;
     /// # writer.finish()?;
     /// let array = CArray::open(root)?;

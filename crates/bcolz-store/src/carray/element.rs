@@ -20,7 +20,8 @@ macro_rules! elements {
             const NAME: &'static str = stringify!($type);
 
             fn accepts(dtype: &Dtype) -> bool {
-                matches!(dtype.kind(), Some($(Kind::$kind)|+)) && dtype.itemsize() == size_of::<Self>()
+                let is_of_kind = matches!(dtype.kind(), Some($(Kind::$kind)|+));
+                is_of_kind && dtype.itemsize() == size_of::<Self>()
             }
 
             fn decode(dtype: &Dtype, bytes: &[u8]) -> Self {

@@ -45,7 +45,8 @@ impl CArray {
     /// # let dir = tempfile::tempdir()?;
     /// # let root = dir.path().join("a");
     /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
-    /// # let mut writer = CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("int16")?))?;
+    /// # let options = CreateOptions::new(Dtype::parse("int16")?);
+    /// # let mut writer = CArrayWriter::create(&root, &options)?;
     /// # writer.append(&[7, 0, 8, 0])?;
     /// # writer.finish()?;
     /// let array = CArray::open(root)?;

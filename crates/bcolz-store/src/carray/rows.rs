@@ -32,8 +32,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param`](crate::error::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for the
-    /// first chunk that cannot be read.
+    /// [`Param`](crate::error::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io`
+    /// for the first chunk that cannot be read.
     pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
         self.read_by(self.options.budget.threads, rows, dest)
     }
@@ -56,7 +56,8 @@ impl CArray {
     /// # let dir = tempfile::tempdir()?;
     /// # let root = dir.path().join("a");
     /// # use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
-    /// # let mut writer = CArrayWriter::create(&root, &CreateOptions::new(Dtype::parse("int16")?))?;
+    /// # let options = CreateOptions::new(Dtype::parse("int16")?);
+    /// # let mut writer = CArrayWriter::create(&root, &options)?;
     /// # writer.append(&[7, 0, 8, 0])?;
     /// # writer.finish()?;
     /// let values: Vec<i16> = CArray::open(root)?.read_as(0..2)?;

@@ -150,8 +150,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param`](crate::error::Param) where there is no such chunk or the array holds objects; `Limit`
-    /// where the rows would be too many for the limits; where the fill value is none.
+    /// [`Param`](crate::error::Param) where there is no such chunk or the array holds objects;
+    /// `Limit` where the rows would be too many for the limits; where the fill value is none.
     pub fn salvage_chunk(&self, nchunk: u64) -> Result<(Vec<u8>, Option<Error>)> {
         let start = nchunk.saturating_mul(self.layout.chunklen);
         let rows = start..start.saturating_add(self.layout.rows_in(nchunk).max(1));

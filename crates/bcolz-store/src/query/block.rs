@@ -314,6 +314,6 @@ const STRIP_ROWS: usize = 4096;
 /// If less than this part (1/n) of the rows is taken, rows are read one by one ...
 const SPARSE_RATIO: usize = 8;
 
-/// ... unless there are more than this number for each chunk: what lies between the first and the last
-/// of them is decoded then as well, and that is most of the chunk.
+/// ... unless there are more than this number for each chunk: what lies between the first and the
+/// last of them is decoded then as well, and that is most of the chunk.
 const JOBS_PER_WORKER: u64 = 2;

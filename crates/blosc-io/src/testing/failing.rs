@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::lock::LockKind;
 use crate::tree::{Entry, Tree, TreeLock};
-use crate::{LockKind, LockWait, ReadAt, Stamp, Sync, WriteAt};
+use crate::{LockWait, ReadAt, Stamp, Sync, WriteAt};
 
 /// Which change fails; the same for all clones.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::lock::LockKind;
 use crate::tree::{Entry, Tree, TreeLock};
-use crate::{LockKind, LockWait, ReadAt};
+use crate::{LockWait, ReadAt};
 
 /// A change of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use super::{Entry, Tree, TreeLock, sync_names};
-use crate::{Durability, FileStore, Lock, LockKind, LockWait, ReadAt};
+use crate::lock::LockKind;
+use crate::{Durability, FileStore, Lock, LockWait, ReadAt};
 
 /// Ends the name of a file that is being written.
 const TEMPORARY_SUFFIX: &str = ".__temp__";

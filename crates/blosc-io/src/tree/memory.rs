@@ -93,6 +93,9 @@ impl Tree for MemTree {
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut nodes = self.nodes_mut();
         let moved: Vec<String> = nodes.keys().filter(|node| is_in(node, from)).cloned().collect();
+        if moved.is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         for node in moved {
             if let Some(content) = nodes.remove(&node) {
                 let below = node.strip_prefix(from).unwrap_or_default();

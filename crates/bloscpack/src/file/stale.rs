@@ -44,8 +44,8 @@ impl<S: ReadAt> BlpFile<S> {
         self.header().nchunks == nchunk.checked_add(1) && self.is_changed()
     }
 
-    /// A chunk of a file that has grown. The one that was the last begins with the data that it had,
-    /// which are made to a chunk again.
+    /// A chunk of a file that has grown. The one that was the last begins with the data that it
+    /// had, which are made to a chunk again.
     pub(super) fn reread(&self, nchunk: u64, at: u64) -> Result<PackedChunk> {
         let mut view = Before::unread(self.store.store());
         let header = Header { nchunks: None, last_chunk: None, ..self.preamble.header };

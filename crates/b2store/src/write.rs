@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 use b2frame::lock::{FrameLock, Locking};
 use b2frame::{NdArray, SChunk};
+use blosc_io::lock::LockKind;
 use blosc_io::tree::TreeLock;
-use blosc_io::{Durability, FileStore, LockKind, LockWait, MemStore, ReadAt, Tree, Windowed};
+use blosc_io::{Durability, FileStore, LockWait, MemStore, ReadAt, Tree, Windowed};
 
 use crate::content::Content;
 use crate::error::{Corrupt, Error, Param, Result};

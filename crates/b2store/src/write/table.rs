@@ -16,7 +16,7 @@ use super::attributes::params_without_chunks;
 use super::{Draft, StoreForm, StoreWriter, edit_frame, new_frame};
 use crate::content::{Content, vlmetalayer};
 use crate::error::{Corrupt, Error, Param, Result};
-use crate::table::{ColumnValues, Schema};
+use crate::table::{ColumnValues, Schema, Table};
 use crate::value::Value;
 pub use spec::NewColumn;
 
@@ -58,19 +58,7 @@ impl StoreWriter {
         columns: &[NewColumn],
         values: &[ColumnValues],
     ) -> Result<()> {
-        let root = key.trim_end_matches('/').to_owned();
-        if root.is_empty() {
-            if let Some(other) = self.keys().next() {
-                let (key, other, what) = (key.to_owned(), other.to_owned(), "in the store");
-                return Err(Param::Occupied { key, other, what }.into());
-            }
-        } else {
-            self.check_key(key)?;
-            if self.contains(key) {
-                let (other, what) = (key.to_owned(), "a value");
-                return Err(Param::Occupied { key: key.to_owned(), other, what }.into());
-            }
-        }
+        let root = self.check_table_key(key)?;
         let schema = spec::schema_of(columns, values)?;
         let parsed = Schema::parse(&schema.to_string(), key)?;
         check_rows(&parsed, values)?;
@@ -90,6 +78,61 @@ impl StoreWriter {
             })
         })?;
         self.store_value(&format!("{root}/_meta"), ".b2f", manifest);
+        self.register_table(key, &root);
+        self.append_rows(key, values)
+    }
+
+    /// Adds a table that another store has: the same columns, rows, nulls and attributes, in the
+    /// same frames. Rows that were deleted come along, indexes do not.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::Key`], [`Param::Occupied`]; parts of the table that cannot be opened.
+    pub fn insert_table_from(&mut self, key: &str, table: &Table) -> Result<()> {
+        let root = self.check_table_key(key)?;
+        let (from, below) = (table.store(), table.key().trim_end_matches('/'));
+        for part in from.keys().filter(|part| table.has_key(part)) {
+            let path = part.get(below.len()..).unwrap_or_default();
+            if path.starts_with("/_indexes/") || part.contains(crate::key::INDEX_MARK) {
+                continue;
+            }
+            let (source, _) = from.source(part)?;
+            let (source, suffix) = self.checked_frame(part, source)?;
+            let suffix = match from.location(part) {
+                // Lists that are not in batches have the suffix of those all the same.
+                Some(crate::store::Location::File { path }) if path.ends_with(".b2b") => ".b2b",
+                _ => suffix,
+            };
+            self.store_value(&format!("{root}{path}"), suffix, source);
+        }
+        let meta_key = format!("{root}/_meta");
+        if vlmetalayer(&self.frame(&meta_key)?, &meta_key, "index_catalog")?.is_some() {
+            self.edit_value(&meta_key, |writer| writer.delete_vlmeta("index_catalog").map(drop))?;
+        }
+        self.register_table(key, &root);
+        Ok(())
+    }
+
+    /// The key of a new table without a `/` at the end, if a table may be there.
+    fn check_table_key(&self, key: &str) -> Result<String> {
+        let root = key.trim_end_matches('/').to_owned();
+        if root.is_empty() {
+            if let Some(other) = self.keys().next() {
+                let (key, other, what) = (key.to_owned(), other.to_owned(), "in the store");
+                return Err(Param::Occupied { key, other, what }.into());
+            }
+        } else {
+            self.check_key(key)?;
+            if self.contains(key) {
+                let (other, what) = (key.to_owned(), "a value");
+                return Err(Param::Occupied { key: key.to_owned(), other, what }.into());
+            }
+        }
+        Ok(root)
+    }
+
+    /// Notes that there is a table now.
+    fn register_table(&mut self, key: &str, root: &str) {
         self.tables.insert(if root.is_empty() { "/" } else { key }.to_owned());
         if !root.is_empty() {
             let text = |text: &str| Value::Str(text.to_owned());
@@ -100,7 +143,6 @@ impl StoreWriter {
             ];
             self.registry.insert(key.to_owned(), Value::Map(entry));
         }
-        self.append_rows(key, values)
     }
 
     /// Appends rows to a table: values for each of its columns, in the order of the schema. Indexes

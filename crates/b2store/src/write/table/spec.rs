@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use blosc_dtype::json::Json;
 
 use crate::error::{Param, Result};
-use crate::table::{ColumnKind, ColumnValues, Nulls, Values, column_path};
+use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, column_path};
 
 /// Rows of a batch.
 pub(super) const BATCH_ROWS: usize = 2048;
@@ -28,6 +28,21 @@ impl NewColumn {
     #[must_use]
     pub fn new(name: impl Into<String>, kind: ColumnKind) -> Self {
         Self { name: name.into(), kind, nulls: Nulls::None, options: Vec::new() }
+    }
+
+    /// A column like one of another table: of its kind, with its nulls and further fields.
+    #[must_use]
+    pub fn like(spec: &ColumnSpec) -> Self {
+        let mut column = Self::new(spec.name.clone(), spec.kind.clone());
+        column.nulls = match &spec.nulls {
+            Nulls::Native => Nulls::Mask,
+            nulls => nulls.clone(),
+        };
+        if let Json::Object(fields) = &spec.json {
+            let is_kept = |name: &str| KEPT_FIELDS.contains(&name);
+            column.options = fields.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+        }
+        column
     }
 
     /// With nulls that are marked like this.
@@ -134,6 +149,9 @@ impl NewColumn {
         found.cloned().ok_or_else(|| self.wrong("its option `item` or `fields` is missing"))
     }
 }
+
+/// Fields of the description of a column that do not say how it is stored.
+const KEPT_FIELDS: [&str; 8] = ["item", "fields", "default", "ge", "gt", "le", "lt", "pattern"];
 
 /// The schema of a new table, without rows.
 pub(super) fn schema_of(columns: &[NewColumn], values: &[ColumnValues]) -> Result<Json> {

@@ -13,6 +13,7 @@ pub(crate) mod item_range;
 pub(crate) mod level;
 pub(crate) mod manners;
 pub(crate) mod meta;
+pub(crate) mod plot;
 pub(crate) mod recompress;
 pub(crate) mod scan;
 pub(crate) mod shared;
@@ -35,6 +36,7 @@ pub(crate) use self::{
     diff::DiffArgs,
     frames::{ExtractArgs, JoinArgs, SplitArgs},
     meta::MetaArgs,
+    plot::PlotArgs,
     recompress::RecompressArgs,
     scan::ScanArgs,
     shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
@@ -100,6 +102,9 @@ pub(crate) enum Command {
     /// Show least, largest and mean values, NaN, zeros and a histogram
     #[command(after_long_help = stats::EXAMPLES)]
     Stats(StatsArgs),
+    /// Draw numbers as lines, heat maps and histograms, to PNG, SVG or the terminal
+    #[command(after_long_help = plot::EXAMPLES)]
+    Plot(Box<PlotArgs>),
     /// Hash the content, which is the same whatever the format
     #[command(after_long_help = sum::EXAMPLES)]
     Sum(SumArgs),

@@ -18,6 +18,7 @@ pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod meta;
 pub(crate) mod pack;
+pub(crate) mod plot;
 pub(crate) mod recompress;
 pub(crate) mod repack;
 pub(crate) mod rescue;

@@ -194,6 +194,32 @@ impl Console {
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io(Doing::Stdout))
     }
 
+    /// Prints text with colours, whose control characters are ours, to standard output.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub(crate) fn print_styled(&self, text: &str) -> Result<()> {
+        let mut out = AutoStream::new(io::stdout().lock(), self.choice());
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io(Doing::Stdout))
+    }
+
+    /// Does standard output show colours?
+    pub(crate) fn has_colors(&self) -> bool {
+        let choice = AutoStream::new(io::stdout(), self.choice()).current_choice();
+        choice != ColorChoice::Never
+    }
+
+    /// Does the terminal say that it has more than 256 of them?
+    pub(crate) fn has_true_color(&self) -> bool {
+        std::env::var("COLORTERM").is_ok_and(|it| it == "truecolor" || it == "24bit")
+    }
+
+    /// Columns and rows of the terminal that standard output is.
+    pub(crate) fn terminal_size(&self) -> Option<(usize, usize)> {
+        terminal_size()
+    }
+
     /// Prints one JSON document on one line of standard output.
     ///
     /// # Errors
@@ -224,6 +250,17 @@ impl Console {
             When::Never => ColorChoice::Never,
         }
     }
+}
+
+#[cfg(unix)]
+fn terminal_size() -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then(|| (size.ws_col.into(), size.ws_row.into()))
+}
+
+#[cfg(not(unix))]
+fn terminal_size() -> Option<(usize, usize)> {
+    None
 }
 
 fn labelled(label: &str, color: AnsiColor, text: &str) -> String {

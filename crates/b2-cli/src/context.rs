@@ -159,8 +159,8 @@ impl Context {
         Ok(Some(SharedLock { _beside: beside, _file: file }))
     }
 
-    /// How the frame at `path` is changed: alone, and under the lock of C-Blosc2 as well, if there is
-    /// one or the environment wants it.
+    /// How the frame at `path` is changed: alone, and under the lock of C-Blosc2 as well, if there
+    /// is one or the environment wants it.
     pub(crate) fn edit_options(&self, path: &Path, offset: u64, lock: LockArgs) -> EditOptions {
         let beside = if path.is_dir() {
             path.join(LOCK_SUFFIX)

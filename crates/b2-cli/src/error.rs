@@ -359,7 +359,8 @@ impl Error {
 
     /// Did the reader at the other end of our output go away?
     pub(crate) fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Io { doing: Doing::Stdout, source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+        let Self::Io { doing: Doing::Stdout, source, .. } = self else { return false };
+        source.kind() == io::ErrorKind::BrokenPipe
     }
 }
 

@@ -32,6 +32,7 @@ mod formats;
 mod inputs;
 mod memory;
 mod output;
+mod plot;
 mod render;
 mod report;
 
@@ -119,6 +120,9 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         }
         Command::Stats(args) => {
             run_command(program, &args.general, |cx| commands::stats::run(&args, cx))
+        }
+        Command::Plot(args) => {
+            run_command(program, &args.general, |cx| commands::plot::run(&args, cx))
         }
         Command::Recompress(args) => {
             run_command(program, &args.general, |cx| commands::recompress::run(&args, cx))

@@ -4,5 +4,6 @@ pub(crate) mod byte_sink;
 pub(crate) mod leftover;
 pub(crate) mod read_back;
 pub(crate) mod staged;
+pub(crate) mod store_place;
 pub(crate) mod targets;
 pub(crate) mod unfinished;

@@ -43,14 +43,9 @@ fn function_name(line: &str) -> Option<&str> {
 
 const MAX_COLUMNS: usize = 100;
 
-/// Crates whose lines are still being shortened.
-const WIDE: [&str; 4] = ["b2-cli", "bcolz-store", "blosc-chunk", "bloscpack"];
-
 pub(super) fn long_lines(sources: &[Source]) -> Result<Vec<Finding>> {
-    let narrow = sources
-        .iter()
-        .filter(|source| source.is_product() && !WIDE.iter().any(|name| source.is_of(name)));
-    Ok(narrow.flat_map(long_lines_of).collect())
+    let product = sources.iter().filter(|source| source.is_product());
+    Ok(product.flat_map(long_lines_of).collect())
 }
 
 fn long_lines_of(source: &Source) -> Vec<Finding> {

@@ -8,7 +8,7 @@ use blosc_dtype::Dtype;
 use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
-use super::{GeneralArgs, InputArgs, OutputArgs, level::LevelArgs};
+use super::{GeneralArgs, InputArgs, LockArgs, OutputArgs, level::LevelArgs};
 use crate::{error::chain, formats::msgpack_json, render::size::ByteSize};
 
 /// What `b2 compress` accepts.
@@ -20,6 +20,8 @@ pub(crate) struct CompressArgs {
     pub(crate) tuning: TuningArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
 }

@@ -5,7 +5,7 @@ use blosc_dtype::Dtype;
 use clap::{Args, ValueEnum};
 
 use super::{
-    GeneralArgs, InputArgs, LimitArgs, OutputArgs,
+    GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs,
     compress::{
         ChecksumChoice, CodecChoice, Shape, parse_checksum, parse_codec, parse_dtype, parse_filter,
         parse_shape, parse_target,
@@ -29,6 +29,9 @@ pub(crate) struct ConvertArgs {
     /// Items per dimension of an input that does not say, in C order [default: one dimension]
     #[arg(long, value_name = "N,N,...", value_parser = parse_shape, requires = "dtype", help_heading = "Arrays")]
     pub(crate) shape: Option<Shape>,
+    /// Only these columns of a table of a store, in this order
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
+    pub(crate) columns: Vec<String>,
     #[command(flatten)]
     pub(crate) anew: AnewArgs,
     #[command(flatten)]
@@ -42,6 +45,8 @@ pub(crate) struct ConvertArgs {
     /// Read back and compare before success is reported (always done with --rm)
     #[arg(long, conflicts_with = "stdout", help_heading = "Output")]
     pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
@@ -145,6 +150,11 @@ impl ConvertedFormat {
     /// Is it a directory?
     pub(crate) fn is_folder(self) -> bool {
         matches!(self, Self::Sframe | Self::Carray | Self::Ctable | Self::B2d)
+    }
+
+    /// Is it a store of python-blosc2?
+    pub(crate) fn is_store(self) -> bool {
+        matches!(self, Self::B2z | Self::B2d)
     }
 
     /// How it is called.

@@ -133,6 +133,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         Object::Blp(blp) => work.blp(*blp)?,
         Object::Bcolz(set) => work.bcolz(*set)?,
         Object::Chunk(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
+        Object::Table(_) => return Err(message::A_COLUMN.about(origin.name())),
     };
     drop(work);
     report(cx, &origin.name(), appended, grown, row.is_some())
@@ -207,8 +208,8 @@ impl Work<'_> {
         Ok(Grown { nbytes: writer.nbytes(), shape: None })
     }
 
-    /// Without a codec or filter that loses data: the chunk that the new items go on in is compressed
-    /// anew, and what is in it would lose more each time.
+    /// Without a codec or filter that loses data: the chunk that the new items go on in is
+    /// compressed anew, and what is in it would lose more each time.
     fn keep_what_is_there(&self, writer: &mut SChunkWriter) {
         let (cparams, registries) = (writer.cparams().clone(), Registries::default());
         let codec = registries.codecs.get(cparams.codec);

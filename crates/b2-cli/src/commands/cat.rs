@@ -56,8 +56,8 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     done.and_then(|()| out.finish())
 }
 
-/// The next object. Of a frame that does not open, what stands before the damage is written, as gzip
-/// does it.
+/// The next object. Of a frame that does not open, what stands before the damage is written, as
+/// gzip does it.
 fn next(
     args: &CatArgs,
     cx: &Context,

@@ -43,7 +43,8 @@ use crate::{
     output::{
         byte_sink::Sink,
         read_back::{self, Digest, Digesting},
-        staged::{StageOptions, Staged},
+        staged::{Nest, StageOptions, Staged},
+        store_place::StorePlace,
         targets::{self, Naming, Target, Targets},
     },
     render::{
@@ -85,9 +86,19 @@ struct CompressReport<'a> {
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     let inputs =
         origin::find(&args.inputs, &|path| !origin::has_suffix(path) && !origin::is_object(path));
-    match check(args).and_then(|()| Metadata::from_options(&args.tuning)) {
+    let place = match StorePlace::of_output(&args.output) {
+        Ok(Some(_)) if inputs.len() > 1 => {
+            return cx.refuse(&Error::OneForMany { inputs: inputs.len() });
+        }
+        Ok(place) => place,
+        Err(error) => return cx.refuse(&error),
+    };
+    match check(args, place.as_ref()).and_then(|()| Metadata::from_options(&args.tuning)) {
+        Ok(metadata) if place.is_some() => cx.run_on_inputs(inputs, |origin| {
+            compress_input(args, cx, origin, &metadata, Dest::Store(place.as_ref()))
+        }),
         Ok(metadata) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
-            compress_input(args, cx, origin, &metadata, targets)
+            compress_input(args, cx, origin, &metadata, Dest::Targets(targets))
         }),
         Err(error) => cx.refuse(&error),
     }
@@ -139,10 +150,28 @@ fn check_name(args: &CompressArgs) -> Result<()> {
     Err(Error::Input { file: path_text(output), error })
 }
 
+/// Where the output of an input goes.
+enum Dest<'a, 'b> {
+    /// To a file, a device or a stream.
+    Targets(&'a mut Targets<'b>),
+    /// Into a store.
+    Store(Option<&'a StorePlace>),
+}
+
 /// Refuses options that make no sense for any input.
-fn check(args: &CompressArgs) -> Result<()> {
-    let format = format(args);
-    check_name(args)?;
+fn check(args: &CompressArgs, place: Option<&StorePlace>) -> Result<()> {
+    let format = match place {
+        Some(_) => args.tuning.format,
+        None => format(args),
+    };
+    match (place, format) {
+        (None, _) => check_name(args)?,
+        (Some(_), Some(CompressedFormat::Chunk | CompressedFormat::Blp)) => {
+            let name = format.map_or("", CompressedFormat::name);
+            return Err(message::VALUES_ARE_FRAMES.about(name));
+        }
+        (Some(_), _) => {}
+    }
     let fits = |choice: ChecksumChoice| match format {
         Some(CompressedFormat::Blp) => choice.digest().is_some(),
         Some(CompressedFormat::Chunk) => choice == ChecksumChoice::None,
@@ -180,12 +209,16 @@ fn compress_input(
     cx: &Context,
     origin: &Origin,
     metadata: &Metadata,
-    targets: &mut Targets<'_>,
+    dest: Dest<'_, '_>,
 ) -> Result<()> {
     let start = Instant::now();
     let data = Data::open(origin, &args.output)?;
-    let layout = array::layout(&args.tuning, format(args), &data)?;
-    let format = format(args).unwrap_or(match layout {
+    let asked = match dest {
+        Dest::Targets(_) => format(args),
+        Dest::Store(_) => args.tuning.format,
+    };
+    let layout = array::layout(&args.tuning, asked, &data)?;
+    let format = asked.unwrap_or(match layout {
         Some(_) => CompressedFormat::B2nd,
         None => CompressedFormat::B2frame,
     });
@@ -194,7 +227,13 @@ fn compress_input(
             .map(|(loss, data)| (Some(loss), data))?,
         None => (None, data),
     };
-    let target = targets.next(origin, Naming::Add(format.suffix()))?;
+    let (target, place, station) = match dest {
+        Dest::Targets(targets) => (targets.next(origin, Naming::Add(format.suffix()))?, None, None),
+        Dest::Store(place) => {
+            let station = Nest::for_stream(&cx.unfinished)?;
+            (Target::File(station.path().to_owned()), place, Some(station))
+        }
+    };
     let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, &data);
     let params = metadata.add_to(frame_params(&args.tuning, typesize, cx));
     report_parameters(&params, format, evidence, origin, cx);
@@ -205,6 +244,12 @@ fn compress_input(
         Target::Device(path) => (work.to_stream(data, Sink::device(path)?)?, Some(path)),
         Target::File(path) => (work.to_file(data, path)?, Some(path)),
     };
+    if let (Some(place), Some(station)) = (place, station) {
+        let mut writer = place.open(cx.lock_wait(args.lock))?;
+        writer.insert_file(&place.key, station.path())?;
+        writer.commit()?;
+        return work.report(counts, Some(Path::new(&place.name())), start);
+    }
     work.report(counts, output.map(|path| path.as_path()), start)
 }
 

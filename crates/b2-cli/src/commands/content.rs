@@ -2,7 +2,9 @@
 //!
 //! Arrays are taken in C order. A file of no format of ours is its bytes.
 
+pub(super) mod grid;
 pub(super) mod number;
+pub(super) mod values;
 
 use std::path::Path;
 
@@ -23,6 +25,7 @@ use crate::{
         object::Object,
         object_reader::ObjectReader,
         origin::{self, ContentKind, Found, Origin, Part},
+        typesize::dtype_of_name,
     },
 };
 
@@ -73,6 +76,15 @@ pub(super) fn for_each(
     cx: &Context,
     origin: &Origin,
     limits: LimitArgs,
+    work: impl FnMut(Source) -> Result<()>,
+) -> Result<u64> {
+    for_each_guarded(cx, origin, Guard::for_reading(limits), work)
+}
+
+fn for_each_guarded(
+    cx: &Context,
+    origin: &Origin,
+    mut guard: Guard,
     mut work: impl FnMut(Source) -> Result<()>,
 ) -> Result<u64> {
     if let Some(items) = uncompressed(origin)? {
@@ -80,7 +92,6 @@ pub(super) fn for_each(
         return Ok(1);
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
-    let mut guard = Guard::for_reading(limits);
     let mut nobjects = 0;
     while let Some(object) = objects.next()? {
         guard.admit(&object)?;
@@ -103,8 +114,21 @@ pub(super) fn for_each(
 ///
 /// As [`for_each`].
 pub(super) fn open(cx: &Context, origin: &Origin, limits: LimitArgs) -> Result<Vec<Source>> {
+    collect(cx, origin, Guard::for_reading(limits))
+}
+
+/// The objects of an input of which the caller reads a part, and guards that.
+///
+/// # Errors
+///
+/// As [`for_each`].
+pub(super) fn open_to_look(cx: &Context, origin: &Origin) -> Result<Vec<Source>> {
+    collect(cx, origin, Guard::for_looking(LimitArgs::default()))
+}
+
+fn collect(cx: &Context, origin: &Origin, guard: Guard) -> Result<Vec<Source>> {
     let mut sources = vec![];
-    for_each(cx, origin, limits, |source| {
+    for_each_guarded(cx, origin, guard, |source| {
         sources.push(source);
         Ok(())
     })?;
@@ -124,6 +148,43 @@ pub(super) fn layout(sources: &[Source]) -> Result<Option<Layout>> {
     match sources {
         [source] => source.layout(),
         _ => Ok(None),
+    }
+}
+
+/// The type of the items: the given one, that of the array, or that of a name like `x.f32`.
+///
+/// # Errors
+///
+/// When an array says that it is one, and cannot be.
+pub(super) fn item_type(
+    given: Option<&Dtype>,
+    origin: &Origin,
+    sources: &[Source],
+) -> Result<Dtype> {
+    if let Some(given) = given {
+        return Ok(given.clone());
+    }
+    let is_raw = sources.iter().any(|source| source.name() == "raw");
+    if let Some(layout) = layout(sources)?.filter(|_| !is_raw) {
+        return Ok(layout.dtype);
+    }
+    let typesize = match (sources, is_raw) {
+        (_, true) | ([], _) => 1,
+        ([first, rest @ ..], false) => {
+            let typesize = first.typesize();
+            let is_common = rest.iter().all(|source| source.typesize() == typesize);
+            if is_common { typesize } else { 1 }
+        }
+    };
+    // `x.f32.b2frame` holds what `x.f32` does.
+    let of_name = origin.path().and_then(|path| {
+        dtype_of_name(path).or_else(|| dtype_of_name(Path::new(path.file_stem()?)))
+    });
+    let of_name = of_name.filter(|dtype| is_raw || dtype.itemsize() == typesize);
+    match of_name {
+        Some(dtype) => Ok(dtype),
+        None if typesize == 1 => parse("|u1"),
+        None => opaque(typesize),
     }
 }
 

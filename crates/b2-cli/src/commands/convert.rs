@@ -62,6 +62,7 @@ use crate::{
         byte_sink::Sink,
         read_back::{Digest, Digesting},
         staged::{Nest, StageOptions},
+        store_place::StorePlace,
         targets::{Naming, Target, Targets},
     },
     render::{
@@ -100,6 +101,18 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Err(error) => return cx.refuse(&error),
     };
     let inputs = origin::find(&inputs, &origin::is_ours);
+    match StorePlace::of_output(&output) {
+        Ok(None) => {}
+        Ok(Some(_)) if inputs.len() > 1 => {
+            return cx.refuse(&Error::OneForMany { inputs: inputs.len() });
+        }
+        Ok(Some(place)) => {
+            return cx.run_on_inputs(inputs, |origin| {
+                convert_into_store(args, &output, cx, origin, &place)
+            });
+        }
+        Err(error) => return cx.refuse(&error),
+    }
     let ready = format(args, &output).and_then(|format| anew::check(args, format).map(|()| format));
     match ready {
         Ok(format) => cx.run_into_targets(inputs, &output, |origin, targets| {
@@ -171,8 +184,14 @@ fn convert_input(
         raw_data::check_kind(path, output)?;
     }
     let target = targets.next(origin, Naming::Replace(format.suffix()))?;
-    if let Some(table) = formats::store::table(origin, cx.dparams())? {
-        return store::convert(output, cx, origin, format, &target, &table);
+    if output.rm && matches!(origin, Origin::File { part: origin::Part::Member(_), .. }) {
+        return Err(message::REMOVES_THE_STORE.error());
+    }
+    if let (Some(path), Target::File(to), true) =
+        (formats::store::whole(origin), &target, format.is_store())
+        && let Some(report) = store::copy(output, cx, path, format, to)?
+    {
+        return report.print(cx, &origin.name(), to);
     }
     let source = open(args, cx, origin)?;
     check_source(args, cx, origin, format, &source)?;
@@ -184,6 +203,43 @@ fn convert_input(
         Target::Device(path) => (work.to_stream(Sink::device(path)?)?, Some(path)),
     };
     work.report(&done, written, start)
+}
+
+/// Adds an input to a store, or puts it in the place of a value.
+fn convert_into_store(
+    args: &ConvertArgs,
+    output: &OutputArgs,
+    cx: &Context,
+    origin: &Origin,
+    place: &StorePlace,
+) -> Result<()> {
+    let start = Instant::now();
+    let format = args.format.unwrap_or(ConvertedFormat::B2nd);
+    if !matches!(format, ConvertedFormat::B2nd | ConvertedFormat::B2frame) {
+        return Err(message::VALUES_ARE_FRAMES.about(format.name()));
+    }
+    anew::check(args, format)?;
+    let source = open(args, cx, origin)?;
+    check_source(args, cx, origin, format, &source)?;
+    let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
+    let work = Work { args, output, cx, origin, format, source, progress };
+    let mut writer = place.open(cx.lock_wait(args.lock))?;
+    let (mut done, station) = work.fill_store(&mut writer, Some(&place.key))?;
+    let store = writer.commit()?;
+    drop(station);
+    if args.verify && !work.is_equal_store(&store, Some(&place.key))? {
+        return Err(message::READ_BACK_DIFFERS.error());
+    }
+    done.left_out.extend(work.lost_of_columns());
+    done.left_out.extend(work.lost_of_rows()?);
+    let below = format!("{}/", place.key);
+    for key in store.keys().filter(|key| *key == place.key || key.starts_with(&below)) {
+        done.stored += crate::inputs::object::frame_bytes(&store.frame(key)?);
+    }
+    for what in &done.left_out {
+        cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
+    }
+    work.report(&done, Some(&place.name().into()), start)
 }
 
 /// What came of [`rewrite`] (bytes).
@@ -272,8 +328,12 @@ fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source
         return Ok(Source::Object(Object::Bcolz(Box::new(set))));
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
-    let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let mut object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     Guard::new(args.limits).admit(&object)?;
+    if !args.columns.is_empty() {
+        let Object::Table(rows) = object else { return Err(message::NOT_A_TABLE.error()) };
+        object = Object::Table(Box::new(rows.select(&args.columns)?));
+    }
     if objects.next()?.is_some() {
         return Err(message::SEQUENCE.error());
     }
@@ -436,6 +496,7 @@ impl Work<'_> {
         };
         let mut done = done.map_err(|error| name_output_of(error, nest.target()))?;
         done.left_out.extend(self.lost_of_columns());
+        done.left_out.extend(self.lost_of_rows()?);
         let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
         for what in &done.left_out {
             // Raw data have no metadata anyway.
@@ -453,7 +514,7 @@ impl Work<'_> {
             // Text shows the items and does not hold their bytes.
             ConvertedFormat::Csv | ConvertedFormat::Parquet => return Ok(()),
             ConvertedFormat::B2z | ConvertedFormat::B2d => {
-                let is_equal = self.is_equal_store(path)?;
+                let is_equal = self.is_equal_store(&b2store::Store::open(path)?, None)?;
                 return if is_equal { Ok(()) } else { Err(message::READ_BACK_DIFFERS.error()) };
             }
             ConvertedFormat::Raw => digest_of_file(path, 0)?,
@@ -546,6 +607,11 @@ impl Work<'_> {
         let speed = size::speed(units, nbytes, elapsed);
         let output = if output == "-" { "stdout" } else { &output };
         let (name, output) = (harmless(&name), harmless(output));
+        if let Some(rows) = self.source.rows() {
+            let rows = size::count(rows.nrows());
+            console.note(&format!("{name} -> {output}   {rows} rows"));
+            return Ok(());
+        }
         let chunks = chunks(moved, recompressed);
         console.note(&format!("{name} -> {output}   {sizes}{chunks}{speed}"));
         Ok(())

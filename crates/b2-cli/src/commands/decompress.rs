@@ -168,7 +168,7 @@ fn is_array(object: &Object) -> bool {
     match object {
         Object::Frame(schunk) => matches!(schunk.nd_meta(), Ok(Some(_))),
         Object::Blp(blp) => matches!(blp.file.array_info(), Ok(Some(_))),
-        Object::Bcolz(_) => true,
+        Object::Bcolz(_) | Object::Table(_) => true,
         Object::Chunk(_) => false,
     }
 }
@@ -212,6 +212,7 @@ fn npy_header(object: &Object) -> Result<Vec<u8>> {
         Object::Frame(schunk) => schunk,
         Object::Blp(blp) => return blp.npy_header(),
         Object::Bcolz(set) => return set.npy_header(),
+        Object::Table(rows) => return rows.npy_header(),
         Object::Chunk(_) => return Err(message::NOT_AN_ARRAY.error()),
     };
     let meta = schunk.nd_meta()?.ok_or(message::NOT_AN_ARRAY.error())?;
@@ -309,7 +310,7 @@ impl Work<'_> {
                 Object::Blp(blp) if self.loses_metadata(&blp) => {
                     return lose("the metadata".to_owned());
                 }
-                Object::Chunk(_) | Object::Blp(_) | Object::Bcolz(_) => {}
+                Object::Chunk(_) | Object::Blp(_) | Object::Bcolz(_) | Object::Table(_) => {}
             }
         }
         Ok(())

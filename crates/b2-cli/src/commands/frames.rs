@@ -157,12 +157,16 @@ impl Copied {
 }
 
 /// Runs `work` into a target, which appears when it is complete.
-fn write(
+///
+/// # Errors
+///
+/// When it cannot be written, or the error of `work`.
+pub(super) fn write<T>(
     cx: &Context,
     output: &OutputArgs,
     target: &Target,
-    work: impl FnOnce(&mut Sink) -> Result<Copied>,
-) -> Result<Copied> {
+    work: impl FnOnce(&mut Sink) -> Result<T>,
+) -> Result<T> {
     let mut sink = match target {
         Target::Stdout => Sink::stdout(output.force)?,
         Target::Device(path) => Sink::device(path)?,
@@ -222,7 +226,7 @@ fn copy(found: &Found, object: &Object, sink: &mut Sink) -> Result<Copied> {
             found.kind == FoundKind::Frame && !crate::inputs::object::is_sparse(schunk)
         }
         Object::Chunk(chunk) => !chunk.header().is_lazy(),
-        Object::Blp(_) | Object::Bcolz(_) => false,
+        Object::Blp(_) | Object::Bcolz(_) | Object::Table(_) => false,
     };
     if !is_one_piece {
         return Err(message::NOT_ONE_PIECE.error());
@@ -253,7 +257,7 @@ fn copy_chunk(cx: &Context, origin: &Origin, nchunk: u64, sink: &mut Sink) -> Re
         Object::Frame(schunk) => schunk.nchunks(),
         Object::Blp(blp) => blp.file.nchunks()?,
         Object::Chunk(_) => 1,
-        Object::Bcolz(_) => return Err(message::NOT_ONE_PIECE.error()),
+        Object::Bcolz(_) | Object::Table(_) => return Err(message::NOT_ONE_PIECE.error()),
     };
     if nchunk >= nchunks {
         return Err(message::NO_SUCH_CHUNK.about(format!("{nchunk}, there are {nchunks}")));

@@ -62,6 +62,7 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
             Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
             Object::Blp(blp) => return blp::run(cx, &origin.name(), &blp),
             Object::Bcolz(set) => return bcolz::run(cx, &origin.name(), &set),
+            Object::Table(rows) => return store::describe_column(cx, &origin.name(), &rows),
         }
     }
     frames(cx, &origin.name(), &found, content, objects.trailing())

@@ -106,6 +106,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
                 row.format = set.format();
                 row.nchunks += set.nchunks();
             }
+            Object::Table(rows) => row.format = rows.format(),
             Object::Blp(blp) => {
                 row.format = "blp";
                 row.nchunks += blp.file.nchunks()?;

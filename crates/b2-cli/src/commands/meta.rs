@@ -177,6 +177,7 @@ fn change(
             blp::change(cx, path, *blp, document, changes, &cx.lock_wait(args.lock))?
         }
         Object::Bcolz(set) => bcolz::change(&set, changes, &cx.lock_wait(args.lock))?,
+        Object::Table(_) => return Err(message::MEMBER_IS_READ_ONLY.error()),
         Object::Chunk(_) => return Err(message::CHUNK_HAS_NO_METADATA.error()),
     }
     let (name, n) = (origin.name(), changes.len());

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::convert::{self, source::Source};
 use crate::{
-    args::{ConvertArgs, InputArgs, RecompressArgs, convert::ConvertedFormat},
+    args::{ConvertArgs, InputArgs, LockArgs, RecompressArgs, convert::ConvertedFormat},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -51,10 +51,12 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
         format: None,
         dtype: None,
         shape: None,
+        columns: vec![],
         anew: args.anew.clone(),
         output: output.clone(),
         checksum: args.checksum,
         verify: true,
+        lock: LockArgs::default(),
         limits: args.limits,
         general: args.general.clone(),
     };
@@ -114,6 +116,9 @@ fn format(source: &Source) -> Result<ConvertedFormat> {
         Source::Object(Object::Blp(_)) => ConvertedFormat::Blp,
         Source::Object(Object::Bcolz(set)) if set.format() == "ctable" => ConvertedFormat::Ctable,
         Source::Object(Object::Bcolz(_)) => ConvertedFormat::Carray,
+        Source::Object(Object::Table(rows)) => {
+            return Err(message::A_TABLE.about(rows.table().key()));
+        }
         Source::Items(_) => return Err(Error::NotBlosc { start: vec![] }),
     })
 }

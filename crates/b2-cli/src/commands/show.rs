@@ -1,10 +1,10 @@
 //! `b2 show`: items as values. Only the blocks that hold them are read.
 
-mod array;
+pub(super) mod array;
 pub(super) mod item;
 mod object;
 mod render;
-mod store;
+pub(super) mod store;
 mod table;
 
 use std::sync::Arc;
@@ -52,9 +52,9 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
 fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     // A table goes through as a whole where it is not shown to people.
     let is_whole = (args.csv || cx.console.json()) && args.slice.is_none() && args.lines.is_none();
-    if let Some(found) = formats::store::table(origin, cx.dparams())? {
+    if let Some(found) = formats::store::rows(origin, cx.dparams())? {
         if is_whole {
-            let (nbytes, cbytes) = formats::store::table_sizes(&found)?;
+            let (nbytes, cbytes) = found.sizes();
             Guard::new(args.limits).admit_bytes(nbytes, cbytes)?;
         }
         return store::table(args, cx, &origin.name(), &found);

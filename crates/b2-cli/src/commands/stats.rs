@@ -2,7 +2,6 @@
 
 mod column;
 
-use blosc_dtype::Dtype;
 use serde::Serialize;
 
 use self::column::{Column, ColumnReport};
@@ -15,10 +14,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Code,
-    inputs::{
-        origin::{self, Origin},
-        typesize::dtype_of_name,
-    },
+    inputs::origin::{self, Origin},
     render::{
         escape::harmless,
         progress::Progress,
@@ -54,7 +50,7 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let sources = content::open(cx, origin, args.limits)?;
     let format = sources.first().map_or("empty", Source::name);
     let layout = content::layout(&sources)?;
-    let dtype = dtype(args, origin, &sources)?;
+    let dtype = content::item_type(args.dtype.as_ref(), origin, &sources)?;
     let mut columns = Column::all(&dtype, &args.columns)?;
     let nbytes = sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
     let name = origin.name();
@@ -80,7 +76,7 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     };
     pass(&mut |items| columns.iter_mut().for_each(|column| column.look(items)))?;
     if let Some(nbins) = args.histogram {
-        columns.iter_mut().for_each(|column| column.start_histogram(nbins.into()));
+        columns.iter_mut().for_each(|column| column.start_histogram(nbins));
         pass(&mut |items| columns.iter_mut().for_each(|column| column.count(items)))?;
     }
     drop(progress);
@@ -97,35 +93,6 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     match cx.console.json() {
         true => cx.console.document(&report),
         false => cx.console.print(&text(&report)),
-    }
-}
-
-/// The type of the items: the given one, that of the array, or that of a name like `x.f32`.
-fn dtype(args: &StatsArgs, origin: &Origin, sources: &[Source]) -> Result<Dtype> {
-    if let Some(given) = &args.dtype {
-        return Ok(given.clone());
-    }
-    let is_raw = sources.iter().any(|source| source.name() == "raw");
-    if let Some(layout) = content::layout(sources)?.filter(|_| !is_raw) {
-        return Ok(layout.dtype);
-    }
-    let typesize = match (sources, is_raw) {
-        (_, true) | ([], _) => 1,
-        ([first, rest @ ..], false) => {
-            let typesize = first.typesize();
-            let is_common = rest.iter().all(|source| source.typesize() == typesize);
-            if is_common { typesize } else { 1 }
-        }
-    };
-    // `x.f32.b2frame` holds what `x.f32` does.
-    let of_name = origin.path().and_then(|path| {
-        dtype_of_name(path).or_else(|| dtype_of_name(std::path::Path::new(path.file_stem()?)))
-    });
-    let of_name = of_name.filter(|dtype| is_raw || dtype.itemsize() == typesize);
-    match of_name {
-        Some(dtype) => Ok(dtype),
-        None if typesize == 1 => content::parse("|u1"),
-        None => content::opaque(typesize),
     }
 }
 

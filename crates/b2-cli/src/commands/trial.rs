@@ -178,8 +178,8 @@ impl Sample {
         self.pieces.iter().map(|piece| piece.len() as u64).sum()
     }
 
-    /// Tries a setting, `rounds` times of which the best counts; `None` if there is no such codec or
-    /// filter here, or it does not suit the data.
+    /// Tries a setting, `rounds` times of which the best counts; `None` if there is no such codec
+    /// or filter here, or it does not suit the data.
     pub(super) fn run(
         &self,
         cx: &Context,

@@ -122,6 +122,10 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
                     Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
                     Object::Blp(blp) => findings.add_blp(blp, cx)?,
                     Object::Bcolz(set) => findings.add_bcolz(set, cx)?,
+                    // Values that cannot be read are errors.
+                    Object::Table(rows) => {
+                        rows.for_each_batch(0..rows.nrows(), &mut |_| Ok(()))?;
+                    }
                 }
                 nframe += 1;
             }

@@ -60,6 +60,11 @@ messages! {
         "column `{}`: an integer of more than 64 bits, which a cell of a store cannot hold";
     OBJECT_IN_CELL: Data,
         "column `{}`: an object that a cell of a store cannot hold";
+    OUTPUT_IS_NO_STORE: Usage,
+        "{} is no store, so that nothing can be added to it";
+    VALUES_ARE_FRAMES: Usage,
+        "a value of a store is an array or a frame, and no {}",
+        "without --format it is what fits the input";
     STORE_KEEPS_INPUT: Usage,
         "the input of a store is kept: --rm is not for stores",
         "use --verify, and remove the input then";
@@ -87,13 +92,51 @@ messages! {
         "`b2 list --tree` shows the keys";
     A_TABLE: Usage,
         "{} is a table",
-        "`b2 show` shows tables, and makes comma-separated values and JSON of them; `b2 convert` makes Parquet";
+        "`b2 show` shows tables, `b2 convert` makes other files of them";
+    A_COLUMN: Usage,
+        "{} is a column of a table, which has as many rows as the others",
+        "append rows to the table";
+    NO_NUMPY_TYPE: Usage,
+        "column {}: NumPy has no type for them",
+        "--columns leaves columns out; .csv, .parquet and stores hold them";
+    REMOVES_THE_STORE: Usage,
+        "--rm would remove the whole store of which this is a value",
+        "b2 meta and b2 convert do not take values out of stores";
     MEMBER_IS_READ_ONLY: Usage,
         "values of stores are only read",
         "`b2 unpack` makes a directory of the store, in which every value is a file";
     STORE_RESCUE: Foreign,
         "stores are not rescued as a whole",
         "`b2 verify` names what is damaged; `b2 rescue FILE@N` saves the frame at byte N";
+    NOT_NUMBERS: Usage,
+        "the items are {}, which are no numbers to draw",
+        "--dtype says what bytes are, --columns chooses a column or a field of numbers";
+    CHOOSE_COLUMN: Usage,
+        "rows with the columns {}, of which some have to be chosen",
+        "use --columns NAME, or --columns NAME,NAME for several lines";
+    PLOT_NO_DIMENSION: Usage,
+        "one item, which is no picture",
+        "`b2 show` shows it";
+    PLOT_DIMENSIONS: Usage,
+        "the slice has {} dimensions, and a picture has one or two",
+        "choose one position of the others, as in --slice 0,:,: for an array of three dimensions";
+    PLOT_LINE: Usage,
+        "the slice has {} dimensions, and a line has one",
+        "choose one position of the others, as in --slice :,0";
+    PLOT_HEAT: Usage,
+        "the slice has {} dimensions, and a heat map has two",
+        "`--kind line` draws one dimension, `--kind histogram` any number of them";
+    PLOT_ONE_COLUMN: Usage,
+        "only lines are drawn of several columns",
+        "use --columns NAME for a histogram";
+    PLOT_NO_VALUES: Data,
+        "there is nothing to draw: the slice has no items";
+    PLOT_FORMAT: Usage,
+        "{} is no picture that is written: those are .png and .svg",
+        "use -o NAME.png, -o NAME.svg, or --format with -o -";
+    PLOT_SIZE: Usage,
+        "a picture is 160 to 4096 pixels wide and 120 to 4096 high",
+        "use --size 800x500";
     NO_WHERE: Usage,
         "rows of tables in stores are chosen by --slice, -n and --skip only";
     RESCUE_NEEDS_FILES: Usage,

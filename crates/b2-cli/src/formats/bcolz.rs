@@ -15,7 +15,9 @@ use std::{
 };
 
 use b2frame::Budget;
-use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet, Note, OpenOptions, tree::DirTree};
+use bcolz_store::{
+    Attrs, BrokenColumns, CArray, DataSet, OpenOptions, tree::DirTree, verify::Note,
+};
 use blosc_chunk::{DParams, Limits};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use serde_json::{Map, Value};

@@ -241,7 +241,7 @@ pub(crate) fn base64_object(bytes: &[u8]) -> Value {
 }
 
 /// Base64 with padding.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
         let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte))

@@ -1,4 +1,5 @@
-//! Parquet, by way of tables of bcolz and of stores, in programs that are built with the feature `parquet`.
+//! Parquet, by way of tables of bcolz and of stores, in programs that are built with the feature
+//! `parquet`.
 
 #[cfg(feature = "parquet")]
 mod with;

@@ -3,6 +3,8 @@
 //! A value is named as `STORE::/key`. An array or a super-chunk in a store is a frame like one in a
 //! file; what is no data (lazy expressions, references) is named and refused.
 
+pub(crate) mod rows;
+
 use core::fmt::Write;
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
@@ -13,6 +15,8 @@ use b2store::{
 use blosc_chunk::DParams;
 use serde::Serialize;
 use serde_json::{Map, Number, Value as Json};
+
+use rows::TableRows;
 
 use crate::{
     error::{Result, chain, message},
@@ -51,6 +55,35 @@ pub(crate) fn whole(origin: &Origin) -> Option<&Path> {
         Origin::File { path, part: Part::Whole } if is_one(path) => Some(path),
         _ => None,
     }
+}
+
+/// The rows that an input is: those of a table, or the items of a column of one.
+///
+/// # Errors
+///
+/// A store, a table or a column that cannot be opened.
+pub(crate) fn rows(origin: &Origin, dparams: DParams) -> Result<Option<TableRows>> {
+    if let Some(table) = table(origin, dparams.clone())? {
+        return TableRows::open(table).map(Some);
+    }
+    let Origin::File { path, part: Part::Member(key) } = origin else { return Ok(None) };
+    let store = open(path, dparams)?;
+    if store.contains(key) {
+        return Ok(None);
+    }
+    for table in store.tables() {
+        let below = key.strip_prefix(table.trim_end_matches('/'));
+        let Some(name) = below.and_then(|below| below.strip_prefix('/')) else { continue };
+        let table = store.table(table)?;
+        let names = || table.schema().columns.iter().map(|column| column.name.as_str());
+        // A nested column may be written with slashes, as keys are.
+        let nested = name.replace('/', ".");
+        let found = names().find(|found| *found == name).or_else(|| names().find(|f| *f == nested));
+        if let Some(found) = found.map(str::to_owned) {
+            return TableRows::open_column(table, &found).map(Some);
+        }
+    }
+    Ok(None)
 }
 
 /// The table that an input is: a store that is one, or one in a store.
@@ -370,6 +403,8 @@ pub(crate) fn json(value: &Value) -> Json {
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Str(text) => text.clone(),
+        Value::Bytes(bytes) => String::from_utf8(bytes.clone())
+            .unwrap_or_else(|error| error.as_bytes().escape_ascii().to_string()),
         Value::Nil => String::new(),
         Value::Complex { re, im } => {
             let mut text = String::new();

@@ -92,7 +92,8 @@ pub(crate) struct RowMajor {
 }
 
 impl RowMajor {
-    /// Boxes of at most `max_items` items of an array of this shape, whose items `items` are wanted.
+    /// Boxes of at most `max_items` items of an array of this shape, whose items `items` are
+    /// wanted.
     pub(crate) fn new(
         shape: &[u64],
         chunkshape: &[u32],
@@ -172,8 +173,7 @@ impl Source {
     pub(crate) fn fill(&mut self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         match self {
             Self::Stream(reader) => reader.read_exact(dest).map_err(Error::io(Doing::Read)),
-            Self::File(stored) if stored.fortran_order => stored.fill_transposed(bounds, dest),
-            Self::File(stored) => stored.fill(bounds, dest),
+            Self::File(stored) => stored.fill_box(bounds, dest),
         }
     }
 }
@@ -195,24 +195,17 @@ impl Source {
 }
 
 impl Stored {
-    /// C order: runs of the last dimensions lie together in file and box.
-    fn fill(&self, bounds: &[Range<u64>], mut dest: &mut [u8]) -> Result<()> {
-        let strides = strides(self.shape.iter().rev(), self.itemsize);
-        let strides: Vec<u64> = strides.into_iter().rev().collect();
-        let is_full = |dim: &usize| count(&bounds[*dim..=*dim]) == self.shape[*dim];
-        let cut = (0..bounds.len()).rfind(|dim| !is_full(dim)).unwrap_or(0);
-        let run = bounds[cut.min(bounds.len())..]
-            .iter()
-            .map(|range| range.end - range.start)
-            .product::<u64>();
-        let run = usize::try_from(run.saturating_mul(self.itemsize)).unwrap_or(usize::MAX);
-        let first = bounds.get(cut).map_or(0, |range| range.start * strides[cut]);
-        for at in Positions::new(&bounds[..cut.min(bounds.len())], &strides) {
-            let (piece, rest) = dest.split_at_mut(run.min(dest.len()));
-            self.read(at + first, piece)?;
-            dest = rest;
+    /// Fills `dest` with the items of a box in C order.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(crate) fn fill_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        if self.fortran_order {
+            return self.fill_transposed(bounds, dest);
         }
-        Ok(())
+        let read = &mut |at: u64, piece: &mut [u8]| self.read(at, piece);
+        read_runs(&self.shape, self.itemsize, bounds, dest, read)
     }
 
     /// Fortran order: runs of the first dimension lie together in the file, and far apart in the
@@ -233,9 +226,45 @@ impl Stored {
         Ok(())
     }
 
-    fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
+    /// Fills `dest` with the bytes of items from byte `at` on.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(crate) fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         self.store.read_exact_at(self.start + at, dest).map_err(Error::io(Doing::Read))
     }
+}
+
+/// Reads a box of items that lie in C order: runs of the last dimensions lie together there and in
+/// the box. `read` fills its buffer with what begins at a byte.
+///
+/// # Errors
+///
+/// Those of `read`.
+pub(crate) fn read_runs(
+    shape: &[u64],
+    itemsize: u64,
+    bounds: &[Range<u64>],
+    mut dest: &mut [u8],
+    read: &mut dyn FnMut(u64, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let strides = strides(shape.iter().rev(), itemsize);
+    let strides: Vec<u64> = strides.into_iter().rev().collect();
+    let is_full = |dim: &usize| count(&bounds[*dim..=*dim]) == shape[*dim];
+    let cut = (0..bounds.len()).rfind(|dim| !is_full(dim)).unwrap_or(0);
+    let run = bounds[cut.min(bounds.len())..]
+        .iter()
+        .map(|range| range.end - range.start)
+        .product::<u64>();
+    let run = usize::try_from(run.saturating_mul(itemsize)).unwrap_or(usize::MAX);
+    let first = bounds.get(cut).map_or(0, |range| range.start * strides[cut]);
+    for at in Positions::new(&bounds[..cut.min(bounds.len())], &strides) {
+        let (piece, rest) = dest.split_at_mut(run.min(dest.len()));
+        read(at + first, piece)?;
+        dest = rest;
+    }
+    Ok(())
 }
 
 /// Bytes from one item to the next in each dimension, of which the first is the fastest.

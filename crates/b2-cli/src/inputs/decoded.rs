@@ -32,6 +32,7 @@ pub(crate) fn nbytes(object: &Object) -> Result<u64> {
         Object::Frame(schunk) => frame_nbytes(schunk),
         Object::Chunk(_) | Object::Blp(_) => Ok(object.nbytes()),
         Object::Bcolz(set) => set.content_nbytes(),
+        Object::Table(rows) => rows.content_nbytes(),
     }
 }
 
@@ -46,6 +47,7 @@ pub(crate) fn all(object: &Object, options: &Budget, sink: Sink<'_>) -> Result<(
         Object::Chunk(chunk) => chunk.part(0..object.nbytes(), options, sink),
         Object::Blp(blp) => blp.part(0..blp.nbytes(), options, sink),
         Object::Bcolz(set) => set.part(0..set.content_nbytes()?, options, sink),
+        Object::Table(rows) => rows.part(0..rows.content_nbytes()?, sink),
     }
 }
 
@@ -65,6 +67,7 @@ pub(crate) fn part(
         Object::Chunk(chunk) => chunk.part(range, options, sink),
         Object::Blp(blp) => blp.part(range, options, sink),
         Object::Bcolz(set) => set.part(range, options, sink),
+        Object::Table(rows) => rows.part(range, sink),
     }
 }
 

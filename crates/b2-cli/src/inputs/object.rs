@@ -8,7 +8,7 @@ use blosc_dtype::{Dtype, npy::NpyError};
 
 use crate::{
     error::Result,
-    formats::{bcolz::Bcolz, blp::Blp, chunk::BareChunk},
+    formats::{bcolz::Bcolz, blp::Blp, chunk::BareChunk, store::rows::TableRows},
 };
 
 /// One thing with content.
@@ -19,6 +19,8 @@ pub(crate) enum Object {
     Blp(Box<Blp>),
     /// An array or a table of bcolz.
     Bcolz(Box<Bcolz>),
+    /// A table of a store, or a column of one.
+    Table(Box<TableRows>),
 }
 
 impl Object {
@@ -29,6 +31,7 @@ impl Object {
             Self::Chunk(chunk) => chunk.header().nbytes() as u64,
             Self::Blp(blp) => blp.nbytes(),
             Self::Bcolz(set) => set.nbytes(),
+            Self::Table(rows) => rows.sizes().0,
         }
     }
 
@@ -39,6 +42,7 @@ impl Object {
             Self::Chunk(chunk) => chunk.stored(),
             Self::Blp(blp) => blp.file.file_len(),
             Self::Bcolz(set) => set.stored(),
+            Self::Table(rows) => rows.sizes().1,
         }
     }
 
@@ -49,6 +53,7 @@ impl Object {
             Self::Chunk(chunk) => chunk.header().typesize() as u64,
             Self::Blp(blp) => blp.typesize(),
             Self::Bcolz(set) => set.typesize(),
+            Self::Table(rows) => rows.dtype().map_or(1, |dtype| dtype.itemsize().max(1) as u64),
         }
     }
 }

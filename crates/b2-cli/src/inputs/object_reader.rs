@@ -78,8 +78,8 @@ enum Source {
     Stored(Arc<dyn ReadAt>),
     /// The directory of a data set of bcolz.
     Folder,
-    /// The frame of a value of a store.
-    Member(Option<Box<SChunk>>),
+    /// A value, a table or a column of a store, which is open already.
+    Member(Option<Box<Object>>),
     /// Standard input, or a named pipe: what was not read yet.
     Piped(Arc<Mutex<dyn Read + Send>>),
 }
@@ -116,9 +116,14 @@ impl ObjectReader {
     /// When it cannot be opened, or has no frame of the requested number.
     pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
         let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
+        if let Some(rows) = store::rows(origin, dparams.clone())? {
+            let table = Object::Table(Box::new(rows));
+            let objects = Self::new(Source::Member(Some(Box::new(table))), 0, dparams);
+            return Ok(Self { wanted: Some(1), ..objects });
+        }
         if let Part::Member(key) = part {
-            let schunk = store::member(path, key, dparams.clone())?;
-            let objects = Self::new(Source::Member(Some(Box::new(schunk))), 0, dparams);
+            let frame = Object::Frame(Arc::new(store::member(path, key, dparams.clone())?));
+            let objects = Self::new(Source::Member(Some(Box::new(frame))), 0, dparams);
             return Ok(Self { wanted: Some(1), ..objects });
         }
         if *part == Part::Whole && store::is_one(path) {
@@ -301,9 +306,8 @@ impl ObjectReader {
                 Object::Bcolz(Box::new(Bcolz::open(root, dparams)?))
             }
             FoundKind::Member => match &mut self.source {
-                Source::Member(schunk) => {
-                    let schunk = schunk.take().ok_or(Error::NotBlosc { start: vec![] })?;
-                    Object::Frame(Arc::new(*schunk))
+                Source::Member(object) => {
+                    *object.take().ok_or(Error::NotBlosc { start: vec![] })?
                 }
                 _ => return Err(Error::NotBlosc { start: vec![] }),
             },

@@ -1,8 +1,8 @@
 //! Temporary files and folders of runs that were killed, and how to tell them from those in use.
 //!
-//! The program that makes one holds an advisory lock on it until it is renamed or removed. One that is not
-//! locked belongs to nobody any more: the next run that writes the same target removes it, and walks
-//! of directories pass over it.
+//! The program that makes one holds an advisory lock on it until it is renamed or removed. One that
+//! is not locked belongs to nobody any more: the next run that writes the same target removes it,
+//! and walks of directories pass over it.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,8 +1,9 @@
 //! Files that appear whole or not at all.
 //!
 //! Output grows in `.NAME.b2tmp-XXXX` beside its target, which only its owner may read, is synced,
-//! gets mode and times of the input, and is renamed. A [`Staged`] file that is dropped before [`Staged::commit`], by an error
-//! or by a panic, is removed; a signal finds it in the list of [`Unfinished`] files.
+//! gets mode and times of the input, and is renamed. A [`Staged`] file that is dropped before
+//! [`Staged::commit`], by an error or by a panic, is removed; a signal finds it in the list of
+//! [`Unfinished`] files.
 
 mod nest;
 

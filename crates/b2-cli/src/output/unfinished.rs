@@ -4,9 +4,9 @@
 //! until they have been renamed or removed. SIGHUP, SIGINT, SIGQUIT and SIGTERM end up in a thread
 //! that removes what is listed and leaves with 128 + signal, the code that shells expect; a signal
 //! that the process was started to ignore, as `nohup` does, stays ignored. SIGXFSZ becomes an error
-//! of the write that is too long. There is one list and one thread for the whole process. The list is locked while a
-//! file is created or renamed, so that no moment is left in which a file exists and is not listed,
-//! or is listed under a name that it no longer has.
+//! of the write that is too long. There is one list and one thread for the whole process. The list
+//! is locked while a file is created or renamed, so that no moment is left in which a file exists
+//! and is not listed, or is listed under a name that it no longer has.
 
 use std::{
     collections::BTreeSet,

@@ -53,7 +53,8 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, str>
 /// or paragraphs, or a mark of direction?
 pub(crate) fn is_harmful(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// JSON on one line, in which strings have no harmful characters.

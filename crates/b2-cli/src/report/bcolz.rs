@@ -1,6 +1,7 @@
 //! A data set of bcolz, as `b2 info` describes it: keys of schema `b2.info/1`.
 
-use bcolz_store::{CArray, CTable, Column, DataSet, Fault, Note, Shuffle};
+use bcolz_store::verify::{Fault, Note};
+use bcolz_store::{CArray, CTable, Column, DataSet, Shuffle};
 use blosc_chunk::{ChunkHeader, CodecId};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};

@@ -236,15 +236,15 @@ fn journal_of_an_interrupted_change_is_named() {
     insta::assert_snapshot!(left, @"
      change, 188 bytes
     000001cd  070707070707070707..  new data
-    00000231  0000000000000000      position = 0
-    00000239  2000000000000000      length = 32
+    00000231  0000000000000000      at = 0
+    00000239  2000000000000000      len = 32
     00000241  626c706b030101080b..  former bytes
     00000261  626c706b756e646f      magic = blpkundo
-    00000269  3102000000000000      start of the entries = 561
-    00000271  cd01000000000000      length before = 461
-    00000279  0100000000000000      entries = 1
-    00000281  2c2a9f94              crc-32 of the entries
-    00000285  6822db0a              crc-32 of the footer
+    00000269  3102000000000000      start = 561
+    00000271  cd01000000000000      len_before = 461
+    00000279  0100000000000000      nentries = 1
+    00000281  2c2a9f94              crc_entries = 2493458988
+    00000285  6822db0a              crc_footer = 182133352
     ");
     let spans = spans(&dir.b2("dump --json x.blp").ok().stdout);
     assert_eq!(spans.iter().map(|span| span.1).sum::<u64>(), file.len() as u64);

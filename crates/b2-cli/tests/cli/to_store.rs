@@ -2,7 +2,10 @@
 
 use blosc_testdata::fixture::path;
 
-use crate::session::{Dir, snapshot, walk};
+use crate::{
+    session::{Dir, snapshot, walk},
+    stores::samples,
+};
 
 /// Samples of bcolz with types that no column of a store has, or without columns.
 const REFUSED: [&str; 3] = ["ca_object", "ct_all_deleted", "ct_struct_column"];
@@ -94,7 +97,7 @@ fn types_without_a_kind_are_changed_where_no_value_is() {
     exit 0
     --- stdout
     day,half,big
-    86400,1.0,7
+    1970-01-02T00:00:00,1.0,7
     ,inf,-8
     --- stderr
     ");
@@ -125,4 +128,131 @@ fn an_array_or_a_frame_becomes_a_value() {
     b2: the input of a store is kept: --rm is not for stores
     hint: use --verify, and remove the input then
     ");
+}
+
+#[test]
+fn a_value_is_added_to_a_store_and_replaced_with_force() {
+    let dir = samples(&["tree-basic.b2z", "tree-basic.b2d"]);
+    dir.write("w.raw", walk(5000));
+    dir.b2("convert -q --dtype i4 w.raw w.npy").ok();
+    let (npy, raw) = (dir.read("w.npy"), dir.read("w.raw"));
+    for store in ["tree-basic.b2z", "tree-basic.b2d", "new.b2z", "new.b2d", "new.b2e"] {
+        let before = dir.path(store).exists().then(|| dir.b2(&format!("cat {store}::/a")).stdout);
+        dir.b2(&format!("convert --verify w.npy {store}::/new/w")).ok();
+        dir.b2(&format!("compress --verify -o {store}::/raw w.raw")).ok();
+        dir.b2(&format!("c -q w.npy -o {store}::/npy")).ok();
+        for (key, expected) in [("/new/w", &npy[128..]), ("/raw", &raw), ("/npy", &npy[128..])] {
+            assert!(
+                dir.b2(&format!("cat {store}::{key}")).ok().stdout == expected,
+                "{store} {key}"
+            );
+        }
+        if let Some(before) = before {
+            assert!(dir.b2(&format!("cat {store}::/a")).ok().stdout == before);
+        }
+        for line in [format!("convert w.npy {store}::/raw"), format!("c w.npy -o {store}::/raw")] {
+            let run = dir.b2(&line);
+            assert_eq!(run.code, Some(3), "{line}");
+            assert!(run.stderr.contains("::/raw") && run.stderr.contains("-f"), "{}", run.stderr);
+        }
+        dir.b2(&format!("convert -q -f {store}::/npy {store}::/raw")).ok();
+        assert!(dir.b2(&format!("cat {store}::/raw")).ok().stdout == npy[128..]);
+        dir.b2(&format!("verify {store}")).ok();
+    }
+}
+
+#[test]
+fn a_table_is_added_to_a_store_and_replaced_with_force() {
+    let dir = samples(&["tree-basic.b2z", "table-basic.b2z"]);
+    dir.write("rows.csv", "id,x\n1,2.5\n2,-0.5\n");
+    dir.b2("convert -q --verify rows.csv tree-basic.b2z::/g/rows").ok();
+    assert_eq!(dir.b2("show --csv tree-basic.b2z::/g/rows").ok().text(), "id,x\n1,2.5\n2,-0.5\n");
+    assert_eq!(dir.b2("convert table-basic.b2z tree-basic.b2z::/g/rows").code, Some(3));
+    dir.b2("convert -q -f --verify table-basic.b2z tree-basic.b2z::/g/rows").ok();
+    assert_eq!(
+        dir.b2("show --json tree-basic.b2z::/g/rows").ok().stdout,
+        dir.b2("show --json table-basic.b2z").ok().stdout
+    );
+    dir.b2("convert -q -f rows.csv tree-basic.b2z::/g/rows").ok();
+    snapshot!(dir.b2("list --tree tree-basic.b2z"), @"
+    exit 0
+    --- stdout
+    tree-basic.b2z   store, a tree of keys
+    ├── a                 array, 5 of <i8, 40 B -> 282 B
+    ├── g
+    │   ├── b      array, 2 x 3 of <f8, 48 B -> 308 B
+    │   ├── h
+    │   │   └── c   array, 2 of <U2, 16 B -> 269 B
+    │   └── rows   table, 2 rows x 2 columns, 1.1 MiB -> 2.6 KiB
+    └── only-attributes
+    --- stderr
+    ");
+    dir.b2("verify tree-basic.b2z").ok();
+}
+
+#[test]
+fn what_cannot_be_a_value_changes_nothing() {
+    let dir = samples(&["tree-basic.b2z", "table-basic.b2z"]);
+    dir.write("w.raw", walk(50));
+    dir.b2("c -q w.raw").ok();
+    let before = dir.read("tree-basic.b2z");
+    snapshot!(dir.b2("convert w.raw.b2frame tree-basic.b2z::/g"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: w.raw.b2frame: key \"/g\": \"/g/__vlmeta__\" is in the group of this name
+    ");
+    snapshot!(dir.b2("convert -f w.raw.b2frame tree-basic.b2z::/a/b"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: w.raw.b2frame: key \"/a/b\": \"/a\" is a value and no group
+    ");
+    snapshot!(dir.b2("convert -f w.raw.b2frame tree-basic.b2z::/../b"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: w.raw.b2frame: key \"/../b\": a name in it is '.' or '..'
+    ");
+    snapshot!(dir.b2("convert --format npy w.raw.b2frame -o tree-basic.b2z::/x"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: w.raw.b2frame: a value of a store is an array or a frame, and no npy
+    hint: without --format it is what fits the input
+    ");
+    snapshot!(dir.b2("convert --rm w.raw.b2frame tree-basic.b2z::/x"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: the input of a store is kept: --rm is not for stores
+    hint: use --verify, and remove the input then
+    ");
+    snapshot!(dir.b2("convert w.raw.b2frame w.raw::/x"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: w.raw is no store, so that nothing can be added to it
+    ");
+    snapshot!(dir.b2("convert w.raw.b2frame table-basic.b2z -o tree-basic.b2z::/x"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: 2 inputs cannot go into one file
+    hint: use --output-dir, or -c for one stream
+    ");
+    snapshot!(dir.b2("c --format blp w.raw -o tree-basic.b2z::/x"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: a value of a store is an array or a frame, and no blp
+    hint: without --format it is what fits the input
+    ");
+    snapshot!(dir.b2("convert w.raw.b2frame table-basic.b2z::/x"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: w.raw.b2frame: key \"/x\": \"/\" is a table
+    ");
+    assert!(dir.read("tree-basic.b2z") == before);
 }

@@ -90,6 +90,50 @@ impl NumberType {
         }
     }
 
+    /// Adds the values of `nitems` items that begin every `stride` bytes, as far as there are
+    /// bytes, in loops without a choice in them.
+    pub(in crate::commands) fn extend(
+        self,
+        bytes: &[u8],
+        stride: usize,
+        itemsize: usize,
+        nitems: usize,
+        values: &mut Vec<f64>,
+    ) {
+        match (self.kind, itemsize, self.is_big) {
+            (Kind::Float, 8, false) => each(bytes, stride, nitems, values, f64::from_le_bytes),
+            (Kind::Float, 4, false) => {
+                each(bytes, stride, nitems, values, |item| f32::from_le_bytes(item).into());
+            }
+            (Kind::Int, 4, false) => {
+                each(bytes, stride, nitems, values, |item| i32::from_le_bytes(item).into());
+            }
+            (Kind::Int, 2, false) => {
+                each(bytes, stride, nitems, values, |item| i16::from_le_bytes(item).into());
+            }
+            (Kind::Uint, 4, false) => {
+                each(bytes, stride, nitems, values, |item| u32::from_le_bytes(item).into());
+            }
+            (Kind::Uint, 2, false) => {
+                each(bytes, stride, nitems, values, |item| u16::from_le_bytes(item).into());
+            }
+            (Kind::Uint, 1, _) => {
+                each(bytes, stride, nitems, values, |item: [u8; 1]| item[0].into());
+            }
+            (Kind::Int, 8, false) => {
+                #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
+                each(bytes, stride, nitems, values, |item| i64::from_le_bytes(item) as f64);
+            }
+            _ => {
+                let items = (0..nitems).map_while(|n| {
+                    let start = n.checked_mul(stride)?;
+                    bytes.get(start..start.checked_add(itemsize)?)
+                });
+                values.extend(items.map(|item| self.read(item).to_f64()));
+            }
+        }
+    }
+
     fn bits(self, item: &[u8]) -> u64 {
         let mut bytes = [0; 8];
         match self.is_big {
@@ -98,6 +142,22 @@ impl NumberType {
         }
         u64::from_le_bytes(bytes)
     }
+}
+
+/// Adds the values of items that begin every `stride` bytes.
+fn each<const N: usize>(
+    bytes: &[u8],
+    stride: usize,
+    nitems: usize,
+    values: &mut Vec<f64>,
+    value: impl Fn([u8; N]) -> f64,
+) {
+    if stride == N {
+        values.extend(bytes.as_chunks::<N>().0.iter().take(nitems).map(|item| value(*item)));
+        return;
+    }
+    let items = bytes.chunks(stride.max(1)).take(nitems);
+    values.extend(items.map_while(|item| item.first_chunk()).map(|item| value(*item)));
 }
 
 fn float(bits: u64, itemsize: usize) -> f64 {
@@ -130,6 +190,38 @@ mod tests {
         assert!(read("<M8[s]", &i64::MIN.to_le_bytes()).is_nan());
         for dtype in ["|S4", "<U2", "<c8", "|V3"] {
             assert!(NumberType::new(&Scalar::parse(dtype).unwrap()).is_none(), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn many_items_are_what_each_of_them_is() {
+        let bytes: Vec<u8> = (0..240u8).map(|n| n.wrapping_mul(97)).collect();
+        for dtype in [
+            "<f8", ">f8", "<f4", "<f2", "<i8", ">i8", "<i4", "<i2", "|i1", "<u8", "<u4", ">u4",
+            "<u2", "|u1", "|b1",
+        ] {
+            let scalar = Scalar::parse(dtype).unwrap();
+            let (number, itemsize) = (NumberType::new(&scalar).unwrap(), scalar.itemsize());
+            for stride in [itemsize, itemsize + 3, 24] {
+                let expected: Vec<f64> = bytes
+                    .chunks(stride)
+                    .filter_map(|row| row.get(..itemsize))
+                    .map(|item| number.read(item).to_f64())
+                    .collect();
+                let mut values = vec![];
+                number.extend(&bytes, stride, itemsize, usize::MAX, &mut values);
+                let bits =
+                    |values: &[f64]| values.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
+                // A NaN may change its bits on the way.
+                let same = bits(&values) == bits(&expected)
+                    || values
+                        .iter()
+                        .zip(&expected)
+                        .all(|(a, b)| a == b || a.is_nan() && b.is_nan());
+                assert!(same && values.len() == expected.len(), "{dtype} {stride}");
+                number.extend(&bytes, stride, itemsize, 2, &mut values);
+                assert_eq!(values.len(), expected.len() + 2);
+            }
         }
     }
 

@@ -58,6 +58,11 @@ impl Work<'_> {
                     parquet::write(&table, path)?;
                 }
             }
+            Source::Object(Object::Table(rows)) if rows.is_whole() => {
+                let left_out = parquet::write_table(rows.table(), path)?;
+                let left_out = left_out.iter().map(|column| format!("column {column}")).collect();
+                return Ok(Done { left_out, ..Done::default() });
+            }
             _ => {
                 let layout = self.layout()?;
                 if layout.dtype.fields().is_empty() || layout.shape.len() > 1 {

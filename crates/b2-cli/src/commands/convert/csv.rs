@@ -7,19 +7,23 @@ use std::{
     path::Path,
 };
 
+use b2store::{Column, ColumnKind, ColumnValues};
 use blosc_dtype::Dtype;
 use csv::Writer;
 
 use super::{Done, Work, source::Layout};
 use crate::{
-    commands::show::item,
+    commands::show::{item, store::cell},
     error::{Doing, Error, Result, message},
-    formats::bcolz,
+    formats::{bcolz, store::rows::TableRows},
 };
 
 impl Work<'_> {
     /// Writes rows to `path`.
     pub(super) fn csv(&self, path: &Path) -> Result<Done> {
+        if let Some(rows) = self.source.rows() {
+            return self.csv_of_cells(rows, path);
+        }
         let layout = self.layout()?;
         let columns = Columns::from_layout(&layout)?;
         let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
@@ -47,6 +51,49 @@ impl Work<'_> {
 }
 
 impl Work<'_> {
+    /// Writes the cells of a table of a store; nulls are empty.
+    fn csv_of_cells(&self, rows: &TableRows, path: &Path) -> Result<Done> {
+        let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
+        let mut out = Writer::from_writer(BufWriter::with_capacity(1 << 20, file));
+        let wrong =
+            |error: csv::Error| Error::io_at(Doing::Write, path)(std::io::Error::from(error));
+        let names = rows.columns().iter().map(|column| column.spec().name.as_str());
+        out.write_record(names).map_err(wrong)?;
+        let (nbytes, nrows) = (rows.sizes().0, rows.nrows().max(1));
+        let mut nulls = vec![false; rows.columns().len()];
+        rows.for_each_batch(0..rows.nrows(), &mut |values| {
+            let count = values.first().map_or(0, ColumnValues::len);
+            for row in 0..count {
+                let cells = values.iter().zip(rows.columns());
+                out.write_record(cells.map(|(values, column)| cell(values, column.spec(), row)))
+                    .map_err(wrong)?;
+            }
+            for (nulls, values) in nulls.iter_mut().zip(&values) {
+                *nulls |= values.valid.is_some();
+            }
+            self.progress.add(nbytes / nrows * count as u64);
+            Ok(())
+        })?;
+        out.flush().map_err(Error::io_at(Doing::Write, path))?;
+        // An empty text and no text are the same line.
+        let is_text = |column: &Column| {
+            matches!(
+                column.spec().kind,
+                ColumnKind::String
+                    | ColumnKind::Bytes
+                    | ColumnKind::Utf8
+                    | ColumnKind::VlString
+                    | ColumnKind::VlBytes
+                    | ColumnKind::Dictionary { .. }
+            )
+        };
+        let lost = rows.columns().iter().zip(nulls);
+        let lost = lost.filter(|(column, nulls)| *nulls && is_text(column));
+        let lost = lost.map(|(column, _)| format!("the nulls of column `{}`", column.spec().name));
+        let left_out = lost.chain(self.source.metadata()?.names()).collect();
+        Ok(Done { left_out, ..Done::default() })
+    }
+
     /// The name of the column of a table that the input is.
     fn column_name(&self) -> Option<String> {
         let path = self.origin.path()?;

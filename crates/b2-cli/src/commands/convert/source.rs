@@ -13,6 +13,7 @@ use crate::{
     error::{Doing, Error, Result},
     formats::{
         blp::Blp,
+        store::rows::TableRows,
         stored_array::{Boxes, Source as BoxSource, Stored, count},
     },
     inputs::{
@@ -103,6 +104,14 @@ impl Source {
         }
     }
 
+    /// The rows of a table of a store that it is.
+    pub(in crate::commands) fn rows(&self) -> Option<&TableRows> {
+        match self {
+            Self::Object(Object::Table(rows)) => Some(rows),
+            _ => None,
+        }
+    }
+
     /// The Bloscpack file that it is.
     pub(in crate::commands) fn blp(&self) -> Option<&Blp> {
         match self {
@@ -125,6 +134,7 @@ impl Source {
             Self::Object(Object::Chunk(_)) => "chunk",
             Self::Object(Object::Blp(_)) => "blp",
             Self::Object(Object::Bcolz(set)) => set.format(),
+            Self::Object(Object::Table(rows)) => rows.format(),
             Self::Items(items) => items.format,
         }
     }
@@ -160,6 +170,7 @@ impl Source {
             Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
             Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
             Self::Object(Object::Bcolz(set)) => Ok(Metadata::of_attrs(set.attrs_json()?)),
+            Self::Object(Object::Table(rows)) => Ok(Metadata::of_attrs(rows.attributes()?)),
             _ => Ok(Metadata::default()),
         }
     }
@@ -186,6 +197,9 @@ impl Source {
             Self::Object(Object::Bcolz(set)) => {
                 Some(Layout { dtype: set.dtype()?, shape: set.shape(), fortran_order: false })
             }
+            Self::Object(Object::Table(rows)) => {
+                Some(Layout { dtype: rows.dtype()?, shape: rows.shape()?, fortran_order: false })
+            }
             Self::Object(Object::Chunk(_)) => None,
             Self::Items(items) => Some(Layout {
                 dtype: items.dtype.clone(),
@@ -210,7 +224,7 @@ impl Source {
                 u32::try_from(chunk.header().nbytes()).ok().filter(|nbytes| *nbytes > 0)
             }
             Self::Object(Object::Blp(blp)) => blp.even_chunks()?,
-            Self::Object(Object::Bcolz(_)) | Self::Items(_) => None,
+            Self::Object(Object::Bcolz(_) | Object::Table(_)) | Self::Items(_) => None,
         };
         Ok(size.and_then(|size| usize::try_from(size).ok()))
     }
@@ -227,7 +241,7 @@ impl Source {
             Self::Object(Object::Blp(blp)) => {
                 Some(Packed::Bytes(blp.file.packed_chunk(nchunk)?.into_bytes()))
             }
-            Self::Object(Object::Bcolz(_)) | Self::Items(_) => None,
+            Self::Object(Object::Bcolz(_) | Object::Table(_)) | Self::Items(_) => None,
         })
     }
 

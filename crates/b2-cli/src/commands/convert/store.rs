@@ -1,62 +1,104 @@
-//! Tables of stores as Parquet.
+//! Stores as wholes, and what of a table other formats cannot hold.
 
-use b2store::Table;
+use std::path::Path;
+
+use b2store::{Store, StoreForm, StoreWriter, WriteOptions};
 use serde::Serialize;
 
+use super::Work;
 use crate::{
     args::{OutputArgs, convert::ConvertedFormat},
     context::Context,
-    error::{Result, message},
-    formats::parquet,
-    inputs::origin::Origin,
-    output::{
-        staged::{Nest, StageOptions},
-        targets::Target,
-    },
+    error::Result,
+    formats::store,
+    output::staged::{Nest, StageOptions},
     render::{
         escape::{harmless, path_text},
         size,
     },
 };
 
-/// The result of one table.
+/// The result of one store.
 #[derive(Debug, Serialize)]
-struct TableReport<'a> {
+pub(super) struct StoreReport {
     schema: &'static str,
-    path: &'a str,
-    output: &'a str,
-    rows: u64,
-    /// Columns that the output has no type for.
-    left_out: &'a [String],
+    path: String,
+    output: String,
+    nvalues: u64,
 }
 
-/// Writes a table to a file.
-pub(super) fn convert(
+impl StoreReport {
+    /// Prints it.
+    pub(super) fn print(mut self, cx: &Context, name: &str, to: &Path) -> Result<()> {
+        (self.path, self.output) = (name.to_owned(), path_text(to));
+        if cx.console.json() {
+            return cx.console.document(&self);
+        }
+        let text = format!("{} -> {}", harmless(&self.path), harmless(&self.output));
+        cx.console.note(&format!("{text}   {} values", size::count(self.nvalues)));
+        Ok(())
+    }
+}
+
+/// The form of a store of this format.
+pub(super) fn form(format: ConvertedFormat) -> StoreForm {
+    match format {
+        ConvertedFormat::B2d => StoreForm::Dir,
+        _ => StoreForm::Zip,
+    }
+}
+
+/// Copies a store to one of another form, unless it is a table.
+pub(super) fn copy(
     output: &OutputArgs,
     cx: &Context,
-    origin: &Origin,
+    from: &Path,
     format: ConvertedFormat,
-    target: &Target,
-    table: &Table,
-) -> Result<()> {
-    let (ConvertedFormat::Parquet, Target::File(path)) = (format, target) else {
-        return Err(message::A_TABLE.about(origin.name()));
-    };
+    to: &Path,
+) -> Result<Option<StoreReport>> {
+    let from: Store = store::open(from, cx.dparams())?;
+    if from.tables().any(|key| key == "/") {
+        return Ok(None);
+    }
     let options = StageOptions { force: output.force, sync: !output.no_sync };
-    let nest = Nest::create(path, options, &cx.unfinished)?;
-    let left_out = parquet::write_table(table, nest.path())?;
-    nest.commit_with_mode(origin.path().and_then(|path| std::fs::metadata(path).ok()).as_ref())?;
-    let (name, target, rows) = (origin.name(), path_text(path), table.len()?);
-    for column in &left_out {
-        let text = format!("no room for column {} in a .parquet file", harmless(column));
-        cx.console.warning(&name, &text);
+    let nest = Nest::create(to, options, &cx.unfinished)?;
+    let options = WriteOptions::default().form(form(format));
+    let made = StoreWriter::copy(&from, nest.path(), &options)?.commit()?;
+    let nvalues = made.keys().len() as u64;
+    drop(made);
+    nest.commit(None)?;
+    let (path, output) = (String::new(), String::new());
+    Ok(Some(StoreReport { schema: "b2.convert/1", path, output, nvalues }))
+}
+
+impl Work<'_> {
+    /// What is lost of the rows of a table of a store in this format.
+    pub(super) fn lost_of_rows(&self) -> Result<Vec<String>> {
+        let Some(rows) = self.source.rows() else { return Ok(vec![]) };
+        let mut lost = vec![];
+        let computed = rows.table().schema().computed.iter();
+        let keeps_cells = matches!(
+            self.format,
+            ConvertedFormat::Csv
+                | ConvertedFormat::Parquet
+                | ConvertedFormat::B2z
+                | ConvertedFormat::B2d
+        );
+        let is_copy = self.format.is_store() && self.is_copy(rows);
+        if !is_copy && !rows.is_column() {
+            lost.extend(computed.map(|column| format!("the computed column `{}`", column.name)));
+        }
+        if !keeps_cells {
+            let named = |what: &str, names: Vec<String>| -> Vec<String> {
+                names.iter().map(|name| format!("the {what} `{name}`")).collect()
+            };
+            lost.extend(named("nulls of column", rows.lost_nulls()));
+            lost.extend(named("kind of column", rows.retyped()));
+            lost.extend(named("type of attribute", rows.retyped_attributes()?));
+        }
+        if self.format == ConvertedFormat::Parquet && !rows.is_column() {
+            lost.extend(self.source.metadata()?.names());
+        }
+        Ok(lost)
     }
-    if cx.console.json() {
-        let (schema, path, output) = ("b2.convert/1", name.as_str(), target.as_str());
-        let report = TableReport { schema, path, output, rows, left_out: &left_out };
-        return cx.console.document(&report);
-    }
-    let text = format!("{} -> {}", harmless(&name), harmless(&target));
-    cx.console.note(&format!("{text}   {} rows", size::count(rows)));
-    Ok(())
 }

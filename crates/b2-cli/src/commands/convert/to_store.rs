@@ -8,8 +8,7 @@
 use std::{path::Path, sync::Arc};
 
 use b2store::{
-    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Value, Values,
-    WriteOptions,
+    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreWriter, Value, Values, WriteOptions,
 };
 use bcolz_store::{CTable, DataSet, Json};
 use blosc_dtype::Dtype;
@@ -19,11 +18,15 @@ use super::{
     bcolz::{each_rows, split},
     column_rule::{Rule, cell_of},
     source::Source,
+    store::form,
 };
 use crate::{
-    args::convert::ConvertedFormat,
     error::{Result, message},
-    inputs::object::Object,
+    formats::store::rows::{TableRows, nulls_of_copy},
+    inputs::{
+        object::Object,
+        origin::{Origin, Part},
+    },
     output::staged::Nest,
 };
 
@@ -44,43 +47,108 @@ type BatchSink<'a> = &'a mut dyn FnMut(Vec<ColumnValues>) -> Result<()>;
 impl Work<'_> {
     /// Writes a store to `path`, where nothing is yet.
     pub(super) fn store(&self, path: &Path) -> Result<Done> {
-        let form = match self.format {
-            ConvertedFormat::B2d => StoreForm::Dir,
-            _ => StoreForm::Zip,
+        let options = WriteOptions::default().form(form(self.format));
+        let mut writer = StoreWriter::create_with(path, &options)?;
+        let (done, _station) = self.fill_store(&mut writer, None)?;
+        writer.commit()?;
+        Ok(done)
+    }
+
+    /// Adds the input to a store, at `key`; without one, a table becomes the store and a value has
+    /// the name of the input. What comes with it holds the value until the store is written.
+    pub(super) fn fill_store(
+        &self,
+        writer: &mut StoreWriter,
+        key: Option<&str>,
+    ) -> Result<(Done, Option<Nest>)> {
+        let root = key.unwrap_or(ROOT);
+        if let Some(rows) = self.table_rows() {
+            self.copy_rows(rows, writer, root)?;
+            return Ok((Done::default(), None));
+        }
+        let Some(columns) = self.columns()? else {
+            let station = Nest::for_stream(&self.cx.unfinished)?;
+            let is_array = self.source.layout()?.is_some() || self.args.dtype.is_some();
+            let done =
+                if is_array { self.array(station.path())? } else { self.frame(station.path())? };
+            let key = key.map_or_else(|| self.value_key(), str::to_owned);
+            writer.insert_file(&key, station.path())?;
+            return Ok((done, Some(station)));
         };
-        let mut writer = StoreWriter::create_with(path, &WriteOptions::default().form(form))?;
-        let Some(columns) = self.columns()? else { return self.value(writer) };
         let mut is_first = true;
         self.batches(&columns, &mut |values| {
             if is_first {
-                writer.insert_table(ROOT, &new_columns(&columns), &values)?;
+                writer.insert_table(root, &new_columns(&columns), &values)?;
             } else {
-                writer.append_rows(ROOT, &values)?;
+                writer.append_rows(root, &values)?;
             }
             is_first = false;
             Ok(())
         })?;
         for (name, value) in self.attributes()?.iter() {
-            writer.set_attribute(ROOT, name, &value_of_json(value))?;
+            writer.set_attribute(root, name, &value_of_json(value))?;
         }
-        writer.commit()?;
         let retyped = columns.iter().filter(|(_, rule)| rule.loses_type());
         let left_out = retyped.map(|(name, _)| format!("the type of column `{name}`")).collect();
-        Ok(Done { left_out, ..Done::default() })
+        Ok((Done { left_out, ..Done::default() }, None))
     }
 
-    /// A store with the input as its only value.
-    fn value(&self, mut writer: StoreWriter) -> Result<Done> {
-        let station = Nest::for_stream(&self.cx.unfinished)?;
-        let is_array = self.source.layout()?.is_some() || self.args.dtype.is_some();
-        let done = if is_array { self.array(station.path())? } else { self.frame(station.path())? };
-        writer.insert_file(&self.value_key(), station.path())?;
-        writer.commit()?;
-        Ok(done)
+    /// The table of a store that the input is.
+    fn table_rows(&self) -> Option<&TableRows> {
+        self.source.rows().filter(|rows| !rows.is_column())
+    }
+
+    /// Are the frames of the table taken as they are?
+    pub(super) fn is_copy(&self, rows: &TableRows) -> bool {
+        rows.is_whole()
+    }
+
+    /// A table as it is in another store: its frames, or new ones with some of its columns.
+    fn copy_rows(&self, rows: &TableRows, writer: &mut StoreWriter, key: &str) -> Result<()> {
+        if self.is_copy(rows) {
+            self.progress.add(rows.sizes().0);
+            return Ok(writer.insert_table_from(key, rows.table())?);
+        }
+        let columns: Vec<NewColumn> = rows
+            .columns()
+            .iter()
+            .map(|column| {
+                let new = NewColumn::like(column.spec());
+                match nulls_of_copy(column) {
+                    Some(nulls) => new.nulls(nulls),
+                    None => new,
+                }
+            })
+            .collect();
+        let mut is_first = true;
+        rows.for_each_batch(0..rows.nrows(), &mut |values| {
+            let values: Vec<ColumnValues> = values
+                .into_iter()
+                .zip(rows.columns())
+                .map(|(values, column)| match nulls_of_copy(column) {
+                    Some(_) => truth_values(values),
+                    None => values,
+                })
+                .collect();
+            if is_first {
+                writer.insert_table(key, &columns, &values)?;
+            } else {
+                writer.append_rows(key, &values)?;
+            }
+            is_first = false;
+            Ok(())
+        })?;
+        for (name, value) in rows.table().attributes()? {
+            writer.set_attribute(key, &name, &value)?;
+        }
+        Ok(())
     }
 
     /// The key of the only value: the name of the input.
     fn value_key(&self) -> String {
+        if let Origin::File { part: Part::Member(key), .. } = self.origin {
+            return format!("/{}", key.rsplit('/').next().unwrap_or(key));
+        }
         let stem = self.origin.path().and_then(Path::file_stem);
         let name = stem.map_or_else(|| "data".into(), |name| name.to_string_lossy());
         format!("/{name}")
@@ -163,15 +231,33 @@ impl Work<'_> {
         }
     }
 
-    /// Whether the store at `path` has the values of the input.
-    pub(super) fn is_equal_store(&self, path: &Path) -> Result<bool> {
-        let store = Store::open(path)?;
+    /// Whether a store has the values of the input, at `key` or where they are without one.
+    pub(super) fn is_equal_store(&self, store: &Store, key: Option<&str>) -> Result<bool> {
+        let root = key.unwrap_or(ROOT);
+        if let Some(rows) = self.table_rows() {
+            let (table, mut start, mut is_equal) = (store.table(root)?, 0_u64, true);
+            rows.for_each_batch(0..rows.nrows(), &mut |expected| {
+                let end = start + expected.first().map_or(0, ColumnValues::len) as u64;
+                for (column, expected) in rows.columns().iter().zip(expected) {
+                    let mut found = table.column(&column.spec().name)?.read(start..end)?;
+                    let mut expected = expected;
+                    if nulls_of_copy(column).is_some() {
+                        (found, expected) = (truth_values(found), truth_values(expected));
+                    }
+                    is_equal = is_equal && have_same_cells(&found, &expected);
+                }
+                start = end;
+                Ok(())
+            })?;
+            return Ok(is_equal && table.len()? == start);
+        }
         let Some(columns) = self.columns()? else {
-            let schunk = Arc::new(store.frame(&self.value_key())?);
+            let schunk =
+                Arc::new(store.frame(&key.map_or_else(|| self.value_key(), str::to_owned))?);
             let found = self.digest(&Source::Object(Object::Frame(schunk)))?;
             return Ok(found == self.digest(&self.source)?);
         };
-        let (table, mut start, mut is_equal) = (store.table(ROOT)?, 0_u64, true);
+        let (table, mut start, mut is_equal) = (store.table(root)?, 0_u64, true);
         self.batches(&columns, &mut |expected| {
             let end = start + expected.first().map_or(0, ColumnValues::len) as u64;
             for ((name, _), expected) in columns.iter().zip(&expected) {
@@ -228,6 +314,25 @@ fn new_columns(columns: &Columns) -> Vec<NewColumn> {
         NewColumn::new(name, kind).nulls(nulls)
     });
     new.collect()
+}
+
+/// Whether two columns have the same cells, whatever stands where they are null.
+fn have_same_cells(found: &ColumnValues, expected: &ColumnValues) -> bool {
+    (found.valid.is_none() && expected.valid.is_none() && found == expected)
+        || (found.len() == expected.len()
+            && (0..found.len()).all(|row| {
+                let cell = |values: &ColumnValues| values.value(row).encode();
+                found.is_null(row) == expected.is_null(row) && cell(found) == cell(expected)
+            }))
+}
+
+/// Truth values of one byte, of which one means null, as truth values.
+fn truth_values(mut values: ColumnValues) -> ColumnValues {
+    if let (Values::Fixed { dtype, bytes, .. }, Ok(truth)) = (&mut values.values, "|b1".parse()) {
+        *dtype = truth;
+        bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte == 1));
+    }
+    values
 }
 
 /// Whether two columns have the same rows.

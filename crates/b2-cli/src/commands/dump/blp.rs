@@ -7,15 +7,15 @@
 use blosc_chunk::ChunkHeader;
 use bloscpack::{
     Checksum, PackedChunk,
-    raw::{RawHeader, RawHeader1, RawHeaderRc, RawMetadataHeader},
+    raw::{
+        RawHeader, RawHeader1, RawHeaderRc, RawJournalEntry, RawJournalFooter, RawMetadataHeader,
+    },
 };
 use serde_json::Value;
 
 use super::{
     Printer, SHOWN_TO_PROGRAMS, Span, Wanted, chunk,
-    fields::{
-        Field, Meaning, bits, field, long_le, text, uninterpreted, unsigned_le, unsigned_long_le,
-    },
+    fields::{Meaning, bits, long_le, unsigned_le, unsigned_long_le},
 };
 use crate::{
     error::{Doing, Error, Result},
@@ -239,11 +239,17 @@ impl Walk<'_, '_, '_> {
         for _ in 0..nentries {
             let entry = self.read(self.at, 16)?;
             let len = entry.get(8..).map_or(0, |n| unsigned_long_le(n).as_u64().unwrap_or(0));
-            self.printer.fields(JOURNAL_ENTRY, &entry, self.found.at + self.at)?;
+            self.printer.raw_fields(
+                RawJournalEntry::FIELDS,
+                MEANINGS,
+                &entry,
+                self.found.at + self.at,
+            )?;
             self.at += 16;
             self.next(len, "former bytes", None::<Value>)?;
         }
-        self.printer.fields(JOURNAL_FOOTER, &footer, self.found.at + end.saturating_sub(FOOTER_LEN))
+        let at = self.found.at + end.saturating_sub(FOOTER_LEN);
+        self.printer.raw_fields(RawJournalFooter::FIELDS, MEANINGS, &footer, at)
     }
 
     /// The next `len` bytes as one span, as far as they are there.
@@ -322,11 +328,11 @@ const OFFSETS: u8 = 1;
 /// Bit of `options`: there are metadata.
 const METADATA: u8 = 2;
 /// Bytes of the header of versions 2 and 3.
-const HEADER_LEN: u64 = 32;
+const HEADER_LEN: u64 = size_of::<RawHeader>() as u64;
 /// Bytes of the header of the metadata.
-const METADATA_LEN: u64 = 32;
+const METADATA_LEN: u64 = size_of::<RawMetadataHeader>() as u64;
 /// Bytes at the end of a file whose change was interrupted.
-const FOOTER_LEN: u64 = 40;
+const FOOTER_LEN: u64 = size_of::<RawJournalFooter>() as u64;
 /// Entries that are read at once.
 const OFFSETS_AT_ONCE: u64 = 8 << 10;
 
@@ -336,16 +342,4 @@ const MEANINGS: &[Meaning] = &[
     ("checksum", checksum),
     ("meta_checksum", checksum),
     ("meta_codec", metadata_codec),
-];
-
-const JOURNAL_ENTRY: &[Field] =
-    &[field(0, 8, "position", unsigned_long_le), field(8, 8, "length", unsigned_long_le)];
-
-const JOURNAL_FOOTER: &[Field] = &[
-    field(0x00, 8, "magic", text),
-    field(0x08, 8, "start of the entries", unsigned_long_le),
-    field(0x10, 8, "length before", unsigned_long_le),
-    field(0x18, 8, "entries", unsigned_long_le),
-    field(0x20, 4, "crc-32 of the entries", uninterpreted),
-    field(0x24, 4, "crc-32 of the footer", uninterpreted),
 ];

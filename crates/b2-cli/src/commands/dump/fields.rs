@@ -9,40 +9,13 @@ use serde_json::Value;
 use super::{Printer, Span};
 use crate::error::Result;
 
-/// A field at a fixed offset.
-pub(super) struct Field {
-    at: usize,
-    len: usize,
-    name: &'static str,
-    means: fn(&[u8]) -> Value,
-}
-
-/// A field of `len` bytes at `at`.
-pub(super) const fn field(
-    at: usize,
-    len: usize,
-    name: &'static str,
-    means: fn(&[u8]) -> Value,
-) -> Field {
-    Field { at, len, name, means }
-}
-
 /// The name of a field, and what its bytes say beyond a number or a text.
 pub(super) type Meaning = (&'static str, fn(&[u8]) -> Value);
 
 impl Printer<'_> {
-    /// Shows those of `fields` that are in `bytes`, which start at `offset`.
-    pub(super) fn fields(&mut self, fields: &[Field], bytes: &[u8], offset: u64) -> Result<()> {
-        for field in fields {
-            let Some(bytes) = bytes.get(field.at..field.at + field.len) else { continue };
-            let value = (field.means)(bytes);
-            self.piece(offset + field.at as u64, bytes, field.name, value)?;
-        }
-        Ok(())
-    }
-
-    /// Shows those fields of a table of the format that are in `bytes`, which start at `offset`. What
-    /// a field says beyond its number or its text, `meanings` knows by its name.
+    /// Shows those fields of a table of the format that are in `bytes`, which start at `offset`.
+    /// What a field says beyond its number or its text, `meanings` knows by its name. A number and
+    /// the marker of MessagePack before it are one span.
     pub(super) fn raw_fields(
         &mut self,
         fields: &[raw::Field],
@@ -50,13 +23,23 @@ impl Printer<'_> {
         bytes: &[u8],
         offset: u64,
     ) -> Result<()> {
-        for field in fields {
-            let Some(bytes) = bytes.get(field.offset..field.offset + field.size) else { continue };
+        let mut fields = fields.iter().peekable();
+        while let Some(first) = fields.next() {
+            let is_number =
+                |next: &&raw::Field| matches!(next.kind, FieldKind::Unsigned | FieldKind::Signed);
+            let value = match first.kind {
+                FieldKind::Marker => fields.next_if(is_number),
+                _ => None,
+            };
+            let field = value.unwrap_or(first);
+            let end = field.offset + field.size;
+            let Some(bytes) = bytes.get(first.offset..end) else { continue };
             let value = match meanings.iter().find(|(name, _)| *name == field.name) {
                 Some((_, means)) => means(bytes),
+                None if value.is_some() => marked(bytes),
                 None => plain(field.kind, bytes),
             };
-            self.piece(offset + field.offset as u64, bytes, field.name, value)?;
+            self.piece(offset + first.offset as u64, bytes, field.name, value)?;
         }
         Ok(())
     }
@@ -84,11 +67,6 @@ fn plain(kind: FieldKind, bytes: &[u8]) -> Value {
         (FieldKind::Signed, 8) => long_le(bytes),
         _ => Value::Null,
     }
-}
-
-/// Nothing to add to the bytes.
-pub(super) fn uninterpreted(_: &[u8]) -> Value {
-    Value::Null
 }
 
 pub(super) fn signed_le(bytes: &[u8]) -> Value {

@@ -1,11 +1,14 @@
 //! The spans of a frame: header, metalayers, chunks and the bytes between them, index, trailer.
 
-use b2frame::{ChunkBytes, SChunk};
+use b2frame::{
+    ChunkBytes, SChunk,
+    raw::{RawHeader, RawTrailerEnd},
+};
 use serde_json::Value;
 
 use super::{
     Printer, Span, Wanted, chunk,
-    fields::{Field, bits, boolean, byte, codec, field, filters, marked, text, uninterpreted},
+    fields::{Meaning, bits, boolean, byte, codec, filters, marked},
 };
 use crate::{
     error::{Doing, Error, Result},
@@ -22,7 +25,7 @@ pub(super) fn header(printer: &mut Printer<'_>, found: &Found) -> Result<()> {
     };
     let bytes = read(found, found.at, header_len)?;
     printer.section("header", &format!(", {} bytes", bytes.len()))?;
-    printer.fields(HEADER, &bytes, found.at)?;
+    printer.raw_fields(RawHeader::FIELDS, MEANINGS, &bytes, found.at)?;
     let layers = bytes.get(0x57..).unwrap_or_default();
     Layers { printer, bytes: layers, at: 0, offset: found.at + 0x57, decoded: true }.all()
 }
@@ -144,11 +147,14 @@ fn trailer(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<
     let at = found.at + schunk.frame_len() - len;
     let bytes = read(found, at, len)?;
     printer.section("trailer", &format!(", {len} bytes"))?;
-    printer.fields(TRAILER_START, &bytes, at)?;
-    let end = bytes.len().saturating_sub(23);
+    printer.piece(at, bytes.get(..1).unwrap_or_default(), "array", elements(&bytes))?;
+    let version = bytes.get(1..2).unwrap_or_default();
+    printer.piece(at + 1, version, "trailer version", byte(version))?;
+    let end = bytes.len().saturating_sub(size_of::<RawTrailerEnd>());
     let layers = bytes.get(2..end).unwrap_or_default();
     Layers { printer, bytes: layers, at: 0, offset: at + 2, decoded: false }.all()?;
-    printer.fields(TRAILER_END, bytes.get(end..).unwrap_or_default(), at + end as u64)
+    let fixed = bytes.get(end..).unwrap_or_default();
+    printer.raw_fields(RawTrailerEnd::FIELDS, MEANINGS, fixed, at + end as u64)
 }
 
 /// Up to `len` bytes from `at` of the file.
@@ -302,48 +308,21 @@ fn other_flags2(bytes: &[u8]) -> Value {
 }
 
 /// Bytes of the header without metalayers.
-const FIXED_LEN: u64 = 87;
+const FIXED_LEN: u64 = size_of::<RawHeader>() as u64;
 
 /// Bytes of a header that are shown at most: 16 metalayers of reasonable size.
 const MAX_SECTION: u64 = 16 << 20;
 
-/// Bytes 0..87 of a frame, markers together with their values.
-const HEADER: &[Field] = &[
-    field(0x00, 1, "array", elements),
-    field(0x01, 1, "string of 8", uninterpreted),
-    field(0x02, 8, "magic", text),
-    field(0x0a, 5, "header_len", marked),
-    field(0x0f, 9, "frame_len", marked),
-    field(0x18, 1, "string of 4", uninterpreted),
-    field(0x19, 1, "general_flags", general_flags),
-    field(0x1a, 1, "frame_type", frame_type),
-    field(0x1b, 1, "codec", codec_and_level),
-    field(0x1c, 1, "other_flags", split_mode),
-    field(0x1d, 9, "nbytes", marked),
-    field(0x26, 9, "cbytes", marked),
-    field(0x2f, 5, "typesize", marked),
-    field(0x34, 5, "blocksize", marked),
-    field(0x39, 5, "chunk_size", marked),
-    field(0x3e, 3, "threads to compress", marked),
-    field(0x41, 3, "threads to decompress", marked),
-    field(0x44, 1, "has vlmetalayers", boolean),
-    field(0x45, 1, "fixext of 16", uninterpreted),
-    field(0x46, 1, "filter slots", byte),
-    field(0x47, 6, "filters", filters),
-    field(0x4d, 1, "udcodec", codec),
-    field(0x4e, 1, "codec_meta", byte),
-    field(0x4f, 6, "filters_meta", uninterpreted),
-    field(0x55, 1, "other_flags2", other_flags2),
-    field(0x56, 1, "reserved", uninterpreted),
-];
-
-const TRAILER_START: &[Field] =
-    &[field(0, 1, "array", elements), field(1, 1, "trailer version", byte)];
-
-/// The last 23 bytes of a frame.
-const TRAILER_END: &[Field] = &[
-    field(0, 5, "trailer_len", marked),
-    field(5, 1, "fixext of 16", uninterpreted),
-    field(6, 1, "kind of fingerprint", byte),
-    field(7, 16, "fingerprint", uninterpreted),
+/// What the fields of header and trailer say.
+const MEANINGS: &[Meaning] = &[
+    ("array", elements),
+    ("general_flags", general_flags),
+    ("frame_type", frame_type),
+    ("codec", codec_and_level),
+    ("other_flags", split_mode),
+    ("has_vlmeta", boolean),
+    ("filters", filters),
+    ("udcodec", codec),
+    ("other_flags2", other_flags2),
+    ("fingerprint_type", byte),
 ];

@@ -14,7 +14,7 @@ use crate::{
     console::Console,
     context::Context,
     error::Result,
-    formats::store::{self, Member},
+    formats::store::{self, Member, rows::TableRows},
     render::size::{self, Units},
 };
 
@@ -80,6 +80,28 @@ pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<
         members: vec![],
         attributes: attributes(table.attributes()?),
         table: Some(TableReport::new(table)?),
+        warnings: vec![],
+        problems: vec![],
+    };
+    print(cx, &report)
+}
+
+/// Describes a column of a table.
+pub(super) fn describe_column(cx: &Context, name: &str, rows: &TableRows) -> Result<()> {
+    let mut table = TableReport::new(rows.table())?;
+    let is_asked =
+        |report: &ColumnReport| rows.columns().iter().any(|c| c.spec().name == report.name);
+    table.columns.retain(is_asked);
+    let report = StoreReport {
+        schema: "b2.info/1",
+        path: name,
+        format: "ctable",
+        kind: "a column of a table",
+        nbytes: 0,
+        cbytes: 0,
+        members: vec![],
+        attributes: Map::new(),
+        table: Some(table),
         warnings: vec![],
         problems: vec![],
     };

@@ -94,6 +94,9 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     let units = cx.console.units();
     Ok(match objects.next()? {
         Some(Object::Bcolz(set)) => node(data_set(&set), columns(&set)),
+        Some(Object::Table(rows)) => {
+            node(format!("{}, {} rows", rows.format(), size::count(rows.nrows())), vec![])
+        }
         Some(Object::Frame(schunk)) => match schunk.nd_meta()? {
             Some(meta) => {
                 let dtype = meta.dtype_text(schunk.header().typesize().get()).into_owned();

@@ -96,6 +96,9 @@ impl Document {
             Object::Bcolz(set) => {
                 Ok(Self { metadata: Some(Value::Object(set.attrs_json()?)), ..Self::default() })
             }
+            Object::Table(rows) => {
+                Ok(Self { metadata: Some(Value::Object(rows.attributes()?)), ..Self::default() })
+            }
             Object::Chunk(_) => Err(message::CHUNK_HAS_NO_METADATA.error()),
         }
     }

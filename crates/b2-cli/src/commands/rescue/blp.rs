@@ -1,4 +1,5 @@
-//! Bloscpack files: the chunks that are sound, at their positions in a new file where these are known.
+//! Bloscpack files: the chunks that are sound, at their positions in a new file where these are
+//! known.
 
 use std::{
     fs::{self, File},

@@ -9,7 +9,7 @@ use bloscpack::numpy::ArrayInfo;
 use crate::{context::Context, error::Result, formats::blp::Blp, inputs::object::Object};
 
 /// An array, of which parts are read.
-pub(super) enum Array {
+pub(in crate::commands) enum Array {
     Frame(Box<NdArray>),
     Blp { blp: Box<Blp>, info: ArrayInfo },
     Bcolz(Box<CArray>),
@@ -21,7 +21,10 @@ impl Array {
     /// # Errors
     ///
     /// When it says that it is one, and cannot be.
-    pub(super) fn from_object(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
+    pub(in crate::commands) fn from_object(
+        object: Object,
+        cx: &Context,
+    ) -> Result<Result<Self, Object>> {
         Ok(match object {
             Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
                 Ok(Self::Frame(Box::new(NdArray::from_schunk(schunk)?.budget(cx.read_options()))))
@@ -39,7 +42,7 @@ impl Array {
     }
 
     /// Type of the items.
-    pub(super) fn dtype(&self) -> &Dtype {
+    pub(in crate::commands) fn dtype(&self) -> &Dtype {
         match self {
             Self::Frame(array) => array.dtype(),
             Self::Blp { info, .. } => info.dtype(),
@@ -48,7 +51,7 @@ impl Array {
     }
 
     /// Bytes of an item.
-    pub(super) fn itemsize(&self) -> usize {
+    pub(in crate::commands) fn itemsize(&self) -> usize {
         match self {
             Self::Frame(array) => array.typesize(),
             Self::Blp { info, .. } => info.dtype().itemsize(),
@@ -57,7 +60,7 @@ impl Array {
     }
 
     /// Items per dimension.
-    pub(super) fn shape(&self) -> &[u64] {
+    pub(in crate::commands) fn shape(&self) -> &[u64] {
         match self {
             Self::Frame(array) => array.shape(),
             Self::Blp { info, .. } => info.shape(),
@@ -66,7 +69,7 @@ impl Array {
     }
 
     /// Number of items.
-    pub(super) fn nitems(&self) -> u64 {
+    pub(in crate::commands) fn nitems(&self) -> u64 {
         self.shape().iter().fold(1, |nitems, len| nitems.saturating_mul(*len))
     }
 
@@ -75,7 +78,7 @@ impl Array {
     /// # Errors
     ///
     /// When it cannot be read, or is no part of the array.
-    pub(super) fn read(&self, selection: &Selection, dest: &mut [u8]) -> Result<()> {
+    pub(in crate::commands) fn read(&self, selection: &Selection, dest: &mut [u8]) -> Result<()> {
         match self {
             Self::Frame(array) => Ok(array.read_bytes(selection, dest)?),
             // Nothing has to be listed that may be long.
@@ -95,7 +98,11 @@ impl Array {
     /// # Errors
     ///
     /// As [`read`](Self::read).
-    pub(super) fn read_at(&self, positions: &[Vec<u64>], dest: &mut [u8]) -> Result<()> {
+    pub(in crate::commands) fn read_at(
+        &self,
+        positions: &[Vec<u64>],
+        dest: &mut [u8],
+    ) -> Result<()> {
         let lists: Vec<&[u64]> = positions.iter().map(Vec::as_slice).collect();
         match self {
             Self::Frame(array) => Ok(array.read_oindex_bytes(&lists, dest)?),

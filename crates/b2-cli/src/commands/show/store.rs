@@ -1,8 +1,10 @@
 //! Values of stores that are no plain data: tables, and objects, batches and lists.
 
 use core::ops::Range;
+use std::borrow::Cow;
 
-use b2store::{ColumnValues, Content, Table, Value, Values};
+use b2store::{Column, ColumnKind, ColumnValues, Content, Value, Values, table::ColumnSpec};
+use blosc_dtype::Dtype;
 use serde_json::{Map, Value as Json};
 
 use super::{ShowReport, item, range, render};
@@ -10,7 +12,7 @@ use crate::{
     args::ShowArgs,
     context::Context,
     error::{Error, Result, message},
-    formats::store,
+    formats::store::{self, rows::TableRows},
     render::{
         escape::{harmless, json_text},
         size,
@@ -29,27 +31,31 @@ const EDGE_NROWS: u64 = 5;
 const CELL_NBYTES: u64 = 64;
 
 /// Shows rows of a table.
-pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, table: &Table) -> Result<()> {
+pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows) -> Result<()> {
     if args.filter.is_some() {
         return Err(message::NO_WHERE.error());
     }
-    let schema = table.schema();
+    let schema = rows.table().schema();
+    if !rows.is_column() {
+        for column in schema.computed.iter().filter(|_| args.columns.is_empty()) {
+            let text = format!("column {:?} is computed from others, and not shown", column.name);
+            cx.console.warning(name, &text);
+        }
+    }
     let names: Vec<String> = match args.columns.is_empty() {
-        true => schema.columns.iter().map(|column| column.name.clone()).collect(),
+        true => rows.columns().iter().map(|column| column.spec().name.clone()).collect(),
         false => args.columns.clone(),
     };
-    for column in schema.computed.iter().filter(|_| args.columns.is_empty()) {
-        let text = format!("column {:?} is computed from others, and not shown", column.name);
-        cx.console.warning(name, &text);
-    }
-    let columns = names.iter().map(|name| table.column(name)).collect::<Result<Vec<_>, _>>()?;
-    let nrows = table.len()?;
-    let rows = match &args.slice {
+    let columns = names.iter().map(|name| rows.table().column(name));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let specs: Vec<&ColumnSpec> = columns.iter().map(Column::spec).collect();
+    let nrows = rows.nrows();
+    let range = match &args.slice {
         Some(slice) => range(&slice.0, nrows)?,
         None => 0..nrows,
     };
-    let start = rows.start.saturating_add(args.skip.unwrap_or(0)).min(rows.end);
-    let end = start.saturating_add(args.lines.unwrap_or(u64::MAX)).min(rows.end);
+    let start = range.start.saturating_add(args.skip.unwrap_or(0)).min(range.end);
+    let end = start.saturating_add(args.lines.unwrap_or(u64::MAX)).min(range.end);
     let read = |rows: &Range<u64>| -> Result<Vec<ColumnValues>> {
         Ok(columns.iter().map(|column| column.read(rows.clone())).collect::<Result<_, _>>()?)
     };
@@ -64,9 +70,13 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, table: &Table) ->
             let mut page = String::new();
             for row in 0..len(&rows) {
                 if args.csv {
-                    render::line(values.iter().map(|column| cell(column, row)), &mut page);
+                    render::line(
+                        values.iter().zip(&specs).map(|(column, spec)| cell(column, spec, row)),
+                        &mut page,
+                    );
                 } else {
-                    let cells = values.iter().map(|column| json(column, row));
+                    let cells =
+                        values.iter().zip(&specs).map(|(column, spec)| json(column, spec, row));
                     let document: Map<String, Json> = names.iter().cloned().zip(cells).collect();
                     page += &json_text(&document);
                     page.push('\n');
@@ -100,7 +110,8 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, table: &Table) ->
                 text.row(names.iter().map(|_| "..."));
             }
             for row in 0..len(&rows) {
-                text.row(values.iter().map(|column| harmless(&cell(column, row))));
+                let cells = values.iter().zip(&specs);
+                text.row(cells.map(|(column, spec)| harmless(&cell(column, spec, row))));
             }
         }
     }
@@ -187,7 +198,7 @@ fn align(column: &ColumnValues) -> Align {
 }
 
 /// The items of a row of fixed width.
-fn items(column: &ColumnValues, row: usize) -> Option<(&blosc_dtype::Dtype, &[u8], bool)> {
+fn items(column: &ColumnValues, row: usize) -> Option<(&Dtype, &[u8], bool)> {
     let Values::Fixed { dtype, item_shape, bytes } = &column.values else { return None };
     let nrows = column.len().max(1);
     let rowsize = bytes.len() / nrows;
@@ -195,23 +206,35 @@ fn items(column: &ColumnValues, row: usize) -> Option<(&blosc_dtype::Dtype, &[u8
     Some((dtype, bytes.get(start..start.checked_add(rowsize)?)?, !item_shape.is_empty()))
 }
 
-fn cell(column: &ColumnValues, row: usize) -> String {
+/// The type as which the items of a column are shown: times as dates.
+fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) -> Cow<'a, Dtype> {
+    match &spec.kind {
+        ColumnKind::Timestamp { unit, .. } => {
+            format!("<M8[{unit}]").parse().map_or(Cow::Borrowed(dtype), Cow::Owned)
+        }
+        ColumnKind::Fixed("b1") => "|b1".parse().map_or(Cow::Borrowed(dtype), Cow::Owned),
+        _ => Cow::Borrowed(dtype),
+    }
+}
+
+/// A cell as text; that of a null is empty.
+pub(in crate::commands) fn cell(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> String {
     if column.is_null(row) {
         return String::new();
     }
     match items(column, row) {
-        Some((dtype, bytes, false)) => item::cell(dtype, bytes),
-        Some(_) => json(column, row).to_string(),
+        Some((dtype, bytes, false)) => item::cell(&shown_dtype(dtype, spec), bytes),
+        Some(_) => json(column, spec, row).to_string(),
         None => store::plain(&column.value(row)),
     }
 }
 
-fn json(column: &ColumnValues, row: usize) -> Json {
+fn json(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> Json {
     if column.is_null(row) {
         return Json::Null;
     }
     match items(column, row) {
-        Some((dtype, bytes, false)) => item::json(dtype, bytes),
+        Some((dtype, bytes, false)) => item::json(&shown_dtype(dtype, spec), bytes),
         Some((dtype, bytes, true)) => bytes
             .chunks_exact(dtype.itemsize().max(1))
             .map(|bytes| item::json(dtype, bytes))

@@ -10,6 +10,7 @@ use crate::{
         show::item,
     },
     error::{Result, message},
+    plot::reduce::{Extent, Histogram},
 };
 
 /// Numbers that are summed up before they are combined with the rest.
@@ -43,14 +44,6 @@ pub(super) struct ColumnReport {
     pub(super) histogram: Option<Histogram>,
 }
 
-/// How many values lie in each of some steps of equal width.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Histogram {
-    /// One more than there are counts.
-    pub(super) edges: Vec<f64>,
-    pub(super) counts: Vec<u64>,
-}
-
 /// One column under observation.
 #[derive(Debug)]
 pub(super) struct Column {
@@ -64,6 +57,7 @@ pub(super) struct Column {
     min: Option<(Number, Vec<u8>)>,
     max: Option<(Number, Vec<u8>)>,
     moments: Moments,
+    finite: Extent,
     nan: u64,
     inf: u64,
     zeros: u64,
@@ -118,6 +112,7 @@ impl Column {
             min: None,
             max: None,
             moments: Moments::default(),
+            finite: Extent::EMPTY,
             nan: 0,
             inf: 0,
             zeros: 0,
@@ -169,25 +164,18 @@ impl Column {
             len += 1;
             if len == RUN {
                 self.moments.add(&run);
+                self.finite.add(&run);
                 len = 0;
             }
         }
         self.moments.add(&run[..len]);
+        self.finite.add(&run[..len]);
     }
 
     /// Starts the second pass, if there are finite values.
-    pub(super) fn start_histogram(&mut self, nbins: u32) {
-        let ends = |end: &Option<(Number, Vec<u8>)>| end.as_ref().map(|(value, _)| value.to_f64());
-        let (Some(min), Some(max)) = (ends(&self.min), ends(&self.max)) else { return };
-        if !min.is_finite() || !max.is_finite() {
-            return;
-        }
-        let step = (max / f64::from(nbins)) - (min / f64::from(nbins));
-        let mut edges: Vec<f64> =
-            (0..nbins).map(|nbin| f64::from(nbin).mul_add(step, min)).collect();
-        edges.push(max);
-        let counts = vec![0; usize::try_from(nbins).unwrap_or_default()];
-        self.histogram = Some(Histogram { edges, counts });
+    pub(super) fn start_histogram(&mut self, nbins: u16) {
+        let ends = self.finite.ends();
+        self.histogram = ends.map(|(min, max)| Histogram::new(min, max, nbins));
     }
 
     /// Counts the values in some rows.
@@ -195,13 +183,7 @@ impl Column {
         let values = self.values(rows);
         let (Some(number), Some(histogram)) = (self.number, &mut self.histogram) else { return };
         for value in values {
-            let value = number.read(value).to_f64();
-            if value.is_finite() {
-                let nbin = histogram.edges.partition_point(|edge| *edge <= value);
-                // The last step has its end.
-                let nbin = nbin.saturating_sub(1).min(histogram.counts.len() - 1);
-                histogram.counts[nbin] += 1;
-            }
+            histogram.count(number.read(value).to_f64());
         }
     }
 

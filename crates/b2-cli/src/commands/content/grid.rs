@@ -1,0 +1,289 @@
+//! Items of any format as a grid, of which boxes are read: what `plot` and `view` draw.
+//!
+//! Only the chunks or blocks that a box lies in are decoded, or the runs of a file that it is made
+//! of are read.
+
+use core::ops::Range;
+
+use b2frame::Budget;
+use b2store::{ColumnKind, Table, Values};
+use bcolz_store::{CArray, DataSet};
+use blosc_dtype::Dtype;
+use bloscpack::numpy::Order;
+
+use crate::{
+    commands::{
+        content,
+        convert::source::{Items, Source},
+        show::array::Array,
+    },
+    context::Context,
+    error::{Error, Result, message},
+    formats::{
+        bcolz::Bcolz,
+        stored_array::{Stored, count, read_runs, selection},
+    },
+    inputs::{decoded, origin::Origin},
+};
+
+/// Items in some dimensions.
+pub(in crate::commands) struct Grid {
+    kind: GridKind,
+    dtype: Dtype,
+    shape: Vec<u64>,
+    budget: Budget,
+}
+
+enum GridKind {
+    /// An array of which parts are decoded.
+    Array(Box<Array>),
+    /// Content in C order, object after object, and where each of them starts (bytes).
+    Sequence(Vec<(u64, Source)>),
+    /// Items in a file that is not compressed.
+    Stored(Stored),
+    /// A column of a table of a store.
+    Column(Box<b2store::Column>),
+}
+
+impl Grid {
+    /// What an input holds, which is no table.
+    ///
+    /// # Errors
+    ///
+    /// When items of the type `given` do not fit it, or it says that it is an array and cannot be.
+    pub(in crate::commands) fn new(
+        cx: &Context,
+        origin: &Origin,
+        given: Option<&Dtype>,
+        mut sources: Vec<Source>,
+    ) -> Result<Self> {
+        let budget = cx.read_options();
+        let dtype = content::item_type(given, origin, &sources)?;
+        let layout = content::layout(&sources)?;
+        let itemsize = dtype.itemsize().max(1) as u64;
+        if sources.len() == 1
+            && let Some(source) = sources.pop()
+        {
+            match source {
+                Source::Object(object) => match Array::from_object(object, cx)? {
+                    Ok(array) => return Self::from_array(array, &dtype, budget),
+                    Err(object) => sources.push(Source::Object(object)),
+                },
+                Source::Items(Items { stored, .. })
+                    if layout.is_some() && stored.itemsize == itemsize =>
+                {
+                    let shape = stored.shape.clone();
+                    return Ok(Self { kind: GridKind::Stored(stored), dtype, shape, budget });
+                }
+                source => sources.push(source),
+            }
+        }
+        let mut parts = vec![];
+        let mut nbytes = 0u64;
+        for source in sources {
+            let len = source.nbytes()?;
+            parts.push((nbytes, source));
+            nbytes = nbytes.saturating_add(len);
+        }
+        if !nbytes.is_multiple_of(itemsize) {
+            let file = "the content".to_owned();
+            return Err(Error::PartItem { file, found: nbytes, of: itemsize });
+        }
+        // A frame that was an array in another format has kept its shape.
+        let shape = layout.filter(|layout| {
+            let nitems = layout.shape.iter().fold(1u64, |n, len| n.saturating_mul(*len));
+            !layout.fortran_order && nitems.saturating_mul(itemsize) == nbytes
+        });
+        let shape = shape.map_or_else(|| vec![nbytes / itemsize], |layout| layout.shape);
+        Ok(Self { kind: GridKind::Sequence(parts), dtype, shape, budget })
+    }
+
+    /// An array, whose items may be taken for those of another type of their size.
+    fn from_array(array: Array, dtype: &Dtype, budget: Budget) -> Result<Self> {
+        let typesize = array.itemsize();
+        if dtype.itemsize() != typesize {
+            return Err(Error::ItemSize {
+                dtype: dtype.to_string(),
+                given: dtype.itemsize() as u64,
+                typesize: typesize as u64,
+            });
+        }
+        let shape = array.shape().to_vec();
+        Ok(Self { kind: GridKind::Array(Box::new(array)), dtype: dtype.clone(), shape, budget })
+    }
+
+    /// A column of a table of bcolz.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, or Python objects are in it.
+    pub(in crate::commands) fn from_ctable(cx: &Context, set: &Bcolz, name: &str) -> Result<Self> {
+        let DataSet::CTable(table) = set.tuned(&cx.read_options())? else {
+            return Err(message::NOT_A_TABLE.error());
+        };
+        let array: CArray = table.column(name)?.clone();
+        if array.is_object() {
+            return Err(message::NOT_NUMBERS.about("Python objects"));
+        }
+        let dtype = array.dtype().clone();
+        let rows = table.len().min(array.shape().first().copied().unwrap_or(0));
+        let mut grid = Self::from_array(Array::Bcolz(Box::new(array)), &dtype, cx.read_options())?;
+        // A column may go on after the end of the table.
+        grid.shape.first_mut().into_iter().for_each(|len| *len = rows);
+        Ok(grid)
+    }
+
+    /// A column of a table of a store.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, or its values have no fixed width.
+    pub(in crate::commands) fn from_table(cx: &Context, table: &Table, name: &str) -> Result<Self> {
+        let column = table.column(name)?;
+        let kind = &column.spec().kind;
+        let dtype = match (column.dtype(), kind) {
+            (Some(dtype), ColumnKind::Timestamp { unit, .. }) if dtype.itemsize() == 8 => {
+                content::parse(&format!("<M8[{unit}]"))?
+            }
+            (Some(_), ColumnKind::NdArray { .. }) => {
+                return Err(message::NOT_NUMBERS.about("arrays"));
+            }
+            (Some(dtype), _) => dtype.clone(),
+            (None, kind) => {
+                let kind = format!("{kind:?}");
+                let name = kind.split([' ', '(', '{']).next().unwrap_or("objects");
+                return Err(message::NOT_NUMBERS.about(format!("of the kind {name}")));
+            }
+        };
+        let shape = vec![table.len()?];
+        Ok(Self {
+            kind: GridKind::Column(Box::new(column)),
+            dtype,
+            shape,
+            budget: cx.read_options(),
+        })
+    }
+
+    /// Type of the items.
+    pub(in crate::commands) fn dtype(&self) -> &Dtype {
+        &self.dtype
+    }
+
+    /// Items per dimension.
+    pub(in crate::commands) fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Lengths of boxes that are read well, of which larger ones should be multiples.
+    pub(super) fn box_lens(&self) -> Vec<u64> {
+        match &self.kind {
+            GridKind::Array(array) => match &**array {
+                Array::Frame(array) => {
+                    array.chunkshape().iter().map(|len| u64::from(*len).max(1)).collect()
+                }
+                Array::Blp { info, .. } if info.order() == Order::F => self.columns_first(),
+                _ => vec![1; self.shape.len()],
+            },
+            GridKind::Stored(stored) if stored.fortran_order => self.columns_first(),
+            _ => vec![1; self.shape.len()],
+        }
+    }
+
+    fn columns_first(&self) -> Vec<u64> {
+        let mut lens = vec![1; self.shape.len()];
+        lens.iter_mut().zip(&self.shape).take(1).for_each(|(to, len)| *to = (*len).clamp(1, 4096));
+        lens
+    }
+
+    /// Fills `bytes` with the items of a box in C order; says which rows of a column are no null.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(in crate::commands) fn read(
+        &self,
+        bounds: &[Range<u64>],
+        bytes: &mut Vec<u8>,
+    ) -> Result<Option<Vec<bool>>> {
+        let itemsize = self.dtype.itemsize() as u64;
+        let nbytes = count(bounds).saturating_mul(itemsize);
+        bytes.clear();
+        bytes.resize(usize::try_from(nbytes).unwrap_or(usize::MAX), 0);
+        match &self.kind {
+            _ if bytes.is_empty() => {}
+            GridKind::Array(array) => self.read_array(array, bounds, bytes)?,
+            GridKind::Stored(stored) => stored.fill_box(bounds, bytes)?,
+            GridKind::Sequence(parts) => {
+                let fill = &mut |at: u64, dest: &mut [u8]| fill(parts, &self.budget, at, dest);
+                read_runs(&self.shape, itemsize, bounds, bytes, fill)?;
+            }
+            GridKind::Column(column) => {
+                let values = column.read(bounds.first().cloned().unwrap_or(0..0))?;
+                if let Values::Fixed { bytes: items, .. } = values.values {
+                    let len = bytes.len().min(items.len());
+                    bytes[..len].copy_from_slice(&items[..len]);
+                }
+                return Ok(values.valid);
+            }
+        }
+        Ok(None)
+    }
+
+    fn read_array(&self, array: &Array, bounds: &[Range<u64>], bytes: &mut [u8]) -> Result<()> {
+        let is_inner_whole =
+            bounds.iter().zip(&self.shape).skip(1).all(|(range, len)| *range == (0..*len));
+        let rows = bounds.first().cloned();
+        match (array, rows) {
+            (Array::Bcolz(array), Some(rows)) if is_inner_whole => {
+                Ok(array.read_into(rows, bytes)?)
+            }
+            (Array::Blp { blp, info }, Some(rows))
+                if is_inner_whole && (info.order() == Order::C || info.shape().len() == 1) =>
+            {
+                let row = bytes.len() as u64 / (rows.end - rows.start).max(1);
+                let mut at = 0;
+                blp.part(rows.start * row..rows.end * row, &self.budget, &mut |piece| {
+                    copy_next(piece, bytes, &mut at);
+                    Ok(())
+                })
+            }
+            _ => array.read(&selection(bounds), bytes),
+        }
+    }
+}
+
+/// Fills `dest` with the content from byte `at` on.
+fn fill(parts: &[(u64, Source)], budget: &Budget, at: u64, dest: &mut [u8]) -> Result<()> {
+    let end = at.saturating_add(dest.len() as u64);
+    let mut filled = 0;
+    for (n, (start, source)) in parts.iter().enumerate() {
+        let next = parts.get(n + 1).map_or(u64::MAX, |(next, _)| *next);
+        let range = at.max(*start)..end.min(next);
+        if range.is_empty() {
+            continue;
+        }
+        let range = range.start - start..range.end - start;
+        let mut sink = |piece: &[u8]| {
+            copy_next(piece, dest, &mut filled);
+            Ok(())
+        };
+        match source {
+            Source::Object(object) => decoded::part(object, range, budget, &mut sink)?,
+            Source::Items(items) => {
+                let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+                let rest = dest.len() - filled;
+                items.stored.read(range.start, &mut dest[filled..][..len.min(rest)])?;
+                filled += len.min(rest);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Copies a piece to where the one before it ended.
+fn copy_next(piece: &[u8], dest: &mut [u8], at: &mut usize) {
+    let rest = dest.get_mut(*at..).unwrap_or_default();
+    let len = piece.len().min(rest.len());
+    rest[..len].copy_from_slice(&piece[..len]);
+    *at += len;
+}

@@ -1,0 +1,462 @@
+//! Rows of a table of a store, or the items of one of its columns, as NumPy has them.
+//!
+//! The content of a table are its rows, one after the other, as a structured array keeps them. Text
+//! of any length is as wide as the longest; nulls become NaN, NaT, zeros or nothing, which
+//! [`TableRows::lost_nulls`] tells. Lists, maps and objects have no such type: a table with them is
+//! handed over as cells.
+
+use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+
+use b2store::{Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values};
+use blosc_dtype::{Dtype, Kind, npy::NpyHeader};
+
+use super::json;
+use crate::{
+    error::{Error, Result, message},
+    formats::msgpack_json,
+    inputs::decoded::Sink,
+};
+
+/// Most rows that are decoded at once.
+const BATCH_NROWS: u64 = 1 << 16;
+/// Bytes of rows that are decoded at once, unless one is longer.
+const BATCH_NBYTES: u64 = 8 << 20;
+
+/// Some columns of a table.
+#[derive(Debug)]
+pub(crate) struct TableRows {
+    table: Table,
+    columns: Vec<Column>,
+    /// Whether it is one column, whose items are no rows.
+    is_column: bool,
+    nrows: u64,
+    /// The type of a row of each column, found by reading where text has any length.
+    dtypes: OnceLock<Vec<Dtype>>,
+    /// Which columns have had nulls that their type cannot say.
+    had_nulls: Vec<AtomicBool>,
+    /// Bytes decoded, and bytes of the files.
+    sizes: (u64, u64),
+}
+
+impl TableRows {
+    /// All rows of a table.
+    ///
+    /// # Errors
+    ///
+    /// Columns that cannot be opened.
+    pub(crate) fn open(table: Table) -> Result<Self> {
+        let names: Vec<String> =
+            table.schema().columns.iter().map(|column| column.name.clone()).collect();
+        Self::of_columns(table, &names, false)
+    }
+
+    /// One column of a table.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub(crate) fn open_column(table: Table, name: &str) -> Result<Self> {
+        Self::of_columns(table, &[name.to_owned()], true)
+    }
+
+    fn of_columns(table: Table, names: &[String], is_column: bool) -> Result<Self> {
+        let columns = names.iter().map(|name| table.column(name));
+        let columns = columns.collect::<core::result::Result<Vec<_>, _>>()?;
+        let (nrows, sizes) = (table.len()?, super::table_sizes(&table)?);
+        let had_nulls = columns.iter().map(|_| AtomicBool::new(false)).collect();
+        let dtypes = OnceLock::new();
+        Ok(Self { table, columns, is_column, nrows, dtypes, had_nulls, sizes })
+    }
+
+    /// With these columns only, in this order; all if there are none.
+    ///
+    /// # Errors
+    ///
+    /// Columns that are not there, or cannot be opened.
+    pub(crate) fn select(self, names: &[String]) -> Result<Self> {
+        if names.is_empty() {
+            return Ok(self);
+        }
+        Self::of_columns(self.table, names, false)
+    }
+
+    /// The table.
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The columns.
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Is it one column, and no table?
+    pub(crate) fn is_column(&self) -> bool {
+        self.is_column
+    }
+
+    /// Is it all of the table, in its order?
+    pub(crate) fn is_whole(&self) -> bool {
+        let all = &self.table.schema().columns;
+        !self.is_column
+            && all.len() == self.columns.len()
+            && all.iter().zip(&self.columns).all(|(spec, column)| spec.name == column.spec().name)
+    }
+
+    /// Number of rows.
+    pub(crate) fn nrows(&self) -> u64 {
+        self.nrows
+    }
+
+    /// The name in lists and documents.
+    pub(crate) fn format(&self) -> &'static str {
+        if self.is_column { "column" } else { "ctable" }
+    }
+
+    /// Bytes of the table, decoded and as they are stored.
+    pub(crate) fn sizes(&self) -> (u64, u64) {
+        self.sizes
+    }
+
+    /// The attributes of the table, as far as JSON can say them; a column has none.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(crate) fn attributes(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
+        if self.is_column {
+            return Ok(serde_json::Map::new());
+        }
+        let found = self.table.attributes()?;
+        Ok(found.iter().map(|(name, value)| (name.clone(), json(value))).collect())
+    }
+
+    /// Names of attributes that JSON does not tell apart from others.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(crate) fn retyped_attributes(&self) -> Result<Vec<String>> {
+        if self.is_column {
+            return Ok(vec![]);
+        }
+        let is_retyped = |value: &Value| {
+            let packed = msgpack_json::from_json(&json(value));
+            value.encode().as_deref() != Some(&packed[..])
+        };
+        let found = self.table.attributes()?;
+        Ok(found.into_iter().filter(|(_, value)| is_retyped(value)).map(|(name, _)| name).collect())
+    }
+
+    /// The type of a row, or of an item of a column.
+    ///
+    /// # Errors
+    ///
+    /// [`message::NO_NUMPY_TYPE`] for lists and the like; text that cannot be read.
+    pub(crate) fn dtype(&self) -> Result<Dtype> {
+        let dtypes = self.dtypes()?;
+        match (self.is_column, dtypes.first()) {
+            (true, Some(dtype)) => {
+                Ok(dtype.subarray().map_or_else(|| dtype.clone(), |(item, _)| item.clone()))
+            }
+            _ => {
+                let names = self.columns.iter().map(|column| column.spec().name.clone());
+                let dtype = Dtype::packed(names.zip(dtypes.iter().cloned()));
+                dtype.map_err(|error| Error::Npy(error.into()))
+            }
+        }
+    }
+
+    /// Items in each dimension; a table has rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`dtype`](Self::dtype).
+    pub(crate) fn shape(&self) -> Result<Vec<u64>> {
+        let mut shape = vec![self.nrows];
+        if let (true, Some((_, inner))) =
+            (self.is_column, self.dtypes()?.first().and_then(Dtype::subarray))
+        {
+            shape.extend(inner);
+        }
+        Ok(shape)
+    }
+
+    /// Bytes of the content.
+    ///
+    /// # Errors
+    ///
+    /// As [`dtype`](Self::dtype).
+    pub(crate) fn content_nbytes(&self) -> Result<u64> {
+        Ok(self.nrows.saturating_mul(self.rowsize()?))
+    }
+
+    /// The header of a `.npy` file for the content.
+    ///
+    /// # Errors
+    ///
+    /// When NumPy cannot describe the items.
+    pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
+        let dtype = self.dtype()?;
+        let header = NpyHeader::new(dtype.clone(), self.shape()?);
+        header.to_bytes().ok_or_else(|| message::NO_NPY_DTYPE.about(dtype))
+    }
+
+    /// Bytes of a row.
+    fn rowsize(&self) -> Result<u64> {
+        let sizes = self.dtypes()?.iter().map(|dtype| dtype.itemsize() as u64);
+        Ok(sizes.fold(0, u64::saturating_add))
+    }
+
+    fn dtypes(&self) -> Result<&[Dtype]> {
+        if let Some(dtypes) = self.dtypes.get() {
+            return Ok(dtypes);
+        }
+        let dtypes = self.columns.iter().map(|column| self.dtype_of(column));
+        let dtypes = dtypes.collect::<Result<Vec<_>>>()?;
+        Ok(self.dtypes.get_or_init(|| dtypes))
+    }
+
+    /// The type of a row of a column.
+    fn dtype_of(&self, column: &Column) -> Result<Dtype> {
+        let spec = column.spec();
+        let parse = |text: &str| {
+            text.parse::<Dtype>()
+                .map_err(|_| message::NO_NUMPY_TYPE.about(quoted(&spec.name, text)))
+        };
+        match &spec.kind {
+            ColumnKind::Fixed("b1") => parse("|b1"),
+            ColumnKind::Timestamp { unit, .. } => parse(&format!("<M8[{unit}]")),
+            ColumnKind::NdArray { item_shape } => {
+                let item = column.dtype().map(ToString::to_string).unwrap_or_default();
+                let lens: Vec<String> = item_shape.iter().map(|len| format!("{len},")).collect();
+                parse(&format!("('{}', ({}))", item.trim_matches('\''), lens.concat()))
+            }
+            ColumnKind::Utf8 | ColumnKind::VlString | ColumnKind::Dictionary { .. } => {
+                parse(&format!("<U{}", self.longest(column, |text| text.chars().count())?))
+            }
+            ColumnKind::VlBytes => parse(&format!("|S{}", self.longest(column, str::len)?)),
+            kind => match column.dtype() {
+                Some(dtype) => Ok(dtype.clone()),
+                None => Err(message::NO_NUMPY_TYPE.about(quoted(&spec.name, kind_name(kind)))),
+            },
+        }
+    }
+
+    /// The width of the longest value of a column, at least 1.
+    fn longest(&self, column: &Column, width: impl Fn(&str) -> usize) -> Result<usize> {
+        let mut longest = 1;
+        for rows in batches(0..self.nrows, BATCH_NROWS) {
+            let values = column.read(rows)?;
+            if let Values::Dictionary { words, .. } = &values.values {
+                return Ok(words.iter().map(|word| width(word)).fold(1, usize::max));
+            }
+            for row in 0..values.len() {
+                longest = longest.max(match text_of(&values, row) {
+                    Some(Cell::Text(text)) => width(text),
+                    Some(Cell::Bytes(bytes)) => bytes.len(),
+                    None => 0,
+                });
+            }
+        }
+        Ok(longest)
+    }
+
+    /// Hands the values of all columns to `sink`, some rows at a time in their order; at least
+    /// once.
+    ///
+    /// # Errors
+    ///
+    /// Values that cannot be read; the error of `sink`.
+    pub(crate) fn for_each_batch(
+        &self,
+        rows: Range<u64>,
+        sink: &mut dyn FnMut(Vec<ColumnValues>) -> Result<()>,
+    ) -> Result<()> {
+        let rowsize = self.sizes.0.checked_div(self.nrows).unwrap_or(0).max(1);
+        let step = (BATCH_NBYTES / rowsize).clamp(1, BATCH_NROWS);
+        let read = |rows: Range<u64>| -> Result<Vec<ColumnValues>> {
+            let values = self.columns.iter().map(|column| column.read(rows.clone()));
+            Ok(values.collect::<core::result::Result<_, _>>()?)
+        };
+        if rows.is_empty() {
+            return sink(read(rows)?);
+        }
+        batches(rows, step).try_for_each(|rows| sink(read(rows)?))
+    }
+
+    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    ///
+    /// # Errors
+    ///
+    /// Damage, after all data before it; or the error of `sink`.
+    pub(crate) fn part(&self, range: Range<u64>, sink: Sink<'_>) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let (dtypes, rowsize) = (self.dtypes()?, self.rowsize()?.max(1));
+        let rows = range.start / rowsize..range.end.div_ceil(rowsize);
+        let mut at = rows.start * rowsize;
+        self.for_each_batch(rows, &mut |values| {
+            let bytes = self.rows_of(dtypes, values);
+            let inside = |end: u64| {
+                usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len())
+            };
+            let (start, end) = (inside(range.start), inside(range.end));
+            at += bytes.len() as u64;
+            sink(&bytes[start..end])
+        })
+    }
+
+    /// The values of all columns, row by row.
+    fn rows_of(&self, dtypes: &[Dtype], values: Vec<ColumnValues>) -> Vec<u8> {
+        let nrows = values.first().map_or(0, ColumnValues::len);
+        let mut parts = vec![];
+        for ((values, dtype), had_nulls) in values.into_iter().zip(dtypes).zip(&self.had_nulls) {
+            if values.valid.is_some() && dtype.kind() != Some(Kind::DateTime) {
+                had_nulls.store(true, Ordering::Relaxed);
+            }
+            parts.push((items_of(dtype, values, nrows), dtype.itemsize()));
+        }
+        if let [(bytes, _)] = &mut parts[..] {
+            return core::mem::take(bytes);
+        }
+        let rowsize: usize = parts.iter().map(|(_, size)| size).sum();
+        let mut rows = vec![0; rowsize * nrows];
+        let mut start = 0;
+        for (part, size) in &parts {
+            for (row, item) in rows.chunks_exact_mut(rowsize.max(1)).zip(part.chunks_exact(*size)) {
+                row[start..start + size].copy_from_slice(item);
+            }
+            start += size;
+        }
+        rows
+    }
+
+    /// The columns that had nulls in what was handed over by [`part`](Self::part), where their type
+    /// does not tell.
+    pub(crate) fn lost_nulls(&self) -> Vec<String> {
+        let columns = self.columns.iter().zip(&self.had_nulls);
+        let lost = columns.filter(|(_, had_nulls)| had_nulls.load(Ordering::Relaxed));
+        lost.map(|(column, _)| column.spec().name.clone()).collect()
+    }
+
+    /// The columns whose values lose their kind as items of NumPy: words, text of any length, time
+    /// zones.
+    pub(crate) fn retyped(&self) -> Vec<String> {
+        let is_retyped = |column: &&Column| {
+            matches!(
+                column.spec().kind,
+                ColumnKind::Dictionary { .. }
+                    | ColumnKind::VlBytes
+                    | ColumnKind::Timestamp { timezone: Some(_), .. }
+            )
+        };
+        let columns = self.columns.iter().filter(is_retyped);
+        columns.map(|column| column.spec().name.clone()).collect()
+    }
+}
+
+/// Rows in batches.
+fn batches(rows: Range<u64>, step: u64) -> impl Iterator<Item = Range<u64>> {
+    let end = rows.end;
+    crate::formats::bcolz::starts(rows, step).map(move |start| start..end.min(start + step))
+}
+
+fn quoted(name: &str, kind: &str) -> String {
+    format!("`{name}`, {kind}")
+}
+
+/// What the values of a column are, for messages.
+fn kind_name(kind: &ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::List => "lists",
+        ColumnKind::Struct => "maps",
+        ColumnKind::Object => "objects",
+        _ => "values of another kind",
+    }
+}
+
+/// Text or bytes.
+enum Cell<'a> {
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+/// The text or the bytes of a row of any length.
+fn text_of(values: &ColumnValues, row: usize) -> Option<Cell<'_>> {
+    if values.is_null(row) {
+        return None;
+    }
+    match &values.values {
+        Values::Text { ends, text } => {
+            let start = row.checked_sub(1).and_then(|before| ends.get(before)).unwrap_or(&0);
+            ends.get(row).and_then(|end| text.get(*start..*end)).map(Cell::Text)
+        }
+        Values::Objects(objects) => match objects.get(row)? {
+            Value::Str(text) => Some(Cell::Text(text)),
+            Value::Bytes(bytes) => Some(Cell::Bytes(bytes)),
+            _ => None,
+        },
+        Values::Dictionary { codes, words } => {
+            let code = usize::try_from(*codes.get(row)?).ok()?;
+            words.get(code).map(|word| Cell::Text(word))
+        }
+        _ => None,
+    }
+}
+
+/// The values of a column as items of a type.
+fn items_of(dtype: &Dtype, values: ColumnValues, nrows: usize) -> Vec<u8> {
+    let size = dtype.itemsize();
+    if let Values::Fixed { mut bytes, .. } = values.values {
+        let item = dtype.subarray().map_or(dtype, |(item, _)| item);
+        let null = null_item(item);
+        for (row, is_valid) in
+            bytes.chunks_exact_mut(size.max(1)).zip(values.valid.iter().flatten())
+        {
+            if !is_valid {
+                row.chunks_exact_mut(null.len().max(1))
+                    .for_each(|cell| cell.copy_from_slice(&null));
+            }
+        }
+        return bytes;
+    }
+    let mut bytes = vec![0; size * nrows];
+    for (row, item) in bytes.chunks_exact_mut(size.max(1)).enumerate() {
+        match text_of(&values, row) {
+            Some(Cell::Text(text)) => {
+                for (dest, char) in item.chunks_exact_mut(4).zip(text.chars()) {
+                    dest.copy_from_slice(&u32::from(char).to_le_bytes());
+                }
+            }
+            Some(Cell::Bytes(found)) => {
+                item.iter_mut().zip(found).for_each(|(dest, byte)| *dest = *byte);
+            }
+            None => {}
+        }
+    }
+    bytes
+}
+
+/// What stands for null in an array of a type: NaN, NaT, or zeros.
+fn null_item(dtype: &Dtype) -> Vec<u8> {
+    match (dtype.kind(), dtype.itemsize()) {
+        (Some(Kind::Float), 4) => f32::NAN.to_le_bytes().to_vec(),
+        (Some(Kind::Float), 8) => f64::NAN.to_le_bytes().to_vec(),
+        (Some(Kind::Complex), 8) => f32::NAN.to_le_bytes().repeat(2),
+        (Some(Kind::Complex), 16) => f64::NAN.to_le_bytes().repeat(2),
+        (Some(Kind::DateTime), _) => i64::MIN.to_le_bytes().to_vec(),
+        (_, size) => vec![0; size],
+    }
+}
+
+/// How the nulls of a copy of a column are marked: truth values have bytes of their own for null
+/// only in python-blosc2.
+pub(crate) fn nulls_of_copy(column: &Column) -> Option<Nulls> {
+    let spec = column.spec();
+    let is_widened = matches!(spec.kind, ColumnKind::Fixed("b1"));
+    (is_widened && matches!(spec.nulls, Nulls::Sentinel(_))).then_some(Nulls::Mask)
+}

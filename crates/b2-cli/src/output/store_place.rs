@@ -1,0 +1,101 @@
+//! `STORE::/key` as an output: a value or a table in a store that is there, or is made.
+//!
+//! The store is changed under its lock, and is the old or the new one whatever happens meanwhile.
+
+use std::path::{Path, PathBuf};
+
+use b2store::{StoreWriter, WriteOptions};
+use blosc_io::{Durability, LockWait};
+
+use crate::{
+    args::OutputArgs,
+    error::{Error, Result, message},
+    formats::store,
+    output::targets::FRAME_SUFFIXES,
+    render::escape::{harmless, path_text},
+};
+
+/// Where in a store an output goes.
+#[derive(Clone, Debug)]
+pub(crate) struct StorePlace {
+    path: PathBuf,
+    pub(crate) key: String,
+    is_replacing: bool,
+    is_synced: bool,
+}
+
+impl StorePlace {
+    /// The place that an output is; `None` for one that is a file.
+    ///
+    /// # Errors
+    ///
+    /// A place in something that is no store; `--rm`, since a store tells less than some inputs.
+    pub(crate) fn of_output(output: &OutputArgs) -> Result<Option<Self>> {
+        let Some(word) = output.output.as_deref().filter(|word| word.symlink_metadata().is_err())
+        else {
+            return Ok(None);
+        };
+        let Some((path, key)) = word.to_str().and_then(|word| word.split_once("::/")) else {
+            return Ok(None);
+        };
+        let path = Path::new(path);
+        let is_called = || {
+            let name = path.as_os_str().as_encoded_bytes();
+            let suffixes = FRAME_SUFFIXES.iter().filter(|suffix| suffix.starts_with(".b2"));
+            let mut stores = suffixes.filter(|suffix| suffix.len() == 4);
+            stores.any(|suffix| name.ends_with(suffix.as_bytes()))
+        };
+        if path.symlink_metadata().is_ok() && !store::is_one(path) {
+            // Zarr and bcolz have groups of the same spelling, which are directories.
+            let is_other = path.is_dir();
+            return if is_other {
+                Ok(None)
+            } else {
+                Err(message::OUTPUT_IS_NO_STORE.about(path_text(path)))
+            };
+        }
+        if !path.exists() && !is_called() {
+            return Ok(None);
+        }
+        if output.rm {
+            return Err(message::STORE_KEEPS_INPUT.error());
+        }
+        Ok(Some(Self {
+            path: path.to_owned(),
+            key: format!("/{}", key.trim_matches('/')),
+            is_replacing: output.force,
+            is_synced: !output.no_sync,
+        }))
+    }
+
+    /// How messages call it.
+    pub(crate) fn name(&self) -> String {
+        format!("{}::{}", path_text(&self.path), harmless(&self.key))
+    }
+
+    /// The store, locked, with nothing in the way of the new value: what it replaces stays until
+    /// the commit.
+    ///
+    /// # Errors
+    ///
+    /// A store that cannot be opened or locked; a value that `-f` would replace; a group.
+    pub(crate) fn open(&self, wait: LockWait) -> Result<StoreWriter> {
+        let durability = match self.is_synced {
+            true => Durability::PowerLoss,
+            false => Durability::ProcessDeath,
+        };
+        let options = WriteOptions::default().durability(durability).wait(wait);
+        let mut writer = match self.path.exists() {
+            true => StoreWriter::open_with(&self.path, &options)?,
+            false => StoreWriter::create_with(&self.path, &options)?,
+        };
+        let is_table = writer.tables().any(|table| table == self.key);
+        if (is_table || writer.contains(&self.key)) && !self.is_replacing {
+            return Err(Error::Exists { path: self.name().into() });
+        }
+        if is_table {
+            writer.remove(&self.key)?;
+        }
+        Ok(writer)
+    }
+}

@@ -1,0 +1,327 @@
+//! Axes: a range, where a value lies in it, and ticks at round numbers or dates.
+
+use blosc_dtype::calendar::{date_of_day, day_of_date};
+
+use crate::render::date;
+
+/// A range of values that is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AxisRange {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// Do small values come last?
+    pub(crate) is_reversed: bool,
+    /// The unit of NumPy, if values are points in time.
+    pub(crate) time_unit: Option<String>,
+}
+
+/// A mark of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tick {
+    pub(crate) value: f64,
+    pub(crate) text: String,
+}
+
+impl AxisRange {
+    /// From `low` to `high`, which are finite; widened if they are one value.
+    pub(crate) fn new(low: f64, high: f64) -> Self {
+        let (low, high) = match low < high {
+            true => (low, high),
+            false => {
+                // Half of a unit, or as much as changes the value at all.
+                let half = (low.abs() * 1e-6).max(0.5);
+                ((low - half).max(-f64::MAX), (low + half).min(f64::MAX))
+            }
+        };
+        Self { low, high, is_reversed: false, time_unit: None }
+    }
+
+    /// With room on both sides.
+    pub(crate) fn padded(self) -> Self {
+        let room = (self.high / 25.0) - (self.low / 25.0);
+        let low = (self.low - room).max(-f64::MAX);
+        Self { low, high: (self.high + room).min(f64::MAX), ..self }
+    }
+
+    /// Where a value lies: 0 at the start, 1 at the end.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        let share = match self.high - self.low {
+            range if range.is_finite() => (value - self.low) / range,
+            // Halves, so that the largest range does not overflow.
+            _ => (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0),
+        };
+        if self.is_reversed { 1.0 - share } else { share }
+    }
+
+    /// At most `max_ticks` marks at round values, at least one where there is a round value.
+    pub(crate) fn ticks(&self, max_ticks: usize) -> Vec<Tick> {
+        let max_ticks = max_ticks.clamp(1, 20);
+        match self.time_unit.as_deref().and_then(seconds_of_unit) {
+            Some(unit) => self.time_ticks(max_ticks, unit),
+            None => self.number_ticks(max_ticks),
+        }
+    }
+
+    fn number_ticks(&self, max_ticks: usize) -> Vec<Tick> {
+        let rough = (self.high / 2.0 - self.low / 2.0) / max_ticks as f64 * 2.0;
+        let mut exponent = rough.log10().floor();
+        let mut step = f64::INFINITY;
+        for factor in [1.0, 2.0, 5.0, 10.0] {
+            let candidate = factor * 10f64.powf(exponent);
+            if self.count(candidate) <= max_ticks as f64 {
+                if factor == 10.0 {
+                    exponent += 1.0;
+                }
+                step = candidate;
+                break;
+            }
+        }
+        let values = self.multiples(step, max_ticks);
+        // Steps below the digits of a float.
+        let distinct = values.windows(2).all(|pair| pair[0] < pair[1]);
+        if !step.is_normal() || !distinct || values.is_empty() {
+            let ends = if max_ticks > 1 { vec![self.low, self.high] } else { vec![self.low] };
+            return ends
+                .into_iter()
+                .map(|value| Tick { value, text: short_number(value) })
+                .collect();
+        }
+        let text = |value: f64| number_text(value, exponent, self.low.abs().max(self.high.abs()));
+        values.into_iter().map(|value| Tick { value, text: text(value) }).collect()
+    }
+
+    /// How many multiples of `step` there are, more or less.
+    fn count(&self, step: f64) -> f64 {
+        (self.high / step).floor() - (self.low / step).ceil() + 1.0
+    }
+
+    fn multiples(&self, step: f64, max_ticks: usize) -> Vec<f64> {
+        let first = (self.low / step).ceil();
+        let steps = (0..=max_ticks).map(|n| (first + n as f64) * step);
+        steps.filter(|value| *value >= self.low && *value <= self.high).take(max_ticks).collect()
+    }
+
+    /// Ticks at whole seconds, minutes, hours, days, months or years.
+    fn time_ticks(&self, max_ticks: usize, unit: f64) -> Vec<Tick> {
+        let seconds = Self::new(self.low * unit, self.high * unit);
+        let fits = |step: &&f64| seconds.count(**step) <= max_ticks as f64;
+        let text = |value: f64, unit: &str, step: f64| {
+            // The nearest whole number of units.
+            #[allow(clippy::cast_possible_truncation, reason = "dates far away are numbers")]
+            let count = (value / step).round() as i64;
+            date::date(count, Some(unit))
+        };
+        if seconds.high - seconds.low < max_ticks as f64 {
+            return self.number_ticks(max_ticks);
+        }
+        if let Some(step) = CLOCK_STEPS.iter().find(fits) {
+            let (name, size) = match *step {
+                DAY.. => ("D", DAY),
+                60.0.. => ("m", 60.0),
+                _ => ("s", 1.0),
+            };
+            let values = seconds.multiples(*step, max_ticks);
+            return values
+                .into_iter()
+                .map(|value| Tick { value: value / unit, text: text(value, name, size) })
+                .collect();
+        }
+        let month = |value: f64| {
+            #[allow(clippy::cast_possible_truncation, reason = "dates far away have no ticks")]
+            let (year, month, _) = date_of_day((value / DAY).floor() as i64 as i128);
+            year * 12 + month - 1
+        };
+        if seconds.low.abs().max(seconds.high.abs()) > MAX_DATE_SECONDS {
+            return self.number_ticks(max_ticks);
+        }
+        let (first, last) = (month(seconds.low), month(seconds.high));
+        let months = [1, 3, 6].into_iter().chain((0..6).flat_map(|power| {
+            let years = 12 * 10i128.pow(power);
+            [years, 2 * years, 5 * years]
+        }));
+        let fits =
+            |step: &i128| last.div_euclid(*step) - first.div_euclid(*step) <= max_ticks as i128;
+        let step = months.into_iter().find(fits).unwrap_or(12_000_000);
+        let mut ticks = vec![];
+        let mut at = first.div_euclid(step) * step;
+        while at <= last && ticks.len() < max_ticks {
+            let (year, month) = (at.div_euclid(12), at.rem_euclid(12) + 1);
+            let value = day_of_date(year, month, 1) as f64 * DAY / unit;
+            if (self.low..=self.high).contains(&value) {
+                let text = match step % 12 {
+                    0 => format!("{year:04}"),
+                    _ => format!("{year:04}-{month:02}"),
+                };
+                ticks.push(Tick { value, text });
+            }
+            at += step;
+        }
+        ticks
+    }
+}
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Steps of clocks and calendars, as far as they are of one length.
+const CLOCK_STEPS: [f64; 17] = [
+    1.0,
+    2.0,
+    5.0,
+    10.0,
+    15.0,
+    30.0,
+    60.0,
+    120.0,
+    300.0,
+    900.0,
+    1800.0,
+    3600.0,
+    3.0 * 3600.0,
+    6.0 * 3600.0,
+    DAY,
+    2.0 * DAY,
+    7.0 * DAY,
+];
+
+/// A million years.
+const MAX_DATE_SECONDS: f64 = 1e6 * 366.0 * DAY;
+
+/// Seconds of a unit of NumPy; `None` for months and years, which differ.
+fn seconds_of_unit(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "W" => 7.0 * DAY,
+        "D" => DAY,
+        "h" => 3600.0,
+        "m" => 60.0,
+        "s" => 1.0,
+        "ms" => 1e-3,
+        "us" => 1e-6,
+        "ns" => 1e-9,
+        _ => return None,
+    })
+}
+
+/// A round number, with the digits that its step of `10^exponent` needs.
+fn number_text(value: f64, exponent: f64, largest: f64) -> String {
+    let value = if value == 0.0 { 0.0 } else { value };
+    if (1e-4..1e6).contains(&largest) && exponent >= -6.0 {
+        return format!("{value:.0$}", decimals(-exponent));
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // One exponent for all ticks of an axis would need a place; each has its own.
+    let own = value.abs().log10().floor();
+    let text = format!("{value:.0$e}", decimals(own - exponent));
+    match text.split_once('e') {
+        Some((digits, exponent)) if digits.contains('.') => {
+            let digits = digits.trim_end_matches('0').trim_end_matches('.');
+            format!("{digits}e{exponent}")
+        }
+        _ => text,
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=17")]
+fn decimals(digits: f64) -> usize {
+    digits.clamp(0.0, 17.0) as usize
+}
+
+/// A number with at most seven digits.
+pub(crate) fn short_number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { value.to_string() };
+    }
+    let magnitude = value.abs().log10().floor();
+    let text = match (-5.0..7.0).contains(&magnitude) {
+        true => format!("{value:.0$}", decimals(6.0 - magnitude)),
+        false => format!("{value:.4e}"),
+    };
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        None if text.contains('.') => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(low: f64, high: f64, max_ticks: usize) -> Vec<String> {
+        let ticks = AxisRange::new(low, high).ticks(max_ticks);
+        assert!(ticks.len() <= max_ticks.max(2), "{ticks:?}");
+        ticks.into_iter().map(|tick| tick.text).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(texts(0.0, 10.0, 6), ["0", "2", "4", "6", "8", "10"]);
+        assert_eq!(texts(-0.31, 0.42, 5), ["-0.2", "0.0", "0.2", "0.4"]);
+        assert_eq!(texts(271.3, 288.9, 5), ["275", "280", "285"]);
+        assert_eq!(texts(0.0, 3e9, 4), ["0", "1e9", "2e9", "3e9"]);
+        assert_eq!(texts(0.0, 2.5e-9, 3), ["0", "1e-9", "2e-9"]);
+        assert_eq!(texts(5.0, 5.0, 3), ["4.5", "5.0", "5.5"]);
+        assert_eq!(
+            texts(1_000_000.0, 1_000_004.0, 5),
+            ["1e6", "1.000001e6", "1.000002e6", "1.000003e6", "1.000004e6"]
+        );
+    }
+
+    #[test]
+    fn ranges_of_any_size_have_ticks() {
+        let tiny = f64::MIN_POSITIVE;
+        for (low, high) in [
+            (-f64::MAX, f64::MAX),
+            (f64::MAX, f64::MAX),
+            (0.0, f64::from_bits(1)),
+            (tiny, tiny * 2.0),
+            (1e300, 1e300),
+            (1.0, 1.0 + f64::EPSILON),
+            (9.0e15, 9.0e15 + 2.0),
+        ] {
+            let range = AxisRange::new(low, high);
+            for max_ticks in [1, 2, 7, 1000] {
+                let ticks = range.ticks(max_ticks);
+                assert!(!ticks.is_empty() && ticks.len() <= 20, "{low} {high}");
+            }
+            let padded = range.clone().padded();
+            assert!(padded.low.is_finite() && padded.high.is_finite());
+            assert!((0.0..=1.0).contains(&padded.share(low)), "{low} {high}");
+        }
+        assert_eq!(AxisRange::new(0.0, 4.0).share(1.0), 0.25);
+        let reversed = AxisRange { is_reversed: true, ..AxisRange::new(0.0, 4.0) };
+        assert_eq!(reversed.share(1.0), 0.75);
+    }
+
+    #[test]
+    fn ticks_of_time_are_dates() {
+        let texts = |low: f64, high: f64, unit: &str| {
+            let range = AxisRange { time_unit: Some(unit.into()), ..AxisRange::new(low, high) };
+            range.ticks(4).into_iter().map(|tick| tick.text).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(0.0, 800.0, "D"), ["1970-01", "1970-07", "1971-01", "1971-07"]);
+        assert_eq!(texts(10.0, 100.0, "D"), ["1970-02", "1970-03", "1970-04"]);
+        assert_eq!(texts(0.0, 3.0, "D"), ["1970-01-01", "1970-01-02", "1970-01-03", "1970-01-04"]);
+        assert_eq!(
+            texts(0.0, 7.3e12, "ns"),
+            ["1970-01-01T00:00", "1970-01-01T01:00", "1970-01-01T02:00"]
+        );
+        assert_eq!(texts(0.0, 40_000.0, "ms").len(), 3);
+        // Dates that no calendar has are numbers.
+        assert!(!texts(0.0, 9e18, "D").is_empty());
+        assert!(!texts(-9.2e18, 9.2e18, "s").is_empty());
+        assert!(!texts(0.0, 5.0, "Y").is_empty());
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(short_number(-273.15), "-273.15");
+        assert_eq!(short_number(1e-9), "1e-9");
+        assert_eq!(short_number(123_456_789.0), "1.2346e8");
+        assert_eq!(short_number(f64::NAN), "NaN");
+    }
+}

@@ -1,0 +1,394 @@
+//! Any number of values to what a picture can show: least and largest of each column of pixels of a
+//! line, the mean of each cell of a map, counts of a histogram.
+
+use core::ops::Range;
+
+use serde::Serialize;
+
+/// How many values are no finite numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) nitems: u64,
+    pub(crate) nan: u64,
+    pub(crate) inf: u64,
+}
+
+impl Tally {
+    /// Counts some values.
+    pub(crate) fn count(&mut self, values: &[f64]) {
+        self.nitems += values.len() as u64;
+        // Most runs have only finite values, which one pass without branches tells.
+        if values.iter().fold(0.0, |sum, value| sum + value * 0.0) == 0.0 {
+            return;
+        }
+        self.nan += values.iter().filter(|value| value.is_nan()).count() as u64;
+        self.inf += values.iter().filter(|value| value.is_infinite()).count() as u64;
+    }
+}
+
+/// The least and the largest finite value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Extent {
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl Extent {
+    /// Of no value.
+    pub(crate) const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY };
+
+    /// With some values.
+    pub(crate) fn add(&mut self, values: &[f64]) {
+        for value in values.iter().copied().filter(|value| value.is_finite()) {
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+        }
+    }
+
+    /// With the values of another one.
+    pub(crate) fn join(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+
+    /// The ends, if there was a value.
+    pub(crate) fn ends(self) -> Option<(f64, f64)> {
+        (self.min <= self.max).then_some((self.min, self.max))
+    }
+}
+
+/// The part `n` of `count` equal parts of `len` items.
+fn part(n: u64, count: u64, len: u64) -> Range<u64> {
+    let end = |n: u64| {
+        let end = u128::from(n) * u128::from(len) / u128::from(count.max(1));
+        u64::try_from(end).unwrap_or(u64::MAX)
+    };
+    end(n)..end(n + 1)
+}
+
+/// The part that an item lies in.
+fn part_of(item: u64, count: u64, len: u64) -> u64 {
+    let n = ((u128::from(item) + 1) * u128::from(count) - 1) / u128::from(len.max(1));
+    u64::try_from(n).unwrap_or(u64::MAX).min(count.saturating_sub(1))
+}
+
+/// The index of a part in a list, which holds all parts.
+fn index(part: u64) -> usize {
+    usize::try_from(part).unwrap_or(usize::MAX)
+}
+
+/// Values over positions.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// Items before they were reduced.
+    pub(crate) len: u64,
+    pub(crate) columns: Vec<LineColumn>,
+    pub(crate) tally: Tally,
+}
+
+/// What the items of one column of pixels are like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LineColumn {
+    pub(crate) extent: Extent,
+    /// The first and the last finite value.
+    pub(crate) first: f64,
+    pub(crate) last: f64,
+    pub(crate) has_nan: bool,
+    pub(crate) has_above: bool,
+    pub(crate) has_below: bool,
+}
+
+impl Line {
+    /// For `len` values, in at most `max_columns` columns.
+    pub(crate) fn new(len: u64, max_columns: usize) -> Self {
+        let ncolumns = usize::try_from(len).unwrap_or(usize::MAX).min(max_columns.max(1));
+        let empty = LineColumn {
+            extent: Extent::EMPTY,
+            first: f64::NAN,
+            last: f64::NAN,
+            has_nan: false,
+            has_above: false,
+            has_below: false,
+        };
+        Self { len, columns: vec![empty; ncolumns], tally: Tally::default() }
+    }
+
+    /// Adds the values from position `start` on; they come in order.
+    pub(crate) fn add(&mut self, start: u64, mut values: &[f64]) {
+        self.tally.count(values);
+        let (count, len) = (self.columns.len() as u64, self.len);
+        let mut at = start;
+        while !values.is_empty() && at < len {
+            let ncolumn = part_of(at, count, len);
+            let left = part(ncolumn, count, len).end.saturating_sub(at).max(1);
+            let left = usize::try_from(left).unwrap_or(usize::MAX).min(values.len());
+            let (run, rest) = values.split_at(left);
+            if let Some(column) = self.columns.get_mut(index(ncolumn)) {
+                column.add(run);
+            }
+            at += run.len() as u64;
+            values = rest;
+        }
+    }
+
+    /// The position in the middle of a column.
+    pub(crate) fn position(&self, ncolumn: usize) -> f64 {
+        let part = part(ncolumn as u64, self.columns.len() as u64, self.len);
+        (part.start as f64 + part.end.saturating_sub(1) as f64) / 2.0
+    }
+
+    /// The least and the largest of all.
+    pub(crate) fn extent(&self) -> Extent {
+        self.columns.iter().fold(Extent::EMPTY, |extent, column| extent.join(column.extent))
+    }
+}
+
+impl LineColumn {
+    fn add(&mut self, run: &[f64]) {
+        let (mut min, mut max) = (self.extent.min, self.extent.max);
+        for value in run {
+            // Comparisons with NaN are false.
+            if *value < min {
+                min = *value;
+            }
+            if *value > max {
+                max = *value;
+            }
+        }
+        let mut checked = Extent { min, max };
+        let sum = run.iter().fold(0.0, |sum, value| sum + value * 0.0);
+        if sum != 0.0 {
+            self.has_nan |= run.iter().any(|value| value.is_nan());
+            self.has_above |= run.contains(&f64::INFINITY);
+            self.has_below |= run.contains(&f64::NEG_INFINITY);
+            checked = self.extent;
+            checked.add(run);
+        }
+        self.extent = checked;
+        let mut finite = run.iter().copied().filter(|value| value.is_finite());
+        if self.first.is_nan() {
+            self.first = finite.next().unwrap_or(f64::NAN);
+        }
+        let last = run.iter().rev().copied().find(|value| value.is_finite());
+        self.last = last.unwrap_or(self.last);
+    }
+
+    /// Is there a finite value?
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.extent.ends().is_some()
+    }
+}
+
+/// Values over positions of two dimensions.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Map {
+    /// Items before they were reduced.
+    pub(crate) lens: [u64; 2],
+    /// Cells.
+    pub(crate) nrows: usize,
+    pub(crate) ncols: usize,
+    sums: Vec<f64>,
+    counts: Vec<u64>,
+    pub(crate) tally: Tally,
+}
+
+impl Map {
+    /// For rows and columns of values, in at most as many cells.
+    pub(crate) fn new(lens: [u64; 2], max_rows: usize, max_cols: usize) -> Self {
+        let cells = |len: u64, max: usize| usize::try_from(len).unwrap_or(usize::MAX).min(max);
+        let (nrows, ncols) = (cells(lens[0], max_rows), cells(lens[1], max_cols));
+        let ncells = nrows.saturating_mul(ncols);
+        let (sums, counts) = (vec![0.0; ncells], vec![0; ncells]);
+        Self { lens, nrows, ncols, sums, counts, tally: Tally::default() }
+    }
+
+    /// Adds the values of a box, row after row.
+    pub(crate) fn add(&mut self, rows: &Range<u64>, cols: &Range<u64>, values: &[f64]) {
+        self.tally.count(values);
+        let width = usize::try_from(cols.end - cols.start).unwrap_or(usize::MAX).max(1);
+        let (ncols, nrows) = (self.ncols as u64, self.nrows as u64);
+        for (row, values) in (rows.start..).zip(values.chunks(width)) {
+            let nrow = index(part_of(row, nrows, self.lens[0]));
+            let (mut at, mut values) = (cols.start, values);
+            while !values.is_empty() {
+                let ncol = part_of(at, ncols, self.lens[1]);
+                let left = part(ncol, ncols, self.lens[1]).end.saturating_sub(at).max(1);
+                let left = usize::try_from(left).unwrap_or(usize::MAX).min(values.len());
+                let (run, rest) = values.split_at(left);
+                let ncell = nrow * self.ncols + index(ncol);
+                let (mut sum, mut count) = (run.iter().sum::<f64>(), run.len());
+                if !sum.is_finite() {
+                    let finite = || run.iter().filter(|value| value.is_finite());
+                    (sum, count) = (finite().sum(), finite().count());
+                }
+                if let (Some(to), Some(n)) = (self.sums.get_mut(ncell), self.counts.get_mut(ncell))
+                {
+                    *to += sum;
+                    *n += count as u64;
+                }
+                at += run.len() as u64;
+                values = rest;
+            }
+        }
+    }
+
+    /// The mean of a cell; NaN if it has no finite value.
+    pub(crate) fn mean(&self, row: usize, col: usize) -> f64 {
+        let ncell = row.saturating_mul(self.ncols).saturating_add(col);
+        match (self.sums.get(ncell), self.counts.get(ncell)) {
+            (Some(sum), Some(count)) if *count > 0 => sum / *count as f64,
+            _ => f64::NAN,
+        }
+    }
+
+    /// The least and the largest mean.
+    pub(crate) fn extent(&self) -> Extent {
+        let mut extent = Extent::EMPTY;
+        for row in 0..self.nrows {
+            for col in 0..self.ncols {
+                extent.add(&[self.mean(row, col)]);
+            }
+        }
+        extent
+    }
+}
+
+/// How many values lie in each of some steps of equal width.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Histogram {
+    /// One more than there are counts.
+    pub(crate) edges: Vec<f64>,
+    pub(crate) counts: Vec<u64>,
+}
+
+impl Histogram {
+    /// For values from `min` to `max`, which are finite; half of one around them if they are one
+    /// value, as NumPy does it.
+    pub(crate) fn new(min: f64, max: f64, nbins: u16) -> Self {
+        let (min, max) = match min < max {
+            true => (min, max),
+            false => {
+                let half = (min.abs() * 1e-6).max(0.5);
+                ((min - half).max(-f64::MAX), (min + half).min(f64::MAX))
+            }
+        };
+        let nbins = nbins.max(1);
+        let step = (max / f64::from(nbins)) - (min / f64::from(nbins));
+        let mut edges: Vec<f64> =
+            (0..nbins).map(|nbin| f64::from(nbin).mul_add(step, min)).collect();
+        edges.push(max);
+        Self { edges, counts: vec![0; nbins.into()] }
+    }
+
+    /// Counts a value, which is left out if it is not finite.
+    pub(crate) fn count(&mut self, value: f64) {
+        if !value.is_finite() {
+            return;
+        }
+        let nbin = self.edges.partition_point(|edge| *edge <= value).saturating_sub(1);
+        // The last step has its end.
+        let nbin = nbin.min(self.counts.len().saturating_sub(1));
+        self.counts.get_mut(nbin).into_iter().for_each(|count| *count += 1);
+    }
+
+    /// Counts many values: where a division says, or beside it.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "is clamped")]
+    pub(crate) fn count_all(&mut self, values: &[f64]) {
+        let (Some(first), Some(last)) = (self.edges.first(), self.edges.last()) else { return };
+        let (first, nbins) = (*first, self.counts.len());
+        let scale = nbins as f64 / (last - first);
+        if !scale.is_normal() {
+            return values.iter().for_each(|value| self.count(*value));
+        }
+        for value in values.iter().filter(|value| value.is_finite()) {
+            let mut nbin = (((value - first) * scale) as usize).min(nbins - 1);
+            if *value < self.edges[nbin] {
+                nbin = nbin.saturating_sub(1);
+            } else if nbin + 1 < nbins && *value >= self.edges[nbin + 1] {
+                nbin += 1;
+            }
+            self.counts[nbin] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wave(len: usize) -> Vec<f64> {
+        (0..len).map(|n| ((n * 7919) % 1000) as f64 / 10.0 - 20.0).collect()
+    }
+
+    #[test]
+    fn columns_have_the_least_and_the_largest_however_values_come() {
+        let mut values = wave(10_007);
+        values[5_000] = f64::NAN;
+        values[6_000] = f64::INFINITY;
+        for ncolumns in [1, 7, 800, 20_000] {
+            let mut whole = Line::new(values.len() as u64, ncolumns);
+            whole.add(0, &values);
+            let mut pieces = Line::new(values.len() as u64, ncolumns);
+            for (n, piece) in values.chunks(333).enumerate() {
+                pieces.add(n as u64 * 333, piece);
+            }
+            assert_eq!(format!("{whole:?}"), format!("{pieces:?}"));
+            assert_eq!(whole.tally, Tally { nitems: 10_007, nan: 1, inf: 1 });
+            assert_eq!(whole.extent().ends(), Some((-20.0, 79.9)));
+            assert_eq!(whole.columns.iter().filter(|it| it.has_nan).count(), 1);
+            assert_eq!(whole.columns.iter().filter(|it| it.has_above).count(), 1);
+            let ncolumns = whole.columns.len() as u64;
+            for (n, column) in (0..).zip(&whole.columns) {
+                let part = part(n, ncolumns, 10_007);
+                let of_part = &values[index(part.start)..index(part.end)];
+                let mut extent = Extent::EMPTY;
+                extent.add(of_part);
+                assert_eq!(column.extent, extent, "column {n} of {ncolumns}");
+            }
+        }
+    }
+
+    #[test]
+    fn items_lie_in_the_part_that_has_them() {
+        for (count, len) in [(1, 1), (3, 10), (7, 7), (800, 801), (10, u64::MAX)] {
+            for item in [0, 1, len / 3, len / 2, len - 1] {
+                let item = item.min(len - 1);
+                assert!(
+                    part(part_of(item, count, len), count, len).contains(&item),
+                    "{item} {len}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn cells_are_means() {
+        let values: Vec<f64> = (0..24).map(f64::from).collect();
+        let mut map = Map::new([4, 6], 2, 3);
+        map.add(&(0..3), &(0..6), &values[..18]);
+        map.add(&(3..4), &(0..4), &values[18..22]);
+        map.add(&(3..4), &(4..6), &[f64::NAN, 23.0]);
+        assert_eq!(map.mean(0, 0), 3.5);
+        assert_eq!(map.mean(1, 2), (16.0 + 17.0 + 23.0) / 3.0);
+        assert_eq!(map.tally.nan, 1);
+        assert!(Map::new([2, 2], 9, 9).mean(0, 0).is_nan());
+        assert_eq!(Map::new([0, 5], 9, 9).extent().ends(), None);
+    }
+
+    #[test]
+    fn both_ways_of_counting_agree() {
+        for nbins in [1, 2, 10, 1000] {
+            let values = wave(5_000);
+            let (mut one, mut all) =
+                (Histogram::new(-20.0, 79.9, nbins), Histogram::new(-20.0, 79.9, nbins));
+            values.iter().for_each(|value| one.count(*value));
+            all.count_all(&values);
+            assert_eq!(one, all);
+            assert_eq!(all.counts.iter().sum::<u64>(), 5_000);
+        }
+        for (min, max) in [(5.0, 5.0), (-f64::MAX, f64::MAX), (f64::MAX, f64::MAX), (0.0, 5e-324)] {
+            let mut histogram = Histogram::new(min, max, 10);
+            histogram.count_all(&[min, max, f64::NAN, f64::INFINITY]);
+            assert_eq!(histogram.counts.iter().sum::<u64>(), 2, "{histogram:?}");
+        }
+    }
+}

@@ -4,10 +4,12 @@ use core::ops::Range;
 
 use blosc_chunk::{
     Chunk, ChunkHeader, DParams, Decoder, Kind, Limits, Scratch, Target,
-    partial::{ChunkIndex, IndexStep},
+    partial::ChunkIndex,
     transcode::transcode_header,
     validate::{Depth, Note},
 };
+use blosc_container::chunk_reader::ChunkReader;
+use blosc_io::MemStore;
 use blosc_testdata::data::XorShift32;
 
 use super::{ensure, pool::SHAPE};
@@ -205,14 +207,9 @@ fn overlaps(bytes: &[u8]) -> bool {
 
 /// The index, if the bytes have one.
 fn index(bytes: &[u8]) -> Option<ChunkIndex> {
-    let mut len = bytes.len().min(16);
-    loop {
-        match ChunkIndex::parse(&bytes[..len]).ok()? {
-            IndexStep::Ready(index) => return Some(index),
-            IndexStep::Needs(more) if more > len && more <= bytes.len() => len = more,
-            IndexStep::Needs(_) => return None,
-        }
-    }
+    let (store, mut buffer) = (MemStore::new(bytes.to_vec()), Vec::new());
+    let mut reader = ChunkReader::open(&store, 0, bytes.len() as u64, &mut buffer).ok()?;
+    reader.index().ok()
 }
 
 /// Some of the data.

@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use b2frame::{Budget, probe, probe::Kind};
 use blosc_chunk::{
-    ChunkHeader, DParams, Scratch, Threads,
-    error::Corrupt,
-    partial::{ChunkIndex, IndexStep},
+    ChunkHeader, DParams, Scratch, Threads, error::Corrupt, partial::ChunkIndex,
     validate::BlockReport,
 };
+use blosc_container::chunk_reader::{ChunkReader, MERGE_GAP_NBYTES, ReadError};
 use blosc_io::ReadAt;
 
 use crate::{
@@ -123,58 +122,41 @@ impl BareChunk {
         if at >= end {
             return Ok(());
         }
-        let index = self.index(options.max_memory)?;
+        let mut buffer = Vec::new();
+        let store = self.store.as_ref();
+        let header = self.header;
+        let mut reader = ChunkReader::with_header(store, self.offset, header, &mut buffer, 0);
+        let index = self.index(&mut reader, options.max_memory)?;
         let (step, threads) = self.steps(options)?;
         let mut scratch = Scratch::new(&self.dparams.clone().threads(threads));
         let mut data = vec![0; step.min(end - at)];
         while at < end {
             let next = ((at / step + 1) * step).min(end);
             let piece = &mut data[..next - at];
-            self.decode(&index, at..next, piece, &mut scratch, options.max_memory)?;
+            let plan = index.plan(at..next, MERGE_GAP_NBYTES).map_err(self.at_chunk())?;
+            let stored: usize = plan.ranges().iter().map(ExactSizeIterator::len).sum();
+            let needed = (stored + piece.len()) as u64;
+            if needed > options.max_memory {
+                return Err(Error::MaxMemory { needed, limit: options.max_memory });
+            }
+            let decoded = reader.decode_plan(&index, &plan, piece, &mut scratch);
+            decoded.map_err(self.while_reading())?;
             sink(piece)?;
             at = next;
         }
         Ok(())
     }
 
-    /// Fetches and decodes the bytes `range`, which are as many as `dest` has.
-    fn decode(
-        &self,
-        index: &ChunkIndex,
-        range: Range<usize>,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-        memory: u64,
-    ) -> Result<()> {
-        let plan = index.plan(range, MERGE_GAP_NBYTES).map_err(self.at_chunk())?;
-        let at = |end: usize| self.offset.saturating_add(end as u64);
-        let ranges: Vec<_> =
-            plan.ranges().iter().map(|range| at(range.start)..at(range.end)).collect();
-        let needed =
-            ranges.iter().map(|range| range.end - range.start).sum::<u64>() + dest.len() as u64;
+    /// Where the blocks are.
+    fn index(&self, reader: &mut ChunkReader<'_>, memory: u64) -> Result<ChunkIndex> {
+        let starts = self.header.nblocks().saturating_mul(4);
+        let len = starts.saturating_add(self.header.header_len()).min(self.header.cbytes());
+        // Besides the bytes themselves, the position of each block is kept.
+        let needed = 8 * len as u64;
         if needed > memory {
             return Err(Error::MaxMemory { needed, limit: memory });
         }
-        let parts = self.store.read_ranges(&ranges).map_err(Error::io(Doing::Read))?;
-        index.decode(&plan, &parts, dest, scratch).map_err(self.at_chunk())
-    }
-
-    /// Where the blocks are.
-    fn index(&self, memory: u64) -> Result<ChunkIndex> {
-        let mut len = ChunkHeader::MAX_LEN.min(self.header.cbytes());
-        loop {
-            // Besides the bytes themselves, the position of each block is kept.
-            let needed = 8 * len as u64;
-            if needed > memory {
-                return Err(Error::MaxMemory { needed, limit: memory });
-            }
-            let mut head = vec![0; len];
-            self.store.read_exact_at(self.offset, &mut head).map_err(Error::io(Doing::Read))?;
-            match ChunkIndex::parse(&head).map_err(self.at_chunk())? {
-                IndexStep::Ready(index) => return Ok(index),
-                IndexStep::Needs(more) => len = more,
-            }
-        }
+        reader.index().map_err(self.while_reading())
     }
 
     /// Bytes of data to decode at a time, and by how many threads.
@@ -205,6 +187,15 @@ impl BareChunk {
         let at = self.offset;
         move |source| Error::Chunk { at, source }
     }
+
+    /// The error of the program for one of the reader of chunks.
+    fn while_reading(&self) -> impl Fn(ReadError) -> Error + use<> {
+        let at_chunk = self.at_chunk();
+        move |error| match error {
+            ReadError::Io { source, .. } => Error::io(Doing::Read)(source),
+            ReadError::Chunk(source) => at_chunk(source),
+        }
+    }
 }
 
 fn min_header(there: usize) -> usize {
@@ -216,9 +207,6 @@ const BLOCK_REPORT_NBYTES: u64 = size_of::<BlockReport>() as u64 + 8;
 
 /// Bytes of data that are decoded at a time, more or less.
 const STEP_NBYTES: usize = 16 << 20;
-
-/// Bytes between two blocks that are read rather than skipped.
-const MERGE_GAP_NBYTES: usize = 16 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 //!
 //! MessagePack marker bytes are fields like any other, since writers always use the same marker for
 //! a field. All integers are big-endian here. Definitions only, no logic. Each struct lists its
-//! fields in a table of [`Field`](blosc_chunk::raw::Field)s, for programs that print them.
+//! fields in a table of [`Field`]s, for programs that print them.
 
 use blosc_chunk::raw::Field;
 use blosc_chunk::raw_fields;

@@ -44,6 +44,8 @@ pub struct Rescue {
     pub chunks: Vec<Rescued>,
     /// Parts after the header that are no intact chunks (bytes from the start of the file).
     pub lost: Vec<Range<u64>>,
+    /// Whether the file does not begin with the magic, although a header follows.
+    pub lost_magic: bool,
     /// What chunks were allowed.
     pub(crate) limits: blosc_chunk::Limits,
 }
@@ -99,11 +101,18 @@ pub fn rescue<S: ReadAt>(store: &S, dparams: &DParams) -> Result<Rescue> {
 }
 
 impl Rescue {
-    /// Whether all chunks are there that the header announces, and nothing else.
+    /// Whether the metadata and all chunks are there that the header announces, and nothing else.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let announced = self.header.and_then(|header| header.nchunks);
-        announced == Some(self.chunks.len() as u64) && self.lost.is_empty()
+        let has_chunks = announced == Some(self.chunks.len() as u64) && self.lost.is_empty();
+        has_chunks && !self.lost_metadata()
+    }
+
+    /// Whether the header says that there are metadata, and they cannot be read.
+    #[must_use]
+    pub fn lost_metadata(&self) -> bool {
+        self.metadata.is_none() && self.header.is_some_and(|header| header.metadata)
     }
 
     /// Whether the position of every chunk that was found is known, and the sizes of those that are

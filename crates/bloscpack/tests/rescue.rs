@@ -93,6 +93,48 @@ fn chunks_after_a_damaged_one_are_found() {
 }
 
 #[test]
+fn a_chunk_whose_size_is_damaged_does_not_take_the_next_one_with_it() {
+    let (data, mut blp) = file(WriteOptions::default().checksum(Checksum::None));
+    let file = BlpFile::new(MemStore::new(blp.clone())).unwrap();
+    let at = usize::try_from(file.position(1).unwrap()).unwrap();
+    let next = usize::try_from(file.position(2).unwrap()).unwrap();
+    // One byte more than the chunk has, and all of the next two.
+    for cbytes in [next - at + 1, usize::try_from(file.position(4).unwrap()).unwrap() - at] {
+        blp[at + 12..at + 16].copy_from_slice(&u32::try_from(cbytes).unwrap().to_le_bytes());
+        let store = MemStore::new(blp.clone());
+        let found = rescue(&store, &DParams::default()).unwrap();
+        assert_eq!(numbers(&found), [Some(0), Some(2), Some(3), Some(4)], "{cbytes}");
+        assert_eq!(found.lost, [at as u64..next as u64]);
+        let filled = [&data[..1000], &[0; 1000], &data[2000..]].concat();
+        assert_eq!(data_of(&found, &store, Fill::Zeros, 1000), filled);
+    }
+}
+
+#[test]
+fn a_damaged_magic_is_read_as_if_it_were_right() {
+    let (data, mut blp) = file(WriteOptions::default());
+    blp[..4].copy_from_slice(b"\0lpk");
+    let store = MemStore::new(blp);
+    let found = rescue(&store, &DParams::default()).unwrap();
+    assert!(found.lost_magic && found.is_complete() && !found.lost_metadata());
+    let new = found.write_blp(&store, Cursor::new(vec![]), &Fill::Zeros, 0).unwrap().0;
+    let new = new.into_inner();
+    assert_eq!(unpack(&new).unwrap(), data);
+    let new = BlpFile::new(MemStore::new(new)).unwrap();
+    assert_eq!(new.metadata().unwrap().json(), Some(&json!({ "of": "walk" })));
+}
+
+#[test]
+fn metadata_that_cannot_be_read_are_told() {
+    let (data, mut blp) = file(WriteOptions::default());
+    blp[0x40] ^= 1; // the first byte of the metadata, which have a checksum
+    let store = MemStore::new(blp);
+    let found = rescue(&store, &DParams::default()).unwrap();
+    assert!(found.lost_metadata() && !found.is_complete());
+    assert_eq!(data_of(&found, &store, Fill::Zeros, 0), data);
+}
+
+#[test]
 fn gaps_are_filled_where_the_numbers_are_known() {
     let (data, store) = damaged(WriteOptions::default(), 20);
     let found = rescue(&store, &DParams::default()).unwrap();

@@ -13,7 +13,11 @@ use crate::failure::{Failure, Result, fail};
 
 const CHUNKSIZE: u32 = 1024;
 
+/// The size of items that the writer was told: no reader needs it.
+const TYPESIZE: usize = 7;
+
 /// Fields of the metadata header, and the metadata after it (bytes from the start of the file).
+const META_LEVEL: usize = 0x2b;
 const MAX_META_SIZE: usize = 0x30;
 const USER_CODEC: usize = 0x38;
 const METADATA: usize = 0x40;
@@ -41,7 +45,8 @@ pub(super) fn sample(is_sealed: bool) -> Result<Sample> {
     Ok(Sample { container: "blp", is_sealed, files, chunks, covered, verify, read, rescue })
 }
 
-/// Neither the reserved bytes of the metadata header nor room that is kept free has a checksum.
+/// Neither what only informs, nor the reserved bytes of the metadata header, nor room that is kept
+/// free has a checksum.
 fn covered(bytes: &[u8], offsets: usize, nchunks: usize, first: usize) -> Result<Vec<Part>> {
     let number = |at: usize| {
         let bytes = bytes.get(at..at + 4).map(<[u8; 4]>::try_from);
@@ -50,8 +55,13 @@ fn covered(bytes: &[u8], offsets: usize, nchunks: usize, first: usize) -> Result
         ))?)
     };
     let (room, used) = (number(MAX_META_SIZE)?, number(MAX_META_SIZE + 4)?);
-    let free =
-        [USER_CODEC..METADATA, METADATA + used..METADATA + room, offsets + 8 * nchunks..first];
+    let free = [
+        TYPESIZE..TYPESIZE + 1,
+        META_LEVEL..META_LEVEL + 1,
+        USER_CODEC..METADATA,
+        METADATA + used..METADATA + room,
+        offsets + 8 * nchunks..first,
+    ];
     let starts = core::iter::once(0).chain(free.iter().map(|free| free.end));
     let ends = free.iter().map(|free| free.start).chain([bytes.len()]);
     Ok(starts.zip(ends).map(|(start, end)| (0, start..end)).collect())

@@ -86,7 +86,7 @@ fn rescue_input(
     let options = StageOptions { force: args.force, sync: !args.no_sync };
     let saved = if offset.is_none() && crate::formats::bcolz::is_data_set(path) {
         bcolz::run(args, cx, path, &target, options)?
-    } else if offset.is_none() && path.is_file() && blp::begins_like_one(path)? {
+    } else if offset.is_none() && path.is_file() && blp::is_blp(path)? {
         blp::run(args, cx, path, &target, options)?
     } else {
         frame::run(args, cx, path, offset, &target, options)?

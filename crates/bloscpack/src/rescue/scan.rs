@@ -1,5 +1,7 @@
 //! The search for intact chunks.
 
+use std::io;
+
 use blosc_chunk::{ChunkHeader, DParams, Decoder, Limits};
 use blosc_io::ReadAt;
 
@@ -10,6 +12,7 @@ use crate::header::Version;
 use crate::input::Input;
 use crate::journal::Before;
 use crate::preamble::Preamble;
+use crate::raw::MAGIC;
 use crate::{
     Digests, Error, Header, MetadataUse, OffsetsUse, PackedChunk, RcHeader, ReadOptions, Result,
 };
@@ -63,14 +66,17 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             (MetadataUse::Raw, OffsetsUse::Ignore),
             (MetadataUse::Ignore, OffsetsUse::Ignore),
         ];
+        let (view, len) = (self.view, self.len);
+        let (with_magic, is_damaged) = WithMagic::new(view, len)?;
         for (metadata, offsets) in uses {
             let options = ReadOptions::default()
                 .metadata(metadata)
                 .offsets(offsets)
                 .rc_header(RcHeader::Never);
-            match Preamble::read(&mut input(self.view, 0, self.len), &options) {
+            match Preamble::read(&mut input(&with_magic, 0, len), &options) {
                 Ok(preamble) => {
                     self.take(preamble);
+                    self.found.lost_magic = is_damaged;
                     return Ok(());
                 }
                 Err(error @ Error::Io { .. }) => return Err(error),
@@ -78,9 +84,10 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             }
         }
         let mut bytes = [0; Header::MAX_LEN];
-        let read = input(self.view, 0, self.len).up_to(&mut bytes)?;
+        let read = input(&with_magic, 0, len).up_to(&mut bytes)?;
         if let Ok(header) = Header::parse(&bytes[..read]) {
             self.found.header = Some(header);
+            self.found.lost_magic = is_damaged;
             self.chunks_at = header.version.header_len() as u64;
         }
         Ok(())
@@ -139,8 +146,30 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             self.spend(cbytes.saturating_add(nbytes));
             return Ok(None);
         }
+        if self.covers_another(at, packed.end())? {
+            return Ok(None);
+        }
         self.at = packed.end();
         Ok(Some(Rescued { nchunk, at, cbytes, nbytes }))
+    }
+
+    /// Whether a chunk that claims the bytes from `at` to `end` reaches over the start of another
+    /// one, which can be read: then its size is damaged, although its own blocks may decode.
+    fn covers_another(&mut self, at: u64, end: u64) -> Result<bool> {
+        let next = self.positions.partition_point(|position| *position <= at);
+        let Some(start) = self.positions.get(next).copied().filter(|start| *start < end) else {
+            return Ok(false);
+        };
+        match read(self.view, self.len, &self.rule, &self.found.limits, start, false) {
+            Ok(Some(packed)) => {
+                self.spend(packed.bytes().len() as u64 + packed.header().nbytes() as u64);
+                let decoded =
+                    crate::decoding::decode_into(&packed, &mut self.data, &mut self.decoder);
+                Ok(decoded.is_ok())
+            }
+            Err(error @ Error::Io { .. }) => Err(error),
+            Ok(None) | Err(_) => Ok(false),
+        }
     }
 
     fn number(&self, at: u64) -> Option<u64> {
@@ -214,8 +243,41 @@ pub(super) fn rule(header: Option<&Header>) -> Header {
     header.map_or(Header::bare(Version::V1), |header| Header { nchunks: None, ..*header })
 }
 
-fn input<S: ReadAt>(view: &Before<S>, at: u64, len: u64) -> Input<StoreReader<'_, Before<S>>> {
+fn input<V: ReadAt>(view: &V, at: u64, len: u64) -> Input<StoreReader<'_, V>> {
     Input::new(StoreReader::new(view, at), at, Some(len))
+}
+
+/// A file whose first four bytes are read as the magic, whatever they are.
+struct WithMagic<'a, V> {
+    view: &'a V,
+    len: u64,
+}
+
+impl<'a, V: ReadAt> WithMagic<'a, V> {
+    /// Also tells whether the magic of the file itself is another one.
+    fn new(view: &'a V, len: u64) -> Result<(Self, bool)> {
+        let mut first = [0; MAGIC.len()];
+        let read = input(view, 0, len).up_to(&mut first)?;
+        Ok((Self { view, len }, first[..read] != MAGIC))
+    }
+}
+
+impl<V: ReadAt> ReadAt for WithMagic<'_, V> {
+    fn read_at(&self, at: u64, dest: &mut [u8]) -> io::Result<usize> {
+        let read = self.view.read_at(at, dest)?;
+        let inside = MAGIC.iter().zip(0_u64..).filter(|(_, position)| *position < self.len);
+        for (byte, position) in inside {
+            let place = position.checked_sub(at).and_then(|place| usize::try_from(place).ok());
+            if let Some(dest) = place.and_then(|place| dest[..read].get_mut(place)) {
+                *dest = *byte;
+            }
+        }
+        Ok(read)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
 }
 
 /// Bytes of work for each byte of the file.

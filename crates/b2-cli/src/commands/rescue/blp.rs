@@ -7,6 +7,7 @@ use std::{
     path::Path,
 };
 
+use b2frame::{probe, probe::Kind};
 use blosc_chunk::Limits;
 use blosc_io::FileStore;
 
@@ -22,13 +23,22 @@ use crate::{
 /// Bytes of fill, unless `--max-output` says more: their number comes from a damaged header.
 const MAX_FILLED_NBYTES: u64 = 16 << 30;
 
-/// Does the file begin as Bloscpack files do?
-pub(super) fn begins_like_one(path: &Path) -> Result<bool> {
+/// Whether the file begins as Bloscpack files do, or has their suffix and begins as no other format
+/// does.
+pub(super) fn is_blp(path: &Path) -> Result<bool> {
     let mut head = Vec::new();
     let file = File::open(path).map_err(Error::io(Doing::Open))?;
-    file.take(4).read_to_end(&mut head).map_err(unreadable(path))?;
-    Ok(head == b"blpk")
+    file.take(PROBED_NBYTES).read_to_end(&mut head).map_err(unreadable(path))?;
+    let has_suffix = path.extension().is_some_and(|suffix| suffix == "blp");
+    Ok(match probe(&head) {
+        Kind::Bloscpack => true,
+        Kind::Unknown | Kind::Chunk => has_suffix,
+        _ => false,
+    })
 }
+
+/// Bytes that tell the format of a file.
+const PROBED_NBYTES: u64 = 64;
 
 /// Rescues the sound chunks of `path` as `target`.
 pub(super) fn run(
@@ -53,6 +63,12 @@ pub(super) fn run(
     let (_, filled) = found.write_blp(&store, staged.handle()?, &fill, max_filled)?;
     staged.commit_with_mode(fs::metadata(path).ok().as_ref())?;
     let mut actions = vec![format!("sound chunks: {}", found.chunks.len())];
+    if found.lost_magic {
+        actions.push("the magic at the start was damaged, and is written anew".to_owned());
+    }
+    if found.lost_metadata() {
+        actions.push("the metadata are lost".to_owned());
+    }
     if let Some(announced) = found.header.and_then(|header| header.nchunks()) {
         let lost = announced.saturating_sub(found.chunks.len() as u64);
         if lost > 0 {

@@ -6,6 +6,7 @@
 use std::io;
 
 pub use blosc_chunk::error::Blame;
+pub use blosc_dtype::expr::ExprError;
 
 pub use crate::key::KeyFault;
 use crate::recipe::RecipeKind;
@@ -84,6 +85,9 @@ pub enum Error {
     #[cfg(feature = "arrow")]
     #[error("record batch")]
     Arrow(#[from] arrow_schema::ArrowError),
+    /// A condition that is none.
+    #[error("condition: {0}")]
+    Expr(#[from] ExprError),
     /// The caller requested something that does not exist.
     #[error("{0}")]
     Param(#[from] Param),
@@ -401,7 +405,7 @@ impl Error {
             Self::Frame { source, .. } => source.blame(),
             Self::NotAStore { .. } | Self::Zip(_) | Self::Corrupt { .. } => Blame::Data,
             Self::Limit { .. } => Blame::Limit,
-            Self::Recipe { .. } | Self::Param(_) => Blame::Usage,
+            Self::Recipe { .. } | Self::Param(_) | Self::Expr(_) => Blame::Usage,
             #[cfg(feature = "arrow")]
             Self::Arrow(_) => Blame::Usage,
         }

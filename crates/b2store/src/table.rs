@@ -3,6 +3,7 @@
 
 mod cells;
 mod column;
+mod filter;
 mod live;
 mod names;
 mod schema;
@@ -21,6 +22,7 @@ use crate::value::Value;
 
 pub use column::Column;
 pub(crate) use column::decode_base64;
+pub use filter::Filter;
 use live::{Live, Span};
 pub(crate) use names::column_path;
 pub use schema::{ColumnKind, ColumnSpec, ComputedColumn, Nulls, Schema};

@@ -2,7 +2,6 @@
 
 mod blocks;
 mod chunks;
-mod element;
 mod info;
 mod item_files;
 mod objects;
@@ -18,7 +17,7 @@ use blosc_container::{block_cache::BlockCache, pool::Pool};
 use blosc_dtype::Dtype;
 
 pub use blocks::Blocks;
-pub use element::Element;
+pub use blosc_dtype::Element;
 pub use objects::Objects;
 pub use row_reader::RowReader;
 pub use verify::{BadChunk, Report};

@@ -15,26 +15,18 @@
 mod aggregate;
 mod batches;
 mod block;
-mod dates;
-mod direct;
-mod error;
-mod eval;
-mod expr;
-mod function;
-mod vector;
 
 use core::ops::Range;
 
 pub use aggregate::{Aggregate, Number};
 pub use batches::{Batch, BatchColumn, Batches};
-pub use error::ExprError;
+pub use blosc_dtype::expr::ExprError;
 
 use crate::ctable::CTable;
 #[cfg(feature = "arrow")]
 use crate::ctable::Column;
 use crate::error::{Param, Result};
-use expr::Expr;
-use vector::ValueType;
+use blosc_dtype::expr::{Expr, ValueType};
 
 /// A query on a table; made by [`CTable::scan`].
 ///
@@ -178,20 +170,21 @@ impl<'a> Scan<'a> {
     /// An expression, and the type of what it gives.
     fn formula(&self, text: &str) -> Result<(Formula, ValueType)> {
         let mut columns: Vec<usize> = Vec::new();
-        let expr = expr::parse(text, &mut |name| {
+        let expr = Expr::parse(text, &mut |name| {
             let place = self.table.names().position(|found| found == name)?;
             Some(columns.iter().position(|found| *found == place).unwrap_or_else(|| {
                 columns.push(place);
                 columns.len() - 1
             }))
         })?;
-        let expr = dates::bind(expr, &|number| self.table.columns[columns[number]].array.dtype())?;
+        let expr =
+            expr.bind_dates(&|number| Some(self.table.columns[columns[number]].array.dtype()))?;
         let formula = Formula { expr, columns };
         let mut none = Vec::new();
         for place in &formula.columns {
             none.push(block::vector(&self.table.columns[*place], &[])?);
         }
-        let result = eval::eval(&formula.expr, &none)?.value_type();
+        let result = formula.expr.eval(&none)?.value_type();
         Ok((formula, result))
     }
 }

@@ -39,12 +39,18 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 extern crate alloc;
+#[cfg(feature = "expr")]
+#[macro_use]
+extern crate std;
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
 pub mod calendar;
 mod dtype;
+mod element;
 mod error;
+#[cfg(feature = "expr")]
+pub mod expr;
 pub mod items;
 pub mod json;
 mod literal;
@@ -53,6 +59,7 @@ mod print;
 mod scalar;
 
 pub use dtype::{Dtype, Field};
+pub use element::Element;
 pub use error::Error;
 pub use literal::{MAX_DEPTH, MAX_TEXT_NBYTES};
 pub use scalar::{ByteOrder, Kind, Scalar};

@@ -92,6 +92,35 @@ pub(super) fn read_table(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     Ok(Verdict::Equal)
 }
 
+/// Rows of a table with nulls that meet conditions.
+pub(super) fn filter_table(bench: &mut Bench, case: &Case) -> Result<Verdict> {
+    let mut draw = Draw::new(case.recipe.seed.into(), "where", 0);
+    let root: PathBuf = bench.folder.join(draw.pick(&["where.b2z", "where.b2d"]));
+    let request = json!({
+        "op": "table_where", "root": root.to_string_lossy(), "seed": case.recipe.seed,
+    });
+    let Some(made) = bench.oracle.try_ask(request, &[])? else { return Ok(Verdict::Refused) };
+    let table = Store::open(&root)?.table("/")?;
+    let (rows, ids) = (table.len()?, table.column("id")?);
+    for (text, expected) in list(&made, "conditions")?.iter().zip(list(&made, "found")?) {
+        let text = text.as_str().unwrap_or_default();
+        let filter = table.filter(text).at(text)?;
+        // In parts, as a program that prints them would look for them.
+        let middle = rows / 2;
+        let mut matches = filter.matches(0..middle).at(text)?;
+        matches.extend(filter.matches(middle..rows).at(text)?);
+        let read = ids.read(0..rows)?;
+        let at = |row: &u64| usize::try_from(*row).map(|row| read.value(row));
+        let found = matches.iter().map(at).collect::<core::result::Result<Vec<_>, _>>()?;
+        let expected = expected.as_array().into_iter().flatten().filter_map(|id| id.as_i64());
+        let expected = Value::Array(expected.map(|id| Value::Int(id)).collect());
+        if !is_same(&Value::Array(found.clone()), &expected) {
+            return fail(format!("{text}: they find {expected:?}, we {found:?}"));
+        }
+    }
+    Ok(Verdict::Equal)
+}
+
 fn list<'a>(made: &'a Reply, name: &str) -> Result<&'a [serde_json::Value]> {
     match made.facts[name].as_array() {
         Some(list) => Ok(list),

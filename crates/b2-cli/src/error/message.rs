@@ -137,8 +137,6 @@ messages! {
     PLOT_SIZE: Usage,
         "a picture is 160 to 4096 pixels wide and 120 to 4096 high",
         "use --size 800x500";
-    NO_WHERE: Usage,
-        "rows of tables in stores are chosen by --slice, -n and --skip only";
     RESCUE_NEEDS_FILES: Usage,
         "only files and directories can be rescued, into files and directories";
     NOTHING_RESCUED: Data,

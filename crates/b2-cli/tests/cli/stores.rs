@@ -263,3 +263,34 @@ fn a_table_becomes_parquet() {
     let text = "column `li`, lists: NumPy has no type";
     assert!(run.code == Some(2) && run.stderr.contains(text), "{}", run.stderr);
 }
+
+#[test]
+fn rows_of_a_table_are_chosen_by_a_condition() {
+    let dir = samples(&["table-basic.b2z", "table-nulls-mask.b2d"]);
+    let show = |line: &str| dir.b2(&format!("show {line}")).ok().text().to_owned();
+    assert_eq!(
+        show("--where f>=0.75 --columns id,f,d table-basic.b2z"),
+        "id     f  d\n 3  0.75  red\n 4   1.0  green\n 5  1.25\n"
+    );
+    assert_eq!(show("--where ok&(d=='red') --csv --columns id table-basic.b2z"), "id\n0\n");
+    assert_eq!(
+        show("--where t>'2020-01-03' --json --skip 1 -n 1 --columns id,t table-basic.b2z"),
+        "{\"id\":4,\"t\":\"2020-01-05T00:00:00.000\"}\n"
+    );
+    assert_eq!(
+        show("--where id>=0 --slice 1:4 --csv --columns id table-basic.b2z"),
+        "id\n2\n3\n4\n"
+    );
+    // What is computed of a null is unknown, and so is its contrary.
+    for (condition, found) in
+        [("i<0", "k\n1\n"), ("~(i<0)", "k\n3\n"), ("(i<0)|(k==2)", "k\n1\n2\n")]
+    {
+        assert_eq!(
+            show(&format!("--where {condition} --csv --columns k table-nulls-mask.b2d")),
+            found
+        );
+    }
+    let run = dir.b2("show --where f+1 table-basic.b2z");
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("the expression gives floats, not truth values"), "{}", run.stderr);
+}

@@ -10,8 +10,9 @@
 
 use std::borrow::Cow;
 
+use blosc_dtype::expr::Vector;
+
 use super::block::{Block, Progress};
-use super::vector::Vector;
 use super::{ExprError, Scan};
 use crate::error::Result;
 

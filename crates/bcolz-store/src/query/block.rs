@@ -13,10 +13,9 @@ use core::ops::Range;
 
 use blosc_container::parallel::for_each;
 use blosc_container::pool::{Pool, Reusable};
+use blosc_dtype::expr::{ExprError, Stored, Vector};
 
-use super::direct::{self, Stored};
-use super::vector::Vector;
-use super::{ExprError, Formula, Scan, eval};
+use super::{Formula, Scan};
 use crate::carray::CArray;
 use crate::ctable::Column;
 use crate::error::Result;
@@ -154,7 +153,7 @@ impl Block<'_> {
         for start in (0..self.len()).step_by(STRIP_ROWS) {
             let rows = start..self.len().min(start + STRIP_ROWS);
             let stored = filter.columns.iter().map(|place| self.stored(*place, &rows));
-            match direct::truth(&filter.expr, &stored.collect::<Vec<_>>()) {
+            match filter.expr.truth_of_stored(&stored.collect::<Vec<_>>()) {
                 Some(strip) if strip.len() == rows.len() => truth.extend_from_slice(&strip),
                 // The first strip tells.
                 _ => return Ok(false),
@@ -202,7 +201,7 @@ impl Block<'_> {
                     &self.read[*place].bytes[rows.start * size..rows.end * size],
                 )?);
             }
-            let values = eval::eval(&formula.expr, &columns)?;
+            let values = formula.expr.eval(&columns)?;
             each(rows.clone(), &values.repeated(rows.len()))?;
         }
         Ok(())

@@ -3,7 +3,10 @@
 use core::ops::Range;
 use std::borrow::Cow;
 
-use b2store::{Column, ColumnKind, ColumnValues, Content, Value, Values, table::ColumnSpec};
+use b2store::{
+    Column, ColumnKind, ColumnValues, Content, Value, Values,
+    table::{ColumnSpec, Filter},
+};
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value as Json};
 
@@ -11,7 +14,7 @@ use super::{ShowReport, item, range, render};
 use crate::{
     args::ShowArgs,
     context::Context,
-    error::{Error, Result, message},
+    error::{Error, Result},
     formats::store::{self, rows::TableRows},
     render::{
         escape::{harmless, json_text},
@@ -32,9 +35,6 @@ const CELL_NBYTES: u64 = 64;
 
 /// Shows rows of a table.
 pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows) -> Result<()> {
-    if args.filter.is_some() {
-        return Err(message::NO_WHERE.error());
-    }
     let schema = rows.table().schema();
     if !rows.is_column() {
         for column in schema.computed.iter().filter(|_| args.columns.is_empty()) {
@@ -54,6 +54,11 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
         Some(slice) => range(&slice.0, nrows)?,
         None => 0..nrows,
     };
+    if let Some(text) = &args.filter {
+        let chosen =
+            Chosen { filter: rows.table().filter(text)?, columns: &columns, specs: &specs };
+        return chosen.show(args, cx, &names, range);
+    }
     let start = range.start.saturating_add(args.skip.unwrap_or(0)).min(range.end);
     let end = start.saturating_add(args.lines.unwrap_or(u64::MAX)).min(range.end);
     let read = |rows: &Range<u64>| -> Result<Vec<ColumnValues>> {
@@ -69,18 +74,7 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
             let values = read(&rows)?;
             let mut page = String::new();
             for row in 0..len(&rows) {
-                if args.csv {
-                    render::line(
-                        values.iter().zip(&specs).map(|(column, spec)| cell(column, spec, row)),
-                        &mut page,
-                    );
-                } else {
-                    let cells =
-                        values.iter().zip(&specs).map(|(column, spec)| json(column, spec, row));
-                    let document: Map<String, Json> = names.iter().cloned().zip(cells).collect();
-                    page += &json_text(&document);
-                    page.push('\n');
-                }
+                add_record(args, &names, &specs, &values, row, &mut page);
             }
             cx.console.print(&page)
         });
@@ -124,6 +118,87 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
         _ => format!("{} rows x {} columns\n", size::count(nrows), size::count(names.len() as u64)),
     };
     cx.console.print(&format!("{text}{shape}"))
+}
+
+/// The rows of a table that meet a condition.
+struct Chosen<'a> {
+    filter: Filter,
+    columns: &'a [Column],
+    specs: &'a [&'a ColumnSpec],
+}
+
+impl Chosen<'_> {
+    /// Shows the rows of a range that meet the condition, without those that are skipped.
+    fn show(
+        &self,
+        args: &ShowArgs,
+        cx: &Context,
+        names: &[String],
+        range: Range<u64>,
+    ) -> Result<()> {
+        let streams = cx.console.json() || args.csv;
+        if args.csv {
+            let mut header = String::new();
+            render::line(names.iter().cloned(), &mut header);
+            cx.console.print(&header)?;
+        }
+        let limit = cx.memory() / CELL_NBYTES;
+        let read = self.columns.iter().map(|column| column.read(0..0));
+        let aligns = read.map(|values| Ok(align(&values?))).collect::<Result<Vec<_>>>()?;
+        let mut text = TextTable::new(&aligns);
+        text.row(names.iter().map(|name| harmless(name)));
+        let (mut skip, mut left) = (args.skip.unwrap_or(0), args.lines.unwrap_or(u64::MAX));
+        let mut ncells = 0_u64;
+        for rows in batches(range) {
+            if left == 0 {
+                break;
+            }
+            let mut wanted = self.filter.matches(rows)?;
+            let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(wanted.len());
+            wanted.drain(..skipped);
+            wanted.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            skip -= skipped as u64;
+            left -= wanted.len() as u64;
+            let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else { continue };
+            ncells = ncells.saturating_add(wanted.len() as u64 * names.len() as u64);
+            if !streams && ncells > limit {
+                return Err(Error::ShowLess { nitems: ncells, limit });
+            }
+            let read = self.columns.iter().map(|column| column.read(*first..last + 1));
+            let values = read.collect::<core::result::Result<Vec<_>, _>>()?;
+            let mut page = String::new();
+            for row in &wanted {
+                let row = usize::try_from(row - first).unwrap_or(usize::MAX);
+                if streams {
+                    add_record(args, names, self.specs, &values, row, &mut page);
+                } else {
+                    let cells = values.iter().zip(self.specs);
+                    text.row(cells.map(|(column, spec)| harmless(&cell(column, spec, row))));
+                }
+            }
+            cx.console.print(&page)?;
+        }
+        if streams { Ok(()) } else { cx.console.print(&text.to_string()) }
+    }
+}
+
+/// Adds a row as a line of comma-separated values, or as a JSON document.
+fn add_record(
+    args: &ShowArgs,
+    names: &[String],
+    specs: &[&ColumnSpec],
+    values: &[ColumnValues],
+    row: usize,
+    page: &mut String,
+) {
+    if args.csv {
+        let cells = values.iter().zip(specs).map(|(column, spec)| cell(column, spec, row));
+        return render::line(cells, page);
+    }
+    let cells = values.iter().zip(specs).map(|(column, spec)| json(column, spec, row));
+    let document: Map<String, Json> = names.iter().cloned().zip(cells).collect();
+    *page += &json_text(&document);
+    page.push('\n');
 }
 
 /// Shows objects, one in a line. Says whether the content is such.

@@ -1,5 +1,7 @@
 //! What can be wrong with an expression.
 
+use std::prelude::v1::*;
+
 /// Why an expression cannot be used. Positions count bytes of its text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

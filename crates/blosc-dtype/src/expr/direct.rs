@@ -9,17 +9,21 @@
     expect(clippy::indexing_slicing, reason = "rows and bytes that were compared with the layout")
 )]
 
-use blosc_dtype::{Dtype, Kind};
+use std::prelude::v1::*;
+
+use crate::{Dtype, Kind};
 
 use super::eval::zip;
-use super::expr::{Expr, Op};
-use blosc_dtype::items;
+use super::parser::{Expr, Op};
+use crate::items;
 
 /// The items of a column, as they are stored.
-#[derive(Clone, Copy)]
-pub(super) struct Stored<'a> {
-    pub(super) dtype: &'a Dtype,
-    pub(super) bytes: &'a [u8],
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// Their type.
+    pub dtype: &'a Dtype,
+    /// The items, one after the other.
+    pub bytes: &'a [u8],
 }
 
 /// A constant, with its sign.
@@ -170,7 +174,7 @@ fn each<T: PartialOrd + Copy, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::super::eval::eval;
-    use super::super::expr::parse;
+    use super::super::parser::parse;
     use super::super::vector::Vector;
     use super::*;
 

@@ -11,17 +11,19 @@
     )
 )]
 
-use blosc_dtype::{Dtype, Kind};
+use std::prelude::v1::*;
+
+use crate::{Dtype, Kind};
 
 use super::error::ExprError;
-use super::expr::{Expr, Op};
-use blosc_dtype::calendar::{day_of_date, days_of_month};
+use super::parser::{Expr, Op};
+use crate::calendar::{day_of_date, days_of_month};
 
 type Result<T> = core::result::Result<T, ExprError>;
 
 /// The expression with its comparisons of dates as comparisons of numbers; `dtype` knows the
 /// columns.
-pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Result<Expr> {
+pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Result<Expr> {
     let inner = |expr: Box<Expr>| bind(*expr, dtype).map(Box::new);
     Ok(match expr {
         Expr::Not { at, inner: value } => Expr::Not { at, inner: inner(value)? },
@@ -45,9 +47,9 @@ pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Result
 }
 
 /// The type of a column of dates.
-fn column<'a>(expr: &Expr, dtype: &dyn Fn(usize) -> &'a Dtype) -> Option<&'a Dtype> {
+fn column<'a>(expr: &Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Option<&'a Dtype> {
     let Expr::Column(place) = expr else { return None };
-    Some(dtype(*place)).filter(|dtype| dtype.kind() == Some(Kind::DateTime))
+    dtype(*place).filter(|dtype| dtype.kind() == Some(Kind::DateTime))
 }
 
 /// Dates against dates.

@@ -7,7 +7,9 @@
     expect(clippy::indexing_slicing, reason = "rows and bytes that were compared with the layout")
 )]
 
-use std::borrow::Cow;
+use std::prelude::v1::*;
+
+use alloc::borrow::Cow;
 
 use super::error::ExprError;
 use super::eval::{broadcast, map, zip};

@@ -1,41 +1,53 @@
 //! The values of a column in a block of rows, widened to a few types that all arithmetic is done
 //! in.
 
-use std::borrow::Cow;
+use std::prelude::v1::*;
 
-use blosc_dtype::{Dtype, Kind};
+use alloc::borrow::Cow;
+
+use crate::{Dtype, Kind};
 use zerocopy::{FromBytes, Immutable};
 
-use crate::carray::Element;
-use blosc_dtype::items;
+use crate::Element;
+use crate::items;
 
 /// Values of one type, borrowed where they are stored so; a single one stands for as many as are
 /// needed.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Vector<'a> {
+pub enum Vector<'a> {
+    /// Truth values.
     Bool(Vec<bool>),
+    /// Signed integers, and unsigned ones of up to 32 bits.
     Int(Cow<'a, [i64]>),
+    /// Unsigned integers of 64 bits.
     Uint(Cow<'a, [u64]>),
+    /// Floats.
     Float(Cow<'a, [f64]>),
-    /// Without the zero bytes at the end.
+    /// Byte strings, without the zero bytes at the end.
     Bytes(Vec<&'a [u8]>),
-    /// Without the zero characters at the end.
+    /// Text, without the zero characters at the end.
     Text(Vec<String>),
 }
 
 /// What the values of an expression are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueType {
+pub enum ValueType {
+    /// True or false.
     Truth,
+    /// Integers of 64 bits.
     Int,
+    /// Floats of 64 bits.
     Float,
+    /// Byte strings.
     Bytes,
+    /// Text.
     Text,
 }
 
 impl ValueType {
     /// For messages.
-    pub(super) const fn name(self) -> &'static str {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Truth => "truth values",
             Self::Int => "integers",
@@ -45,14 +57,17 @@ impl ValueType {
         }
     }
 
-    pub(super) const fn is_number(self) -> bool {
+    /// Whether it can be summed up.
+    #[must_use]
+    pub const fn is_number(self) -> bool {
         !matches!(self, Self::Bytes | Self::Text)
     }
 }
 
 impl<'a> Vector<'a> {
     /// The items of a block; none if they are of a type without arithmetic.
-    pub(super) fn of_items(dtype: &Dtype, bytes: &'a [u8]) -> Option<Self> {
+    #[must_use]
+    pub fn of_items(dtype: &Dtype, bytes: &'a [u8]) -> Option<Self> {
         let size = dtype.itemsize();
         Some(match (dtype.kind()?, size) {
             (Kind::Bool, _) => Self::Bool(widen::<bool, _>(dtype, bytes)),
@@ -77,7 +92,9 @@ impl<'a> Vector<'a> {
         })
     }
 
-    pub(super) const fn value_type(&self) -> ValueType {
+    /// What the values are.
+    #[must_use]
+    pub const fn value_type(&self) -> ValueType {
         match self {
             Self::Bool(_) => ValueType::Truth,
             Self::Int(_) | Self::Uint(_) => ValueType::Int,
@@ -88,12 +105,14 @@ impl<'a> Vector<'a> {
     }
 
     /// What it is, for messages.
-    pub(super) const fn type_name(&self) -> &'static str {
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
         self.value_type().name()
     }
 
     /// With this number of values; there are as many, or there is one.
-    pub(super) fn repeated(&self, len: usize) -> Cow<'_, Self> {
+    #[must_use]
+    pub fn repeated(&self, len: usize) -> Cow<'_, Self> {
         Cow::Owned(match self {
             Self::Bool(values) if values.len() < len => Self::Bool(values.repeat(len)),
             Self::Int(values) if values.len() < len => Self::Int(values.repeat(len).into()),

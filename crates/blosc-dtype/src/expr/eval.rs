@@ -12,10 +12,12 @@
     )
 )]
 
-use std::borrow::Cow;
+use std::prelude::v1::*;
+
+use alloc::borrow::Cow;
 
 use super::error::ExprError;
-use super::expr::{Expr, Op};
+use super::parser::{Expr, Op};
 use super::vector::Vector;
 
 type Result<T> = core::result::Result<T, ExprError>;
@@ -242,7 +244,7 @@ pub(super) fn broadcast(lens: &[usize]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::expr::parse;
+    use super::super::parser::parse;
     use super::*;
 
     fn columns() -> Vec<Vector<'static>> {

@@ -1,11 +1,4 @@
-//! Expressions: Python's operators with Python's precedence, over columns and constants.
-//!
-//! ```text
-//! or    and    not    < <= > >= == !=    |    ^    &    << >>    + -    * / // %    - + ~    **
-//! ```
-//!
-//! Existing expression engines come with data frames or record batches of their own; the subset
-//! that bcolz hands to numexpr is small enough to be evaluated over its columns directly.
+//! From the text of an expression to its tree.
 #![cfg_attr(
     not(test),
     expect(
@@ -13,6 +6,8 @@
         reason = "depths and operators are counted, and both have a limit"
     )
 )]
+
+use std::prelude::v1::*;
 
 use super::error::ExprError;
 use super::function::{self, Function};

@@ -1,6 +1,6 @@
 //! Items as Rust values.
 
-use blosc_dtype::{ByteOrder, Dtype, Kind};
+use crate::{ByteOrder, Dtype, Kind};
 
 /// A value that items can be read as.
 pub trait Element: Copy {
@@ -26,7 +26,7 @@ macro_rules! elements {
 
             fn decode(dtype: &Dtype, bytes: &[u8]) -> Self {
                 let item = bytes.first_chunk().copied().unwrap_or_default();
-                match dtype.scalar().map(blosc_dtype::Scalar::order) {
+                match dtype.scalar().map(crate::Scalar::order) {
                     Some(ByteOrder::Big) => Self::from_be_bytes(item),
                     _ => Self::from_le_bytes(item),
                 }

@@ -1,0 +1,176 @@
+//! Conditions on the rows of a table ("Conditions" in `docs/formats/store.md`).
+//!
+//! A comparison with a null is unknown, `and`, `or` and `not` go by Kleene's rules, and rows for
+//! which the condition is unknown are not found: what python-blosc2's `CTable.where` does.
+
+use core::ops::Range;
+
+use blosc_dtype::Dtype;
+use blosc_dtype::expr::{Expr, ExprError, Stored, ValueType, Vector};
+
+use super::{Column, ColumnKind, ColumnValues, Table, Values};
+use crate::error::Result;
+use crate::value::Value;
+
+/// A condition on the rows of a table; made by [`Table::filter`].
+#[derive(Clone, Debug)]
+pub struct Filter {
+    expr: Expr,
+    /// The columns that it names, in the order of their numbers in the expression.
+    columns: Vec<Column>,
+    /// The types of their items, of times as dates; none of text of any length and of objects.
+    dtypes: Vec<Option<Dtype>>,
+}
+
+impl Table {
+    /// A condition: an expression that is true or false for a row, of columns, constants, `+ - * /
+    /// // % ** << >>`, comparisons, `& | ^ ~` (they bind more tightly than comparisons), `and`,
+    /// `or`, `not`, and the functions that `blosc_dtype::expr` has. Times are compared with texts
+    /// such as `'2012-01-31T23:59:59'`; text, words and byte strings with texts.
+    ///
+    /// ```no_run
+    /// use b2store::Store;
+    ///
+    /// let table = Store::open("trades.b2z")?.table("/")?;
+    /// let rows = table.filter("(price > 10) & (side == 'buy')")?.matches(0..table.len()?)?;
+    /// println!("{} rows, the first is {:?}", rows.len(), rows.first());
+    /// # Ok::<(), b2store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Expr`](crate::Error::Expr) where the text is no such expression; as
+    /// [`column`](Self::column).
+    pub fn filter(&self, text: &str) -> Result<Filter> {
+        let names: Vec<&str> =
+            self.schema().columns.iter().map(|column| column.name.as_str()).collect();
+        let mut places: Vec<usize> = Vec::new();
+        let expr = Expr::parse(text, &mut |name| {
+            let place = names.iter().position(|known| *known == name)?;
+            Some(places.iter().position(|found| *found == place).unwrap_or_else(|| {
+                places.push(place);
+                places.len().saturating_sub(1)
+            }))
+        })?;
+        let named = places.iter().filter_map(|place| names.get(*place));
+        let columns = named.map(|name| self.column(name)).collect::<Result<Vec<_>>>()?;
+        let dtypes: Vec<_> = columns.iter().map(compared_dtype).collect();
+        let expr = expr.bind_dates(&|number| dtypes.get(number)?.as_ref())?;
+        let filter = Filter { expr, columns, dtypes };
+        filter.check()?;
+        Ok(filter)
+    }
+}
+
+impl Filter {
+    /// The logical rows of a range that meet the condition.
+    ///
+    /// # Errors
+    ///
+    /// As [`Column::read`].
+    pub fn matches(&self, rows: Range<u64>) -> Result<Vec<u64>> {
+        let nrows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+        let read = self.columns.iter().map(|column| column.read(rows.clone()));
+        let read = read.collect::<Result<Vec<_>>>()?;
+        let truth = match self.truth_of_stored(&read) {
+            Some(truth) if truth.len() == nrows => truth,
+            _ => self.truth(&read, nrows)?,
+        };
+        Ok(rows.zip(truth).filter_map(|(row, is_true)| is_true.then_some(row)).collect())
+    }
+
+    /// Truth values where the items lie, if the condition compares items of fixed width without
+    /// nulls with constants.
+    fn truth_of_stored(&self, read: &[ColumnValues]) -> Option<Vec<bool>> {
+        let stored = read.iter().zip(&self.dtypes).map(|(values, dtype)| match &values.values {
+            Values::Fixed { bytes, .. } if values.valid.is_none() => {
+                Some(Stored { dtype: dtype.as_ref()?, bytes })
+            }
+            _ => None,
+        });
+        self.expr.truth_of_stored(&stored.collect::<Option<Vec<_>>>()?)
+    }
+
+    fn truth(&self, read: &[ColumnValues], nrows: usize) -> Result<Vec<bool>> {
+        let columns = self.columns.iter().zip(&self.dtypes).zip(read);
+        let vectors = columns.map(|((column, dtype), values)| {
+            vector(dtype.as_ref(), values).ok_or_else(|| unusable(column, dtype.as_ref()))
+        });
+        let vectors = vectors.collect::<core::result::Result<Vec<_>, _>>()?;
+        let valid: Vec<_> = read.iter().map(|values| values.valid.as_deref()).collect();
+        Ok(self.expr.is_true(&vectors, &valid, nrows)?)
+    }
+
+    /// The types of the columns and of the result, which columns without rows tell.
+    fn check(&self) -> Result<()> {
+        let empty = self.columns.iter().zip(&self.dtypes).map(|(column, dtype)| {
+            let kind = &column.spec().kind;
+            let found = match kind {
+                ColumnKind::Utf8 | ColumnKind::VlString | ColumnKind::Dictionary { .. } => {
+                    Some(Vector::Text(Vec::new()))
+                }
+                ColumnKind::VlBytes => Some(Vector::Bytes(Vec::new())),
+                ColumnKind::NdArray { .. } => None,
+                _ => dtype.as_ref().and_then(|dtype| Vector::of_items(dtype, &[])),
+            };
+            found.ok_or_else(|| unusable(column, dtype.as_ref()))
+        });
+        let empty = empty.collect::<core::result::Result<Vec<_>, _>>()?;
+        match self.expr.eval(&empty)?.value_type() {
+            ValueType::Truth => Ok(()),
+            other => Err(wrong_result(other.name()).into()),
+        }
+    }
+}
+
+const fn wrong_result(found: &'static str) -> ExprError {
+    ExprError::Result { found, expected: "truth values" }
+}
+
+fn unusable(column: &Column, dtype: Option<&Dtype>) -> ExprError {
+    let dtype = match dtype {
+        Some(dtype) => dtype.to_string(),
+        None => format!("{:?}", column.spec().kind).to_lowercase(),
+    };
+    ExprError::Column { name: column.spec().name.clone(), dtype }
+}
+
+/// The type as which items are compared.
+fn compared_dtype(column: &Column) -> Option<Dtype> {
+    let dtype = column.dtype()?;
+    let text = match &column.spec().kind {
+        ColumnKind::Timestamp { unit, .. } => format!("<M8[{unit}]"),
+        ColumnKind::Fixed("b1") => "|b1".to_owned(),
+        _ => return Some(dtype.clone()),
+    };
+    Some(Dtype::parse(&text).unwrap_or_else(|_| dtype.clone()))
+}
+
+/// The values of a column, if they have a place in an expression. What a null is has no meaning.
+fn vector<'a>(dtype: Option<&Dtype>, column: &'a ColumnValues) -> Option<Vector<'a>> {
+    let rows = 0..column.len();
+    match &column.values {
+        Values::Fixed { item_shape, bytes, .. } if item_shape.is_empty() => {
+            Vector::of_items(dtype?, bytes)
+        }
+        Values::Fixed { .. } => None,
+        Values::Text { .. } | Values::Dictionary { .. } => {
+            Some(Vector::Text(rows.map(|row| text(column.value(row))).collect()))
+        }
+        Values::Objects(objects) => {
+            let has_bytes = objects.iter().any(|object| matches!(object, Value::Bytes(_)));
+            if !has_bytes {
+                return Some(Vector::Text(objects.iter().cloned().map(text).collect()));
+            }
+            let bytes = objects.iter().map(|object| match object {
+                Value::Bytes(bytes) => bytes.as_slice(),
+                _ => &[],
+            });
+            Some(Vector::Bytes(bytes.collect()))
+        }
+    }
+}
+
+fn text(value: Value) -> String {
+    if let Value::Str(text) = value { text } else { String::new() }
+}

@@ -221,6 +221,15 @@ pub(crate) struct CatArgs {
     /// Only these bytes, as in Python
     #[arg(long, value_name = "A:B", allow_hyphen_values = true, help_heading = "Selection")]
     pub(crate) bytes: Option<item_range::Span>,
+    /// Only this part of an array, as NumPy writes it: 0,:,5 or 10:20,::-1
+    #[arg(
+        long,
+        value_name = "S",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["items", "bytes"],
+        help_heading = "Selection"
+    )]
+    pub(crate) slice: Option<slice::Slice>,
     /// Write binary data to a terminal
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,

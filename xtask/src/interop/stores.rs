@@ -113,7 +113,7 @@ pub(super) fn filter_table(bench: &mut Bench, case: &Case) -> Result<Verdict> {
         let at = |row: &u64| usize::try_from(*row).map(|row| read.value(row));
         let found = matches.iter().map(at).collect::<core::result::Result<Vec<_>, _>>()?;
         let expected = expected.as_array().into_iter().flatten().filter_map(|id| id.as_i64());
-        let expected = Value::Array(expected.map(|id| Value::Int(id)).collect());
+        let expected = Value::Array(expected.map(Value::Int).collect());
         if !is_same(&Value::Array(found.clone()), &expected) {
             return fail(format!("{text}: they find {expected:?}, we {found:?}"));
         }

@@ -2,8 +2,15 @@
 
 use core::ops::Range;
 
+use b2frame::nd::Pick;
+
 use crate::{
     args::{CatArgs, item_range::Span},
+    commands::content::{
+        self,
+        grid::Grid,
+        values::{self, Axis},
+    },
     context::Context,
     error::{Error, Result},
     exit::Code,
@@ -25,6 +32,9 @@ pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
 }
 
 fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    if let Some(slice) = &args.slice {
+        return write_slice(args, cx, origin, &slice.0);
+    }
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
     let mut out = Sink::stdout_for_text(args.force);
@@ -54,6 +64,47 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
         Ok(())
     };
     done.and_then(|()| out.finish())
+}
+
+/// Writes a part of each array of an input, in C order and bounded memory.
+fn write_slice(args: &CatArgs, cx: &Context, origin: &Origin, picks: &[Pick]) -> Result<()> {
+    let sources = content::open_to_look(cx, origin)?;
+    let mut out = Sink::stdout_for_text(args.force);
+    let mut guard = Guard::new(args.limits);
+    for source in sources {
+        let stored = source.stored();
+        let grid = Grid::new(cx, origin, None, vec![source])?;
+        let axes = values::axes(picks, grid.shape())?;
+        let itemsize = grid.dtype().itemsize() as u64;
+        let nitems = axes.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
+        guard.admit_bytes(nitems.saturating_mul(itemsize), stored)?;
+        write_bands(&grid, &axes, cx.memory() / 4, &mut out)?;
+    }
+    out.finish()
+}
+
+/// Writes a part of a grid, some rows of its first dimension at a time.
+fn write_bands(grid: &Grid, axes: &[Axis], memory: u64, out: &mut Sink) -> Result<()> {
+    let mut bytes = vec![];
+    let Some((rows, inner)) = axes.split_first() else {
+        grid.read_part(axes, &mut bytes)?;
+        return out.write(&bytes);
+    };
+    let needed = grid.part_nbytes(rows.step.unsigned_abs(), inner);
+    let nrows = memory / needed.max(1);
+    if nrows == 0 {
+        return Err(Error::MaxMemory { needed, limit: memory });
+    }
+    let mut first = 0;
+    while first < rows.len {
+        let next = first.saturating_add(nrows).min(rows.len);
+        let band: Vec<Axis> =
+            core::iter::once(rows.part(&(first..next))).chain(inner.iter().copied()).collect();
+        grid.read_part(&band, &mut bytes)?;
+        out.write(&bytes)?;
+        first = next;
+    }
+    Ok(())
 }
 
 /// The next object. Of a frame that does not open, what stands before the damage is written, as

@@ -78,13 +78,13 @@ const FORMATS: &[FormatRow] = &[
     FormatRow {
         name: "b2z",
         read: true,
-        write: false,
+        write: true,
         note: "store of Blosc2 in one file (.b2z); `b2 pack` makes it of a directory",
     },
     FormatRow {
         name: "b2d",
         read: true,
-        write: false,
+        write: true,
         note: "store of Blosc2 in a directory (.b2d); `b2 unpack` makes it of a file",
     },
     FormatRow { name: "b2e", read: true, write: false, note: "store of Blosc2 in a frame (.b2e)" },

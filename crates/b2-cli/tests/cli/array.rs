@@ -186,3 +186,32 @@ fn arrays_of_other_programs_become_npy_files() {
     dir.b2("d -o a.raw a.b2nd").ok();
     assert_eq!(sha256_hex(&dir.read("a.raw")), sha256_hex(&raw));
 }
+
+/// What NumPy gives for these parts of `arange(24).reshape(4, 6)`, in every format that has arrays.
+#[test]
+fn cat_writes_a_part_of_an_array() {
+    let dir = Dir::new();
+    let items: Vec<u8> = (0..24_i16).flat_map(i16::to_le_bytes).collect();
+    dir.write("a.npy", npy("'<i2'", false, "(4, 6)", 18, &items));
+    for name in ["a.b2nd", "a.blp", "a.bcolz", "a.b2z"] {
+        dir.b2(&format!("convert -q a.npy -o {name}")).ok();
+    }
+    let parts: [(&str, &[i16]); 6] = [
+        ("1", &[6, 7, 8, 9, 10, 11]),
+        (":,-1", &[5, 11, 17, 23]),
+        ("::-2,1:4:2", &[19, 21, 7, 9]),
+        ("2:,::-5", &[17, 12, 23, 18]),
+        ("3:1", &[]),
+        ("-1,-1", &[23]),
+    ];
+    for (slice, expected) in parts {
+        let expected: Vec<u8> = expected.iter().flat_map(|item| item.to_le_bytes()).collect();
+        for name in ["a.npy", "a.b2nd", "a.blp", "a.bcolz", "a.b2z::/a"] {
+            let run = dir.b2(&format!("cat --slice={slice} {name}")).ok();
+            assert_eq!(run.stdout, expected, "{slice} of {name}");
+        }
+    }
+    let run = dir.b2("cat --slice=9 a.b2nd");
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert_eq!(dir.b2("cat --slice=1 --items=1 a.b2nd").code, Some(2));
+}

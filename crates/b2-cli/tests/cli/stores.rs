@@ -140,8 +140,6 @@ fn a_table_is_shown_by_columns_and_rows() {
     }
     let run = dir.b2("show --columns nope table-basic.b2z");
     assert!(run.code == Some(2) && run.stderr.contains("nope"), "{}", run.stderr);
-    let run = dir.b2("show --where id>2 table-basic.b2z");
-    assert!(run.code == Some(2) && run.stderr.contains("--slice"), "{}", run.stderr);
     for how in ["--csv", "--json"] {
         let run = dir.b2(&format!("show {how} --max-output 1000 table-basic.b2z"));
         assert!(run.code == Some(5) && run.stdout.is_empty(), "{}", run.stderr);

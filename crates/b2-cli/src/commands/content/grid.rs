@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use b2frame::Budget;
+use b2frame::{Budget, nd::Pick};
 use b2store::{ColumnKind, Table, Values};
 use bcolz_store::{CArray, DataSet};
 use blosc_dtype::Dtype;
@@ -13,7 +13,7 @@ use bloscpack::numpy::Order;
 
 use crate::{
     commands::{
-        content,
+        content::{self, values::Axis},
         convert::source::{Items, Source},
         show::array::Array,
     },
@@ -227,6 +227,60 @@ impl Grid {
             }
         }
         Ok(None)
+    }
+
+    /// Memory that [`read_part`](Self::read_part) needs for each position of the first dimension
+    /// (bytes), where these are `step` apart.
+    pub(in crate::commands) fn part_nbytes(&self, step: u64, inner: &[Axis]) -> u64 {
+        let itemsize = self.dtype.itemsize() as u64;
+        let chosen = inner.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
+        if let GridKind::Array(_) = &self.kind {
+            return chosen.saturating_mul(itemsize);
+        }
+        // All that lies between is read, and the place of each chosen item is listed.
+        let row = self.shape.iter().skip(1).fold(itemsize, |size, len| size.saturating_mul(*len));
+        let listed = chosen.saturating_mul(itemsize.saturating_add(2 * size_of::<u64>() as u64));
+        row.saturating_mul(step.max(1)).saturating_add(listed)
+    }
+
+    /// Fills `bytes` with the items at all combinations of positions in C order.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(in crate::commands) fn read_part(&self, axes: &[Axis], bytes: &mut Vec<u8>) -> Result<()> {
+        let itemsize = self.dtype.itemsize();
+        let nitems = axes.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
+        let nbytes = nitems.saturating_mul(itemsize as u64);
+        if let GridKind::Array(array) = &self.kind {
+            bytes.clear();
+            bytes.resize(usize::try_from(nbytes).unwrap_or(usize::MAX), 0);
+            let picks: Vec<Pick> = axes.iter().map(Axis::pick).collect();
+            return array.read(&picks.into(), bytes);
+        }
+        let bounds: Vec<Range<u64>> = axes
+            .iter()
+            .map(|axis| if axis.len == 0 { 0..0 } else { axis.cover(&(0..axis.len)) })
+            .collect();
+        self.read(&bounds, bytes)?;
+        if axes.iter().all(|axis| axis.step == 1) {
+            return Ok(());
+        }
+        // The positions in the box, dimension by dimension.
+        let mut starts = vec![0u64];
+        for (axis, bound) in axes.iter().zip(&bounds) {
+            let len = bound.end - bound.start;
+            let along = |start: u64| {
+                (0..axis.len).map(move |n| start * len + axis.position(n) - bound.start)
+            };
+            starts = starts.into_iter().flat_map(along).collect();
+        }
+        let item = |start: u64| {
+            let start = usize::try_from(start).unwrap_or(usize::MAX).saturating_mul(itemsize);
+            bytes.get(start..start.saturating_add(itemsize)).unwrap_or_default()
+        };
+        *bytes = starts.into_iter().flat_map(item).copied().collect();
+        Ok(())
     }
 
     fn read_array(&self, array: &Array, bounds: &[Range<u64>], bytes: &mut [u8]) -> Result<()> {

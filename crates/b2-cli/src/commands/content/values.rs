@@ -30,8 +30,26 @@ impl Axis {
         if self.step < 0 { self.start.saturating_sub(way) } else { self.start.saturating_add(way) }
     }
 
+    /// The positions with numbers in `part`, along a dimension that stays.
+    pub(in crate::commands) fn part(&self, part: &Range<u64>) -> Self {
+        let (start, len) = (self.position(part.start), part.end.saturating_sub(part.start));
+        Self { start, step: self.step, len, is_index: false }
+    }
+
+    /// The same as a slice.
+    pub(super) fn pick(&self) -> Pick {
+        let number = |position: u64| i64::try_from(position).unwrap_or(i64::MAX);
+        let last = number(self.position(self.len.saturating_sub(1)));
+        let stop = match self.step {
+            _ if self.len == 0 => Some(number(self.start)),
+            ..0 => last.checked_sub(1).filter(|stop| *stop >= 0),
+            _ => Some(last.saturating_add(1)),
+        };
+        Pick::Slice { start: Some(number(self.start)), stop, step: self.step }
+    }
+
     /// The range of positions from the lowest to the highest of those with numbers in `part`.
-    fn cover(&self, part: &Range<u64>) -> Range<u64> {
+    pub(super) fn cover(&self, part: &Range<u64>) -> Range<u64> {
         let (first, last) = (self.position(part.start), self.position(part.end.saturating_sub(1)));
         first.min(last)..first.max(last).saturating_add(1)
     }

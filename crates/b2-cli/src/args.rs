@@ -135,6 +135,9 @@ pub(crate) enum Command {
     /// Save what can be saved of a damaged object into a new one
     #[command(after_long_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
+    /// Tell which programs can open an object, and what stops the others
+    #[command(after_long_help = COMPAT_EXAMPLES)]
+    Compat(CompatArgs),
     /// Give frames of other programs a checksum, or remove it
     #[command(after_long_help = SEAL_EXAMPLES)]
     Seal(SealArgs),
@@ -406,6 +409,15 @@ impl RescueArgs {
     }
 }
 
+/// Options of `compat`.
+#[derive(Args, Debug)]
+pub(crate) struct CompatArgs {
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
 /// Options of `seal`.
 #[derive(Args, Debug)]
 pub(crate) struct SealArgs {
@@ -571,6 +583,7 @@ pub(crate) fn grammar() -> clap::Command {
         "verify",
         "rescue",
         "seal",
+        "compat",
         "repack",
         "dump",
         "sum",
@@ -656,6 +669,11 @@ Examples:
   b2 rescue --fill nan torn.b2nd -o saved.b2nd
   b2 rescue prices.bcolz -o prices-fixed.bcolz
   b2 rescue cut.blp -o saved.blp    the sound chunks of a Bloscpack file";
+
+const COMPAT_EXAMPLES: &str = "\
+Examples:
+  b2 compat x.b2frame
+  b2 compat --json trades.b2z | jq -r '.readers[] | select(.opens) | .program'";
 
 const SEAL_EXAMPLES: &str = "\
 Examples:

@@ -4,6 +4,7 @@
 pub(crate) mod append;
 pub(crate) mod bench;
 pub(crate) mod cat;
+pub(crate) mod compat;
 pub(crate) mod completions;
 pub(crate) mod compress;
 mod content;

@@ -151,6 +151,9 @@ fn dispatch(program: &str, cli: Cli) -> Code {
         Command::Rescue(args) => {
             run_command(program, &args.general, |cx| commands::rescue::run(&args, cx))
         }
+        Command::Compat(args) => {
+            run_command(program, &args.general, |cx| commands::compat::run(&args, cx))
+        }
         Command::Seal(args) => {
             run_command(program, &args.general, |cx| commands::seal::run(&args, cx))
         }

@@ -3,9 +3,9 @@
 
 mod bcolz;
 mod blp;
-mod chunk;
+pub(crate) mod chunk;
 mod chunks;
-mod info;
+pub(crate) mod info;
 pub(crate) mod readers;
 
 pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport};

@@ -162,7 +162,7 @@ pub(crate) fn note_text(note: &Note) -> Option<String> {
 }
 
 /// The first releases that read such a chunk.
-fn opens_with(header: &ChunkHeader) -> String {
+pub(crate) fn opens_with(header: &ChunkHeader) -> String {
     if header.version() == 2 {
         return readers::of_blosc1(header);
     }

@@ -211,7 +211,7 @@ fn noted<T>(problems: &mut Vec<String>, found: Result<T>) -> Option<T> {
 }
 
 /// By what the header says; single chunks may use more.
-fn opens_with(schunk: &SChunk) -> String {
+pub(crate) fn opens_with(schunk: &SChunk) -> String {
     let cparams = schunk.cparams();
     if let Some(few) = readers::of_layout(schunk.layout()) {
         return few.to_owned();

@@ -302,3 +302,54 @@ fn who_opens_a_file_counts_everything_in_it() {
         }
     }
 }
+
+/// The readers of an object: which open it, and the note of `program`.
+fn readers(dir: &Dir, path: &str, program: &str) -> (Vec<String>, String) {
+    let document = dir.b2(&format!("compat --json {path}")).ok();
+    let document: serde_json::Value = serde_json::from_slice(&document.stdout).unwrap();
+    assert_eq!(
+        (document["schema"].as_str(), document["path"].as_str()),
+        (Some("b2.compat/1"), Some(path))
+    );
+    let all = document["readers"].as_array().unwrap();
+    let name = |reader: &serde_json::Value| reader["program"].as_str().unwrap().to_owned();
+    let opening = all.iter().filter(|reader| reader["opens"] == true).map(name).collect();
+    let asked = all.iter().find(|reader| reader["program"] == program).unwrap();
+    (opening, asked["note"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn compat_tells_who_opens_what() {
+    let dir = Dir::new();
+    dir.write("x.i32", vec![7; 4000]);
+    dir.b2("c -q -t 4 --filter shuffle,bytedelta -C zstd x.i32 -o new.b2frame").ok();
+    dir.b2("c -q -t 4 --format chunk --target blosc-1.14 x.i32 -o old.chunk").ok();
+    dir.b2("c -q -t 4 --format chunk x.i32 -o new.chunk").ok();
+    dir.b2("c -q -t 4 x.i32 -o x.blp").ok();
+    let (opening, note) = readers(&dir, "new.b2frame", "C-Blosc2");
+    assert_eq!(opening, ["C-Blosc2", "python-blosc2"]);
+    assert_eq!(note, "2.10.0 or newer (bytedelta)");
+    let (opening, note) = readers(&dir, "old.chunk", "C-Blosc, python-blosc");
+    assert_eq!(opening, ["C-Blosc2", "python-blosc2", "C-Blosc, python-blosc", "numcodecs, zarr"]);
+    assert_eq!(note, "1.11 or newer");
+    let (opening, note) = readers(&dir, "new.chunk", "numcodecs, zarr");
+    assert_eq!(opening, ["C-Blosc2", "python-blosc2"]);
+    assert!(note.contains("--target blosc-1.14"), "{note}");
+    assert_eq!(readers(&dir, "x.blp", "bcolz").0, ["Bloscpack"]);
+    let run = dir.b2("compat x.i32");
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+}
+
+#[test]
+fn compat_of_a_store_goes_by_its_tables() {
+    let dir =
+        crate::stores::samples(&["tree-basic.b2z", "table-basic.b2z", "table-nulls-mask.b2d"]);
+    for (path, expected) in [
+        ("tree-basic.b2z", "3.7 or newer (stores)"),
+        ("table-basic.b2z", "4.9 or newer (columns of text of any length)"),
+        ("table-nulls-mask.b2d", "4.11 or newer (masks of nulls)"),
+    ] {
+        let (opening, note) = readers(&dir, path, "python-blosc2");
+        assert_eq!((opening, note.as_str()), (vec!["python-blosc2".to_owned()], expected));
+    }
+}

@@ -138,7 +138,7 @@ fn of_chunk(header: &ChunkHeader) -> Vec<Reader> {
     if header.version() > 2 {
         readers.extend(of_blosc2(&text));
         let newer =
-            "a chunk of Blosc2; `b2 convert --format chunk --target blosc1` makes an older one";
+            "a chunk of Blosc2; `b2 convert --format chunk --target blosc-1.14` makes an older one";
         readers.push(Reader::stopped(C_BLOSC, newer));
         readers.push(Reader::stopped(NUMCODECS, newer));
     } else {

@@ -3,6 +3,7 @@
 mod bcolz;
 mod blp;
 mod chunk;
+mod npy;
 mod store;
 
 use core::fmt::Write;
@@ -43,6 +44,9 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
     }
     if let Some(table) = crate::formats::store::table(origin, cx.dparams())? {
         return store::describe_table(cx, &origin.name(), &table);
+    }
+    if let Some(described) = npy::describe(cx, origin)? {
+        return cx.console.print(&described);
     }
     let mut objects =
         ObjectReader::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;

@@ -2,6 +2,7 @@
 
 pub(super) mod array;
 pub(super) mod item;
+mod npy;
 mod object;
 mod render;
 pub(super) mod store;
@@ -58,6 +59,10 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
             Guard::new(args.limits).admit_bytes(nbytes, cbytes)?;
         }
         return store::table(args, cx, &origin.name(), &found);
+    }
+    if let Some(part) = npy::part(args, cx, origin)? {
+        no_table(args)?;
+        return print(args, cx, origin, &part);
     }
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));

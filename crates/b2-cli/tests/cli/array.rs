@@ -215,3 +215,33 @@ fn cat_writes_a_part_of_an_array() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     assert_eq!(dir.b2("cat --slice=1 --items=1 a.b2nd").code, Some(2));
 }
+
+#[test]
+fn a_npy_file_is_shown_and_described_like_an_array() {
+    let dir = Dir::new();
+    let items: Vec<u8> = (0..600_i32).flat_map(i32::to_le_bytes).collect();
+    for (name, shape) in
+        [("a", "(20, 30)"), ("b", "(600,)"), ("c", "(2, 3, 100)"), ("d", "(3, 200)")]
+    {
+        dir.write(&format!("{name}.npy"), npy("'<i4'", false, shape, 18, &items));
+        dir.b2(&format!("convert -q {name}.npy -o {name}.b2nd")).ok();
+        for options in ["", "--slice=1", "--slice=:2", "-n 1", "--csv", "--json", "--slice=::-3"] {
+            let [ours, expected] = [".npy", ".b2nd"].map(|suffix| {
+                let run = dir.b2(&format!("show {options} {name}{suffix}")).ok();
+                run.text().replace(suffix, "")
+            });
+            assert_eq!(ours, expected, "{options} of {name}");
+        }
+    }
+    dir.write("f.npy", npy("'<i4'", true, "(20, 30)", 18, &items));
+    assert_eq!(dir.b2("show --slice=1,2 f.npy").ok().text(), "41\n");
+    let text = dir.b2("info a.npy").ok();
+    assert!(text.text().contains("20 x 30 of <i4, C order"), "{}", text.text());
+    let json: serde_json::Value =
+        serde_json::from_slice(&dir.b2("info --json f.npy").ok().stdout).unwrap();
+    assert_eq!((json["format"].as_str(), json["order"].as_str()), (Some("npy"), Some("F")));
+    assert_eq!(json["shape"], serde_json::json!([20, 30]));
+    dir.write("cut.npy", npy("'<i4'", false, "(20, 31)", 18, &items));
+    assert!(dir.b2("info cut.npy").ok().text().contains("80 B are missing"));
+    assert_eq!(dir.b2("show cut.npy").code, Some(1));
+}

@@ -3,6 +3,7 @@
 pub(super) mod array;
 pub(super) mod item;
 mod npy;
+mod numpy;
 mod object;
 mod render;
 pub(super) mod store;

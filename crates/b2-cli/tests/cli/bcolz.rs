@@ -259,10 +259,10 @@ fn arrays_are_shown_as_arrays_are() {
     snapshot!(dir.b2("show --slice 1,:,::-2 ca_3d"), @"
     exit 0
     --- stdout
-    [[29.0 27.0 25.0]
-     [35.0 33.0 31.0]
-     [41.0 39.0 37.0]
-     [47.0 45.0 43.0]]
+    [[29. 27. 25.]
+     [35. 33. 31.]
+     [41. 39. 37.]
+     [47. 45. 43.]]
     --- stderr
     ");
     snapshot!(dir.b2("show ca_large ca_empty_2d"), @"
@@ -467,7 +467,8 @@ fn rescue_saves_what_can_be_read_as_something_new() {
     snapshot!(dir.b2("show fixed"), @"
     exit 0
     --- stdout
-    [ 1  2  3  4  5  6  7  8  9 10  0  0  0  0  0  0  0  0  0  0 21 22 23 24 25]
+    [ 1  2  3  4  5  6  7  8  9 10  0  0  0  0  0  0  0  0  0  0 21 22 23 24
+     25]
     --- stderr
     ");
     snapshot!(dir.b2("rescue ct_basic -o whole"), @"

@@ -171,7 +171,7 @@ fn arrays_of_c_blosc2_are_shown() {
     snapshot!(with("old_np_071_struct").b2("show -n 2 x.blp"), @r"
     exit 0
     --- stdout
-    [ (1, 2.5, b'x') (2, 3.5, b'yy')]
+    [(1, 2.5, b'x') (2, 3.5, b'yy')]
     --- stderr
     ");
     snapshot!(with("real_np_0d").b2("show x.blp"), @r"
@@ -205,7 +205,7 @@ fn the_type_can_be_another_of_the_same_size() {
     snapshot!(with("real_np_2d_C").b2("show --dtype f4 x.blp --slice 0,:3"), @r"
     exit 0
     --- stdout
-    [  0.0 1e-45 3e-45]
+    [0.e+00 1.e-45 3.e-45]
     --- stderr
     ");
     snapshot!(with("real_np_2d_C").b2("show --dtype f8 x.blp --slice 0,:3"), @r"

@@ -83,7 +83,7 @@ fn items_may_be_wider_than_a_format_string_can_pad() {
     let dir = Dir::new();
     dir.write("s", "a".repeat(140_000)).b2("c -q --shape 2 --dtype S70000 s -o s.b2nd").ok();
     let shown = dir.b2("show s.b2nd").ok();
-    assert_eq!(shown.text().len(), 2 * 70_003 + 4);
+    assert_eq!(shown.text().len(), 2 * 70_003 + 5);
     let short = [&b"a".repeat(70_000)[..], &[0; 70_000]].concat();
     dir.write("s", short).b2("c -qf --shape 2 --dtype S70000 s -o s.b2nd").ok();
     assert!(dir.b2("show s.b2nd").ok().text().ends_with(" b'']\n"));

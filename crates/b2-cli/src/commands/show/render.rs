@@ -3,8 +3,7 @@
 use blosc_dtype::Dtype;
 use serde_json::Value;
 
-use super::item;
-use crate::render::text_table::{Align, pad};
+use super::{item, numpy};
 
 /// Items in C order, and where some are left out.
 pub(super) struct Part {
@@ -19,14 +18,9 @@ pub(super) struct Part {
 pub(super) const EDGE: u64 = 3;
 
 impl Part {
-    /// Nested brackets, items in columns.
+    /// Nested brackets, as NumPy sets them.
     pub(super) fn brackets(&self) -> String {
-        let texts: Vec<String> = self.items().map(|bytes| item::text(&self.dtype, bytes)).collect();
-        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
-        let mut out = String::new();
-        self.nest(&mut texts.iter(), width, 0, &mut out);
-        out.push('\n');
-        out
+        numpy::brackets(self)
     }
 
     /// A line per row of the last dimension, or per item if items have fields, below their names.
@@ -54,38 +48,8 @@ impl Part {
         values(&mut items, &self.shape)
     }
 
-    fn items(&self) -> impl Iterator<Item = &[u8]> {
+    pub(super) fn items(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact(self.dtype.itemsize().max(1))
-    }
-
-    fn nest<'a>(
-        &self,
-        texts: &mut impl Iterator<Item = &'a String>,
-        width: usize,
-        depth: usize,
-        out: &mut String,
-    ) {
-        let Some(&len) = self.shape.get(depth) else {
-            let text = texts.next().map_or("", String::as_str);
-            // One item alone needs no column.
-            let width = if depth == 0 { 0 } else { width };
-            return out.push_str(&pad(text, width, Align::Right));
-        };
-        let inner = self.shape.len() - depth - 1;
-        let between = match inner {
-            0 => " ".to_owned(),
-            _ => "\n".repeat(inner) + &" ".repeat(depth + 1),
-        };
-        out.push('[');
-        for i in 0..len {
-            out.push_str(if i > 0 { &between } else { "" });
-            if self.elided[depth] && i == EDGE {
-                out.push_str("...");
-                out.push_str(&between);
-            }
-            self.nest(texts, width, depth + 1, out);
-        }
-        out.push(']');
     }
 }
 

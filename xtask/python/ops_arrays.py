@@ -157,3 +157,48 @@ def array_model(r, data, items):
         case "delete":
             model = np.delete(model, slice(r["at"], r["at"] + r["len"]), axis=r["axis"])
     return dict(shape=list(model.shape)), bytes_of(model)
+
+
+SHOWN = ["f8", ">f8", "f4", "f2", "i4", "i8", "u1", "?", "c16", "c8", "M8[D]", "M8[s]", "m8[s]", "U3", "S3", "struct"]
+
+
+def shown_items(g, kind, n):
+    """Items whose texts differ in length, sign and notation."""
+    floats = (g.random(n) * 10.0 ** g.integers(-3, 5)).round(g.choice([0, 1, 3, 20])) * g.choice([-1, 1], n)
+    if g.random() < 0.2:
+        floats *= 10.0 ** g.integers(-20, 20, n)
+    if g.random() < 0.2:
+        floats[g.random(n) < 0.3] = np.nan
+        floats[g.random(n) < 0.2] = -np.inf
+    with np.errstate(all="ignore"):
+        match np.dtype(kind).kind if kind != "struct" else "V":
+            case "f":
+                return floats.astype(kind)
+            case "c":
+                return (floats + 1j * floats[::-1]).astype(kind)
+            case "i" | "u":
+                return g.integers(-(10 ** g.integers(1, 9)), 10**8, n).astype(kind)
+            case "b":
+                return g.random(n) < 0.5
+            case "M" | "m":
+                items = g.integers(-1000, 10 ** g.integers(3, 9), n).astype(kind)
+                items[g.random(n) < 0.1] = "NaT"
+                return items
+            case "U" | "S":
+                return g.choice(np.array(["a", "bcd", "", "x y"], dtype=kind), n)
+    items = np.zeros(n, dtype=[("x", "i4"), ("y", "f8"), ("z", "U2"), ("v", "i2", (2,))])
+    items["x"], items["y"] = g.integers(0, 1000, n), floats
+    items["z"], items["v"] = g.choice(["a", "bb"], n), g.integers(0, 99, (n, 2))
+    return items
+
+
+@op
+def array_shown(r):
+    """Writes an array of at most 200 items; tells how NumPy prints it."""
+    g = np.random.default_rng(r["seed"])
+    shape = [int(g.choice([1, 2, 3, 5, 12])) for _ in range(g.integers(1, 4))]
+    while math.prod(shape) > 200:
+        shape.pop()
+    array = shown_items(g, str(g.choice(SHOWN)), math.prod(shape)).reshape(shape)
+    np.save(r["path"], array)
+    return dict(dtype=str(array.dtype)), str(array).encode()

@@ -84,6 +84,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "store-table-write", share: 12, scope: CHUNK, run: stores::write_table },
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },
     Kind { name: "program-write", share: 10, scope: FRAME, run: program::write },
+    Kind { name: "program-show", share: 30, scope: CHUNK, run: program::show },
     Kind { name: "program-convert", share: 10, scope: BLP, run: program::there_and_back },
     Kind { name: "program-bcolz-array", share: 10, scope: CHUNK, run: program::bcolz_array },
     Kind { name: "program-bcolz-table", share: 5, scope: CHUNK, run: program::bcolz_table },

@@ -367,6 +367,24 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    /// Writes the data of a run from byte `start` on. Out of line: chunks of blocks and stored ones
+    /// are read without the registers that it needs.
+    #[inline(never)]
+    fn fill_special(
+        &self,
+        kind: SpecialKind,
+        start: usize,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
+        let (special, typesize) = (self.special_of(kind), self.header().typesize());
+        decode::write_parts(dest, scratch, |range, part| {
+            let start = start.saturating_add(range.start);
+            fill_special_from(special, typesize, start, part, (destination.stores(), simd))
+        })
+    }
+
     fn read(
         &self,
         range: Range<usize>,
@@ -382,14 +400,7 @@ impl<'a> Chunk<'a> {
         let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
         let stores = destination.stores();
         match self.layout.kind {
-            Kind::Special(kind) => {
-                let special = self.special_of(kind);
-                let typesize = self.header().typesize();
-                decode::write_parts(dest, scratch, |range, part| {
-                    let start = start.saturating_add(range.start);
-                    fill_special_from(special, typesize, start, part, (stores, simd))
-                })?;
-            }
+            Kind::Special(kind) => self.fill_special(kind, start, dest, scratch)?,
             // The header was parsed only because the body is exactly as long as the data.
             Kind::Memcpyed => {
                 let body = self.body().get(range).unwrap_or_default();

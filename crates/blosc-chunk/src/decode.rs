@@ -137,13 +137,27 @@ pub(crate) fn read(
 
 /// Writes data that take no decoding, by several threads where that is faster. `write` gets parts
 /// of `dest`, and which of its bytes they are.
+#[inline]
 pub(crate) fn write_parts(
     dest: &mut [u8],
     scratch: &mut Scratch,
     write: impl Fn(Range<usize>, &mut [u8]) -> Result<()> + Sync,
 ) -> Result<()> {
-    let Scratch { params, copy_tuner, .. } = scratch;
+    // Single items have no time for what threads need.
+    if dest.len() < 2 * MIN_PART_NBYTES {
+        return write(0..dest.len(), dest);
+    }
+    write_many_parts(dest, scratch, write)
+}
+
+#[inline(never)]
+fn write_many_parts(
+    dest: &mut [u8],
+    scratch: &mut Scratch,
+    write: impl Fn(Range<usize>, &mut [u8]) -> Result<()> + Sync,
+) -> Result<()> {
     let nbytes = dest.len();
+    let Scratch { params, copy_tuner, .. } = scratch;
     let max_jobs = params.threads.count_for(nbytes / MIN_PART_NBYTES);
     copy_tuner.run(max_jobs, nbytes, MIN_COPY_JOB_NBYTES, |jobs| {
         if jobs == 1 {

@@ -12,6 +12,7 @@ use std::{
 };
 
 use blosc_chunk::{CodecId, Pipeline};
+use serde_json::json;
 
 use super::{
     Bench, Case, Verdict,
@@ -67,6 +68,19 @@ pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
         run(&mut b2, &data)?;
     }
     check_read(bench, &case, &fs::read(&path).at(path.display())?)?;
+    Ok(Verdict::Equal)
+}
+
+/// `b2 show` prints an array of 200 items or fewer as NumPy does.
+pub(super) fn show(bench: &mut Bench, case: &Case) -> Result<Verdict> {
+    let path = bench.folder.join("shown.npy");
+    let request =
+        json!({"op": "array_shown", "path": path.to_string_lossy(), "seed": case.recipe.seed});
+    let Some(printed) = bench.oracle.try_ask(request, &[])? else { return Ok(Verdict::Refused) };
+    let Some(expected) = printed.parts.first() else { return fail("NumPy printed nothing") };
+    let found = run(bench.b2(case, "show").arg(&path), &[])?;
+    let found = found.strip_suffix(b"\n").unwrap_or(&found);
+    compare(&format!("the text of {}", printed.facts), expected, found)?;
     Ok(Verdict::Equal)
 }
 

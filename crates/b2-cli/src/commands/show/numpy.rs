@@ -237,16 +237,23 @@ impl Float {
                 // Half of the distance to the next number; those below 2^-14 are as dense as there.
                 let exponent = value.abs().log2().floor().max(-14.0);
                 let margin = 2f64.powf(exponent - 11.0);
+                // Numbers below a power of two are twice as dense.
+                let is_power = exponent > -14.0 && value.abs() == 2f64.powf(exponent);
                 // A text in the middle between two numbers means the even one.
                 let is_even = (value / (2.0 * margin)) % 2.0 == 0.0;
-                let texts = (0..5).map(|digits| format!("{value:.digits$e}"));
+                // Where two texts are as near, the upper one may be the only one within reach.
+                let upper = value * (1.0 + f64::from(f32::EPSILON));
+                let mut texts = (0..5)
+                    .flat_map(|digits| [value, upper].map(|value| format!("{value:.digits$e}")));
                 let is_near = |text: &String| {
                     text.parse::<f64>().is_ok_and(|near| {
+                        let is_below = near.abs() < value.abs();
+                        let margin = if is_below && is_power { margin / 2.0 } else { margin };
                         let distance = (near - value).abs();
                         distance < margin || (is_even && distance <= margin)
                     })
                 };
-                texts.into_iter().find(is_near).unwrap_or_else(|| format!("{value:e}"))
+                texts.find(is_near).unwrap_or_else(|| format!("{value:e}"))
             }
             Self::Half(value) | Self::Single(value) => {
                 let text = format!("{value:e}");
@@ -367,12 +374,10 @@ impl FloatColumns {
             true => columns.ndigits + 2 + columns.exponent_len,
             false => columns.ndigits,
         };
-        let longest = values.iter().filter(|value| !value.value().is_finite());
-        let longest = longest.map(|value| {
-            let is_negative = value.value().is_infinite() && value.value() < 0.0;
-            if is_negative || (has_plus && value.value().is_infinite()) { 4_usize } else { 3 }
-        });
-        if let Some(longest) = longest.max() {
+        let is_negative = |value: &Float| value.value() == f64::NEG_INFINITY;
+        if values.iter().any(|value| !value.value().is_finite()) {
+            // Room for an infinity with its sign, whichever is there.
+            let longest = if has_plus || values.iter().any(is_negative) { 4_usize } else { 3 };
             columns.left = columns.left.max(longest.saturating_sub(columns.right + 1));
         }
         columns

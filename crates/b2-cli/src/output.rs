@@ -2,6 +2,7 @@
 
 pub(crate) mod byte_sink;
 pub(crate) mod leftover;
+pub(crate) mod placement;
 pub(crate) mod read_back;
 pub(crate) mod staged;
 pub(crate) mod store_place;

@@ -7,13 +7,14 @@
 use core::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// Items that hold more than this (bytes) are not kept.
-const MAX_KEPT_NBYTES: usize = 8 << 20;
 /// Most items that are kept.
 const MAX_IDLE_ITEMS: usize = 64;
 
 /// What a [`Pool`] keeps.
 pub trait Reusable: Default {
+    /// Items that hold more than this (bytes) are not kept.
+    const MAX_KEPT_NBYTES: usize = 8 << 20;
+
     /// Bytes of memory that the item holds while nobody uses it.
     fn held_nbytes(&self) -> usize;
 }
@@ -33,6 +34,16 @@ impl<T: Reusable> Pool<T> {
     pub fn check_out(&self, make: impl FnOnce() -> T) -> Pooled<'_, T> {
         let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Pooled { pool: self, item: idle.unwrap_or_else(make) }
+    }
+
+    /// Drops idle items, so that those left hold at most `nbytes` bytes in all.
+    pub fn shrink(&self, nbytes: usize) {
+        let mut room = nbytes;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|item| {
+            let left = room.checked_sub(item.held_nbytes());
+            room = left.unwrap_or(room);
+            left.is_some()
+        });
     }
 
     /// Number of idle items.
@@ -66,7 +77,7 @@ impl<T: Reusable> Drop for Pooled<'_, T> {
     fn drop(&mut self) {
         let item = core::mem::take(&mut self.item);
         let mut idle = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if item.held_nbytes() <= MAX_KEPT_NBYTES && idle.len() < MAX_IDLE_ITEMS {
+        if item.held_nbytes() <= T::MAX_KEPT_NBYTES && idle.len() < MAX_IDLE_ITEMS {
             idle.push(item);
         }
     }
@@ -98,7 +109,17 @@ mod tests {
     #[test]
     fn large_items_are_not_kept() {
         let pool: Pool<Vec<u8>> = Pool::default();
-        drop(pool.check_out(|| Vec::with_capacity(MAX_KEPT_NBYTES + 1)));
+        drop(pool.check_out(|| Vec::with_capacity(Vec::<u8>::MAX_KEPT_NBYTES + 1)));
+        assert_eq!(pool.nidle(), 0);
+    }
+
+    #[test]
+    fn a_pool_shrinks_to_what_is_allowed() {
+        let pool: Pool<Vec<u8>> = Pool::default();
+        drop([3, 5, 2].map(|len| pool.check_out(|| Vec::with_capacity(len))));
+        pool.shrink(5);
+        assert_eq!(pool.nidle(), 2);
+        pool.shrink(1);
         assert_eq!(pool.nidle(), 0);
     }
 

@@ -11,7 +11,7 @@ mod lossy;
 mod metadata;
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, Read, Seek},
     path::Path,
     sync::Arc,
@@ -42,6 +42,7 @@ use crate::{
     },
     output::{
         byte_sink::Sink,
+        placement::{self, Outcome, Placement},
         read_back::{self, Digest, Digesting},
         staged::{Nest, StageOptions, Staged},
         store_place::StorePlace,
@@ -239,10 +240,9 @@ fn compress_input(
     report_parameters(&params, format, evidence, origin, cx);
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
     let work = Work { args, cx, origin, format, layout, params, loss, progress };
-    let (counts, output) = match &target {
-        Target::Stdout => (work.to_stream(data, Sink::stdout(args.output.force)?)?, None),
-        Target::Device(path) => (work.to_stream(data, Sink::device(path)?)?, Some(path)),
-        Target::File(path) => (work.to_file(data, path)?, Some(path)),
+    let counts = match target.open(|| Sink::stdout(args.output.force))? {
+        placement::Dest::Stream(sink) => work.to_stream(data, sink)?,
+        placement::Dest::File(path) => work.to_file(data, path)?,
     };
     if let (Some(place), Some(station)) = (place, station) {
         let mut writer = place.open(cx.lock_wait(args.lock))?;
@@ -250,7 +250,7 @@ fn compress_input(
         writer.commit()?;
         return work.report(counts, Some(Path::new(&place.name())), start);
     }
-    work.report(counts, output.map(|path| path.as_path()), start)
+    work.report(counts, target.path(), start)
 }
 
 /// The size of the items, and where it comes from unless it was given.
@@ -377,26 +377,17 @@ impl Work<'_> {
             CompressedFormat::Chunk => self.chunk_to_file(data, staged.handle()?, target)?,
             CompressedFormat::Blp => self.blp_to_file(data, staged.handle()?, target)?,
         };
-        if args.output.rm || args.tuning.verify {
-            staged.sync()?;
-            match &self.layout {
-                Some(layout) if self.format == CompressedFormat::B2nd && metadata.is_some() => {
-                    self.read_array_back(staged.handle()?, layout)?;
-                }
-                _ => self.read_back(staged.handle()?, digest)?,
-            }
-        }
         self.measure_loss(Arc::new(FileStore::from_file(staged.handle()?)))?;
-        staged.commit(metadata.as_ref())?;
-        match self.origin.path() {
-            Some(_) if args.output.rm && self.loses_order() && !args.output.force => {
-                return Err(message::WOULD_LOSE.about(equal::ORDER));
-            }
-            Some(path) if args.output.rm => {
-                fs::remove_file(path).map_err(Error::io(Doing::Remove))?
-            }
-            _ => {}
-        }
+        let is_array = self.format == CompressedFormat::B2nd && metadata.is_some();
+        let (origin, verify) = (self.origin, args.tuning.verify);
+        Placement { origin, output: &args.output, verify, metadata }.finish(
+            staged,
+            |staged| match self.layout.as_ref().filter(|_| is_array) {
+                Some(layout) => self.read_array_back(staged.handle()?, layout),
+                None => self.read_back(staged.handle()?, digest),
+            },
+            |_| Ok(self.loses_order().then(|| equal::ORDER.to_owned())),
+        )?;
         Ok(counts)
     }
 
@@ -553,7 +544,6 @@ impl Work<'_> {
         let (name, elapsed) = (self.origin.name(), start.elapsed());
         let Counts { frames, nbytes, stored } = counts;
         let units = console.units();
-        let speed = size::speed(units, nbytes, elapsed);
         let sizes = format!("{} -> {}", units.size(nbytes), units.size(stored));
         let ratio = size::ratio(nbytes, stored);
         let loss = self.loss.as_ref().map(Loss::sums);
@@ -564,13 +554,14 @@ impl Work<'_> {
                 size::short(loss.mean())
             )
         });
-        let Some(output) = output.map(path_text) else {
+        let Some(path) = output else {
             let pieces = match frames {
                 _ if self.format == CompressedFormat::Blp => "a Bloscpack file".to_owned(),
                 0 => "one chunk".to_owned(),
                 1 => "1 frame".to_owned(),
                 frames => format!("{frames} frames"),
             };
+            let speed = size::speed(units, nbytes, elapsed);
             console.note(&format!(
                 "{}: {}: {sizes} ({ratio}x) in {pieces}{lost}{speed}",
                 console.program(),
@@ -582,7 +573,7 @@ impl Work<'_> {
             return console.document(&CompressReport {
                 schema: "b2.compress/1",
                 path: &name,
-                output: &output,
+                output: &path_text(path),
                 nbytes,
                 file_bytes: stored,
                 cratio: size::cratio(nbytes, stored),
@@ -594,8 +585,9 @@ impl Work<'_> {
                 seconds: elapsed.as_secs_f64(),
             });
         }
-        let (name, output) = (harmless(&name), harmless(&output));
-        console.note(&format!("{name} -> {output}   {sizes}  ({ratio}x){lost}{speed}"));
+        let (before, after) = (nbytes, stored);
+        let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };
+        console.note(&outcome.line(console, &format!("  ({ratio}x){lost}")));
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ mod store;
 mod to_store;
 
 use std::{
-    fs::{self, File, Metadata as FileMetadata},
+    fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::Arc,
@@ -60,6 +60,7 @@ use crate::{
     },
     output::{
         byte_sink::Sink,
+        placement::{self, Dest, Outcome, Placement},
         read_back::{Digest, Digesting},
         staged::{Nest, StageOptions},
         store_place::StorePlace,
@@ -197,12 +198,8 @@ fn convert_input(
     check_source(args, cx, origin, format, &source)?;
     let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
     let work = Work { args, output, cx, origin, format, source, progress };
-    let (done, written) = match &target {
-        Target::File(path) => (work.to_file(path)?, Some(path)),
-        Target::Stdout => (work.to_stream(Sink::stdout(output.force)?)?, None),
-        Target::Device(path) => (work.to_stream(Sink::device(path)?)?, Some(path)),
-    };
-    work.report(&done, written, start)
+    let done = work.to_target(&target)?;
+    work.report(&done, target.path(), start)
 }
 
 /// Adds an input to a store, or puts it in the place of a value.
@@ -239,7 +236,7 @@ fn convert_into_store(
     for what in &done.left_out {
         cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
     }
-    work.report(&done, Some(&place.name().into()), start)
+    work.report(&done, Some(Path::new(&place.name())), start)
 }
 
 /// What came of [`rewrite`] (bytes).
@@ -267,11 +264,7 @@ pub(super) fn rewrite(
     let progress = Progress::new(&cx.console, &origin.name(), Some(nbytes));
     let output = &args.output;
     let work = Work { args, output, cx, origin, format, source, progress };
-    let done = match target {
-        Target::File(path) => work.to_file(path)?,
-        Target::Stdout => work.to_stream(Sink::stdout(output.force)?)?,
-        Target::Device(path) => work.to_stream(Sink::device(path)?)?,
-    };
+    let done = work.to_target(target)?;
     Ok(Rewritten { nbytes, before, after: done.stored })
 }
 
@@ -441,22 +434,26 @@ impl Done {
 }
 
 impl Work<'_> {
+    fn to_target(&self, target: &Target) -> Result<Done> {
+        match target.open(|| Sink::stdout(self.output.force))? {
+            Dest::File(path) => self.to_file(path),
+            Dest::Stream(sink) => self.to_stream(sink),
+        }
+    }
+
     fn to_file(&self, target: &Path) -> Result<Done> {
         let options = StageOptions { force: self.output.force, sync: !self.output.no_sync };
         let nest = Nest::create(target, options, &self.cx.unfinished)?;
         let done = self.write(&nest)?;
-        if self.args.verify || self.output.rm {
-            nest.sync()?;
-            self.read_back(nest.path())?;
-        }
-        let lost = match self.output.rm && !self.output.force {
-            true => self.lost(nest.path())?,
-            false => None,
-        };
-        nest.commit(self.metadata().as_ref())?;
-        if self.output.rm {
-            self.remove_input(done.left_out.first().or(lost.as_ref()))?;
-        }
+        let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
+        Placement { origin, output: self.output, verify: self.args.verify, metadata }.finish(
+            nest,
+            |nest| self.read_back(nest.path()),
+            |nest| match done.left_out.first() {
+                Some(what) => Ok(Some(what.clone())),
+                None => self.lost(nest.path()),
+            },
+        )?;
         Ok(done)
     }
 
@@ -551,25 +548,6 @@ impl Work<'_> {
         Ok(digest)
     }
 
-    /// Refuses to remove an input whose metadata the output cannot hold.
-    fn remove_input(&self, lost: Option<&String>) -> Result<()> {
-        let Some(path) = self.origin.path() else { return Ok(()) };
-        if let (Some(what), false) = (lost, self.output.force) {
-            return Err(message::WOULD_LOSE.about(what));
-        }
-        match origin::is_sparse_frame(path) {
-            true => remove_sparse(path),
-            false => fs::remove_file(path),
-        }
-        .map_err(Error::io(Doing::Remove))
-    }
-
-    /// Mode and times of the input.
-    fn metadata(&self) -> Option<FileMetadata> {
-        let is_kept = |metadata: &FileMetadata| metadata.is_file() || metadata.is_dir();
-        self.origin.path().and_then(|path| fs::metadata(path).ok()).filter(is_kept)
-    }
-
     /// Bytes of the input, also where its values have been read to another file.
     fn input_nbytes(&self) -> u64 {
         let len = || fs::metadata(self.origin.path()?).ok().map(|metadata| metadata.len());
@@ -579,19 +557,18 @@ impl Work<'_> {
         }
     }
 
-    fn report(self, done: &Done, output: Option<&PathBuf>, start: Instant) -> Result<()> {
+    fn report(self, done: &Done, output: Option<&Path>, start: Instant) -> Result<()> {
         let (console, given) = (&self.cx.console, self.input_nbytes());
         // The bar goes before the line that replaces it.
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
-        let output = output.map_or_else(|| "-".to_owned(), |path| path_text(path));
         let (nbytes, from) = (self.source.nbytes().unwrap_or(0), self.source.name());
         let &Done { moved, recompressed, stored, .. } = done;
-        if console.json() && output != "-" {
+        if let (true, Some(path)) = (console.json(), output) {
             return console.document(&ConvertReport {
                 schema: "b2.convert/1",
                 path: &name,
-                output: &output,
+                output: &path_text(path),
                 from,
                 format: self.format.name(),
                 nbytes,
@@ -602,18 +579,15 @@ impl Work<'_> {
                 seconds: elapsed.as_secs_f64(),
             });
         }
-        let units = console.units();
-        let sizes = format!("{} -> {}", units.size(given), units.size(stored));
-        let speed = size::speed(units, nbytes, elapsed);
-        let output = if output == "-" { "stdout" } else { &output };
-        let (name, output) = (harmless(&name), harmless(output));
         if let Some(rows) = self.source.rows() {
-            let rows = size::count(rows.nrows());
-            console.note(&format!("{name} -> {output}   {rows} rows"));
+            let output = output.map_or_else(|| "stdout".to_owned(), path_text);
+            let (name, output) = (harmless(&name), harmless(&output));
+            console.note(&format!("{name} -> {output}   {} rows", size::count(rows.nrows())));
             return Ok(());
         }
-        let chunks = chunks(moved, recompressed);
-        console.note(&format!("{name} -> {output}   {sizes}{chunks}{speed}"));
+        let (before, after) = (given, stored);
+        let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };
+        console.note(&outcome.line(console, &chunks(moved, recompressed)));
         Ok(())
     }
 }
@@ -643,19 +617,6 @@ fn digest_of_file(path: &Path, start: u64) -> Result<Digest> {
     let mut digesting = Digesting::new(file, true);
     io::copy(&mut digesting, &mut io::sink()).map_err(Error::io(Doing::Read))?;
     Ok(digesting.take_digest())
-}
-
-/// Removes a sparse frame, but nothing of other programs.
-fn remove_sparse(path: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(path)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default();
-        let is_chunk = path.extension().is_some_and(|extension| extension == "chunk");
-        if is_chunk || name == origin::INDEX_FILE || name == ".b2lock" {
-            fs::remove_file(path)?;
-        }
-    }
-    fs::remove_dir(path)
 }
 
 /// Bytes of a file, or of the files in a folder.

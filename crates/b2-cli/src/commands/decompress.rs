@@ -1,7 +1,7 @@
 //! `b2 decompress`: frames and chunks back to what they were made from.
 
 use std::{
-    fs::{self, File, Metadata},
+    fs::File,
     io::{self, Seek},
     path::Path,
     time::Instant,
@@ -25,15 +25,12 @@ use crate::{
     },
     output::{
         byte_sink::Sink,
+        placement::{self, Dest, Outcome, Placement},
         read_back,
         staged::{StageOptions, Staged},
-        targets::{self, Naming, Target, Targets},
+        targets::{self, Naming, Targets},
     },
-    render::{
-        escape::{harmless, path_text},
-        progress::Progress,
-        size,
-    },
+    render::{escape::path_text, progress::Progress},
 };
 
 /// The result of one input.
@@ -75,22 +72,14 @@ fn decompress_input(
     let naming = if format == RestoredFormat::Npy { Naming::Npy } else { Naming::Strip };
     let work = Work { args, cx, origin, format };
     let mut objects = Rest { first, objects };
-    let (counts, output) = match targets.next(origin, naming)? {
-        Target::Stdout => {
-            let mut sink = Sink::stdout_for_text(args.output.force);
-            (
-                work.copy(&mut objects, &mut sink)
-                    .and_then(|counts| sink.finish().map(|()| counts))?,
-                None,
-            )
-        }
-        Target::Device(path) => {
-            let mut sink = Sink::device(&path)?;
+    let target = targets.next(origin, naming)?;
+    let counts = match target.open(|| Ok(Sink::stdout_for_text(args.output.force)))? {
+        Dest::Stream(mut sink) => {
             let counts = work.copy(&mut objects, &mut sink)?;
             sink.finish()?;
-            (counts, Some(path))
+            counts
         }
-        Target::File(path) => (work.to_file(&mut objects, &path)?, Some(path)),
+        Dest::File(path) => work.to_file(&mut objects, path)?,
     };
     let trailing = objects.objects.trailing();
     if trailing > 0 {
@@ -99,7 +88,7 @@ fn decompress_input(
             &format!("{trailing} bytes after the last frame are no frame"),
         );
     }
-    work.report(counts, output.as_deref(), start)
+    work.report(counts, target.path(), start)
 }
 
 /// The requested form, or that of the name of the output.
@@ -267,24 +256,18 @@ impl Work<'_> {
         let mut sink = Sink::file(staged.handle()?, target);
         let counts = self.copy(objects, &mut sink)?;
         sink.finish()?;
-        if output.rm {
-            staged.sync()?;
-            self.read_back(staged.handle()?)?;
-        }
-        staged.commit(self.metadata().as_ref())?;
-        if let (Some(path), true) = (self.origin.path(), output.rm) {
-            self.check_loss(objects.objects.trailing())?;
-            fs::remove_file(path).map_err(Error::io(Doing::Remove))?;
-        }
+        let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
+        Placement { origin, output, verify: false, metadata }.finish(
+            staged,
+            |staged| self.read_back(staged.handle()?),
+            |_| self.lost(objects.objects.trailing()),
+        )?;
         Ok(counts)
     }
 
-    /// Refuses to remove an input with metadata that a raw file cannot hold.
-    fn check_loss(&self, trailing: u64) -> Result<()> {
-        if self.args.output.force {
-            return Ok(());
-        }
-        let lose = |what: String| Err(message::WOULD_LOSE.about(what));
+    /// What the input holds and a raw file cannot.
+    fn lost(&self, trailing: u64) -> Result<Option<String>> {
+        let lose = |what: String| Ok(Some(what));
         if let Origin::File { part: Part::Offset(_) | Part::Nth(_), .. } = self.origin {
             return lose("the other frames of the file".to_owned());
         }
@@ -313,7 +296,7 @@ impl Work<'_> {
                 Object::Chunk(_) | Object::Blp(_) | Object::Bcolz(_) | Object::Table(_) => {}
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     fn loses_metadata(&self, blp: &Blp) -> bool {
@@ -337,20 +320,15 @@ impl Work<'_> {
         read_back::equal(&mut objects, &mut io::BufReader::new(file), &self.cx.read_options())
     }
 
-    /// Mode and times of a regular file.
-    fn metadata(&self) -> Option<Metadata> {
-        self.origin.path().and_then(|path| fs::metadata(path).ok()).filter(Metadata::is_file)
-    }
-
     fn report(&self, counts: Counts, output: Option<&Path>, start: Instant) -> Result<()> {
         let console = &self.cx.console;
         let name = self.origin.name();
         let elapsed = start.elapsed();
-        let (Some(output), Counts { nbytes, stored, frames }) = (output, counts) else {
+        let (Some(path), Counts { nbytes, stored, frames }) = (output, counts) else {
             return Ok(());
         };
-        let output = path_text(output);
         if console.json() {
+            let output = path_text(path);
             let seconds = elapsed.as_secs_f64();
             let schema = "b2.decompress/1";
             let (path, output) = (name.as_str(), output.as_str());
@@ -364,11 +342,9 @@ impl Work<'_> {
                 seconds,
             });
         }
-        let units = console.units();
-        let sizes = format!("{} -> {}", units.size(stored), units.size(nbytes));
-        let speed = size::speed(units, nbytes, elapsed);
-        let (name, output) = (harmless(&name), harmless(&output));
-        console.detail(&format!("{name} -> {output}   {sizes}{speed}"));
+        let (before, after) = (stored, nbytes);
+        let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };
+        console.detail(&outcome.line(console, ""));
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::{path::Path, time::Instant};
 use blosc_io::{Lock, lock::LockTimeout};
 use serde::Serialize;
 
-use super::convert::{self, source::Source};
+use super::convert::{self, Rewritten, source::Source};
 use crate::{
     args::{ConvertArgs, InputArgs, LockArgs, RecompressArgs, convert::ConvertedFormat},
     context::Context,
@@ -19,11 +19,11 @@ use crate::{
         object_reader::ObjectReader,
         origin::{self, Origin, Part},
     },
-    output::targets::{Naming, Target, Targets},
-    render::{
-        escape::{harmless, path_text},
-        size,
+    output::{
+        placement::Outcome,
+        targets::{Naming, Target, Targets},
     },
+    render::{escape::path_text, size},
 };
 
 /// The result of one input.
@@ -128,15 +128,11 @@ fn recompress(args: &ConvertArgs, cx: &Context, origin: &Origin, target: &Target
     let format = convert_format(cx, origin)?;
     let done = convert::rewrite(args, cx, origin, format, target)?;
     let (name, elapsed) = (origin.name(), start.elapsed());
-    let output = match target {
-        Target::Stdout => None,
-        Target::File(path) | Target::Device(path) => Some(path_text(path)),
-    };
-    if let (true, Some(output)) = (cx.console.json(), &output) {
+    if let (true, Some(path)) = (cx.console.json(), target.path()) {
         return cx.console.document(&RecompressReport {
             schema: "b2.recompress/1",
             path: &name,
-            output,
+            output: &path_text(path),
             format: format.name(),
             nbytes: done.nbytes,
             file_bytes: done.before,
@@ -144,15 +140,9 @@ fn recompress(args: &ConvertArgs, cx: &Context, origin: &Origin, target: &Target
             seconds: elapsed.as_secs_f64(),
         });
     }
-    let units = cx.console.units();
-    let sizes = format!("{} -> {}", units.size(done.before), units.size(done.after));
-    let ratio = size::ratio(done.nbytes, done.after);
-    let speed = size::speed(units, done.nbytes, elapsed);
-    let to = match &output {
-        Some(output) if *output == name => String::new(),
-        Some(output) => format!(" -> {}", harmless(output)),
-        None => " -> stdout".to_owned(),
-    };
-    cx.console.note(&format!("{}{to}   {sizes}  ({ratio}x){speed}", harmless(&name)));
+    let Rewritten { nbytes, before, after } = done;
+    let outcome = Outcome { name: &name, output: target.path(), before, after, nbytes, elapsed };
+    let ratio = format!("  ({}x)", size::ratio(nbytes, after));
+    cx.console.note(&outcome.line(&cx.console, &ratio));
     Ok(())
 }

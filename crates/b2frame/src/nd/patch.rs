@@ -1,10 +1,12 @@
 //! New chunks out of old ones and items: what the threads of a writer do.
 
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blosc_chunk::{CParams, Encoder, hooks::Prefilter, max_compressed_len};
-use blosc_container::{buffer::resized, pool::Pooled};
+use blosc_container::{
+    buffer::resized,
+    pool::{Pool, Pooled, Reusable},
+};
 use blosc_io::zeroed;
 
 use super::Geometry;
@@ -43,59 +45,56 @@ impl Items<'_> {
     }
 }
 
-/// Memory for the data of chunks and for compressed chunks, from one to the next.
+/// Memory for the data of a chunk or for a compressed chunk, kept from one to the next.
 #[derive(Debug, Default)]
-pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
+pub(super) struct Buffer(Vec<u8>);
 
-impl Buffers {
-    /// What is kept from one call to the next (bytes).
-    const MAX_KEPT: usize = 16 << 20;
+impl Reusable for Buffer {
+    /// Chunks of every size are written; [`KEPT_NBYTES`] bounds what is left of them.
+    const MAX_KEPT_NBYTES: usize = usize::MAX;
 
-    /// Returns a buffer of at least `nbytes` bytes, whose content is unspecified.
-    fn take(&self, nbytes: usize) -> Vec<u8> {
-        let kept = self.lock().pop();
-        kept.filter(|buffer| buffer.len() >= nbytes).unwrap_or_else(|| zeroed(nbytes))
+    fn held_nbytes(&self) -> usize {
+        self.0.capacity()
     }
+}
 
-    pub(super) fn give(&self, buffer: Vec<u8>) {
-        self.lock().push(buffer);
-    }
+/// What is kept from one call to the next (bytes).
+pub(super) const KEPT_NBYTES: usize = 16 << 20;
 
-    /// Leaves what is to be kept.
-    pub(super) fn shrink(&mut self) {
-        let mut room = Self::MAX_KEPT;
-        self.lock().retain(|buffer| {
-            let fits = (1..=room).contains(&buffer.len());
-            room -= if fits { buffer.len() } else { 0 };
-            fits
-        });
+/// A buffer of at least `nbytes` bytes, whose content is unspecified.
+fn check_out(buffers: &Pool<Buffer>, nbytes: usize) -> Pooled<'_, Buffer> {
+    let mut buffer = buffers.check_out(Buffer::default);
+    if buffer.0.len() < nbytes {
+        buffer.0 = zeroed(nbytes);
     }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    buffer
 }
 
 /// What a thread makes chunks with.
 pub(super) struct Bench<'a> {
     scratch: Pooled<'a, Scratch>,
-    /// The data of a chunk.
-    data: Vec<u8>,
+    /// The data of a chunk, if they were needed.
+    data: Option<Pooled<'a, Buffer>>,
     encoder: Option<Encoder>,
-    buffers: &'a Buffers,
 }
 
-impl Drop for Bench<'_> {
-    fn drop(&mut self) {
-        self.buffers.give(core::mem::take(&mut self.data));
-    }
-}
-
-/// A compressed chunk at the start of a buffer, of no bytes for zeros.
-pub(super) struct NewChunk {
+/// A compressed chunk at the start of a buffer; none for zeros.
+pub(super) struct NewChunk<'a> {
     pub nchunk: u64,
-    pub chunk: Vec<u8>,
-    pub cbytes: usize,
+    chunk: Option<Pooled<'a, Buffer>>,
+    cbytes: usize,
+}
+
+impl NewChunk<'_> {
+    const fn zeros(nchunk: u64) -> Self {
+        Self { nchunk, chunk: None, cbytes: 0 }
+    }
+
+    /// The chunk; `None` for zeros.
+    pub(super) fn bytes(&self) -> Option<&[u8]> {
+        let bytes = self.chunk.as_ref()?.0.get(..self.cbytes)?;
+        (!bytes.is_empty()).then_some(bytes)
+    }
 }
 
 /// Makes new chunks of old ones.
@@ -106,10 +105,10 @@ pub(super) struct Patch<'a> {
     pub items: Items<'a>,
     /// Bytes from one item to the next in each dimension of the items.
     pub in_items: Vec<u64>,
-    pub buffers: &'a Buffers,
+    pub buffers: &'a Pool<Buffer>,
 }
 
-impl Patch<'_> {
+impl<'a> Patch<'a> {
     /// Bytes of memory for a chunk while it is made: as it was, as it will be, and the latter
     /// compressed.
     pub(super) fn weight(geometry: &Geometry) -> u64 {
@@ -117,12 +116,16 @@ impl Patch<'_> {
     }
 
     /// What a thread works with.
-    pub(super) fn bench(&self) -> Bench<'_> {
-        Bench { scratch: self.schunk.pooled(), data: vec![], encoder: None, buffers: self.buffers }
+    pub(super) fn bench(&self) -> Bench<'a> {
+        Bench { scratch: self.schunk.pooled(), data: None, encoder: None }
     }
 
     /// The chunk with these spans written, compressed.
-    pub(super) fn make_chunk(&self, spans: &[Span<'_>], bench: &mut Bench<'_>) -> Result<NewChunk> {
+    pub(super) fn make_chunk(
+        &self,
+        spans: &[Span<'_>],
+        bench: &mut Bench<'a>,
+    ) -> Result<NewChunk<'a>> {
         let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
         let nchunk = ravel(&numbers, self.geometry.grid());
         let nbytes = chunk_nbytes(self.geometry);
@@ -130,34 +133,32 @@ impl Patch<'_> {
         let Bench { scratch, data, encoder, .. } = bench;
         if self.is_covered(spans) {
             if matches!(self.items, Items::Zeros) {
-                return Ok(NewChunk { nchunk, chunk: vec![], cbytes: 0 });
+                return Ok(NewChunk::zeros(nchunk));
             }
             let made = MadeBlocks::new(self, spans);
-            let mut chunk = self.buffers.take(max_compressed_len(nbytes));
-            let cbytes =
-                self.encoder(encoder).and_then(|it| it.encode_with_into(nbytes, &made, &mut chunk));
-            let cbytes = cbytes.map_err(failed)?;
-            return Ok(NewChunk {
-                nchunk,
-                chunk,
-                cbytes: if made.are_zeros.into_inner() { 0 } else { cbytes },
+            let mut chunk = check_out(self.buffers, max_compressed_len(nbytes));
+            let cbytes = self
+                .encoder(encoder)
+                .and_then(|it| it.encode_with_into(nbytes, &made, &mut chunk.0))
+                .map_err(failed)?;
+            return Ok(match made.are_zeros.into_inner() {
+                true => NewChunk::zeros(nchunk),
+                false => NewChunk { nchunk, chunk: Some(chunk), cbytes },
             });
         }
-        if data.is_empty() {
-            *data = self.buffers.take(max_compressed_len(nbytes));
-        }
-        let data = resized(data, nbytes);
+        let data = data.get_or_insert_with(|| check_out(self.buffers, max_compressed_len(nbytes)));
+        let data = resized(&mut data.0, nbytes);
         self.schunk.decode_chunk_into(nchunk, data, scratch)?;
         self.write_spans(spans, data);
         if data.iter().all(|byte| *byte == 0) {
-            return Ok(NewChunk { nchunk, chunk: vec![], cbytes: 0 });
+            return Ok(NewChunk::zeros(nchunk));
         }
-        let mut chunk = self.buffers.take(max_compressed_len(nbytes));
+        let mut chunk = check_out(self.buffers, max_compressed_len(nbytes));
         let cbytes = self
             .encoder(encoder)
-            .and_then(|it| it.encode_into(data, &mut chunk))
+            .and_then(|it| it.encode_into(data, &mut chunk.0))
             .map_err(failed)?;
-        Ok(NewChunk { nchunk, chunk, cbytes })
+        Ok(NewChunk { nchunk, chunk: Some(chunk), cbytes })
     }
 
     /// The encoder of a thread, made when it is needed first.

@@ -12,13 +12,14 @@ use std::path::Path;
 use blosc_chunk::{CParams, Special, Threads, special_chunk};
 use blosc_container::Budget;
 use blosc_container::parallel::{Job, in_order};
+use blosc_container::pool::Pool;
 use blosc_dtype::Dtype;
 use blosc_io::WriteAt;
 
 use super::axis::{Axis, Product, Spans};
 use super::geometry::{as_len, strides};
 use super::params::chunk_cparams;
-use super::patch::{Buffers, Items, NewChunk, Patch};
+use super::patch::{Buffer, Items, KEPT_NBYTES, Patch};
 use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
@@ -47,7 +48,7 @@ pub struct NdWriter {
     pub(super) geometry: Geometry,
     dtype: Dtype,
     options: Budget,
-    buffers: Buffers,
+    buffers: Pool<Buffer>,
 }
 
 impl NdWriter {
@@ -137,7 +138,7 @@ impl NdWriter {
             geometry,
             dtype,
             options: Budget::default(),
-            buffers: Buffers::default(),
+            buffers: Pool::default(),
         })
     }
 
@@ -189,7 +190,7 @@ impl NdWriter {
             let typesize = self.writer.schunk()?.typesize();
             self.dtype = array::item_dtype(&meta, typesize);
             self.geometry = Geometry::new(&meta, typesize);
-            self.buffers = Buffers::default();
+            self.buffers = Pool::default();
             self.meta = meta;
         }
         Ok(())
@@ -348,14 +349,12 @@ impl NdWriter {
                 || patch.bench(),
                 |bench, spans| patch.make_chunk(&spans, bench),
                 |made| {
-                    let NewChunk { nchunk, chunk, cbytes } = made?;
-                    done(nchunk, chunk.get(..cbytes).filter(|chunk| !chunk.is_empty()))?;
-                    buffers.give(chunk);
-                    Ok(())
+                    let made = made?;
+                    done(made.nchunk, made.bytes())
                 },
             )
         });
-        self.buffers.shrink();
+        self.buffers.shrink(KEPT_NBYTES);
         written
     }
 }

@@ -1,0 +1,186 @@
+//! How an output takes its place, the same way for compress, decompress, convert and recompress.
+//!
+//! ```text
+//! Target --open--> Dest::Stream   written from front to back
+//!                  Dest::File     staged, read back if requested, renamed; then the input may go
+//! ```
+
+use core::time::Duration;
+use std::{
+    fs::{self, Metadata},
+    io,
+    path::Path,
+};
+
+use crate::{
+    args::OutputArgs,
+    console::Console,
+    error::{Doing, Error, Result, message},
+    inputs::origin::{self, Origin},
+    output::{
+        byte_sink::Sink,
+        staged::{Nest, Staged},
+        targets::Target,
+    },
+    render::{
+        escape::{harmless, path_text},
+        size,
+    },
+};
+
+/// Where the bytes of an output go.
+pub(crate) enum Dest<'a> {
+    /// To a file that is staged.
+    File(&'a Path),
+    /// To standard output or a device.
+    Stream(Sink),
+}
+
+impl Target {
+    /// Opens what is written in place.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, or `stdout` refuses.
+    pub(crate) fn open(&self, stdout: impl FnOnce() -> Result<Sink>) -> Result<Dest<'_>> {
+        Ok(match self {
+            Self::Stdout => Dest::Stream(stdout()?),
+            Self::Device(path) => Dest::Stream(Sink::device(path)?),
+            Self::File(path) => Dest::File(path),
+        })
+    }
+
+    /// The path; `None` is standard output.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::File(path) | Self::Device(path) => Some(path),
+        }
+    }
+}
+
+/// Output that is complete and not yet at its target.
+pub(crate) trait Stage {
+    /// Waits until it is on the disk, unless told not to.
+    ///
+    /// # Errors
+    ///
+    /// When the disk refuses.
+    fn sync(&self) -> Result<()>;
+
+    /// Renames it to its target, with mode and times of `source`.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses.
+    fn commit(self, source: Option<&Metadata>) -> Result<()>;
+}
+
+impl Stage for Staged {
+    fn sync(&self) -> Result<()> {
+        Self::sync(self)
+    }
+
+    fn commit(self, source: Option<&Metadata>) -> Result<()> {
+        Self::commit(self, source).map(drop)
+    }
+}
+
+impl Stage for Nest {
+    fn sync(&self) -> Result<()> {
+        Self::sync(self)
+    }
+
+    fn commit(self, source: Option<&Metadata>) -> Result<()> {
+        Self::commit(self, source)
+    }
+}
+
+/// The way from a complete output to its target.
+pub(crate) struct Placement<'a> {
+    pub(crate) origin: &'a Origin,
+    pub(crate) output: &'a OutputArgs,
+    /// Whether the output is read back though the input stays.
+    pub(crate) verify: bool,
+    /// The input whose mode and times the output gets.
+    pub(crate) metadata: Option<Metadata>,
+}
+
+impl Placement<'_> {
+    /// Reads the output back where that was requested or the input goes, renames it, and removes
+    /// the input if that was requested and `lost` finds nothing that the output lacks.
+    ///
+    /// # Errors
+    ///
+    /// When `read_back` or `lost` fail, when the system refuses, or something would be lost.
+    pub(crate) fn finish<S: Stage>(
+        self,
+        stage: S,
+        read_back: impl FnOnce(&S) -> Result<()>,
+        lost: impl FnOnce(&S) -> Result<Option<String>>,
+    ) -> Result<()> {
+        let OutputArgs { rm, force, .. } = *self.output;
+        if self.verify || rm {
+            stage.sync()?;
+            read_back(&stage)?;
+        }
+        let lost = if rm && !force { lost(&stage)? } else { None };
+        stage.commit(self.metadata.as_ref())?;
+        match (self.origin.path().filter(|_| rm), lost) {
+            (Some(_), Some(what)) => Err(message::WOULD_LOSE.about(what)),
+            (Some(path), None) => remove_input(path).map_err(Error::io(Doing::Remove)),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+/// Removes a file or a sparse frame, but nothing of other programs.
+fn remove_input(path: &Path) -> io::Result<()> {
+    if !origin::is_sparse_frame(path) {
+        return fs::remove_file(path);
+    }
+    for entry in fs::read_dir(path)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default();
+        let is_chunk = path.extension().is_some_and(|extension| extension == "chunk");
+        if is_chunk || name == origin::INDEX_FILE || name == ".b2lock" {
+            fs::remove_file(path)?;
+        }
+    }
+    fs::remove_dir(path)
+}
+
+/// Mode and times of an input, if it is a file or a directory.
+pub(crate) fn metadata_of(origin: &Origin) -> Option<Metadata> {
+    let is_kept = |metadata: &Metadata| metadata.is_file() || metadata.is_dir();
+    origin.path().and_then(|path| fs::metadata(path).ok()).filter(is_kept)
+}
+
+/// What became of an input, for the line that tells of it.
+pub(crate) struct Outcome<'a> {
+    pub(crate) name: &'a str,
+    /// `None` is standard output.
+    pub(crate) output: Option<&'a Path>,
+    /// Bytes of the input and of the output.
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+    /// Bytes of data, by which the speed is reckoned.
+    pub(crate) nbytes: u64,
+    pub(crate) elapsed: Duration,
+}
+
+impl Outcome<'_> {
+    /// `a.npy -> a.b2nd   8.0 MiB -> 1.2 MiB{more}  1.9 s, 339.0 MiB/s`; no arrow if the output
+    /// took the place of the input.
+    pub(crate) fn line(&self, console: &Console, more: &str) -> String {
+        let units = console.units();
+        let to = match self.output.map(path_text) {
+            Some(output) if output == self.name => String::new(),
+            Some(output) => format!(" -> {}", harmless(&output)),
+            None => " -> stdout".to_owned(),
+        };
+        let (before, after) = (units.size(self.before), units.size(self.after));
+        let speed = size::speed(units, self.nbytes, self.elapsed);
+        format!("{}{to}   {before} -> {after}{more}{speed}", harmless(self.name))
+    }
+}
